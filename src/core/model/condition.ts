@@ -1,0 +1,43 @@
+import type { Instant } from "./value.ts";
+
+/** A Kubernetes condition. `lastTransitionTime` moves only when `status` does. */
+export interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration: number;
+  readonly lastTransitionTime: Instant;
+}
+
+/** A condition to be, before it is known whether its status is news. */
+export type Verdict = Omit<Condition, "lastTransitionTime">;
+
+export const conditionOf = (conditions: readonly Condition[], type: string): Condition | null =>
+  conditions.find((it) => it.type === type) ?? null;
+
+/**
+ * The conditions that `verdicts` ask for, in their order, each with the time at which its status last changed.
+ * Types that are not asked for are gone. Gives back `before` itself when nothing differs, so that what did not change
+ * is seen not to have changed.
+ */
+export function settleConditions(
+  before: readonly Condition[],
+  verdicts: readonly Verdict[],
+  now: Instant,
+): readonly Condition[] {
+  const next = verdicts.map((verdict): Condition => {
+    const old = conditionOf(before, verdict.type);
+    const lastTransitionTime = old !== null && old.status === verdict.status ? old.lastTransitionTime : now;
+    if (old !== null && sameCondition(old, { ...verdict, lastTransitionTime })) return old;
+    return { ...verdict, lastTransitionTime };
+  });
+  return next.length === before.length && next.every((it, at) => it === before[at]) ? before : next;
+}
+
+const sameCondition = (a: Condition, b: Condition): boolean =>
+  a.status === b.status &&
+  a.reason === b.reason &&
+  a.message === b.message &&
+  a.observedGeneration === b.observedGeneration &&
+  a.lastTransitionTime === b.lastTransitionTime;

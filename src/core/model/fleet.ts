@@ -1,0 +1,27 @@
+import type { ClusterName } from "./value.ts";
+
+/** `fleet.yaml`: kind Fleet of flotilla.dev/v1alpha1, defaulted. A repository without one has {@link defaultFleet}. */
+export interface FleetSpec {
+  /** Folders that are read; empty means the whole tree but dot-folders. No trailing slash. */
+  readonly roots: readonly string[];
+  /** The scheduler's profile: KubeFleet's exact behaviour, or the same with the fixes of `RULINGS.md` A. */
+  readonly profile: "default" | "kubefleet";
+  /** Kubeconfig context per member, where it differs from the member's name. */
+  readonly contexts: ReadonlyMap<ClusterName, string>;
+  readonly guards: DeletionBounds;
+}
+
+/** How many deletions one source commit may cause without confirmation (`RULINGS.md` D 3): the larger of number and share. */
+export interface DeletionBounds {
+  readonly objectsPerCluster: number;
+  readonly percentPerCluster: number;
+  readonly clusters: number;
+  readonly percentOfClusters: number;
+}
+
+export const defaultFleet: FleetSpec = {
+  roots: [],
+  profile: "default",
+  contexts: new Map(),
+  guards: { objectsPerCluster: 10, percentPerCluster: 20, clusters: 3, percentOfClusters: 30 },
+};

@@ -1,0 +1,42 @@
+import type { MemberCluster } from "./cluster.ts";
+import type { FleetSpec } from "./fleet.ts";
+import type { ObjectId, ObjectKey, SourcedManifest } from "./manifest.ts";
+import type { Override } from "./override.ts";
+import type { Placement } from "./placement.ts";
+import type { Problem } from "./problem.ts";
+import type { ScopeTable } from "./scope.ts";
+import type { BlobId, ClusterName, Commit, Digest, PlacementKey } from "./value.ts";
+
+/**
+ * Everything one commit of the repository asks for: decoded, defaulted, cross-checked, valid by construction.
+ *
+ * An object whose document cannot be used this time stands here as it was last accepted; `holds` names it.
+ * Maps iterate in the order of their keys.
+ */
+export interface Intent {
+  readonly commit: Commit;
+  readonly fleet: FleetSpec;
+  readonly clusters: ReadonlyMap<ClusterName, MemberCluster>;
+  readonly placements: ReadonlyMap<PlacementKey, Placement>;
+  readonly overrides: readonly Override[];
+  /** Every plain Kubernetes object: what placements select. */
+  readonly objects: ReadonlyMap<ObjectKey, SourcedManifest>;
+  readonly scopes: ScopeTable;
+  /** Digests that files under `approvals/deletions/` confirm (`RULINGS.md` D 3). */
+  readonly confirmations: ReadonlySet<Digest>;
+  readonly holds: readonly Hold[];
+  /** Errors, warnings and notes of all files, ordered by path, line, column, code. */
+  readonly problems: readonly Problem[];
+  /** The files this intent was read from: what the state branch keeps under `accepted/`. Path → blob. */
+  readonly files: ReadonlyMap<string, BlobId>;
+}
+
+/** An object kept in force at an earlier version because its document, or one that might be it, cannot be read now. */
+export interface Hold {
+  readonly id: ObjectId;
+  /** Where the version in force stands: the source commit in which it was last accepted, and the file and document there. */
+  readonly commit: Commit;
+  readonly path: string;
+  readonly document: number;
+  readonly blob: BlobId;
+}

@@ -1,0 +1,71 @@
+import type { ObjectKey } from "./manifest.ts";
+import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "./value.ts";
+
+/**
+ * What a member remembers of us: ConfigMaps in `flotilla-system` (`DESIGN.md` §4, fence and inventory).
+ *
+ * Invariant: it is a superset of what is live. An entry is written before its object and goes after it.
+ */
+export interface Inventory {
+  /** Empty in a member that we never wrote to. */
+  readonly fleet: string;
+  readonly epoch: Epoch;
+  readonly placements: ReadonlyMap<PlacementKey, InventoryPlacement>;
+}
+
+export interface InventoryPlacement {
+  /** The sequence of the binding's target that was last claimed here. An action with an older one is refused. */
+  readonly sequence: Sequence;
+  /** Digest of that target's manifests. */
+  readonly digest: Digest;
+  readonly entries: ReadonlyMap<ObjectKey, InventoryEntry>;
+}
+
+export interface InventoryEntry {
+  /** API version in which the object was last written. */
+  readonly version: string;
+  /** Digest of the manifest that was last applied, or is about to be. */
+  readonly digest: Digest;
+  /** Null between claim and result: the apply may or may not have happened. */
+  readonly uid: string | null;
+  /** It existed before we came: released, not deleted, when its placement goes. */
+  readonly adopted: boolean;
+  /** Sequence of the claim under which the object was last written. */
+  readonly sequence: Sequence;
+  /** Of the live values at the paths that we own, as the apply's response showed them; null until applied. */
+  readonly fingerprint: Digest | null;
+  readonly outcome: Outcome;
+}
+
+/** How the last write of one object ended. Written only when it changes. */
+export type Outcome =
+  /** Claimed; not known to have been carried out. */
+  | { readonly kind: "claimed" }
+  | { readonly kind: "applied" }
+  | {
+      readonly kind: "failed";
+      readonly code: FailureCode;
+      /** At most 512 characters; values of Secrets never occur. */
+      readonly message: string;
+      readonly attempts: number;
+      /** Not tried again before, by a daemon; a single run tries at once. */
+      readonly retryAt: Instant;
+    }
+  /** Should go, and cannot yet: a namespace that holds objects of others, a finalizer. */
+  | { readonly kind: "lingering"; readonly code: FailureCode; readonly message: string };
+
+/** KubeFleet's result types (`spec/apply.md` §3.13), and ours for what cannot be deleted. */
+export type FailureCode =
+  | "FailedToFindObjInMemberCluster"
+  | "FailedToTakeOver"
+  | "NotTakenOver"
+  | "FoundDrifts"
+  | "ManifestApplyFailed"
+  | "NamespaceMissing"
+  | "KindUnknown"
+  | "NamespaceNotEmpty"
+  | "Terminating"
+  | "DeletionRefused"
+  | "IdentityChanged";
+
+export const emptyInventory: Inventory = { fleet: "", epoch: 0 as Epoch, placements: new Map() };

@@ -1,0 +1,56 @@
+// JSON as data. Everything a manifest can hold, and nothing else.
+
+export type Json = null | boolean | number | bigint | string | JsonList | JsonObject;
+export type JsonList = readonly Json[];
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The member `key` of an object, or null when the value is no object or has no such member of its own. */
+export const member = (value: Json | undefined, key: string): Json | null =>
+  isObject(value) && Object.hasOwn(value, key) ? (value[key] ?? null) : null;
+
+/** Follows `path` through nested objects; null where it ends early. */
+export function memberAt(value: Json | undefined, ...path: readonly string[]): Json | null {
+  let here: Json = value ?? null;
+  for (const key of path) here = member(here, key);
+  return here;
+}
+
+export const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
+
+/** The strings of a JSON object whose members are strings; members of other types are left out. */
+export function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(Object.entries(value).filter((it): it is [string, string] => typeof it[1] === "string"));
+}
+
+/** Whether two JSON values say the same, whatever the order of their keys. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((it, at) => sameJson(it, b[at]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
+}
+
+/**
+ * One canonical text for a JSON value: object keys sorted by code unit, no spaces, big integers exact.
+ *
+ * What a digest is taken over, and what is sent to a member: equal values give equal bytes.
+ */
+export function canonicalJson(value: Json): string {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${(value as JsonList).map(canonicalJson).join(",")}]`;
+  const object = value as JsonObject;
+  const members = Object.keys(object)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
+  return `{${members.join(",")}}`;
+}

@@ -1,0 +1,237 @@
+import type { Condition } from "./condition.ts";
+import type { Hold } from "./intent.ts";
+import type { ObjectId, VersionedId } from "./manifest.ts";
+import type { ContactCode } from "./observation.ts";
+import type { OverrideSnapshot } from "./override.ts";
+import type { ApplyStrategy, PlacementPolicy, PlacementSpec } from "./placement.ts";
+import type { Scope } from "./scope.ts";
+import type { BlobId, ClusterName, Commit, Digest, Epoch, Instant, Labels, PlacementKey, Sequence } from "./value.ts";
+
+/**
+ * Everything we have decided so far, as committed on the state branch (`DESIGN.md` §3).
+ *
+ * Invariants: it records transitions, never heartbeats; if two passes see the same world, the second one writes nothing.
+ * What did not change keeps its identity (`===`) from one ledger to the next, at every level: that is how cost follows change.
+ * Maps iterate in the order of their keys.
+ */
+export interface Ledger {
+  readonly fleet: FleetId;
+  readonly epoch: Epoch;
+  /** Of the commit that this ledger is, or will be. */
+  readonly sequence: Sequence;
+  /** The source commit that was last read; null before the first. */
+  readonly sourceCommit: Commit | null;
+  readonly holds: readonly Hold[];
+  readonly deletions: DeletionLedger;
+  readonly clusters: ReadonlyMap<ClusterName, ClusterRecord>;
+  readonly placements: ReadonlyMap<PlacementKey, PlacementRecord>;
+  /** Latest and still referenced snapshots of every override, ordered by namespace, name, index. */
+  readonly overrides: readonly OverrideSnapshot[];
+}
+
+/** Names this fleet for good; every member's inventory repeats it. Empty before the first commit. */
+export type FleetId = string;
+
+export const emptyLedger: Ledger = {
+  fleet: "",
+  epoch: 0 as Epoch,
+  sequence: 0 as Sequence,
+  sourceCommit: null,
+  holds: [],
+  deletions: { cause: null, permitted: new Map(), held: [] },
+  clusters: new Map(),
+  placements: new Map(),
+  overrides: [],
+};
+
+export interface ClusterRecord {
+  readonly name: ClusterName;
+  readonly uid: string;
+  /** Counts changes of the defaulted spec and labels. */
+  readonly generation: number;
+  /** Digest of what `generation` counts. */
+  readonly specDigest: Digest;
+  /** UID of the member's kube-system namespace, recorded when it was first reached; null before. */
+  readonly kubeSystemUid: string | null;
+  readonly kubernetesVersion: string | null;
+  /** Since when contact fails; null while the member answers. Eligibility counts from `since` (`RULINGS.md` A 48). */
+  readonly trouble: Trouble | null;
+  readonly conditions: readonly Condition[];
+}
+
+export interface Trouble {
+  /** `IdentityChanged`: the address answers for another cluster than the one that joined. Nothing is written there. */
+  readonly code: ContactCode | "IdentityChanged";
+  readonly message: string;
+  readonly since: Instant;
+}
+
+export interface PlacementRecord {
+  readonly key: PlacementKey;
+  readonly scope: Scope;
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly uid: string;
+  /** Counts changes of the defaulted spec. */
+  readonly generation: number;
+  readonly specDigest: Digest;
+  /** The spec that was last accepted: what decides once the file is gone. */
+  readonly spec: PlacementSpec;
+  /** Set when the file was removed; the record goes when every member has confirmed. */
+  readonly deleting: { readonly since: Instant; readonly cause: Commit } | null;
+  /** Ascending by index; the last one is the latest. At most `revisionHistoryLimit`, and those a binding names. */
+  readonly policySnapshots: readonly PolicySnapshot[];
+  readonly resourceSnapshots: readonly ResourceSnapshot[];
+  /** Ordered by cluster name. At most one per cluster. */
+  readonly bindings: ReadonlyMap<ClusterName, Binding>;
+  /** Why nothing could be selected, or null: KubeFleet's InvalidResourceSelectors (`spec/apply.md` §5.6). */
+  readonly selectionError: string | null;
+  /** Placement-level conditions; per-cluster rows are derived from the bindings. */
+  readonly conditions: readonly Condition[];
+}
+
+export interface PolicySnapshot {
+  /** From 0, never reused. The name is `<placement>-<index>`. */
+  readonly index: number;
+  /** Of the policy without `numberOfClusters` (`spec/scheduling.md` §14). */
+  readonly hash: Digest;
+  readonly policy: PlacementPolicy;
+  /** What the scheduler said last; null before the first cycle. */
+  readonly verdict: SchedulingVerdict | null;
+}
+
+export interface SchedulingVerdict {
+  readonly observedGeneration: number;
+  readonly condition: Condition;
+  /** Selected clusters first, then up to 20 that were not, with the reason; at most 1000. */
+  readonly decisions: readonly ClusterDecision[];
+}
+
+export interface ClusterDecision {
+  readonly cluster: ClusterName;
+  readonly selected: boolean;
+  readonly score: { readonly affinity: number; readonly topology: number } | null;
+  readonly reason: string;
+}
+
+export interface ResourceSnapshot {
+  /** From 0, never reused. The name is `<placement>-<index>-snapshot`. */
+  readonly index: number;
+  /** Of the ordered list of manifest digests and ids. */
+  readonly hash: Digest;
+  readonly commit: Commit;
+  /** In KubeFleet's order of selection (`spec/scheduling.md` §16.5). */
+  readonly resources: readonly SnapshotResource[];
+}
+
+/** One selected object: which, and where its text stands. The blob stays reachable from the state branch. */
+export interface SnapshotResource {
+  readonly id: VersionedId;
+  readonly digest: Digest;
+  readonly path: string;
+  readonly document: number;
+  readonly blob: BlobId;
+}
+
+/** One placement on one cluster: KubeFleet's binding (`spec/rollout.md` §0.2), with what the member last told us. */
+export interface Binding {
+  readonly cluster: ClusterName;
+  /** `<placement ≤ 26>-<cluster ≤ 27>-<8 hex of a hash of both>` (`RULINGS.md` A 40). */
+  readonly name: string;
+  readonly uid: string;
+  /** Counts changes of what KubeFleet keeps in the spec: state, policy snapshot, decision, target; one more for deletion. */
+  readonly generation: number;
+  readonly state: "Scheduled" | "Bound" | "Unscheduled";
+  /** The state an Unscheduled binding returns to when its cluster is picked again. */
+  readonly previousState: "Scheduled" | "Bound" | null;
+  readonly policySnapshot: number;
+  readonly decision: ClusterDecision;
+  /** What the member is to carry; null until rollout first admits it. */
+  readonly target: Target | null;
+  /** Removal was admitted: everything goes; the binding goes when the member has confirmed. */
+  readonly removal: Removal | null;
+  /** Objects that earlier targets had and this one has not, until the member has confirmed that they are gone. */
+  readonly leaving: readonly Leaving[];
+  /** What the member said of the current target; null until it said anything. */
+  readonly facts: BindingFacts | null;
+  readonly conditions: readonly Condition[];
+}
+
+/** Everything that determines what a cluster carries, frozen when rollout admits it (`RULINGS.md` C 21, 22, 28). */
+export interface Target {
+  readonly resourceIndex: number;
+  /** Names of cluster-scoped override snapshots, sorted. */
+  readonly clusterOverrides: readonly string[];
+  /** `namespace/name` of namespaced override snapshots, sorted by namespace then name. */
+  readonly resourceOverrides: readonly string[];
+  /** The labels of the member that those overrides look at, as they were. */
+  readonly labels: Labels;
+  readonly applyStrategy: ApplyStrategy;
+  /** Of the rendered manifests, in order. */
+  readonly digest: Digest;
+  /** The sequence in which this target was decided: fences the member against older decisions. */
+  readonly sequence: Sequence;
+  readonly startedAt: Instant;
+}
+
+export interface Removal {
+  readonly since: Instant;
+  readonly cause: Commit;
+  readonly propagation: "Delete" | "Abandon";
+}
+
+export interface Leaving {
+  readonly id: ObjectId;
+  readonly cause: Commit;
+}
+
+/** What a member said about a binding's target, in normal form: decisions read this and nothing else. */
+export interface BindingFacts {
+  /** The target's sequence these facts are about. Facts about another one are stale and count as absent. */
+  readonly sequence: Sequence;
+  readonly applied: "pending" | "applied" | "failed";
+  /** Of all objects together: failed beats progressing beats untrackable beats available. Progressing while not applied. */
+  readonly phase: "available" | "untrackable" | "progressing" | "failed";
+  /** When `applied` and `phase` became what they are. */
+  readonly since: Instant;
+  /** Objects that failed to apply or are not available: the first 100 by key, and how many there are. */
+  readonly troubles: readonly ObjectTrouble[];
+  readonly troubleCount: number;
+  /** Objects that existed before us and were taken over. */
+  readonly adopted: readonly ObjectId[];
+}
+
+export interface ObjectTrouble {
+  readonly id: VersionedId;
+  /** Which of the two conditions fails. */
+  readonly type: "Applied" | "Available";
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * The guard on deletions (`RULINGS.md` D 3, D 4): what one source commit may delete without asking, and what waits.
+ * An object that stands in no held set may go.
+ */
+export interface DeletionLedger {
+  /** The source commit whose deletions `permitted` counts. */
+  readonly cause: Commit | null;
+  /** Objects permitted so far under `cause`, by cluster. */
+  readonly permitted: ReadonlyMap<ClusterName, number>;
+  /** Sets that wait for a confirmation, in the order in which they arose. */
+  readonly held: readonly HeldDeletion[];
+}
+
+export interface HeldDeletion {
+  readonly cause: Commit;
+  /** Over (cluster, group, kind, namespace, name) of every object, sorted: what a confirmation names. */
+  readonly digest: Digest;
+  /** Objects that the same clusters lose by the same placement, grouped. */
+  readonly groups: readonly DeletionGroup[];
+}
+
+export interface DeletionGroup {
+  readonly placement: PlacementKey;
+  readonly clusters: readonly ClusterName[];
+  readonly objects: readonly ObjectId[];
+}

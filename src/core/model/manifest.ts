@@ -1,0 +1,82 @@
+import type { Json, JsonObject } from "./json.ts";
+import { isObject, memberAt, textOf } from "./json.ts";
+import type { Digest } from "./value.ts";
+
+/** A Kubernetes object as data, at least with apiVersion, kind and metadata.name. */
+export type Manifest = JsonObject;
+
+/**
+ * Which object, across versions of its kind: a version bump is the same object (`RULINGS.md` C 10).
+ * `namespace` is null for cluster-scoped objects.
+ */
+export interface ObjectId {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string;
+}
+
+/** An object's id with the API version in which it is written. */
+export interface VersionedId extends ObjectId {
+  readonly version: string;
+}
+
+/** `group/kind/namespace/name`, empty where absent: an {@link ObjectId} as a map key. None of the parts may hold a slash. */
+export type ObjectKey = string & { readonly objectKey: unique symbol };
+
+export const objectKey = (id: ObjectId): ObjectKey =>
+  `${id.group}/${id.kind}/${id.namespace ?? ""}/${id.name}` as ObjectKey;
+
+/** The inverse of {@link objectKey}. */
+export function objectIdOf(key: ObjectKey): ObjectId {
+  const [group = "", kind = "", namespace = "", name = ""] = key.split("/");
+  return { group, kind, namespace: namespace === "" ? null : namespace, name };
+}
+
+/** `apps/v1` → group `apps`, version `v1`; `v1` → the core group. */
+export function groupVersionOf(apiVersion: string): { group: string; version: string } {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0
+    ? { group: "", version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}
+
+export const apiVersionOf = ({ group, version }: { group: string; version: string }): string =>
+  group === "" ? version : `${group}/${version}`;
+
+/** The id of a manifest, read from apiVersion, kind and metadata; null when one of them is missing or no text. */
+export function idOf(manifest: Json): VersionedId | null {
+  if (!isObject(manifest)) return null;
+  const apiVersion = textOf(manifest["apiVersion"]);
+  const kind = textOf(manifest["kind"]);
+  const name = textOf(memberAt(manifest, "metadata", "name"));
+  if (apiVersion === null || kind === null || name === null) return null;
+  const namespace = textOf(memberAt(manifest, "metadata", "namespace"));
+  return { ...groupVersionOf(apiVersion), kind, namespace: namespace === "" ? null : namespace, name };
+}
+
+/** A person's name for an object: `Deployment shop/web`, `Namespace shop`, `ClusterRole.rbac.authorization.k8s.io reader`. */
+export function objectText({ group, kind, namespace, name }: ObjectId): string {
+  const shown = group === "" || familiarGroups.has(group) ? kind : `${kind}.${group}`;
+  return namespace === null ? `${shown} ${name}` : `${shown} ${namespace}/${name}`;
+}
+
+const familiarGroups = new Set(["apps", "batch", "networking.k8s.io", "policy", "rbac.authorization.k8s.io"]);
+
+/** Where a document stands: a file of a commit, the index of the document in it (from 0), and where it begins (from 1). */
+export interface Source {
+  readonly path: string;
+  readonly document: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A plain Kubernetes object of the repository, as placements may select it: sanitised, with its digest. */
+export interface SourcedManifest {
+  readonly id: VersionedId;
+  /** Without what a member owns: status, uid, managed fields and the like (`spec/apply.md` §2.1). */
+  readonly manifest: Manifest;
+  /** Digest of `manifest`. */
+  readonly digest: Digest;
+  readonly source: Source;
+}

@@ -1,0 +1,33 @@
+// Names that are contract: KubeFleet's (`spec/api.md` §8) and our own. Each is written here once.
+
+export const placementGroup = "placement.kubernetes-fleet.io";
+export const clusterGroup = "cluster.kubernetes-fleet.io";
+export const flotillaGroup = "flotilla.dev";
+
+/** Prefix of KubeFleet's labels and annotations. */
+export const kubeFleet = "kubernetes-fleet.io";
+
+/** Every MemberCluster carries it with its own name as value, so that one cluster can be selected by name. */
+export const memberNameLabel = `${kubeFleet}/member-name`;
+
+/** The field manager of everything we apply. */
+export const fieldManager = "flotilla";
+
+/** Our mark on an object in a member: which placement put it there. The value is {@link markOf} the placement's key. */
+export const placementLabel = `${flotillaGroup}/placement`;
+
+/** Our mark: `fleet id/epoch/sequence` of the write that last changed the object. */
+export const writeAnnotation = `${flotillaGroup}/write`;
+
+/** On a placement: adopted objects are deleted with it, not released (`RULINGS.md` C takeover). */
+export const deleteAdoptedAnnotation = `${flotillaGroup}/delete-adopted`;
+
+/** On a placement: how long a cluster may take to become available before it counts as failed; a Go duration. */
+export const progressDeadlineAnnotation = `${flotillaGroup}/progress-deadline`;
+
+/** Namespace in every member that holds the inventory. */
+export const systemNamespace = "flotilla-system";
+
+/** Kubernetes-reserved namespaces are never written as a whole (`spec/scheduling.md` §16.2). */
+export const isReservedNamespace = (name: string): boolean =>
+  name.startsWith("kube-") || name.startsWith("fleet-") || name === "default" || name === systemNamespace;

@@ -1,0 +1,56 @@
+import type { Inventory } from "./inventory.ts";
+import type { ObjectKey } from "./manifest.ts";
+import type { Digest } from "./value.ts";
+
+/**
+ * What one member told us this pass, or that it told us nothing.
+ * A member that was not asked (a plan without cluster access) has no observation at all: recorded facts stand.
+ */
+export type Observation =
+  | {
+      readonly kind: "reached";
+      /** UID of its `kube-system` namespace: which cluster this is, whatever its address says. */
+      readonly clusterUid: string;
+      /** `v1.36.3` */
+      readonly kubernetesVersion: string;
+      readonly inventory: Inventory;
+      /** Live objects that carry our mark or stand in the inventory, by key. */
+      readonly objects: ReadonlyMap<ObjectKey, LiveObject>;
+      /** Kinds whose list failed: absence there proves nothing. `group/Kind` keys. */
+      readonly unlisted: ReadonlySet<string>;
+    }
+  | { readonly kind: "unreachable"; readonly code: ContactCode; readonly message: string };
+
+/** Why a member could not be asked. */
+export type ContactCode =
+  /** No connection, or none in time. */
+  | "Unreachable"
+  /** No context of that name in the kubeconfig. */
+  | "NoConnection"
+  /** The credentials are not accepted (401). */
+  | "Unauthorized"
+  /** The credentials do not suffice to see or keep the inventory (403). */
+  | "Forbidden"
+  /** It answered with something that is not Kubernetes, or an inventory that is not ours. */
+  | "Unintelligible";
+
+/** A live object, reduced while it was decoded: enough to decide, small enough for a hundred thousand of them. */
+export interface LiveObject {
+  readonly uid: string;
+  /** `metadata.generation`; 0 for kinds without one. */
+  readonly generation: number;
+  /** Fingerprint of the live values at the paths our field manager owns; null when it owns none. */
+  readonly fingerprint: Digest | null;
+  readonly health: Health;
+  readonly terminating: boolean;
+  /** Value of our write annotation, null where it is absent. */
+  readonly mark: string | null;
+}
+
+/** `RULINGS.md` B 1: phases are explicit. */
+export type Health =
+  | { readonly phase: "available" }
+  /** We have no way to see; it counts after `unavailablePeriodSeconds`. */
+  | { readonly phase: "untrackable" }
+  | { readonly phase: "progressing"; readonly message: string }
+  | { readonly phase: "failed"; readonly message: string };

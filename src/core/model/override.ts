@@ -1,0 +1,57 @@
+import type { Json } from "./json.ts";
+import type { Source } from "./manifest.ts";
+import type { Scope } from "./scope.ts";
+import type { LabelSelector } from "./selector.ts";
+import type { PlacementKey } from "./value.ts";
+
+/**
+ * A ClusterResourceOverride or, later, a ResourceOverride: `spec/apply.md` §1.
+ * `namespace` is null exactly when the scope is Cluster.
+ */
+export interface Override {
+  readonly scope: Scope;
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly spec: OverrideSpec;
+  readonly source: Source;
+}
+
+export interface OverrideSpec {
+  /** The one placement it belongs to; null means every placement that selects a matching object. */
+  readonly placement: PlacementKey | null;
+  readonly selectors: readonly OverrideSelector[];
+  /** Run in order; later rules see what earlier ones left. */
+  readonly rules: readonly OverrideRule[];
+}
+
+export interface OverrideSelector {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface OverrideRule {
+  /** Null matches no cluster; an empty list every cluster; otherwise any of the selectors (`spec/apply.md` §1.5). */
+  readonly clusters: readonly LabelSelector[] | null;
+  readonly action:
+    | { readonly kind: "JSONPatch"; readonly operations: readonly PatchOperation[] }
+    | { readonly kind: "Delete" };
+}
+
+export interface PatchOperation {
+  readonly op: "add" | "remove" | "replace";
+  readonly path: string;
+  /** Null for `remove`, which carries none. Strings in it may hold `${MEMBER-CLUSTER-NAME}`. */
+  readonly value: Json;
+}
+
+/** An override's snapshot as renderings and bindings name it: `<override>-<index>`, spec frozen (`spec/apply.md` §1.3). */
+export interface OverrideSnapshot {
+  /** `<override>-<index>`; index from 0. */
+  readonly name: string;
+  readonly namespace: string | null;
+  readonly override: string;
+  readonly index: number;
+  readonly spec: OverrideSpec;
+}

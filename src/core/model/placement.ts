@@ -1,0 +1,100 @@
+import type { Source } from "./manifest.ts";
+import type { Scope } from "./scope.ts";
+import type { LabelSelector } from "./selector.ts";
+import type { ClusterName, DurationMs, Labels, PlacementKey } from "./value.ts";
+
+/**
+ * A ClusterResourcePlacement or, later, a ResourcePlacement: `spec/api.md` §3, after defaults (§7).
+ * One type for both: `scope` tells them apart, and `namespace` is null exactly when the scope is Cluster.
+ */
+export interface Placement {
+  readonly key: PlacementKey;
+  readonly scope: Scope;
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly labels: Labels;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: PlacementSpec;
+  readonly source: Source;
+}
+
+export const placementKey = (namespace: string | null, name: string): PlacementKey =>
+  (namespace === null ? name : `${namespace}/${name}`) as PlacementKey;
+
+export interface PlacementSpec {
+  readonly resourceSelectors: readonly ResourceSelector[];
+  readonly policy: PlacementPolicy;
+  readonly strategy: RolloutStrategy;
+  readonly revisionHistoryLimit: number;
+}
+
+export interface ResourceSelector {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly name: string | null;
+  readonly labelSelector: LabelSelector | null;
+  readonly selectionScope: "NamespaceOnly" | "NamespaceWithResources" | "NamespaceWithResourceSelectors";
+}
+
+/** Where: one kind per `placementType`, with the fields that kind takes (`spec/api.md` §2, the matrix). */
+export type PlacementPolicy =
+  | { readonly kind: "PickAll"; readonly required: readonly ClusterTerm[]; readonly tolerations: readonly Toleration[] }
+  | {
+      readonly kind: "PickN";
+      readonly numberOfClusters: number;
+      readonly required: readonly ClusterTerm[];
+      readonly preferred: readonly PreferredTerm[];
+      readonly tolerations: readonly Toleration[];
+    }
+  | { readonly kind: "PickFixed"; readonly clusterNames: readonly ClusterName[] };
+
+/** Alternatives are ORed. A term without a label selector matches every cluster. */
+export interface ClusterTerm {
+  readonly labelSelector: LabelSelector | null;
+}
+
+export interface PreferredTerm {
+  /** −100 … 100; 0 is skipped. */
+  readonly weight: number;
+  readonly preference: ClusterTerm;
+}
+
+export interface Toleration {
+  readonly key: string;
+  readonly operator: "Equal" | "Exists";
+  readonly value: string;
+  /** Empty tolerates every effect. */
+  readonly effect: "" | "NoSchedule";
+}
+
+/** When and how. `External` is recognised here and refused by the codec until staged runs exist. */
+export interface RolloutStrategy {
+  readonly rollingUpdate: RollingUpdate;
+  readonly applyStrategy: ApplyStrategy;
+  /** What becomes of placed objects when the placement goes. */
+  readonly propagationPolicy: "Delete" | "Abandon";
+  /** From the annotation `flotilla.dev/progress-deadline`; default 10 minutes (`RULINGS.md` B 1). */
+  readonly progressDeadline: DurationMs;
+  /** From the annotation `flotilla.dev/delete-adopted`; default false. */
+  readonly deleteAdopted: boolean;
+}
+
+export interface RollingUpdate {
+  readonly maxUnavailable: CountOrPercent;
+  readonly maxSurge: CountOrPercent;
+  /** How long an object of an untrackable kind must have been applied to count as available. */
+  readonly unavailablePeriod: DurationMs;
+}
+
+/** `3` or `"25%"`. */
+export type CountOrPercent = { readonly count: number } | { readonly percent: number };
+
+export interface ApplyStrategy {
+  readonly type: "ClientSideApply" | "ServerSideApply" | "ReportDiff";
+  readonly comparisonOption: "PartialComparison" | "FullComparison";
+  readonly whenToApply: "Always" | "IfNotDrifted";
+  readonly whenToTakeOver: "Always" | "IfNoDiff" | "Never";
+  readonly allowCoOwnership: boolean;
+  readonly forceConflicts: boolean;
+}

@@ -1,0 +1,176 @@
+import type { Intent } from "./intent.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Manifest, ObjectId, ObjectKey, VersionedId } from "./manifest.ts";
+import type { Observation } from "./observation.ts";
+import type { ApplyStrategy } from "./placement.ts";
+import type { ClusterName, Commit, Digest, Epoch, Instant, PlacementKey, Sequence } from "./value.ts";
+
+/** The whole input of a decision. If it is not in here, it cannot influence what we do. */
+export interface World {
+  readonly intent: Intent;
+  readonly ledger: Ledger;
+  /** Members that were asked. One that is missing here was not asked: recorded facts stand, no deadline passes. */
+  readonly observed: ReadonlyMap<ClusterName, Observation>;
+  /** Manifests that snapshots of earlier commits name, by digest; those of this commit stand in the intent. */
+  readonly archive: ReadonlyMap<Digest, Manifest>;
+  readonly now: Instant;
+  /** A single run tries failed objects at once; a daemon waits for their `retryAt`. */
+  readonly patience: "none" | "retryAt";
+}
+
+/** The whole output of a decision. */
+export interface Plan {
+  /** The world cannot be acted upon: nothing is written, nothing is touched. Null when all is well. */
+  readonly refusal: Refusal | null;
+  /** Commit this first. If the push is refused, somebody else decided: drop the plan and look again. */
+  readonly ledger: Ledger;
+  /** Whether `ledger` holds a new decision (true), or only news about members that decides nothing (false). */
+  readonly decides: boolean;
+  /** Then do these: all clusters at once, each in its order. Every one is idempotent. Ordered by cluster. */
+  readonly actions: readonly ClusterActions[];
+  /** The earliest moment at which the same world would give another plan; null when there is none. */
+  readonly wakeAt: Instant | null;
+  readonly reasons: readonly Reason[];
+}
+
+/** Why nothing at all may be done (`DESIGN.md` §3, lost or rewound; source force-pushed). */
+export interface Refusal {
+  readonly code: "StateLost" | "StateRewound" | "HistoryRewritten";
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** Everything one member is to do in this pass. */
+export interface ClusterActions {
+  readonly cluster: ClusterName;
+  /** The member must still be this one: UID of its kube-system namespace. */
+  readonly clusterUid: string;
+  readonly fleet: string;
+  readonly epoch: Epoch;
+  readonly placements: readonly PlacementActions[];
+}
+
+/** What one placement changes on one member. A placement that changes nothing there has no entry. */
+export interface PlacementActions {
+  readonly placement: PlacementKey;
+  /** The binding's target sequence, or that of the decision to remove; the inventory refuses an older one. */
+  readonly sequence: Sequence;
+  /** Of the whole target; null when nothing of the placement is to stay. */
+  readonly digest: Digest | null;
+  readonly applyStrategy: ApplyStrategy;
+  /** Objects to write, in the order in which they were selected. */
+  readonly apply: readonly RenderedManifest[];
+  /** Objects that go, or that we let go. */
+  readonly remove: readonly Departure[];
+  /** Entries to drop from the inventory: their objects are known to be gone, or are nobody's business any more. */
+  readonly forget: readonly ObjectKey[];
+}
+
+export interface RenderedManifest {
+  readonly id: VersionedId;
+  readonly key: ObjectKey;
+  readonly manifest: Manifest;
+  readonly digest: Digest;
+}
+
+export interface Departure {
+  readonly id: VersionedId;
+  readonly key: ObjectKey;
+  /** Deleted only while the live object still has this UID; null: the claim's UID is looked up first, deletion follows in a later pass. */
+  readonly uid: string | null;
+  /** `delete` the object, or `release` it: take our mark and fields' ownership off and leave it. */
+  readonly how: "delete" | "release";
+  /** A Namespace goes although it holds objects of others: somebody confirmed it. */
+  readonly confirmed: boolean;
+}
+
+/** Why the plan is what it is, and above all why it is not more. Expected conditions, not errors. */
+export type Reason =
+  | {
+      readonly kind: "unfulfilled";
+      readonly placement: PlacementKey;
+      readonly wanted: number;
+      readonly found: number;
+      readonly because: readonly string[];
+    }
+  | { readonly kind: "selectionFailed"; readonly placement: PlacementKey; readonly message: string }
+  | { readonly kind: "nothingSelected"; readonly placement: PlacementKey }
+  | {
+      readonly kind: "renderFailed";
+      readonly placement: PlacementKey;
+      readonly cluster: ClusterName;
+      readonly message: string;
+    }
+  /** A new version of the selected objects or of their overrides begins to move. */
+  | {
+      readonly kind: "started";
+      readonly placement: PlacementKey;
+      readonly resourceIndex: number;
+      readonly clusters: readonly ClusterName[];
+    }
+  /** Held back by the rollout's budget; `arithmetic` shows ready, needed, budget. */
+  | {
+      readonly kind: "heldBack";
+      readonly placement: PlacementKey;
+      readonly clusters: readonly ClusterName[];
+      readonly arithmetic: string;
+    }
+  | { readonly kind: "applying"; readonly placement: PlacementKey; readonly cluster: ClusterName }
+  | {
+      readonly kind: "awaitingHealth";
+      readonly placement: PlacementKey;
+      readonly cluster: ClusterName;
+      readonly until: Instant | null;
+      readonly message: string;
+    }
+  | {
+      readonly kind: "applyFailed";
+      readonly placement: PlacementKey;
+      readonly cluster: ClusterName;
+      readonly object: ObjectId;
+      readonly code: string;
+      readonly message: string;
+    }
+  | {
+      readonly kind: "unhealthy";
+      readonly placement: PlacementKey;
+      readonly cluster: ClusterName;
+      readonly since: Instant;
+      readonly message: string;
+    }
+  | {
+      readonly kind: "unreachable";
+      readonly cluster: ClusterName;
+      readonly code: string;
+      readonly since: Instant;
+      readonly message: string;
+    }
+  | {
+      readonly kind: "adopted";
+      readonly placement: PlacementKey;
+      readonly cluster: ClusterName;
+      readonly objects: readonly ObjectId[];
+    }
+  | {
+      readonly kind: "leaving";
+      readonly placement: PlacementKey;
+      readonly cluster: ClusterName;
+      readonly objects: number;
+      readonly message: string;
+    }
+  | {
+      readonly kind: "confirmationNeeded";
+      readonly cause: Commit;
+      readonly digest: Digest;
+      readonly objects: number;
+      readonly clusters: readonly ClusterName[];
+      readonly placements: readonly PlacementKey[];
+    }
+  | {
+      readonly kind: "orphans";
+      readonly cluster: ClusterName;
+      readonly placement: PlacementKey;
+      readonly objects: number;
+    }
+  | { readonly kind: "left"; readonly cluster: ClusterName; readonly placements: readonly PlacementKey[] }
+  | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit };

@@ -1,0 +1,38 @@
+import type { Labels } from "./value.ts";
+
+/** Kubernetes' label selector. Empty selects everything; what an absent one means depends on the field. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly LabelRequirement[];
+}
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  readonly values?: readonly string[];
+}
+
+/** Kubernetes' semantics: all parts ANDed; `NotIn` holds for an absent key (`spec/scheduling.md` §8.1). */
+export const selects = (selector: LabelSelector, labels: Labels): boolean =>
+  Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
+  (selector.matchExpressions ?? []).every((it) => meets(it, labels));
+
+function meets({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+  }
+}
+
+/** The label keys a selector looks at. */
+export const selectorKeys = (selector: LabelSelector): readonly string[] => [
+  ...Object.keys(selector.matchLabels ?? {}),
+  ...(selector.matchExpressions ?? []).map((it) => it.key),
+];

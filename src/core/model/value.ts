@@ -1,0 +1,104 @@
+// The small values every room shares. Branded so that a cluster's name can never be passed as a placement's key.
+
+declare const brand: unique symbol;
+type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+/** A MemberCluster's `metadata.name`: a DNS label. */
+export type ClusterName = Brand<string, "ClusterName">;
+
+/** Names a placement of either scope: `name` of a ClusterResourcePlacement, `namespace/name` of a ResourcePlacement. */
+export type PlacementKey = Brand<string, "PlacementKey">;
+
+/** A Git commit id: 40 hexadecimal digits. A locator only; what is bound by trust is bound by a {@link Digest}. */
+export type Commit = Brand<string, "Commit">;
+
+/** A Git blob id: 40 hexadecimal digits. Equal ids are equal bytes, so everything decoded is cached under it. */
+export type BlobId = Brand<string, "BlobId">;
+
+/** SHA-256 of a canonical text, 64 hexadecimal digits. Digests are equated, never compared. */
+export type Digest = Brand<string, "Digest">;
+
+/** Counts the commits of the state branch. Only grows; compared, to tell who is newer. */
+export type Sequence = Brand<number, "Sequence">;
+
+/** Counts recoveries of a lost state branch. An older epoch never overrules a newer one. */
+export type Epoch = Brand<number, "Epoch">;
+
+/** Milliseconds since the Unix epoch, UTC. Written in files as RFC 3339 with seconds; see {@link instantText}. */
+export type Instant = Brand<number, "Instant">;
+
+/** A length of time in milliseconds. */
+export type DurationMs = Brand<number, "DurationMs">;
+
+export type Labels = Readonly<Record<string, string>>;
+
+export const seconds = (count: number): DurationMs => (count * 1000) as DurationMs;
+export const minutes = (count: number): DurationMs => (count * 60_000) as DurationMs;
+
+export const later = (at: Instant, by: DurationMs): Instant => (at + by) as Instant;
+
+/** The first of several moments; null means "no such moment". */
+export function earliest(...moments: readonly (Instant | null)[]): Instant | null {
+  let first: Instant | null = null;
+  for (const moment of moments) if (moment !== null && (first === null || moment < first)) first = moment;
+  return first;
+}
+
+/** Orders texts by code unit, as KubeFleet orders names (`spec/scheduling.md` §0). Never `localeCompare`: it depends on the machine. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/**
+ * An instant in RFC 3339, whole seconds, UTC: the only form in which instants are written.
+ *
+ * Civil-calendar arithmetic after Howard Hinnant's `civil_from_days`; the core has no calendar of its own to ask.
+ */
+export function instantText(at: Instant): string {
+  const total = Math.floor(at / 1000);
+  const days = Math.floor(total / 86_400);
+  const rest = total - days * 86_400;
+  const { year, month, day } = civilOf(days);
+  const two = (count: number): string => String(count).padStart(2, "0");
+  const date = `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}`;
+  return `${date}T${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}Z`;
+}
+
+/** Reads RFC 3339 with any fraction and offset; null when the text is not one. Fractions of a second are dropped. */
+export function instantOf(text: string): Instant | null {
+  const match = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(text);
+  if (match === null) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const sign = match[7] === "-" ? -1 : 1;
+  const offset = match[7] === undefined ? 0 : sign * (Number(match[8]) * 60 + Number(match[9]));
+  const days = daysOf(year, month, day);
+  return ((days * 86_400 + hour * 3600 + (minute - offset) * 60 + second) * 1000) as Instant;
+}
+
+function civilOf(days: number): { year: number; month: number; day: number } {
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153);
+  const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1;
+  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9;
+  return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day };
+}
+
+function daysOf(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}

@@ -1,0 +1,102 @@
+import type { Observation } from "../../core/model/observation.ts";
+import type { ClusterActions } from "../../core/model/plan.ts";
+import type { BlobId, ClusterName, Commit, Instant } from "../../core/model/value.ts";
+
+/** Everything the shell needs from outside, in our words. Adapters speak theirs. */
+export interface Ports {
+  readonly repository: Repository;
+  readonly fleet: Fleet;
+  readonly clock: Clock;
+}
+
+/**
+ * The hub: a source branch that people write and a state branch that only we write.
+ *
+ * Every method rejects with a {@link Fault} and nothing else. Reads name a commit, so what they give never changes.
+ */
+export interface Repository {
+  /** What is read and written, for messages: a path, or a URL without credentials. */
+  readonly name: string;
+  /** Brings both branches up to date in one exchange and says where they stand. */
+  heads(): Promise<Heads>;
+  /** Every file of a commit, ordered by path; only those under the folder `under` when it is given. */
+  files(commit: Commit, under?: string): Promise<readonly TreeFile[]>;
+  /** Contents by id, in bulk. An id that the repository does not hold is a fault, never left out. */
+  blobs(ids: readonly BlobId[]): Promise<ReadonlyMap<BlobId, Uint8Array>>;
+  /** Whether `commit` is `ancestor` or has it among its ancestors. */
+  descends(commit: Commit, ancestor: Commit): Promise<boolean>;
+  /**
+   * Writes a commit on top of `proposal.parent` and moves the state branch from there to it, or not at all.
+   * That move is the lock, there is no other: "superseded" means somebody else moved the branch first, and nothing was written.
+   */
+  commit(proposal: Proposal): Promise<Committed>;
+  close(): Promise<void>;
+}
+
+export interface Heads {
+  /** Null when the source branch does not exist. */
+  readonly source: Commit | null;
+  /** Null when the state branch does not exist. */
+  readonly state: Commit | null;
+}
+
+export interface TreeFile {
+  readonly path: string;
+  readonly blob: BlobId;
+  /** Bytes of the blob, where the adapter knows without reading it; null otherwise. */
+  readonly size: number | null;
+  /** Symbolic links and submodules are listed and never followed. */
+  readonly kind: "file" | "link" | "submodule";
+}
+
+export interface Proposal {
+  /** The state branch as it was read; null to found it with an orphan commit. */
+  readonly parent: Commit | null;
+  /** Ordered by path, each path once. What is not named stays as it is in the parent. */
+  readonly edits: readonly Edit[];
+  /** Subject, body and trailers. The author and committer are `flotilla`; the date is `at`. */
+  readonly message: string;
+  readonly at: Instant;
+}
+
+export type Edit =
+  | { readonly kind: "write"; readonly path: string; readonly text: string }
+  /** The blob is already in the repository (it stands in a source commit, or in the parent). */
+  | { readonly kind: "link"; readonly path: string; readonly blob: BlobId }
+  | { readonly kind: "remove"; readonly path: string };
+
+export type Committed = { readonly kind: "committed"; readonly commit: Commit } | { readonly kind: "superseded" };
+
+/** The members, each reached through its own connection. No method rejects: what fails is in the answer. */
+export interface Fleet {
+  /** Asks one member what it carries and how it is. A member that cannot be asked is an observation too. */
+  observe(member: MemberAddress): Promise<Observation>;
+  /** Carries out one member's actions: claim, apply in waves, remove last, record. One object's trouble stays its own. */
+  act(member: MemberAddress, actions: ClusterActions): Promise<Receipt>;
+  close(): Promise<void>;
+}
+
+export interface MemberAddress {
+  readonly name: ClusterName;
+  /** The kubeconfig context that leads there. */
+  readonly context: string;
+}
+
+/** What acting on one member amounted to. For people and for the loop; decisions read the next observation instead. */
+export interface Receipt {
+  readonly cluster: ClusterName;
+  /** Mutating requests that changed something: objects created, changed, deleted, released. */
+  readonly created: number;
+  readonly configured: number;
+  readonly deleted: number;
+  readonly released: number;
+  readonly failed: number;
+  /** Why nothing or not everything was tried, null when everything was: unreachable midway, or an inventory newer than the action. */
+  readonly interrupted: string | null;
+}
+
+export interface Clock {
+  now(): Instant;
+  /** Resolves at the moment or when the signal aborts, whichever is first. */
+  sleepUntil(moment: Instant, signal: AbortSignal): Promise<void>;
+}
