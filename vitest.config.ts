@@ -1,5 +1,13 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["test/**/*.test.ts"], testTimeout: 30_000, hookTimeout: 120_000, pool: "forks" },
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/kubernetes/global-setup.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 120_000,
+    pool: "forks",
+    // Left to itself the runner keeps a core free; most of our time is spent waiting for servers.
+    maxWorkers: 2,
+  },
 });

@@ -1,1 +1,172 @@
-process.stdout.write("flotilla\n");
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { DurationMs } from "../core/model/value.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import type { Terminal } from "./terminal.ts";
+
+declare const FLOTILLA_VERSION: string | undefined;
+const version = typeof FLOTILLA_VERSION === "string" ? FLOTILLA_VERSION : "development";
+
+/** Runs one command line and gives its exit code. Never throws: what goes wrong is printed, with what to do. */
+export async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let code: ExitCode = exitCodes.done;
+  const program = programOf(terminal, (it) => {
+    code = it;
+  });
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    const failure = (await import("./failure.ts")).failureText(error);
+    terminal.err(failure.text);
+    return failure.code;
+  }
+}
+
+type Finish = (code: ExitCode) => void;
+
+function programOf(terminal: Terminal, finish: Finish): Command {
+  const program = new Command("flotilla")
+    .description("Places Kubernetes resources on a fleet of clusters; a Git repository is the hub.")
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError("(flotilla --help tells more)")
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .addHelpText("after", exitCodeHelp);
+  addTrying(program, terminal, finish);
+  addActing(program, terminal, finish);
+  addReading(program, terminal, finish);
+  return program;
+}
+
+// Each command's module is loaded when it runs: `--version` pays for none of them. A file more costs a millisecond.
+
+function addTrying(program: Command, terminal: Terminal, finish: Finish): void {
+  program
+    .command("demo")
+    .description(
+      "a whole fleet in one process: a placement, an update, an override, a cluster that fails and comes back",
+    )
+    .action(async () => finish(await (await import("./commands/demo.ts")).demo(terminal)));
+  program
+    .command("embedded")
+    .description("simulated clusters in a process of their own, for trying things out")
+    .requiredOption("--clusters <names>", "comma-separated names")
+    .requiredOption("--kubeconfig <file>", "where to write the kubeconfig that leads to them")
+    .option("--port <number>", "port on 127.0.0.1; 0 takes a free one", "0")
+    .addOption(durationOption("--available-after <duration>", "how long workloads take to become available", "50ms"))
+    .addHelpText("after", durationHelp)
+    .action(async (options) => finish(await (await import("./commands/embedded.ts")).embedded(options, terminal)));
+}
+
+function addActing(program: Command, terminal: Terminal, finish: Finish): void {
+  program
+    .command("validate")
+    .description("problems in a hub's files, with file:line:col; exit code 1 if there are errors")
+    .argument("[path]", "folder of the hub's files, or one of them", ".")
+    .addOption(outputOption())
+    .action(async (path, options) =>
+      finish((await import("./commands/validate.ts")).validate({ path, ...options }, terminal)),
+    );
+  withHub(program.command("plan"))
+    .description("what the next reconcile would decide; contacts members only when --kubeconfig is given")
+    .addOption(kubeconfigOption("contexts that lead to the members", "no member is asked"))
+    .action(async (options) => finish(await (await import("./commands/plan.ts")).planCommand(options, terminal)));
+  withHub(program.command("reconcile"))
+    .description("passes until everything that can be done now is done; with --watch, for ever")
+    .addOption(kubeconfigOption("contexts that lead to the members", "KUBECONFIG or ~/.kube/config"))
+    .option("--watch", "keep reconciling: a daemon")
+    .addOption(waitOption())
+    .addOption(periodOption("--poll <duration>", "with --watch: how often the branches are looked at", "5s"))
+    .addOption(periodOption("--resync <duration>", "with --watch: how often the members are looked at", "60s"))
+    .addOption(periodOption("--deadline <duration>", "how long one member may take to answer", "30s"))
+    .option("--accept-rewrite <old..new>", "accept one rewritten history of the source branch")
+    .addHelpText("after", durationHelp)
+    .action(async (options) =>
+      finish(await (await import("./commands/reconcile.ts")).reconcile({ watch: false, ...options }, terminal)),
+    );
+}
+
+function addReading(program: Command, terminal: Terminal, finish: Finish): void {
+  withHub(program.command("get"))
+    .description("what is recorded: placements, clusters or bindings")
+    .argument("<kind>", "placements, clusters or bindings")
+    .argument("[name]", "only this one; for bindings, those of this placement")
+    .action(async (kind, name, options) =>
+      finish(await (await import("./commands/get.ts")).get({ kind, name: name ?? null, ...options }, terminal)),
+    );
+  withHub(program.command("explain"))
+    .description("why a placement is where it is, and why not elsewhere")
+    .argument("<placement>", "name, or namespace/name")
+    .option("--cluster <name>", "only this cluster")
+    .action(async (placement, options) =>
+      finish(await (await import("./commands/explain.ts")).explain({ placement, ...options }, terminal)),
+    );
+}
+
+const withHub = (command: Command): Command =>
+  command
+    .addOption(
+      new Option("--repo <path|url>", "the hub").default(null, "the remote origin of the repository here, or itself"),
+    )
+    .option("--branch <name>", "source branch", "main")
+    .option("--state-branch <name>", "branch that flotilla writes", "fleet/state")
+    .addOption(
+      new Option("--git <engine>", "the git program, or isomorphic-git, which needs none and speaks http(s) only")
+        .choices(["auto", "iso", "program"])
+        .default("auto"),
+    )
+    .addOption(
+      new Option("--cache <folder>", "where mirrors of remote hubs are kept").default(null, "~/.cache/flotilla"),
+    )
+    .addOption(outputOption());
+
+const outputOption = (): Option =>
+  new Option("-o, --output <format>", "output format").choices(["text", "json", "yaml"]).default("text");
+
+const kubeconfigOption = (description: string, preset: string): Option =>
+  new Option("--kubeconfig <file>", description).default(null, preset);
+
+const waitOption = (): Option =>
+  new Option("--wait <duration>", "sleep through timers and health, at most so long")
+    .argParser(duration)
+    .conflicts("watch");
+
+const durationOption = (flags: string, description: string, preset: string): Option =>
+  new Option(flags, description).argParser(duration).default(duration(preset), preset);
+
+/** A duration that has to pass between two things: none would be no pause at all. */
+const periodOption = (flags: string, description: string, preset: string): Option =>
+  durationOption(flags, description, preset).argParser(period);
+
+const durationHelp = "\nA duration is written like 500ms, 90s or 1h30m.";
+
+const exitCodeHelp = `
+Exit codes:
+  0   everything that can be done now is done
+  1   there are problems in files; everything else was still done
+  3   something is stuck
+  64  the command line is wrong
+  69  the repository cannot be read or written
+  70  a defect of flotilla's`;
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** The longest that a timer of Node's can be set to: 24 days. */
+const longest = 2 ** 31 - 1;
+
+/** `500ms`, `90s`, `1h30m`: at least one number with its unit. */
+function duration(text: string): DurationMs {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  if (parts.length === 0 || parts.map((it) => it[0]).join("") !== text)
+    throw new InvalidArgumentError("expected a duration such as 500ms, 90s or 10m");
+  const sum = Math.round(parts.reduce((all, it) => all + Number(it[1]) * (units[it[2] ?? ""] ?? 0), 0));
+  if (sum > longest) throw new InvalidArgumentError("expected a duration of at most 24 days");
+  return sum as DurationMs;
+}
+
+function period(text: string): DurationMs {
+  const sum = duration(text);
+  if (sum === 0) throw new InvalidArgumentError("expected a duration such as 500ms, more than nothing");
+  return sum;
+}

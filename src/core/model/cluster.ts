@@ -15,6 +15,7 @@ export interface MemberCluster {
   readonly source: Source;
 }
 
+/** Keeps placements off a cluster unless they tolerate it. `NoSchedule` is the only effect KubeFleet knows. */
 export interface Taint {
   readonly key: string;
   readonly value: string;
@@ -22,7 +23,7 @@ export interface Taint {
 }
 
 /** Quantities as written, by resource name: `cpu`, `memory`. */
-export interface ResourceUsage {
+interface ResourceUsage {
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly available: Readonly<Record<string, string>>;

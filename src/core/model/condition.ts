@@ -13,6 +13,7 @@ export interface Condition {
 /** A condition to be, before it is known whether its status is news. */
 export type Verdict = Omit<Condition, "lastTransitionTime">;
 
+/** The condition of that type, or null. */
 export const conditionOf = (conditions: readonly Condition[], type: string): Condition | null =>
   conditions.find((it) => it.type === type) ?? null;
 

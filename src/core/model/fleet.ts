@@ -11,7 +11,10 @@ export interface FleetSpec {
   readonly guards: DeletionBounds;
 }
 
-/** How many deletions one source commit may cause without confirmation (`RULINGS.md` D 3): the larger of number and share. */
+/**
+ * How many deletions one source commit may cause without confirmation (`RULINGS.md` D 3): the larger of number and
+ * share.
+ */
 export interface DeletionBounds {
   readonly objectsPerCluster: number;
   readonly percentPerCluster: number;
@@ -19,6 +22,7 @@ export interface DeletionBounds {
   readonly percentOfClusters: number;
 }
 
+/** The fleet of a repository without `fleet.yaml`; the bounds are those of `RULINGS.md` D 3. */
 export const defaultFleet: FleetSpec = {
   roots: [],
   profile: "default",

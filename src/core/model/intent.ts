@@ -25,6 +25,11 @@ export interface Intent {
   /** Digests that files under `approvals/deletions/` confirm (`RULINGS.md` D 3). */
   readonly confirmations: ReadonlySet<Digest>;
   readonly holds: readonly Hold[];
+  /**
+   * Objects that have a document which cannot be used, and no earlier version to keep in force: a stricter release may find
+   * fault with what an earlier one accepted. Their absence from the maps above is no deletion.
+   */
+  readonly unusable: ReadonlySet<ObjectKey>;
   /** Errors, warnings and notes of all files, ordered by path, line, column, code. */
   readonly problems: readonly Problem[];
   /** The files this intent was read from: what the state branch keeps under `accepted/`. Path → blob. */

@@ -13,6 +13,9 @@ export interface Inventory {
   readonly placements: ReadonlyMap<PlacementKey, InventoryPlacement>;
 }
 
+/**
+ * A placement that was removed stays as a tombstone without entries: its sequence still fences (at most 200 are kept).
+ */
 export interface InventoryPlacement {
   /** The sequence of the binding's target that was last claimed here. An action with an older one is refused. */
   readonly sequence: Sequence;
@@ -21,6 +24,7 @@ export interface InventoryPlacement {
   readonly entries: ReadonlyMap<ObjectKey, InventoryEntry>;
 }
 
+/** One object that we wrote to the member, or are about to write. */
 export interface InventoryEntry {
   /** API version in which the object was last written. */
   readonly version: string;
@@ -68,4 +72,5 @@ export type FailureCode =
   | "DeletionRefused"
   | "IdentityChanged";
 
+/** What a member that we never wrote to remembers of us. */
 export const emptyInventory: Inventory = { fleet: "", epoch: 0 as Epoch, placements: new Map() };

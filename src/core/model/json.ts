@@ -1,11 +1,16 @@
-// JSON as data. Everything a manifest can hold, and nothing else.
-
+/**
+ * JSON as data: everything a manifest can hold, and nothing else. Integers beyond 2^53 are `bigint`s, so none is
+ * rounded.
+ */
 export type Json = null | boolean | number | bigint | string | JsonList | JsonObject;
+/** A JSON array. */
 export type JsonList = readonly Json[];
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
+/** Whether a value is a JSON object: no list, and not null. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -20,6 +25,7 @@ export function memberAt(value: Json | undefined, ...path: readonly string[]): J
   return here;
 }
 
+/** The value if it is a text, else null. */
 export const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 
 /** The strings of a JSON object whose members are strings; members of other types are left out. */

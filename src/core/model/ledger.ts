@@ -1,4 +1,5 @@
 import type { Condition } from "./condition.ts";
+import type { DeletionBounds } from "./fleet.ts";
 import type { Hold } from "./intent.ts";
 import type { ObjectId, VersionedId } from "./manifest.ts";
 import type { ContactCode } from "./observation.ts";
@@ -10,12 +11,13 @@ import type { BlobId, ClusterName, Commit, Digest, Epoch, Instant, Labels, Place
 /**
  * Everything we have decided so far, as committed on the state branch (`DESIGN.md` §3).
  *
- * Invariants: it records transitions, never heartbeats; if two passes see the same world, the second one writes nothing.
- * What did not change keeps its identity (`===`) from one ledger to the next, at every level: that is how cost follows change.
- * Maps iterate in the order of their keys.
+ * Invariants: it records transitions, never heartbeats; if two passes see the same world, the second one writes
+ * nothing. What did not change keeps its identity (`===`) from one ledger to the next, at every level: that is how cost
+ * follows change. Maps iterate in the order of their keys.
  */
 export interface Ledger {
-  readonly fleet: FleetId;
+  /** Names this fleet for good; every member's inventory repeats it. Empty before the first commit. */
+  readonly fleet: string;
   readonly epoch: Epoch;
   /** Of the commit that this ledger is, or will be. */
   readonly sequence: Sequence;
@@ -25,25 +27,24 @@ export interface Ledger {
   readonly deletions: DeletionLedger;
   readonly clusters: ReadonlyMap<ClusterName, ClusterRecord>;
   readonly placements: ReadonlyMap<PlacementKey, PlacementRecord>;
-  /** Latest and still referenced snapshots of every override, ordered by namespace, name, index. */
+  /** The last ten snapshots of every override there is and those that a target names, by namespace, name and index. */
   readonly overrides: readonly OverrideSnapshot[];
 }
 
-/** Names this fleet for good; every member's inventory repeats it. Empty before the first commit. */
-export type FleetId = string;
-
+/** The ledger of a fleet that has decided nothing yet. */
 export const emptyLedger: Ledger = {
   fleet: "",
   epoch: 0 as Epoch,
   sequence: 0 as Sequence,
   sourceCommit: null,
   holds: [],
-  deletions: { cause: null, permitted: new Map(), held: [] },
+  deletions: { bounds: null, cause: null, permitted: new Map(), held: [] },
   clusters: new Map(),
   placements: new Map(),
   overrides: [],
 };
 
+/** A member as we know it: what it asks for, and which cluster it turned out to be. */
 export interface ClusterRecord {
   readonly name: ClusterName;
   readonly uid: string;
@@ -59,6 +60,7 @@ export interface ClusterRecord {
   readonly conditions: readonly Condition[];
 }
 
+/** Why nothing can be done with a member at present. */
 export interface Trouble {
   /** `IdentityChanged`: the address answers for another cluster than the one that joined. Nothing is written there. */
   readonly code: ContactCode | "IdentityChanged";
@@ -66,6 +68,7 @@ export interface Trouble {
   readonly since: Instant;
 }
 
+/** Everything decided about one placement. */
 export interface PlacementRecord {
   readonly key: PlacementKey;
   readonly scope: Scope;
@@ -90,6 +93,7 @@ export interface PlacementRecord {
   readonly conditions: readonly Condition[];
 }
 
+/** One version of a placement's policy, with what the scheduler made of it. */
 export interface PolicySnapshot {
   /** From 0, never reused. The name is `<placement>-<index>`. */
   readonly index: number;
@@ -100,6 +104,7 @@ export interface PolicySnapshot {
   readonly verdict: SchedulingVerdict | null;
 }
 
+/** What the scheduler said under one policy snapshot (`spec/scheduling.md` §12). */
 export interface SchedulingVerdict {
   readonly observedGeneration: number;
   readonly condition: Condition;
@@ -107,6 +112,7 @@ export interface SchedulingVerdict {
   readonly decisions: readonly ClusterDecision[];
 }
 
+/** Whether the scheduler picked a cluster, and why or why not. No score where nothing was scored. */
 export interface ClusterDecision {
   readonly cluster: ClusterName;
   readonly selected: boolean;
@@ -114,6 +120,7 @@ export interface ClusterDecision {
   readonly reason: string;
 }
 
+/** One version of what a placement selects: which objects, each with its content and where that stands. */
 export interface ResourceSnapshot {
   /** From 0, never reused. The name is `<placement>-<index>-snapshot`. */
   readonly index: number;
@@ -139,7 +146,10 @@ export interface Binding {
   /** `<placement ≤ 26>-<cluster ≤ 27>-<8 hex of a hash of both>` (`RULINGS.md` A 40). */
   readonly name: string;
   readonly uid: string;
-  /** Counts changes of what KubeFleet keeps in the spec: state, policy snapshot, decision, target; one more for deletion. */
+  /**
+   * Counts changes of what KubeFleet keeps in the spec: state, policy snapshot, decision, target; one more for
+   * deletion.
+   */
   readonly generation: number;
   readonly state: "Scheduled" | "Bound" | "Unscheduled";
   /** The state an Unscheduled binding returns to when its cluster is picked again. */
@@ -150,7 +160,10 @@ export interface Binding {
   readonly target: Target | null;
   /** Removal was admitted: everything goes; the binding goes when the member has confirmed. */
   readonly removal: Removal | null;
-  /** Objects that earlier targets had and this one has not, until the member has confirmed that they are gone. */
+  /**
+   * Objects that earlier targets had and this one has not, until the member has confirmed that they are gone.
+   * When everything goes, the target's own objects stand here too.
+   */
   readonly leaving: readonly Leaving[];
   /** What the member said of the current target; null until it said anything. */
   readonly facts: BindingFacts | null;
@@ -174,12 +187,16 @@ export interface Target {
   readonly startedAt: Instant;
 }
 
+/** The decision that a placement leaves a cluster. */
 export interface Removal {
+  /** The sequence in which it was decided: fences the member against older targets. */
+  readonly sequence: Sequence;
   readonly since: Instant;
   readonly cause: Commit;
   readonly propagation: "Delete" | "Abandon";
 }
 
+/** An object that is to go from a member, and the source commit that took it away. */
 export interface Leaving {
   readonly id: ObjectId;
   readonly cause: Commit;
@@ -190,7 +207,9 @@ export interface BindingFacts {
   /** The target's sequence these facts are about. Facts about another one are stale and count as absent. */
   readonly sequence: Sequence;
   readonly applied: "pending" | "applied" | "failed";
-  /** Of all objects together: failed beats progressing beats untrackable beats available. Progressing while not applied. */
+  /**
+   * Of all objects together: failed beats progressing beats untrackable beats available. Progressing while not applied.
+   */
   readonly phase: "available" | "untrackable" | "progressing" | "failed";
   /** When `applied` and `phase` became what they are. */
   readonly since: Instant;
@@ -201,6 +220,7 @@ export interface BindingFacts {
   readonly adopted: readonly ObjectId[];
 }
 
+/** What is wrong with one object on one member. */
 export interface ObjectTrouble {
   readonly id: VersionedId;
   /** Which of the two conditions fails. */
@@ -211,25 +231,47 @@ export interface ObjectTrouble {
 
 /**
  * The guard on deletions (`RULINGS.md` D 3, D 4): what one source commit may delete without asking, and what waits.
- * An object that stands in no held set may go.
+ * An object that stands in no unconfirmed set may go.
  */
 export interface DeletionLedger {
+  /** Null before the first commit was accepted. */
+  readonly bounds: AcceptedBounds | null;
   /** The source commit whose deletions `permitted` counts. */
   readonly cause: Commit | null;
   /** Objects permitted so far under `cause`, by cluster. */
   readonly permitted: ReadonlyMap<ClusterName, number>;
-  /** Sets that wait for a confirmation, in the order in which they arose. */
+  /** Sets that wait for a confirmation, or had to, in the order in which they arose. */
   readonly held: readonly HeldDeletion[];
 }
 
+/** Deletions that one source commit caused and that were too many, or too precious, to pass unasked. */
+/** A bound that loosens counts from the next accepted commit, so that no commit permits itself what it deletes. */
+export interface AcceptedBounds {
+  /** What `fleet.yaml` says at the commit that was accepted last. */
+  readonly declared: DeletionBounds;
+  /** What counts for that commit: the stricter of what it says and what was said before. */
+  readonly inForce: DeletionBounds;
+}
+
 export interface HeldDeletion {
+  /**
+   * Why it waits: the commit takes away more than the bounds allow; or kinds that carry others' data with them, by an edit;
+   * or namespaces that turned out to hold objects of others.
+   */
+  readonly because: "bounds" | "kind" | "foreign";
   readonly cause: Commit;
   /** Over (cluster, group, kind, namespace, name) of every object, sorted: what a confirmation names. */
   readonly digest: Digest;
+  /**
+   * A file under `approvals/deletions/` names the digest: what stands here may go. The set stays until all of it is
+   * gone.
+   */
+  readonly confirmed: boolean;
   /** Objects that the same clusters lose by the same placement, grouped. */
   readonly groups: readonly DeletionGroup[];
 }
 
+/** Every one of `objects` is to go from every one of `clusters`. */
 export interface DeletionGroup {
   readonly placement: PlacementKey;
   readonly clusters: readonly ClusterName[];

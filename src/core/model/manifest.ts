@@ -21,9 +21,13 @@ export interface VersionedId extends ObjectId {
   readonly version: string;
 }
 
-/** `group/kind/namespace/name`, empty where absent: an {@link ObjectId} as a map key. None of the parts may hold a slash. */
+/**
+ * `group/kind/namespace/name`, empty where absent: an {@link ObjectId} as a map key. None of the parts may hold a
+ * slash.
+ */
 export type ObjectKey = string & { readonly objectKey: unique symbol };
 
+/** The key under which maps hold an object. */
 export const objectKey = (id: ObjectId): ObjectKey =>
   `${id.group}/${id.kind}/${id.namespace ?? ""}/${id.name}` as ObjectKey;
 
@@ -41,6 +45,7 @@ export function groupVersionOf(apiVersion: string): { group: string; version: st
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
+/** The inverse of {@link groupVersionOf}. */
 export const apiVersionOf = ({ group, version }: { group: string; version: string }): string =>
   group === "" ? version : `${group}/${version}`;
 
@@ -55,7 +60,10 @@ export function idOf(manifest: Json): VersionedId | null {
   return { ...groupVersionOf(apiVersion), kind, namespace: namespace === "" ? null : namespace, name };
 }
 
-/** A person's name for an object: `Deployment shop/web`, `Namespace shop`, `ClusterRole.rbac.authorization.k8s.io reader`. */
+/**
+ * A person's name for an object: `Deployment shop/web`, `Namespace shop`, `ClusterRole.rbac.authorization.k8s.io
+ * reader`.
+ */
 export function objectText({ group, kind, namespace, name }: ObjectId): string {
   const shown = group === "" || familiarGroups.has(group) ? kind : `${kind}.${group}`;
   return namespace === null ? `${shown} ${name}` : `${shown} ${namespace}/${name}`;
@@ -63,7 +71,9 @@ export function objectText({ group, kind, namespace, name }: ObjectId): string {
 
 const familiarGroups = new Set(["apps", "batch", "networking.k8s.io", "policy", "rbac.authorization.k8s.io"]);
 
-/** Where a document stands: a file of a commit, the index of the document in it (from 0), and where it begins (from 1). */
+/**
+ * Where a document stands: a file of a commit, the index of the document in it (from 0), and where it begins (from 1).
+ */
 export interface Source {
   readonly path: string;
   readonly document: number;

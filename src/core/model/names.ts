@@ -1,7 +1,10 @@
 // Names that are contract: KubeFleet's (`spec/api.md` §8) and our own. Each is written here once.
 
+/** API group of placements, overrides, envelopes and all that KubeFleet makes of them. */
 export const placementGroup = "placement.kubernetes-fleet.io";
+/** API group of MemberCluster. */
 export const clusterGroup = "cluster.kubernetes-fleet.io";
+/** API group of our own kinds, and prefix of our own labels and annotations. */
 export const flotillaGroup = "flotilla.dev";
 
 /** Prefix of KubeFleet's labels and annotations. */
@@ -28,6 +31,9 @@ export const progressDeadlineAnnotation = `${flotillaGroup}/progress-deadline`;
 /** Namespace in every member that holds the inventory. */
 export const systemNamespace = "flotilla-system";
 
-/** Kubernetes-reserved namespaces are never written as a whole (`spec/scheduling.md` §16.2). */
+/**
+ * Whether a namespace is never written as a whole: Kubernetes' own, KubeFleet's, and ours (`spec/scheduling.md` §16.2,
+ * `RULINGS.md` D 5).
+ */
 export const isReservedNamespace = (name: string): boolean =>
   name.startsWith("kube-") || name.startsWith("fleet-") || name === "default" || name === systemNamespace;

@@ -16,6 +16,7 @@ export interface Override {
   readonly source: Source;
 }
 
+/** What an override asks for, wherever it is kept. */
 export interface OverrideSpec {
   /** The one placement it belongs to; null means every placement that selects a matching object. */
   readonly placement: PlacementKey | null;
@@ -24,6 +25,7 @@ export interface OverrideSpec {
   readonly rules: readonly OverrideRule[];
 }
 
+/** Names one object. Version and name count exactly (O-20); the namespace is the override's own. */
 export interface OverrideSelector {
   readonly group: string;
   readonly version: string;
@@ -31,6 +33,7 @@ export interface OverrideSelector {
   readonly name: string;
 }
 
+/** What to do with the selected objects on the clusters that match. */
 export interface OverrideRule {
   /** Null matches no cluster; an empty list every cluster; otherwise any of the selectors (`spec/apply.md` §1.5). */
   readonly clusters: readonly LabelSelector[] | null;
@@ -39,6 +42,7 @@ export interface OverrideRule {
     | { readonly kind: "Delete" };
 }
 
+/** One operation of JSON Patch; the others of RFC 6902 are not allowed (`spec/apply.md` §1.1). */
 export interface PatchOperation {
   readonly op: "add" | "remove" | "replace";
   readonly path: string;
@@ -46,7 +50,9 @@ export interface PatchOperation {
   readonly value: Json;
 }
 
-/** An override's snapshot as renderings and bindings name it: `<override>-<index>`, spec frozen (`spec/apply.md` §1.3). */
+/**
+ * An override's snapshot as renderings and bindings name it: `<override>-<index>`, spec frozen (`spec/apply.md` §1.3).
+ */
 export interface OverrideSnapshot {
   /** `<override>-<index>`; index from 0. */
   readonly name: string;

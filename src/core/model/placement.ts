@@ -18,9 +18,11 @@ export interface Placement {
   readonly source: Source;
 }
 
+/** The key of a placement; a null namespace means a ClusterResourcePlacement. */
 export const placementKey = (namespace: string | null, name: string): PlacementKey =>
   (namespace === null ? name : `${namespace}/${name}`) as PlacementKey;
 
+/** What a placement asks for: what, where, when and how. */
 export interface PlacementSpec {
   readonly resourceSelectors: readonly ResourceSelector[];
   readonly policy: PlacementPolicy;
@@ -28,6 +30,7 @@ export interface PlacementSpec {
   readonly revisionHistoryLimit: number;
 }
 
+/** Objects of one kind: by name or by labels, all of them where both are null (`spec/scheduling.md` §16.3). */
 export interface ResourceSelector {
   readonly group: string;
   readonly version: string;
@@ -54,12 +57,14 @@ export interface ClusterTerm {
   readonly labelSelector: LabelSelector | null;
 }
 
+/** A term that makes a cluster better or, with a negative weight, worse. */
 export interface PreferredTerm {
   /** −100 … 100; 0 is skipped. */
   readonly weight: number;
   readonly preference: ClusterTerm;
 }
 
+/** Covers taints (`spec/scheduling.md` §8.5). `Exists` with an empty key covers all of them. */
 export interface Toleration {
   readonly key: string;
   readonly operator: "Equal" | "Exists";
@@ -68,7 +73,7 @@ export interface Toleration {
   readonly effect: "" | "NoSchedule";
 }
 
-/** When and how. `External` is recognised here and refused by the codec until staged runs exist. */
+/** When and how. Always a rolling update: the codec refuses `External` as long as there are no staged runs. */
 export interface RolloutStrategy {
   readonly rollingUpdate: RollingUpdate;
   readonly applyStrategy: ApplyStrategy;
@@ -80,6 +85,7 @@ export interface RolloutStrategy {
   readonly deleteAdopted: boolean;
 }
 
+/** How many clusters may be down, and how many too many there may be, while a rollout moves. */
 export interface RollingUpdate {
   readonly maxUnavailable: CountOrPercent;
   readonly maxSurge: CountOrPercent;
@@ -90,6 +96,7 @@ export interface RollingUpdate {
 /** `3` or `"25%"`. */
 export type CountOrPercent = { readonly count: number } | { readonly percent: number };
 
+/** How objects are written to a member (`spec/apply.md` §3.1). */
 export interface ApplyStrategy {
   readonly type: "ClientSideApply" | "ServerSideApply" | "ReportDiff";
   readonly comparisonOption: "PartialComparison" | "FullComparison";

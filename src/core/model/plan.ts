@@ -1,5 +1,5 @@
 import type { Intent } from "./intent.ts";
-import type { Ledger } from "./ledger.ts";
+import type { HeldDeletion, Ledger } from "./ledger.ts";
 import type { Manifest, ObjectId, ObjectKey, VersionedId } from "./manifest.ts";
 import type { Observation } from "./observation.ts";
 import type { ApplyStrategy } from "./placement.ts";
@@ -28,14 +28,24 @@ export interface Plan {
   readonly decides: boolean;
   /** Then do these: all clusters at once, each in its order. Every one is idempotent. Ordered by cluster. */
   readonly actions: readonly ClusterActions[];
+  /** The targets that this plan sets, rendered: what the state branch shows under `rendered/`. */
+  readonly rendered: readonly RenderedTarget[];
   /** The earliest moment at which the same world would give another plan; null when there is none. */
   readonly wakeAt: Instant | null;
   readonly reasons: readonly Reason[];
 }
 
+/** What one member is to carry of one placement. */
+export interface RenderedTarget {
+  readonly cluster: ClusterName;
+  readonly placement: PlacementKey;
+  /** The same array for every cluster that gets the same content. */
+  readonly manifests: readonly RenderedManifest[];
+}
+
 /** Why nothing at all may be done (`DESIGN.md` §3, lost or rewound; source force-pushed). */
 export interface Refusal {
-  readonly code: "StateLost" | "StateRewound" | "HistoryRewritten";
+  readonly code: "StateLost" | "StateRewound";
   readonly message: string;
   readonly fix: string;
 }
@@ -66,6 +76,7 @@ export interface PlacementActions {
   readonly forget: readonly ObjectKey[];
 }
 
+/** One object as one or more members are to carry it. */
 export interface RenderedManifest {
   readonly id: VersionedId;
   readonly key: ObjectKey;
@@ -73,14 +84,18 @@ export interface RenderedManifest {
   readonly digest: Digest;
 }
 
+/** One object that leaves a member. */
 export interface Departure {
   readonly id: VersionedId;
   readonly key: ObjectKey;
-  /** Deleted only while the live object still has this UID; null: the claim's UID is looked up first, deletion follows in a later pass. */
+  /**
+   * Deleted only while the live object still has this UID; null: the claim's UID is looked up first, deletion follows
+   * in a later pass.
+   */
   readonly uid: string | null;
   /** `delete` the object, or `release` it: take our mark and fields' ownership off and leave it. */
   readonly how: "delete" | "release";
-  /** A Namespace goes although it holds objects of others: somebody confirmed it. */
+  /** A Namespace goes although it holds objects of others: somebody confirmed just that. */
   readonly confirmed: boolean;
 }
 
@@ -95,6 +110,9 @@ export type Reason =
     }
   | { readonly kind: "selectionFailed"; readonly placement: PlacementKey; readonly message: string }
   | { readonly kind: "nothingSelected"; readonly placement: PlacementKey }
+  /** A snapshot names content that the repository does not hold any more: nothing can be rolled out. */
+  | { readonly kind: "contentLost"; readonly placement: PlacementKey; readonly resourceIndex: number }
+  | { readonly kind: "selectionWarning"; readonly placement: PlacementKey; readonly message: string }
   | {
       readonly kind: "renderFailed";
       readonly placement: PlacementKey;
@@ -115,7 +133,7 @@ export type Reason =
       readonly clusters: readonly ClusterName[];
       readonly arithmetic: string;
     }
-  | { readonly kind: "applying"; readonly placement: PlacementKey; readonly cluster: ClusterName }
+  | { readonly kind: "applying"; readonly placement: PlacementKey; readonly clusters: readonly ClusterName[] }
   | {
       readonly kind: "awaitingHealth";
       readonly placement: PlacementKey;
@@ -157,10 +175,13 @@ export type Reason =
       readonly cluster: ClusterName;
       readonly objects: number;
       readonly message: string;
+      /** It will not go by itself. */
+      readonly stuck: boolean;
     }
   | {
       readonly kind: "confirmationNeeded";
       readonly cause: Commit;
+      readonly because: HeldDeletion["because"];
       readonly digest: Digest;
       readonly objects: number;
       readonly clusters: readonly ClusterName[];
@@ -173,4 +194,10 @@ export type Reason =
       readonly objects: number;
     }
   | { readonly kind: "left"; readonly cluster: ClusterName; readonly placements: readonly PlacementKey[] }
-  | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit };
+  | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit }
+  | {
+      readonly kind: "sourceHeld";
+      readonly code: "HistoryRewritten" | "SourceEmpty";
+      readonly head: Commit;
+      readonly message: string;
+    };

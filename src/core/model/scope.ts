@@ -2,11 +2,12 @@
 export type Scope = "Cluster" | "Namespaced";
 
 /**
- * The scopes of kinds, keyed `group/Kind`: Kubernetes' own and those that CustomResourceDefinitions of the repository add.
- * A kind that is in neither is unknown, never guessed (`DESIGN.md` §7).
+ * The scopes of kinds, keyed `group/Kind`: Kubernetes' own and those that CustomResourceDefinitions of the repository
+ * add. A kind that is in neither is unknown, never guessed (`DESIGN.md` §7).
  */
 export type ScopeTable = ReadonlyMap<string, Scope>;
 
+/** `group/Kind`: a kind as a map key, whatever its version. */
 export const kindKey = ({ group, kind }: { readonly group: string; readonly kind: string }): string =>
   `${group}/${kind}`;
 

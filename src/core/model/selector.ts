@@ -6,6 +6,7 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly LabelRequirement[];
 }
 
+/** One expression of a selector. `values` belong to `In` and `NotIn` only. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
@@ -13,9 +14,9 @@ export interface LabelRequirement {
 }
 
 /** Kubernetes' semantics: all parts ANDed; `NotIn` holds for an absent key (`spec/scheduling.md` §8.1). */
-export const selects = (selector: LabelSelector, labels: Labels): boolean =>
-  Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
-  (selector.matchExpressions ?? []).every((it) => meets(it, labels));
+export const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean =>
+  Object.keys(matchLabels).every((key) => labels[key] === matchLabels[key]) &&
+  matchExpressions.every((it) => meets(it, labels));
 
 function meets({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;

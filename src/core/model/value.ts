@@ -30,11 +30,15 @@ export type Instant = Brand<number, "Instant">;
 /** A length of time in milliseconds. */
 export type DurationMs = Brand<number, "DurationMs">;
 
+/** Labels by key, as Kubernetes has them. */
 export type Labels = Readonly<Record<string, string>>;
 
+/** That many seconds. */
 export const seconds = (count: number): DurationMs => (count * 1000) as DurationMs;
+/** That many minutes. */
 export const minutes = (count: number): DurationMs => (count * 60_000) as DurationMs;
 
+/** The moment that comes `by` after `at`. */
 export const later = (at: Instant, by: DurationMs): Instant => (at + by) as Instant;
 
 /** The first of several moments; null means "no such moment". */
@@ -44,7 +48,10 @@ export function earliest(...moments: readonly (Instant | null)[]): Instant | nul
   return first;
 }
 
-/** Orders texts by code unit, as KubeFleet orders names (`spec/scheduling.md` §0). Never `localeCompare`: it depends on the machine. */
+/**
+ * Orders texts by code unit, as KubeFleet orders names (`spec/scheduling.md` §0). Never `localeCompare`: it depends on
+ * the machine.
+ */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
@@ -62,21 +69,20 @@ export function instantText(at: Instant): string {
   return `${date}T${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}Z`;
 }
 
-/** Reads RFC 3339 with any fraction and offset; null when the text is not one. Fractions of a second are dropped. */
+/**
+ * Reads RFC 3339 with any fraction and offset; null when the text is not one, or names a day or a time that there is
+ * not. Fractions of a second are dropped.
+ */
 export function instantOf(text: string): Instant | null {
   const match = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(text);
   if (match === null) return null;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
   const sign = match[7] === "-" ? -1 : 1;
   const offset = match[7] === undefined ? 0 : sign * (Number(match[8]) * 60 + Number(match[9]));
   const days = daysOf(year, month, day);
+  const named = civilOf(days);
+  // A day that there is not comes back as another one. A leap second is the first one of the next minute.
+  if (named.month !== month || named.day !== day || hour > 23 || minute > 59 || second > 60) return null;
   return ((days * 86_400 + hour * 3600 + (minute - offset) * 60 + second) * 1000) as Instant;
 }
 

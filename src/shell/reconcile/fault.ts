@@ -15,6 +15,7 @@ export class Fault extends Error {
   }
 }
 
+/** What happened, for programs; stable. */
 export type FaultCode =
   /** The repository does not exist, or what was named is none. */
   | "RepositoryNotFound"
@@ -28,8 +29,8 @@ export type FaultCode =
   | "RepositoryCorrupt"
   /** What was asked needs something this adapter has not: ssh without the git program, a SHA-256 repository. */
   | "RepositoryUnsupported"
+  /** An absent branch is no empty fleet: it may have been renamed, or misspelt. */
   | "SourceBranchMissing"
+  /** The state branch holds what we did not write. */
   | "StateUnreadable"
-  /** The world may not be acted upon: a state branch lost or rewound, a rewritten history. */
-  | "Refused"
   | "KubeconfigUnreadable";

@@ -21,18 +21,23 @@ export interface Repository {
   heads(): Promise<Heads>;
   /** Every file of a commit, ordered by path; only those under the folder `under` when it is given. */
   files(commit: Commit, under?: string): Promise<readonly TreeFile[]>;
-  /** Contents by id, in bulk. An id that the repository does not hold is a fault, never left out. */
-  blobs(ids: readonly BlobId[]): Promise<ReadonlyMap<BlobId, Uint8Array>>;
+  /**
+   * Contents by id, in bulk. An id that the repository does not hold is a fault, never left out. With a `limit`, only the
+   * first `limit` + 1 bytes of what is longer: enough to see that it is, and a huge file costs no memory.
+   */
+  blobs(ids: readonly BlobId[], limit?: number): Promise<ReadonlyMap<BlobId, Uint8Array>>;
   /** Whether `commit` is `ancestor` or has it among its ancestors. */
   descends(commit: Commit, ancestor: Commit): Promise<boolean>;
   /**
    * Writes a commit on top of `proposal.parent` and moves the state branch from there to it, or not at all.
    * That move is the lock, there is no other: "superseded" means somebody else moved the branch first, and nothing was written.
+   * A fault `RepositoryUnreachable` leaves open whether the branch moved; the next `heads` tells.
    */
   commit(proposal: Proposal): Promise<Committed>;
   close(): Promise<void>;
 }
 
+/** Where both branches stand. */
 export interface Heads {
   /** Null when the source branch does not exist. */
   readonly source: Commit | null;
@@ -40,6 +45,7 @@ export interface Heads {
   readonly state: Commit | null;
 }
 
+/** A file as a commit lists it. */
 export interface TreeFile {
   readonly path: string;
   readonly blob: BlobId;
@@ -49,6 +55,7 @@ export interface TreeFile {
   readonly kind: "file" | "link" | "submodule";
 }
 
+/** A commit that we would like to make. It determines every byte of that commit. */
 export interface Proposal {
   /** The state branch as it was read; null to found it with an orphan commit. */
   readonly parent: Commit | null;
@@ -59,12 +66,14 @@ export interface Proposal {
   readonly at: Instant;
 }
 
+/** One change of one file. */
 export type Edit =
   | { readonly kind: "write"; readonly path: string; readonly text: string }
   /** The blob is already in the repository (it stands in a source commit, or in the parent). */
   | { readonly kind: "link"; readonly path: string; readonly blob: BlobId }
   | { readonly kind: "remove"; readonly path: string };
 
+/** How a proposal fared. */
 export type Committed = { readonly kind: "committed"; readonly commit: Commit } | { readonly kind: "superseded" };
 
 /** The members, each reached through its own connection. No method rejects: what fails is in the answer. */
@@ -76,6 +85,7 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
+/** Which member, and how it is reached. */
 export interface MemberAddress {
   readonly name: ClusterName;
   /** The kubeconfig context that leads there. */
@@ -95,6 +105,7 @@ export interface Receipt {
   readonly interrupted: string | null;
 }
 
+/** The time, and waiting for it. */
 export interface Clock {
   now(): Instant;
   /** Resolves at the moment or when the signal aborts, whichever is first. */

@@ -1,0 +1,186 @@
+import { existsSync } from "node:fs";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Defect } from "../../core/model/assert.ts";
+import { seconds } from "../../core/model/value.ts";
+import { gitEnvironment, runGit } from "../../shell/git/process.ts";
+import { systemClock } from "../../shell/host/clock.ts";
+import { type EmbeddedServer, startEmbedded } from "../../shell/kube/embedded/server.ts";
+import { Fault } from "../../shell/reconcile/fault.ts";
+import { freshMemory } from "../../shell/reconcile/memory.ts";
+import { settle } from "../../shell/reconcile/settle.ts";
+import { readState } from "../../shell/reconcile/state.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import { table } from "../output.ts";
+import { reasonLines } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+import { openHub, openPorts } from "../wire.ts";
+import { clusterRows, placementRows } from "./get.ts";
+
+/** Shows a whole fleet in one process: real Git, real HTTP, simulated clusters. Ends in well under a minute. */
+export async function demo(terminal: Terminal): Promise<ExitCode> {
+  const folder = await mkdtemp(join(tmpdir(), "flotilla-demo-"));
+  let server: EmbeddedServer | null = null;
+  try {
+    const stage = await setUp(folder);
+    server = stage.server;
+    await story(stage, terminal);
+    return exitCodes.done;
+  } finally {
+    await server?.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A person's clone, the hub it pushes to, and the members. */
+interface Stage {
+  readonly clone: string;
+  readonly hub: string;
+  readonly kubeconfig: string;
+  readonly server: EmbeddedServer;
+}
+
+/** How long a simulated workload takes to become available: long enough to be seen waiting for. */
+const availableAfter = 400;
+
+async function setUp(folder: string): Promise<Stage> {
+  const clone = join(folder, "fleet");
+  const hub = join(folder, "hub.git");
+  const kubeconfig = join(folder, "kubeconfig");
+  await cp(examplesFolder(), clone, { recursive: true });
+  const members = (await readdir(join(clone, "clusters"))).map((it) => it.replace(/\.yaml$/, ""));
+  const server = await startEmbedded({
+    clusters: members,
+    availableAfterMs: availableAfter,
+    now: () => systemClock.now(),
+  });
+  await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });
+  await git(folder, "init", "--quiet", "--bare", "--initial-branch=main", hub);
+  await git(clone, "init", "--quiet", "--initial-branch=main");
+  await git(clone, "remote", "add", "origin", hub);
+  return { clone, hub, kubeconfig, server };
+}
+
+async function story(stage: Stage, terminal: Terminal): Promise<void> {
+  const { clone, server } = stage;
+  const say = (text: string): void => terminal.out(`\n== ${text}\n`);
+
+  say("A repository describes a fleet and what runs on it. Somebody pushes it.");
+  await push(clone, "Describe the fleet");
+  await reconcileOnce(stage, terminal);
+
+  say("A new version of the collector: it rolls through eight clusters, a quarter of them at a time.");
+  await edit(clone, "resources/observability/collector.yaml", (it) =>
+    it.replace("collector:1.18.0", "collector:1.19.0"),
+  );
+  await push(clone, "Roll out collector 1.19.0");
+  await reconcileOnce(stage, terminal);
+
+  say("An override: American shops are labelled with their jurisdiction. Only the cluster it matches changes.");
+  await edit(clone, "overrides/shop-by-cluster.yaml", (it) => it + americanRule);
+  await push(clone, "Label American shops");
+  await reconcileOnce(stage, terminal);
+
+  say("A cluster fails while everybody gets a new setting. Nothing is deleted, nobody else waits for it.");
+  const broken = server.cluster("prod-us-1");
+  broken.control({ trouble: { down: true } });
+  await edit(clone, "resources/platform/config.yaml", (it) => it.replace("RENEW_BEFORE: 720h", "RENEW_BEFORE: 360h"));
+  await push(clone, "Renew certificates earlier");
+  await reconcileOnce(stage, terminal);
+
+  say("It comes back, and gets what it missed.");
+  broken.control({ trouble: { down: false } });
+  await reconcileOnce(stage, terminal);
+
+  say("The fleet, as the state branch records it:");
+  await showFleet(stage, terminal);
+}
+
+async function reconcileOnce({ hub, kubeconfig }: Stage, terminal: Terminal): Promise<void> {
+  const ports = await openPorts(hubAt(hub), { kubeconfig, deadline: seconds(5) }, terminal.environment);
+  try {
+    const settled = await settle(ports, freshMemory(), {
+      settings: { members: "ask", patience: "none", acceptRewrite: null },
+      wait: seconds(20),
+      signal: new AbortController().signal,
+      report: (result) => {
+        if (result.kind !== "passed" || result.committed === null) return;
+        terminal.out(`commit ${result.committed.slice(0, 10)}\n`);
+        for (const line of result.lines) terminal.out(`  ${line}\n`);
+      },
+    });
+    if (settled.kind === "unsound") throw new Defect(`the plan ${settled.faults.join("; ")}`);
+    const refusal = settled.last?.plan.refusal ?? null;
+    if (refusal !== null) throw new Defect(refusal.message);
+    const reasons = settled.last?.plan.reasons ?? [];
+    for (const line of reasonLines(reasons)) terminal.out(`${line}\n`);
+  } finally {
+    await ports.fleet.close();
+    await ports.repository.close();
+  }
+}
+
+async function showFleet({ hub }: Stage, terminal: Terminal): Promise<void> {
+  const repository = await openHub(hubAt(hub), terminal.environment);
+  try {
+    const { ledger } = await readState(repository, (await repository.heads()).state);
+    terminal.out(`\n${table(...clusterRows(ledger, null))}\n${table(...placementRows(ledger, null))}`);
+  } finally {
+    await repository.close();
+  }
+}
+
+const hubAt = (repo: string) =>
+  ({ repo, branch: "main", stateBranch: "fleet/state", git: "auto", cache: null }) as const;
+
+const americanRule = `      - clusterSelector:
+          clusterSelectorTerms:
+            - labelSelector:
+                matchLabels:
+                  region: us
+        jsonPatchOverrides:
+          - op: add
+            path: /metadata/labels/acme.example~1jurisdiction
+            value: us
+`;
+
+/** `examples-repo/` beside the bundle, or at the root of a checkout. */
+function examplesFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, "examples-repo")) && folder !== dirname(folder)) folder = dirname(folder);
+  return join(folder, "examples-repo");
+}
+
+async function edit(clone: string, path: string, change: (text: string) => string): Promise<void> {
+  const file = join(clone, path);
+  const before = existsSync(file) ? await readFile(file, "utf8") : "";
+  await writeFile(file, change(before));
+}
+
+async function push(clone: string, message: string): Promise<void> {
+  await git(clone, "add", "--all");
+  await git(
+    clone,
+    "-c",
+    "user.name=Ada",
+    "-c",
+    "user.email=ada@acme.example",
+    "commit",
+    "--quiet",
+    "--no-gpg-sign",
+    "-m",
+    message,
+  );
+  await git(clone, "push", "--quiet", "origin", "main");
+}
+
+async function git(folder: string, ...args: readonly string[]): Promise<void> {
+  const during = `running git ${args[0]} in ${folder}`;
+  const answer = await runGit({ gitDir: null, environment: gitEnvironment(), secrets: [] }, ["-C", folder, ...args], {
+    during,
+  });
+  if (answer.code !== 0)
+    throw new Fault("RepositoryRefused", during, answer.complaint, "the demo needs a working git program");
+}

@@ -1,0 +1,54 @@
+import type { Plan, World } from "../../core/model/plan.ts";
+import { check } from "../../core/plan/check.ts";
+import { narrate } from "../../core/plan/narrate.ts";
+import { plan } from "../../core/plan/plan.ts";
+import { freshMemory } from "../../shell/reconcile/memory.ts";
+import { observe } from "../../shell/reconcile/observe.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
+import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
+import { codeOfProblems, codeOfReasons } from "../outcome.ts";
+import { encoded, type Format } from "../output.ts";
+import { printProblems, reasonLines, reasonValues, refusalText } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+import { type HubOptions, openPorts } from "../wire.ts";
+
+/** What `flotilla plan` is given. */
+export interface PlanOptions extends HubOptions {
+  readonly kubeconfig: string | null;
+  readonly output: Format;
+}
+
+/** Shows what the next pass would decide, and decides nothing. */
+export async function planCommand(options: PlanOptions, terminal: Terminal): Promise<ExitCode> {
+  const asks = options.kubeconfig !== null;
+  const fleet = asks ? { kubeconfig: options.kubeconfig, deadline: null } : null;
+  const ports = await openPorts(options, fleet, terminal.environment);
+  try {
+    const settings = { members: asks ? "ask" : "record", patience: "none", acceptRewrite: null } as const;
+    const { world, reasons } = await observe(ports, settings, freshMemory());
+    const decided = plan(world);
+    return show({ ...decided, reasons: [...reasons, ...decided.reasons] }, world, options.output, terminal);
+  } finally {
+    await ports.fleet.close();
+    await ports.repository.close();
+  }
+}
+
+function show(decided: Plan, world: World, output: Format, terminal: Terminal): ExitCode {
+  const faults = check(decided, world);
+  const changes = narrate(world.ledger, decided.ledger).map(oneLine);
+  const { problems } = world.intent;
+  if (output === "text") {
+    printProblems(problems, terminal);
+    for (const fault of faults) terminal.err(`defect: the plan ${fault}\n`);
+    if (decided.refusal !== null) terminal.err(refusalText(decided.refusal));
+    terminal.out(changes.length === 0 ? "nothing to decide\n" : changes.map((it) => `${it}\n`).join(""));
+    for (const line of reasonLines(decided.reasons)) terminal.out(`${line}\n`);
+  } else {
+    const value = { decides: decided.decides, changes, reasons: reasonValues(decided.reasons), problems, faults };
+    terminal.out(encoded(value as never, output));
+  }
+  if (faults.length > 0) return exitCodes.defect;
+  if (decided.refusal !== null) return exitCodes.repository;
+  return worst(codeOfProblems(problems), codeOfReasons(decided.reasons));
+}

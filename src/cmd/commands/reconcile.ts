@@ -1,0 +1,179 @@
+import type { Json } from "../../core/model/json.ts";
+import { type Commit, type DurationMs, instantText } from "../../core/model/value.ts";
+import { count } from "../../core/plan/explain.ts";
+import { newDoorbell } from "../../shell/reconcile/doorbell.ts";
+import type { Fault } from "../../shell/reconcile/fault.ts";
+import { loop } from "../../shell/reconcile/loop.ts";
+import { freshMemory } from "../../shell/reconcile/memory.ts";
+import type { PassResult } from "../../shell/reconcile/pass.ts";
+import type { Ports } from "../../shell/reconcile/ports.ts";
+import type { Settings } from "../../shell/reconcile/settings.ts";
+import { type Settled, settle } from "../../shell/reconcile/settle.ts";
+import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
+import { codeOfProblems, codeOfReasons } from "../outcome.ts";
+import { encoded, type Format } from "../output.ts";
+import { interruptionLines, printProblems, reasonLines, reasonValues, receiptText, refusalText } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+import { type HubOptions, openPorts, watchHub } from "../wire.ts";
+
+/** What `flotilla reconcile` is given. */
+export interface ReconcileOptions extends HubOptions {
+  readonly kubeconfig: string | null;
+  readonly watch: boolean;
+  readonly wait?: DurationMs;
+  readonly poll: DurationMs;
+  readonly resync: DurationMs;
+  readonly deadline: DurationMs;
+  readonly acceptRewrite?: string;
+  readonly output: Format;
+}
+
+/** Brings the fleet to what the repository asks for: once, or for ever. */
+export async function reconcile(options: ReconcileOptions, terminal: Terminal): Promise<ExitCode> {
+  const rewrite = rewriteOf(options.acceptRewrite);
+  if (rewrite === "malformed") {
+    terminal.err("error: --accept-rewrite takes two full commit ids: <old>..<new>\n");
+    return exitCodes.usage;
+  }
+  if (options.watch && options.output !== "text") {
+    terminal.err("error: -o json and -o yaml tell how a run ended, and --watch has no end; leave one of them out\n");
+    return exitCodes.usage;
+  }
+  const fleet = { kubeconfig: options.kubeconfig, deadline: options.deadline };
+  const ports = await openPorts(options, fleet, terminal.environment);
+  const stop = new AbortController();
+  // Once: whoever asks a second time means now.
+  const onSignal = (): void => stop.abort();
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  try {
+    const settings: Settings = { members: "ask", patience: options.watch ? "retryAt" : "none", acceptRewrite: rewrite };
+    const run = { ports, settings, signal: stop.signal, terminal };
+    return options.watch ? await runForEver(options, run) : await runOnce(options, run);
+  } finally {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    await ports.fleet.close();
+    await ports.repository.close();
+  }
+}
+
+interface Run {
+  readonly ports: Ports;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+  readonly terminal: Terminal;
+}
+
+function rewriteOf(text: string | undefined): Settings["acceptRewrite"] | "malformed" {
+  if (text === undefined) return null;
+  const match = /^([0-9a-f]{40})\.\.([0-9a-f]{40})$/.exec(text);
+  return match === null ? "malformed" : { from: match[1] as Commit, to: match[2] as Commit };
+}
+
+async function runOnce(options: ReconcileOptions, { ports, settings, signal, terminal }: Run): Promise<ExitCode> {
+  const isText = options.output === "text";
+  const report = isText ? (result: PassResult) => printPass(result, terminal) : () => {};
+  const settled = await settle(ports, freshMemory(), { settings, wait: options.wait ?? null, signal, report });
+  if (isText) printEnd(settled, terminal);
+  else terminal.out(encoded(asValue(settled), options.output));
+  return codeOf(settled);
+}
+
+function codeOf(settled: Settled): ExitCode {
+  if (settled.kind === "unsound") return exitCodes.defect;
+  const { last } = settled;
+  if (last?.plan.refusal != null) return exitCodes.repository;
+  const found =
+    last === null ? exitCodes.done : worst(codeOfProblems(last.intent.problems), codeOfReasons(last.plan.reasons));
+  const isBrokenOff = last?.receipts.some((it) => it.interrupted !== null) === true;
+  const isAtRest = settled.kind === "settled" && !settled.ranOut;
+  return worst(found, isBrokenOff || !isAtRest ? exitCodes.stuck : exitCodes.done);
+}
+
+function printPass(result: PassResult, { out, err }: Terminal): void {
+  if (result.kind === "superseded") out("somebody else decided first; looking again\n");
+  if (result.kind === "unsound") for (const fault of result.faults) err(`defect: the plan ${fault}\n`);
+  if (result.kind !== "passed") return;
+  if (result.committed !== null) out(`committed ${result.committed.slice(0, 10)}\n`);
+  for (const line of result.lines) out(`  ${line}\n`);
+  for (const receipt of result.receipts) {
+    const text = receiptText(receipt);
+    if (text !== null) out(`  ${text}\n`);
+  }
+}
+
+function printEnd(settled: Settled, terminal: Terminal): void {
+  if (settled.kind === "unsound") return;
+  const { last } = settled;
+  if (last !== null) {
+    const { refusal, reasons } = last.plan;
+    printProblems(last.intent.problems, terminal);
+    if (refusal !== null) terminal.err(refusalText(refusal));
+    for (const line of [...interruptionLines(last.receipts), ...reasonLines(reasons)]) terminal.out(`${line}\n`);
+  }
+  printRest(settled, terminal);
+  const wakeAt = last?.plan.wakeAt ?? null;
+  if (wakeAt !== null) terminal.out(`look again at ${instantText(wakeAt)}\n`);
+}
+
+function printRest(settled: Exclude<Settled, { kind: "unsound" }>, { out, err }: Terminal): void {
+  const passes = `${settled.passes} pass${settled.passes === 1 ? "" : "es"}`;
+  switch (settled.kind) {
+    case "settled":
+      if (settled.last.plan.refusal !== null) return;
+      if (settled.ranOut) err("error: the limit of --wait ran out\n");
+      out(`at rest after ${passes}, ${count(settled.commits, "commit")}\n`);
+      return;
+    case "restless":
+      err(`error: still not at rest after ${passes}; run it again, and report it if that never ends\n`);
+      return;
+    case "stopped":
+      err(`error: stopped after ${passes}, before everything was done; run it again to go on\n`);
+  }
+}
+
+function asValue(settled: Settled): Json {
+  if (settled.kind === "unsound") return { kind: settled.kind, faults: settled.faults };
+  const { last, kind, passes } = settled;
+  return {
+    kind,
+    passes,
+    commits: settled.kind === "settled" ? settled.commits : null,
+    problems: (last?.intent.problems ?? []) as unknown as Json,
+    refusal: (last?.plan.refusal ?? null) as unknown as Json,
+    interrupted: (last?.receipts ?? [])
+      .filter((it) => it.interrupted !== null)
+      .map(({ cluster, interrupted }) => ({ cluster, message: interrupted })),
+    reasons: reasonValues(last?.plan.reasons ?? []),
+    wakeAt: last?.plan.wakeAt == null ? null : instantText(last.plan.wakeAt),
+  };
+}
+
+async function runForEver(options: ReconcileOptions, { ports, settings, signal, terminal }: Run): Promise<ExitCode> {
+  const doorbell = newDoorbell();
+  await watchHub(options, doorbell.ring, signal);
+  let said = "";
+  terminal.out(`watching ${ports.repository.name}\n`);
+  const ended = await loop(ports, {
+    settings,
+    poll: options.poll,
+    resync: options.resync,
+    signal,
+    doorbell,
+    report: (result) => {
+      printPass(result, terminal);
+      if (result.kind !== "passed") return;
+      // What is wrong and what is waited for is said when it changes, not on every pass.
+      const { plan, intent, receipts } = result;
+      const lines = [...interruptionLines(receipts), ...reasonLines(plan.reasons)].map((it) => `${it}\n`).join("");
+      const now = JSON.stringify([intent.problems, plan.refusal, lines]);
+      if (now === said) return;
+      said = now;
+      printProblems(intent.problems, terminal);
+      if (plan.refusal !== null) terminal.err(refusalText(plan.refusal));
+      terminal.out(lines === "" && plan.refusal === null ? "at rest\n" : lines);
+    },
+    reportFault: (fault: Fault, retryIn) =>
+      terminal.err(`error: ${fault.during}: ${fault.message}; ${fault.fix}; trying again in ${retryIn / 1000} s\n`),
+  });
+  return ended === "unsound" ? exitCodes.defect : exitCodes.done;
+}

@@ -1,0 +1,44 @@
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { decodeBlob } from "../../core/codec/documents.ts";
+import { readIntent } from "../../core/codec/intent.ts";
+import type { Json } from "../../core/model/json.ts";
+import type { Commit } from "../../core/model/value.ts";
+import { count } from "../../core/plan/explain.ts";
+import { blobIdOf, readWorkTree } from "../../shell/git/worktree.ts";
+import type { ExitCode } from "../exit-code.ts";
+import { codeOfProblems } from "../outcome.ts";
+import { encoded, type Format } from "../output.ts";
+import { printProblems, problemSummary } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** What `flotilla validate` is given. */
+export interface ValidateOptions {
+  readonly path: string;
+  readonly output: Format;
+}
+
+/** Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. */
+export function validate({ path, output }: ValidateOptions, terminal: Terminal): ExitCode {
+  const files = readWorkTree(path, (it) => /\.ya?ml$/i.test(it));
+  const intent = readIntent({
+    commit: "worktree" as Commit,
+    files: files.map(({ path: file, bytes, kind }) => ({
+      path: file,
+      blob: blobIdOf(bytes),
+      kind,
+      decoded: kind === "file" ? decodeBlob(bytes) : null,
+    })),
+    accepted: null,
+  });
+  const { clusters, placements, objects } = intent;
+  // As seen from where the command runs: an editor can open it, and a pull request can show it.
+  const folder = statSync(path).isFile() ? dirname(path) : path;
+  const problems = intent.problems.map((it) => ({ ...it, path: join(folder, it.path) }));
+  if (output === "text") {
+    printProblems(problems, terminal);
+    const found = `${count(clusters.size, "cluster")}, ${count(placements.size, "placement")}, ${count(objects.size, "object")}`;
+    terminal.out(`${found}: ${problemSummary(problems)}\n`);
+  } else terminal.out(encoded({ problems: problems as unknown as Json }, output));
+  return codeOfProblems(problems);
+}

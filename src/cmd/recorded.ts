@@ -1,0 +1,34 @@
+import { readState } from "../core/codec/canonical-read.ts";
+import type { Json } from "../core/model/json.ts";
+import type { Commit } from "../core/model/value.ts";
+import type { Repository } from "../shell/reconcile/ports.ts";
+
+/** Where the objects of a kind stand, and what of their key the path says. */
+const patterns = {
+  placements: /^(?:namespaces\/(?<namespace>[^/]+)\/)?placements\/(?<name>[^/]+)\/placement\.yaml$/,
+  clusters: /^clusters\/(?<name>[^/]+)\.yaml$/,
+  bindings: /^(?:namespaces\/(?<namespace>[^/]+)\/)?placements\/(?<name>[^/]+)\/bindings\.yaml$/,
+} as const;
+
+/**
+ * KubeFleet's objects as the state branch holds them; those of one placement or cluster when a key is given: `name`, or
+ * `namespace/name`.
+ */
+export async function recorded(
+  repository: Repository,
+  head: Commit,
+  kind: keyof typeof patterns,
+  key: string | null,
+): Promise<readonly Json[]> {
+  const files = (await repository.files(head)).filter(({ path }) => {
+    const { namespace, name } = patterns[kind].exec(path)?.groups ?? {};
+    if (name === undefined) return false;
+    return key === null || key === (namespace === undefined ? name : `${namespace}/${name}`);
+  });
+  const blobs = await repository.blobs(files.map((it) => it.blob));
+  const decoder = new TextDecoder();
+  return files.flatMap((it) => {
+    const read = readState(decoder.decode(blobs.get(it.blob)));
+    return "documents" in read ? read.documents : [];
+  });
+}

@@ -1,0 +1,80 @@
+import { problemText } from "../core/codec/remark.ts";
+import type { Json, JsonObject } from "../core/model/json.ts";
+import type { Reason, Refusal } from "../core/model/plan.ts";
+import type { Problem } from "../core/model/problem.ts";
+import { instantText } from "../core/model/value.ts";
+import { confirmationFile, count, names, reasonText, weightOf } from "../core/plan/explain.ts";
+import { oneLine } from "../shell/reconcile/one-line.ts";
+import type { Receipt } from "../shell/reconcile/ports.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Problems for people, one a line; on a GitHub runner also as annotations that show in the pull request. */
+export function printProblems(problems: readonly Problem[], { err, environment }: Terminal): void {
+  for (const problem of problems) {
+    err(`${problemText(problem)}\n`);
+    if (environment["GITHUB_ACTIONS"] === "true") err(`${annotation(problem)}\n`);
+  }
+}
+
+const levels = { error: "error", warning: "warning", note: "notice" } as const;
+
+/** GitHub's workflow command; its data and properties have their own escapes, so that a message cannot end the line. */
+function annotation({ severity, path, line, column, code, message, fix }: Problem): string {
+  const data = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  const where = `file=${property(path)},line=${Math.max(line, 1)},col=${Math.max(column, 1)},title=${property(code)}`;
+  return `::${levels[severity]} ${where}::${data(`${message}; ${fix}`)}`;
+}
+
+/** Reasons for people: what is stuck first, then what is waited for, then what is to be known. */
+export function reasonLines(reasons: readonly Reason[]): readonly string[] {
+  const of = (weight: ReturnType<typeof weightOf>): readonly string[] =>
+    reasons
+      .filter((it) => weightOf(it) === weight)
+      .flatMap((it) => [`${weight}: ${oneLine(reasonText(it))}`, ...remedy(it)]);
+  return [...of("stuck"), ...of("waiting"), ...of("notice")];
+}
+
+function remedy(reason: Reason): readonly string[] {
+  if (reason.kind !== "confirmationNeeded") return [];
+  const { path, text } = confirmationFile(reason.digest);
+  const file = text.trimEnd().split("\n");
+  return [`  to let them go, commit this file to the source branch: ${path}`, ...file.map((it) => `    ${it}`)];
+}
+
+/** Reasons for programs: their facts, instants as Kubernetes writes them, how they weigh, and the sentence for people. */
+export const reasonValues = (reasons: readonly Reason[]): Json =>
+  reasons.map((it) => ({
+    ...(it as unknown as JsonObject),
+    ...("since" in it ? { since: instantText(it.since) } : {}),
+    ...("until" in it && it.until !== null ? { until: instantText(it.until) } : {}),
+    weight: weightOf(it),
+    text: reasonText(it),
+  }));
+
+/** Why nothing at all may be done, and what to do about that. */
+export const refusalText = ({ message, fix }: Refusal): string => `error: ${message}\n  ${fix}\n`;
+
+/** What acting on one member amounted to, in Kubernetes' words; null when it was nothing. */
+export function receiptText({ cluster, created, configured, deleted, released, failed }: Receipt): string | null {
+  const parts = Object.entries({ created, configured, deleted, released, failed }).flatMap(([verb, number]) =>
+    number === 0 ? [] : [`${number} ${verb}`],
+  );
+  return parts.length === 0 ? null : `${cluster}: ${parts.join(", ")}`;
+}
+
+/** Members that broke off what they were told to do. No plan knows of it: it shows only when we act. */
+export const interruptionLines = (receipts: readonly Receipt[]): readonly string[] =>
+  receipts.flatMap(({ cluster, interrupted }) =>
+    interrupted === null ? [] : [`stuck: ${cluster}: ${oneLine(interrupted)}`],
+  );
+
+/** That somebody asked for what nothing is recorded of, and what they could have asked for. */
+export const nothingOf = (what: string, known: readonly string[]): string =>
+  `error: nothing is recorded of ${what}; recorded are: ${known.length === 0 ? "none" : names(known)}\n`;
+
+/** How many problems there are of each severity, in words. */
+export function problemSummary(problems: readonly Problem[]): string {
+  const of = (severity: Problem["severity"]): number => problems.filter((it) => it.severity === severity).length;
+  return [count(of("error"), "error"), count(of("warning"), "warning"), count(of("note"), "note")].join(", ");
+}

@@ -1,0 +1,80 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { DurationMs } from "../core/model/value.ts";
+import { localGitDir, openRepository } from "../shell/git/open.ts";
+import { originOf } from "../shell/git/origin.ts";
+import { watchRepository } from "../shell/git/watch.ts";
+import { systemClock } from "../shell/host/clock.ts";
+import { kubeFleet } from "../shell/kube/fleet.ts";
+import type { Fleet, Ports, Repository } from "../shell/reconcile/ports.ts";
+
+/** Options that every command which reads the hub has. */
+export interface HubOptions {
+  /** A path or URL; null: the remote `origin` of the repository that the command runs in. */
+  readonly repo: string | null;
+  readonly branch: string;
+  readonly stateBranch: string;
+  readonly git: "auto" | "iso" | "program";
+  /** Where mirrors of remote repositories are kept; null: the user's cache folder. */
+  readonly cache: string | null;
+}
+
+/** Options of the commands that contact members. */
+export interface FleetOptions {
+  /** Null: `KUBECONFIG`, or `~/.kube/config`. */
+  readonly kubeconfig: string | null;
+  /** How long one member may take to answer. */
+  readonly deadline: DurationMs | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The one place that knows every adapter: turns what the command line says into ports. */
+export async function openPorts(hub: HubOptions, fleet: FleetOptions | null, environment: Environment): Promise<Ports> {
+  const repository = await openHub(hub, environment);
+  try {
+    return { repository, fleet: fleet === null ? noFleet : await openFleet(fleet), clock: systemClock };
+  } catch (error) {
+    await repository.close();
+    throw error;
+  }
+}
+
+/** Opens the hub alone, for commands that only read what is recorded. */
+export async function openHub(hub: HubOptions, environment: Environment): Promise<Repository> {
+  const { branch, stateBranch, git, cache } = hub;
+  return openRepository({
+    repo: await repoOf(hub),
+    branch,
+    stateBranch,
+    engine: git,
+    cacheFolder: cache ?? join(environment["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "flotilla"),
+    token: environment["FLOTILLA_GIT_TOKEN"] ?? null,
+  });
+}
+
+/** Rings when a hub on this machine changes. A hub elsewhere has nothing to watch: it is polled. */
+export async function watchHub(hub: HubOptions, ring: () => void, signal: AbortSignal): Promise<void> {
+  const folder = await localGitDir(await repoOf(hub));
+  if (folder !== null) await watchRepository(folder, ring, signal);
+}
+
+const repoOf = async ({ repo }: HubOptions): Promise<string> => repo ?? (await originOf(".")) ?? ".";
+
+const openFleet = ({ kubeconfig, deadline }: FleetOptions): Promise<Fleet> =>
+  kubeFleet({ kubeconfig, clock: systemClock, ...(deadline === null ? {} : { deadlineMs: deadline }) });
+
+/** For commands that contact no member. */
+const noFleet: Fleet = {
+  observe: async () => ({ kind: "unreachable", code: "NoConnection", message: "this command contacts no member" }),
+  act: async ({ name }) => ({
+    cluster: name,
+    created: 0,
+    configured: 0,
+    deleted: 0,
+    released: 0,
+    failed: 0,
+    interrupted: "this command contacts no member",
+  }),
+  close: async () => {},
+};

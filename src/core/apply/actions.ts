@@ -1,0 +1,163 @@
+import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
+import type { Binding } from "../model/ledger.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import type { LiveObject, Observation } from "../model/observation.ts";
+import type { ApplyStrategy } from "../model/placement.ts";
+import type { Departure, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
+import { kindKey } from "../model/scope.ts";
+import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
+import { writeText } from "./mark.ts";
+
+type Reached = Extract<Observation, { kind: "reached" }>;
+
+/** What one binding asks of its member, and what the member says it has. */
+export interface Comparison {
+  readonly placement: PlacementKey;
+  readonly binding: Binding;
+  /** The binding's target rendered; called only when something may have to be written. Null: it cannot be rendered now. */
+  readonly render: () => readonly RenderedManifest[] | null;
+  readonly member: Reached;
+  /** Whether the object waits for somebody's confirmation before it may go. */
+  readonly isHeld: (key: ObjectKey) => boolean;
+  /** Whether somebody confirmed that a namespace goes with the objects of others in it. */
+  readonly isForeignConfirmed: (key: ObjectKey) => boolean;
+  readonly deleteAdopted: boolean;
+  readonly applyStrategy: ApplyStrategy;
+  readonly now: Instant;
+  readonly patience: World["patience"];
+}
+
+/**
+ * What has to be written on a member so that it carries its binding's target, and nothing that earlier targets left.
+ * Null when nothing has to be.
+ *
+ * Gives before it takes: what is no longer wanted goes only once everything that is wanted is applied
+ * (`RULINGS.md` C 11, C 33). Only what the inventory lists can go (D 1); what no binding explains stays (D 7).
+ */
+export function placementActions(comparison: Comparison): PlacementActions | null {
+  const { binding, member, placement, applyStrategy } = comparison;
+  const carried = member.inventory.placements.get(placement) ?? null;
+  if (binding.removal !== null) return withdraw(comparison, carried, binding.removal.sequence);
+  const { target } = binding;
+  if (binding.state === "Scheduled" || target === null || (carried !== null && carried.sequence > target.sequence))
+    return null;
+
+  const claimed = carried?.sequence === target.sequence && carried.digest === target.digest;
+  const quiet = claimed && [...carried.entries].every(([key, it]) => isSettled(comparison, key, it));
+  if (quiet && binding.leaving.length === 0) return null;
+
+  const desired = comparison.render();
+  if (desired === null) return null;
+  const apply = desired.filter((it) => mustApply(comparison, it, carried));
+  const isComplete = claimed && apply.length === 0 && desired.every((it) => isApplied(carried, it.key));
+  const { remove, forget } = isComplete ? departures(comparison, carried, leavingKeys(binding)) : nothing;
+  const forgotten = claimed ? [...forget, ...strays(comparison, carried, desired)] : forget;
+  if (claimed && apply.length === 0 && remove.length === 0 && forgotten.length === 0) return null;
+  const { sequence, digest } = target;
+  return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten };
+}
+
+/** Entries that no decision explains and whose objects are gone: nothing is left of them but the entry. */
+function strays(
+  comparison: Comparison,
+  carried: InventoryPlacement,
+  desired: readonly RenderedManifest[],
+): readonly ObjectKey[] {
+  const explained = new Set([...desired.map((it) => it.key), ...leavingKeys(comparison.binding)]);
+  return [...carried.entries].flatMap(([key, it]) => (!explained.has(key) && isGone(comparison, key, it) ? key : []));
+}
+
+const isApplied = (carried: InventoryPlacement, key: ObjectKey): boolean =>
+  carried.entries.get(key)?.outcome.kind === "applied";
+
+const nothing: Pick<PlacementActions, "remove" | "forget"> = { remove: [], forget: [] };
+
+/** Everything that the binding explains goes; entries that it does not explain are orphans and stay. */
+function withdraw(
+  comparison: Comparison,
+  carried: InventoryPlacement | null,
+  sequence: Sequence,
+): PlacementActions | null {
+  if (carried === null || carried.sequence > sequence) return null;
+  const { binding, placement, applyStrategy } = comparison;
+  const { remove, forget } = departures(comparison, carried, leavingKeys(binding));
+  if (remove.length === 0 && forget.length === 0) return null;
+  return { placement, sequence, digest: null, applyStrategy, apply: [], remove, forget };
+}
+
+const leavingKeys = (binding: Binding): readonly ObjectKey[] => binding.leaving.map((it) => objectKey(it.id));
+
+/** Whether the member carries exactly what was last applied. Absence in a list that failed proves nothing. */
+function isSettled({ member, now, patience }: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
+  if (entry.outcome.kind === "failed") return patience === "retryAt" && now < entry.outcome.retryAt;
+  if (entry.outcome.kind !== "applied") return false;
+  const live = member.objects.get(key);
+  if (live === undefined) return member.unlisted.has(kindKey(objectIdOf(key)));
+  return live.uid === entry.uid && live.fingerprint === entry.fingerprint;
+}
+
+function mustApply(comparison: Comparison, wanted: RenderedManifest, carried: InventoryPlacement | null): boolean {
+  const entry = carried?.entries.get(wanted.key);
+  if (entry === undefined) return true;
+  return (
+    entry.digest !== wanted.digest || entry.version !== wanted.id.version || !isSettled(comparison, wanted.key, entry)
+  );
+}
+
+/** How each of `keys` that the member still lists leaves it. */
+function departures(
+  comparison: Comparison,
+  carried: InventoryPlacement,
+  keys: readonly ObjectKey[],
+): Pick<PlacementActions, "remove" | "forget"> {
+  const remove: Departure[] = [];
+  const forget: ObjectKey[] = [];
+  for (const key of keys) {
+    const entry = carried.entries.get(key);
+    if (entry === undefined || comparison.isHeld(key)) continue;
+    if (isGone(comparison, key, entry)) forget.push(key);
+    else if (isDue(comparison, key, entry)) remove.push(departure(comparison, key, entry));
+  }
+  return { remove, forget };
+}
+
+/**
+ * Not there any more, made anew by somebody else, or without our mark: what stands there now is theirs (`RULINGS.md` D 1).
+ * An incomplete list proves nothing.
+ */
+function isGone({ member }: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
+  const live = member.objects.get(key);
+  if (live === undefined) return !member.unlisted.has(kindKey(objectIdOf(key)));
+  if (live.uid === entry.uid) return live.mark === null;
+  return entry.uid !== null && !isOurWrite(live, entry, member);
+}
+
+/** The write whose result the inventory is still missing. */
+const isOurWrite = ({ mark }: LiveObject, { sequence }: InventoryEntry, { inventory }: Reached): boolean =>
+  mark === writeText({ ...inventory, sequence });
+
+/** A deletion under way needs no second one; one that failed waits like every failed write. */
+function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
+  const { member, now, patience, isForeignConfirmed } = comparison;
+  if (member.objects.get(key)?.terminating === true) return false;
+  const { outcome } = entry;
+  if (outcome.kind === "lingering") {
+    // What a member refused to give up is asked for again by a person's run, and by a daemon once in a while.
+    return outcome.code === "NamespaceNotEmpty"
+      ? isForeignConfirmed(key)
+      : outcome.code === "Terminating" || patience === "none";
+  }
+  return outcome.kind !== "failed" || patience === "none" || now >= outcome.retryAt;
+}
+
+/** An object that was there before us is let go, unless the placement or a person says otherwise (`RULINGS.md` C takeover). */
+function departure(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): Departure {
+  const confirmed = comparison.isForeignConfirmed(key);
+  const abandoned = comparison.binding.removal?.propagation === "Abandon";
+  const keeps = abandoned || (entry.adopted && !comparison.deleteAdopted && !confirmed);
+  const id = { ...objectIdOf(key), version: entry.version };
+  const live = comparison.member.objects.get(key);
+  // Ours under a uid that was never recorded: it is looked up first, like that of a claim without a result.
+  const uid = live !== undefined && live.uid !== entry.uid ? null : entry.uid;
+  return { id, key, uid, how: keeps ? "release" : "delete", confirmed };
+}

@@ -1,0 +1,72 @@
+import { digestOf } from "../model/digest.ts";
+import { isObject, type Json, type JsonObject, memberAt, sameJson } from "../model/json.ts";
+import type { Manifest } from "../model/manifest.ts";
+import type { Digest } from "../model/value.ts";
+
+/**
+ * A digest of what a live object holds at the paths that a field manager's apply owns; null when it owns none.
+ *
+ * Two fingerprints differ exactly when somebody changed, removed or took over a field of ours. What the server adds or
+ * rewrites, such as defaults or `1000m` as `1`, is in the first fingerprint already: it is never drift (`RULINGS.md` C
+ * 16).
+ */
+export function fingerprintOf(live: Manifest, manager: string): Digest | null {
+  const fields = ownedFields(live, manager);
+  return fields === null ? null : digestOf(valuesAt(fields, live));
+}
+
+/** The `fieldsV1` of the manager's apply on the object itself, not on its status or scale; null when there is none. */
+function ownedFields(live: Manifest, manager: string): JsonObject | null {
+  const entries = memberAt(live, "metadata", "managedFields");
+  if (!Array.isArray(entries)) return null;
+  const ours = entries.find(
+    (it: Json) =>
+      memberAt(it, "manager") === manager &&
+      memberAt(it, "operation") === "Apply" &&
+      (memberAt(it, "subresource") ?? "") === "",
+  );
+  const fields = memberAt(ours, "fieldsV1");
+  return isObject(fields) && Object.keys(fields).length > 0 ? fields : null;
+}
+
+/** Follows a tree of owned paths through a value: owned leaves become what is there, the rest stays out. */
+function valuesAt(fields: JsonObject, value: Json | undefined): Json {
+  return Object.fromEntries(
+    Object.entries(fields).map(([step, below]): [string, Json] => {
+      // A dot says that the element itself is owned, which is about its being there and not about what is in it.
+      if (step === ".") return [step, value !== undefined];
+      const here = stepInto(value, step);
+      const isLeaf = !isObject(below) || Object.keys(below).length === 0;
+      return [step, isLeaf ? leafOf(here) : valuesAt(below, here)];
+    }),
+  );
+}
+
+/** Absent is not null: both occur. */
+const leafOf = (value: Json | undefined): Json => (value === undefined ? [] : [value]);
+
+/** One path element of structured-merge-diff: `f:` field, `k:` keyed list item, `v:` set item, `i:` index. */
+function stepInto(value: Json | undefined, step: string): Json | undefined {
+  const rest = step.slice(2);
+  if (step.startsWith("f:")) return isObject(value) && Object.hasOwn(value, rest) ? value[rest] : undefined;
+  if (!Array.isArray(value)) return undefined;
+  const items = value as readonly Json[];
+  if (step.startsWith("i:")) return items[Number(rest)];
+  const wanted = parsed(rest);
+  if (step.startsWith("v:")) return items.find((it) => sameJson(it, wanted));
+  // A list item may leave out a key that has a default, so only the keys that it does have must agree.
+  if (step.startsWith("k:") && isObject(wanted)) return items.find((it) => hasKeys(it, wanted));
+  return undefined;
+}
+
+const hasKeys = (item: Json, keys: JsonObject): boolean =>
+  isObject(item) &&
+  Object.entries(keys).every(([key, value]) => !Object.hasOwn(item, key) || sameJson(item[key], value));
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

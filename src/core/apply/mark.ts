@@ -1,0 +1,91 @@
+import { digestOfText } from "../model/digest.ts";
+import { isObject, type JsonObject, member, memberAt, textOf } from "../model/json.ts";
+import type { Manifest } from "../model/manifest.ts";
+import { placementLabel, writeAnnotation } from "../model/names.ts";
+import type { Epoch, PlacementKey, Sequence } from "../model/value.ts";
+
+/** Who wrote an object, and with which decision. */
+export interface Write {
+  readonly placement: PlacementKey;
+  readonly fleet: string;
+  readonly epoch: Epoch;
+  readonly sequence: Sequence;
+}
+
+/** Our mark as it is read back from an object. The label's value stands for the placement: see {@link markOf}. */
+interface Mark {
+  /** Empty when the label is missing. */
+  readonly label: string;
+  readonly fleet: string;
+  readonly epoch: Epoch;
+  readonly sequence: Sequence;
+}
+
+/** The manifest with our mark on it: the placement as a label, the write as an annotation (`RULINGS.md` C 14). */
+export function marked(manifest: Manifest, write: Write): Manifest {
+  const metadata = asObject(manifest["metadata"]);
+  return {
+    ...manifest,
+    metadata: {
+      ...metadata,
+      labels: { ...asObject(metadata["labels"]), [placementLabel]: markOf(write.placement) },
+      annotations: { ...asObject(metadata["annotations"]), [writeAnnotation]: writeText(write) },
+    },
+  };
+}
+
+/**
+ * A placement's key as a label value. A label cannot hold a slash, and placement names hold no dots, so `team/web` is
+ * `team.web`; what does not fit into 63 characters is cut and told apart by a hash.
+ */
+export function markOf(placement: PlacementKey): string {
+  const text = placement.replace("/", ".");
+  return text.length <= 63 ? text : `${text.slice(0, 54)}-${digestOfText(placement).slice(0, 8)}`;
+}
+
+/** `fleet/epoch/sequence`. */
+export const writeText = ({ fleet, epoch, sequence }: Omit<Write, "placement">): string =>
+  `${fleet}/${epoch}/${sequence}`;
+
+/** The mark of a live object; null when its annotation is absent or not ours. */
+export function readMark(live: Manifest): Mark | null {
+  const write = /^(.*)\/(\d{1,15})\/(\d{1,15})$/.exec(
+    textOf(memberAt(live, "metadata", "annotations", writeAnnotation)) ?? "",
+  );
+  if (write === null) return null;
+  const [, fleet = "", epoch, sequence] = write;
+  const label = textOf(memberAt(live, "metadata", "labels", placementLabel)) ?? "";
+  return { label, fleet, epoch: Number(epoch) as Epoch, sequence: Number(sequence) as Sequence };
+}
+
+const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/**
+ * The JSON patch that takes our mark and our ownership of fields off an object and leaves the rest as it is.
+ *
+ * Applying an empty manifest instead would delete every field that only we own. It holds only for the version of the
+ * object that was read: its resourceVersion stands in the patch.
+ */
+export function unmarkPatch(live: Manifest, manager: string): readonly JsonObject[] {
+  const metadata = asObject(live["metadata"]);
+  const drop = (map: string, key: string): readonly JsonObject[] =>
+    member(metadata[map], key) === null
+      ? []
+      : [{ op: "remove", path: `/metadata/${map}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}` }];
+  const entries = Array.isArray(metadata["managedFields"]) ? metadata["managedFields"] : [];
+  const others = entries.filter((it) => memberAt(it, "manager") !== manager);
+  return [
+    { op: "replace", path: "/metadata/resourceVersion", value: metadata["resourceVersion"] ?? "" },
+    ...drop("labels", placementLabel),
+    ...drop("annotations", writeAnnotation),
+    ...managedFieldsPatch(entries.length, others),
+  ];
+}
+
+/**
+ * An empty list would leave the server's as it is; a list of one empty entry resets it (Kubernetes, server-side apply).
+ */
+function managedFieldsPatch(before: number, after: readonly JsonObject[]): readonly JsonObject[] {
+  if (before === after.length) return [];
+  return [{ op: "replace", path: "/metadata/managedFields", value: after.length === 0 ? [{}] : after }];
+}

@@ -1,0 +1,106 @@
+import type { Intent } from "../model/intent.ts";
+import { memberAt, textsOf } from "../model/json.ts";
+import { type ObjectId, objectKey, objectText } from "../model/manifest.ts";
+import type { Override } from "../model/override.ts";
+import type { Placement, ResourceSelector } from "../model/placement.ts";
+import type { Problem } from "../model/problem.ts";
+import { selects } from "../model/selector.ts";
+import type { ClusterName, Labels } from "../model/value.ts";
+import type { Version, Versions } from "./claim.ts";
+import { didYouMean } from "./nearest.ts";
+import { findingIn } from "./placed.ts";
+import { note, type Remark, warning } from "./remark.ts";
+
+type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "objects">;
+
+/** Notes and warnings that take the whole repository to see: names that lead nowhere, overrides without effect. */
+export function adviceOn(said: Said, versions: Versions): readonly Problem[] {
+  return [...versions.values()]
+    .filter((it) => !it.isHeld)
+    .flatMap((version) =>
+      remarksOn(version, said).map((it) => ({ ...findingIn(version.document, it), path: version.source.path })),
+    );
+}
+
+function remarksOn({ content }: Version, said: Said): readonly Remark[] {
+  switch (content.kind) {
+    case "fleet":
+      return contextRemarks(said);
+    case "placement":
+      return clusterNameRemarks(content.placement, said);
+    case "override":
+      return overrideRemarks(content.override, said);
+    case "cluster":
+    case "manifest":
+    case "confirmation":
+    case "later":
+      return [];
+  }
+}
+
+function contextRemarks({ fleet, clusters }: Said): readonly Remark[] {
+  return [...fleet.contexts.keys()]
+    .filter((it) => !clusters.has(it))
+    .map((it) => unknownCluster(it, ["spec", "contexts", it], clusters));
+}
+
+function clusterNameRemarks({ spec: { policy } }: Pick<Placement, "spec">, { clusters }: Said): readonly Remark[] {
+  if (policy.kind !== "PickFixed") return [];
+  return policy.clusterNames.flatMap((it, i) =>
+    clusters.has(it) ? [] : [unknownCluster(it, ["spec", "policy", "clusterNames", i], clusters)],
+  );
+}
+
+function unknownCluster(name: ClusterName, at: Remark["at"], clusters: Said["clusters"]): Remark {
+  const fix = didYouMean(name, clusters.keys(), "add its MemberCluster, or remove the name");
+  return { ...warning("FLT1335", at, `there is no MemberCluster ${name}`, fix), on: "key" };
+}
+
+function overrideRemarks(override: Pick<Override, "namespace" | "spec">, said: Said): readonly Remark[] {
+  return [...reachRemarks(override, said), ...ruleRemarks(override, said)];
+}
+
+/** To which placements an override applies: those that select one of its objects, and are meant. */
+function reachRemarks({ namespace, spec }: Pick<Override, "namespace" | "spec">, said: Said): readonly Remark[] {
+  const { placements } = said;
+  if (spec.placement !== null && !placements.has(spec.placement)) {
+    const fix = didYouMean(spec.placement, placements.keys(), "add the placement, or correct the name");
+    return [warning("FLT1337", ["spec", "placement", "name"], `there is no placement ${spec.placement}`, fix)];
+  }
+  const meant = [...placements.values()].filter((it) => spec.placement === null || it.key === spec.placement);
+  const reached = meant.filter((it) => spec.selectors.some((that) => carries(it, { ...that, namespace }, said)));
+  if (reached.length === 0) {
+    const what = spec.selectors.map((it) => objectText({ ...it, namespace })).slice(0, 3);
+    const message = `no placement it belongs to selects ${what.join(", ")}: it has no effect`;
+    return [warning("FLT1333", ["spec"], message, "correct the selectors, or let a placement select the object")];
+  }
+  if (spec.placement !== null) return [];
+  const names = reached.map((it) => it.key);
+  const shown = names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
+  return [note("FLT1334", ["spec"], `applies to ${shown}`, "name one in spec.placement to narrow it down")];
+}
+
+/** Whether a placement selects an object, by name or by the labels it has in the repository. */
+function carries({ spec }: Placement, id: ObjectId, { objects }: Said): boolean {
+  const manifest = objects.get(objectKey(id))?.manifest;
+  const labels = manifest === undefined ? null : textsOf(memberAt(manifest, "metadata", "labels"));
+  return spec.resourceSelectors.some(
+    (it) => it.group === id.group && it.kind === id.kind && picks(it, id.name, labels),
+  );
+}
+
+function picks({ name, labelSelector }: ResourceSelector, wanted: string, labels: Labels | null): boolean {
+  if (name !== null) return name === wanted;
+  return labelSelector === null || (labels !== null && selects(labelSelector, labels));
+}
+
+/** Rules whose selectors match no cluster of the fleet: B-87. */
+function ruleRemarks({ spec }: Pick<Override, "spec">, { clusters }: Said): readonly Remark[] {
+  if (clusters.size === 0) return [];
+  return spec.rules.flatMap(({ clusters: selectors }, i) => {
+    if (selectors === null || selectors.length === 0) return [];
+    for (const { labels } of clusters.values()) if (selectors.some((it) => selects(it, labels))) return [];
+    const at = ["spec", "policy", "overrideRules", i, "clusterSelector"];
+    return [warning("FLT1333", at, "no cluster matches: the rule has no effect", "correct the selector")];
+  });
+}

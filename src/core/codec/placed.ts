@@ -1,0 +1,108 @@
+import { isObject, type Json, type JsonList, memberAt } from "../model/json.ts";
+import type { Flaw } from "./flaw.ts";
+import { offsetOf, readYaml, type YamlDocument } from "./kyaml.ts";
+import {
+  compareFindings,
+  type Finding,
+  isError,
+  type JsonPath,
+  maxFindings,
+  note,
+  type Remark,
+  wordsOf,
+} from "./remark.ts";
+import { type Ruler, rulerOf, type TextSlice } from "./text.ts";
+
+/** Where a document stands in its file, and what is wrong with it there. */
+export interface Placed {
+  /** Where it begins, from 1. */
+  readonly line: number;
+  readonly column: number;
+  /** At most {@link maxFindings}, ordered by place. */
+  readonly findings: readonly Finding[];
+  /** Enough to find later in which line a value stands: the document's text, and the way to its root in there. */
+  readonly place: { readonly slice: TextSlice; readonly base: JsonPath };
+}
+
+/** A value and the document it was read from. */
+export interface Origin {
+  readonly slice: TextSlice;
+  readonly ruler: Ruler;
+  readonly yaml: YamlDocument;
+  /** The way to the value from the document's root: empty, or `items`, n in a `List`. */
+  readonly base: JsonPath;
+}
+
+/** Puts a document in its place: where it begins, and its flaws and remarks by line and column. */
+export function placed({ slice, ruler, yaml, base }: Origin, remarks: readonly Remark[]): Placed {
+  const { root, flaws, value } = yaml;
+  const begin = root === null ? 0 : offsetOf(root, base, "value");
+  // A broken text may hide that it is a Secret.
+  const secret = isSecret(value, base) || flaws.some((it) => it.at === null);
+  const said = [
+    ...withoutEchoes(flaws.filter((it) => isOf(it, base))).map((it) => ({
+      ...it,
+      at: (it.at ?? []).slice(base.length),
+    })),
+    ...remarks.map((it) => ({ ...it, offset: root === null ? 0 : offsetOf(root, [...base, ...it.at], it.on) })),
+  ];
+  const { kept, surplus } = capped(said);
+  const findings = kept.map((it) => findingOf(it, secret, ruler(it.offset)));
+  const last = findings.at(-1) ?? { line: 0, column: 0 };
+  const more = surplus === 0 ? [] : [findingOf(unlisted(surplus), false, last)];
+  return { ...ruler(begin), findings: [...findings.sort(compareFindings), ...more], place: { slice, base } };
+}
+
+/** What a remark about a document is in its file. Reads the document's text again: for the few that come late. */
+export function findingIn({ place: { slice, base } }: Placed, remark: Remark): Finding {
+  const ruler = rulerOf(slice);
+  const { root, value } = readYaml(slice, ruler);
+  const offset = root === null ? 0 : offsetOf(root, [...base, ...remark.at], remark.on);
+  return findingOf(remark, isSecret(value, base), ruler(offset));
+}
+
+/** A remark about a whole file, or about something that has no lines. */
+export const fileFinding = (remark: Remark): Finding => findingOf(remark, false, { line: 0, column: 0 });
+
+type Said = Pick<Remark, "code" | "severity" | "message" | "got" | "fix" | "at">;
+
+function findingOf(said: Said, secret: boolean, position: { readonly line: number; readonly column: number }): Finding {
+  const { code, severity, fix } = said;
+  const { line, column } = position;
+  return { code, severity, line, column, message: wordsOf(said, secret), fix };
+}
+
+/** One anchor is used many times, one template opens many lines: the first place is enough to say so. */
+function withoutEchoes(flaws: readonly Flaw[]): readonly Flaw[] {
+  const first = new Map<string, Flaw>();
+  for (const flaw of flaws) if (flaw.offset < (first.get(flaw.code)?.offset ?? Infinity)) first.set(flaw.code, flaw);
+  return flaws.filter((it) => !echoing.has(it.code) || first.get(it.code) === it);
+}
+
+const echoing: ReadonlySet<string> = new Set(["FLT1006", "FLT1019"]);
+
+/** A flaw of a list item belongs to that item; one outside of all items to the first. */
+function isOf({ at }: Flaw, base: JsonPath): boolean {
+  if (base.length === 0) return true;
+  if (at !== null && at[0] === "items" && at.length > 1) return at[1] === base[1];
+  return base[1] === 0;
+}
+
+/** The first problems of a document, errors before the rest, by place. */
+function capped<T extends Said & { readonly offset: number }>(said: readonly T[]) {
+  const ordered = [...said].sort((a, b) => a.offset - b.offset);
+  const kept = [...ordered.filter(isError), ...ordered.filter((it) => !isError(it))].slice(0, maxFindings);
+  return { kept: kept.sort((a, b) => a.offset - b.offset), surplus: said.length - kept.length };
+}
+
+const unlisted = (count: number): Remark =>
+  note("FLT1024", [], `further problems of this document that are not listed: ${count}`, "repair these first");
+
+function isSecret(value: Json, base: JsonPath): boolean {
+  let here: Json = value;
+  for (const step of base) {
+    if (typeof step === "number") here = Array.isArray(here) ? ((here as JsonList)[step] ?? null) : null;
+    else here = memberAt(here, step);
+  }
+  return isObject(here) && here["kind"] === "Secret";
+}

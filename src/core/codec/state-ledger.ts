@@ -1,0 +1,119 @@
+import type { DeletionBounds } from "../model/fleet.ts";
+import type { Hold } from "../model/intent.ts";
+import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
+import type { AcceptedBounds, DeletionGroup, DeletionLedger, HeldDeletion, Ledger } from "../model/ledger.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import {
+  type BlobId,
+  type ClusterName,
+  type Commit,
+  compareText,
+  type Digest,
+  type Epoch,
+  type PlacementKey,
+  type Sequence,
+} from "../model/value.ts";
+import { emitYaml } from "./canonical.ts";
+import { countAt, type Findings, find, given, objectsAt, partAt, textAt, textOrNull, textsAt } from "./state-fields.ts";
+
+/** Counts changes of the layout that an older flotilla cannot read. */
+export const formatVersion = 1;
+
+/** The part of the ledger that stands in `ledger.yaml`. */
+export type LedgerHead = Pick<Ledger, "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions">;
+
+/** The text of `ledger.yaml`. Objects stand as `group/Kind/namespace/name`. */
+export const ledgerText = (ledger: LedgerHead): string =>
+  emitYaml({
+    formatVersion,
+    fleet: ledger.fleet,
+    epoch: ledger.epoch,
+    sequence: ledger.sequence,
+    sourceCommit: ledger.sourceCommit,
+    holds: ledger.holds.map(holdJson),
+    deletions: deletionsJson(ledger.deletions),
+  });
+
+export function ledgerHeadOf(findings: Findings, document: Json): LedgerHead {
+  const object = isObject(document) ? document : {};
+  const version = countAt(findings, object, "formatVersion");
+  if (version > formatVersion) find(findings, "formatVersion", `is ${version}: written by a newer flotilla; upgrade`);
+  if (version < 1) find(findings, "formatVersion", "is none of flotilla's");
+  return {
+    fleet: textAt(findings, object, "fleet"),
+    epoch: countAt(findings, object, "epoch") as Epoch,
+    sequence: countAt(findings, object, "sequence") as Sequence,
+    sourceCommit: textOrNull(findings, object, "sourceCommit") as Commit | null,
+    holds: objectsAt(findings, object, "holds").map((it) => holdOf(findings, it)),
+    deletions: deletionsOf(findings, partAt(object, "deletions")),
+  };
+}
+
+const holdJson = ({ id, commit, path, document, blob }: Hold): JsonObject => ({
+  object: objectKey(id),
+  commit,
+  path,
+  document,
+  blob,
+});
+
+const holdOf = (findings: Findings, object: JsonObject): Hold => ({
+  id: objectIdOf(textAt(findings, object, "object") as ObjectKey),
+  commit: textAt(findings, object, "commit") as Commit,
+  path: textAt(findings, object, "path"),
+  document: countAt(findings, object, "document"),
+  blob: textAt(findings, object, "blob") as BlobId,
+});
+
+const deletionsJson = ({ bounds, cause, permitted, held }: DeletionLedger): JsonObject =>
+  given({
+    bounds: bounds as unknown as Json,
+    cause,
+    permitted: Object.fromEntries(permitted),
+    held: held.map(heldJson),
+  });
+
+function deletionsOf(findings: Findings, object: JsonObject): DeletionLedger {
+  const permitted = partAt(object, "permitted");
+  const clusters = Object.keys(permitted).sort(compareText) as ClusterName[];
+  return {
+    bounds: member(object, "bounds") === null ? null : acceptedBoundsOf(findings, partAt(object, "bounds")),
+    cause: textOrNull(findings, object, "cause") as Commit | null,
+    permitted: new Map(clusters.map((it) => [it, countAt(findings, permitted, it)])),
+    held: objectsAt(findings, object, "held").map((it) => heldOf(findings, it)),
+  };
+}
+
+const acceptedBoundsOf = (findings: Findings, object: JsonObject): AcceptedBounds => ({
+  declared: boundsOf(findings, partAt(object, "declared")),
+  inForce: boundsOf(findings, partAt(object, "inForce")),
+});
+
+const boundsOf = (findings: Findings, object: JsonObject): DeletionBounds => ({
+  objectsPerCluster: countAt(findings, object, "objectsPerCluster"),
+  percentPerCluster: countAt(findings, object, "percentPerCluster"),
+  clusters: countAt(findings, object, "clusters"),
+  percentOfClusters: countAt(findings, object, "percentOfClusters"),
+});
+
+const heldJson = ({ cause, because, digest, confirmed, groups }: HeldDeletion): JsonObject => ({
+  cause,
+  because,
+  digest,
+  confirmed,
+  groups: groups.map((it) => ({ placement: it.placement, clusters: it.clusters, objects: it.objects.map(objectKey) })),
+});
+
+const heldOf = (findings: Findings, object: JsonObject): HeldDeletion => ({
+  cause: textAt(findings, object, "cause") as Commit,
+  because: textAt(findings, object, "because") as HeldDeletion["because"],
+  digest: textAt(findings, object, "digest") as Digest,
+  confirmed: member(object, "confirmed") === true,
+  groups: objectsAt(findings, object, "groups").map((it) => groupOf(findings, it)),
+});
+
+const groupOf = (findings: Findings, object: JsonObject): DeletionGroup => ({
+  placement: textAt(findings, object, "placement") as PlacementKey,
+  clusters: textsAt(findings, object, "clusters") as ClusterName[],
+  objects: textsAt(findings, object, "objects").map((it) => objectIdOf(it as ObjectKey)),
+});

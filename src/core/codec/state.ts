@@ -1,0 +1,169 @@
+import type { MemberCluster } from "../model/cluster.ts";
+import type { Json } from "../model/json.ts";
+import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
+import type { OverrideSnapshot } from "../model/override.ts";
+import { type ClusterName, compareText } from "../model/value.ts";
+import {
+  bindingsPath,
+  clusterPath,
+  ledgerPath,
+  overridePath,
+  placementPath,
+  policySnapshotsPath,
+  type StateEdit,
+  snapshotPath,
+} from "./layout.ts";
+import { bindingsText } from "./state-bindings.ts";
+import { clusterText } from "./state-cluster.ts";
+import { ledgerText } from "./state-ledger.ts";
+import { overrideText } from "./state-overrides.ts";
+import { placementText } from "./state-placement.ts";
+import { policySnapshotsText } from "./state-policy-snapshots.ts";
+import { keyed, newReading, readStateFile, recordOf } from "./state-record.ts";
+import { resourceSnapshotText, snapshotFiles } from "./state-resource-snapshots.ts";
+
+/** What the files show and the ledger does not hold. */
+export interface Shown {
+  /** `status.placementStatuses` of a placement. */
+  readonly rowsOf: (record: PlacementRecord) => readonly Json[];
+  /** `status.selectedResources` of a placement. */
+  readonly selectedOf: (record: PlacementRecord) => readonly Json[];
+  /** The members' files, whose labels and spec stand in `clusters/`. */
+  readonly members?: ReadonlyMap<ClusterName, MemberCluster>;
+}
+
+/**
+ * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `clusters/`,
+ * `placements/`, `overrides/`, `namespaces/`), ordered by path, each path once.
+ *
+ * What is `===` is neither serialised nor compared, so that cost follows change (`DESIGN.md` §4). From the empty ledger
+ * on it gives the whole tree.
+ */
+export function stateEdits(before: Ledger, after: Ledger, shown: Shown): readonly StateEdit[] {
+  const edits = [
+    ...edit(before === emptyLedger ? [] : [headFile(before)], [headFile(after)]),
+    ...edit(clusterFiles(before, after, shown), clusterFiles(after, before, shown)),
+    ...edit(placementFiles(before, after, shown), placementFiles(after, before, shown)),
+    ...(before.overrides === after.overrides ? [] : edit(overrideFiles(before), overrideFiles(after))),
+  ];
+  return edits.sort((a, b) => compareText(a.path, b.path));
+}
+
+/** One file of the record. It is the same as another at its path if all that it is made from is. */
+interface RecordFile {
+  readonly path: string;
+  readonly from: readonly unknown[];
+  readonly edit: () => StateEdit;
+}
+
+function* edit(before: Iterable<RecordFile>, after: Iterable<RecordFile>): Generator<StateEdit> {
+  const old = new Map<string, RecordFile>();
+  for (const it of before) old.set(it.path, it);
+  for (const it of after) {
+    const was = old.get(it.path);
+    old.delete(it.path);
+    const same = was?.from.length === it.from.length && was.from.every((part, at) => part === it.from[at]);
+    if (!same) yield it.edit();
+  }
+  for (const path of old.keys()) yield { kind: "remove", path };
+}
+
+const text = (path: string, from: readonly unknown[], write: () => string): RecordFile => ({
+  path,
+  from,
+  edit: () => ({ kind: "write", path, text: write() }),
+});
+
+const headFile = (it: Ledger): RecordFile =>
+  text(ledgerPath, [it.fleet, it.epoch, it.sequence, it.sourceCommit, it.holds, it.deletions], () => ledgerText(it));
+
+function* clusterFiles(ledger: Ledger, other: Ledger, { members }: Shown): Generator<RecordFile> {
+  for (const it of changed(ledger.clusters, other.clusters))
+    yield text(clusterPath(it.name), [it], () => clusterText(it, members?.get(it.name) ?? null));
+}
+
+function* placementFiles(ledger: Ledger, other: Ledger, shown: Shown): Generator<RecordFile> {
+  for (const it of changed(ledger.placements, other.placements)) {
+    yield text(placementPath(it.key), [it], () =>
+      placementText(it, { selected: shown.selectedOf(it), rows: shown.rowsOf(it) }),
+    );
+    if (it.bindings.size > 0) yield text(bindingsPath(it.key), [it.bindings], () => bindingsText(it));
+    // The latest policy snapshot shows the placement's generation.
+    if (it.policySnapshots.length > 0)
+      yield text(policySnapshotsPath(it.key), [it.policySnapshots, it.generation], () => policySnapshotsText(it));
+    yield* snapshotRecord(it, other.placements.get(it.key) ?? null);
+  }
+}
+
+/** Snapshots that only one of the records has. One that ceases to be the latest is written again; its blobs stay. */
+function* snapshotRecord(record: PlacementRecord, other: PlacementRecord | null): Generator<RecordFile> {
+  const latest = record.resourceSnapshots.at(-1);
+  for (const it of record.resourceSnapshots) {
+    const stays = other?.resourceSnapshots.includes(it) ?? false;
+    if (stays && (it === latest) === (it === other?.resourceSnapshots.at(-1))) continue;
+    yield text(snapshotPath(record.key, it.index), [it, it === latest], () => resourceSnapshotText(record, it));
+    if (stays) continue;
+    for (const [path, blob] of snapshotFiles(record.key, it))
+      yield { path, from: [blob], edit: () => ({ kind: "link", path, blob }) };
+  }
+}
+
+function* overrideFiles({ overrides }: Ledger): Generator<RecordFile> {
+  for (const chain of chainsOf(overrides)) {
+    const [first] = chain;
+    if (first !== undefined) yield text(overridePath(first), chain, () => overrideText(chain));
+  }
+}
+
+/** Snapshots that stand together, by override: the ledger has them in that order. */
+function chainsOf(overrides: readonly OverrideSnapshot[]): Iterable<readonly OverrideSnapshot[]> {
+  const chains = new Map<string, OverrideSnapshot[]>();
+  for (const it of overrides) {
+    const path = overridePath(it);
+    const chain = chains.get(path);
+    if (chain === undefined) chains.set(path, [it]);
+    else chain.push(it);
+  }
+  return chains.values();
+}
+
+/** The values that `other` has not, or has otherwise. */
+function* changed<K, V>(map: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): Generator<V> {
+  if (map !== other) for (const [key, it] of map) if (other.get(key) !== it) yield it;
+}
+
+/** A ledger as read from its files, or what keeps them from being read: which file, which document, what. */
+export type LedgerRead =
+  | { readonly kind: "read"; readonly ledger: Ledger }
+  | { readonly kind: "unreadable"; readonly message: string };
+
+/**
+ * The ledger that stands in `files`, path → text: the record of the state branch, in any order.
+ *
+ * The inverse of {@link stateEdits}. Output and unknown files are passed over. A file that cannot be read, or that is
+ * missing beside others, makes the whole unreadable: nobody decides upon a record with holes.
+ */
+export function readLedger(files: ReadonlyMap<string, string>): LedgerRead {
+  const reading = newReading();
+  for (const [path, content] of files) {
+    readStateFile(reading, path, content);
+    if (reading.wrong !== null) return { kind: "unreadable", message: reading.wrong };
+  }
+  const { head, clusters, overrides } = reading;
+  if (head === null) return { kind: "unreadable", message: `${ledgerPath} is missing` };
+  const placements: PlacementRecord[] = [];
+  for (const [folder, parts] of reading.placements) {
+    if (parts.head === null) return { kind: "unreadable", message: `${folder}placement.yaml is missing` };
+    placements.push(recordOf(parts.head, parts));
+  }
+  const ledger: Ledger = {
+    ...head,
+    clusters: keyed(clusters, (it) => it.name),
+    placements: keyed(placements, (it) => it.key),
+    overrides: overrides.sort(bySnapshot),
+  };
+  return { kind: "read", ledger };
+}
+
+const bySnapshot = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
+  compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.override, b.override) || a.index - b.index;

@@ -1,0 +1,129 @@
+import { Buffer, isUtf8 } from "node:buffer";
+import type { Flaw } from "./flaw.ts";
+
+/** The largest file that is read. Kubernetes itself takes no object much larger (etcd: 1.5 MiB). */
+export const maxFileBytes = 1024 * 1024;
+
+export type FileText =
+  | { readonly kind: "text"; readonly text: string; readonly hasMark: boolean }
+  | { readonly kind: "not-utf8"; readonly byte: number; readonly wide: boolean };
+
+/** The text of a file, which must be UTF-8; a byte order mark is taken off. */
+export function textOfBytes(bytes: Uint8Array): FileText {
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const body = hasMark ? bytes.subarray(3) : bytes;
+  if (isUtf8(body)) return { kind: "text", text: decodeUtf8(body), hasMark };
+  const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  return { kind: "not-utf8", byte: firstBadByte(body) + (hasMark ? 3 : 0), wide };
+}
+
+/** A file that Git LFS left in place of the content: a pointer that would pass for a harmless YAML text. */
+export const isLargeFilePointer = (text: string): boolean =>
+  text.startsWith("version https://git-lfs.github.com/spec/");
+
+/** A document's own text, and the line of the file with which it begins (from 1). */
+export interface TextSlice {
+  readonly text: string;
+  readonly line: number;
+}
+
+/**
+ * Cuts a file at its `---` lines, as kubectl does before it parses anything.
+ *
+ * So a broken document cannot swallow the next one: what is unreadable stays as small as possible.
+ */
+export function slicesOf(text: string): readonly TextSlice[] {
+  const slices: TextSlice[] = [];
+  let start = 0;
+  let line = 1;
+  for (const match of text.matchAll(/^---[ \t]*(?:#.*)?\r?$/gm)) {
+    const before = text.slice(start, match.index);
+    slices.push({ text: before, line });
+    line += linesIn(before);
+    start = match.index;
+  }
+  slices.push({ text: text.slice(start), line });
+  return slices;
+}
+
+/** Says for an offset in a slice in which line and column of the file it stands (from 1). */
+export type Ruler = (offset: number) => { readonly line: number; readonly column: number };
+
+/** Measures a slice, once: then each offset costs a search among its lines. */
+export function rulerOf({ text, line }: TextSlice): Ruler {
+  let starts: readonly number[] | null = null;
+  return (offset) => {
+    starts ??= lineStarts(text);
+    let [low, high] = [0, starts.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle;
+    }
+    return { line: line + low, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+const foul = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]|\r(?!\n)|[\u0085\u2028\u2029]/;
+const disguise = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069]/;
+
+/** What is wrong with the characters themselves: control characters, foreign line ends, marks that turn text around. */
+export function textFlaws(text: string): readonly Flaw[] {
+  const flaws: Flaw[] = [];
+  const bad = foul.exec(text);
+  if (bad !== null) flaws.push(/[\r\u0085\u2028\u2029]/.test(bad[0]) ? foreignLineEnd(bad) : controlCharacter(bad));
+  const hidden = disguise.exec(text);
+  if (hidden !== null) flaws.push(invisible(hidden));
+  return flaws;
+}
+
+const foreignLineEnd = (match: RegExpExecArray): Flaw => ({
+  ...flaw("FLT1016", match, `line end ${codePoint(match)} means a new line to some readers only`),
+  fix: "use LF or CRLF, or write the character as an escape in double quotes",
+});
+
+const controlCharacter = (match: RegExpExecArray): Flaw => ({
+  ...flaw("FLT1002", match, `control character ${codePoint(match)}`),
+  fix: "remove it, or write it as an escape in double quotes",
+});
+
+const invisible = (match: RegExpExecArray): Flaw => ({
+  ...flaw("FLT1003", match, `invisible character ${codePoint(match)} makes the text look different from what it is`),
+  severity: "warning",
+  fix: "remove it, or write it as an escape in double quotes",
+});
+
+const flaw = (code: Flaw["code"], match: RegExpExecArray, message: string): Omit<Flaw, "fix"> => ({
+  code,
+  severity: "error",
+  offset: match.index,
+  at: null,
+  message,
+  got: null,
+});
+
+const codePoint = (match: RegExpExecArray): string =>
+  `U+${(match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+const linesIn = (text: string): number => lineStarts(text).length - 1;
+
+const decodeUtf8 = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
+/** Where strict decoding stops: the first replacement character of a lenient decoding that is not one in the file. */
+function firstBadByte(bytes: Uint8Array): number {
+  const text = decodeUtf8(bytes);
+  let byte = 0;
+  for (let from = 0; ; ) {
+    const at = text.indexOf("\ufffd", from);
+    byte += Buffer.byteLength(text.slice(from, at < 0 ? text.length : at));
+    if (at < 0 || bytes[byte] !== 0xef || bytes[byte + 1] !== 0xbf || bytes[byte + 2] !== 0xbd) return byte;
+    byte += 3;
+    from = at + 1;
+  }
+}

@@ -1,0 +1,34 @@
+import { Ajv } from "ajv";
+import type { Json } from "../model/json.ts";
+import { ajvOptions, type KindName, schemas } from "./schemas.ts";
+
+/** What a schema has against a value: the part of ajv's error objects that we use. */
+export interface SchemaError {
+  /** JSON pointer to the value. */
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export type Validate = (value: Json) => readonly SchemaError[];
+
+/**
+ * A validator per kind, compiled on first use.
+ *
+ * The shipped bundle has this module replaced by code that ajv generated ahead of time; nothing else knows ajv.
+ */
+export const validators: Readonly<Record<KindName, Validate>> = {
+  MemberCluster: lazily("MemberCluster"),
+  ClusterResourcePlacement: lazily("ClusterResourcePlacement"),
+  ClusterResourceOverride: lazily("ClusterResourceOverride"),
+  Fleet: lazily("Fleet"),
+  DeletionConfirmation: lazily("DeletionConfirmation"),
+};
+
+function lazily(kind: KindName): Validate {
+  let compiled: ReturnType<Ajv["compile"]> | null = null;
+  return (value) => {
+    compiled ??= new Ajv(ajvOptions).compile(schemas[kind]);
+    return compiled(value) ? [] : (compiled.errors ?? []);
+  };
+}

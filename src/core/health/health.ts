@@ -1,0 +1,52 @@
+import { memberAt, textOf } from "../model/json.ts";
+import { groupVersionOf, type Manifest } from "../model/manifest.ts";
+import type { Health } from "../model/observation.ts";
+import { builtInScopes, kindKey } from "../model/scope.ts";
+import { customHealth } from "./custom.ts";
+import { cronJobHealth, jobHealth } from "./jobs.ts";
+import { autoscalerHealth, budgetHealth, claimHealth, definitionHealth, serviceHealth } from "./resources.ts";
+import { available, untrackable } from "./verdicts.ts";
+import { daemonSetHealth, deploymentHealth, statefulSetHealth } from "./workloads.ts";
+
+/**
+ * Decides whether a live object does its work, from nothing but the object itself.
+ *
+ * Kinds are told apart by group and kind, whatever the version (`spec/apply.md` §4, `RULINGS.md` C 4 and C 10).
+ * "failed" is said only of an object that says so itself (`RULINGS.md` B 1): what is merely not there yet is
+ * progressing, and deadlines are somebody else's. An object that is being deleted is never available, whatever its
+ * status still says.
+ */
+export function healthOf(live: Manifest): Health {
+  if (memberAt(live, "metadata", "deletionTimestamp") !== null) {
+    return { phase: "progressing", message: "is being deleted" };
+  }
+  const { group } = groupVersionOf(textOf(live["apiVersion"]) ?? "");
+  const key = kindKey({ group, kind: textOf(live["kind"]) ?? "" });
+  if (dataKinds.has(key)) return available;
+  const judge = judges.get(key);
+  if (judge !== undefined) return judge(live);
+  return builtInScopes.has(key) ? untrackable : customHealth(live);
+}
+
+/** Kinds that are data: they do their work by being there. */
+const dataKinds: ReadonlySet<string> = new Set([
+  ...["Namespace", "Secret", "ConfigMap", "ServiceAccount", "LimitRange", "ResourceQuota"].map((it) => `/${it}`),
+  ...["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"].map((it) => `rbac.authorization.k8s.io/${it}`),
+  ...["NetworkPolicy", "IngressClass"].map((it) => `networking.k8s.io/${it}`),
+  ...["CSIDriver", "CSINode", "StorageClass", "CSIStorageCapacity"].map((it) => `storage.k8s.io/${it}`),
+  "apps/ControllerRevision",
+  "scheduling.k8s.io/PriorityClass",
+]);
+
+const judges: ReadonlyMap<string, (live: Manifest) => Health> = new Map([
+  ["apps/Deployment", deploymentHealth],
+  ["apps/StatefulSet", statefulSetHealth],
+  ["apps/DaemonSet", daemonSetHealth],
+  ["batch/Job", jobHealth],
+  ["batch/CronJob", cronJobHealth],
+  ["/Service", serviceHealth],
+  ["/PersistentVolumeClaim", claimHealth],
+  ["policy/PodDisruptionBudget", budgetHealth],
+  ["autoscaling/HorizontalPodAutoscaler", autoscalerHealth],
+  ["apiextensions.k8s.io/CustomResourceDefinition", definitionHealth],
+]);

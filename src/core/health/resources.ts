@@ -1,0 +1,77 @@
+import { isObject, memberAt, textOf } from "../model/json.ts";
+import type { Manifest } from "../model/manifest.ts";
+import type { Health } from "../model/observation.ts";
+import {
+  available,
+  conditionText,
+  countAt,
+  failed,
+  isObserved,
+  liveCondition,
+  notObserved,
+  progressing,
+  untrackable,
+} from "./verdicts.ts";
+
+/**
+ * A Service is available once it has its address: inside the cluster, or outside for a load balancer (V-07, V-08,
+ * V-09).
+ */
+export function serviceHealth(live: Manifest): Health {
+  const type = textOf(memberAt(live, "spec", "type")) ?? "ClusterIP";
+  if (type === "LoadBalancer") return loadBalancerHealth(live);
+  if (type !== "ClusterIP" && type !== "NodePort" && type !== "") return untrackable;
+  const addresses = memberAt(live, "spec", "clusterIPs");
+  const first = Array.isArray(addresses) ? textOf(addresses[0]) : null;
+  return first === null || first === "" ? progressing("has no cluster IP yet") : available;
+}
+
+function loadBalancerHealth(live: Manifest): Health {
+  const points = memberAt(live, "status", "loadBalancer", "ingress");
+  const first = Array.isArray(points) && isObject(points[0]) ? points[0] : null;
+  const isReachable = [first?.["ip"], first?.["hostname"]].some((it) => typeof it === "string" && it !== "");
+  return isReachable ? available : progressing("its load balancer has no address yet");
+}
+
+/** A PersistentVolumeClaim is available when it is bound (`RULINGS.md` C 4); a lost volume does not come back. */
+export function claimHealth(live: Manifest): Health {
+  const phase = textOf(memberAt(live, "status", "phase")) ?? "Pending";
+  if (phase === "Bound") return available;
+  return phase === "Lost" ? failed("its volume is lost") : progressing(`is ${phase}, not bound`);
+}
+
+/**
+ * A PodDisruptionBudget is available when its controller has counted: its condition agrees with the number it gives.
+ * One that allows no disruption at all does its work (V-10, V-11).
+ */
+export function budgetHealth(live: Manifest): Health {
+  const allowed = liveCondition(live, "DisruptionAllowed");
+  if (allowed === null || !isObserved(live)) return notObserved;
+  const isSufficient = countAt(live, ["status", "disruptionsAllowed"]) > 0;
+  const agrees = isSufficient
+    ? allowed.status === "True" && allowed.reason === "SufficientPods"
+    : allowed.status === "False" && allowed.reason === "InsufficientPods";
+  return agrees ? available : progressing("its condition does not agree with its count yet");
+}
+
+/** A HorizontalPodAutoscaler is available when it can read its metrics and scale, or was told to stand still. */
+export function autoscalerHealth(live: Manifest): Health {
+  const observed = memberAt(live, "status", "observedGeneration");
+  if (observed !== null && !isObserved(live)) return notObserved;
+  const able = liveCondition(live, "AbleToScale");
+  if (able === null) return progressing("has not looked at its target yet");
+  if (able.status !== "True") return progressing(conditionText("AbleToScale", able));
+  const active = liveCondition(live, "ScalingActive");
+  if (active === null || active.status === "True" || active.reason === "ScalingDisabled") return available;
+  return progressing(conditionText("ScalingActive", active));
+}
+
+/** A CustomResourceDefinition is available when the member serves it under the names it asks for (V-12). */
+export function definitionHealth(live: Manifest): Health {
+  for (const type of ["NamesAccepted", "Established"]) {
+    const condition = liveCondition(live, type);
+    if (condition === null) return progressing(`is not ${type} yet`);
+    if (condition.status !== "True") return progressing(conditionText(type, condition));
+  }
+  return available;
+}

@@ -1,0 +1,55 @@
+import { memberAt } from "../model/json.ts";
+import type { Manifest } from "../model/manifest.ts";
+import type { Health } from "../model/observation.ts";
+import {
+  available,
+  conditionText,
+  countAt,
+  failed,
+  isObserved,
+  liveCondition,
+  notObserved,
+  progressing,
+} from "./verdicts.ts";
+
+/**
+ * A Deployment is available when every wanted replica is updated and available and no other is left (V-01 to V-04).
+ * It fails when its own progress deadline has passed, and only as long as it is not available all the same.
+ */
+export function deploymentHealth(live: Manifest): Health {
+  if (!isObserved(live)) return notObserved;
+  const wanted = countAt(live, ["spec", "replicas"], 1);
+  const updated = countAt(live, ["status", "updatedReplicas"]);
+  const ready = countAt(live, ["status", "availableReplicas"]);
+  const unavailable = countAt(live, ["status", "unavailableReplicas"]);
+  if (updated === wanted && ready === wanted && unavailable === 0) return available;
+  const progress = liveCondition(live, "Progressing");
+  if (progress?.status === "False" && progress.reason === "ProgressDeadlineExceeded") {
+    return failed(conditionText("Progressing", progress));
+  }
+  return progressing(`${ready} of ${wanted} replicas are available, ${updated} updated`);
+}
+
+/** A StatefulSet is available when its replicas are, and all of them are of the latest revision (V-05). */
+export function statefulSetHealth(live: Manifest): Health {
+  if (!isObserved(live)) return notObserved;
+  const wanted = countAt(live, ["spec", "replicas"], 1);
+  const ready = countAt(live, ["status", "availableReplicas"]);
+  const current = countAt(live, ["status", "currentReplicas"]);
+  const updated = countAt(live, ["status", "updatedReplicas"]);
+  const isOneRevision = memberAt(live, "status", "currentRevision") === memberAt(live, "status", "updateRevision");
+  if (ready === wanted && current === updated && isOneRevision) return available;
+  return progressing(`${ready} of ${wanted} replicas are available, ${updated} updated`);
+}
+
+/**
+ * A DaemonSet is available when every node that should run it does, updated. No matching node at all will do (V-06).
+ */
+export function daemonSetHealth(live: Manifest): Health {
+  if (!isObserved(live)) return notObserved;
+  const wanted = countAt(live, ["status", "desiredNumberScheduled"]);
+  const ready = countAt(live, ["status", "numberAvailable"]);
+  const updated = countAt(live, ["status", "updatedNumberScheduled"]);
+  if (ready === wanted && countAt(live, ["status", "currentNumberScheduled"]) === updated) return available;
+  return progressing(`${ready} of ${wanted} nodes run it, ${updated} updated`);
+}

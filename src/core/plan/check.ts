@@ -1,0 +1,247 @@
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { ObjectKey } from "../model/manifest.ts";
+import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
+
+/**
+ * Says what is wrong with a plan, by looking only at the plan and the world it was made for.
+ *
+ * This is the second opinion. It shares no code with the planner, so a bug has to be made twice, in two different ways,
+ * to reach a cluster. An empty answer lets the plan pass; anything else stops the pass before anything is written.
+ */
+export function check(plan: Plan, world: World): readonly string[] {
+  if (plan.refusal !== null) {
+    return plan.actions.length === 0 && plan.ledger === world.ledger ? [] : ["acts although the world was refused"];
+  }
+  return [
+    ...writesOnlyWhereItMay(plan, world),
+    ...appliesWhatTheLedgerSays(plan),
+    ...deletesOnlyWhatIsOurs(plan, world),
+    ...deletesWithinBounds(plan, world),
+    ...keepsTheBudget(plan, world),
+    ...sequencesGrow(plan, world),
+    ...forgetsNothing(plan, world),
+  ];
+}
+
+function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: World): Generator<string> {
+  const uids = actions.map((it) => it.clusterUid);
+  if (new Set(uids).size < uids.length) yield "writes to one cluster under two names";
+  for (const { cluster, clusterUid } of actions) {
+    const seen = observed.get(cluster);
+    if (!intent.clusters.has(cluster)) yield `writes to ${cluster}, which is no member`;
+    if (seen?.kind !== "reached") yield `writes to ${cluster}, which did not answer`;
+    else if (ledger.clusters.get(cluster)?.kubeSystemUid !== seen.clusterUid || seen.clusterUid !== clusterUid)
+      yield `writes to ${cluster}, which is not the cluster that joined`;
+  }
+}
+
+function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<string> {
+  for (const [cluster, work] of works(actions)) {
+    const binding = bindingOf(ledger, work, cluster);
+    if (binding === undefined) {
+      yield `touches ${work.placement} on ${cluster} without a binding`;
+      continue;
+    }
+    const sequence = binding.removal?.sequence ?? binding.target?.sequence;
+    if (work.sequence !== sequence) yield `acts on ${work.placement} on ${cluster} under a sequence nobody decided`;
+    if (work.apply.length > 0 && (binding.removal !== null || binding.state === "Scheduled"))
+      yield `applies ${work.placement} to ${cluster}, where it is not admitted`;
+    for (const { id } of work.apply) {
+      const space = id.kind === "Namespace" && id.group === "" ? id.name : id.namespace;
+      if (space !== null && /^(kube-|fleet-)|^(default|flotilla-system)$/.test(space) && id.kind === "Namespace")
+        yield `writes the reserved namespace ${space} on ${cluster}`;
+    }
+  }
+}
+
+function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World): Generator<string> {
+  for (const [cluster, work] of works(actions)) {
+    const seen = observed.get(cluster);
+    const carried = seen?.kind === "reached" ? seen.inventory.placements.get(work.placement) : undefined;
+    const binding = bindingOf(ledger, work, cluster);
+    const wanted = new Set(work.apply.map((it) => it.key));
+    for (const gone of work.remove) {
+      const what = `${gone.key} of ${work.placement} from ${cluster}`;
+      const entry = carried?.entries.get(gone.key);
+      if (entry === undefined) yield `removes ${what}, which its inventory does not list`;
+      // Without a uid nothing is deleted: it is looked up first.
+      else if (gone.uid !== null && entry.uid !== gone.uid)
+        yield `removes ${what} under another uid than its inventory has`;
+      if (wanted.has(gone.key)) yield `removes ${what} and applies it`;
+      if (binding?.leaving.some((it) => sameObject(it.id, gone)) !== true)
+        yield `removes ${what}, which nobody decided`;
+      if (gone.how === "release") continue;
+      if (entry?.adopted === true && !gone.confirmed && !mayDeleteAdopted(ledger, work))
+        yield `deletes ${what}, which was there before us`;
+      if (binding?.removal?.propagation === "Abandon") yield `deletes ${what}, which is to be abandoned`;
+      if (isPrecious(gone) && binding?.removal === null && !stands(ledger, { cluster, work, gone }))
+        yield `deletes ${what} because of an edit`;
+    }
+    for (const key of work.forget) {
+      const entry = carried?.entries.get(key);
+      const live = seen?.kind === "reached" ? seen.objects.get(key) : undefined;
+      if (live !== undefined && live.uid === entry?.uid && live.mark !== null)
+        yield `forgets ${key} of ${work.placement} on ${cluster}, which is still there`;
+    }
+  }
+}
+
+/** Whether a departure stands in a set that somebody confirmed. */
+const stands = (
+  { deletions }: Ledger,
+  { cluster, work, gone }: { cluster: ClusterActions["cluster"]; work: PlacementActions; gone: Departure },
+): boolean =>
+  deletions.held
+    .filter((it) => it.confirmed)
+    .flatMap((it) => it.groups)
+    .filter((it) => it.placement === work.placement && it.clusters.includes(cluster))
+    .some((it) => it.objects.some((id) => sameObject(id, gone)));
+
+function* deletesWithinBounds(plan: Plan, { intent, ledger: old }: World): Generator<string> {
+  const { guards } = intent.fleet;
+  const { deletions } = plan.ledger;
+  const clusters = Math.max(guards.clusters, Math.floor((intent.clusters.size * guards.percentOfClusters) / 100));
+  // What an earlier pass permitted was within the bounds of its time.
+  const isNew = deletions.permitted !== old.deletions.permitted;
+  if (isNew && deletions.permitted.size > clusters)
+    yield `permits deletions on ${deletions.permitted.size} clusters for one commit, at most ${clusters} may`;
+  const foreign = deletions.held.filter((it) => it.confirmed && it.because === "foreign");
+  const confirmed = foreign.flatMap((it) => it.groups);
+  for (const [cluster, work] of works(plan.actions)) {
+    const own = confirmed.filter((it) => it.placement === work.placement && it.clusters.includes(cluster));
+    for (const gone of work.remove)
+      if (gone.confirmed && !own.some((it) => it.objects.some((id) => sameObject(id, gone))))
+        yield `takes the removal of ${gone.key} from ${cluster} for confirmed, which nobody did`;
+  }
+  for (const held of deletions.held) {
+    if (held.confirmed && !intent.confirmations.has(held.digest) && !wasConfirmed(held.digest, old))
+      yield `takes ${held.digest} for confirmed, which nobody did`;
+    if (held.confirmed) continue;
+    for (const [cluster, work] of works(plan.actions)) {
+      const group = held.groups.filter((it) => it.placement === work.placement && it.clusters.includes(cluster));
+      const caught = work.remove.find((gone) => group.some((it) => it.objects.some((id) => sameObject(id, gone))));
+      if (caught !== undefined)
+        yield `removes ${caught.key} from ${cluster}, which waits for confirmation ${held.digest}`;
+    }
+  }
+}
+
+/** A confirmation counts from the pass that saw its file, and stays when the file goes. */
+const wasConfirmed = (digest: string, { deletions }: Ledger): boolean =>
+  deletions.held.some((it) => it.digest === digest && it.confirmed);
+
+function* keepsTheBudget({ ledger }: Plan, world: World): Generator<string> {
+  for (const [key, after] of ledger.placements) {
+    const before = world.ledger.placements.get(key);
+    if (before === undefined || after === before || after.deleting !== null) continue;
+    const wanted = after.spec.policy.kind === "PickN" ? after.spec.policy.numberOfClusters : targeted(after).length;
+    const limit = after.spec.strategy.rollingUpdate.maxUnavailable;
+    const may = "count" in limit ? limit.count : Math.ceil((limit.percent * wanted) / 100);
+    const floor = Math.min(wanted, targeted(after).length) - may;
+    const all = [...before.bindings.values()].map((it) => ({
+      life: lifeOf(it, before, world),
+      isDisturbed: isDisturbed(it, after.bindings.get(it.cluster)),
+    }));
+    const disturbed = all.filter((it) => it.isDisturbed && it.life === "up").length;
+    const calm = all.filter((it) => !it.isDisturbed && it.life !== "down").length;
+    if (disturbed > 0 && calm < floor)
+      yield `disturbs ${disturbed} available clusters of ${key} and leaves ${calm}, at least ${floor} must stay`;
+  }
+}
+
+const targeted = (record: PlacementRecord): readonly Binding[] =>
+  [...record.bindings.values()].filter((it) => it.state !== "Unscheduled" && it.removal === null);
+
+/**
+ * Whether a cluster does its work, as the member itself says it now; what was recorded counts where nobody asked.
+ * Perhaps: something there cannot be seen, and the planner knows since when.
+ */
+function lifeOf(
+  { cluster, target, facts, removal, leaving }: Binding,
+  { key, resourceSnapshots }: PlacementRecord,
+  { observed }: World,
+): "up" | "perhaps" | "down" {
+  if (removal !== null || target === null) return "down";
+  const seen = observed.get(cluster);
+  if (seen === undefined) {
+    if (facts?.sequence !== target.sequence || facts.applied !== "applied") return "down";
+    return facts.phase === "available" ? "up" : facts.phase === "untrackable" ? "perhaps" : "down";
+  }
+  const carried = seen.kind === "reached" ? seen.inventory.placements.get(key) : undefined;
+  if (seen.kind !== "reached" || carried?.sequence !== target.sequence) return "down";
+  const wanted = resourceSnapshots.find((it) => it.index === target.resourceIndex)?.resources ?? [];
+  const phases = wanted.flatMap(({ id }) => {
+    const at = keyText(id) as ObjectKey;
+    const entry = carried.entries.get(at);
+    if (entry === undefined || leaving.some((it) => sameKey(at, it.id))) return [];
+    return entry.outcome.kind === "applied" ? (seen.objects.get(at)?.health.phase ?? "untrackable") : "failed";
+  });
+  if (phases.some((it) => it === "failed" || it === "progressing")) return "down";
+  return phases.includes("untrackable") ? "perhaps" : "up";
+}
+
+const isDisturbed = (before: Binding, after: Binding | undefined): boolean =>
+  after !== undefined &&
+  (after.removal !== null ||
+    (after.target?.sequence !== before.target?.sequence && after.target?.digest !== before.target?.digest));
+
+function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<string> {
+  const before = world.ledger.sequence;
+  if (ledger.sequence !== before + (decides ? 1 : 0)) yield `numbers the ledger ${ledger.sequence} after ${before}`;
+  for (const [key, { bindings }] of ledger.placements) {
+    const old = world.ledger.placements.get(key)?.bindings;
+    for (const [cluster, { target, removal }] of bindings) {
+      const was = old?.get(cluster);
+      const isNew =
+        target !== null && (target.digest !== was?.target?.digest || target.sequence !== was.target.sequence);
+      if (isNew && target.sequence !== ledger.sequence) yield `dates the target of ${key} on ${cluster} wrongly`;
+      if (removal !== null && was?.removal == null && removal.sequence !== ledger.sequence)
+        yield `dates the removal of ${key} from ${cluster} wrongly`;
+      if (!decides && (isNew || removal !== (was?.removal ?? null)))
+        yield `decides about ${key} on ${cluster} silently`;
+    }
+  }
+}
+
+/** What may still stand in a member must not leave the ledger, unless the member itself left the fleet. */
+function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: World): Generator<string> {
+  for (const [key, before] of old.placements) {
+    for (const [cluster, binding] of before.bindings) {
+      if (ledger.placements.get(key)?.bindings.has(cluster) || !intent.clusters.has(cluster)) continue;
+      if (binding.target === null) continue;
+      const seen = observed.get(cluster);
+      const left = seen?.kind === "reached" ? seen.inventory.placements.get(key)?.entries : undefined;
+      const remains =
+        seen?.kind !== "reached" ||
+        binding.leaving.some((it) => [...(left?.keys() ?? [])].some((k) => sameKey(k, it.id)));
+      if (binding.removal === null || remains) yield `forgets ${key} on ${cluster}, which may still carry it`;
+    }
+  }
+}
+
+function* works(actions: readonly ClusterActions[]): Generator<readonly [ClusterActions["cluster"], PlacementActions]> {
+  for (const { cluster, placements } of actions) for (const work of placements) yield [cluster, work];
+}
+
+const bindingOf = (ledger: Ledger, work: PlacementActions, cluster: ClusterActions["cluster"]): Binding | undefined =>
+  ledger.placements.get(work.placement)?.bindings.get(cluster);
+
+const mayDeleteAdopted = (ledger: Ledger, { placement }: PlacementActions): boolean =>
+  ledger.placements.get(placement)?.spec.strategy.deleteAdopted === true;
+
+type Named = {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string;
+};
+
+const keyText = (id: Named): string => [id.group, id.kind, id.namespace ?? "", id.name].join("/");
+
+const sameKey = (key: string, id: Named): boolean => key === keyText(id);
+
+const sameObject = (id: Named, gone: Departure): boolean => sameKey(gone.key, id);
+
+const isPrecious = ({ id }: Departure): boolean =>
+  (id.group === "" && /^(Namespace|PersistentVolume|PersistentVolumeClaim)$/.test(id.kind)) ||
+  id.kind === "CustomResourceDefinition";

@@ -1,0 +1,28 @@
+import type { Ledger } from "../model/ledger.ts";
+import type { ObjectId } from "../model/manifest.ts";
+import type { OverrideSnapshot } from "../model/override.ts";
+import type { World } from "../model/plan.ts";
+import type { ClusterName, PlacementKey, Sequence } from "../model/value.ts";
+import type { Rendering } from "../render/render.ts";
+import type { Content } from "./version.ts";
+
+/** What all placements of one plan share. */
+export interface PlanContext {
+  readonly world: World;
+  /** The ledger with everything that the members told us written down. */
+  readonly ledger: Ledger;
+  /** Of the commit in which new decisions will stand. */
+  readonly sequence: Sequence;
+  readonly content: Content;
+  /** All override snapshots, those of earlier targets included. */
+  readonly overrides: readonly OverrideSnapshot[];
+  /** The newest snapshot of every override. */
+  readonly latestOverrides: readonly OverrideSnapshot[];
+  /** The intent is another one than that of the last decision: what it takes away has not been counted yet. */
+  readonly isNewCommit: boolean;
+  /** Whether an object waits for a confirmation, by the guard's ledger as it was before this pass. */
+  readonly isHeld: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
+}
+
+/** Whether a rendering failed, and why. */
+export type FailedRendering = Extract<Rendering, { kind: "failed" }>;

@@ -1,0 +1,58 @@
+import type { Binding, ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
+
+/**
+ * Whether a ledger holds a new decision, or only news that decides nothing by itself.
+ *
+ * A decision is committed before anything is touched. News about members may wait for the next decision: losing it costs
+ * nothing, since the next pass hears it again (`DESIGN.md` §4).
+ */
+export function isDecision(before: Ledger, after: Ledger): boolean {
+  return (
+    before.fleet !== after.fleet ||
+    before.sourceCommit !== after.sourceCommit ||
+    before.holds !== after.holds ||
+    before.deletions !== after.deletions ||
+    hasNew(before.overrides, after.overrides) ||
+    someDiffers(before.clusters, after.clusters, clusterDecides) ||
+    someDiffers(before.placements, after.placements, placementDecides)
+  );
+}
+
+function someDiffers<K, V>(
+  before: ReadonlyMap<K, V>,
+  after: ReadonlyMap<K, V>,
+  decides: (was: V | undefined, is: V) => boolean,
+): boolean {
+  if (before === after) return false;
+  for (const [key, value] of after) {
+    const was = before.get(key);
+    if (was !== value && decides(was, value)) return true;
+  }
+  return false;
+}
+
+/** Old snapshots that are trimmed once nothing names them any more decide nothing. */
+function hasNew<T>(before: readonly T[], after: readonly T[]): boolean {
+  if (before === after) return false;
+  const known = new Set(before);
+  return after.some((it) => !known.has(it));
+}
+
+/** Which cluster a member is has to be written down before anything is written to it (`RULINGS.md` D 8). */
+const clusterDecides = (was: ClusterRecord | undefined, is: ClusterRecord): boolean =>
+  was === undefined || was.kubeSystemUid !== is.kubeSystemUid || was.specDigest !== is.specDigest;
+
+const placementDecides = (was: PlacementRecord | undefined, is: PlacementRecord): boolean =>
+  was === undefined ||
+  was.specDigest !== is.specDigest ||
+  hasNew(was.resourceSnapshots, is.resourceSnapshots) ||
+  was.policySnapshots.at(-1)?.policy !== is.policySnapshots.at(-1)?.policy ||
+  (was.deleting === null) !== (is.deleting === null) ||
+  someDiffers(was.bindings, is.bindings, bindingDecides);
+
+const bindingDecides = (was: Binding | undefined, is: Binding): boolean =>
+  was === undefined ||
+  was.state !== is.state ||
+  was.target !== is.target ||
+  was.removal !== is.removal ||
+  was.policySnapshot !== is.policySnapshot;

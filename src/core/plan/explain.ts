@@ -1,0 +1,134 @@
+import type { HeldDeletion } from "../model/ledger.ts";
+import { objectText } from "../model/manifest.ts";
+import type { Reason } from "../model/plan.ts";
+import { instantText } from "../model/value.ts";
+
+/**
+ * How much a reason matters to whoever runs us: something is stuck and will not move by itself (exit code 3),
+ * something is waited for (0), or it is only to be known (0).
+ */
+export type Weight = "stuck" | "waiting" | "notice";
+
+/** The weight of each kind of reason (`DESIGN.md` §11, exit codes). */
+export function weightOf(reason: Reason): Weight {
+  switch (reason.kind) {
+    case "renderFailed":
+    case "applyFailed":
+    case "unhealthy":
+    case "unreachable":
+    case "selectionFailed":
+    case "contentLost":
+    case "sourceHeld":
+      return "stuck";
+    case "leaving":
+      return reason.stuck ? "stuck" : "waiting";
+    case "heldBack":
+    case "applying":
+    case "awaitingHealth":
+    case "confirmationNeeded":
+      return "waiting";
+    case "unfulfilled":
+    case "nothingSelected":
+    case "selectionWarning":
+    case "started":
+    case "adopted":
+    case "orphans":
+    case "left":
+    case "held":
+      return "notice";
+  }
+}
+
+/** One reason in words: what a terminal, the state branch's page and the log all show. One line, no full stop. */
+export function reasonText(reason: Reason): string {
+  switch (reason.kind) {
+    case "unfulfilled":
+      return `${reason.placement}: ${reason.found} of ${reason.wanted} clusters found${listed(reason.because, "; ")}`;
+    case "selectionFailed":
+      return `${reason.placement}: cannot select resources: ${reason.message}`;
+    case "nothingSelected":
+      return `${reason.placement}: selects nothing`;
+    case "contentLost":
+      return `${reason.placement}: the content of resource snapshot ${reason.resourceIndex} is lost; commit it again`;
+    case "selectionWarning":
+      return `${reason.placement}: ${reason.message}`;
+    case "renderFailed":
+      return `${reason.placement}: cannot be rendered for ${reason.cluster}: ${reason.message}`;
+    case "started":
+      return `${reason.placement}: resource snapshot ${reason.resourceIndex} starts on ${names(reason.clusters)}`;
+    case "heldBack":
+      return `${reason.placement}: ${names(reason.clusters)} held back: ${reason.arithmetic}`;
+    case "applying":
+      return `${reason.placement}: applying to ${names(reason.clusters)}`;
+    case "awaitingHealth": {
+      const until = reason.until === null ? "" : ` (until ${instantText(reason.until)})`;
+      return `${reason.placement}: waiting for ${reason.cluster} to become available${until}: ${reason.message}`;
+    }
+    case "applyFailed":
+      return `${reason.placement}: ${objectText(reason.object)} failed on ${reason.cluster}: ${reason.code}: ${reason.message}`;
+    case "unhealthy":
+      return `${reason.placement}: not available on ${reason.cluster} since ${instantText(reason.since)}: ${reason.message}`;
+    case "unreachable":
+      return `${reason.cluster}: ${contactTexts[reason.code] ?? reason.code} since ${instantText(reason.since)}: ${reason.message}`;
+    case "adopted":
+      return `${reason.placement}: took over on ${reason.cluster}: ${names(reason.objects.map(objectText))}`;
+    case "leaving":
+      return `${reason.placement}: ${count(reason.objects, "object")} still to go from ${reason.cluster}: ${reason.message}`;
+    case "confirmationNeeded": {
+      const what = `${count(reason.objects, "deletion")} on ${count(reason.clusters.length, "cluster")}`;
+      const wait = reason.objects === 1 ? "waits" : "wait";
+      const why = heldTexts[reason.because];
+      return `${names(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${why}`;
+    }
+    case "orphans":
+      return `${reason.placement}: ${count(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
+    case "left":
+      return `${reason.cluster}: left the fleet; what it carries of ${names(reason.placements)} stays there as it is`;
+    case "held":
+      return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, its file cannot be used`;
+    case "sourceHeld":
+      return `${reason.code} at ${reason.head.slice(0, 7)}: ${reason.message}`;
+  }
+}
+
+const heldTexts: Readonly<Record<HeldDeletion["because"], string>> = {
+  bounds: "more than one commit may delete unasked",
+  kind: "kinds that take others' data along, dropped by an edit",
+  foreign: "namespaces that hold objects of others",
+};
+
+const contactTexts: Readonly<Record<string, string>> = {
+  Unreachable: "unreachable",
+  NoConnection: "no connection configured",
+  Unauthorized: "credentials refused",
+  Forbidden: "credentials do not suffice",
+  Unintelligible: "answers unintelligibly",
+  IdentityChanged: "is another cluster",
+};
+
+/** The file whose commit confirms a held set of deletions: path and text. */
+export function confirmationFile(digest: string): { readonly path: string; readonly text: string } {
+  const text = [
+    "apiVersion: flotilla.dev/v1alpha1",
+    "kind: DeletionConfirmation",
+    "metadata:",
+    `  name: "${digest.slice(0, 16)}"`,
+    "spec:",
+    `  digest: "${digest}"`,
+    "",
+  ];
+  return { path: `approvals/deletions/${digest}.yaml`, text: text.join("\n") };
+}
+
+const shownNames = 8;
+
+/** Up to eight names, then how many more. */
+export function names(all: readonly string[]): string {
+  if (all.length <= shownNames) return all.join(", ");
+  return `${all.slice(0, shownNames).join(", ")} and ${all.length - shownNames} more`;
+}
+
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+const listed = (items: readonly string[], separator: string): string =>
+  items.length === 0 ? "" : `: ${items.join(separator)}`;

@@ -1,0 +1,117 @@
+import type { DeletionBounds } from "../model/fleet.ts";
+import { type Json, sameJson } from "../model/json.ts";
+import type { AcceptedBounds, Binding, DeletionLedger, Ledger } from "../model/ledger.ts";
+import { type ObjectId, type ObjectKey, objectKey } from "../model/manifest.ts";
+import type { ClusterName, PlacementKey } from "../model/value.ts";
+import type { PlanContext } from "./context.ts";
+import { type Doom, guardDeletions } from "./guard.ts";
+import type { Placed } from "./place.ts";
+
+/** Which objects wait for a confirmation, and which have it. */
+export interface HeldIndex {
+  readonly isHeld: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
+  /** Whether somebody confirmed that a namespace goes with the objects of others in it. */
+  readonly isForeignConfirmed: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
+}
+
+/** Looks up held sets by object. Built once a pass: what waits may be large. */
+export function heldIndex({ held }: DeletionLedger): HeldIndex {
+  const waiting = new Set<string>();
+  const foreign = new Set<string>();
+  for (const { groups, confirmed, because } of held) {
+    if (confirmed && because !== "foreign") continue;
+    const index = confirmed ? foreign : waiting;
+    for (const { placement, clusters, objects } of groups)
+      for (const cluster of clusters) for (const id of objects) index.add(itemKey(cluster, placement, objectKey(id)));
+  }
+  return {
+    isHeld: (cluster, placement, id) => waiting.has(itemKey(cluster, placement, objectKey(id))),
+    isForeignConfirmed: (cluster, placement, id) => foreign.has(itemKey(cluster, placement, objectKey(id))),
+  };
+}
+
+const itemKey = (cluster: ClusterName, placement: PlacementKey, key: ObjectKey): string =>
+  `${cluster} ${placement} ${key}`;
+
+/** The guard's ledger once this plan's deletions are judged. */
+export function guard(after: Ledger, placed: ReadonlyMap<PlacementKey, Placed>, context: PlanContext): DeletionLedger {
+  const { intent } = context.world;
+  const bounds = boundsOf(after.deletions, context);
+  return guardDeletions({
+    before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
+    cause: intent.commit,
+    dooms: [...[...placed.values()].flatMap((it) => it.dooms), ...refusedNamespaces(after, context)],
+    bounds: bounds.inForce,
+    clusterCount: intent.clusters.size,
+    objectsOn: objectCounter(after),
+    confirmations: intent.confirmations,
+    isDoomed: lossIndex(after, placed),
+  });
+}
+
+/** What counts under this commit: a bound that it tightens at once, one that it loosens from the next one on. */
+function boundsOf({ bounds }: DeletionLedger, { world, isNewCommit }: PlanContext): AcceptedBounds {
+  const declared = world.intent.fleet.guards;
+  if (bounds === null) return { declared, inForce: declared };
+  if (!isNewCommit) return bounds;
+  const stricter = (key: keyof DeletionBounds): number => Math.min(bounds.declared[key], declared[key]);
+  const inForce: DeletionBounds = {
+    objectsPerCluster: stricter("objectsPerCluster"),
+    percentPerCluster: stricter("percentPerCluster"),
+    clusters: stricter("clusters"),
+    percentOfClusters: stricter("percentOfClusters"),
+  };
+  const next: AcceptedBounds = { declared, inForce };
+  return sameJson(bounds as unknown as Json, next as unknown as Json) ? bounds : next;
+}
+
+/** Looks up what is still to go. Gathered once per binding: what waits may be large. */
+function lossIndex(
+  { placements }: Ledger,
+  placed: ReadonlyMap<PlacementKey, Placed>,
+): (cluster: ClusterName, placement: PlacementKey, key: ObjectKey) => boolean {
+  const losses = new Map<Binding, ReadonlySet<ObjectKey>>();
+  return (cluster, placement, key) => {
+    const binding = placements.get(placement)?.bindings.get(cluster);
+    if (binding === undefined) return false;
+    const doomed = (): readonly ObjectId[] => placed.get(placement)?.doomed(cluster) ?? [];
+    const loss = losses.get(binding) ?? new Set([...binding.leaving.map((it) => it.id), ...doomed()].map(objectKey));
+    losses.set(binding, loss);
+    return loss.has(key);
+  };
+}
+
+/** A namespace that its member would not give up, because it holds objects of others, waits for a person (D 4). */
+function refusedNamespaces({ placements, deletions }: Ledger, { world }: PlanContext): readonly Doom[] {
+  const { isHeld, isForeignConfirmed } = heldIndex(deletions);
+  const dooms: Doom[] = [];
+  for (const [cluster, seen] of world.observed) {
+    if (seen.kind !== "reached") continue;
+    for (const [placement, { entries }] of seen.inventory.placements) {
+      const binding = placements.get(placement)?.bindings.get(cluster);
+      for (const { id } of binding?.leaving ?? []) {
+        const outcome = entries.get(objectKey(id))?.outcome;
+        if (outcome?.kind !== "lingering" || outcome.code !== "NamespaceNotEmpty") continue;
+        if (isHeld(cluster, placement, id) || isForeignConfirmed(cluster, placement, id)) continue;
+        dooms.push({ cluster, placement, id, whole: false, foreign: true });
+      }
+    }
+  }
+  return dooms;
+}
+
+/** Objects that a member carries of us by the record: what its targets hold. Counted when first asked. */
+function objectCounter({ placements }: Ledger): (cluster: ClusterName) => number {
+  let counts: Map<ClusterName, number> | null = null;
+  return (cluster) => {
+    if (counts === null) {
+      counts = new Map();
+      for (const { bindings, resourceSnapshots } of placements.values()) {
+        const sizes = new Map(resourceSnapshots.map((it) => [it.index, it.resources.length]));
+        for (const { cluster: name, target } of bindings.values())
+          counts.set(name, (counts.get(name) ?? 0) + (target === null ? 0 : (sizes.get(target.resourceIndex) ?? 0)));
+      }
+    }
+    return counts.get(cluster) ?? 0;
+  };
+}

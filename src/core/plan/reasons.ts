@@ -1,0 +1,159 @@
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import { type ObjectKey, objectKey, objectText } from "../model/manifest.ts";
+import type { Reason, World } from "../model/plan.ts";
+import { compareText, earliest, type Instant } from "../model/value.ts";
+import type { Readiness } from "../rollout/readiness.ts";
+import type { PlanContext } from "./context.ts";
+import { extentOf } from "./guard.ts";
+import { keysOf } from "./version.ts";
+
+/** What is to be said about one binding: what it waits for, what went wrong, what it took over. */
+export function bindingReasons(
+  record: PlacementRecord,
+  binding: Binding,
+  { readiness, context }: { readonly readiness: Readiness; readonly context: PlanContext },
+): readonly Reason[] {
+  const { cluster, removal, target, facts, leaving } = binding;
+  const placement = record.key;
+  // Silence is said once for the member, not once for everything on it.
+  if (context.ledger.clusters.get(cluster)?.trouble != null) return [];
+  const reasons: Reason[] = [];
+  // What waits for a confirmation is said once, with its digest, and goes only when a person lets it go.
+  const isWaiting = leaving.length > 0 && leaving.every((it) => context.isHeld(cluster, placement, it.id));
+  if ((removal !== null || leaving.length > 0) && !isWaiting) reasons.push(leavingReason(record, binding, context));
+  if (removal !== null || target === null || binding.state === "Scheduled") return reasons;
+  if (facts === null || facts.sequence !== target.sequence || facts.applied === "pending") {
+    return [...reasons, { kind: "applying", placement, clusters: [cluster] }];
+  }
+  if (facts.adopted.length > 0) reasons.push({ kind: "adopted", placement, cluster, objects: facts.adopted });
+  if (facts.applied === "failed") return [...reasons, ...applyFailures(record, binding)];
+  const [first] = facts.troubles;
+  const message = first === undefined ? "not available yet" : `${objectText(first.id)}: ${first.message}`;
+  if (facts.phase === "failed") reasons.push({ kind: "unhealthy", placement, cluster, since: facts.since, message });
+  else if (readiness.kind === "failed") {
+    const late = `not available within its progress deadline; ${message}`;
+    reasons.push({ kind: "unhealthy", placement, cluster, since: facts.since, message: late });
+  } else if (readiness.kind === "progressing") {
+    reasons.push({ kind: "awaitingHealth", placement, cluster, until: readiness.failsAt, message });
+  } else if (readiness.kind === "untrackable") {
+    const counts = "its kinds tell nothing about themselves; counts as available when the period is over";
+    reasons.push({ kind: "awaitingHealth", placement, cluster, until: readiness.countsFrom, message: counts });
+  }
+  return reasons;
+}
+
+/** One line for all clusters that something is being applied to: there are usually many, and they say the same. */
+export function gathered(reasons: readonly Reason[]): readonly Reason[] {
+  const applying = reasons.filter((it) => it.kind === "applying");
+  const [first] = applying;
+  if (first === undefined || applying.length === 1) return reasons;
+  const all: Reason = { ...first, clusters: applying.flatMap((it) => it.clusters) };
+  return [all, ...reasons.filter((it) => it.kind !== "applying")];
+}
+
+const failuresShown = 3;
+
+const applyFailures = (record: PlacementRecord, { cluster, facts }: Binding): readonly Reason[] =>
+  (facts?.troubles ?? [])
+    .filter((it) => it.type === "Applied")
+    .slice(0, failuresShown)
+    .map(({ id, code, message }) => ({
+      kind: "applyFailed",
+      placement: record.key,
+      cluster,
+      object: id,
+      code,
+      message,
+    }));
+
+function leavingReason(record: PlacementRecord, binding: Binding, { world, isHeld }: PlanContext): Reason {
+  const { cluster, leaving } = binding;
+  const base = { kind: "leaving", placement: record.key, cluster, objects: leaving.length } as const;
+  const waiting = leaving.filter((it) => isHeld(cluster, record.key, it.id)).length;
+  if (waiting > 0) {
+    const some = waiting === leaving.length ? "" : `${waiting} of them `;
+    return { ...base, message: `${some}waiting for a confirmation`, stuck: false };
+  }
+  const seen = world.observed.get(cluster);
+  const carried = seen?.kind === "reached" ? seen.inventory.placements.get(record.key)?.entries : undefined;
+  for (const { id } of leaving) {
+    const outcome = carried?.get(objectKey(id))?.outcome;
+    if (outcome?.kind !== "failed" && outcome?.kind !== "lingering") continue;
+    const stuck = outcome.kind === "failed" || outcome.code !== "Terminating";
+    return { ...base, message: `${objectText(id)}: ${outcome.message}`, stuck };
+  }
+  return { ...base, message: "being removed", stuck: false };
+}
+
+/** What is to be said about the fleet as a whole: members out of reach, what waits for a person, what nobody explains. */
+export function fleetReasons(ledger: Ledger, { world }: PlanContext): readonly Reason[] {
+  const reasons: Reason[] = [];
+  for (const { name, trouble } of ledger.clusters.values()) {
+    if (trouble !== null) reasons.push({ kind: "unreachable", cluster: name, ...trouble });
+  }
+  for (const held of ledger.deletions.held) {
+    if (held.confirmed) continue;
+    const { objects, clusters } = extentOf(held);
+    const placements = [...new Set(held.groups.map((it) => it.placement))].sort(compareText);
+    reasons.push({
+      kind: "confirmationNeeded",
+      cause: held.cause,
+      because: held.because,
+      digest: held.digest,
+      objects,
+      clusters,
+      placements,
+    });
+  }
+  for (const { id, commit } of ledger.holds) reasons.push({ kind: "held", object: id, commit });
+  reasons.push(...departedReasons(ledger, world), ...orphanReasons(ledger, world));
+  return reasons;
+}
+
+/** Members whose file is gone: said once, in the pass that lets go of them. */
+function departedReasons(ledger: Ledger, world: World): readonly Reason[] {
+  return [...world.ledger.clusters.keys()]
+    .filter((it) => !ledger.clusters.has(it))
+    .flatMap((cluster): Reason[] => {
+      const placements = [...world.ledger.placements.values()]
+        .filter((it) => it.bindings.has(cluster))
+        .map((it) => it.key);
+      return placements.length === 0 ? [] : [{ kind: "left", cluster, placements }];
+    });
+}
+
+/** What a member's inventory lists and no decision explains: a member that came back with old state (`RULINGS.md` D 7). */
+function orphanReasons({ placements, clusters }: Ledger, { observed }: World): readonly Reason[] {
+  const reasons: Reason[] = [];
+  for (const [cluster, seen] of observed) {
+    if (seen.kind !== "reached" || clusters.get(cluster)?.trouble !== null) continue;
+    for (const [placement, { entries }] of seen.inventory.placements) {
+      const record = placements.get(placement);
+      const binding = record?.bindings.get(cluster);
+      const isExplained = record === undefined || binding === undefined ? () => false : explains(record, binding);
+      const objects = [...entries.keys()].filter((it) => !isExplained(it)).length;
+      if (objects > 0) reasons.push({ kind: "orphans", cluster, placement, objects });
+    }
+  }
+  return reasons;
+}
+
+/** Whether an object belongs to what a binding carries, or is on its way out. */
+function explains({ resourceSnapshots }: PlacementRecord, { target, leaving }: Binding): (key: ObjectKey) => boolean {
+  const snapshot = resourceSnapshots.find((it) => it.index === target?.resourceIndex);
+  const keys = snapshot === undefined ? null : keysOf(snapshot);
+  return (key) => keys?.has(key) === true || leaving.some((it) => objectKey(it.id) === key);
+}
+
+/** When the first failed write may be tried again; null when none waits. */
+export function nextRetry({ observed, now }: World): Instant | null {
+  let next: Instant | null = null;
+  for (const seen of observed.values()) {
+    if (seen.kind !== "reached") continue;
+    for (const { entries } of seen.inventory.placements.values()) {
+      for (const { outcome } of entries.values())
+        if (outcome.kind === "failed" && outcome.retryAt > now) next = earliest(next, outcome.retryAt);
+    }
+  }
+  return next;
+}

@@ -1,0 +1,118 @@
+import { type Json, sameJson } from "../model/json.ts";
+import type { Binding, Leaving, PlacementRecord, Target } from "../model/ledger.ts";
+import { type ObjectId, objectKey } from "../model/manifest.ts";
+import type { Rendering } from "../render/render.ts";
+import type { PlanContext } from "./context.ts";
+import { isCurrent, objectsOf, renderTarget, type Version } from "./version.ts";
+
+/** What a binding that is given a version moves to. */
+export interface Admission {
+  readonly version: Version;
+  readonly rendering: Extract<Rendering, { kind: "rendered" }>;
+  readonly record: PlacementRecord;
+  readonly context: PlanContext;
+}
+
+/** The binding with the version as its target. Objects that the target before had and this one has not begin to leave. */
+export function admitted(binding: Binding, { version, rendering, record, context }: Admission): Binding {
+  const { resourceIndex, clusterOverrides, resourceOverrides, labels, applyStrategy } = version;
+  const target: Target = {
+    resourceIndex,
+    clusterOverrides,
+    resourceOverrides,
+    labels,
+    applyStrategy,
+    digest: rendering.digest,
+    sequence: context.sequence,
+    startedAt: context.world.now,
+  };
+  const keeps = new Set(rendering.manifests.map((it) => it.key));
+  const before = carriedObjects(binding, record, context);
+  return {
+    ...binding,
+    state: "Bound",
+    previousState: null,
+    generation: binding.generation + 1,
+    target,
+    leaving: joined(binding.leaving, before, context).filter((it) => !keeps.has(objectKey(it.id))),
+    facts: null,
+  };
+}
+
+/**
+ * The binding under the version's names, where the version would carry exactly what is carried: another snapshot or
+ * override that makes no difference here. Nothing is written to the member, so the target keeps its sequence.
+ */
+export function relabelled(binding: Binding, version: Version): Binding {
+  const { target } = binding;
+  const { rendering, resourceIndex, clusterOverrides, resourceOverrides, labels, applyStrategy } = version;
+  if (binding.state !== "Bound" || binding.removal !== null || target === null || isCurrent(target, version))
+    return binding;
+  if (rendering.kind === "failed" || rendering.digest !== target.digest) return binding;
+  if (!sameJson(target.applyStrategy as unknown as Json, applyStrategy as unknown as Json)) return binding;
+  const named = { ...target, resourceIndex, clusterOverrides, resourceOverrides, labels };
+  return { ...binding, generation: binding.generation + 1, target: named };
+}
+
+/**
+ * The binding with its removal decided: everything that it carries begins to leave.
+ * Null when nothing of it was ever admitted, so that there is nothing to remove.
+ */
+export function withdrawn(
+  binding: Binding,
+  { record, context }: { readonly record: PlacementRecord; readonly context: PlanContext },
+): Binding | null {
+  if (binding.removal !== null) return binding;
+  if (binding.target === null && binding.leaving.length === 0) return null;
+  return {
+    ...binding,
+    generation: binding.generation + 1,
+    removal: {
+      sequence: context.sequence,
+      since: context.world.now,
+      cause: context.world.intent.commit,
+      propagation: record.spec.strategy.propagationPolicy,
+    },
+    leaving: joined(binding.leaving, carriedObjects(binding, record, context), context),
+  };
+}
+
+/**
+ * A removal that waits for a confirmation is called off when its cluster is picked again: the placement came back, and
+ * nobody has to confirm anything. The cluster carries what it carried, under a new sequence, so that a newer version
+ * reaches it as an update does and not as a first placement. What was already under way goes its way, and comes back
+ * under the next target.
+ */
+export function calledOff(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
+  const { removal, state, target, leaving, cluster } = binding;
+  if (removal === null || state !== "Scheduled") return binding;
+  if (!leaving.some((it) => context.isHeld(cluster, record.key, it.id))) return binding;
+  const back = { ...binding, removal: null, facts: null, generation: binding.generation + 1 };
+  if (target === null) return back;
+  const keeps = new Set(carriedObjects(binding, record, context).map(objectKey));
+  return {
+    ...back,
+    state: "Bound",
+    target: { ...target, sequence: context.sequence, startedAt: context.world.now },
+    leaving: leaving.filter((it) => !keeps.has(objectKey(it.id))),
+  };
+}
+
+/** The objects of a binding's present target, by what was recorded with it. */
+export function carriedObjects(binding: Binding, record: PlacementRecord, context: PlanContext): readonly ObjectId[] {
+  const { overrides, content, world } = context;
+  const sources = { snapshots: record.resourceSnapshots, overrides, scopes: world.intent.scopes, content };
+  const rendering = renderTarget(binding, sources);
+  if (rendering !== null) return objectsOf(rendering);
+  // The content is lost, its list is not. An override may have dropped some of it: what is not there is soon seen to be gone.
+  const snapshot = record.resourceSnapshots.find((it) => it.index === binding.target?.resourceIndex);
+  return snapshot?.resources.map((it) => it.id) ?? [];
+}
+
+function joined(leaving: readonly Leaving[], objects: readonly ObjectId[], { world }: PlanContext): readonly Leaving[] {
+  const known = new Set(leaving.map((it) => objectKey(it.id)));
+  const fresh = objects.filter((it) => !known.has(objectKey(it)));
+  return [...leaving, ...fresh.map((id): Leaving => ({ id: plainId(id), cause: world.intent.commit }))];
+}
+
+const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });

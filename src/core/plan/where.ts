@@ -1,0 +1,142 @@
+import { digestOf } from "../model/digest.ts";
+import { type Json, sameJson } from "../model/json.ts";
+import type { Binding, ClusterDecision, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Reason, World } from "../model/plan.ts";
+import { type ClusterName, compareText, type Instant, type Sequence } from "../model/value.ts";
+import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
+import { profiles } from "../schedule/profile.ts";
+import { recordVerdict } from "../schedule/record-verdict.ts";
+import { type Schedule, schedule } from "../schedule/schedule.ts";
+import { sameMap } from "./record.ts";
+
+/** Where a placement goes: its record with policy snapshot, decisions and bindings brought up to date. */
+export interface Where {
+  readonly record: PlacementRecord;
+  readonly reasons: readonly Reason[];
+  readonly wakeAt: Instant | null;
+}
+
+/** Runs one scheduling cycle over a placement and carries it out on the bindings. */
+export function decideWhere(record: PlacementRecord, { intent, now }: World, ledger: Ledger): Where {
+  const { policy } = record.spec;
+  const inUse = new Set([...record.bindings.values()].map((it) => it.policySnapshot));
+  const historyLimit = record.spec.revisionHistoryLimit;
+  const snapshots = nextPolicySnapshots(record.policySnapshots, policy, { historyLimit, inUse });
+  const latest = snapshots.at(-1)?.index ?? 0;
+  const candidates = [...intent.clusters.values()].map((cluster) => ({
+    cluster,
+    trouble: ledger.clusters.get(cluster.name)?.trouble ?? null,
+  }));
+  const standings = [...record.bindings.values()].map((it) => ({
+    cluster: it.cluster,
+    state: it.state,
+    previousState: it.previousState,
+    removing: it.removal !== null,
+    obsolete: it.policySnapshot !== latest,
+    decision: it.decision,
+  }));
+  const outcome = schedule({ policy, candidates, standings, now }, profiles[intent.fleet.profile]);
+  const bindings = carryOut(outcome, { record, latest, ledger, members: intent.clusters });
+  const policySnapshots = snapshots.map((it) =>
+    it.index === latest ? recordVerdict(it, outcome, record.generation, now) : it,
+  );
+  const same = policySnapshots.length === record.policySnapshots.length;
+  const kept = same && policySnapshots.every((it, at) => it === record.policySnapshots[at]);
+  return {
+    record: { ...record, bindings, policySnapshots: kept ? record.policySnapshots : policySnapshots },
+    reasons: shortfall(record, outcome),
+    wakeAt: outcome.wakeAt,
+  };
+}
+
+interface Stage {
+  readonly record: PlacementRecord;
+  readonly latest: number;
+  readonly ledger: Ledger;
+  readonly members: ReadonlyMap<ClusterName, unknown>;
+}
+
+function carryOut(outcome: Schedule, stage: Stage): ReadonlyMap<ClusterName, Binding> {
+  const { record, latest, members } = stage;
+  const next = new Map<ClusterName, Binding>(record.bindings);
+  // A member that left is nobody's business any more: nothing is deleted from it (`RULINGS.md` D 2).
+  for (const cluster of record.bindings.keys()) if (!members.has(cluster)) next.delete(cluster);
+  for (const cluster of outcome.drop) {
+    const binding = next.get(cluster);
+    if (binding === undefined || binding.state === "Unscheduled") continue;
+    // Where nothing was ever admitted, there is nothing to remove.
+    if (binding.target === null && binding.leaving.length === 0) {
+      next.delete(cluster);
+      continue;
+    }
+    next.set(cluster, {
+      ...binding,
+      state: "Unscheduled",
+      previousState: binding.state,
+      generation: binding.generation + 1,
+    });
+  }
+  for (const { decision, state } of outcome.keep) {
+    const binding = next.get(decision.cluster);
+    if (binding !== undefined)
+      next.set(decision.cluster, revised(binding, { decision, state, policySnapshot: latest }));
+  }
+  for (const decision of outcome.create) {
+    const binding = next.get(decision.cluster);
+    const made =
+      binding === undefined
+        ? newBinding(decision, stage)
+        : revised(binding, { decision, state: "Scheduled", policySnapshot: latest });
+    next.set(decision.cluster, made);
+  }
+  const sorted = new Map([...next].sort(([a], [b]) => compareText(a, b)));
+  return sameMap(sorted, record.bindings) ? record.bindings : sorted;
+}
+
+function revised(
+  binding: Binding,
+  { decision, state, policySnapshot }: Pick<Binding, "decision" | "state" | "policySnapshot">,
+): Binding {
+  const previousState = null;
+  const same =
+    binding.state === state && binding.policySnapshot === policySnapshot && binding.previousState === previousState;
+  if (same && sameJson(binding.decision as unknown as Json, decision as unknown as Json)) return binding;
+  return { ...binding, decision, state, policySnapshot, previousState, generation: binding.generation + 1 };
+}
+
+function newBinding(decision: ClusterDecision, { record, latest, ledger }: Stage): Binding {
+  return {
+    cluster: decision.cluster,
+    name: bindingName(record.name, decision.cluster),
+    uid: uidOf(ledger, "Binding", `${record.key}/${decision.cluster}`),
+    generation: 1,
+    state: "Scheduled",
+    previousState: null,
+    policySnapshot: latest,
+    decision,
+    target: null,
+    removal: null,
+    leaving: [],
+    facts: null,
+    conditions: [],
+  };
+}
+
+/** KubeFleet's pieces and lengths (`spec/scheduling.md` §11.1), with a hash of both names for the random suffix (`RULINGS.md` A 40). */
+export const bindingName = (placement: string, cluster: ClusterName): string =>
+  `${placement.slice(0, 26)}-${cluster.slice(0, 27)}-${digestOf([placement, cluster]).slice(0, 8)}`;
+
+/** A uid for something the ledger knows for the first time: the same world gives the same one. */
+export const uidOf = (ledger: Ledger, kind: string, name: string): string => {
+  const hex = digestOf([ledger.fleet, kind, name, nextSequence(ledger)]);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
+};
+
+/** The sequence of the commit in which whatever is decided now will stand. */
+export const nextSequence = ({ sequence }: Ledger): Sequence => (sequence + 1) as Sequence;
+
+function shortfall({ key }: PlacementRecord, { wanted, found, decisions, fulfilled }: Schedule): readonly Reason[] {
+  if (fulfilled) return [];
+  const because = decisions.filter((it) => !it.selected).map((it) => `${it.cluster}: ${it.reason}`);
+  return [{ kind: "unfulfilled", placement: key, wanted, found, because: because.slice(0, 8) }];
+}

@@ -1,0 +1,103 @@
+import type { VersionedId } from "../model/manifest.ts";
+import { memberNameLabel } from "../model/names.ts";
+import type { OverrideSnapshot } from "../model/override.ts";
+import type { ScopeTable } from "../model/scope.ts";
+import { selectorKeys, selects } from "../model/selector.ts";
+import { compareText, type Labels, type PlacementKey } from "../model/value.ts";
+import { overrideKeysOf, selectorKeysOf } from "./override-key.ts";
+import { holdsVariable, namesCluster, textsIn, variableLabels } from "./variables.ts";
+
+const reachOf = new WeakMap<readonly OverrideSnapshot[], ReadonlyMap<string, readonly OverrideSnapshot[]>>();
+
+/**
+ * The overrides that belong to a placement, whatever the cluster: they reach one of its resources, and name this
+ * placement or none. In the order of bindings: cluster-scoped by snapshot name, then namespaced by namespace and
+ * snapshot name, all compared as texts (`spec/apply.md` §1.4 and §1.5, O-20 to O-22; `RULINGS.md` C 27, 28).
+ */
+export function overridesOf(
+  placement: PlacementKey,
+  resources: readonly { readonly id: VersionedId }[],
+  latest: readonly OverrideSnapshot[],
+  scopes: ScopeTable,
+): readonly OverrideSnapshot[] {
+  if (latest.length === 0) return [];
+  const reach = reachIndex(latest);
+  const found = new Set<OverrideSnapshot>();
+  for (const { id } of resources)
+    for (const key of overrideKeysOf(id, scopes))
+      for (const it of reach.get(key) ?? [])
+        if (it.spec.placement === null || it.spec.placement === placement) found.add(it);
+  return [...found].sort(inBindingOrder);
+}
+
+/**
+ * Those of the candidates that act on a cluster with these labels: at least one rule matches (`spec/apply.md` §1.5,
+ * O-06).
+ */
+export const overridesOn = (labels: Labels, candidates: readonly OverrideSnapshot[]): readonly OverrideSnapshot[] =>
+  candidates.filter((it) => it.spec.rules.some((rule) => matchesRule(rule.clusters, labels)));
+
+/** Whether a rule with these cluster selectors acts: none given matches no cluster, an empty list matches every one. */
+export const matchesRule = (clusters: OverrideSnapshot["spec"]["rules"][number]["clusters"], labels: Labels): boolean =>
+  clusters !== null && (clusters.length === 0 || clusters.some((it) => selects(it, labels)));
+
+/**
+ * The part of a member's labels that can change what these overrides do: those their rules select by and their
+ * variables name, sorted by key. Matching and rendering with it gives what the full labels would give.
+ *
+ * Taken over all candidates, also those that do not act, so that a relabelling that makes another one act is seen
+ * (`RULINGS.md` C 22).
+ */
+export function consultedLabels(overrides: readonly OverrideSnapshot[], labels: Labels): Labels {
+  const keys = new Set<string>();
+  for (const override of overrides) {
+    const { selectors, texts } = lookups(override);
+    for (const key of selectors) keys.add(key);
+    for (const text of texts) for (const key of variableLabels(text, labels[memberNameLabel] ?? "")) keys.add(key);
+  }
+  const present = [...keys].filter((key) => Object.hasOwn(labels, key)).sort(compareText);
+  return Object.fromEntries(present.map((key) => [key, labels[key] ?? ""]));
+}
+
+/** Whether what an override does differs from cluster to cluster, whatever their labels. */
+export const dependsOnName = (override: OverrideSnapshot): boolean =>
+  lookups(override).selectors.includes(memberNameLabel) || lookups(override).texts.some(namesCluster);
+
+interface Lookups {
+  readonly selectors: readonly string[];
+  /** Texts of patch values that hold variables. */
+  readonly texts: readonly string[];
+}
+
+const lookupsBy = new WeakMap<OverrideSnapshot, Lookups>();
+
+function lookups(override: OverrideSnapshot): Lookups {
+  const known = lookupsBy.get(override);
+  if (known !== undefined) return known;
+  const { rules } = override.spec;
+  const found: Lookups = {
+    selectors: rules.flatMap((it) => (it.clusters ?? []).flatMap(selectorKeys)),
+    texts: rules
+      .flatMap((it) => (it.action.kind === "JSONPatch" ? it.action.operations : []))
+      .flatMap((it) => [...textsIn(it.value)].filter(holdsVariable)),
+  };
+  lookupsBy.set(override, found);
+  return found;
+}
+
+function reachIndex(latest: readonly OverrideSnapshot[]): ReadonlyMap<string, readonly OverrideSnapshot[]> {
+  const built = reachOf.get(latest);
+  if (built !== undefined) return built;
+  const index = new Map<string, OverrideSnapshot[]>();
+  for (const override of latest)
+    for (const key of new Set(selectorKeysOf(override))) {
+      const others = index.get(key);
+      if (others === undefined) index.set(key, [override]);
+      else others.push(override);
+    }
+  reachOf.set(latest, index);
+  return index;
+}
+
+const inBindingOrder = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
+  compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.name, b.name);

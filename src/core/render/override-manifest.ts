@@ -1,0 +1,80 @@
+import { type Json, memberAt, member as memberOf, sameJson } from "../model/json.ts";
+import { type Manifest, objectText, type VersionedId } from "../model/manifest.ts";
+import type { OverrideSnapshot, PatchOperation } from "../model/override.ts";
+import { matchesRule } from "./applicable.ts";
+import { applyOperations } from "./json-patch.ts";
+import { overrideSnapshotKey } from "./override-snapshot.ts";
+import { substitute, type VariableValues } from "./variables.ts";
+
+/** What overrides make of one manifest on one cluster. */
+export type Overridden =
+  | { readonly kind: "manifest"; readonly manifest: Manifest }
+  | { readonly kind: "deleted" }
+  | { readonly kind: "failed"; readonly message: string };
+
+/**
+ * Runs the overrides that reach a manifest over it, in the order given.
+ *
+ * Within an override, rules run in their order and see what earlier ones left. `Delete` ends everything: what is
+ * deleted stays deleted, and patches after it do nothing and cannot fail (`spec/apply.md` §1.6, O-07, O-08, O-17 to
+ * O-19). A failure names the override, the target, the operation and the reason (`RULINGS.md` C 23).
+ */
+export function overrideManifest(
+  id: VersionedId,
+  manifest: Manifest,
+  overrides: readonly OverrideSnapshot[],
+  member: VariableValues,
+): Overridden {
+  let here = manifest;
+  for (const override of overrides)
+    for (const [at, { clusters, action }] of override.spec.rules.entries()) {
+      if (!matchesRule(clusters, member.labels)) continue;
+      if (action.kind === "Delete") return { kind: "deleted" };
+      const patched = patch(here, action.operations, member);
+      if (patched.kind === "failed")
+        return failed(`override ${overrideSnapshotKey(override)}, rule ${at + 1}, ${patched.message}`, id);
+      here = patched.manifest;
+    }
+  // Paths that could do this are refused when overrides are read; a rendering must never place what nobody selected.
+  if (!sameJson(identityOf(here), identityOf(manifest))) return failed("the overrides change which object it is", id);
+  return { kind: "manifest", manifest: here };
+}
+
+/** One rule's operations, all of them or none, with the variables in their values replaced. */
+function patch(
+  manifest: Manifest,
+  written: readonly PatchOperation[],
+  member: VariableValues,
+): Exclude<Overridden, { kind: "deleted" }> {
+  const operations: PatchOperation[] = [];
+  for (const [at, operation] of written.entries()) {
+    const value = substitute(operation.value, member);
+    if (value.kind === "unknown") return { kind: "failed", message: operationText(operation, at, value.reason) };
+    operations.push({ ...operation, value: value.value });
+  }
+  const patched = applyOperations(manifest, operations);
+  if (patched.kind === "patched") return { kind: "manifest", manifest: patched.document };
+  const culprit = operations[patched.operation];
+  return {
+    kind: "failed",
+    message: culprit === undefined ? patched.reason : operationText(culprit, patched.operation, patched.reason),
+  };
+}
+
+const identityOf = (manifest: Manifest): Json => [
+  memberOf(manifest, "apiVersion"),
+  memberOf(manifest, "kind"),
+  memberAt(manifest, "metadata", "name"),
+  memberAt(manifest, "metadata", "namespace"),
+];
+
+const operationText = ({ op, path }: PatchOperation, at: number, reason: string): string =>
+  `operation ${at + 1} (${op} ${path}): ${reason}`;
+
+// Paths are as long as people write them; messages are not.
+const messageLimit = 1024;
+
+const failed = (what: string, id: VersionedId): { readonly kind: "failed"; readonly message: string } => ({
+  kind: "failed",
+  message: `${objectText(id)} cannot be overridden: ${what}`.slice(0, messageLimit),
+});

@@ -1,0 +1,188 @@
+import { memberAt, textsOf } from "../model/json.ts";
+import { objectKey, objectText, type SourcedManifest } from "../model/manifest.ts";
+import { isReservedNamespace } from "../model/names.ts";
+import type { ResourceSelector } from "../model/placement.ts";
+import { kindKey, type Scope, type ScopeTable } from "../model/scope.ts";
+import { selects } from "../model/selector.ts";
+import type { ObjectIndex } from "./object-index.ts";
+import { isDeniedKind, isMadeByCluster } from "./placeable.ts";
+import { scopeOf } from "./scope-of.ts";
+import { inSelectionOrder } from "./selection-order.ts";
+
+/** Why nothing at all may be placed. */
+export interface Refused {
+  readonly kind: "refused";
+  readonly message: string;
+}
+
+/** What one selector selects, each object once; warnings as in a selection. */
+export interface Picked {
+  readonly kind: "picked";
+  readonly objects: readonly SourcedManifest[];
+  readonly warnings: readonly string[];
+}
+
+/** What every selector of one placement is evaluated against. */
+export interface Setting {
+  readonly index: ObjectIndex;
+  readonly scopes: ScopeTable;
+  readonly scope: Scope;
+  /** Where namespaced objects are looked for; null when this placement may not select them directly. */
+  readonly namespace: string | null;
+}
+
+/** The objects that one selector of a placement selects (`spec/scheduling.md` §16.3, L1 to L12). */
+export function pick(selector: ResourceSelector, setting: Setting): Picked | Refused {
+  if (isDeniedKind(selector))
+    return picked([], [`the selector ${selectorText(selector)} selects nothing: ${selector.kind} is never placed`]);
+  if (!isNamespaceKind(selector)) return pickObjects(selector, setting);
+  if (setting.scope === "Namespaced")
+    return refuse("a ResourcePlacement cannot select a Namespace; use a ClusterResourcePlacement");
+  return pickNamespaces(selector, setting);
+}
+
+function pickNamespaces(selector: ResourceSelector, setting: Setting): Picked | Refused {
+  if (selector.name !== null && isReservedNamespace(selector.name)) return refuseReserved(selector.name);
+  const found = matching(selector, null, setting);
+  if (found.kind === "refused") return found;
+  const reserved = found.objects.filter((it) => isReservedNamespace(it.id.name));
+  const open = found.objects.filter((it) => !isReservedNamespace(it.id.name));
+  const warnings = [
+    ...found.warnings,
+    ...homeless(selector, found, setting),
+    ...listed("reserved namespaces are never placed, skipped", reserved),
+  ];
+  if (selector.selectionScope !== "NamespaceWithResources") return picked(open, warnings);
+  const contents = open.map((it) => contentsOf(it.id.name, setting));
+  return picked(
+    [...open, ...contents.flatMap((it) => it.objects)],
+    [...warnings, ...contents.flatMap((it) => it.warnings)],
+  );
+}
+
+/**
+ * Objects whose namespace somebody forgot to commit are selected by nothing; without a word that would look like
+ * success.
+ */
+function homeless({ name }: ResourceSelector, found: Picked, { index }: Setting): readonly string[] {
+  const inside = name === null || found.objects.length > 0 ? 0 : (index.byNamespace.get(name)?.length ?? 0);
+  return inside === 0
+    ? []
+    : [`the repository has objects in the namespace ${name} (${inside}), but not the Namespace itself`];
+}
+
+/** Everything in a namespace that may be placed. */
+function contentsOf(namespace: string, { index, scopes }: Setting): Picked {
+  const inside = (index.byNamespace.get(namespace) ?? []).filter((it) => scopeOf(it.id, scopes) === "Namespaced");
+  const skipped = inside.filter((it) => isDeniedKind(it.id) || isMadeByCluster(it, index));
+  const left = new Set(skipped);
+  return picked(
+    inside.filter((it) => !left.has(it)),
+    listed(`never placed, left out of namespace ${namespace}`, skipped),
+  );
+}
+
+function pickObjects(selector: ResourceSelector, setting: Setting): Picked | Refused {
+  const scope = kindScope(selector, setting);
+  if (scope === null)
+    return refuse(
+      `the kind ${kindText(selector)} is unknown: Kubernetes does not have it, ` +
+        "and the repository has no CustomResourceDefinition for it; add that",
+    );
+  if (scope === "Cluster" && setting.scope === "Namespaced")
+    return refuse(
+      `a ResourcePlacement cannot select the cluster-scoped kind ${kindText(selector)}; use a ClusterResourcePlacement`,
+    );
+  if (scope === "Namespaced" && setting.namespace === null)
+    return refuse(
+      `a ClusterResourcePlacement cannot select the namespaced kind ${kindText(selector)} by itself; ` +
+        "select its Namespace, or add a Namespace selector with selectionScope NamespaceWithResourceSelectors",
+    );
+  const found = matching(selector, scope === "Cluster" ? null : setting.namespace, setting);
+  if (found.kind === "refused") return found;
+  const skipped = found.objects.filter((it) => isMadeByCluster(it, setting.index));
+  const left = new Set(skipped);
+  return picked(
+    found.objects.filter((it) => !left.has(it)),
+    [...found.warnings, ...listed("never placed, left out", skipped)],
+  );
+}
+
+/**
+ * The scope of a selector's kind, from the table or, failing that, from its objects: all of them have a namespace, or
+ * nobody knows.
+ */
+function kindScope(selector: ResourceSelector, { index, scopes }: Setting): Scope | null {
+  const known = scopes.get(kindKey(selector));
+  if (known !== undefined) return known;
+  const objects = index.byKind.get(kindKey(selector)) ?? [];
+  return objects.length > 0 && objects.every((it) => it.id.namespace !== null) ? "Namespaced" : null;
+}
+
+/** The objects a selector means: by name, by labels, or all of its kind; only those written in its version. */
+function matching(selector: ResourceSelector, namespace: string | null, { index }: Setting): Picked | Refused {
+  const candidates = candidatesOf(selector, namespace, index).filter(
+    ({ manifest }) =>
+      selector.labelSelector === null ||
+      selects(selector.labelSelector, textsOf(memberAt(manifest, "metadata", "labels"))),
+  );
+  const objects = candidates.filter((it) => it.id.version === selector.version);
+  const others = candidates.filter((it) => it.id.version !== selector.version);
+  if (objects.length > 0) return picked(objects, listed(`not in version ${selector.version}, left out`, others));
+  const [other] = others;
+  if (other === undefined) return picked([], [`the selector ${selectorText(selector)} matches nothing`]);
+  return refuse(
+    `the selector ${selectorText(selector)} asks for version ${selector.version}, ` +
+      `but the repository has ${objectText(other.id)} in version ${other.id.version}; let them agree`,
+  );
+}
+
+function candidatesOf(
+  selector: ResourceSelector,
+  namespace: string | null,
+  index: ObjectIndex,
+): readonly SourcedManifest[] {
+  const { group, kind, name } = selector;
+  if (name !== null) {
+    const named = index.objects.get(objectKey({ group, kind, namespace, name }));
+    return named === undefined ? [] : [named];
+  }
+  const key = kindKey(selector);
+  return namespace === null
+    ? (index.byKind.get(key) ?? []).filter((it) => it.id.namespace === null)
+    : (index.byNamespace.get(namespace) ?? []).filter((it) => kindKey(it.id) === key);
+}
+
+// Enough to find the rest by; a warning that lists a thousand objects is read by nobody.
+const shown = 5;
+
+/** One warning that names the first of these objects and counts the rest; none when there are none. */
+export function listed(what: string, objects: readonly SourcedManifest[]): readonly string[] {
+  if (objects.length === 0) return [];
+  const names = inSelectionOrder(objects)
+    .slice(0, shown)
+    .map((it) => objectText(it.id));
+  const rest = objects.length > shown ? ` and ${objects.length - shown} more` : "";
+  return [`${what}: ${names.join(", ")}${rest}`];
+}
+
+/** Whether a selector means Namespaces: these select what is inside as well. */
+export const isNamespaceKind = ({ group, kind }: ResourceSelector): boolean => group === "" && kind === "Namespace";
+
+const kindText = ({ group, kind }: ResourceSelector): string => (group === "" ? kind : `${kind}.${group}`);
+
+const selectorText = (selector: ResourceSelector): string =>
+  `${kindText(selector)} ${selector.name ?? (selector.labelSelector === null ? "(all)" : "(by labels)")}`;
+
+const picked = (objects: readonly SourcedManifest[], warnings: readonly string[]): Picked => ({
+  kind: "picked",
+  objects,
+  warnings,
+});
+
+/** Nothing may be placed, for this reason. */
+export const refuse = (message: string): Refused => ({ kind: "refused", message });
+
+/** A selector names a namespace that is never placed (`RULINGS.md` A 13, D 5). */
+export const refuseReserved = (name: string): Refused =>
+  refuse(`the namespace ${name} is reserved and is never placed as a whole; select another one`);

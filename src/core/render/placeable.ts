@@ -1,0 +1,78 @@
+import { member, memberAt } from "../model/json.ts";
+import { type ObjectId, objectKey, objectText, type SourcedManifest } from "../model/manifest.ts";
+import { clusterGroup, flotillaGroup, kubeFleet, placementGroup } from "../model/names.ts";
+import { kindKey } from "../model/scope.ts";
+import type { ObjectIndex } from "./object-index.ts";
+
+const deniedGroups = new Set([clusterGroup, flotillaGroup, "coordination.k8s.io", "events.k8s.io", "metrics.k8s.io"]);
+
+// Core Event is KubeFleet's omission (`RULINGS.md` A 58).
+const deniedKinds = new Set([
+  "/Event",
+  "/Node",
+  "/Pod",
+  ...["ServiceImport", "TrafficManagerBackend", "TrafficManagerProfile"].map(
+    (it) => `networking.fleet.azure.com/${it}`,
+  ),
+]);
+
+const envelopes = new Set(["ClusterResourceEnvelope", "ResourceEnvelope"]);
+
+const isEnvelope = ({ group, kind }: ObjectKind): boolean => group === placementGroup && envelopes.has(kind);
+
+type ObjectKind = Pick<ObjectId, "group" | "kind">;
+
+/**
+ * Whether objects of a kind are never placed: the machinery's own, and what a cluster makes for itself
+ * (`spec/scheduling.md` §16.1).
+ */
+export const isDeniedKind = (kind: ObjectKind): boolean =>
+  deniedGroups.has(kind.group) ||
+  deniedKinds.has(kindKey(kind)) ||
+  (kind.group === placementGroup && !isEnvelope(kind));
+
+/**
+ * Whether this one object is passed over although its kind may be placed: what Kubernetes' controllers make
+ * in every cluster anyway (`spec/scheduling.md` §16.4).
+ */
+export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): boolean {
+  const { id, manifest } = object;
+  switch (kindKey(id)) {
+    case "apps/ReplicaSet":
+    case "apps/ControllerRevision": {
+      const owners = memberAt(manifest, "metadata", "ownerReferences");
+      return Array.isArray(owners) && owners.length > 0;
+    }
+    case "/ConfigMap":
+      return id.name === "kube-root-ca.crt";
+    case "/ServiceAccount":
+      return id.name === "default";
+    case "/Secret":
+      return member(manifest, "type") === "kubernetes.io/service-account-token";
+    case "/Endpoints":
+      return index.objects.has(objectKey({ ...id, kind: "Service" }));
+    case "discovery.k8s.io/EndpointSlice":
+      return memberAt(manifest, "metadata", "labels", "endpointslice.kubernetes.io/managed-by") !== null;
+    default:
+      return false;
+  }
+}
+
+const configMapEnvelope = `${kubeFleet}/envelope-configmap`;
+
+/**
+ * Why an object, once selected, makes its placement impossible; null when it does not.
+ *
+ * An envelope placed verbatim would look like success and place nothing of what it wraps: `RULINGS.md` A 9.
+ */
+export function unplaceable({ id, manifest }: SourcedManifest): string | null {
+  if (isEnvelope(id))
+    return `${objectText(id)} is an envelope, which is not read yet; commit what it wraps as documents`;
+  const marked =
+    kindKey(id) === "/ConfigMap" && memberAt(manifest, "metadata", "annotations", configMapEnvelope) !== null;
+  if (!marked) return null;
+  return (
+    `${objectText(id)} carries ${configMapEnvelope}, which is no longer read ` +
+    "(ClusterResourceEnvelope and ResourceEnvelope replaced it); commit what it wraps as documents"
+  );
+}

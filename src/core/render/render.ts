@@ -1,0 +1,135 @@
+import { digestOf } from "../model/digest.ts";
+import { type Manifest, objectKey, type VersionedId } from "../model/manifest.ts";
+import type { OverrideSnapshot } from "../model/override.ts";
+import type { RenderedManifest } from "../model/plan.ts";
+import type { ScopeTable } from "../model/scope.ts";
+import type { ClusterName, Digest, Labels } from "../model/value.ts";
+import { consultedLabels, dependsOnName } from "./applicable.ts";
+import { contentDigest } from "./content-digest.ts";
+import { overrideKeysOf, selectorKeysOf } from "./override-key.ts";
+import { overrideManifest } from "./override-manifest.ts";
+import { overrideSnapshotKey } from "./override-snapshot.ts";
+import { foldStringData } from "./secret-data.ts";
+
+/** A selected object: its manifest and the digest of that. */
+export interface RenderSource {
+  readonly id: VersionedId;
+  readonly manifest: Manifest;
+  readonly digest: Digest;
+}
+
+/** Everything that determines what one cluster carries of one placement. */
+export interface RenderInput {
+  /** In the order of selection. Keep the same array for the same content: what it gives is remembered with it. */
+  readonly resources: readonly RenderSource[];
+  /** Those attached to the cluster, in the order of its binding: cluster-scoped ones first. */
+  readonly overrides: readonly OverrideSnapshot[];
+  readonly cluster: ClusterName;
+  /** The member's labels, or those of them that the overrides consult. */
+  readonly labels: Labels;
+  readonly scopes: ScopeTable;
+}
+
+/** What one cluster is to carry of one placement, or why that cannot be said. */
+export type Rendering =
+  | {
+      readonly kind: "rendered";
+      /** In the order of selection; what an override deletes is left out. */
+      readonly manifests: readonly RenderedManifest[];
+      /** Of the manifests and their order. */
+      readonly digest: Digest;
+    }
+  /** Nothing at all is rendered: the cluster keeps what it has (`spec/apply.md` §1.7, O-04). */
+  | { readonly kind: "failed"; readonly code: "OverriddenFailed"; readonly message: string };
+
+/**
+ * Renders what a cluster is to carry: the selected manifests, overridden for it, Secrets with their data folded.
+ *
+ * All or nothing. Where no override acts, every cluster gets the very same rendering, and where overrides do not ask
+ * for the cluster's name, all clusters with the same consulted labels do: a hundred clusters cost one rendering.
+ * `spec/apply.md` §1.6 and §2, O-01 to O-26; `RULINGS.md` C 9, 16, 21 to 23.
+ */
+export function render(input: RenderInput): Rendering {
+  const plain = plainRendering(input.resources);
+  if (input.overrides.length === 0) return plain;
+  const key = sharingKey(input);
+  if (key === null) return overriddenRendering(input, plain);
+  const shared = sharedBy.get(input.resources) ?? new Map<string, Shared>();
+  sharedBy.set(input.resources, shared);
+  const known = shared.get(key);
+  if (known !== undefined && isFor(known, input)) return known.rendering;
+  const rendering = overriddenRendering(input, plain);
+  if (shared.size >= sharedLimit) shared.clear();
+  shared.set(key, { overrides: input.overrides, scopes: input.scopes, rendering });
+  return rendering;
+}
+
+type Rendered = Extract<Rendering, { kind: "rendered" }>;
+
+const plainBy = new WeakMap<readonly RenderSource[], Rendered>();
+
+/** The rendering without overrides. */
+function plainRendering(resources: readonly RenderSource[]): Rendered {
+  const known = plainBy.get(resources);
+  if (known !== undefined) return known;
+  const rendering = rendered(resources.map(({ id, manifest, digest }) => finished(id, manifest, { manifest, digest })));
+  plainBy.set(resources, rendering);
+  return rendering;
+}
+
+function overriddenRendering(
+  { resources, overrides, cluster, labels, scopes }: RenderInput,
+  plain: Rendered,
+): Rendering {
+  const reached = overrides.map((override) => ({ override, keys: new Set(selectorKeysOf(override)) }));
+  const manifests: RenderedManifest[] = [];
+  for (const [at, source] of resources.entries()) {
+    const keys = overrideKeysOf(source.id, scopes);
+    const mine = reached.filter((it) => keys.some((key) => it.keys.has(key))).map((it) => it.override);
+    const result = overrideManifest(source.id, source.manifest, mine, { cluster, labels });
+    if (result.kind === "failed") return { kind: "failed", code: "OverriddenFailed", message: result.message };
+    if (result.kind === "deleted") continue;
+    const untouched = result.manifest === source.manifest ? plain.manifests[at] : undefined;
+    manifests.push(untouched ?? finished(source.id, result.manifest, source));
+  }
+  const same = manifests.length === resources.length && manifests.every((it, at) => it === plain.manifests[at]);
+  return same ? plain : rendered(manifests);
+}
+
+const rendered = (manifests: readonly RenderedManifest[]): Rendered => ({
+  kind: "rendered",
+  manifests,
+  digest: contentDigest(manifests),
+});
+
+function finished(
+  id: VersionedId,
+  manifest: Manifest,
+  source: Pick<RenderSource, "manifest" | "digest">,
+): RenderedManifest {
+  const final = foldStringData(manifest);
+  const digest = final === source.manifest ? source.digest : digestOf(final);
+  return { id, key: objectKey(id), manifest: final, digest };
+}
+
+interface Shared {
+  readonly overrides: readonly OverrideSnapshot[];
+  readonly scopes: ScopeTable;
+  readonly rendering: Rendering;
+}
+
+// Renderings that differ by labels are few; the limit only keeps a pathological fleet from filling the memory.
+const sharedLimit = 256;
+const sharedBy = new WeakMap<readonly RenderSource[], Map<string, Shared>>();
+
+/**
+ * What clusters must have in common to share a rendering; null when none can, because overrides ask for their names.
+ */
+function sharingKey({ overrides, labels }: RenderInput): string | null {
+  if (overrides.some(dependsOnName)) return null;
+  return JSON.stringify([overrides.map(overrideSnapshotKey), consultedLabels(overrides, labels)]);
+}
+
+// Names are not enough: an override that was deleted and made again begins at index 0 once more.
+const isFor = (shared: Shared, { overrides, scopes }: RenderInput): boolean =>
+  shared.scopes === scopes && shared.overrides.every((it, at) => it === overrides[at]);

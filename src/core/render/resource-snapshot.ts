@@ -1,0 +1,56 @@
+import type { ResourceSnapshot, SnapshotResource } from "../model/ledger.ts";
+import type { SourcedManifest } from "../model/manifest.ts";
+import type { BlobId, Commit } from "../model/value.ts";
+import { contentDigest } from "./content-digest.ts";
+
+/** Where the selected objects stand, and which old snapshots must stay. */
+export interface SnapshotFacts {
+  readonly commit: Commit;
+  /** Where a resource's text stands. */
+  readonly blobOf: (resource: SourcedManifest) => BlobId;
+  readonly historyLimit: number;
+  /** Indexes that a binding names: never trimmed (`RULINGS.md` A 51). */
+  readonly inUse: ReadonlySet<number>;
+}
+
+/**
+ * The snapshots of a placement once it selects `resources`, ascending by index: a new one exactly when the content
+ * differs from the latest, so going back to an older content makes a new index.
+ *
+ * Neither throttled nor split: a commit is the unit of change (`RULINGS.md` A 53). Trimmed on every pass (A 52).
+ * Gives back `before` itself when nothing changes. `spec/scheduling.md` §15.3, R1–R12.
+ */
+export function nextResourceSnapshots(
+  before: readonly ResourceSnapshot[],
+  resources: readonly SourcedManifest[],
+  facts: SnapshotFacts,
+): readonly ResourceSnapshot[] {
+  const latest = before.at(-1);
+  const hash = contentDigest(resources);
+  if (latest !== undefined && latest.hash === hash) return trim(before, facts);
+  const next: ResourceSnapshot = {
+    index: latest === undefined ? 0 : latest.index + 1,
+    hash,
+    commit: facts.commit,
+    resources: resources.map((it) => located(it, facts)),
+  };
+  return trim([...before, next], facts);
+}
+
+const located = (resource: SourcedManifest, { blobOf }: SnapshotFacts): SnapshotResource => ({
+  id: resource.id,
+  digest: resource.digest,
+  path: resource.source.path,
+  document: resource.source.document,
+  blob: blobOf(resource),
+});
+
+function trim(
+  snapshots: readonly ResourceSnapshot[],
+  { historyLimit, inUse }: SnapshotFacts,
+): readonly ResourceSnapshot[] {
+  // The latest always stays: without it the next index would be forgotten.
+  const first = snapshots.length - Math.max(1, historyLimit);
+  const kept = snapshots.filter((it, at) => at >= first || inUse.has(it.index));
+  return kept.length === snapshots.length ? snapshots : kept;
+}

@@ -1,0 +1,99 @@
+import type { Intent } from "../model/intent.ts";
+import { type ObjectKey, objectKey, type SourcedManifest } from "../model/manifest.ts";
+import { isReservedNamespace } from "../model/names.ts";
+import type { Placement } from "../model/placement.ts";
+import type { ScopeTable } from "../model/scope.ts";
+import { type ObjectIndex, objectIndexOf } from "./object-index.ts";
+import {
+  isNamespaceKind,
+  listed,
+  type Picked,
+  pick,
+  type Refused,
+  refuse,
+  refuseReserved,
+  type Setting,
+} from "./pick.ts";
+import { unplaceable } from "./placeable.ts";
+import { inSelectionOrder } from "./selection-order.ts";
+
+/** What a placement places, or why it can place nothing: KubeFleet's InvalidResourceSelectors. */
+type Selection =
+  | {
+      readonly kind: "selected";
+      /** In KubeFleet's order of selection; each object once. */
+      readonly resources: readonly SourcedManifest[];
+      /**
+       * What a person would otherwise miss: skipped, overlapping, matching nothing. Bounded, in the order of the
+       * selectors.
+       */
+      readonly warnings: readonly string[];
+    }
+  | Refused;
+
+/**
+ * Decides which objects of the repository a placement places.
+ *
+ * Selectors are ORed. Where KubeFleet refuses a whole placement for an overlap or for a reserved namespace that labels
+ * match, the rest is selected and a warning says so (`spec/scheduling.md` §16; `RULINGS.md` A 13–15, 57).
+ * Costs what is selected: the objects are indexed once per commit.
+ */
+export function selectResources(
+  placement: Placement,
+  sources: { readonly objects: Intent["objects"]; readonly scopes: ScopeTable },
+): Selection {
+  const index = objectIndexOf(sources.objects);
+  const setting = settingOf(placement, index, sources.scopes);
+  if (setting.kind === "refused") return setting;
+  const picks: Picked[] = [];
+  for (const selector of placement.spec.resourceSelectors) {
+    const found = pick(selector, setting.setting);
+    if (found.kind === "refused") return found;
+    picks.push(found);
+  }
+  return unite(picks);
+}
+
+/**
+ * Finds the namespace in which namespaced selectors look: the placement's own, or that of
+ * `NamespaceWithResourceSelectors`.
+ */
+function settingOf(
+  { scope, namespace, spec }: Placement,
+  index: ObjectIndex,
+  scopes: ScopeTable,
+): { readonly kind: "set"; readonly setting: Setting } | Refused {
+  const ground = { index, scopes, scope };
+  if (scope === "Namespaced") return { kind: "set", setting: { ...ground, namespace } };
+  const [first, ...more] = spec.resourceSelectors.filter(
+    (it) => isNamespaceKind(it) && it.selectionScope === "NamespaceWithResourceSelectors",
+  );
+  if (first === undefined) return { kind: "set", setting: { ...ground, namespace: null } };
+  if (more.length > 0 || first.name === null)
+    return refuse("NamespaceWithResourceSelectors needs exactly one Namespace selector, and that one needs a name");
+  if (isReservedNamespace(first.name)) return refuseReserved(first.name);
+  if (!index.objects.has(objectKey({ group: "", kind: "Namespace", namespace: null, name: first.name })))
+    return refuse(`there is no Namespace ${first.name} in the repository to select resources in; add it`);
+  return { kind: "set", setting: { ...ground, namespace: first.name } };
+}
+
+/** The union of what the selectors picked, ordered; an object that is picked twice is placed once. */
+function unite(picks: readonly Picked[]): Selection {
+  const objects = new Map<ObjectKey, SourcedManifest>();
+  const overlap = new Map<ObjectKey, SourcedManifest>();
+  for (const object of picks.flatMap((it) => it.objects)) {
+    const key = objectKey(object.id);
+    if (objects.has(key)) overlap.set(key, object);
+    objects.set(key, object);
+  }
+  for (const object of objects.values()) {
+    const why = unplaceable(object);
+    if (why !== null) return refuse(why);
+  }
+  const overlapping = listed("selected by more than one selector, placed once", [...overlap.values()]);
+  return {
+    kind: "selected",
+    resources: inSelectionOrder([...objects.values()]),
+    warnings: [...picks.flatMap((it) => it.warnings), ...overlapping],
+  };
+}

@@ -1,0 +1,79 @@
+import { isObject, type Json } from "../model/json.ts";
+import type { ClusterName, Labels } from "../model/value.ts";
+
+/** The member that a value is written for. */
+export interface VariableValues {
+  readonly cluster: ClusterName;
+  readonly labels: Labels;
+}
+
+const clusterVariable = "${MEMBER-CLUSTER-NAME}";
+// The key runs to the next brace; the brace itself may be missing.
+const labelVariable = /\$\{MEMBER-CLUSTER-LABEL-KEY-([^}]*)(\}?)/g;
+// Only what can be a label's key is quoted: a brace forgotten in a Secret's value would put the rest of it into a
+// message.
+const labelKey = /^[A-Za-z0-9./_-]{1,317}$/;
+
+/**
+ * A patch value with its variables replaced, in texts and in keys alike, or why that cannot be done.
+ *
+ * The cluster's name first, then labels. A label that exists and is empty gives the empty text; what only looks like a
+ * variable stays. Variables make texts, never numbers (`spec/apply.md` §1.6, O-10 to O-13, O-25).
+ */
+export function substitute(
+  value: Json,
+  member: VariableValues,
+): { readonly kind: "value"; readonly value: Json } | { readonly kind: "unknown"; readonly reason: string } {
+  const texts = [...textsIn(value)];
+  if (!texts.some(holdsVariable)) return { kind: "value", value };
+  for (const text of texts) {
+    const reason = unknownIn(named(text, member.cluster), member.labels);
+    if (reason !== null) return { kind: "unknown", reason };
+  }
+  return { kind: "value", value: replaced(value, member) };
+}
+
+/** Every text of a value, keys included. */
+export function* textsIn(value: Json): Generator<string> {
+  if (typeof value === "string") yield value;
+  if (Array.isArray(value)) for (const item of value as readonly Json[]) yield* textsIn(item);
+  if (!isObject(value)) return;
+  for (const [key, item] of Object.entries(value)) {
+    yield key;
+    yield* textsIn(item);
+  }
+}
+
+/** Whether a text may hold a variable at all: a quick look that spares most texts the close one. */
+export const holdsVariable = (text: string): boolean => text.includes("${MEMBER-CLUSTER-");
+
+/** Whether a text asks for the cluster's name, so that no two clusters get the same. */
+export const namesCluster = (text: string): boolean => text.includes(clusterVariable);
+
+/** The label keys that the variables of a text look up on `cluster`. */
+export const variableLabels = (text: string, cluster: string): readonly string[] =>
+  [...named(text, cluster).matchAll(labelVariable)].map((it) => it[1] ?? "");
+
+const named = (text: string, cluster: string): string => text.replaceAll(clusterVariable, () => cluster);
+
+function unknownIn(text: string, labels: Labels): string | null {
+  for (const [, key = "", brace] of text.matchAll(labelVariable)) {
+    if (brace === "") return "a label variable is not closed with }";
+    if (key === "") return "a label variable names no label";
+    if (!Object.hasOwn(labels, key))
+      return `the member cluster has no label ${labelKey.test(key) ? key : "of such a name"}`;
+  }
+  return null;
+}
+
+function replaced(value: Json, member: VariableValues): Json {
+  if (typeof value === "string") return replacedText(value, member);
+  if (Array.isArray(value)) return (value as readonly Json[]).map((it) => replaced(it, member));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [replacedText(key, member), replaced(item, member)]),
+  );
+}
+
+const replacedText = (text: string, { cluster, labels }: VariableValues): string =>
+  named(text, cluster).replace(labelVariable, (_, key: string) => labels[key] ?? "");

@@ -1,0 +1,125 @@
+import type { PlacementPolicy, RollingUpdate } from "../model/placement.ts";
+import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
+import { type Budget, budgetOf, explainAdditions, explainRemovals, explainUpdates } from "./budget.ts";
+import { turnsAt } from "./readiness.ts";
+import type { RolloutBinding } from "./rollout-binding.ts";
+
+/** Everything that decides how far one placement's rollout may go now. */
+export interface RolloutState {
+  readonly policy: PlacementPolicy;
+  readonly rollingUpdate: RollingUpdate;
+  /** At most one per cluster. */
+  readonly bindings: readonly RolloutBinding[];
+}
+
+/** What may start now, what may not, and why not. Clusters are ordered by name. */
+export interface RollOut {
+  /** Scheduled clusters that get their first version. */
+  readonly bind: readonly ClusterName[];
+  /** Bound clusters that get the new version: failed ones first, which lose nothing by it. */
+  readonly update: readonly ClusterName[];
+  /** Unscheduled clusters whose removal is admitted. */
+  readonly remove: readonly ClusterName[];
+  /** What the budget holds back, in up to three groups: updates, additions, clusters picked again too early. */
+  readonly heldBack: readonly Waiting[];
+  readonly pendingRemovals: Waiting | null;
+  /** When time alone would let another cluster start; null when there is no such moment or nothing waits. */
+  readonly wakeAt: Instant | null;
+}
+
+/** Clusters that wait for the same thing. */
+export interface Waiting {
+  readonly clusters: readonly ClusterName[];
+  /** Ready, needed, budget: in numbers, so that people can see what would unblock it (`RULINGS.md` B 7). */
+  readonly arithmetic: string;
+}
+
+/**
+ * Decides which clusters of a placement may change now (`spec/rollout.md` §1.7 to §1.10).
+ *
+ * Invariants: updates and removals never leave fewer ready clusters than the budget asks for; a cluster that is known
+ * not to be ready costs nothing; one that nobody can see counts as not ready and as still holding.
+ */
+export function rollOut({ policy, rollingUpdate, bindings: unordered }: RolloutState): RollOut {
+  const bindings = [...unordered].sort((a, b) => compareText(a.cluster, b.cluster));
+  const budget = budgetOf(policy, rollingUpdate, bindings);
+  const removals = admitRemovals(bindings.filter(isRemovalCandidate), budget);
+  const updates = admitUpdates(bindings.filter(isUpdateCandidate), budget);
+  const additions = splitAt(bindings.filter(isAdditionCandidate), budget.additions);
+  const heldBack = [
+    waiting(updates.held, () => explainUpdates(budget, updates.readyTaken)),
+    waiting(additions.held, () => explainAdditions(budget)),
+    waiting(bindings.filter(isPickedTooEarly), () => "what was there before has to be gone first"),
+  ].flatMap((it) => it ?? []);
+  const pendingRemovals = waiting(removals.held, () => explainRemovals(budget));
+  const nothingWaits = heldBack.length === 0 && pendingRemovals === null;
+  return {
+    bind: names(additions.taken),
+    update: names([...bindings.filter(isRetry), ...updates.taken]),
+    remove: names(removals.taken),
+    heldBack,
+    pendingRemovals,
+    wakeAt: nothingWaits ? null : earliest(...bindings.map((it) => turnsAt(it.readiness))),
+  };
+}
+
+const isRemovalCandidate = ({ state, removing }: RolloutBinding): boolean => state === "Unscheduled" && !removing;
+
+const isOutOfDate = ({ state, removing, upToDate }: RolloutBinding): boolean =>
+  state === "Bound" && !removing && !upToDate;
+
+const isAdditionCandidate = ({ state, removing, upToDate }: RolloutBinding): boolean =>
+  state === "Scheduled" && !removing && !upToDate;
+
+const isPickedTooEarly = ({ state, removing }: RolloutBinding): boolean => state === "Scheduled" && removing;
+
+/** A failed cluster is unavailable already, so the newest version cannot hurt: outside of any budget. */
+const isRetry = (it: RolloutBinding): boolean => isOutOfDate(it) && it.readiness.kind === "failed";
+
+const isUpdateCandidate = (it: RolloutBinding): boolean => isOutOfDate(it) && it.readiness.kind !== "failed";
+
+interface Admitted {
+  readonly taken: readonly RolloutBinding[];
+  readonly held: readonly RolloutBinding[];
+}
+
+/**
+ * Removing a cluster that is known not to be ready is free (`RULINGS.md` B 3). One that nobody can see is not free: it
+ * may be serving, and its removal would be carried out the moment it comes back.
+ */
+function admitRemovals(candidates: readonly RolloutBinding[], { removals }: Budget): Admitted {
+  let left = removals;
+  return split(candidates, ({ readiness }) => {
+    if (readiness.kind !== "available" && readiness.kind !== "unknown") return true;
+    left -= 1;
+    return left >= 0;
+  });
+}
+
+/** While there is budget: a ready cluster uses up one, a cluster that is not ready anyway uses up nothing (B 11). */
+function admitUpdates(candidates: readonly RolloutBinding[], { updates }: Budget): Admitted & { readyTaken: number } {
+  let readyTaken = 0;
+  const admitted = split(candidates, ({ readiness }) => {
+    if (updates - readyTaken <= 0) return false;
+    if (readiness.kind === "available") readyTaken += 1;
+    return true;
+  });
+  return { ...admitted, readyTaken };
+}
+
+function split(candidates: readonly RolloutBinding[], admits: (it: RolloutBinding) => boolean): Admitted {
+  const taken: RolloutBinding[] = [];
+  const held: RolloutBinding[] = [];
+  for (const candidate of candidates) (admits(candidate) ? taken : held).push(candidate);
+  return { taken, held };
+}
+
+const splitAt = (candidates: readonly RolloutBinding[], count: number): Admitted => ({
+  taken: candidates.slice(0, Math.max(0, count)),
+  held: candidates.slice(Math.max(0, count)),
+});
+
+const names = (bindings: readonly RolloutBinding[]): readonly ClusterName[] => bindings.map((it) => it.cluster);
+
+const waiting = (held: readonly RolloutBinding[], arithmetic: () => string): Waiting | null =>
+  held.length === 0 ? null : { clusters: names(held), arithmetic: arithmetic() };

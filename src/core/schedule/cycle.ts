@@ -1,0 +1,90 @@
+import type { MemberCluster } from "../model/cluster.ts";
+import type { Binding, ClusterDecision, Trouble } from "../model/ledger.ts";
+import type { PlacementPolicy } from "../model/placement.ts";
+import { type ClusterName, compareText, type Instant } from "../model/value.ts";
+
+/** What one scheduling cycle may look at. What is not in here cannot influence where a placement goes. */
+export interface Cycle {
+  /** The policy in force, with the present `numberOfClusters`. */
+  readonly policy: PlacementPolicy;
+  /** Every member of the fleet, eligible or not. */
+  readonly candidates: readonly Candidate[];
+  /** Where the placement already is. At most one per cluster. */
+  readonly standings: readonly Standing[];
+  readonly now: Instant;
+}
+
+/** A member as the scheduler sees it. One never asked has no trouble and counts as eligible (`RULINGS.md` A 48). */
+export interface Candidate {
+  readonly cluster: MemberCluster;
+  readonly trouble: Trouble | null;
+}
+
+/** A binding as the scheduler sees it. */
+export interface Standing {
+  readonly cluster: ClusterName;
+  readonly state: Binding["state"];
+  readonly previousState: Binding["previousState"];
+  /**
+   * Removal was admitted, so the cluster is free to be picked anew. Together with the state Scheduled it means that
+   * this has happened: picked again, and waiting until what was there before is gone (`RULINGS.md` B 10).
+   */
+  readonly removing: boolean;
+  /** Made under an earlier policy snapshot: judged again from scratch. */
+  readonly obsolete: boolean;
+  readonly decision: ClusterDecision;
+}
+
+/** The cycle with everything in order of names, so that the order in which it was gathered cannot matter. */
+export const inOrder = (cycle: Cycle): Cycle => ({
+  ...cycle,
+  candidates: [...cycle.candidates].sort((a, b) => compareText(a.cluster.name, b.cluster.name)),
+  standings: [...cycle.standings].sort((a, b) => compareText(a.cluster, b.cluster)),
+});
+
+/** Every standing in exactly one class; those that are being removed are in none. */
+export interface Classes {
+  readonly unscheduled: readonly Standing[];
+  /** The cluster is no member any more. */
+  readonly dangling: readonly Standing[];
+  readonly obsolete: readonly Standing[];
+  readonly scheduled: readonly Standing[];
+  readonly bound: readonly Standing[];
+}
+
+/**
+ * Sorts the standings into classes; the first rule that matches wins (`spec/scheduling.md` §3.1).
+ *
+ * Health plays no part: a binding on a silent member is bound like any other.
+ */
+export function classify({ candidates, standings }: Cycle): Classes {
+  const members = new Set(candidates.map((it) => it.cluster.name));
+  const classes: Record<keyof Classes, Standing[]> = {
+    unscheduled: [],
+    dangling: [],
+    obsolete: [],
+    scheduled: [],
+    bound: [],
+  };
+  for (const standing of standings) {
+    const kind = classOf(standing, members);
+    if (kind !== null) classes[kind].push(standing);
+  }
+  return classes;
+}
+
+function classOf(standing: Standing, members: ReadonlySet<ClusterName>): keyof Classes | null {
+  if (standing.removing && standing.state !== "Scheduled") return null;
+  if (standing.state === "Unscheduled") return "unscheduled";
+  if (!members.has(standing.cluster)) return "dangling";
+  if (standing.obsolete) return "obsolete";
+  return standing.state === "Scheduled" ? "scheduled" : "bound";
+}
+
+/** The state in which a standing is wanted again. An unknown previous state counts as Scheduled (`RULINGS.md` A 45). */
+export const wantedState = ({ state, previousState }: Standing): "Scheduled" | "Bound" =>
+  state === "Unscheduled" ? (previousState ?? "Scheduled") : state;
+
+/** The clusters of these standings, to look names up in. */
+export const clustersOf = (standings: readonly Standing[]): ReadonlySet<ClusterName> =>
+  new Set(standings.map((it) => it.cluster));

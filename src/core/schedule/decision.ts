@@ -1,0 +1,41 @@
+import type { ClusterDecision } from "../model/ledger.ts";
+import type { ClusterName } from "../model/value.ts";
+import type { Candidate } from "./cycle.ts";
+import type { Refused } from "./framework.ts";
+
+type RecordedScore = NonNullable<ClusterDecision["score"]>;
+
+/** A cluster picked because it fits. Both scores are recorded, 0 if nothing was scored (`spec/scheduling.md` §11.2). */
+export const fitDecision = ({ cluster }: Candidate, score: RecordedScore): ClusterDecision => ({
+  cluster: cluster.name,
+  selected: true,
+  score: { affinity: score.affinity, topology: score.topology },
+  reason: `picked ${cluster.name}: ${scoreText(score)}`,
+});
+
+/** A cluster that fits and was not needed. */
+export const surplusDecision = ({ cluster }: Candidate, score: RecordedScore): ClusterDecision => ({
+  cluster: cluster.name,
+  selected: false,
+  score: { affinity: score.affinity, topology: score.topology },
+  reason: `${cluster.name} fits and is not needed: ${scoreText(score)}`,
+});
+
+/** A cluster that a plugin refused, with the reason. */
+export const refusedDecision = ({ cluster, plugin, because }: Refused): ClusterDecision => ({
+  cluster,
+  selected: false,
+  score: null,
+  reason: `${plugin}: ${because()}`,
+});
+
+/** A cluster that the policy names. It has no score; a warning says what is wrong with it all the same. */
+export const namedDecision = (cluster: ClusterName, warning: string | null): ClusterDecision => ({
+  cluster,
+  selected: true,
+  score: null,
+  reason: warning === null ? `picked ${cluster} by name` : `picked ${cluster} by name; it is not eligible: ${warning}`,
+});
+
+const scoreText = ({ affinity, topology }: RecordedScore): string =>
+  `affinity score ${affinity}, topology score ${topology}`;

@@ -1,0 +1,140 @@
+import type { PlacementPolicy } from "../model/placement.ts";
+import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
+import type { Candidate } from "./cycle.ts";
+
+/**
+ * A scheduling plugin (`spec/scheduling.md` §7).
+ *
+ * `prepare` runs once for every batch and plays the part of PreFilter and PreScore: what is computed once lives in its
+ * closure. Leaving an extension point out is what KubeFleet calls Skip.
+ */
+export interface Plugin {
+  readonly name: string;
+  prepare(situation: Situation): Extensions;
+}
+
+/** What a plugin may look at: the cycle, and the placement as it stands before the next batch of picks. */
+export interface Situation {
+  readonly policy: PlacementPolicy;
+  readonly candidates: readonly Candidate[];
+  readonly now: Instant;
+  /** Clusters that count already: placed under the present policy, or picked by an earlier batch of this cycle. */
+  readonly holders: ReadonlySet<ClusterName>;
+  /** Clusters that were picked under an earlier policy and are judged again. */
+  readonly obsolete: ReadonlySet<ClusterName>;
+  /** Clusters that are wanted no more, whose removal has not begun. */
+  readonly leaving: ReadonlySet<ClusterName>;
+}
+
+/** The extension points of a plugin; all may be left out. */
+export interface Extensions {
+  /** Refuses a candidate, or gives null. The first plugin that refuses is the reason that people read. */
+  filter?(candidate: Candidate): Refusal | null;
+  /** The moment at which `filter` will answer otherwise if nothing but time passes; null when there is none. */
+  turnsAt?(candidate: Candidate): Instant | null;
+  /** Adds to the components of a candidate's score; a component left out is 0. */
+  score?(candidate: Candidate): Partial<Score>;
+  /** PostBatch: at most so many clusters are picked before everything is judged again. */
+  readonly batchLimit?: number;
+}
+
+/** Why a candidate has no part in the batch. */
+export type Refusal =
+  /** Put into words only when asked: of a thousand refusals twenty are read. */
+  | { readonly kind: "unschedulable"; readonly because: () => string }
+  /** It counts already: neither a candidate nor in need of an explanation. */
+  | { readonly kind: "alreadySelected" };
+
+/** Integers, compared in this order. Stickiness is never recorded (`spec/scheduling.md` §11.2). */
+interface Score {
+  readonly topology: number;
+  readonly affinity: number;
+  readonly stickiness: number;
+}
+
+/** A candidate that fits, and how well. */
+export interface Ranked {
+  readonly candidate: Candidate;
+  readonly score: Score;
+}
+
+/** A candidate that does not fit, and which plugin says so. */
+export interface Refused {
+  readonly cluster: ClusterName;
+  readonly plugin: string;
+  readonly because: () => string;
+}
+
+/** Who may be picked, who may not and why, and when that would change by itself. */
+export interface Admission {
+  readonly fits: readonly Candidate[];
+  readonly refused: readonly Refused[];
+  readonly wakeAt: Instant | null;
+}
+
+/** The plugins of one batch, ready to judge. */
+type Prepared = readonly { readonly name: string; readonly at: Extensions }[];
+
+/** Readies every plugin for one batch, in the order in which they judge. */
+export const prepare = (situation: Situation, plugins: readonly Plugin[]): Prepared =>
+  plugins.map((it) => ({ name: it.name, at: it.prepare(situation) }));
+
+/** Runs every filter over every candidate, in the order of the plugins; the first refusal ends a candidate's part. */
+export function admit(candidates: readonly Candidate[], prepared: Prepared): Admission {
+  const fits: Candidate[] = [];
+  const refused: Refused[] = [];
+  let wakeAt: Instant | null = null;
+  for (const candidate of candidates) {
+    const { by, refusal, turnsAt } = ask(candidate, prepared);
+    if (refusal?.kind === "alreadySelected") continue;
+    wakeAt = earliest(wakeAt, turnsAt);
+    if (refusal === null) fits.push(candidate);
+    else refused.push({ cluster: candidate.cluster.name, plugin: by, because: refusal.because });
+  }
+  return { fits, refused, wakeAt };
+}
+
+interface Answer {
+  readonly by: string;
+  readonly refusal: Refusal | null;
+  readonly turnsAt: Instant | null;
+}
+
+function ask(candidate: Candidate, prepared: Prepared): Answer {
+  let turnsAt: Instant | null = null;
+  for (const { name, at } of prepared) {
+    turnsAt = earliest(turnsAt, at.turnsAt?.(candidate) ?? null);
+    const refusal = at.filter?.(candidate) ?? null;
+    if (refusal !== null) return { by: name, refusal, turnsAt };
+  }
+  return { by: "", refusal: null, turnsAt };
+}
+
+/**
+ * Orders candidates best first: by topology, affinity, stickiness and name, all descending (`spec/scheduling.md` §10).
+ * Among equals the largest name wins, as in KubeFleet.
+ */
+export const rank = (candidates: readonly Candidate[], prepared: Prepared): readonly Ranked[] =>
+  candidates
+    .map((candidate): Ranked => ({ candidate, score: totalScore(candidate, prepared) }))
+    .sort((a, b) => compareScores(b.score, a.score) || compareText(b.candidate.cluster.name, a.candidate.cluster.name));
+
+/** How many clusters the next batch may pick: the smallest limit of any plugin. */
+export const batchLimit = (prepared: Prepared): number =>
+  Math.min(...prepared.map((it) => it.at.batchLimit ?? Number.POSITIVE_INFINITY));
+
+function totalScore(candidate: Candidate, prepared: Prepared): Score {
+  let topology = 0;
+  let affinity = 0;
+  let stickiness = 0;
+  for (const { at } of prepared) {
+    const part = at.score?.(candidate);
+    topology += part?.topology ?? 0;
+    affinity += part?.affinity ?? 0;
+    stickiness += part?.stickiness ?? 0;
+  }
+  return { topology, affinity, stickiness };
+}
+
+const compareScores = (a: Score, b: Score): number =>
+  a.topology - b.topology || a.affinity - b.affinity || a.stickiness - b.stickiness;

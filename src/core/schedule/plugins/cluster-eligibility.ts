@@ -1,0 +1,38 @@
+import type { Trouble } from "../../model/ledger.ts";
+import { type Instant, instantText, later, minutes, seconds } from "../../model/value.ts";
+import type { Candidate } from "../cycle.ts";
+import type { Plugin } from "../framework.ts";
+
+/**
+ * Refuses clusters that have been out of contact for more than five minutes (`spec/scheduling.md` §8.3, `RULINGS.md`
+ * A 48). A member that was never asked is eligible.
+ */
+export const clusterEligibility: Plugin = {
+  name: "ClusterEligibility",
+
+  prepare: ({ now }) => ({
+    filter(candidate) {
+      const because = ineligibility(candidate, now);
+      return because === null ? null : { kind: "unschedulable", because: () => because };
+    },
+    turnsAt: (candidate) => turnsIneligibleAt(candidate, now),
+  }),
+};
+
+/**
+ * Why nothing new may be placed on the member now, or null. Also the only thing that PickFixed asks.
+ *
+ * Names the moment and never the time elapsed: an explanation that grows older would be a change (`RULINGS.md` A 40).
+ */
+export function ineligibility({ trouble }: Candidate, now: Instant): string | null {
+  if (trouble === null) return null;
+  if (trouble.code === "IdentityChanged") return "its address answers for another cluster than the one that joined";
+  return now >= ineligibleFrom(trouble) ? `no contact since ${instantText(trouble.since)} (${trouble.code})` : null;
+}
+
+/** The moment at which a member in trouble, still eligible now, will not be any more; null when there is none. */
+export const turnsIneligibleAt = (candidate: Candidate, now: Instant): Instant | null =>
+  candidate.trouble !== null && ineligibility(candidate, now) === null ? ineligibleFrom(candidate.trouble) : null;
+
+// "More than five minutes" at the record's resolution: exactly five minutes are still eligible, one second more is not.
+const ineligibleFrom = ({ since }: Trouble): Instant => later(later(since, minutes(5)), seconds(1));

@@ -1,0 +1,38 @@
+import type { Taint } from "../../model/cluster.ts";
+import type { Toleration } from "../../model/placement.ts";
+import type { Plugin } from "../framework.ts";
+
+/**
+ * Refuses clusters with a taint that no toleration covers, and names the first such taint (`spec/scheduling.md` §8.5).
+ *
+ * A taint keeps new picks out and evicts nothing: clusters that hold the placement under the present policy stay.
+ */
+export const taintToleration: Plugin = {
+  name: "TaintToleration",
+
+  prepare({ policy }) {
+    if (policy.kind === "PickFixed") return {};
+    const { tolerations } = policy;
+    return {
+      filter({ cluster: { taints } }) {
+        const taint = taints.find((it) => !tolerations.some((toleration) => tolerates(toleration, it)));
+        return taint === undefined
+          ? null
+          : { kind: "unschedulable", because: () => `taint ${taintText(taint)} is not tolerated` };
+      },
+    };
+  },
+};
+
+function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
+  if (effect !== "" && effect !== taint.effect) return false;
+  switch (operator) {
+    case "Exists":
+      return key === "" || key === taint.key;
+    case "Equal":
+      return key === taint.key && value === taint.value;
+  }
+}
+
+/** As kubectl writes taints: `key=value:Effect`, or `key:Effect` without a value. */
+const taintText = ({ key, value, effect }: Taint): string => `${key}${value === "" ? "" : `=${value}`}:${effect}`;

@@ -1,0 +1,106 @@
+import { digestOf } from "../model/digest.ts";
+import { canonicalJson, type Json, sameJson } from "../model/json.ts";
+import type { PolicySnapshot } from "../model/ledger.ts";
+import type { ClusterTerm, PlacementPolicy, Toleration } from "../model/placement.ts";
+import type { LabelSelector } from "../model/selector.ts";
+import type { Digest } from "../model/value.ts";
+
+/** What bounds the history of policy snapshots. */
+interface PolicyHistory {
+  /** How many to keep, the latest one included; at least 1. */
+  readonly historyLimit: number;
+  /** Indices that a binding or an unfinished run names. They are never trimmed. */
+  readonly inUse: ReadonlySet<number>;
+}
+
+/**
+ * The policy snapshots once `policy` is in force (`spec/scheduling.md` §14). Gives back `before` when nothing changes.
+ *
+ * A new snapshot makes every binding obsolete, so that all of them are judged again. A new number of clusters, another
+ * order of things whose order means nothing, and additional tolerations change no judgement that was made: they are
+ * written into the latest snapshot (`RULINGS.md` A 54). History is trimmed on every pass, oldest first, and never what
+ * is still named (`RULINGS.md` A 51, 52).
+ */
+export function nextPolicySnapshots(
+  before: readonly PolicySnapshot[],
+  policy: PlacementPolicy,
+  { historyLimit, inUse }: PolicyHistory,
+): readonly PolicySnapshot[] {
+  const latest = before.at(-1);
+  const current = latest === undefined ? firstSnapshot(policy) : withPolicy(latest, policy);
+  const history = current.index === latest?.index ? before.slice(0, -1) : before;
+  const firstKept = history.length - (historyLimit - 1);
+  const kept = history.filter((it, at) => at >= firstKept || inUse.has(it.index));
+  return current === latest && kept.length === history.length ? before : [...kept, current];
+}
+
+const firstSnapshot = (policy: PlacementPolicy): PolicySnapshot => ({
+  index: 0,
+  hash: policyHash(policy),
+  policy,
+  verdict: null,
+});
+
+function withPolicy(latest: PolicySnapshot, policy: PlacementPolicy): PolicySnapshot {
+  // A policy is JSON: the types are narrower only.
+  if (sameJson(latest.policy as unknown as Json, policy as unknown as Json)) return latest;
+  const hash = policyHash(policy);
+  if (hash === latest.hash || onlyAddsTolerations(latest.policy, policy)) return { ...latest, hash, policy };
+  return { index: latest.index + 1, hash, policy, verdict: null };
+}
+
+/** Identity of a policy, whatever number of clusters it asks for and however its lists are ordered. */
+export const policyHash = (policy: PlacementPolicy): Digest => digestOf(normalForm(policy));
+
+/** Nothing that was picked with fewer tolerations would be refused with more. */
+function onlyAddsTolerations(before: PlacementPolicy, after: PlacementPolicy): boolean {
+  if (before.kind === "PickFixed" || after.kind === "PickFixed") return false;
+  const kept = new Set(tolerationTexts(after.tolerations));
+  return (
+    tolerationTexts(before.tolerations).every((it) => kept.has(it)) &&
+    policyHash({ ...before, tolerations: [] }) === policyHash({ ...after, tolerations: [] })
+  );
+}
+
+function normalForm(policy: PlacementPolicy): Json {
+  switch (policy.kind) {
+    case "PickAll":
+      return { kind: policy.kind, ...conditionsOf(policy) };
+    case "PickN": {
+      const preferred = policy.preferred.map(({ weight, preference }) => ({
+        weight,
+        preference: termForm(preference),
+      }));
+      return { kind: policy.kind, ...conditionsOf(policy), preferred: preferred.map(canonicalJson).sort() };
+    }
+    case "PickFixed":
+      return { kind: policy.kind, clusterNames: [...new Set(policy.clusterNames)].sort() };
+  }
+}
+
+interface Conditions {
+  readonly required: readonly ClusterTerm[];
+  readonly tolerations: readonly Toleration[];
+}
+
+const conditionsOf = ({ required, tolerations }: Conditions): { readonly [key: string]: Json } => ({
+  required: distinct(required.map((it) => canonicalJson(termForm(it)))),
+  tolerations: distinct(tolerationTexts(tolerations)),
+});
+
+const tolerationTexts = (tolerations: readonly Toleration[]): readonly string[] =>
+  tolerations.map(({ key, operator, value, effect }) => canonicalJson({ key, operator, value, effect }));
+
+/** Absent and empty select the same: everything. */
+const termForm = ({ labelSelector }: ClusterTerm): Json => selectorForm(labelSelector ?? {});
+
+const selectorForm = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Json => ({
+  matchLabels,
+  matchExpressions: distinct(
+    matchExpressions.map(({ key, operator, values = [] }) =>
+      canonicalJson({ key, operator, values: distinct(values) }),
+    ),
+  ),
+});
+
+const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();

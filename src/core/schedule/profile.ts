@@ -1,0 +1,47 @@
+import type { FleetSpec } from "../model/fleet.ts";
+import type { Plugin } from "./framework.ts";
+import { clusterAffinity } from "./plugins/cluster-affinity.ts";
+import { clusterEligibility } from "./plugins/cluster-eligibility.ts";
+import { samePlacementAntiAffinity } from "./plugins/same-placement-anti-affinity.ts";
+import { taintToleration } from "./plugins/taint-toleration.ts";
+
+/** Which plugins judge, and which of the fixes marked D in `RULINGS.md` A are in force. */
+export interface Profile {
+  readonly name: FleetSpec["profile"];
+  /** In the order in which they filter: the first one that refuses gives the reason. */
+  readonly plugins: readonly Plugin[];
+  /** A 23: clusters of an earlier policy stay preferred until the whole cycle has picked, not only its first batch. */
+  readonly staysStickyBetweenBatches: boolean;
+  /** A 36: a PickFixed target that became ineligible stays selected. */
+  readonly keepsIneligibleTargets: boolean;
+  /** A 37: an emptied PickFixed list means none; in KubeFleet it means nothing at all. */
+  readonly emptyListMeansNone: boolean;
+}
+
+/** The two profiles, by the name that `fleet.yaml` gives. */
+export const profiles: Readonly<Record<FleetSpec["profile"], Profile>> = {
+  default: {
+    name: "default",
+    plugins: [
+      clusterAffinity,
+      clusterEligibility,
+      taintToleration,
+      samePlacementAntiAffinity({ prefersLeaving: true }),
+    ],
+    staysStickyBetweenBatches: true,
+    keepsIneligibleTargets: true,
+    emptyListMeansNone: true,
+  },
+  kubefleet: {
+    name: "kubefleet",
+    plugins: [
+      clusterAffinity,
+      clusterEligibility,
+      taintToleration,
+      samePlacementAntiAffinity({ prefersLeaving: false }),
+    ],
+    staysStickyBetweenBatches: false,
+    keepsIneligibleTargets: false,
+    emptyListMeansNone: false,
+  },
+};

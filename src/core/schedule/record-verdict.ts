@@ -1,0 +1,76 @@
+import { known } from "../model/assert.ts";
+import { type Condition, settleConditions, type Verdict } from "../model/condition.ts";
+import type { ClusterDecision, PolicySnapshot } from "../model/ledger.ts";
+import type { Instant } from "../model/value.ts";
+import type { Schedule } from "./schedule.ts";
+
+/** Warnings that the condition's message spells out; every one of them stands in its cluster's decision as well. */
+const warningsInMessage = 3;
+
+/**
+ * Records on a policy snapshot what the scheduler said under it (`spec/scheduling.md` §12).
+ *
+ * Gives back `snapshot` itself when the generation, the decisions (in any order) and the condition's status and reason
+ * are those recorded (§12.3). The time of transition moves only when the status does.
+ */
+export function recordVerdict(
+  snapshot: PolicySnapshot,
+  schedule: Schedule,
+  /** Of the placement. */
+  generation: number,
+  now: Instant,
+): PolicySnapshot {
+  const before = snapshot.verdict;
+  if (schedule.silent) return snapshot;
+  const verdict = verdictOf(schedule, generation);
+  const sameSelection = before !== null && sameDecisions(before.decisions, schedule.decisions);
+  if (sameSelection && before.observedGeneration === generation && saysTheSame(before.condition, verdict)) {
+    return snapshot;
+  }
+  const settled = settleConditions(before === null ? [] : [before.condition], [verdict], now);
+  return {
+    ...snapshot,
+    verdict: {
+      observedGeneration: generation,
+      condition: known(settled[0], "one verdict settles to one condition"),
+      decisions: sameSelection ? before.decisions : schedule.decisions,
+    },
+  };
+}
+
+const verdictOf = (schedule: Schedule, observedGeneration: number): Verdict => ({
+  type: "Scheduled",
+  status: schedule.fulfilled ? "True" : "False",
+  reason: schedule.fulfilled ? "SchedulingPolicyFulfilled" : "SchedulingPolicyUnfulfilled",
+  message: messageOf(schedule),
+  observedGeneration,
+});
+
+function messageOf({ found, wanted, fulfilled, unlisted, warnings }: Schedule): string {
+  const clusters = (count: number): string => (count === 1 ? "1 cluster" : `${count} clusters`);
+  const more = warnings.length - warningsInMessage;
+  return [
+    fulfilled ? `picked ${clusters(found)}` : `found ${found} of ${clusters(wanted)}; the decisions say why not more`,
+    ...(unlisted > 0 ? [`${unlisted} of them are not listed`] : []),
+    ...warnings.slice(0, warningsInMessage),
+    ...(more > 0 ? [`${more} more warnings stand in the decisions`] : []),
+  ].join("; ");
+}
+
+const saysTheSame = (before: Condition, verdict: Verdict): boolean =>
+  before.status === verdict.status && before.reason === verdict.reason;
+
+function sameDecisions(before: readonly ClusterDecision[], after: readonly ClusterDecision[]): boolean {
+  if (before.length !== after.length) return false;
+  const byCluster = new Map(before.map((it) => [it.cluster, it]));
+  return after.every((it) => {
+    const old = byCluster.get(it.cluster);
+    return old !== undefined && sameDecision(old, it);
+  });
+}
+
+const sameDecision = (a: ClusterDecision, b: ClusterDecision): boolean =>
+  a.selected === b.selected &&
+  a.reason === b.reason &&
+  a.score?.affinity === b.score?.affinity &&
+  a.score?.topology === b.score?.topology;

@@ -1,0 +1,149 @@
+import type { Verdict } from "../model/condition.ts";
+import type { Binding, BindingFacts, ObjectTrouble, Target, Trouble } from "../model/ledger.ts";
+import { objectText } from "../model/manifest.ts";
+import { bounded } from "./bounded.ts";
+
+/** What decides a binding's conditions besides the binding itself. */
+export interface BindingContext {
+  /** Why the member cannot be asked; null while it answers, or was not asked this time. */
+  readonly trouble: Trouble | null;
+  /** A version that the binding does not have yet waits for the rollout's budget. */
+  readonly heldBack: boolean;
+  /** Why the version that the cluster should have cannot be rendered; null when it can, or is not known yet. */
+  readonly failure: RenderFailure | null;
+}
+
+/** Only what overrides do wrong is `OverriddenFailed`; every other cause is `SyncWorkFailed` (`RULINGS.md` C 9). */
+interface RenderFailure {
+  readonly code: "OverriddenFailed" | "SyncWorkFailed";
+  readonly message: string;
+}
+
+type Status = Verdict["status"];
+
+/**
+ * The conditions of one binding, in KubeFleet's words: RolloutStarted, Overridden, WorkSynchronized, then Applied and
+ * Available, or DiffReported for ReportDiff (`spec/apply.md` §5.3). Each failure ends the list.
+ *
+ * In progress is Unknown, never False (`RULINGS.md` C 5). Facts about an earlier target count as absent, and while the
+ * member cannot be asked what it said last is not shown as current (`security.md` I-22). A binding that is being
+ * removed claims nothing any more. A cluster that is held back goes on reporting on the version it has.
+ */
+export function bindingVerdicts(binding: Binding, context: BindingContext): readonly Verdict[] {
+  const { target, removal, generation } = binding;
+  const verdict = (type: string, status: Status, reason: string, message: string): Verdict => ({
+    type,
+    status,
+    reason,
+    message: bounded(message),
+    observedGeneration: generation,
+  });
+  if (removal !== null) return [];
+  if (context.failure !== null) return failureVerdicts(context.failure, verdict);
+  if (target === null) return context.heldBack ? [rolloutVerdict(true, verdict)] : [];
+  return [
+    rolloutVerdict(context.heldBack, verdict),
+    overriddenVerdict(target, verdict),
+    verdict("WorkSynchronized", "True", "AllWorkSynced", "what the cluster is to carry is rendered and recorded"),
+    ...memberVerdicts(binding, target, context.trouble, verdict),
+  ];
+}
+
+type MakeVerdict = (type: string, status: Status, reason: string, message: string) => Verdict;
+
+const rolloutVerdict = (heldBack: boolean, verdict: MakeVerdict): Verdict =>
+  heldBack
+    ? verdict("RolloutStarted", "False", "RolloutNotStartedYet", "a newer version waits for the rollout's budget")
+    : verdict("RolloutStarted", "True", "RolloutStarted", "the rollout of the newest version has started");
+
+/** The failing version has begun to move and got no further; the cluster keeps what it has (O-04, R-05). */
+function failureVerdicts({ code, message }: RenderFailure, verdict: MakeVerdict): readonly Verdict[] {
+  const started = rolloutVerdict(false, verdict);
+  switch (code) {
+    case "OverriddenFailed":
+      return [started, verdict("Overridden", "False", "OverriddenFailed", message)];
+    case "SyncWorkFailed":
+      return [
+        started,
+        verdict("Overridden", "True", "OverriddenSucceeded", "no override failed"),
+        verdict("WorkSynchronized", "False", "SyncWorkFailed", message),
+      ];
+  }
+}
+
+function overriddenVerdict({ clusterOverrides, resourceOverrides }: Target, verdict: MakeVerdict): Verdict {
+  const count = clusterOverrides.length + resourceOverrides.length;
+  if (count === 0) return verdict("Overridden", "True", "NoOverrideSpecified", "no override applies to this cluster");
+  return verdict(
+    "Overridden",
+    "True",
+    "OverriddenSucceeded",
+    `${count} ${count === 1 ? "override" : "overrides"} applied`,
+  );
+}
+
+/** What the member says: applied and available, or its differences reported. */
+function memberVerdicts(
+  { facts }: Binding,
+  target: Target,
+  trouble: Trouble | null,
+  verdict: MakeVerdict,
+): readonly Verdict[] {
+  const words = target.applyStrategy.type === "ReportDiff" ? diffWords : applyWords;
+  if (trouble !== null) {
+    const message = `the cluster cannot be asked (${trouble.code}): ${trouble.message}`;
+    return [verdict(words.type, "Unknown", words.pending, message)];
+  }
+  const current = facts?.sequence === target.sequence ? facts : null;
+  if (current === null || current.applied === "pending")
+    return [verdict(words.type, "Unknown", words.pending, "the cluster has not confirmed every object yet")];
+  if (current.applied === "failed")
+    return [verdict(words.type, "False", words.failed, troubleText(current, "Applied"))];
+  const done = verdict(words.type, "True", words.done, words.message);
+  return words === applyWords ? [done, availableVerdict(current, verdict)] : [done];
+}
+
+const applyWords = {
+  type: "Applied",
+  pending: "ApplyPending",
+  failed: "NotAllWorkHaveBeenApplied",
+  done: "AllWorkHaveBeenApplied",
+  message: "every object is applied",
+};
+const diffWords: typeof applyWords = {
+  type: "DiffReported",
+  pending: "DiffReportingPending",
+  failed: "NotAllWorkHaveDiffReported",
+  done: "AllWorkHaveDiffReported",
+  message: "the differences of every object are reported",
+};
+
+/**
+ * Not available yet is an answer, and KubeFleet's answer is False; which objects, and whether they still may, is in
+ * the message.
+ */
+function availableVerdict(facts: BindingFacts, verdict: MakeVerdict): Verdict {
+  switch (facts.phase) {
+    case "available":
+      return verdict("Available", "True", "AllWorkAreAvailable", "every object is available");
+    case "untrackable":
+      return verdict(
+        "Available",
+        "True",
+        "NotAllWorkAreAvailabilityTrackable",
+        "every object is applied; whether all of them are available cannot be seen",
+      );
+    case "progressing":
+      return verdict("Available", "False", "NotAllWorkAreAvailable", `not yet: ${troubleText(facts, "Available")}`);
+    case "failed":
+      return verdict("Available", "False", "NotAllWorkAreAvailable", troubleText(facts, "Available"));
+  }
+}
+
+/** The first object in trouble, what it is, and how many more there are. */
+function troubleText({ troubles, troubleCount }: BindingFacts, type: ObjectTrouble["type"]): string {
+  const first = troubles.find((it) => it.type === type) ?? troubles[0];
+  if (first === undefined) return "the objects are not ready";
+  const rest = troubleCount > 1 ? ` (and ${troubleCount - 1} more)` : "";
+  return `${objectText(first.id)}: ${first.message}${rest}`;
+}

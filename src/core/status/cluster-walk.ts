@@ -1,0 +1,54 @@
+import { type Condition, conditionOf } from "../model/condition.ts";
+import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Instant } from "../model/value.ts";
+import { type ExpectedCondition, expectedConditions } from "./expected-conditions.ts";
+import type { SelectedCluster } from "./selected-clusters.ts";
+
+/**
+ * The condition of a binding's current revision; one of an earlier revision counts as absent (`spec/rollout.md`
+ * §0.3).
+ */
+export function freshCondition(binding: Binding, type: string): Condition | null {
+  const condition = conditionOf(binding.conditions, type);
+  return condition !== null && condition.observedGeneration === binding.generation ? condition : null;
+}
+
+/** Whether a binding's target is of the latest content. */
+export const isLatest = ({ target }: Binding, { resourceSnapshots }: PlacementRecord): boolean =>
+  target !== null && target.resourceIndex === resourceSnapshots.at(-1)?.index;
+
+/**
+ * The conditions of one cluster's row after `Scheduled`: up to the first that is not True (`spec/apply.md` §5.5).
+ *
+ * A cluster on older content is held back or undecided, whatever it says of that content, unless the newest could not
+ * be rendered for it: that is said, or nobody would learn of it (O-04). Transition times are the binding's; where it
+ * has none, `since`.
+ */
+export function walk(selected: SelectedCluster, record: PlacementRecord, since: Instant): readonly Condition[] {
+  const { binding } = selected;
+  const row: Condition[] = [];
+  for (const expected of expectedConditions(record.spec)) {
+    const own = binding === null || isUndecided(binding, record) ? null : freshCondition(binding, expected.type);
+    const lastTransitionTime = row.at(-1)?.lastTransitionTime ?? since;
+    const known = own ?? { ...pending(expected), lastTransitionTime };
+    const reason = known.status === "Unknown" ? expected.unknown : known.reason;
+    row.push({ ...known, reason, observedGeneration: record.generation });
+    if (known.status !== "True") break;
+  }
+  return row;
+}
+
+/** On older content, and neither held back nor failing to get the newest. */
+function isUndecided(binding: Binding, record: PlacementRecord): boolean {
+  if (isLatest(binding, record)) return false;
+  const says = (type: string): boolean => freshCondition(binding, type)?.status === "False";
+  return !says("RolloutStarted") && !says("Overridden") && !says("WorkSynchronized");
+}
+
+const pending = ({ type, unknown, phrases }: ExpectedCondition): Omit<Condition, "lastTransitionTime"> => ({
+  type,
+  status: "Unknown",
+  reason: unknown,
+  message: `${phrases.unknown} this cluster`,
+  observedGeneration: 0,
+});

@@ -1,0 +1,124 @@
+import type { Condition } from "../model/condition.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import type { Binding, BindingFacts, ClusterDecision, ObjectTrouble, PlacementRecord } from "../model/ledger.ts";
+import type { ObjectId, VersionedId } from "../model/manifest.ts";
+import { type Instant, instantText } from "../model/value.ts";
+import { walk } from "./cluster-walk.ts";
+import { currentScheduling, missingClusters, type SelectedCluster, selectedClusters } from "./selected-clusters.ts";
+
+// KubeFleet's limits: decisions per policy snapshot, entries per list.
+const rowLimit = 1000;
+const listLimit = 100;
+
+/**
+ * `status.placementStatuses`: a row per selected cluster in the order of decisions, then a nameless row per cluster
+ * that could not be found (`spec/apply.md` §5.5; `RULINGS.md` C 37).
+ *
+ * `observedResourceIndex` is the newest index, as in KubeFleet; which one the cluster is to carry now stands beside it
+ * (C 39), and so does the total wherever a list is cut (C 17). Every time in it comes from the record: rendering
+ * the same record again gives the same rows.
+ */
+export function perClusterRows(record: PlacementRecord): readonly Json[] {
+  const scheduling = currentScheduling(record);
+  if (scheduling === null || scheduling.condition.status === "Unknown") return [];
+  const since = scheduling.condition.lastTransitionTime;
+  const rows = selectedClusters(record).map((it) => clusterRow(it, record, since));
+  const missing = missingClusters(record).map((it) => missingRow(it, record, since));
+  return [...rows, ...missing].slice(0, rowLimit);
+}
+
+/** `status.selectedResources`: what the latest snapshot holds, in the order of selection. */
+export const selectedResources = ({ resourceSnapshots }: PlacementRecord): readonly Json[] =>
+  (resourceSnapshots.at(-1)?.resources ?? []).map((it) => resourceIdentifier(it.id));
+
+/** `status.observedResourceIndex`: the latest index; empty before the first snapshot. */
+export const observedResourceIndex = ({ resourceSnapshots }: PlacementRecord): string =>
+  String(resourceSnapshots.at(-1)?.index ?? "");
+
+function clusterRow(selected: SelectedCluster, record: PlacementRecord, since: Instant): Json {
+  const { cluster, reason, binding } = selected;
+  const walked = walk(selected, record, since);
+  const scheduled = scheduledJson({ status: "True", reason: "Scheduled", message: reason }, record, since);
+  return {
+    clusterName: cluster,
+    observedResourceIndex: observedResourceIndex(record),
+    ...(binding === null ? {} : targetPart(binding, record, walked)),
+    ...(binding === null ? {} : factsPart(binding, walked)),
+    conditions: [scheduled, ...walked.map(conditionJson)],
+  };
+}
+
+/** What the cluster is to carry, and by which overrides: KubeFleet names those once the rollout has started. */
+function targetPart({ target }: Binding, record: PlacementRecord, walked: readonly Condition[]): JsonObject {
+  if (target === null) return {};
+  const snapshot = record.resourceSnapshots.find((it) => it.index === target.resourceIndex);
+  const started = walked[0]?.status === "True";
+  return {
+    targetResourceIndex: String(target.resourceIndex),
+    ...(snapshot === undefined ? {} : { targetCommit: snapshot.commit }),
+    ...(started ? list("applicableClusterResourceOverrides", target.clusterOverrides) : {}),
+    ...(started ? list("applicableResourceOverrides", target.resourceOverrides.map(namespacedName)) : {}),
+  };
+}
+
+/** Objects in trouble, where Applied or Available is False (`spec/apply.md` §5.4), and objects taken over. */
+function factsPart({ facts, target }: Binding, walked: readonly Condition[]): JsonObject {
+  if (facts === null || facts.sequence !== target?.sequence) return {};
+  const last = walked.at(-1);
+  const failing = last?.status === "False" && (last.type === "Applied" || last.type === "Available");
+  const shown = failing ? facts.troubles.slice(0, listLimit) : [];
+  const cut = failing && facts.troubleCount > shown.length;
+  return {
+    ...list(
+      "failedPlacements",
+      shown.map((it) => failedPlacement(it, facts)),
+    ),
+    ...(cut ? { failedPlacementsTotal: facts.troubleCount } : {}),
+    ...list("adoptedResources", facts.adopted.slice(0, listLimit).map(objectIdentifier)),
+    ...(facts.adopted.length > listLimit ? { adoptedResourcesTotal: facts.adopted.length } : {}),
+  };
+}
+
+const failedPlacement = ({ id, type, code, message }: ObjectTrouble, { since }: BindingFacts): Json => ({
+  ...resourceIdentifier(id),
+  condition: { type, status: "False", reason: code, message, lastTransitionTime: instantText(since) },
+});
+
+function missingRow({ cluster, reason }: ClusterDecision, record: PlacementRecord, since: Instant): Json {
+  // KubeFleet's row has no clusterName; the name goes into the text (`RULINGS.md` A 59).
+  const failed = { status: "False", reason: "ScheduleFailed", message: `${cluster}: ${reason}` } as const;
+  return { conditions: [scheduledJson(failed, record, since)] };
+}
+
+const scheduledJson = (
+  said: Pick<Condition, "status" | "reason" | "message">,
+  { generation }: PlacementRecord,
+  lastTransitionTime: Instant,
+): JsonObject => conditionJson({ type: "Scheduled", ...said, observedGeneration: generation, lastTransitionTime });
+
+const conditionJson = ({ lastTransitionTime, ...condition }: Condition): JsonObject => ({
+  ...condition,
+  lastTransitionTime: instantText(lastTransitionTime),
+});
+
+const resourceIdentifier = ({ group, version, kind, name, namespace }: VersionedId): JsonObject => ({
+  ...(group === "" ? {} : { group }),
+  version,
+  kind,
+  name,
+  ...(namespace === null ? {} : { namespace }),
+});
+
+const objectIdentifier = ({ group, kind, name, namespace }: ObjectId): JsonObject => ({
+  ...(group === "" ? {} : { group }),
+  kind,
+  name,
+  ...(namespace === null ? {} : { namespace }),
+});
+
+function namespacedName(key: string): JsonObject {
+  const [namespace = "", name = ""] = key.split("/");
+  return { namespace, name };
+}
+
+const list = (key: string, items: readonly Json[]): JsonObject => (items.length === 0 ? {} : { [key]: items });

@@ -1,0 +1,57 @@
+import type { Binding, ClusterDecision, PlacementRecord, PolicySnapshot, SchedulingVerdict } from "../model/ledger.ts";
+import type { ClusterName } from "../model/value.ts";
+
+/** A cluster that the scheduler picked, and its binding under the current policy; null while there is none. */
+export interface SelectedCluster {
+  readonly cluster: ClusterName;
+  readonly reason: string;
+  readonly binding: Binding | null;
+}
+
+/** What the scheduler says of the placement as it is now; null while it has not looked at it. */
+export function currentScheduling({ policySnapshots, generation }: PlacementRecord): SchedulingVerdict | null {
+  const verdict = policySnapshots.at(-1)?.verdict ?? null;
+  return verdict !== null && verdict.observedGeneration >= generation ? verdict : null;
+}
+
+/**
+ * The clusters that a placement is meant to be on, in the order of decisions.
+ *
+ * Decisions are capped at 1000; what is bound beyond that follows by name, so that no cluster is left out of a count.
+ */
+export function selectedClusters(record: PlacementRecord): readonly SelectedCluster[] {
+  const { bindings, policySnapshots } = record;
+  const policy = policySnapshots.at(-1);
+  const scheduling = currentScheduling(record);
+  if (policy === undefined || scheduling === null || record.deleting !== null) return [];
+  const decided = scheduling.decisions.filter((it) => it.selected);
+  const listed = new Set(decided.map((it) => it.cluster));
+  const unlisted = [...bindings.values()].filter((it) => isLive(it, policy) && !listed.has(it.cluster));
+  return [...decided, ...unlisted.map((it) => ({ ...it.decision, cluster: it.cluster }))].map(({ cluster, reason }) => {
+    const binding = bindings.get(cluster);
+    return { cluster, reason, binding: binding !== undefined && isLive(binding, policy) ? binding : null };
+  });
+}
+
+/** Decisions that stand for what could not be found: as many as clusters are missing (`spec/apply.md` §5.5). */
+export function missingClusters(record: PlacementRecord): readonly ClusterDecision[] {
+  const missing = wantedClusters(record) - selectedClusters(record).length;
+  const unselected = (currentScheduling(record)?.decisions ?? []).filter((it) => !it.selected);
+  return record.deleting === null ? unselected.slice(0, Math.max(0, missing)) : [];
+}
+
+/** How many clusters the policy asks for: whatever is found, for PickAll. */
+export function wantedClusters(record: PlacementRecord): number {
+  const { policy } = record.spec;
+  switch (policy.kind) {
+    case "PickAll":
+      return selectedClusters(record).length;
+    case "PickN":
+      return policy.numberOfClusters;
+    case "PickFixed":
+      return policy.clusterNames.length;
+  }
+}
+
+const isLive = (binding: Binding, policy: PolicySnapshot): boolean =>
+  binding.removal === null && binding.state !== "Unscheduled" && binding.policySnapshot === policy.index;

@@ -1,0 +1,86 @@
+import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import { freshCondition, isLatest } from "./cluster-walk.ts";
+import { currentScheduling, selectedClusters, wantedClusters } from "./selected-clusters.ts";
+
+/** A placement in one line of a table. Counts are of clusters. */
+interface PlacementSummary {
+  readonly wanted: number;
+  readonly selected: number;
+  /** On the newest content, with nothing held back. */
+  readonly updated: number;
+  /** Carry all they are to carry now, newest or not. */
+  readonly applied: number;
+  readonly available: number;
+  /** Cannot be rendered, not applied, or explicitly failed; progressing is not failed (`RULINGS.md` B 1). */
+  readonly failed: number;
+  readonly heldBack: number;
+  /** Said something once and cannot be asked now. */
+  readonly unknown: number;
+  readonly state: PlacementState;
+}
+
+/** In the order in which one hides the next: see `stateOf`. */
+type PlacementState =
+  | "Deleting"
+  | "Failed"
+  | "Unscheduled"
+  | "Progressing"
+  | "HeldBack"
+  | "Unknown"
+  | "Unfulfilled"
+  | "Available";
+
+/** Sums up a placement for people who look at many. */
+export function summaryOf(record: PlacementRecord): PlacementSummary {
+  const clusters = selectedClusters(record);
+  const bindings = clusters.flatMap((it) => it.binding ?? []);
+  const count = (holds: (binding: Binding) => boolean): number => bindings.filter(holds).length;
+  const counts = {
+    wanted: wantedClusters(record),
+    selected: clusters.length,
+    updated: count((it) => isLatest(it, record) && says(it, "RolloutStarted") === "True"),
+    applied: count((it) => (says(it, "Applied") ?? says(it, "DiffReported")) === "True"),
+    available: count(isServing),
+    failed: count(hasFailed),
+    heldBack: count(isHeldBack),
+    unknown: count(isSilent),
+  };
+  return { ...counts, state: stateOf(record, bindings, counts) };
+}
+
+/** The worst that is true: what needs a person first, then what moves, then what waits. */
+function stateOf(
+  record: PlacementRecord,
+  bindings: readonly Binding[],
+  counts: Omit<PlacementSummary, "state">,
+): PlacementState {
+  if (record.deleting !== null) return "Deleting";
+  if (record.selectionError !== null || counts.failed > 0) return "Failed";
+  if (currentScheduling(record) === null || (counts.selected === 0 && counts.wanted > 0)) return "Unscheduled";
+  const settled = bindings.filter((it) => isHeldBack(it) || isSilent(it) || (isLatest(it, record) && isServing(it)));
+  if (settled.length < counts.selected) return "Progressing";
+  if (counts.heldBack > 0) return "HeldBack";
+  if (counts.unknown > 0) return "Unknown";
+  return counts.selected < counts.wanted ? "Unfulfilled" : "Available";
+}
+
+const says = (binding: Binding, type: string): string | null => freshCondition(binding, type)?.status ?? null;
+
+const isHeldBack = (binding: Binding): boolean => says(binding, "RolloutStarted") === "False";
+
+const isServing = (binding: Binding): boolean =>
+  (says(binding, "Available") ?? says(binding, "DiffReported")) === "True";
+
+/** The member answered about this very target, and yet its condition is Unknown: it has stopped answering. */
+const isSilent = (binding: Binding): boolean =>
+  hasAnswered(binding) && (says(binding, "Applied") ?? says(binding, "DiffReported")) === "Unknown";
+
+const hasAnswered = ({ facts, target }: Binding): boolean =>
+  facts !== null && facts.sequence === target?.sequence && facts.applied !== "pending";
+
+function hasFailed(binding: Binding): boolean {
+  const refused = ["Overridden", "WorkSynchronized", "Applied", "DiffReported"].some(
+    (it) => says(binding, it) === "False",
+  );
+  return refused || (says(binding, "Available") === "False" && binding.facts?.phase === "failed");
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+
+/** A folder that this process alone writes to. */
+export interface ClaimedFolder {
+  readonly path: string;
+  /** Leaves it to whoever comes next. */
+  release(): Promise<void>;
+}
+
+/** Folders that this process holds. In a container every process has the same id, so an id alone proves no life. */
+const held = new Set<string>();
+
+/**
+ * Claims a folder under `parent`, preferably one that an earlier process filled and left.
+ *
+ * isomorphic-git knows no locks (`libs.md` §1f), so two processes never share a folder. The claim is the folder's name,
+ * `<prefix>-<host>-<process>-<random>`, and renaming is the lock: only one of two processes can win it. Folders of dead
+ * processes of this machine beyond the one that is taken over are removed.
+ */
+export async function claimFolder(parent: string, prefix: string): Promise<ClaimedFolder> {
+  await mkdir(parent, { recursive: true });
+  const host = hostname().replace(/[^A-Za-z0-9.]/g, "_");
+  const name = `${prefix}-${host}-${process.pid}-${randomBytes(4).toString("hex")}`;
+  held.add(name);
+  const own = join(parent, name);
+  const free = (await readdir(parent)).filter((it) => it.startsWith(`${prefix}-`) && isFree(it, prefix, host)).sort();
+  let taken = false;
+  for (const left of free) {
+    const won = await renamed(join(parent, left), taken ? `${own}-surplus` : own);
+    if (won && taken) await rm(`${own}-surplus`, { recursive: true, force: true });
+    taken ||= won;
+  }
+  await mkdir(own, { recursive: true });
+  const release = async (): Promise<void> => {
+    const left = join(parent, `${prefix}-free-${randomBytes(4).toString("hex")}`);
+    await renamed(own, left);
+    held.delete(name);
+  };
+  return { path: own, release };
+}
+
+/** Left behind on purpose, or by a process of this machine that is no more. */
+function isFree(name: string, prefix: string, host: string): boolean {
+  const rest = name.slice(prefix.length + 1);
+  if (rest.startsWith("free-")) return true;
+  if (!rest.startsWith(`${host}-`)) return false;
+  const pid = Number.parseInt(rest.slice(host.length + 1), 10);
+  return Number.isInteger(pid) && (pid === process.pid ? !held.has(name) : !isAlive(pid));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+const renamed = (from: string, to: string): Promise<boolean> =>
+  rename(from, to).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,77 @@
+import type { GitHttpRequest, GitHttpResponse, HttpClient } from "isomorphic-git";
+
+/** Largest answer that is taken: isomorphic-git holds a pack in memory as a whole. */
+const answerLimit = 512 << 20;
+
+/** Thrown into isomorphic-git, and found again at the border: what the connection did, in our words. */
+export class ConnectionLost extends Error {}
+
+/**
+ * HTTP for isomorphic-git, which brings neither a deadline nor a bound on the answer (`libs.md` §1d).
+ *
+ * `authorization` goes with the first request, which saves the round trip of a 401. It is not sent on to another
+ * origin when the server redirects.
+ */
+export function isoHttp(authorization: string | null, deadlineMs: number): HttpClient {
+  return { request: (request) => exchange(request, authorization, deadlineMs) };
+}
+
+/**
+ * Answers are taken whole before isomorphic-git sees any of them: it reads a list of branches that broke off as a list
+ * without the rest, and a state branch that only seems to be absent would be founded again.
+ */
+async function exchange(
+  { url, method = "GET", headers = {}, body }: GitHttpRequest,
+  authorization: string | null,
+  deadlineMs: number,
+): Promise<GitHttpResponse> {
+  const signal = AbortSignal.timeout(deadlineMs);
+  const authorized = authorization === null ? headers : { ...headers, authorization };
+  try {
+    const content = body === undefined ? null : Uint8Array.from(await gathered(body, Number.MAX_SAFE_INTEGER));
+    const answer = await fetch(url, { method, headers: authorized, body: content, signal });
+    const bytes = await gathered((answer.body ?? []) as AsyncIterable<Uint8Array>, answerLimit);
+    if (isCutOff(answer, bytes)) throw new ConnectionLost("the server's answer is cut off");
+    return {
+      url: answer.url,
+      method,
+      headers: Object.fromEntries(answer.headers),
+      statusCode: answer.status,
+      statusMessage: answer.statusText,
+      body: once(bytes),
+    };
+  } catch (error) {
+    if (error instanceof ConnectionLost) throw error;
+    throw new ConnectionLost(reasonOf(error, deadlineMs), { cause: error });
+  }
+}
+
+/** Every answer of the smart protocol ends with a flush packet. */
+const isCutOff = (answer: Response, bytes: Buffer): boolean =>
+  answer.ok &&
+  (answer.headers.get("content-type") ?? "").startsWith("application/x-git-") &&
+  bytes.toString("latin1", Math.max(0, bytes.length - 4)) !== "0000";
+
+async function gathered(body: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limit) throw new ConnectionLost(`the server sent more than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function* once(bytes: Uint8Array): AsyncIterableIterator<Uint8Array> {
+  yield bytes;
+}
+
+/** `fetch failed` says nothing; its cause does: ECONNREFUSED, ENOTFOUND, a certificate that expired. */
+function reasonOf(error: unknown, deadlineMs: number): string {
+  if (!(error instanceof Error)) return "the connection broke";
+  if (error.name === "TimeoutError") return `no answer within ${Math.ceil(deadlineMs / 1000)} s`;
+  const inner = error.cause instanceof Error ? error.cause : error;
+  const code = (inner as NodeJS.ErrnoException).code;
+  return code === undefined ? `the connection broke: ${inner.message}` : `the connection broke: ${code}`;
+}

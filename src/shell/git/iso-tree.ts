@@ -1,0 +1,117 @@
+import git, { type TreeEntry } from "isomorphic-git";
+import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
+import type { Edit, TreeFile } from "../reconcile/ports.ts";
+import { atomicFiles } from "./atomic-files.ts";
+import { assertTreePath } from "./tree-path.ts";
+
+/** Objects of one repository, as isomorphic-git is asked for them. */
+export interface IsoStore {
+  readonly gitdir: string;
+  /** Shared by all calls; without it every read parses the packs' indexes again (`libs.md` §1a). */
+  readonly cache: object;
+}
+
+/** Every file of a commit, ordered by path; only those under `under` when it is given. Sizes stay unknown. */
+export async function listFiles(store: IsoStore, commit: Commit, under?: string): Promise<readonly TreeFile[]> {
+  const folder = under === undefined ? [] : under.split("/").filter((it) => it !== "");
+  let tree: string | null = commit;
+  for (const name of folder) {
+    const entry: TreeEntry | undefined = tree === null ? undefined : (await entriesOf(store, tree)).get(name);
+    tree = entry?.type === "tree" ? entry.oid : null;
+  }
+  const files: TreeFile[] = [];
+  if (tree !== null) await collect(store, tree, folder.map((it) => `${it}/`).join(""), files);
+  return files.sort((a, b) => compareText(a.path, b.path));
+}
+
+/**
+ * Writes the trees that `edits` make out of `parent`'s, and gives the id of the root.
+ *
+ * Only folders with edits in them are read and written. A folder that lost its last file is gone, as in git; the root
+ * may be empty.
+ */
+export async function writeTrees(store: IsoStore, parent: Commit | null, edits: readonly Edit[]): Promise<string> {
+  const blobs = await writeBlobs(store, edits);
+  const root = folderOf(edits, blobs);
+  return (await applyFolder(store, parent, root)) ?? writeTree(store, []);
+}
+
+/** The edits of one folder: names that go, blobs that are to stand there, and the edits of folders inside. */
+interface Folder {
+  readonly removed: Set<string>;
+  readonly files: Map<string, string>;
+  readonly folders: Map<string, Folder>;
+}
+
+const emptyFolder = (): Folder => ({ removed: new Set(), files: new Map(), folders: new Map() });
+
+function folderOf(edits: readonly Edit[], blobs: ReadonlyMap<string, string>): Folder {
+  const root = emptyFolder();
+  for (const edit of edits) {
+    assertTreePath(edit.path);
+    const parts = edit.path.split("/");
+    const name = parts.pop() ?? "";
+    const folder = parts.reduce(enter, root);
+    const blob = edit.kind === "link" ? edit.blob : blobs.get(edit.path);
+    if (blob === undefined) folder.removed.add(name);
+    else folder.files.set(name, blob);
+  }
+  return root;
+}
+
+function enter(folder: Folder, name: string): Folder {
+  const inner = folder.folders.get(name) ?? emptyFolder();
+  folder.folders.set(name, inner);
+  return inner;
+}
+
+/** What goes, goes first, as in the other engine: a file may become a folder in the same commit, and a folder a file. */
+async function applyFolder(store: IsoStore, tree: string | null, folder: Folder): Promise<string | null> {
+  const entries = tree === null ? new Map<string, TreeEntry>() : await entriesOf(store, tree);
+  for (const name of folder.removed) entries.delete(name);
+  for (const [name, inner] of folder.folders) {
+    const before = entries.get(name);
+    const beneath = before?.type === "tree" ? before.oid : null;
+    const oid = await applyFolder(store, beneath, inner);
+    if (oid !== null) entries.set(name, { mode: "040000", path: name, oid, type: "tree" });
+    else if (beneath !== null) entries.delete(name);
+  }
+  for (const [name, oid] of folder.files) entries.set(name, { mode: "100644", path: name, oid, type: "blob" });
+  return entries.size === 0 ? null : writeTree(store, [...entries.values()]);
+}
+
+const writeTree = (store: IsoStore, tree: TreeEntry[]): Promise<string> =>
+  git.writeTree({ fs: atomicFiles, gitdir: store.gitdir, tree });
+
+/** Sixteen at a time: enough to keep the disk busy, few enough to bound memory. */
+const writersAtOnce = 16;
+
+async function writeBlobs(store: IsoStore, edits: readonly Edit[]): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  const queue = edits.values();
+  const writer = async (): Promise<void> => {
+    for (const edit of queue) {
+      if (edit.kind !== "write") continue;
+      const blob = Buffer.from(edit.text);
+      ids.set(edit.path, await git.writeBlob({ fs: atomicFiles, gitdir: store.gitdir, blob }));
+    }
+  };
+  await Promise.all(Array.from({ length: writersAtOnce }, writer));
+  return ids;
+}
+
+async function entriesOf(store: IsoStore, oid: string): Promise<Map<string, TreeEntry>> {
+  const { tree } = await git.readTree({ fs: atomicFiles, ...store, oid });
+  return new Map(tree.map((it) => [it.path, it]));
+}
+
+async function collect(store: IsoStore, tree: string, prefix: string, files: TreeFile[]): Promise<void> {
+  for (const entry of (await entriesOf(store, tree)).values()) {
+    const path = prefix + entry.path;
+    if (entry.type === "tree") await collect(store, entry.oid, `${path}/`, files);
+    else files.push({ path, blob: entry.oid as BlobId, size: null, kind: kindOf(entry) });
+  }
+}
+
+const kindOf = ({ mode, type }: TreeEntry): TreeFile["kind"] =>
+  type === "commit" ? "submodule" : mode === "120000" ? "link" : "file";

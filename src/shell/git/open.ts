@@ -1,0 +1,67 @@
+import type { Repository } from "../reconcile/ports.ts";
+import { addressOf } from "./address.ts";
+import { branchesOf } from "./branch.ts";
+import { openRemote } from "./mirror-hub.ts";
+import { gitFolderOf, openPath } from "./path-hub.ts";
+import { gitEnvironment, runGit } from "./process.ts";
+import { repositoryFault } from "./repository-fault.ts";
+
+/** Which hub, and how it is reached. */
+export interface RepositoryOptions {
+  /** A path, an http(s), ssh or file URL, or `git@host:path`. May carry credentials. */
+  readonly repo: string;
+  readonly branch: string;
+  readonly stateBranch: string;
+  /** "auto" takes the git program where there is one, and isomorphic-git for http(s) where there is none. */
+  readonly engine: "auto" | "iso" | "program";
+  /** Mirrors of remote hubs live here; a hub at a path does not use it. */
+  readonly cacheFolder: string;
+  /** For http(s), sent up front; null leaves it to the URL and to git's credential helpers. */
+  readonly token: string | null;
+  /** Longest wait for one exchange with a server; two minutes when absent, half an hour for a first clone. */
+  readonly deadlineMs?: number;
+}
+
+/**
+ * Opens the hub.
+ *
+ * Rejects with a fault when the address or a branch's name is refused, or when no engine can reach it. A remote hub is
+ * first spoken to by `heads`; whether it exists and lets us in shows there.
+ */
+export async function openRepository(options: RepositoryOptions): Promise<Repository> {
+  const address = addressOf(options.repo, options.token);
+  const branches = branchesOf(options.branch, options.stateBranch);
+  const { cacheFolder, deadlineMs, engine } = options;
+  const remote = { branches, cacheFolder, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
+  if (engine === "program" || (engine === "auto" && (await hasGit()))) {
+    return address.kind === "path" ? openPath(address, branches) : openRemote(address, remote);
+  }
+  if (address.kind === "http") {
+    const { openIso } = await import("./iso.ts");
+    return openIso(address, remote);
+  }
+  const message = engine === "iso" ? "isomorphic-git speaks http and https only" : "no git program was found";
+  const fix = "install git 2.31 or newer and leave out --engine, or give an https URL";
+  throw repositoryFault("RepositoryUnsupported", `opening ${address.name}`, message, { fix });
+}
+
+/**
+ * The folder to watch for changes of a hub on this machine (see `watchRepository`); null for a hub behind a URL.
+ * `repo` is what {@link openRepository} was given.
+ */
+export async function localGitDir(repo: string): Promise<string | null> {
+  const address = addressOf(repo, null);
+  return address.kind === "path" ? gitFolderOf(address) : null;
+}
+
+/** The oldest git that knows everything we ask: `GIT_CONFIG_COUNT` and `rev-parse --path-format` came with it. */
+const oldest = [2, 31] as const;
+
+async function hasGit(): Promise<boolean> {
+  const git = { gitDir: null, environment: gitEnvironment(), secrets: [] };
+  const answer = await runGit(git, ["--version"], { during: "looking for git" }).catch(() => null);
+  const version = /(\d+)\.(\d+)/.exec(answer?.output.toString("latin1") ?? "");
+  if (version === null) return false;
+  const [major, minor] = [Number(version[1]), Number(version[2])];
+  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+}

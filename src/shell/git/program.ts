@@ -1,0 +1,168 @@
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
+import type { Committed, Heads, Proposal, Repository, TreeFile } from "../reconcile/ports.ts";
+import { BlobReader } from "./blob-reader.ts";
+import { importStream } from "./import-stream.ts";
+import { isObjectId } from "./object-id.ts";
+import { type Git, type GitAnswer, runGit } from "./process.ts";
+import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
+
+/** The one thing in which a hub at a path and a hub behind a URL differ: where its branches live. */
+export interface Hub {
+  heads(): Promise<Heads>;
+  /**
+   * Moves the state branch from `parent` to `commit`, which so far only `scratch` holds. May take `scratch` away with it;
+   * what remains of it is left to the caller.
+   */
+  move(commit: Commit, parent: Commit | null, scratch: string): Promise<Committed>;
+}
+
+/** Where commits stand before the state branch moves to them: `refs/flotilla/write/<seconds>-<process>-<random>`. */
+const scratchFolder = "refs/flotilla/write";
+
+/** Nothing takes longer than a day between writing a commit and moving the branch; an older ref is a dead process's. */
+const scratchLifetimeSeconds = 86_400;
+
+/** Loose objects pile up with every commit. `git gc --auto` looks whether it is time, and usually does nothing. */
+const commitsBetweenTidying = 200;
+
+/**
+ * The hub through the git program: bulk reads from one `cat-file --batch`, writes through one `fast-import`.
+ *
+ * A refused commit leaves no ref behind; its objects are unreachable and go with the next gc.
+ */
+export class ProgramRepository implements Repository {
+  readonly name: string;
+  readonly #git: Git;
+  readonly #hub: Hub;
+  readonly #blobs: BlobReader;
+  #commits = 0;
+
+  constructor(name: string, git: Git, hub: Hub) {
+    this.name = name;
+    this.#git = git;
+    this.#hub = hub;
+    this.#blobs = new BlobReader(git, name);
+  }
+
+  heads(): Promise<Heads> {
+    return this.#hub.heads();
+  }
+
+  async files(commit: Commit, under?: string): Promise<readonly TreeFile[]> {
+    const folder = under === undefined ? [] : ["--", `${under.replace(/\/+$/, "")}/`];
+    const { output } = await this.#sure(["ls-tree", "-r", "-z", "-l", "--full-tree", commit, ...folder], "reading");
+    const files = output.toString("utf8").split("\0").slice(0, -1).map(treeFileOf);
+    return files.sort((a, b) => compareText(a.path, b.path));
+  }
+
+  blobs(ids: readonly BlobId[], limit?: number): Promise<ReadonlyMap<BlobId, Uint8Array>> {
+    return this.#blobs.read(ids, limit);
+  }
+
+  descends(commit: Commit, ancestor: Commit): Promise<boolean> {
+    return descends(this.#git, this.name, commit, ancestor);
+  }
+
+  async commit(proposal: Proposal): Promise<Committed> {
+    const stamp = Math.floor(Date.now() / 1000);
+    const scratch = `${scratchFolder}/${stamp}-${process.pid}-${randomBytes(6).toString("hex")}`;
+    let outcome: Committed | null = null;
+    try {
+      const commit = await this.#import(proposal, scratch);
+      outcome = await this.#hub.move(commit, proposal.parent, scratch);
+      return outcome;
+    } finally {
+      await this.#tidy(outcome?.kind === "committed" ? null : scratch);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#blobs.close();
+  }
+
+  async #import(proposal: Proposal, scratch: string): Promise<Commit> {
+    const args = ["fast-import", "--quiet", "--done", "--date-format=raw"];
+    const answer = await this.#try(args, "writing to", importStream(proposal, scratch));
+    if (answer.code === 0) return answer.output.toString("latin1").trim() as Commit;
+    const [report, complaint] = crashReportIn(answer.complaint);
+    if (report !== null) await rm(join(this.#git.gitDir ?? "", report), { force: true });
+    throw faultOfComplaint(`writing to ${this.name}`, complaint);
+  }
+
+  /** After the outcome is known, which nothing here may change any more. */
+  async #tidy(scratch: string | null): Promise<void> {
+    this.#commits += 1;
+    const chores = scratch === null ? [] : [["update-ref", "-d", scratch]];
+    if (this.#commits % commitsBetweenTidying === 0) chores.push(["gc", "--auto", "--quiet"]);
+    for (const chore of chores) await this.#try(chore, "tidying up").catch(() => {});
+  }
+
+  async #sure(args: readonly string[], verb: string, input: Iterable<string> = []): Promise<GitAnswer> {
+    const answer = await this.#try(args, verb, input);
+    if (answer.code === 0) return answer;
+    throw faultOfComplaint(`${verb} ${this.name}`, answer.complaint);
+  }
+
+  #try(args: readonly string[], verb: string, input: Iterable<string> = []): Promise<GitAnswer> {
+    return runGit(this.#git, args, { during: `${verb} ${this.name}`, input });
+  }
+}
+
+/**
+ * Takes the crash report out of what fast-import said, which it leaves in the git folder for whatever it could not do:
+ * the report's file name, and the rest.
+ */
+function crashReportIn(complaint: string): readonly [string | null, string] {
+  const line = /^fast-import: dumping crash report to .*?(fast_import_crash_\d+)\n?/m.exec(complaint);
+  return line === null ? [null, complaint] : [line[1] ?? null, complaint.replace(line[0], "").trim()];
+}
+
+/** Removes scratch refs of processes that died between writing a commit and moving the branch. */
+export async function sweepScratch(git: Git, during: string): Promise<void> {
+  const { output } = await runGit(git, ["for-each-ref", "--format=%(refname)", scratchFolder], { during });
+  const oldest = Date.now() / 1000 - scratchLifetimeSeconds;
+  const dead = output
+    .toString("utf8")
+    .split("\n")
+    .filter((ref) => ref !== "" && Number.parseInt(ref.slice(scratchFolder.length + 1), 10) < oldest);
+  if (dead.length > 0)
+    await runGit(git, ["update-ref", "--stdin"], { during, input: dead.map((it) => `delete ${it}\n`) });
+}
+
+/**
+ * Whether `commit` is `ancestor` or follows it.
+ *
+ * An ancestor that is not even here is none: history is whole. Where it is not, in a shallow clone, "no" would be a
+ * guess, and is refused instead (`DESIGN.md` §3).
+ */
+export async function descends(git: Git, name: string, commit: Commit, ancestor: Commit): Promise<boolean> {
+  if (commit === ancestor) return true;
+  if (!isObjectId(ancestor)) return false;
+  const during = `reading the history of ${name}`;
+  const { code, complaint } = await runGit(git, ["merge-base", "--is-ancestor", ancestor, commit], { during });
+  if (code === 0) return true;
+  const shallow = await runGit(git, ["rev-parse", "--is-shallow-repository"], { during });
+  if (shallow.output.toString("utf8").trim() === "true") {
+    const fix = "run git fetch --unshallow there, or check out with full history (fetch-depth: 0)";
+    throw repositoryFault("RepositoryUnsupported", during, "it is a shallow clone: its history is cut off", { fix });
+  }
+  if (code === 1) return false;
+  const here = await runGit(git, ["cat-file", "-e", `${commit}^{commit}`], { during });
+  if (here.code === 0) return false;
+  throw faultOfComplaint(during, complaint);
+}
+
+/** `100644 blob <id> <size, padded>\t<path>` */
+function treeFileOf(line: string): TreeFile {
+  const tab = line.indexOf("\t");
+  const [mode, , blob, size] = line.slice(0, tab).split(/ +/);
+  return {
+    path: line.slice(tab + 1),
+    blob: blob as BlobId,
+    size: size === "-" ? null : Number(size),
+    kind: mode === "120000" ? "link" : mode === "160000" ? "submodule" : "file",
+  };
+}

@@ -1,0 +1,191 @@
+import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
+import type { ObjectKey } from "../../core/model/manifest.ts";
+import type { ClusterActions, PlacementActions } from "../../core/model/plan.ts";
+import type { Receipt } from "../reconcile/ports.ts";
+import { applyAll, claimedEntry } from "./apply.ts";
+import { type Change, type Changes, changed, isOutdated, refusalOf, stillDue } from "./claim.ts";
+import { resourceOf, type Served } from "./discovery.ts";
+import { readInventory, type StoredInventory, writeInventory } from "./inventory.ts";
+import { kubeSystem, lossOf, uidOf } from "./observe.ts";
+import { removeAll } from "./remove.ts";
+import { entryOf, type Removal, type Result, type Scene, type Write } from "./scene.ts";
+import { survey } from "./survey.ts";
+import { approach, rivals } from "./takeover.ts";
+
+/**
+ * Carries out what one member is to do: claim, write, remove, record.
+ *
+ * The claim stands in the member's inventory before any object is touched, and the result after: whenever this is cut
+ * short, the inventory is a superset of what is live, and the next pass goes on from there (`DESIGN.md` §4). Never rejects.
+ */
+export async function actOn(scene: Opening): Promise<Receipt> {
+  const tally: Tally = { created: 0, configured: 0, deleted: 0, released: 0, failed: 0 };
+  const receipt = (interrupted: string | null): Receipt => ({ cluster: scene.actions.cluster, ...tally, interrupted });
+  try {
+    const ready = await prepare(scene);
+    if (typeof ready === "string") return receipt(ready);
+    const opened = { ...scene, asOf: ready.claimed.asOf };
+    const writes = await applyAll(opened, ready.writes);
+    // With writes missing, what is to go may still be needed by what should have taken its place.
+    const removals = await removeAll(opened, scene.contact.loss === null ? ready.removals : []);
+    for (const { effect } of [...writes.values(), ...removals.values()]) if (effect !== "none") tally[effect] += 1;
+    tally.failed += ready.writes.length - writes.size;
+    const trouble = await record(scene, ready.claimed, resultChanges(ready, writes, removals));
+    return receipt(trouble ?? scene.contact.loss ?? ready.outdated);
+  } catch (error) {
+    return receipt(lossOf(error).message);
+  }
+}
+
+/** The scene before the inventory was read. */
+type Opening = Omit<Scene, "asOf">;
+
+type Tally = { -readonly [key in "created" | "configured" | "deleted" | "released" | "failed"]: number };
+
+/** An action whose claim stands. */
+interface Ready {
+  readonly claimed: StoredInventory;
+  readonly accepted: readonly PlacementActions[];
+  readonly writes: readonly Write[];
+  readonly removals: readonly Removal[];
+  /** Names the placements that a later action has overtaken; null when there are none. */
+  readonly outdated: string | null;
+}
+
+const mostConflicts = 5;
+
+/** Makes sure of the member and the fence, finds out what exists, and claims; a text says why nothing may be done. */
+async function prepare(scene: Opening): Promise<Ready | string> {
+  const { client, actions } = scene;
+  const identity = await client.request({ method: "GET", path: kubeSystem });
+  if (identity.kind === "refused") return identity.message;
+  const uid = uidOf(identity);
+  if (uid !== actions.clusterUid) return `it is another cluster now (kube-system ${uid}, not ${actions.clusterUid})`;
+  let earlier: Inventory | null = null;
+  for (let attempt = 0; attempt < mostConflicts; attempt += 1) {
+    const stored = await readInventory(client);
+    if (stored.kind === "refused") return `its inventory cannot be read: ${stored.message}`;
+    const refusal = refusalOf(actions, stored.inventory);
+    if (refusal !== null) return refusal;
+    const plan = await planFor(scene, stored.inventory, earlier, await servedFor(scene));
+    const claim = changed(stored.inventory, claimChanges(scene, plan), actions);
+    const written = await writeInventory(client, stored, claim);
+    if (written.kind === "written") return { ...plan, claimed: written.stored };
+    if (written.kind === "refused") return `its inventory cannot be written: ${written.refusal.message}`;
+    earlier ??= stored.inventory;
+  }
+  return "somebody else keeps writing its inventory";
+}
+
+/** What the member serves, asked anew when it is not known to serve a kind that is to be written. */
+async function servedFor({ client, discovery, actions }: Opening): Promise<Served> {
+  const known = await discovery.served(client);
+  const isKnown = actions.placements.every(({ apply }) => apply.every(({ id }) => resourceOf(known, id) !== null));
+  return isKnown ? known : discovery.refresh(client);
+}
+
+/** Sorts the actions out: whose turn it is, what is to be written and how, what is to go. */
+async function planFor(
+  scene: Opening,
+  inventory: Inventory,
+  earlier: Inventory | null,
+  served: Served,
+): Promise<Omit<Ready, "claimed">> {
+  const { client, actions } = scene;
+  const late = actions.placements.filter(
+    (it) =>
+      isOutdated(it, actions, inventory) ||
+      // It was there a moment ago: a later action has removed it since.
+      (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement)),
+  );
+  const accepted = actions.placements.filter((it) => !late.includes(it));
+  // A report on differences never writes anything (`RULINGS.md` C 1).
+  const wanted = accepted
+    .filter((it) => it.applyStrategy.type !== "ReportDiff")
+    .flatMap((action) => action.apply.map((item) => ({ action, item, before: entryOf(inventory, action, item.key) })));
+  const unknown = wanted.filter(({ before }) => before === null || before.uid === null).map(({ item }) => item.id);
+  const found = await survey(client, served, unknown);
+  const rivalOf = rivals(inventory, accepted);
+  const writes = wanted.map(({ action, item, before }): Write => {
+    const known = before !== null && before.uid !== null;
+    const rival = known ? null : rivalOf(item.key, action);
+    const claimant = { fleet: actions.fleet, action, entry: before, rival };
+    const way = known
+      ? ({ kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const)
+      : approach(found.get(item.key) ?? { kind: "absent" }, claimant);
+    return { id: item.id, action, item, before, approach: way };
+  });
+  return { accepted, writes, removals: removalsOf(accepted, inventory), outdated: outdatedText(late) };
+}
+
+/** Only what the inventory lists can go (`RULINGS.md` D 1). */
+const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory): readonly Removal[] =>
+  accepted.flatMap((action) =>
+    action.remove.flatMap((departure): readonly Removal[] => {
+      const entry = entryOf(inventory, action, departure.key);
+      return entry === null ? [] : [{ id: departure.id, action, departure, entry }];
+    }),
+  );
+
+const outdatedText = (late: readonly PlacementActions[]): string | null =>
+  late.length === 0
+    ? null
+    : `a later action has overtaken placement ${late
+        .slice(0, 5)
+        .map((it) => it.placement)
+        .join(", ")}`;
+
+/** The claim: everything that is about to be written, beside everything that was there. */
+function claimChanges(scene: Opening, { accepted, writes }: Omit<Ready, "claimed">): Changes {
+  return new Map(
+    accepted.map((action): [PlacementActions["placement"], Change] => {
+      const own = writes.filter((it) => it.action === action);
+      const entries = new Map(own.map((it) => [it.item.key, claimedEntry(scene, it)]));
+      // Nothing is forgotten yet, so a placement that goes keeps standing until its objects went.
+      return [action.placement, { sequence: action.sequence, digest: action.digest, entries }];
+    }),
+  );
+}
+
+function resultChanges(
+  { accepted }: Ready,
+  writes: ReadonlyMap<Write, Result>,
+  removals: ReadonlyMap<Removal, Result>,
+): Changes {
+  const entries = new Map(
+    accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>(it.forget.map((key) => [key, null]))]),
+  );
+  for (const [{ action, item }, { entry }] of writes) entries.get(action)?.set(item.key, entry);
+  for (const [{ action, departure }, { entry }] of removals) entries.get(action)?.set(departure.key, entry);
+  return new Map(
+    accepted.map((it): [PlacementActions["placement"], Change] => [
+      it.placement,
+      { sequence: it.sequence, digest: it.digest, entries: entries.get(it) ?? new Map() },
+    ]),
+  );
+}
+
+/** Writes the result over the claim; a text says why it could not. Without it, the claim stands and nothing is lost. */
+async function record(scene: Opening, claimed: StoredInventory, results: Changes): Promise<string | null> {
+  const { recorder: client, actions } = scene;
+  let stored = claimed;
+  let due = results;
+  for (let attempt = 0; attempt < mostConflicts; attempt += 1) {
+    const next = changed(stored.inventory, due, headOf(actions, stored.inventory));
+    const written = await writeInventory(client, stored, next);
+    if (written.kind === "written") return null;
+    if (written.kind === "refused") return `its inventory cannot be written: ${written.refusal.message}`;
+    const fresh = await readInventory(client);
+    if (fresh.kind === "refused") return `its inventory cannot be read: ${fresh.message}`;
+    stored = fresh;
+    due = stillDue(results, actions, fresh.inventory);
+    if (due.size === 0) return null;
+  }
+  return "somebody else keeps writing its inventory";
+}
+
+/** Whoever is later by epoch, or owns the inventory by now, stays at its head. */
+function headOf(actions: ClusterActions, inventory: Inventory): ClusterActions {
+  if (refusalOf(actions, inventory) === null) return actions;
+  return { ...actions, fleet: inventory.fleet, epoch: inventory.epoch };
+}

@@ -1,0 +1,91 @@
+import type { Inventory, InventoryEntry, InventoryPlacement } from "../../core/model/inventory.ts";
+import type { ObjectKey } from "../../core/model/manifest.ts";
+import type { ClusterActions, PlacementActions } from "../../core/model/plan.ts";
+import { compareText, type Digest, type PlacementKey, type Sequence } from "../../core/model/value.ts";
+
+/** What an action does to one placement of the inventory. */
+export interface Change {
+  readonly sequence: Sequence;
+  /** Null when nothing of the placement is to stay. */
+  readonly digest: Digest | null;
+  /** Null drops the entry. */
+  readonly entries: ReadonlyMap<ObjectKey, InventoryEntry | null>;
+}
+
+/** Changes by placement. */
+export type Changes = ReadonlyMap<PlacementKey, Change>;
+
+/** Why the inventory refuses a whole action: another fleet's, or later than it. Null when it does not. */
+export function refusalOf({ fleet, epoch }: ClusterActions, inventory: Inventory): string | null {
+  if (inventory.fleet !== "" && inventory.fleet !== fleet) {
+    return `its inventory belongs to another fleet (${inventory.fleet.slice(0, 80)})`;
+  }
+  if (inventory.epoch > epoch) return `its inventory is of epoch ${inventory.epoch}, later than this action's ${epoch}`;
+  return null;
+}
+
+/**
+ * Why the inventory refuses one placement's part: a later target was claimed here already (`DESIGN.md` §4, fence).
+ * Sequences count within an epoch; a later epoch overrules them.
+ */
+export function isOutdated(action: PlacementActions, actions: ClusterActions, inventory: Inventory): boolean {
+  const there = inventory.placements.get(action.placement);
+  return there !== undefined && inventory.epoch === actions.epoch && there.sequence > action.sequence;
+}
+
+/** Tombstones kept: a reconciler that froze for longer than it takes to remove so many placements is not fenced off. */
+const mostTombstones = 200;
+
+/**
+ * The inventory with the changes made. A placement of which nothing is left stays as a tombstone: its sequence goes on
+ * refusing whoever still wants to write what was removed.
+ */
+export function changed(inventory: Inventory, changes: Changes, { fleet, epoch }: ClusterActions): Inventory {
+  const placements = new Map<PlacementKey, InventoryPlacement>(inventory.placements);
+  for (const [key, change] of changes) {
+    const before = placements.get(key);
+    const entries = new Map(before?.entries ?? []);
+    for (const [object, entry] of change.entries) {
+      if (entry === null) entries.delete(object);
+      else entries.set(object, entry);
+    }
+    const digest = change.digest ?? before?.digest ?? ("" as Digest);
+    placements.set(key, { sequence: change.sequence, digest, entries });
+  }
+  return { fleet, epoch, placements: withoutOldTombstones(placements) };
+}
+
+function withoutOldTombstones(placements: ReadonlyMap<PlacementKey, InventoryPlacement>): Inventory["placements"] {
+  const tombs = [...placements].filter(([, it]) => it.entries.size === 0);
+  if (tombs.length <= mostTombstones) return placements;
+  const newestFirst = tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
+  const dropped = new Set(newestFirst.slice(mostTombstones).map(([key]) => key));
+  return new Map([...placements].filter(([key]) => !dropped.has(key)));
+}
+
+/**
+ * What is left of our results when somebody else wrote the inventory since our claim.
+ *
+ * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
+ * wrote and that the inventory does not know are added, so that they can be seen and put right.
+ */
+export function stillDue(changes: Changes, actions: ClusterActions, inventory: Inventory): Changes {
+  if (inventory.fleet !== "" && inventory.fleet !== actions.fleet) return new Map();
+  const isLaterEpoch = inventory.epoch > actions.epoch;
+  const due = new Map<PlacementKey, Change>();
+  for (const [key, change] of changes) {
+    const there = inventory.placements.get(key);
+    const hasMovedOn = isLaterEpoch || there === undefined || there.sequence > change.sequence;
+    if (!hasMovedOn) {
+      due.set(key, change);
+      continue;
+    }
+    const unseen = [...change.entries].filter(
+      ([object, entry]) => entry !== null && entry.uid !== null && there?.entries.has(object) !== true,
+    );
+    if (unseen.length === 0) continue;
+    const sequence = there?.sequence ?? change.sequence;
+    due.set(key, { sequence, digest: there?.digest ?? change.digest, entries: new Map(unseen) });
+  }
+  return due;
+}

@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
+import { type Deadlines, exchange, type Incoming, usualDeadlines } from "./exchange.ts";
+import { type Connection, socketsPerMember } from "./kubeconfig.ts";
+import { type Limiter, limiter } from "./limiter.ts";
+import { Lost } from "./lost.ts";
+
+/** What a member says to one request. A refusal is an answer; only losing the member is thrown, as {@link Lost}. */
+export type Answer = { readonly kind: "done"; readonly status: number; readonly body: JsonObject } | Refused;
+
+/** A Kubernetes `Status` of failure. */
+export interface Refused {
+  readonly kind: "refused";
+  readonly status: number;
+  /** `NotFound`, `Conflict`, `Forbidden` …; empty when the answer was no Status. */
+  readonly reason: string;
+  readonly message: string;
+  /** Kind of the thing that the refusal is about, as `details.kind` gives it: a plural, such as `namespaces`. */
+  readonly about: string;
+  readonly causes: readonly { readonly reason: string; readonly field: string; readonly message: string }[];
+}
+
+/** What is asked of a member. */
+export interface Request {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Without the server's own prefix: `/api/v1/namespaces`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly contentType?: string;
+  readonly accept?: string;
+}
+
+/** Speaks raw JSON with one member: nothing is dropped or rewritten on the way (`libs.md` §3). */
+export interface Client {
+  request(request: Request): Promise<Answer>;
+  /** Every item of a list, page by page, or the refusal. A list is complete or it is none (`security.md` F-39). */
+  list(request: ListRequest): Promise<Listing | Refused>;
+  /** The same client, whose requests end when the signal does. */
+  until(signal: AbortSignal): Client;
+  close(): void;
+}
+
+/** A whole list. */
+export interface Listing {
+  readonly kind: "listed";
+  readonly items: readonly JsonObject[];
+  /** Of the member when it began to answer. */
+  readonly resourceVersion: string;
+}
+
+/** Which objects are to be listed, and in which form. */
+export interface ListRequest {
+  readonly path: string;
+  readonly labelSelector?: string;
+  readonly accept?: string;
+}
+
+/** The content type of a server-side apply. */
+export const applyPatch = "application/apply-patch+yaml";
+/** The content type of a patch of RFC 6902. */
+export const jsonPatch = "application/json-patch+json";
+/** Only the metadata of objects; a server that cannot do it sends them whole, which holds the metadata too. */
+export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+/** {@link metadataOnly}, of lists. */
+export const metadataListOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+/** Opens a client that keeps its connections, as many at once as there are sockets. */
+export function openClient(connection: Connection, deadlines: Deadlines = usualDeadlines): Client {
+  const session: Session = { connection, deadlines, lanes: limiter(socketsPerMember), credentials: null };
+  return clientOf(session, null);
+}
+
+/** What the views of one client share. */
+interface Session {
+  readonly connection: Connection;
+  readonly deadlines: Deadlines;
+  readonly lanes: Limiter;
+  /** Asked for once, and once more when the member does not accept them. */
+  credentials: Promise<Readonly<Record<string, string>>> | null;
+}
+
+function clientOf(session: Session, signal: AbortSignal | null): Client {
+  const request = (it: Request): Promise<Answer> => session.lanes.run(() => persist(session, it, signal));
+  return {
+    request,
+    list: (it) => listPages(request, it),
+    until: (ending) => clientOf(session, ending),
+    close: () => session.connection.agent.destroy(),
+  };
+}
+
+const attempts = 5;
+const patienceMs = 10_000;
+
+/**
+ * Sends one request until it is answered, at most five times. Every request of ours can be repeated: reads, applies, and
+ * writes that name a resourceVersion or a uid. Overload (429) also narrows the lanes (`security.md` F-33).
+ */
+async function persist(session: Session, request: Request, signal: AbortSignal | null): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const incoming = await authorized(session, request, signal).catch((error: unknown) => {
+      if (attempt > 1 || !isBroken(error)) throw error;
+      return null;
+    });
+    // A kept connection that the other side had closed: once more, on a new one.
+    if (incoming === null) continue;
+    const isBusy = incoming.status === 429;
+    if (isBusy) session.lanes.slower();
+    else session.lanes.faster();
+    const isPassing = isBusy || [500, 502, 503, 504].includes(incoming.status);
+    if (!isPassing || attempt >= attempts) return answerOf(incoming);
+    if (incoming.status === 500 && incoming.retryAfterMs === null && attempt >= 2) return answerOf(incoming);
+    const pause = Math.min(incoming.retryAfterMs ?? 100 * 2 ** attempt, patienceMs);
+    await sleep(pause, undefined, signal === null ? {} : { signal }).catch(() => {
+      throw new Lost("Unreachable", "out of time");
+    });
+  }
+}
+
+const isBroken = (error: unknown): boolean =>
+  error instanceof Lost && isObject(error.cause) && ["ECONNRESET", "EPIPE"].includes(String(error.cause["code"]));
+
+/** One exchange with our credentials, which are renewed once when they are not accepted (401). */
+async function authorized(session: Session, request: Request, signal: AbortSignal | null): Promise<Incoming> {
+  const used = session.credentials ?? obtain(session);
+  const first = await sent(session, request, await used, signal);
+  if (first.status !== 401) return first;
+  // Others may have renewed them while this request was on its way.
+  const renewed = session.credentials === used ? obtain(session) : (session.credentials ?? obtain(session));
+  const second = await sent(session, request, await renewed, signal);
+  if (second.status === 401) throw new Lost("Unauthorized", "the credentials of its context are not accepted (401)");
+  return second;
+}
+
+/** Asks for credentials, once for all requests that wait for them. A failure is not kept: the next request asks again. */
+function obtain(session: Session): Promise<Readonly<Record<string, string>>> {
+  const asking = session.connection.credentials();
+  session.credentials = asking;
+  asking.catch(() => {
+    if (session.credentials === asking) session.credentials = null;
+  });
+  return asking;
+}
+
+function sent(
+  { connection, deadlines }: Session,
+  request: Request,
+  credentials: Readonly<Record<string, string>>,
+  signal: AbortSignal | null,
+): Promise<Incoming> {
+  const url = new URL(connection.server);
+  url.pathname = url.pathname.replace(/\/$/, "") + request.path;
+  for (const [key, value] of Object.entries(request.query ?? {})) url.searchParams.set(key, value);
+  const body = request.body === undefined ? null : canonicalJson(request.body);
+  const type = body === null ? {} : { "Content-Type": request.contentType ?? "application/json" };
+  const headers = { Accept: request.accept ?? "application/json", "User-Agent": "flotilla", ...type, ...credentials };
+  return exchange({ method: request.method, url, agent: connection.agent, headers, body, deadlines, signal });
+}
+
+function answerOf({ status, text }: Incoming): Answer {
+  if (status >= 300 && status < 400) throw new Lost("Unintelligible", `it answers with a redirect (${status})`);
+  const body = parsed(text);
+  if (status < 300) {
+    if (body === null) throw new Lost("Unintelligible", `its answer is not a JSON object (${status})`);
+    return { kind: "done", status, body };
+  }
+  return refusalOf(status, body);
+}
+
+function refusalOf(status: number, body: JsonObject | null): Refused {
+  const causes = memberAt(body, "details", "causes");
+  return {
+    kind: "refused",
+    status,
+    reason: textOf(memberAt(body, "reason")) ?? "",
+    message: textOf(memberAt(body, "message")) ?? `HTTP ${status}`,
+    about: textOf(memberAt(body, "details", "kind")) ?? "",
+    causes: (Array.isArray(causes) ? causes.slice(0, 20) : []).map((it: Json) => ({
+      reason: textOf(memberAt(it, "reason")) ?? "",
+      field: textOf(memberAt(it, "field")) ?? "",
+      message: textOf(memberAt(it, "message")) ?? "",
+    })),
+  };
+}
+
+/** Numbers beyond 2^53 lose their last digits here; only what we compare is read, and what we send is exact. */
+function parsed(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const pageSize = 500;
+const mostPages = 2_000;
+const mostRestarts = 3;
+
+async function listPages(
+  request: (it: Request) => Promise<Answer>,
+  { path, labelSelector, accept }: ListRequest,
+): Promise<Listing | Refused> {
+  let items: JsonObject[] = [];
+  let restarts = 0;
+  let next = "";
+  for (let page = 0; page < mostPages; page += 1) {
+    const query: Record<string, string> = { limit: String(pageSize) };
+    if (labelSelector !== undefined) query["labelSelector"] = labelSelector;
+    if (next !== "") query["continue"] = next;
+    const answer = await request({ method: "GET", path, query, ...(accept === undefined ? {} : { accept }) });
+    if (answer.kind === "refused") {
+      // The list moved on under the pages: begin again, a partial list is none.
+      if (answer.status !== 410 || next === "" || restarts >= mostRestarts) return answer;
+      [items, next, restarts] = [[], "", restarts + 1];
+      continue;
+    }
+    items.push(...itemsOf(answer.body, path));
+    next = textOf(memberAt(answer.body, "metadata", "continue")) ?? "";
+    const resourceVersion = textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "";
+    if (next === "") return { kind: "listed", items, resourceVersion };
+  }
+  throw new Lost("Unintelligible", `its list of ${path} does not end`);
+}
+
+/** An empty list of metadata says `null` for its items; anything else without items is no list. */
+function itemsOf({ kind, items }: JsonObject, path: string): readonly JsonObject[] {
+  if (Array.isArray(items)) return items.filter(isObject);
+  if (items === null && textOf(kind)?.endsWith("List") === true) return [];
+  throw new Lost("Unintelligible", `its list of ${path} has no items`);
+}

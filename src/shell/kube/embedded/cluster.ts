@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../../core/model/json.ts";
+import { Kinds } from "./kinds.ts";
+import { Schedule } from "./schedule.ts";
+import type { Change } from "./store.ts";
+import { Store } from "./store.ts";
+import type { LogEntry, Trouble } from "./trouble.ts";
+import { noTrouble, Tally } from "./trouble.ts";
+
+/** What a cluster needs to live. */
+export interface ClusterSetting {
+  readonly name: string;
+  /** How long a workload takes to become available, and a namespace to go. */
+  readonly availableAfterMs: number;
+  /** The bearer token that requests must carry; null for none. */
+  readonly token: string | null;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Acts on every write, like the controllers of a real cluster; called inside the write, so it may only plan. */
+  readonly react: (cluster: Cluster, change: Change) => void;
+  /** Fills a new cluster with what every cluster is born with. */
+  readonly found: (cluster: Cluster) => void;
+}
+
+/** Requests that the log keeps. */
+const logLimit = 10_000;
+
+/** One simulated cluster: its objects, its kinds, its clock and its troubles. */
+export class Cluster {
+  readonly name: string;
+  readonly token: string | null;
+  readonly tally = new Tally();
+  store: Store;
+  kinds = new Kinds();
+  trouble: Trouble = noTrouble;
+  availableAfterMs: number;
+  /** Null while nothing is logged. */
+  log: LogEntry[] | null = null;
+  /** Ends when the cluster is reset or goes down: watchers are cut off. */
+  life = new AbortController();
+  readonly #setting: ClusterSetting;
+  #schedule = new Schedule();
+  #missed: (() => void)[] = [];
+  #incarnation = 0;
+  #serial = 0;
+  #time = { second: -1, text: "" };
+
+  constructor(setting: ClusterSetting) {
+    this.#setting = setting;
+    this.name = setting.name;
+    this.token = setting.token;
+    this.availableAfterMs = setting.availableAfterMs;
+    this.store = this.#newStore();
+    setting.found(this);
+  }
+
+  /** The moment as Kubernetes writes it: RFC 3339, whole seconds. */
+  time(): string {
+    const second = Math.floor(this.#setting.now() / 1000);
+    if (second !== this.#time.second) {
+      this.#time = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+    }
+    return this.#time.text;
+  }
+
+  /** The next number of this cluster: whatever is told apart by it is the same in every run. */
+  serial(): number {
+    return ++this.#serial;
+  }
+
+  /** A uid that depends on the cluster, its incarnation and what was made before, and on nothing else. */
+  newUid(): string {
+    const hash = createHash("sha256").update(`${this.name}/${this.#incarnation}/${this.serial()}`).digest("hex");
+    return [
+      hash.slice(0, 8),
+      hash.slice(8, 12),
+      `4${hash.slice(13, 16)}`,
+      `8${hash.slice(17, 20)}`,
+      hash.slice(20, 32),
+    ].join("-");
+  }
+
+  /** Does work later, unless the cluster is reset or closed before. Work that finds controllers frozen waits for {@link thaw}. */
+  after(delayMs: number, work: () => void): void {
+    this.#schedule.after(delayMs, () => {
+      if (this.trouble.frozen) this.#missed.push(work);
+      else work();
+    });
+  }
+
+  /** Does what came due while controllers stood still, in its order. */
+  thaw(): void {
+    for (const work of this.#missed.splice(0)) work();
+  }
+
+  record(entry: LogEntry): void {
+    if (this.log !== null && this.log.length < logLimit) this.log.push(entry);
+  }
+
+  /** A new cluster under the same name and address: other uids, nothing left of the old one. */
+  reset(): void {
+    this.#schedule.close();
+    this.cut();
+    this.#schedule = new Schedule();
+    this.#missed = [];
+    this.#incarnation++;
+    this.#serial = 0;
+    this.kinds = new Kinds();
+    this.store = this.#newStore();
+    this.#setting.found(this);
+  }
+
+  /** Ends every watch. */
+  cut(): void {
+    this.life.abort();
+    this.life = new AbortController();
+  }
+
+  close(): void {
+    this.#schedule.close();
+    this.life.abort();
+  }
+
+  #newStore(): Store {
+    return new Store((change) => this.#setting.react(this, change));
+  }
+}
+
+/** An object with another status. */
+export const withStatus = (object: JsonObject, status: JsonObject): JsonObject => ({ ...object, status });

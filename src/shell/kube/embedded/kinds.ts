@@ -1,0 +1,194 @@
+import type { Scope } from "../../../core/model/scope.ts";
+import { builtInScopes, kindKey } from "../../../core/model/scope.ts";
+import type { CustomSchema } from "./custom.ts";
+import { builtInShape } from "./list-keys.ts";
+import type { Shape } from "./shape.ts";
+
+/** One kind as an API server serves it in one version. */
+export interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly scope: Scope;
+  /** `status` and `scale`, where served. */
+  readonly subresources: readonly string[];
+  /** Whether `metadata.generation` counts changes of what people write. */
+  readonly counts: boolean;
+  readonly shape: Shape;
+  /** What its CustomResourceDefinition says; null for Kubernetes' own kinds. */
+  readonly custom: CustomSchema | null;
+}
+
+/** Where objects of a kind are stored, whatever version they are written in. */
+export type TableKey = string & { readonly tableKey: unique symbol };
+
+/** The table of a kind. */
+export const tableKey = ({ group, plural }: { readonly group: string; readonly plural: string }): TableKey =>
+  `${group}/${plural}` as TableKey;
+
+// plural, kind, short names, then: a = in `all`, e = in `api-extensions`, s = has /status, x = has /scale, g = counts generations.
+const table: Readonly<Record<string, readonly string[]>> = {
+  "/v1": [
+    "configmaps ConfigMap cm",
+    "endpoints Endpoints ep",
+    "events Event ev",
+    "limitranges LimitRange limits",
+    "namespaces Namespace ns s",
+    "nodes Node no s",
+    "persistentvolumeclaims PersistentVolumeClaim pvc s",
+    "persistentvolumes PersistentVolume pv s",
+    "pods Pod po asg",
+    "podtemplates PodTemplate - g",
+    "replicationcontrollers ReplicationController rc asxg",
+    "resourcequotas ResourceQuota quota s",
+    "secrets Secret",
+    "serviceaccounts ServiceAccount sa",
+    "services Service svc as",
+  ],
+  "apiregistration.k8s.io/v1": ["apiservices APIService - es"],
+  "apps/v1": [
+    "controllerrevisions ControllerRevision",
+    "daemonsets DaemonSet ds asg",
+    "deployments Deployment deploy asxg",
+    "replicasets ReplicaSet rs asxg",
+    "statefulsets StatefulSet sts asxg",
+  ],
+  "events.k8s.io/v1": ["events Event ev"],
+  "autoscaling/v2": ["horizontalpodautoscalers HorizontalPodAutoscaler hpa as"],
+  "autoscaling/v1": ["horizontalpodautoscalers HorizontalPodAutoscaler hpa as"],
+  "batch/v1": ["cronjobs CronJob cj asg", "jobs Job - asg"],
+  "certificates.k8s.io/v1": ["certificatesigningrequests CertificateSigningRequest csr s"],
+  "networking.k8s.io/v1": [
+    "ingressclasses IngressClass - g",
+    "ingresses Ingress ing sg",
+    "ipaddresses IPAddress ip",
+    "networkpolicies NetworkPolicy netpol g",
+    "servicecidrs ServiceCIDR - s",
+  ],
+  "policy/v1": ["poddisruptionbudgets PodDisruptionBudget pdb sg"],
+  "rbac.authorization.k8s.io/v1": [
+    "clusterrolebindings ClusterRoleBinding",
+    "clusterroles ClusterRole",
+    "rolebindings RoleBinding",
+    "roles Role",
+  ],
+  "storage.k8s.io/v1": [
+    "csidrivers CSIDriver",
+    "csinodes CSINode",
+    "csistoragecapacities CSIStorageCapacity",
+    "storageclasses StorageClass sc",
+    "volumeattachments VolumeAttachment - s",
+    "volumeattributesclasses VolumeAttributesClass vac",
+  ],
+  "admissionregistration.k8s.io/v1": [
+    "mutatingadmissionpolicies MutatingAdmissionPolicy - eg",
+    "mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding - eg",
+    "mutatingwebhookconfigurations MutatingWebhookConfiguration - eg",
+    "validatingadmissionpolicies ValidatingAdmissionPolicy - esg",
+    "validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding - eg",
+    "validatingwebhookconfigurations ValidatingWebhookConfiguration - eg",
+  ],
+  "apiextensions.k8s.io/v1": ["customresourcedefinitions CustomResourceDefinition crd,crds esg"],
+  "scheduling.k8s.io/v1": ["priorityclasses PriorityClass pc g"],
+  "coordination.k8s.io/v1": ["leases Lease"],
+  "node.k8s.io/v1": ["runtimeclasses RuntimeClass"],
+  "discovery.k8s.io/v1": ["endpointslices EndpointSlice - g"],
+  "resource.k8s.io/v1": [
+    "deviceclasses DeviceClass - g",
+    "resourceclaims ResourceClaim - s",
+    "resourceclaimtemplates ResourceClaimTemplate",
+    "resourceslices ResourceSlice - g",
+  ],
+  "flowcontrol.apiserver.k8s.io/v1": [
+    "flowschemas FlowSchema - sg",
+    "prioritylevelconfigurations PriorityLevelConfiguration - sg",
+  ],
+};
+
+/** The kinds that Kubernetes 1.36 serves by itself, in its order of groups and versions; the first version is preferred. */
+export const builtInKinds: readonly Kind[] = Object.entries(table).flatMap(([groupVersion, rows]) => {
+  const slash = groupVersion.lastIndexOf("/");
+  const group = groupVersion.slice(0, slash);
+  const version = groupVersion.slice(slash + 1);
+  return rows.map((row) => kindOf(group, version, row));
+});
+
+function kindOf(group: string, version: string, row: string): Kind {
+  const [plural = "", kind = "", short = "-", flags = ""] = row.split(" ");
+  const key = kindKey({ group, kind });
+  return {
+    group,
+    version,
+    kind,
+    plural,
+    singular: kind.toLowerCase(),
+    shortNames: short === "-" ? [] : short.split(","),
+    categories: flags.includes("a") ? ["all"] : flags.includes("e") ? ["api-extensions"] : [],
+    // Every row is in the model's table of scopes; a test holds the two together.
+    scope: builtInScopes.get(key) ?? "Namespaced",
+    subresources: [...(flags.includes("x") ? ["scale"] : []), ...(flags.includes("s") ? ["status"] : [])],
+    counts: flags.includes("g"),
+    shape: builtInShape(key),
+    custom: null,
+  };
+}
+
+const addressOf = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`;
+
+const builtInByAddress: ReadonlyMap<string, Kind> = new Map(
+  builtInKinds.map((it) => [addressOf(it.group, it.version, it.plural), it]),
+);
+
+/** Under its preferred version, which comes first. */
+const byTableOf = (kinds: readonly Kind[]): ReadonlyMap<string, Kind> =>
+  new Map([...kinds].reverse().map((it) => [tableKey(it), it]));
+
+const builtInByTable = byTableOf(builtInKinds);
+
+/** The kinds of one cluster: Kubernetes' own, and those that its CustomResourceDefinitions add. */
+export class Kinds {
+  readonly #custom = new Map<string, readonly Kind[]>();
+  #all: readonly Kind[] = builtInKinds;
+  #byTable: ReadonlyMap<string, Kind> = builtInByTable;
+
+  /** Every kind in every served version, in order. The same array until something changes. */
+  get all(): readonly Kind[] {
+    return this.#all;
+  }
+
+  find(group: string, version: string, plural: string): Kind | null {
+    const address = addressOf(group, version, plural);
+    const builtIn = builtInByAddress.get(address);
+    if (builtIn !== undefined) return builtIn;
+    if (this.#custom.size === 0) return null;
+    return this.#all.find((it) => addressOf(it.group, it.version, it.plural) === address) ?? null;
+  }
+
+  serves(group: string, version: string): boolean {
+    return this.#all.some((it) => it.group === group && it.version === version);
+  }
+
+  /** The kind whose objects stand in a table, in its preferred version. */
+  ofTable(table: TableKey): Kind | null {
+    return this.#byTable.get(table) ?? null;
+  }
+
+  /** The kind under its preferred version, by group and kind. */
+  byKind(group: string, kind: string): Kind | null {
+    return this.#all.find((it) => it.group === group && it.kind === kind) ?? null;
+  }
+
+  /** Serves what a CustomResourceDefinition defines, or nothing of it any more. */
+  define(definition: string, kinds: readonly Kind[]): void {
+    if (kinds.length === 0) this.#custom.delete(definition);
+    else this.#custom.set(definition, kinds);
+    const names = [...this.#custom.keys()].sort();
+    this.#all =
+      names.length === 0 ? builtInKinds : [...builtInKinds, ...names.flatMap((it) => this.#custom.get(it) ?? [])];
+    this.#byTable = names.length === 0 ? builtInByTable : byTableOf(this.#all);
+  }
+}

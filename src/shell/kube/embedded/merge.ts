@@ -1,0 +1,194 @@
+import type { Json, JsonList, JsonObject } from "../../../core/model/json.ts";
+import { isObject, sameJson } from "../../../core/model/json.ts";
+import type { FieldSet, GrowingSet } from "./fields.ts";
+import { growingSet, grown, holds, insert, isEmpty, nodeOf, within } from "./fields.ts";
+import type { Shape } from "./shape.ts";
+import { elementOf, isDeclared, isLeaf, memberShape } from "./shape.ts";
+import { Refusal } from "./status.ts";
+
+// The algebra of server-side apply, as structured-merge-diff defines it. Values are shared, never changed: a part that a
+// merge leaves alone is the very same object afterwards, which makes "nothing changed" a comparison of references.
+
+/** What `live` becomes when `patch` is laid over it. Gives `live` itself when the patch says nothing new. */
+export function merge(live: Json, patch: Json, shape: Shape): Json {
+  if (live === patch) return live;
+  if (isObject(live) && (isObject(patch) || patch === null) && shape.kind !== "atomic") {
+    return patch === null ? live : mergeObjects(live, patch, shape);
+  }
+  if (Array.isArray(live) && live.length > 0 && (shape.kind === "keyed" || shape.kind === "set")) {
+    if (patch === null) return live;
+    if (Array.isArray(patch)) return mergeLists(live, patch, shape);
+  }
+  return sameJson(live, patch) ? live : patch;
+}
+
+function mergeObjects(live: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
+  let out: Record<string, Json> | null = null;
+  for (const [key, value] of Object.entries(patch)) {
+    const before = Object.hasOwn(live, key) ? live[key] : undefined;
+    const after = before === undefined ? value : merge(before, value, memberShape(shape, key));
+    if (after === before) continue;
+    out ??= { ...live };
+    out[key] = after;
+  }
+  return out ?? live;
+}
+
+interface Item {
+  readonly element: string;
+  readonly value: Json;
+}
+
+const itemsOf = (list: JsonList, shape: Shape): readonly Item[] =>
+  list.map((value) => ({ element: elementOf(value, shape), value }));
+
+/**
+ * Merges lists whose items have identities. Shared items come in the patch's order, items that only live has stay before
+ * the shared item they stood before: structured-merge-diff's walk, step by step, since the order of containers is visible.
+ */
+function mergeLists(live: JsonList, patch: JsonList, shape: Shape): JsonList {
+  const item = shape.kind === "keyed" ? shape.item : shape;
+  const left = itemsOf(live, shape);
+  const right = itemsOf(patch, shape);
+  const lives = new Map(left.map((it) => [it.element, it.value]));
+  const patches = new Set(right.map((it) => it.element));
+  const shared = right.filter((it) => lives.has(it.element)).map((it) => it.element);
+  const merged = new Set<string>();
+  const out: Json[] = [];
+  let [l, r, next] = [0, 0, 0];
+  const take = ({ element, value }: Item): void => {
+    const before = lives.get(element);
+    out.push(before === undefined ? value : merge(before, value, item));
+    merged.add(element);
+    r++;
+    if (shared[next] === element) next++;
+  };
+  while (l < left.length || r < right.length) {
+    const mine = left[l];
+    const theirs = right[r];
+    if (mine !== undefined && !patches.has(mine.element)) {
+      out.push(mine.value);
+      l++;
+    } else if (mine !== undefined && theirs !== undefined && mine.element === theirs.element) {
+      take(theirs);
+      l++;
+    } else if (mine !== undefined && (merged.has(mine.element) || shared[next] !== mine.element)) {
+      l++;
+    } else if (theirs !== undefined) {
+      take(theirs);
+    }
+  }
+  return out.length === live.length && out.every((it, at) => it === live[at]) ? live : out;
+}
+
+/** The fields a configuration speaks about: what its applier owns from then on. A key twice in one list is refused. */
+export function fieldsOf(value: Json, shape: Shape): FieldSet {
+  if (isLeaf(value, shape)) return {};
+  const out: Record<string, FieldSet> = {};
+  if (Array.isArray(value)) {
+    for (const item of value as JsonList) {
+      const element = elementOf(item, shape);
+      if (out[element] !== undefined) throw new Refusal(500, "", `duplicate entries for key ${element}`);
+      const below = shape.kind === "keyed" ? fieldsOf(item, shape.item) : {};
+      out[element] = nodeOf(true, below) ?? {};
+    }
+    return out;
+  }
+  for (const [key, child] of Object.entries(value as JsonObject)) {
+    const childShape = memberShape(shape, key);
+    const node = nodeOf(isOwned(child, childShape) || !isDeclared(shape, key), fieldsOf(child, childShape));
+    if (node !== null) out[`f:${key}`] = node;
+  }
+  return out;
+}
+
+const isOwned = (value: Json, shape: Shape): boolean =>
+  isLeaf(value, shape) || (isObject(value) && isEmptyObject(value));
+
+const isEmptyObject = (value: JsonObject): boolean => Object.keys(value).length === 0;
+
+/** What differs between two values of one shape. */
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+interface Growing {
+  readonly added: GrowingSet;
+  readonly modified: GrowingSet;
+  readonly removed: GrowingSet;
+}
+
+/** Says which fields a write added, modified and removed. A field that came or went is named with everything below it. */
+export function compare(before: Json, after: Json, shape: Shape): Comparison {
+  const growing = { added: growingSet(), modified: growingSet(), removed: growingSet() };
+  if (before !== after) walk(before, after, shape, [], growing);
+  return { added: grown(growing.added), modified: grown(growing.modified), removed: grown(growing.removed) };
+}
+
+function walk(
+  before: Json | undefined,
+  after: Json | undefined,
+  shape: Shape,
+  path: readonly string[],
+  out: Growing,
+): void {
+  if (before === after) return;
+  if (before === undefined) insert(out.added, path);
+  if (after === undefined) insert(out.removed, path);
+  const present = isContainer(before) ? before : after;
+  const leaf = present === undefined || isLeaf(present, shape) || (isBare(before) && isBare(after));
+  if (leaf || !(isBare(before) || isBare(after) || Array.isArray(before) === Array.isArray(after))) {
+    if (before !== undefined && after !== undefined && !sameJson(before, after)) insert(out.modified, path);
+    return;
+  }
+  if (Array.isArray(present)) {
+    walkLists(listOf(before), listOf(after), shape, path, out);
+    return;
+  }
+  const left = isObject(before) ? before : {};
+  const right = isObject(after) ? after : {};
+  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    walk(left[key], right[key], memberShape(shape, key), [...path, `f:${key}`], out);
+  }
+}
+
+const isContainer = (value: Json | undefined): boolean => isObject(value) || Array.isArray(value);
+
+/** Absent, null or empty: with nothing on either side below it, the field itself is what is compared. */
+const isBare = (value: Json | undefined): boolean =>
+  value === undefined ||
+  value === null ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isObject(value) && isEmptyObject(value));
+
+const listOf = (value: Json | undefined): JsonList => (Array.isArray(value) ? (value as JsonList) : []);
+
+function walkLists(before: JsonList, after: JsonList, shape: Shape, path: readonly string[], out: Growing): void {
+  const item = shape.kind === "keyed" ? shape.item : shape;
+  const left = new Map(before.map((it) => [elementOf(it, shape), it]));
+  const right = new Map(after.map((it) => [elementOf(it, shape), it]));
+  for (const element of new Set([...left.keys(), ...right.keys()])) {
+    walk(left.get(element), right.get(element), item, [...path, element], out);
+  }
+}
+
+/** A value without the fields of a set. What is emptied by it becomes null, so that "gone" and "never there" differ. */
+export function remove(value: Json, fields: FieldSet, shape: Shape): Json {
+  if (isEmpty(fields) || isLeaf(value, shape)) return value;
+  if (Array.isArray(value)) {
+    const item = shape.kind === "keyed" ? shape.item : shape;
+    const kept = (value as JsonList)
+      .map((it) => ({ it, element: elementOf(it, shape) }))
+      .filter(({ element }) => !holds(fields, element))
+      .map(({ it, element }) => remove(it, within(fields, element), item));
+    return kept.length === 0 ? null : kept;
+  }
+  const out: Record<string, Json> = {};
+  for (const [key, child] of Object.entries(value as JsonObject)) {
+    const element = `f:${key}`;
+    if (!holds(fields, element)) out[key] = remove(child, within(fields, element), memberShape(shape, key));
+  }
+  return isEmptyObject(out) ? null : out;
+}

@@ -1,0 +1,245 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Json, JsonObject } from "../../../core/model/json.ts";
+import { isObject, member, textOf } from "../../../core/model/json.ts";
+import type { Answer } from "./answer.ts";
+import { jsonAnswer, refusalAnswer, send } from "./answer.ts";
+import { Cluster } from "./cluster.ts";
+import { changeOf, control, report } from "./control.ts";
+import { react } from "./controllers.ts";
+import { found } from "./founding.ts";
+import type { ClusterHandle } from "./handle.ts";
+import { handleOf } from "./handle.ts";
+import { tableKey } from "./kinds.ts";
+import { kubeconfigOf } from "./kubeconfig.ts";
+import type { Route } from "./route.ts";
+import { routeOf } from "./route.ts";
+import type { Request } from "./serve.ts";
+import { isDryRun, serve, verbOf } from "./serve.ts";
+import { Refusal, refusal } from "./status.ts";
+
+/** What to simulate. */
+export interface EmbeddedOptions {
+  /** Names of the clusters to begin with: DNS labels, which become part of their addresses. */
+  readonly clusters: readonly string[];
+  /** 0 or absent: any free one. */
+  readonly port?: number;
+  /** How long workloads take to become available, namespaces to go. 50 ms when absent. */
+  readonly availableAfterMs?: number;
+  /** Bearer tokens by cluster; a cluster without one asks for none. */
+  readonly tokens?: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch: what timestamps are written from. Delays are real. */
+  readonly now: () => number;
+}
+
+/** Simulated clusters behind one port of the loopback interface, each under a path of its own. */
+export interface EmbeddedServer {
+  readonly port: number;
+  /** What a kubeconfig's `cluster.server` says: `http://127.0.0.1:PORT/clusters/NAME`. */
+  url(cluster: string): string;
+  /** A kubeconfig as YAML: one context per cluster, named like it. */
+  kubeconfig(): string;
+  /** A cluster to look into and to trouble. Throws for a name that is not there. */
+  cluster(name: string): ClusterHandle;
+  addCluster(name: string): ClusterHandle;
+  close(): Promise<void>;
+}
+
+/** As much as kube-apiserver takes. */
+const bodyLimit = 3 * 1024 * 1024;
+
+/**
+ * Starts simulated clusters: a small Kubernetes API server over HTTP, kept in memory, with controllers that make workloads
+ * available. What it is asked is answered as kube-apiserver v1.36 answers; recorded conversations hold it to that.
+ *
+ * A container's image decides the fate of its workload: with `broken` in its text it never becomes available, with `crash` it
+ * is reported as failed once its deadline (`spec.progressDeadlineSeconds`) has passed. No pods are made.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { availableAfterMs = 50, tokens = {}, now } = options;
+  const clusters = new Map<string, Cluster>();
+  const add = (name: string): Cluster => {
+    mustBeName(name, clusters);
+    const cluster = new Cluster({ name, availableAfterMs, token: tokens[name] ?? null, now, react, found });
+    clusters.set(name, cluster);
+    return cluster;
+  };
+  for (const name of options.clusters) add(name);
+  const server = createServer({ keepAliveTimeout: 60_000 }, (message, response) => {
+    handle({ clusters, add, now }, message, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(options.port ?? 0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = (name: string): string => `http://127.0.0.1:${port}/clusters/${name}`;
+  return {
+    port,
+    url,
+    kubeconfig: () =>
+      kubeconfigOf([...clusters.values()].map(({ name, token }) => ({ name, server: url(name), token }))),
+    cluster: (name) => handleOf(known(clusters, name)),
+    addCluster: (name) => handleOf(add(name)),
+    close: () => {
+      for (const it of clusters.values()) it.close();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function mustBeName(name: string, clusters: ReadonlyMap<string, Cluster>): void {
+  if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name))
+    throw new Error(`"${name}" is no name for a cluster: it must be a DNS label`);
+  if (clusters.has(name)) throw new Error(`there is a cluster ${name} already`);
+}
+
+function known(clusters: ReadonlyMap<string, Cluster>, name: string): Cluster {
+  const cluster = clusters.get(name);
+  if (cluster === undefined) throw new Error(`there is no embedded cluster ${name}`);
+  return cluster;
+}
+
+interface House {
+  readonly clusters: ReadonlyMap<string, Cluster>;
+  readonly add: (name: string) => Cluster;
+  readonly now: () => number;
+}
+
+async function handle(house: House, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = message.url ?? "/";
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const [, root, name = "", ...rest] = path.split("/");
+  if (root === "control") {
+    send(response, controlAnswer(house, message.method ?? "GET", name, await bodyText(message)));
+    return;
+  }
+  const cluster = root === "clusters" ? house.clusters.get(name) : undefined;
+  if (cluster === undefined) {
+    send(response, jsonAnswer(404, { error: `there is no cluster at ${path}` }));
+    return;
+  }
+  const body = message.method === "GET" ? "" : await bodyText(message);
+  const query = new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
+  await meet(cluster, { message, response, path: `/${rest.join("/")}`, query, body, now: house.now() });
+}
+
+async function bodyText(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > bodyLimit) throw new Error("request body too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+interface Visit {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Below the cluster. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+  readonly now: number;
+}
+
+/** Lets a request meet the cluster's troubles, then the cluster. */
+async function meet(cluster: Cluster, visit: Visit): Promise<void> {
+  const { response, path, query, message } = visit;
+  if (cluster.trouble.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, cluster.trouble.latencyMs));
+  // Trouble is looked at afterwards: it may have begun in the meantime.
+  if (cluster.trouble.down) {
+    message.socket.destroy();
+    return;
+  }
+  if (cluster.trouble.hang) return;
+  const answer = answerOf(cluster, visit);
+  const shown = query.size === 0 ? path : `${path}?${query}`;
+  cluster.record({ method: message.method ?? "GET", path: shown, code: answer?.code ?? 200 });
+  if (answer !== null) send(response, answer);
+}
+
+function answerOf(cluster: Cluster, visit: Visit): Answer | null {
+  const { message, path, query, body, now, response } = visit;
+  try {
+    mustBeWell(cluster);
+    mustBeKnown(cluster, message.headers.authorization);
+    const request: Request = {
+      method: message.method ?? "GET",
+      route: routeOf(path, cluster.kinds),
+      query,
+      accept: message.headers.accept ?? "",
+      contentType: message.headers["content-type"] ?? "",
+      userAgent: message.headers["user-agent"] ?? "",
+      body,
+      now,
+    };
+    cluster.tally.count(verbOf(request), resourceText(request.route), isDryRun(request));
+    return serve(cluster, request, response);
+  } catch (error) {
+    if (error instanceof Refusal) return refusalAnswer(error);
+    return refusalAnswer(refusal("InternalError", `the simulated cluster failed: ${String(error)}`));
+  }
+}
+
+function resourceText(route: Route): string {
+  if (route.kind === "discovery") return route.path;
+  const part = route.kind === "object" && route.subresource !== null ? `/${route.subresource}` : "";
+  return tableKey(route.of) + part;
+}
+
+function mustBeWell(cluster: Cluster): void {
+  const { failWith, failures, retryAfterSeconds } = cluster.trouble;
+  if (failWith === null || failures === 0) return;
+  if (failures !== null) cluster.trouble = { ...cluster.trouble, failures: failures - 1 };
+  const reasons: Readonly<Record<number, string>> = {
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+  };
+  const details = retryAfterSeconds === null ? {} : { retryAfterSeconds };
+  throw new Refusal(failWith, reasons[failWith] ?? "", `simulated trouble: ${failWith}`, details);
+}
+
+function mustBeKnown({ token, trouble }: Cluster, authorization: string | undefined): void {
+  if (!trouble.unauthorized && (token === null || authorization === `Bearer ${token}`)) return;
+  throw refusal("Unauthorized", "Unauthorized");
+}
+
+/** `/control`: the names of the clusters, or a new one; `/control/NAME`: what a cluster tells about itself, or a change of it. */
+function controlAnswer({ clusters, add }: House, method: string, name: string, text: string): Answer {
+  const wrong = (message: string): Answer => jsonAnswer(400, { error: message });
+  const body = jsonOf(text);
+  if (name === "") {
+    if (method === "GET") return jsonAnswer(200, { clusters: [...clusters.keys()] });
+    const wanted = textOf(member(body, "name"));
+    if (method !== "POST" || wanted === null) return wrong('POST {"name": "…"} adds a cluster');
+    try {
+      return jsonAnswer(201, report(add(wanted)));
+    } catch (error) {
+      return wrong((error as Error).message);
+    }
+  }
+  const cluster = clusters.get(name);
+  if (cluster === undefined) return jsonAnswer(404, { error: `there is no cluster ${name}` });
+  if (method === "GET") return jsonAnswer(200, report(cluster));
+  const change = method === "PATCH" ? changeOf(body) : null;
+  if (change === null) return wrong("PATCH takes trouble, availableAfterMs, log, resetCounters, reset");
+  control(cluster, change);
+  return jsonAnswer(200, report(cluster));
+}
+
+function jsonOf(text: string): Json {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? (value as JsonObject) : null;
+  } catch {
+    return null;
+  }
+}

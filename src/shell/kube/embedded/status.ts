@@ -1,0 +1,125 @@
+import type { Json, JsonObject } from "../../../core/model/json.ts";
+
+/** What an API server says instead of an object: a `Status` of failure. Thrown where the answer is decided, written by the server. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: number;
+  readonly reason: string;
+  readonly details: JsonObject | null;
+
+  constructor(code: number, reason: string, message: string, details: JsonObject | null = null) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+    this.details = details;
+  }
+}
+
+const codes = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Expired: 410,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  Timeout: 504,
+} as const;
+
+/** The reasons of Kubernetes that are used here. */
+export type RefusalReason = keyof typeof codes;
+
+/** Refuses for a reason, with the status code that goes with it. */
+export const refusal = (reason: RefusalReason, message: string, details: JsonObject | null = null): Refusal =>
+  new Refusal(codes[reason], reason, message, details);
+
+/** Which object a refusal is about: what `details` and most messages name. */
+export interface Subject {
+  readonly group: string;
+  /** The plural of the kind. */
+  readonly resource: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+const qualified = (name: string, group: string): string => (group === "" ? name : `${name}.${group}`);
+
+const detailsOf = ({ group, resource, name }: Subject): JsonObject => ({
+  name,
+  ...(group === "" ? {} : { group }),
+  kind: resource,
+});
+
+/** 404. */
+export const notFound = (subject: Subject): Refusal =>
+  refusal("NotFound", `${qualified(subject.resource, subject.group)} "${subject.name}" not found`, detailsOf(subject));
+
+/** 409: there is one of that name. */
+export const alreadyExists = (subject: Subject): Refusal =>
+  refusal(
+    "AlreadyExists",
+    `${qualified(subject.resource, subject.group)} "${subject.name}" already exists`,
+    detailsOf(subject),
+  );
+
+/** 409: it is not as the writer thought. */
+export const conflict = (subject: Subject, because: string): Refusal =>
+  refusal(
+    "Conflict",
+    `Operation cannot be fulfilled on ${qualified(subject.resource, subject.group)} "${subject.name}": ${because}`,
+    detailsOf(subject),
+  );
+
+/** 403. */
+export const forbidden = (subject: Subject, because: string, causes: readonly Cause[] = []): Refusal =>
+  refusal("Forbidden", `${qualified(subject.resource, subject.group)} "${subject.name}" is forbidden: ${because}`, {
+    ...detailsOf(subject),
+    ...(causes.length === 0 ? {} : { causes: causes as unknown as Json }),
+  });
+
+/** One of several things wrong with an object. */
+export interface Cause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+}
+
+/** 422: the object does not say what its kind demands. */
+export function invalid(subject: Subject, causes: readonly Cause[]): Refusal {
+  const said = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
+  const list = said.length === 1 ? said[0] : `[${said.join(", ")}]`;
+  const { group, kind, name } = subject;
+  return refusal("Invalid", `${qualified(kind, group)} "${name}" is invalid: ${list}`, {
+    ...(name === "" ? {} : { name }),
+    ...(group === "" ? {} : { group }),
+    kind,
+    causes: causes as unknown as Json,
+  });
+}
+
+/** A refusal as the body of an answer. */
+export const statusOf = ({ code, reason, message, details }: Refusal): JsonObject => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  message,
+  ...(reason === "" ? {} : { reason }),
+  ...(details === null ? {} : { details }),
+  code,
+});
+
+/** What a completed deletion is answered with. */
+export const successStatus = ({ group, resource, name }: Subject, uid: string): JsonObject => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Success",
+  details: { name, ...(group === "" ? {} : { group }), kind: resource, uid },
+});

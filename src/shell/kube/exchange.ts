@@ -1,0 +1,111 @@
+import http from "node:http";
+import https from "node:https";
+import { Lost } from "./lost.ts";
+
+/** One request as it goes over the wire. */
+export interface Outgoing {
+  readonly method: string;
+  readonly url: URL;
+  readonly agent: http.Agent;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly deadlines: Deadlines;
+  /** Aborted when the whole observation or action has run out of time. */
+  readonly signal: AbortSignal | null;
+}
+
+/** How long an exchange may take, and how much it may bring. */
+export interface Deadlines {
+  /** Until the connection stands, TLS included. */
+  readonly connectMs: number;
+  /** From the first byte out to the last byte in, a dripping body included. */
+  readonly requestMs: number;
+  readonly largestBody: number;
+}
+
+/** A member that needs longer counts as lost for this pass. The largest body leaves 130 kB to each of a page of 500 objects. */
+export const usualDeadlines: Deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
+
+/** An answer, read to its end. */
+export interface Incoming {
+  readonly status: number;
+  readonly retryAfterMs: number | null;
+  readonly text: string;
+}
+
+/**
+ * One HTTP exchange, over before its deadlines whatever the other side does: refuses, hangs, drips or floods
+ * (`security.md` F-34, F-35, F-46). Rejects with {@link Lost} only. Redirects are answers like any other, never followed.
+ */
+export function exchange(outgoing: Outgoing): Promise<Incoming> {
+  const { method, url, agent, headers, body, deadlines } = outgoing;
+  return new Promise((resolve, reject) => {
+    const { request: open } = url.protocol === "http:" ? http : https;
+    const length = body === null ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
+    let request: http.ClientRequest;
+    try {
+      request = open(url, { method, agent, headers: { ...headers, ...length } });
+    } catch (error) {
+      // Such as a token with a line break in it, which is no header; what it says names the header and not its value.
+      reject(lostBy(error as NodeJS.ErrnoException));
+      return;
+    }
+    const stop = (lost: Lost): void => {
+      request.destroy();
+      reject(lost);
+    };
+    const timers = [
+      setTimeout(
+        () => stop(new Lost("Unreachable", `no answer within ${deadlines.requestMs} ms`)),
+        deadlines.requestMs,
+      ),
+      connectTimer(request, deadlines.connectMs, stop),
+    ];
+    const abort = (): void => stop(new Lost("Unreachable", "out of time"));
+    outgoing.signal?.addEventListener("abort", abort, { once: true });
+    request.once("close", () => {
+      for (const timer of timers) clearTimeout(timer);
+      outgoing.signal?.removeEventListener("abort", abort);
+    });
+    request.on("error", (error: NodeJS.ErrnoException) => reject(lostBy(error)));
+    request.once("response", (response) => collect(response, deadlines.largestBody).then(resolve, stop));
+    if (outgoing.signal?.aborted === true) abort();
+    else request.end(body ?? undefined);
+  });
+}
+
+/** Runs out unless the socket stands; a kept one stands already. */
+function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost) => void): NodeJS.Timeout {
+  const timer = setTimeout(() => stop(new Lost("Unreachable", `no connection within ${ms} ms`)), ms);
+  request.once("socket", (socket) => {
+    const ready = "encrypted" in socket ? "secureConnect" : "connect";
+    if (socket.connecting) socket.once(ready, () => clearTimeout(timer));
+    else clearTimeout(timer);
+  });
+  return timer;
+}
+
+function collect(response: http.IncomingMessage, largest: number): Promise<Incoming> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    response.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > largest) reject(new Lost("Unintelligible", `its answer is larger than ${largest} bytes`));
+      else chunks.push(chunk);
+    });
+    response.on("error", (error) => reject(lostBy(error)));
+    response.once("aborted", () => reject(new Lost("Unreachable", "the connection broke off")));
+    response.once("end", () => {
+      const seconds = Number(response.headers["retry-after"] ?? Number.NaN);
+      const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;
+      resolve({ status: response.statusCode ?? 0, retryAfterMs, text: Buffer.concat(chunks).toString("utf8") });
+    });
+  });
+}
+
+/** Error codes of sockets and TLS are words of their own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`); messages follow them. */
+function lostBy(error: NodeJS.ErrnoException): Lost {
+  if (error instanceof Lost) return error;
+  return new Lost("Unreachable", error.code === undefined ? error.message : `${error.code}: ${error.message}`, error);
+}

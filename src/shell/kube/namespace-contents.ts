@@ -1,0 +1,114 @@
+import { type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
+import { groupVersionOf, objectText } from "../../core/model/manifest.ts";
+import { kindKey } from "../../core/model/scope.ts";
+import { compareText } from "../../core/model/value.ts";
+import { type Client, metadataListOnly } from "./client.ts";
+import { collectionPath, type Discovery, listable, type Resource } from "./discovery.ts";
+
+/** Whether a namespace can go without taking anything of others with it. */
+export type Contents =
+  | { readonly kind: "empty" }
+  /** Names what else it holds, a few of them. */
+  | { readonly kind: "holds"; readonly text: string }
+  /** Not everything could be looked at, so nothing is proven. */
+  | { readonly kind: "unknown"; readonly text: string };
+
+interface Held {
+  readonly uid: string;
+  readonly owners: readonly Owner[];
+  readonly resource: Resource;
+  readonly name: string;
+}
+
+interface Owner {
+  readonly uid: string;
+  /** `group/Kind`. */
+  readonly kind: string;
+}
+
+/**
+ * Looks at everything in a namespace (`RULINGS.md` D 4, `security.md` I-31).
+ *
+ * Apart from what is `going` by its uid, things may stay that go by themselves: what is being deleted already, what has no
+ * owner left but such objects (the pods of a Deployment), and what Kubernetes itself puts into every namespace.
+ */
+export async function contentsOf(
+  { client, discovery }: { readonly client: Client; readonly discovery: Discovery },
+  namespace: string,
+  going: ReadonlySet<string>,
+): Promise<Contents> {
+  const served = await discovery.refresh(client);
+  const uncertain = [...served.uncertainGroups].filter((it) => !isVirtual(it));
+  if (uncertain.length > 0)
+    return { kind: "unknown", text: `the member cannot tell about ${uncertain.sort().join(", ")}` };
+  const resources = listable(served).filter((it) => !isVirtual(it.group) && !ownKinds.has(kindKey(it)));
+  const lists = await Promise.all(resources.map((it) => heldOf(client, it, namespace)));
+  const refused = lists.find((it): it is string => typeof it === "string");
+  if (refused !== undefined) return { kind: "unknown", text: refused };
+  const held = lists.flatMap((it) => (typeof it === "string" ? [] : it));
+  const foreign = withoutGoing(held, going, new Set(resources.map(kindKey)));
+  if (foreign.length === 0) return { kind: "empty" };
+  const names = foreign
+    .map(({ resource: { group, kind }, name }) => objectText({ group, kind, namespace: null, name }))
+    .sort(compareText);
+  const rest = names.length > 3 ? ` and ${names.length - 3} more` : "";
+  return { kind: "holds", text: names.slice(0, 3).join(", ") + rest };
+}
+
+/** Groups whose objects are measurements, not things. */
+const isVirtual = (group: string): boolean => group === "metrics.k8s.io" || group.endsWith(".metrics.k8s.io");
+
+/** Kinds that Kubernetes writes beside the things they speak of. */
+const ownKinds: ReadonlySet<string> = new Set([
+  "/Event",
+  "events.k8s.io/Event",
+  "/Endpoints",
+  "discovery.k8s.io/EndpointSlice",
+  "coordination.k8s.io/Lease",
+]);
+
+/** The things of one kind that are not about to go, or why they cannot be seen. */
+async function heldOf(client: Client, resource: Resource, namespace: string): Promise<readonly Held[] | string> {
+  const listing = await client.list({ path: collectionPath(resource, namespace), accept: metadataListOnly });
+  if (listing.kind === "refused") {
+    if (listing.status === 404 || listing.status === 405) return [];
+    return `${resource.plural} cannot be listed: ${listing.message.slice(0, 200)}`;
+  }
+  return listing.items.flatMap((item): readonly Held[] => {
+    const name = textOf(memberAt(item, "metadata", "name")) ?? "";
+    if (memberAt(item, "metadata", "deletionTimestamp") !== null || isKubernetesOwn(resource, name, item)) return [];
+    const references = memberAt(item, "metadata", "ownerReferences");
+    const owners = (Array.isArray(references) ? references : []).map(ownerOf);
+    return [{ uid: textOf(memberAt(item, "metadata", "uid")) ?? "", owners, resource, name }];
+  });
+}
+
+function ownerOf(reference: Json): Owner {
+  const { group } = groupVersionOf(textOf(memberAt(reference, "apiVersion")) ?? "");
+  const kind = textOf(memberAt(reference, "kind")) ?? "";
+  return { uid: textOf(memberAt(reference, "uid")) ?? "", kind: kindKey({ group, kind }) };
+}
+
+function isKubernetesOwn({ group, kind }: Resource, name: string, item: JsonObject): boolean {
+  if (group !== "") return false;
+  if (kind === "ServiceAccount") return name === "default";
+  if (kind === "ConfigMap") return name === "kube-root-ca.crt";
+  // The token that older versions made for the default account.
+  const account = memberAt(item, "metadata", "annotations", "kubernetes.io/service-account.name");
+  return kind === "Secret" && account === "default";
+}
+
+/**
+ * What neither goes nor has, at any depth, owners all of which go or are gone: as the garbage collector sees it. An owner of
+ * a kind that was `looked` for and that is not among what is held has gone already, a moment before what it owns.
+ */
+function withoutGoing(held: readonly Held[], going: ReadonlySet<string>, looked: ReadonlySet<string>): readonly Held[] {
+  const gone = new Set(going);
+  const present = new Set(held.map(({ uid }) => uid));
+  const isGone = ({ uid, kind }: Owner): boolean => gone.has(uid) || (looked.has(kind) && !present.has(uid));
+  for (;;) {
+    const next = held.filter(({ uid, owners }) => !gone.has(uid) && owners.length > 0 && owners.every(isGone));
+    if (next.length === 0) return held.filter(({ uid }) => !gone.has(uid));
+    for (const { uid } of next) gone.add(uid);
+  }
+}

@@ -1,0 +1,88 @@
+import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
+import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../../core/model/plan.ts";
+import type { Instant } from "../../core/model/value.ts";
+import type { Client } from "./client.ts";
+import type { Discovery } from "./discovery.ts";
+import { Lost } from "./lost.ts";
+import type { Approach } from "./takeover.ts";
+
+/** What everything that happens on one member during one action has in common. */
+export interface Scene {
+  readonly client: Client;
+  readonly discovery: Discovery;
+  readonly actions: ClusterActions;
+  readonly now: Instant;
+  /** The member's resourceVersion before anything was written: what has a later one was changed. */
+  readonly asOf: string;
+  readonly contact: Contact;
+  /** For what is noted when all is done: it still has time when the other's has run out. */
+  readonly recorder: Client;
+}
+
+/** One object to be written, and how. */
+export interface Write {
+  readonly id: RenderedManifest["id"];
+  readonly action: PlacementActions;
+  readonly item: RenderedManifest;
+  /** As it stood before the claim. */
+  readonly before: InventoryEntry | null;
+  readonly approach: Approach;
+}
+
+/** One object that goes. */
+export interface Removal {
+  readonly id: Departure["id"];
+  readonly action: PlacementActions;
+  readonly departure: Departure;
+  readonly entry: InventoryEntry;
+}
+
+/** What became of one object. */
+export interface Result {
+  /** Null: the inventory forgets it. */
+  readonly entry: InventoryEntry | null;
+  readonly effect: "created" | "configured" | "deleted" | "released" | "failed" | "none";
+}
+
+/** The inventory's entry of an object in a placement, or null. */
+export const entryOf = (
+  inventory: Inventory,
+  action: PlacementActions,
+  key: RenderedManifest["key"],
+): InventoryEntry | null => inventory.placements.get(action.placement)?.entries.get(key) ?? null;
+
+/**
+ * Watches whether a member is still there. One request that ends in nothing is that object's trouble; three in a row, or
+ * credentials that are not accepted, are the member's, and nothing more is tried.
+ */
+export interface Contact {
+  /** The result of a task; `otherwise` when it ended in nothing; null once the member is given up. */
+  attempt<T>(task: () => Promise<T>, otherwise: (message: string) => T): Promise<T | null>;
+  /** Why the member is given up; null while it is there. */
+  readonly loss: string | null;
+}
+
+/** A member that is there, as far as anybody knows. */
+export function contact(): Contact {
+  let inARow = 0;
+  let loss: string | null = null;
+  return {
+    async attempt(task, otherwise) {
+      if (loss !== null) return null;
+      try {
+        const result = await task();
+        inARow = 0;
+        return result;
+      } catch (error) {
+        if (!(error instanceof Lost)) throw error;
+        inARow += 1;
+        if (inARow < 3 && error.code !== "Unauthorized") return otherwise(error.message);
+        loss ??= error.message.slice(0, 512);
+        return null;
+      }
+    },
+    get loss() {
+      return loss;
+    },
+  };
+}

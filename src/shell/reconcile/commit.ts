@@ -1,0 +1,99 @@
+import { acceptedFolder, heldFolder, pagePath, renderedPath } from "../../core/codec/layout.ts";
+import { statePage } from "../../core/codec/page.ts";
+import { renderedText } from "../../core/codec/rendered.ts";
+import { stateEdits } from "../../core/codec/state.ts";
+import type { Intent } from "../../core/model/intent.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
+import type { Reason, RenderedTarget } from "../../core/model/plan.ts";
+import { type BlobId, compareText, type Instant } from "../../core/model/value.ts";
+import { confirmationFile, reasonText } from "../../core/plan/explain.ts";
+import { subjectOf } from "../../core/plan/narrate.ts";
+import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
+import type { Memory, State } from "./memory.ts";
+import type { Committed, Edit, Repository } from "./ports.ts";
+
+/** What is to be written down. */
+export interface Decision {
+  readonly ledger: Ledger;
+  readonly intent: Intent;
+  readonly rendered: readonly RenderedTarget[];
+  readonly reasons: readonly Reason[];
+  /** What changes, in words: one line each. */
+  readonly lines: readonly string[];
+  readonly now: Instant;
+}
+
+/**
+ * Writes a decision on top of `state` and pushes it with the expected old value. On success the memory holds the new
+ * state; "superseded" means that somebody else decided first, and leaves everything as it was.
+ */
+export async function commitDecision(
+  repository: Repository,
+  state: State,
+  decision: Decision,
+  memory: Memory,
+): Promise<Committed> {
+  const { ledger, intent, lines, now } = decision;
+  const page = statePage(ledger, decision.reasons, { explain: reasonText, confirmation: confirmationFile });
+  const edits = [
+    ...stateEdits(state.ledger, ledger, {
+      rowsOf: perClusterRows,
+      selectedOf: selectedResources,
+      members: intent.clusters,
+    }),
+    ...acceptedEdits(state, intent),
+    ...renderedEdits(state.ledger, decision),
+    ...(page === memory.page ? [] : [{ kind: "write", path: pagePath, text: page } as const]),
+  ].sort((a, b) => compareText(a.path, b.path));
+  const message = [
+    subjectOf(lines),
+    "",
+    ...lines,
+    ...(lines.length > 0 ? [""] : []),
+    `Source-Commit: ${ledger.sourceCommit}`,
+    `Ledger-Sequence: ${ledger.sequence}`,
+    "",
+  ].join("\n");
+
+  const written = await repository.commit({ parent: state.commit, edits, message, at: now });
+  if (written.kind === "superseded") return written;
+  const held = new Map(intent.holds.map((it): [string, BlobId] => [`${it.commit}/${it.path}`, it.blob]));
+  memory.state = { commit: written.commit, ledger, accepted: intent.files, held };
+  memory.heads = { source: memory.heads?.source ?? null, state: written.commit };
+  memory.pending = null;
+  memory.page = page;
+  return written;
+}
+
+/** The source files as read, by the same blobs; and those of held objects, under the commit they were accepted in. */
+function acceptedEdits(state: State, { files, holds }: Intent): readonly Edit[] {
+  const held = new Map(holds.map((it): [string, BlobId] => [`${it.commit}/${it.path}`, it.blob]));
+  return [...mapEdits(acceptedFolder, state.accepted, files), ...mapEdits(heldFolder, state.held, held)];
+}
+
+function mapEdits(
+  folder: string,
+  before: ReadonlyMap<string, BlobId>,
+  after: ReadonlyMap<string, BlobId>,
+): readonly Edit[] {
+  const links = [...after].filter(([path, blob]) => before.get(path) !== blob);
+  const removals = [...before.keys()].filter((it) => !after.has(it));
+  return [
+    ...links.map(([path, blob]): Edit => ({ kind: "link", path: folder + path, blob })),
+    ...removals.map((path): Edit => ({ kind: "remove", path: folder + path })),
+  ];
+}
+
+/** What changed of what clusters are to carry. A cluster whose binding is gone shows nothing of the placement. */
+function* renderedEdits(before: Ledger, { ledger, rendered }: Decision): Generator<Edit> {
+  for (const { cluster, placement, manifests } of rendered)
+    yield { kind: "write", path: renderedPath(cluster, placement), text: renderedText(manifests) };
+  for (const [key, was] of before.placements) {
+    const next = ledger.placements.get(key);
+    if (next === was) continue;
+    for (const [cluster, binding] of was.bindings) {
+      if (binding.target === null) continue;
+      if (next?.bindings.get(cluster)?.target == null) yield { kind: "remove", path: renderedPath(cluster, key) };
+    }
+  }
+}

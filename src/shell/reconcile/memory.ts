@@ -1,0 +1,44 @@
+import type { Intent } from "../../core/model/intent.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
+import type { BlobId, Commit } from "../../core/model/value.ts";
+import { type DecodedFiles, newDecodedFiles } from "./decoded-files.ts";
+import type { Heads } from "./ports.ts";
+
+/**
+ * What one process keeps from pass to pass to go faster. Never needed to be right: all of it can be read again from Git,
+ * and a process that starts with nothing decides the same.
+ */
+export interface Memory {
+  readonly decoded: DecodedFiles;
+  /** Where the branches stood when they were last looked at or written. */
+  heads: Heads | null;
+  /** The state branch as last read or written. */
+  state: State | null;
+  /** The intent as last read, and what it was read from. */
+  intent: { readonly key: string; readonly value: Intent } | null;
+  /** News about members that decides nothing and is not committed yet, on top of `state`. */
+  pending: Ledger | null;
+  /** The text of the page that stands on the state branch, if this process wrote it. */
+  page: string | null;
+}
+
+/** What stands on the state branch at one commit. */
+export interface State {
+  /** Null before the branch is founded. */
+  readonly commit: Commit | null;
+  readonly ledger: Ledger;
+  /** Source files as last accepted: path → blob. */
+  readonly accepted: ReadonlyMap<string, BlobId>;
+  /** Files of held objects: `<commit>/<path>` → blob. */
+  readonly held: ReadonlyMap<string, BlobId>;
+}
+
+/** What a process knows that has just begun. */
+export const freshMemory = (): Memory => ({
+  decoded: newDecodedFiles(),
+  heads: null,
+  state: null,
+  intent: null,
+  pending: null,
+  page: null,
+});

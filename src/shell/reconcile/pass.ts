@@ -1,0 +1,85 @@
+import type { Intent } from "../../core/model/intent.ts";
+import type { Plan } from "../../core/model/plan.ts";
+import type { Commit } from "../../core/model/value.ts";
+import { check } from "../../core/plan/check.ts";
+import { narrate } from "../../core/plan/narrate.ts";
+import { plan, sealed } from "../../core/plan/plan.ts";
+import { bounded } from "./bounded.ts";
+import { commitDecision } from "./commit.ts";
+import type { Memory } from "./memory.ts";
+import { addressOf, observe } from "./observe.ts";
+import { oneLine } from "./one-line.ts";
+import type { Ports, Receipt } from "./ports.ts";
+import type { Settings } from "./settings.ts";
+
+/** What came of one pass. */
+export type PassResult =
+  /** Somebody else decided first. Nothing was touched; look again. */
+  | { readonly kind: "superseded" }
+  /** The plan failed its check: a defect of ours. Nothing was written, nothing was touched. */
+  | { readonly kind: "unsound"; readonly faults: readonly string[] }
+  | {
+      readonly kind: "passed";
+      readonly plan: Plan;
+      readonly intent: Intent;
+      readonly committed: Commit | null;
+      /** What was committed, in words: one line each. */
+      readonly lines: readonly string[];
+      /** News that decides nothing waits in memory for the next commit. */
+      readonly deferred: boolean;
+      readonly receipts: readonly Receipt[];
+    };
+
+/**
+ * Whether a pass left something for the next one to see: it committed, or some member did at least a part of its work. A
+ * member that refused before anything was done would refuse again at once.
+ */
+export const hasMoved = ({ committed, receipts }: Extract<PassResult, { kind: "passed" }>): boolean =>
+  committed !== null || receipts.some((it) => it.interrupted === null || hasWorked(it));
+
+const hasWorked = ({ created, configured, deleted, released, failed }: Receipt): boolean =>
+  created + configured + deleted + released + failed > 0;
+
+/** Members acted on at the same time. */
+const membersAtOnce = 64;
+
+/**
+ * One look at the world and one step towards what the repository asks for.
+ *
+ * Safe to run twice, at once, or never. The order is the whole safety argument: decide, check, write it down, and only
+ * then act. `flush` commits news that decides nothing too, as a run does before it ends.
+ */
+export async function pass(ports: Ports, settings: Settings, memory: Memory, flush: boolean): Promise<PassResult> {
+  const { world, state, reasons: known } = await observe(ports, settings, memory);
+  const decided = plan(world);
+  const faults = check(decided, world);
+  if (faults.length > 0) return { kind: "unsound", faults };
+
+  const { intent } = world;
+  const reasons = [...known, ...decided.reasons];
+  const told = { ...decided, reasons };
+  if (decided.refusal !== null) {
+    // Members that are ahead of the branch as we read it may only say that somebody else decided meanwhile.
+    if ((await ports.repository.heads()).state !== state.commit) return { kind: "superseded" };
+    return { kind: "passed", plan: told, intent, committed: null, lines: [], deferred: false, receipts: [] };
+  }
+  const isNews = decided.ledger !== state.ledger;
+  let committed: Commit | null = null;
+  let lines: readonly string[] = [];
+  if (decided.decides || (flush && isNews)) {
+    const ledger = decided.decides ? decided.ledger : sealed(decided.ledger);
+    lines = narrate(state.ledger, ledger).map(oneLine);
+    const decision = { ledger, intent, rendered: decided.rendered, reasons, lines, now: world.now };
+    const written = await commitDecision(ports.repository, state, decision, memory);
+    if (written.kind === "superseded") {
+      memory.pending = null;
+      return written;
+    }
+    committed = written.commit;
+  } else if (isNews) memory.pending = decided.ledger;
+
+  const receipts = await bounded(decided.actions, membersAtOnce, (it) =>
+    ports.fleet.act(addressOf(intent, it.cluster), it),
+  );
+  return { kind: "passed", plan: told, intent, committed, lines, deferred: committed === null && isNews, receipts };
+}

@@ -1,0 +1,105 @@
+// Command lines as they are given, run in this process: what is printed, where, and the exit code.
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { main } from "../../src/cmd/main.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "flotilla-cmd-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function run(...argv: readonly string[]) {
+  const said = { out: "", err: "" };
+  const code = await main(argv, {
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    environment: {},
+  });
+  return { code, ...said };
+}
+
+describe("a command line that is wrong", () => {
+  const wrong: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
+    [["reconcile", "--watch", "-o", "json"], /--watch has no end/],
+    [["reconcile", "--watch", "--wait", "1m"], /'--wait <duration>' cannot be used with option '--watch'/],
+    [["reconcile", "--poll", "0s"], /more than nothing/],
+    [["reconcile", "--deadline", "1000h"], /at most 24 days/],
+    [["reconcile", "--wait", "5"], /a duration such as 500ms/],
+    [["reconcile", "--wait", "5s later"], /a duration such as 500ms/],
+    [["reconcile", "--accept-rewrite", "main..other"], /two full commit ids/],
+    [["plan", "--git", "svn"], /Allowed choices are auto, iso, program/],
+    [["embedded", "--clusters", "a,B", "--kubeconfig", "FILE"], /"B" is no name for a cluster/],
+    [["embedded", "--clusters", "a,,b", "--kubeconfig", "FILE"], /"" is no name for a cluster/],
+    [["embedded", "--clusters", "a,a", "--kubeconfig", "FILE"], /the cluster a is named twice/],
+    [["embedded", "--clusters", "a", "--kubeconfig", "FILE", "--port", "99999"], /a number from 0 to 65535/],
+    [["embedded", "--clusters", "a", "--kubeconfig", "FILE/in/nowhere"], /cannot be written to .*\(ENOENT\)/],
+  ];
+  test.each(wrong)("%j is said to be so, and nothing is done", async (argv, says) => {
+    const file = join(folder, "file");
+    const { code, out, err } = await run(...argv.map((it) => it.replace("FILE", file)));
+    expect({ code, out }).toEqual({ code: 64, out: "" });
+    expect(err).toMatch(says);
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe("embedded", () => {
+  test("does not write over a kubeconfig that leads to real clusters", async () => {
+    const kubeconfig = join(folder, "config");
+    const real = "clusters:\n- cluster:\n    server: https://prod.example:6443\n";
+    await writeFile(kubeconfig, real);
+    const { code, err } = await run("embedded", "--clusters", "a", "--kubeconfig", kubeconfig);
+    expect([code, err]).toEqual([64, expect.stringContaining("name another file")]);
+    expect(await readFile(kubeconfig, "utf8")).toBe(real);
+  });
+
+  test("writes over its own, serves until it is told to stop, and says when a port is taken", async () => {
+    const kubeconfig = join(folder, "config");
+    for (let time = 0; time < 2; time++) {
+      const before = process.listenerCount("SIGTERM");
+      const ended = run("embedded", "--clusters", "a, b", "--kubeconfig", kubeconfig);
+      await expect.poll(() => process.listenerCount("SIGTERM"), { timeout: 5000 }).toBeGreaterThan(before);
+      process.emit("SIGTERM");
+      expect(await ended).toEqual({ code: 0, out: `serving 2 clusters; kubeconfig: ${kubeconfig}\n`, err: "" });
+    }
+    const other = createServer().listen(0, "127.0.0.1");
+    await expect.poll(() => other.address()).not.toBeNull();
+    const { port } = other.address() as { port: number };
+    const taken = await run("embedded", "--clusters", "a", "--kubeconfig", kubeconfig, "--port", String(port));
+    other.close();
+    expect(taken).toEqual({
+      code: 64,
+      out: "",
+      err: `error: port ${port} of 127.0.0.1 cannot be used (EADDRINUSE); 0 takes a free one\n`,
+    });
+  });
+});
+
+describe("validate", () => {
+  const broken = "apiVersion: v1\nkind: [ConfigMap\n";
+
+  test.each(["", "clusters", "clusters/bad.yaml"])("names a file in %j as it is seen from here", async (path) => {
+    await mkdir(join(folder, "clusters"));
+    await writeFile(join(folder, "clusters", "bad.yaml"), broken);
+    const { code, out, err } = await run("validate", join(folder, path));
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: "0 clusters, 0 placements, 0 objects: 1 error, 0 warnings, 0 notes\n",
+    });
+    expect(err.slice(0, err.indexOf(":"))).toBe(join(folder, "clusters", "bad.yaml"));
+  });
+
+  test("one object is one object", async () => {
+    await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\n");
+    expect((await run("validate", folder)).out).toMatch(/^0 clusters, 0 placements, 1 object: 0 errors, /);
+  });
+});

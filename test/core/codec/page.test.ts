@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import { statePage } from "../../../src/core/codec/page.ts";
+import { known } from "../../../src/core/model/assert.ts";
+import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import { emptyLedger } from "../../../src/core/model/ledger.ts";
+import type { Reason } from "../../../src/core/model/plan.ts";
+import type {
+  ClusterName,
+  Commit,
+  Digest,
+  Epoch,
+  Instant,
+  PlacementKey,
+  Sequence,
+} from "../../../src/core/model/value.ts";
+import { randomLedger } from "./ledgers.ts";
+
+const words = {
+  explain: (reason: Reason): string =>
+    "message" in reason && "placement" in reason ? `${reason.placement}: ${reason.message}` : reason.kind,
+  confirmation: (digest: Digest) => ({ path: `approvals/deletions/${digest}.yaml`, text: `digest: ${digest}\n` }),
+};
+const at = Date.parse("2026-11-21T03:00:00Z") as Instant;
+const since = "2026-11-21T03:00:00Z";
+
+const [first] = randomLedger(2).placements.values();
+const settled = known(first, "seed 2 has placements");
+const record = (name: string, more: Partial<PlacementRecord>): [PlacementKey, PlacementRecord] => [
+  name as PlacementKey,
+  {
+    ...settled,
+    key: name as PlacementKey,
+    name,
+    scope: "Cluster",
+    namespace: null,
+    deleting: null,
+    selectionError: null,
+    conditions: [condition("True", "ResourceAvailable", "all fine")],
+    bindings: new Map(),
+    resourceSnapshots: [],
+    spec: {
+      ...settled.spec,
+      policy: { kind: "PickN", numberOfClusters: 3, required: [], preferred: [], tolerations: [] },
+    },
+    ...more,
+  },
+];
+
+function condition(status: "True" | "False", reason: string, message: string) {
+  const type = "ClusterResourcePlacementAvailable";
+  return { type, status, reason, message, observedGeneration: 1, lastTransitionTime: at };
+}
+
+const member = (name: string, trouble: string | null): Ledger["clusters"] =>
+  new Map([
+    [
+      name as ClusterName,
+      {
+        name: name as ClusterName,
+        uid: "u",
+        generation: 1,
+        specDigest: "d" as Digest,
+        kubeSystemUid: "k",
+        kubernetesVersion: "v1.36.3",
+        trouble: trouble === null ? null : { code: "Unreachable", message: trouble, since: at },
+        conditions: [],
+      },
+    ],
+  ]);
+
+const fleet: Ledger = {
+  ...emptyLedger,
+  fleet: "shop-fleet",
+  epoch: 1 as Epoch,
+  sequence: 12 as Sequence,
+  sourceCommit: "0123456789abcdef0123456789abcdef01234567" as Commit,
+  clusters: new Map([...member("berlin", null), ...member("tokyo", "no route | <b>here</b>")]),
+  placements: new Map([
+    record("api", {}),
+    record("web", { conditions: [condition("False", "ResourceNotAvailableYet", "1 cluster is not available")] }),
+  ]),
+  deletions: {
+    bounds: null,
+    cause: null,
+    permitted: new Map(),
+    held: [
+      {
+        cause: "c".repeat(40) as Commit,
+        digest: "ab12" as Digest,
+        because: "bounds",
+        confirmed: false,
+        groups: [
+          {
+            placement: "web" as PlacementKey,
+            clusters: ["berlin" as ClusterName],
+            objects: [{ group: "", kind: "Namespace", namespace: null, name: "shop" }],
+          },
+        ],
+      },
+    ],
+  },
+};
+
+const reasons: readonly Reason[] = [
+  {
+    kind: "unhealthy",
+    placement: "web" as PlacementKey,
+    cluster: "berlin" as ClusterName,
+    since: at,
+    message: "Deployment shop/web: 0 of 2 ready\n| *boom*",
+  },
+  { kind: "applying", placement: "web" as PlacementKey, clusters: ["tokyo" as ClusterName] },
+];
+
+test("the page shows what waits for a person, what fails and where everything stands", () => {
+  expect(statePage(fleet, reasons, words)).toBe(`# Fleet shop-fleet
+
+Decision 12 of epoch 1, from source commit \`0123456\`. Flotilla writes this branch; people never do.
+
+- **2 members**, 1 of them in trouble
+- **2 placements**, 1 in place
+- **1 failure**
+- **1 set of deletions** to be confirmed or undone
+
+## Deletions that wait for a confirmation
+
+More would go than one commit may delete unasked. To let it go, commit the file to the source branch;
+to keep it, revert the commit that asks for it.
+
+- web on berlin: Namespace shop
+
+\`approvals/deletions/ab12.yaml\`:
+
+\`\`\`yaml
+digest: ab12
+\`\`\`
+
+## What fails
+
+- web: Deployment shop/web: 0 of 2 ready \\| \\*boom\\*
+
+## Placements
+
+| Placement | Clusters | Version | State | Waits for | Who can unblock it |
+| --- | --- | --- | --- | --- | --- |
+| [web](placements/web/placement.yaml) | 0/3 | none | ResourceNotAvailableYet since ${since}: 1 cluster is not available | Deployment shop/web: 0 of 2 ready \\| \\*boom\\*<br>applying | the workload's owner: repair it or roll back<br>nobody needs to: it goes on by itself |
+| [api](placements/api/placement.yaml) | 0/3 | none | in place |  |  |
+
+## Members
+
+| Member | Kubernetes | Contact | Since |
+| --- | --- | --- | --- |
+| [tokyo](clusters/tokyo.yaml) | v1.36.3 | Unreachable: no route \\| \\<b\\>here\\</b\\> | ${since} |
+| [berlin](clusters/berlin.yaml) | v1.36.3 | answers |  |
+`);
+});
+
+describe("the page", () => {
+  test("of a fleet without anything is a title", () => {
+    expect(statePage(emptyLedger, [], words).split("\n")[0]).toBe("# Fleet ");
+  });
+
+  test("counts what it does not list", () => {
+    const names = Array.from({ length: 250 }, (_, index) => `p${index}`);
+    const page = statePage({ ...fleet, placements: new Map(names.map((it) => record(it, {}))) }, [], words);
+    expect(page.match(/^\| \[p/gm)?.length).toBe(200);
+    expect(page).toContain("… and 50 placements more.");
+  });
+
+  test("lists what is in trouble before what is not", () => {
+    const many = Array.from({ length: 250 }, (_, index) => record(`p${index}`, {}));
+    const placements = new Map([...many, record("z", { selectionError: "no such kind" })]);
+    expect(statePage({ ...fleet, placements }, [], words)).toContain("| [z](placements/z/placement.yaml) |");
+  });
+
+  test("keeps every row on its line, whatever members say", () => {
+    const page = statePage({ ...fleet, clusters: member("a", "x\n\n# boo | y\u2028z`".repeat(100)) }, [], words);
+    const row = page.split("\n").find((it) => it.startsWith("| [a]"));
+    expect(row?.match(/(?<!\\)\|/g)?.length).toBe(5);
+    expect(page).not.toMatch(/^# boo/m);
+    expect(row?.length).toBeLessThan(1000);
+  });
+
+  test("does not ask for what is confirmed", () => {
+    const held = fleet.deletions.held.map((it) => ({ ...it, confirmed: true }));
+    const page = statePage({ ...fleet, deletions: { ...fleet.deletions, held } }, [], words);
+    expect(page).not.toContain("approvals/deletions");
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { fleetKinds } from "../../../src/core/codec/kinds.ts";
+import { schemas } from "../../../src/core/codec/schemas.ts";
+import { validators } from "../../../src/core/codec/validators.ts";
+import { isObject, type Json } from "../../../src/core/model/json.ts";
+
+/** Paths of fields without a description; a reference is described where it leads. */
+function undescribed(schema: Json, path: string): readonly string[] {
+  if (!isObject(schema)) return [];
+  const nested = (key: string): readonly string[] =>
+    Object.entries(isObject(schema[key]) ? schema[key] : {}).flatMap(([name, it]) =>
+      undescribed(it ?? null, `${path}.${name}`),
+    );
+  const isDescribed = typeof schema["description"] === "string" || "$ref" in schema;
+  return [
+    ...(isDescribed ? [] : [path]),
+    ...nested("properties"),
+    ...nested("definitions"),
+    ...(isObject(schema["items"]) && "properties" in schema["items"] ? undescribed(schema["items"], `${path}[]`) : []),
+  ];
+}
+
+describe("schemas", () => {
+  for (const [kind, schema] of Object.entries(schemas))
+    it(`every field of ${kind} is described`, () => {
+      expect(undescribed(schema as Json, kind)).toEqual([]);
+    });
+
+  it("there is one for every kind that is read", () => {
+    expect(fleetKinds.flatMap((it) => it.schema ?? []).sort()).toEqual(Object.keys(schemas).sort());
+  });
+
+  it("versions in the table of kinds and in the schemas are the same", () => {
+    for (const { group, schema, versions } of fleetKinds) {
+      if (schema === null) continue;
+      const error = validators[schema]({ apiVersion: "x", kind: schema }).find((it) => it.keyword === "enum");
+      expect(error?.params["allowedValues"]).toEqual(versions.map((it) => `${group}/${it}`));
+    }
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { earliest, type Instant, instantOf, instantText } from "../../../src/core/model/value.ts";
+import { random } from "../schedule/random.ts";
+
+const at = (millis: number): Instant => millis as Instant;
+
+describe("an instant in words", () => {
+  const cases: readonly { name: string; text: string; want: string | null }[] = [
+    { name: "as it is written", text: "2026-11-21T12:00:00Z", want: "2026-11-21T12:00:00Z" },
+    { name: "a leap day", text: "2024-02-29T23:59:59Z", want: "2024-02-29T23:59:59Z" },
+    { name: "before 1970", text: "1969-12-31T23:59:59Z", want: "1969-12-31T23:59:59Z" },
+    { name: "an offset, over midnight", text: "2026-01-01T00:30:00+01:00", want: "2025-12-31T23:30:00Z" },
+    { name: "a negative offset", text: "2026-02-28T23:30:00-00:30", want: "2026-03-01T00:00:00Z" },
+    { name: "a fraction is dropped", text: "2026-11-21t12:00:00.999z", want: "2026-11-21T12:00:00Z" },
+    { name: "a leap second", text: "2016-12-31T23:59:60Z", want: "2017-01-01T00:00:00Z" },
+    { name: "no leap year", text: "2025-02-29T00:00:00Z", want: null },
+    { name: "no such month", text: "2026-13-01T00:00:00Z", want: null },
+    { name: "no such day", text: "2026-04-31T00:00:00Z", want: null },
+    { name: "day zero", text: "2026-04-00T00:00:00Z", want: null },
+    { name: "no such hour", text: "2026-04-01T24:00:00Z", want: null },
+    { name: "no such minute", text: "2026-04-01T00:60:00Z", want: null },
+    { name: "no offset", text: "2026-11-21T12:00:00", want: null },
+    { name: "a date alone", text: "2026-11-21", want: null },
+  ];
+  for (const { name, text, want } of cases)
+    it(`${name}: ${text}`, () => {
+      const read = instantOf(text);
+      expect(read === null ? null : instantText(read)).toBe(want);
+    });
+
+  it("is what the calendar says, for any second of five centuries", () => {
+    const { below } = random(1);
+    for (let round = 0; round < 2000; round += 1) {
+      const moment = at((below(16_000_000_000) - 8_000_000_000) * 1000);
+      const want = new Date(moment).toISOString().replace(".000Z", "Z");
+      expect(instantText(moment)).toBe(want);
+      expect(instantOf(want)).toBe(moment);
+    }
+  });
+});
+
+it("the earliest of several moments leaves out those that never come", () => {
+  expect(earliest(null, at(7), at(3), null)).toBe(3);
+  expect(earliest(null)).toBeNull();
+  expect(earliest()).toBeNull();
+});

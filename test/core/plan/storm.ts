@@ -1,0 +1,205 @@
+import type { ObjectKey } from "../../../src/core/model/manifest.ts";
+import { type ClusterName, minutes, type PlacementKey, seconds } from "../../../src/core/model/value.ts";
+import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
+import type { Death, Member } from "../../member.ts";
+import { type Fate, type Passed, World, write } from "../../world.ts";
+import { random } from "../schedule/random.ts";
+
+type Random = ReturnType<typeof random>;
+
+const kinds = ["ConfigMap web/config", "ConfigMap web/extra", "Deployment web/app", "Widget web/thing"] as const;
+const others = ["Namespace extra", "ConfigMap extra/config", "Namespace shop", "Deployment shop/app"] as const;
+const objects = ["Namespace web", ...kinds, ...others] as const;
+const split = (line: string): readonly [string, string] => line.split(" ") as [string, string];
+const keys: readonly ObjectKey[] = objects.map((it) => keyOf(...split(it)));
+
+/** A storm: a seeded world in which anything may happen, one step at a time. */
+export class Storm {
+  readonly world = new World();
+  private readonly dice: Random;
+  private edits = 0;
+
+  constructor(seed: number) {
+    this.dice = random(seed);
+    const { world } = this;
+    world.commit(() => {
+      for (let at = 1; at <= 3 + this.dice.below(6); at++) world.join(clusterOf(`m${at}`, ["env=dev"]));
+      for (const line of objects) write(world, objectOf(...split(line), "0"));
+      this.place("web", "ns=web,extra");
+      this.place("shop", "ns=shop");
+    });
+  }
+
+  private chance(percent: number): boolean {
+    return this.dice.below(100) < percent;
+  }
+
+  private get names(): readonly [string, ...string[]] {
+    const [first, ...rest] = [...this.world.members.keys()];
+    return [first ?? "m1", ...rest];
+  }
+
+  private place(name: string, ...options: readonly string[]): void {
+    const policy = this.dice.pick([
+      policyOf("PickAll", undefined),
+      policyOf("PickAll", this.dice.pick(["env=prod", "env=dev"])),
+      policyOf("PickN", String(this.dice.below(6))),
+      policyOf("PickFixed", this.dice.shuffled(this.names).slice(0, 3).join(",")),
+    ]);
+    const extras = [
+      "abandon",
+      "delete-adopted",
+      "never-take-over",
+      "unavailable=2",
+      "surge=1",
+      "deadline=4",
+      "history=1",
+    ];
+    const chosen = extras.filter(() => this.chance(15));
+    this.world.placements.set(name as PlacementKey, placementOf({ name, policy, options: [...options, ...chosen] }));
+  }
+
+  /** Something changes in the repository. */
+  private edit(): void {
+    const { world, dice } = this;
+    const [kind, path] = split(dice.pick(objects));
+    const name = dice.pick(this.names);
+    this.edits += 1;
+    const value = String(this.edits);
+    world.commit(() =>
+      dice.pick<() => unknown>([
+        () => write(world, objectOf(kind, path, value)),
+        () => write(world, objectOf(kind, path, "0")),
+        () => void world.objects.delete(keyOf(kind, path)),
+        () => this.place("web", this.chance(70) ? "ns=web,extra" : "ns=web"),
+        () => this.place("shop", this.chance(80) ? "ns=shop" : "ns=shop,extra"),
+        () => this.place("web", "ns=kube-system"),
+        () => void world.placements.delete(dice.pick(["web", "shop"]) as PlacementKey),
+        () => {
+          const object = keyOf(...split(dice.pick(kinds)));
+          const effect = this.chance(20) ? "delete" : value;
+          world.overrides.set("loud", overrideOf("loud", object, dice.pick(["env=prod", "env=dev"]), effect));
+        },
+        () => void world.overrides.delete("loud"),
+        () =>
+          world.join(clusterOf(name, [dice.pick(["env=prod", "env=dev"]), ...(this.chance(20) ? ["taint:gpu"] : [])])),
+        () => void world.clusters.delete(name as ClusterName),
+        () => this.confirmAll(),
+        () => {
+          world.fleet = {
+            ...world.fleet,
+            guards: { ...world.fleet.guards, clusters: dice.below(4), objectsPerCluster: dice.below(12) },
+          };
+        },
+      ])(),
+    );
+  }
+
+  private confirmAll(): void {
+    for (const { digest } of (this.world.news ?? this.world.head).deletions.held) this.world.confirmations.add(digest);
+  }
+
+  /** Something happens on a member. */
+  private weather(): void {
+    const { dice, world } = this;
+    const member = world.member(dice.pick(this.names));
+    const key = keys[dice.below(keys.length)] ?? keyOf("Namespace", "web");
+    dice.pick<() => unknown>([
+      () => silence(member, true),
+      () => silence(member, false),
+      () => silence(member, false),
+      () => void member.refuses.set(key, "denied"),
+      () => member.refuses.clear(),
+      () => member.drift(key),
+      () => void member.delete(key),
+      () => member.make(keyOf("ConfigMap", dice.pick(["web/config", "web/theirs", "extra/theirs"]))),
+      () => member.turn({ phase: "available" }),
+      () => member.turn({ phase: "available" }),
+      () => member.turn({ phase: "failed", message: "CrashLoopBackOff" }),
+      () => start(member, this.chance(50)),
+      () => void member.finalizers.add(key),
+      () => member.finish(key),
+      () => void member.unlisted.add("apps/Deployment"),
+      () => member.unlisted.clear(),
+      () => identify(member, this.chance(30)),
+    ])();
+  }
+
+  private fate(): Fate {
+    if (this.chance(70)) return {};
+    return this.dice.pick<Fate>([
+      { isRefused: true },
+      { diesAfterCommit: true },
+      { isLate: true },
+      { death: this.dice.pick<Death>(["before the claim", "after the claim", "before the result"]) },
+    ]);
+  }
+
+  /** One step, ending in a pass. */
+  step(): Passed {
+    const { world, dice } = this;
+    if (this.chance(35)) this.edit();
+    for (let at = dice.below(3); at > 0; at--) this.weather();
+    if (this.chance(50)) world.wait(this.chance(30) ? minutes(dice.below(6)) : seconds(dice.below(40)));
+    if (this.chance(10)) world.restart();
+    if (this.chance(10)) world.flush();
+    if (this.chance(40)) for (const it of world.late.splice(0, 2)) world.act(it);
+    return world.pass(this.fate());
+  }
+
+  /** The weather clears, and people do their part. */
+  calm(): void {
+    const { world } = this;
+    for (const it of world.late.splice(0)) world.act(it);
+    const { clusters } = world.news ?? world.head;
+    for (const [name, member] of world.members) {
+      member.silence = null;
+      member.uid = clusters.get(name)?.kubeSystemUid ?? member.uid;
+      member.refuses.clear();
+      member.unlisted.clear();
+      member.fresh = { phase: "available" };
+      for (const key of [...member.finalizers]) member.finish(key);
+      member.turn({ phase: "available" });
+    }
+    world.commit(() => {
+      for (const line of objects) write(world, objectOf(...split(line), "last"));
+      for (const name of this.names) world.join(clusterOf(name, ["env=dev"]));
+      world.overrides.clear();
+      for (const [name, spaces] of [
+        ["web", "ns=web,extra"],
+        ["shop", "ns=shop"],
+      ] as const) {
+        const policy = policyOf("PickAll", undefined);
+        world.placements.set(name as PlacementKey, placementOf({ name, policy, options: [spaces] }));
+      }
+    });
+  }
+
+  /** Passes, confirming whatever waits, until nothing moves. Gives how many it took; null when it never ends. */
+  settle(): number | null {
+    const { world } = this;
+    for (let passes = 1; passes <= 60; passes++) {
+      const { plan, isCommitted } = world.pass();
+      if (!isCommitted && plan.actions.length === 0 && plan.wakeAt === null) return passes;
+      const isWaiting = world.head.deletions.held.some((it) => !it.confirmed);
+      if (isWaiting) world.commit(() => this.confirmAll());
+      for (const it of plan.reasons)
+        if (it.kind === "orphans") world.member(it.cluster).delete(keyOf("Namespace", "extra"));
+      for (const member of world.members.values()) member.turn({ phase: "available" });
+      world.wait(minutes(1));
+    }
+    return null;
+  }
+}
+
+function silence(member: Member, isSilent: boolean): void {
+  member.silence = isSilent ? { code: "Unreachable", message: "connection refused" } : null;
+}
+
+function start(member: Member, isQuick: boolean): void {
+  member.fresh = isQuick ? { phase: "available" } : { phase: "progressing", message: "0 of 1" };
+}
+
+function identify(member: Member, isAnother: boolean): void {
+  member.uid = isAnother ? "uid-of-another" : `uid-of-${member.name}`;
+}

@@ -1,0 +1,156 @@
+// The notation of `spec/scheduling.md` §19, so that a worked case is one line here as well.
+
+import type { Trouble } from "../../../src/core/model/ledger.ts";
+import { memberNameLabel } from "../../../src/core/model/names.ts";
+import type { ClusterTerm, PlacementPolicy, PreferredTerm, Toleration } from "../../../src/core/model/placement.ts";
+import type { LabelSelector } from "../../../src/core/model/selector.ts";
+import { type ClusterName, type Instant, later, seconds } from "../../../src/core/model/value.ts";
+import type { Candidate, Standing } from "../../../src/core/schedule/cycle.ts";
+import type { Schedule } from "../../../src/core/schedule/schedule.ts";
+
+export const now = Date.UTC(2026, 10, 21, 12) as Instant;
+
+/** `a b{env=prod} c[k=v,q=] d(6m)`: labels, taints, and for how long it has been out of contact. */
+export const fleet = (text: string): readonly Candidate[] => words(text).map(candidate);
+
+function candidate(text: string): Candidate {
+  const [, name = "", labels = "", taints = "", silence = ""] =
+    /^([a-z0-9-]+)(?:\{(.*)\})?(?:\[(.*)\])?(?:\((.*)\))?$/.exec(text) ?? [];
+  return {
+    cluster: {
+      name: name as ClusterName,
+      labels: { ...Object.fromEntries(pairs(labels)), [memberNameLabel]: name },
+      taints: pairs(taints).map(([key, value]) => ({ key, value, effect: "NoSchedule" })),
+      properties: {},
+      resourceUsage: { capacity: {}, allocatable: {}, available: {} },
+      spec: {},
+      source: { path: `clusters/${name}.yaml`, document: 0, line: 1, column: 1 },
+    },
+    trouble: silence === "" ? null : outOfContact(silence),
+  };
+}
+
+function outOfContact(silence: string): Trouble {
+  const [, count = "", unit = ""] = /^(\d+)([ms])$/.exec(silence) ?? [];
+  const length = seconds(Number(count) * (unit === "m" ? 60 : 1));
+  return { code: "Unreachable", message: "connection refused", since: (now - length) as Instant };
+}
+
+/**
+ * `a:B0 b:S0[0,5] c:U(B)0 d:B0x`: state, index of the policy snapshot, stored topology and affinity score (`[-]`:
+ * none), `x` while it is being removed. `latest` is the index of the snapshot in force.
+ */
+export const standings = (text: string, latest: number): readonly Standing[] =>
+  words(text).map((it) => standing(it, latest));
+
+const states = { S: "Scheduled", B: "Bound", U: "Unscheduled" } as const;
+
+function standing(text: string, latest: number): Standing {
+  const [, name = "", state = "", previous, index = "", removing, score = "0,0"] =
+    /^([a-z0-9-]+):([SBU])(?:\(([SB])\))?(\d)(x)?(?:\[(.*)\])?$/.exec(text) ?? [];
+  const [topology = 0, affinity = 0] = score.split(",").map(Number);
+  return {
+    cluster: name as ClusterName,
+    state: states[state as keyof typeof states],
+    previousState: previous === undefined ? null : states[previous as "S" | "B"],
+    removing: removing !== undefined,
+    obsolete: Number(index) !== latest,
+    decision: {
+      cluster: name as ClusterName,
+      selected: true,
+      score: score === "-" ? null : { topology, affinity },
+      reason: "picked earlier",
+    },
+  };
+}
+
+/** `+c =b:B -a | T2 c,b | a:taint d:fits`: new, kept with its state, dropped; condition and selected; the others. */
+export function told(schedule: Schedule): string {
+  const moves = [
+    ...schedule.create.map((it) => `+${it.cluster}`),
+    ...schedule.keep.map((it) => `=${it.decision.cluster}:${it.state.slice(0, 1)}`),
+    ...schedule.drop.map((it) => `-${it}`),
+  ];
+  if (schedule.silent) return [...moves, "silent"].join(" ");
+  const selected = schedule.decisions.filter((it) => it.selected).map((it) => it.cluster);
+  const others = schedule.decisions
+    .filter((it) => !it.selected)
+    .map((it) => `${it.cluster}:${why(it.reason)}`)
+    .sort();
+  const condition = `${schedule.fulfilled ? "T" : "F"}${schedule.found} ${selected.join(",")}`.trim();
+  return [moves.join(" "), condition, others.join(" ")].join(" | ").trim();
+}
+
+/** Terms: `env=prod&region=west` is one term, `|` separates alternatives, `*` has no selector at all. */
+export const terms = (text: string): readonly ClusterTerm[] =>
+  text === "" ? [] : text.split("|").map((it) => ({ labelSelector: it === "*" ? null : selector(it) }));
+
+const selector = (text: string): LabelSelector => ({
+  matchLabels: Object.fromEntries(text.split("&").map((it) => it.split("=") as [string, string])),
+});
+
+export const preferring = (weight: number, text: string): PreferredTerm => ({
+  weight,
+  preference: terms(text)[0] ?? { labelSelector: null },
+});
+
+export const exists = (key: string): Toleration => ({ key, operator: "Exists", value: "", effect: "" });
+
+export const equal = (key: string, value: string): Toleration => ({
+  key,
+  operator: "Equal",
+  value,
+  effect: "NoSchedule",
+});
+
+export const all = (required = "", tolerations: readonly Toleration[] = []): PlacementPolicy => ({
+  kind: "PickAll",
+  required: terms(required),
+  tolerations,
+});
+
+export const pick = (
+  numberOfClusters: number,
+  required = "",
+  preferred: readonly PreferredTerm[] = [],
+  tolerations: readonly Toleration[] = [],
+): PlacementPolicy => ({ kind: "PickN", numberOfClusters, required: terms(required), preferred, tolerations });
+
+export const fixed = (names: string): PlacementPolicy => ({
+  kind: "PickFixed",
+  clusterNames: names.split(",").filter((it) => it !== "") as ClusterName[],
+});
+
+/** `all env=prod tolerate k=v,z`, `2 r=east|r=west prefer 5:x=y`, `fixed b,a`. `tolerate z` without a value: Exists. */
+export function policyOf(text: string): PlacementPolicy {
+  const [, kind = "", rest = ""] = /^(\S+) ?(.*)$/.exec(text) ?? [];
+  if (kind === "fixed") return fixed(rest);
+  const [, required = "", preferred = "", tolerated = ""] =
+    /^(\S*) ?(?:prefer (\S+))? ?(?:tolerate (\S+))?$/.exec(rest.replace(/^(?=prefer|tolerate)/, " ")) ?? [];
+  const tolerations = tolerated === "" ? [] : tolerated.split(",").map(toleration);
+  if (kind === "all") return all(required, tolerations);
+  return pick(Number(kind), required, preferred === "" ? [] : preferred.split(",").map(preference), tolerations);
+}
+
+function preference(text: string): PreferredTerm {
+  const [weight = "", term = ""] = text.split(":");
+  return preferring(Number(weight), term);
+}
+
+function toleration(text: string): Toleration {
+  const [key = "", value] = text === "*" ? [""] : text.split("=");
+  return value === undefined ? exists(key) : equal(key, value);
+}
+
+function why(reason: string): string {
+  const plugin = reason.split(":")[0] ?? "";
+  const short = { ClusterAffinity: "affinity", ClusterEligibility: "eligibility", TaintToleration: "taint" };
+  return reason.includes(" fits ") ? "fits" : (short[plugin as keyof typeof short] ?? "unknown");
+}
+
+export const secondsFromNow = (count: number): Instant => later(now, seconds(count));
+
+const words = (text: string): readonly string[] => text.split(" ").filter((it) => it !== "");
+
+const pairs = (text: string): readonly [string, string][] =>
+  text === "" ? [] : text.split(",").map((it) => it.split("=") as [string, string]);

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { type Cycle, type Standing, wantedState } from "../../../src/core/schedule/cycle.ts";
+import { profiles } from "../../../src/core/schedule/profile.ts";
+import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
+import { fleet, now, policyOf, standings } from "./notation.ts";
+import { random } from "./random.ts";
+
+const rounds = 200;
+
+/** A fleet of up to 12 members with labels, taints and troubles, bindings of every kind, and any policy. */
+function anyCycle(seed: number): Cycle {
+  const { below, pick } = random(seed);
+  const members = Array.from({ length: below(13) }, (_, at) => `m${at}`);
+  const fleetText = members.map(
+    (it) => `${it}${pick(["", "{e=p}", "{e=q}"])}${pick(["", "", "[k=v]"])}${pick(["", "", "(4m)", "(6m)"])}`,
+  );
+  const standing = [...members, "gone"].flatMap((it) =>
+    below(2) === 0
+      ? []
+      : [`${it}:${pick(["S0", "B0", "B1", "U(B)0", "U(S)1", "B0x", "S0x", "U(B)0x"])}[0,${below(9)}]`],
+  );
+  const policy = pick([
+    "all",
+    "all e=p",
+    `${below(8)}`,
+    `${below(8)} e=p|e=q prefer 3:e=q tolerate k`,
+    "fixed m1,m2,m9",
+  ]);
+  return {
+    policy: policyOf(policy),
+    candidates: fleet(fleetText.join(" ")),
+    standings: standings(standing.join(" "), 1),
+    now,
+  };
+}
+
+/** The bindings once the schedule is carried out and removals that were under way have ended. */
+function carriedOut({ standings: before }: Cycle, { create, keep, drop }: Schedule): readonly Standing[] {
+  const decided = new Map([...create, ...keep.map((it) => it.decision)].map((it) => [it.cluster, it]));
+  const old = before.flatMap((it): readonly Standing[] => {
+    const decision = decided.get(it.cluster);
+    if (decision === undefined && drop.includes(it.cluster)) {
+      return [{ ...it, state: "Unscheduled", previousState: wantedState(it), removing: false }];
+    }
+    if (decision === undefined) return it.removing && it.state !== "Scheduled" ? [] : [{ ...it, removing: false }];
+    const isNew = create.includes(decision);
+    const state = isNew ? "Scheduled" : wantedState(it);
+    return [{ ...it, state, previousState: null, obsolete: false, removing: false, decision }];
+  });
+  const known = new Set(old.map((it) => it.cluster));
+  const added = create
+    .filter((it) => !known.has(it.cluster))
+    .map(
+      (decision): Standing => ({
+        cluster: decision.cluster,
+        state: "Scheduled",
+        previousState: null,
+        removing: false,
+        obsolete: false,
+        decision,
+      }),
+    );
+  return [...old, ...added];
+}
+
+const seeds = Array.from({ length: rounds }, (_, seed) => seed);
+
+describe.each(Object.values(profiles))("whatever the fleet, the profile $name", (profile) => {
+  test("gives the same schedule in whatever order the fleet is read", () => {
+    for (const seed of seeds) {
+      const cycle = anyCycle(seed);
+      const { shuffled } = random(seed);
+      const other = { ...cycle, candidates: shuffled(cycle.candidates), standings: shuffled(cycle.standings) };
+      expect(schedule(other, profile), `seed ${seed}`).toEqual(schedule(cycle, profile));
+    }
+  });
+
+  test("has nothing left to do, and says the same, once its schedule is carried out", () => {
+    for (const seed of seeds) {
+      const cycle = anyCycle(seed);
+      const first = schedule(cycle, profile);
+      const again = schedule({ ...cycle, standings: carriedOut(cycle, first) }, profile);
+      expect([again.create, again.keep, again.drop], `seed ${seed}`).toEqual([[], [], []]);
+      expect(byCluster(again), `seed ${seed}`).toEqual(byCluster(first));
+    }
+  });
+
+  test("never moves what stands under the present policy, unless its cluster left or fewer are wanted", () => {
+    for (const seed of seeds) {
+      const cycle = anyCycle(seed);
+      const { drop, wanted } = schedule(cycle, profile);
+      const members = new Set(cycle.candidates.map((it) => it.cluster.name));
+      const present = cycle.standings.filter(
+        (it) =>
+          members.has(it.cluster) &&
+          !it.obsolete &&
+          it.state !== "Unscheduled" &&
+          (!it.removing || it.state === "Scheduled"),
+      );
+      const dropped = present.filter((it) => drop.includes(it.cluster));
+      const surplus = cycle.policy.kind === "PickN" ? Math.max(0, present.length - wanted) : 0;
+      expect(dropped, `seed ${seed}`).toHaveLength(surplus);
+    }
+  });
+
+  test("PickN on a fresh fleet picks exactly the smaller of the number and what is feasible", () => {
+    for (const seed of seeds) {
+      const { candidates } = anyCycle(seed);
+      const count = random(seed).below(15);
+      const feasible = candidates.filter(
+        ({ cluster, trouble }) =>
+          cluster.labels["e"] === "p" &&
+          cluster.taints.length === 0 &&
+          (trouble === null || now - trouble.since <= 300_000),
+      );
+      const cycle = { policy: policyOf(`${count} e=p`), candidates, standings: [], now };
+      expect(schedule(cycle, profile).create, `seed ${seed}`).toHaveLength(Math.min(count, feasible.length));
+    }
+  });
+
+  test("stays where it is when a change of policy makes no difference", () => {
+    for (const seed of seeds) {
+      const { candidates } = anyCycle(seed);
+      const cycle = { policy: policyOf("4 tolerate k prefer 2:e=p"), candidates, standings: [], now };
+      const placed = carriedOut(cycle, schedule(cycle, profile)).map((it) => ({ ...it, obsolete: true }));
+      const { create, drop } = schedule({ ...cycle, standings: placed }, profile);
+      expect([create, drop], `seed ${seed}`).toEqual([[], []]);
+    }
+  });
+});
+
+const byCluster = ({ decisions }: Schedule): ReadonlyMap<string, unknown> =>
+  new Map(decisions.map((it) => [it.cluster, it]));

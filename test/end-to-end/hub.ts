@@ -1,0 +1,98 @@
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { gitIn } from "../shell/git/hub.ts";
+import { projectFolder } from "./bundle.ts";
+
+/** A bare repository as the hub, and a clone of it in which a person works. Begins as examples-repo. */
+export interface Hub {
+  /** Path of the bare repository: what `--repo` is given. */
+  readonly repo: string;
+  /** Path of the person's clone. */
+  readonly clone: string;
+  read(path: string): Promise<string>;
+  write(path: string, text: string): Promise<void>;
+  /** Replaces `from`, which must stand there, by `to`. */
+  edit(path: string, from: string, to: string): Promise<void>;
+  /** Takes a file away, or a folder with everything in it. */
+  remove(path: string): Promise<void>;
+  /** Commits everything and pushes it; gives the commit. */
+  push(message: string): string;
+  /** Takes the last commit back, and pushes that. */
+  revert(): void;
+  /** Makes the clone what examples-repo is, without committing it. */
+  restore(): Promise<void>;
+  /** How many commits the state branch has; 0 when there is none. */
+  stateCommits(): number;
+  /** Messages of the state branch's latest commits, latest first. */
+  stateLog(commits: number): string;
+  /** A file of the state branch; null when it does not exist. */
+  stateFile(path: string): string | null;
+  statePaths(): readonly string[];
+}
+
+const stateBranch = "fleet/state";
+const examples = join(projectFolder, "examples-repo");
+
+/** Makes a hub below a folder from examples-repo, and pushes its first commit. */
+export async function makeHub(folder: string): Promise<Hub> {
+  const repo = join(folder, "hub.git");
+  const clone = join(folder, "clone");
+  await mkdir(folder, { recursive: true });
+  await cp(examples, clone, { recursive: true });
+  gitIn(folder, ["init", "--quiet", "--bare", "--initial-branch=main", repo]);
+  gitIn(repo, ["config", "http.receivepack", "true"]);
+  gitIn(clone, ["init", "--quiet", "--initial-branch=main"]);
+  gitIn(clone, ["remote", "add", "origin", repo]);
+  const hub: Hub = { repo, clone, ...filesIn(clone), ...stateIn(repo), ...commitsIn(clone) };
+  hub.push("Describe the fleet");
+  return hub;
+}
+
+function filesIn(clone: string): Pick<Hub, "read" | "write" | "edit" | "remove" | "restore"> {
+  const read = (path: string): Promise<string> => readFile(join(clone, path), "utf8");
+  const write = async (path: string, text: string): Promise<void> => {
+    await mkdir(dirname(join(clone, path)), { recursive: true });
+    await writeFile(join(clone, path), text);
+  };
+  const edit = async (path: string, from: string, to: string): Promise<void> => {
+    const text = await read(path);
+    if (!text.includes(from)) throw new Error(`${path} does not say: ${from}`);
+    await write(path, text.replace(from, to));
+  };
+  const remove = (path: string): Promise<void> => rm(join(clone, path), { recursive: true });
+  const restore = async (): Promise<void> => {
+    gitIn(clone, ["rm", "-r", "--quiet", "--force", "--ignore-unmatch", "."]);
+    await cp(examples, clone, { recursive: true });
+  };
+  return { read, write, edit, remove, restore };
+}
+
+function commitsIn(clone: string): Pick<Hub, "push" | "revert"> {
+  const pushed = (): string => {
+    gitIn(clone, ["push", "--quiet", "origin", "main"]);
+    return gitIn(clone, ["rev-parse", "HEAD"]);
+  };
+  return {
+    push: (message) => {
+      gitIn(clone, ["add", "--all"]);
+      gitIn(clone, ["commit", "--quiet", "--allow-empty", "-m", message]);
+      return pushed();
+    },
+    revert: () => {
+      gitIn(clone, ["revert", "--no-edit", "HEAD"]);
+      pushed();
+    },
+  };
+}
+
+function stateIn(repo: string): Pick<Hub, "stateCommits" | "stateLog" | "stateFile" | "statePaths"> {
+  const exists = (): boolean => gitIn(repo, ["for-each-ref", `refs/heads/${stateBranch}`]) !== "";
+  const paths = (): readonly string[] =>
+    exists() ? gitIn(repo, ["ls-tree", "-r", "--name-only", stateBranch]).split("\n") : [];
+  return {
+    stateCommits: () => (exists() ? Number(gitIn(repo, ["rev-list", "--count", stateBranch])) : 0),
+    stateLog: (commits) => gitIn(repo, ["log", "--format=%B", `-${commits}`, stateBranch]),
+    stateFile: (path) => (paths().includes(path) ? gitIn(repo, ["show", `${stateBranch}:${path}`]) : null),
+    statePaths: paths,
+  };
+}

@@ -1,0 +1,335 @@
+import { markOf, writeText } from "../src/core/apply/mark.ts";
+import { applyOrder, removeOrder } from "../src/core/apply/waves.ts";
+import { digestOf } from "../src/core/model/digest.ts";
+import {
+  emptyInventory,
+  type FailureCode,
+  type Inventory,
+  type InventoryEntry,
+  type InventoryPlacement,
+} from "../src/core/model/inventory.ts";
+import { type ObjectId, type ObjectKey, objectIdOf, objectKey, objectText } from "../src/core/model/manifest.ts";
+import type { ContactCode, Health, LiveObject, Observation } from "../src/core/model/observation.ts";
+import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../src/core/model/plan.ts";
+import { builtInScopes, kindKey } from "../src/core/model/scope.ts";
+import { type Digest, type Instant, later, type PlacementKey, seconds } from "../src/core/model/value.ts";
+
+/** An object as it lives in a member. */
+interface Live {
+  uid: string;
+  generation: number;
+  /** Digest of the manifest that was last applied: what is really there. */
+  content: Digest | null;
+  fingerprint: Digest | null;
+  health: Health;
+  terminating: boolean;
+  /** Whose label it carries, and the write annotation; null for somebody else's object. */
+  mark: { readonly label: string; readonly write: string } | null;
+}
+
+/** Where the executor of an action dies. */
+export type Death = "before the claim" | "after the claim" | "before the result";
+
+const available: Health = { phase: "available" };
+const starting: Health = { phase: "progressing", message: "0 of 1 replicas are available" };
+const workloads = new Set(["apps/Deployment", "apps/StatefulSet", "batch/Job"]);
+
+/**
+ * A member cluster that fits in the head, with an executor that keeps the contract of `core/model/plan.ts` and
+ * `core/model/inventory.ts`: claim, write in waves, remove in reverse, record. What goes wrong is told to it beforehand.
+ */
+export class Member {
+  readonly name: string;
+  uid: string;
+  silence: { code: ContactCode; message: string } | null = null;
+  inventory: Inventory = emptyInventory;
+  readonly objects = new Map<ObjectKey, Live>();
+  /** Writes that this member refuses, and what it says. */
+  readonly refuses = new Map<ObjectKey, string>();
+  /** Objects with a finalizer: they go only when it is taken off. */
+  readonly finalizers = new Set<ObjectKey>();
+  /** Kinds that cannot be listed. */
+  readonly unlisted = new Set<string>();
+  /** How a workload is once it is written. */
+  fresh: Health = starting;
+  private made = 0;
+
+  constructor(name: string, uid = `uid-of-${name}`) {
+    this.name = name;
+    this.uid = uid;
+  }
+
+  observe(): Observation {
+    if (this.silence !== null) return { kind: "unreachable", ...this.silence };
+    const listed = new Set([...this.inventory.placements.values()].flatMap((it) => [...it.entries.keys()]));
+    const objects = new Map<ObjectKey, LiveObject>();
+    for (const [key, { uid, generation, fingerprint, health, terminating, mark }] of this.objects) {
+      if ((mark === null && !listed.has(key)) || this.unlisted.has(kindKey(objectIdOf(key)))) continue;
+      objects.set(key, { uid, generation, fingerprint, health, terminating, mark: mark?.write ?? null });
+    }
+    const { uid: clusterUid, inventory } = this;
+    return {
+      kind: "reached",
+      clusterUid,
+      kubernetesVersion: "v1.36.3",
+      inventory,
+      objects,
+      unlisted: new Set(this.unlisted),
+    };
+  }
+
+  /** Carries out what is to be done. Gives why it was not, or not all of it; null when it was. */
+  act(actions: ClusterActions, now: Instant, death: Death | null = null): string | null {
+    if (this.silence !== null || death === "before the claim") return "no answer";
+    if (this.uid !== actions.clusterUid) return "another cluster";
+    const { fleet, epoch } = this.inventory;
+    if (fleet !== "" && fleet !== actions.fleet) return "another fleet's inventory";
+    if (epoch > actions.epoch) return "a later epoch";
+    const accepted = actions.placements.filter((it) => !this.isOutdated(it, actions));
+    for (const action of accepted) this.claim(action, actions);
+    if (death === "after the claim") return "died after the claim";
+    const results = new Map(accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>()]));
+    this.write(accepted, results, { actions, now });
+    this.remove(accepted, results, actions);
+    if (death === "before the result") return "died before the result";
+    for (const [action, entries] of results) {
+      for (const key of action.forget) entries.set(key, null);
+      this.note(action, actions, entries);
+    }
+    return accepted.length < actions.placements.length ? "overtaken by a later action" : null;
+  }
+
+  private isOutdated({ placement, sequence }: PlacementActions, { epoch }: ClusterActions): boolean {
+    const there = this.inventory.placements.get(placement);
+    return there !== undefined && this.inventory.epoch === epoch && there.sequence > sequence;
+  }
+
+  /** Writes entries into the inventory; a placement of which nothing is left stays as a tombstone. */
+  private note(
+    { placement, sequence, digest }: PlacementActions,
+    { fleet, epoch }: ClusterActions,
+    changes: ReadonlyMap<ObjectKey, InventoryEntry | null>,
+  ): void {
+    const before = this.inventory.placements.get(placement);
+    const entries = new Map(before?.entries ?? []);
+    for (const [key, entry] of changes) entry === null ? entries.delete(key) : entries.set(key, entry);
+    const next: InventoryPlacement = { sequence, digest: digest ?? before?.digest ?? ("" as Digest), entries };
+    this.inventory = { fleet, epoch, placements: new Map([...this.inventory.placements, [placement, next]]) };
+  }
+
+  private entryOf(placement: PlacementKey, key: ObjectKey): InventoryEntry | null {
+    return this.inventory.placements.get(placement)?.entries.get(key) ?? null;
+  }
+
+  private claim(action: PlacementActions, actions: ClusterActions): void {
+    const entries = new Map<ObjectKey, InventoryEntry>();
+    for (const item of action.apply) {
+      const before = this.entryOf(action.placement, item.key);
+      const live = this.objects.get(item.key);
+      const isNew = before?.uid == null && live !== undefined && !this.isOurs(live, action, before, actions);
+      entries.set(item.key, {
+        version: item.id.version,
+        digest: item.digest,
+        sequence: action.sequence,
+        uid: before?.uid ?? null,
+        adopted: isNew || before?.adopted === true,
+        fingerprint: before?.fingerprint ?? null,
+        outcome: { kind: "claimed" },
+      });
+    }
+    this.note(action, actions, entries);
+  }
+
+  /** A claim of ours that was carried out, and whose result was lost. */
+  private isOurs(
+    live: Live,
+    action: PlacementActions,
+    entry: InventoryEntry | null,
+    { fleet, epoch }: ClusterActions,
+  ): boolean {
+    if (live.mark?.label !== markOf(action.placement)) return false;
+    const writes = [action.sequence, ...(entry === null ? [] : [entry.sequence])];
+    return writes.some((sequence) => live.mark?.write === writeText({ fleet, epoch, sequence }));
+  }
+
+  private write(
+    accepted: readonly PlacementActions[],
+    results: ReadonlyMap<PlacementActions, Map<ObjectKey, InventoryEntry | null>>,
+    context: { readonly actions: ClusterActions; readonly now: Instant },
+  ): void {
+    const wanted = accepted.flatMap((action) => action.apply.map((item) => ({ id: item.id, action, item })));
+    for (const wave of applyOrder(wanted)) {
+      for (const { action, item } of wave) {
+        results.get(action)?.set(item.key, this.writeOne(action, item, context));
+      }
+    }
+  }
+
+  private writeOne(
+    action: PlacementActions,
+    item: RenderedManifest,
+    { actions, now }: { readonly actions: ClusterActions; readonly now: Instant },
+  ): InventoryEntry {
+    const before = this.entryOf(action.placement, item.key);
+    const base = { version: item.id.version, digest: item.digest, sequence: action.sequence };
+    const fail = (code: FailureCode, message: string): InventoryEntry => {
+      const attempts = (before?.outcome.kind === "failed" ? before.outcome.attempts : 0) + 1;
+      const outcome = { kind: "failed", code, message, attempts, retryAt: later(now, seconds(5 * attempts)) } as const;
+      const { uid = null, adopted = false, fingerprint = null } = before?.uid == null ? {} : before;
+      return { ...base, uid, adopted, fingerprint, outcome };
+    };
+    const refusal = this.refuses.get(item.key);
+    if (refusal !== undefined) return fail("ManifestApplyFailed", refusal);
+    const { namespace } = item.id;
+    const home =
+      namespace === null ? null : objectKey({ group: "", kind: "Namespace", namespace: null, name: namespace });
+    if (home !== null && !this.objects.has(home)) return fail("NamespaceMissing", `no namespace ${namespace}`);
+    const rival = this.rivalOf(item.key, action, actions);
+    if (before?.uid == null && rival !== null) return fail("FailedToTakeOver", `placement ${rival} places it here`);
+    const live = this.objects.get(item.key);
+    const isKnown = live !== undefined && (live.uid === before?.uid || this.isOurs(live, action, before, actions));
+    const strangers = live !== undefined && !isKnown;
+    if (strangers && live.mark !== null && live.mark.label !== markOf(action.placement))
+      return fail("FailedToTakeOver", `placement ${live.mark.label} owns it`);
+    if (strangers && action.applyStrategy.whenToTakeOver === "Never") return fail("NotTakenOver", "it existed before");
+    const next = this.put(item, action, actions);
+    const adopted = strangers || (before?.adopted === true && live !== undefined);
+    return { ...base, uid: next.uid, adopted, fingerprint: next.fingerprint, outcome: { kind: "applied" } };
+  }
+
+  /** Another placement that has the object here, by the inventory. */
+  private rivalOf(key: ObjectKey, { placement }: PlacementActions, actions: ClusterActions): PlacementKey | null {
+    for (const [other, { entries }] of this.inventory.placements) {
+      const entry = entries.get(key);
+      const isForgotten = actions.placements.some((it) => it.placement === other && it.forget.includes(key));
+      if (other === placement || entry === undefined || isForgotten) continue;
+      if (entry.uid !== null || entry.outcome.kind === "claimed") return other;
+    }
+    return null;
+  }
+
+  private put(item: RenderedManifest, { placement, sequence }: PlacementActions, actions: ClusterActions): Live {
+    const { fleet, epoch } = actions;
+    const before = this.objects.get(item.key);
+    const isChanged = before?.content !== item.digest;
+    const next: Live = {
+      uid: before?.uid ?? this.newUid(),
+      generation: (before?.generation ?? 0) + (isChanged ? 1 : 0),
+      content: item.digest,
+      fingerprint: digestOf(["owned", item.digest]),
+      health: isChanged || before === undefined ? this.freshHealth(item.id) : before.health,
+      terminating: before?.terminating ?? false,
+      mark: { label: markOf(placement), write: writeText({ fleet, epoch, sequence }) },
+    };
+    this.objects.set(item.key, next);
+    return next;
+  }
+
+  private freshHealth(id: ObjectId): Health {
+    if (workloads.has(kindKey(id))) return this.fresh;
+    return builtInScopes.has(kindKey(id)) ? available : { phase: "untrackable" };
+  }
+
+  private newUid(): string {
+    this.made += 1;
+    return `${this.name}-${this.made}`;
+  }
+
+  private remove(
+    accepted: readonly PlacementActions[],
+    results: ReadonlyMap<PlacementActions, Map<ObjectKey, InventoryEntry | null>>,
+    actions: ClusterActions,
+  ): void {
+    const going = accepted.flatMap((action) =>
+      action.remove.map((departure) => ({ id: departure.id, action, departure })),
+    );
+    for (const wave of removeOrder(going)) {
+      for (const { action, departure } of wave) {
+        const entry = this.entryOf(action.placement, departure.key);
+        if (entry !== null) results.get(action)?.set(departure.key, this.removeOne(action, departure, entry, actions));
+      }
+    }
+  }
+
+  private removeOne(
+    action: PlacementActions,
+    departure: Departure,
+    entry: InventoryEntry,
+    actions: ClusterActions,
+  ): InventoryEntry | null {
+    const { key, id } = departure;
+    const lingering = (code: FailureCode, message: string): InventoryEntry => ({
+      ...entry,
+      outcome: { kind: "lingering", code, message },
+    });
+    const live = this.objects.get(key);
+    if (live === undefined) return null;
+    if (departure.uid === null) return this.isOurs(live, action, entry, actions) ? { ...entry, uid: live.uid } : null;
+    if (live.uid !== departure.uid) return lingering("IdentityChanged", "it was made anew by somebody else");
+    if (departure.how === "release") {
+      live.mark = null;
+      live.fingerprint = null;
+      return null;
+    }
+    if (live.mark === null) return lingering("DeletionRefused", "it does not carry our mark any more");
+    const foreign = id.kind === "Namespace" ? this.foreignIn(id.name) : null;
+    if (foreign !== null && !departure.confirmed) return lingering("NamespaceNotEmpty", `it holds ${foreign}`);
+    return this.delete(key) ? null : lingering("Terminating", "waits for its finalizers");
+  }
+
+  /** The first object of somebody else in a namespace; null when there is none. */
+  private foreignIn(namespace: string): string | null {
+    for (const [key, live] of this.objects) {
+      const id = objectIdOf(key);
+      if (id.namespace === namespace && !live.terminating) return objectText(id);
+    }
+    return null;
+  }
+
+  /** Deletes an object, and with a namespace everything in it. Gives whether it is gone. */
+  delete(key: ObjectKey): boolean {
+    const live = this.objects.get(key);
+    if (live === undefined) return true;
+    const { kind, name } = objectIdOf(key);
+    const inside =
+      kind === "Namespace" ? [...this.objects.keys()].filter((it) => objectIdOf(it).namespace === name) : [];
+    const emptied = inside.map((it) => this.delete(it)).every((it) => it);
+    if (emptied && !this.finalizers.has(key)) return this.objects.delete(key);
+    live.terminating = true;
+    live.health = { phase: "progressing", message: "is being deleted" };
+    return false;
+  }
+
+  /** The finalizer is taken off: what was being deleted goes, and with it a namespace that waited for it. */
+  finish(key: ObjectKey): void {
+    this.finalizers.delete(key);
+    for (const [other, live] of [...this.objects]) if (live.terminating) this.delete(other);
+  }
+
+  /** Somebody else makes an object here. */
+  make(key: ObjectKey): void {
+    this.objects.set(key, {
+      uid: this.newUid(),
+      generation: 1,
+      content: null,
+      fingerprint: null,
+      health: available,
+      terminating: false,
+      mark: null,
+    });
+  }
+
+  /** Somebody changes fields of ours by hand. */
+  drift(key: ObjectKey): void {
+    const live = this.objects.get(key);
+    if (live === undefined) return;
+    live.fingerprint = digestOf(["drifted", key]);
+    live.content = null;
+  }
+
+  /** Every workload becomes what `health` says. */
+  turn(health: Health): void {
+    for (const [key, live] of this.objects)
+      if (workloads.has(kindKey(objectIdOf(key))) && !live.terminating) live.health = health;
+  }
+}

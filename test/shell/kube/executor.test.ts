@@ -1,0 +1,224 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
+import type { JsonObject } from "../../../src/core/model/json.ts";
+import { memberAt } from "../../../src/core/model/json.ts";
+import type { PlacementActions } from "../../../src/core/model/plan.ts";
+import type { PlacementKey } from "../../../src/core/model/value.ts";
+import { applyAll, claimedEntry } from "../../../src/shell/kube/apply.ts";
+import { type Discovery, discovery } from "../../../src/shell/kube/discovery.ts";
+import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
+import { readInventory, writeInventory } from "../../../src/shell/kube/inventory.ts";
+import { contentsOf } from "../../../src/shell/kube/namespace-contents.ts";
+import { contact, type Scene, type Write } from "../../../src/shell/kube/scene.ts";
+import { lookUp } from "../../../src/shell/kube/survey.ts";
+import type { Approach } from "../../../src/shell/kube/takeover.ts";
+import {
+  actionsOf,
+  bodyOf,
+  clock,
+  configMap,
+  core,
+  departure,
+  doing,
+  entriesOf,
+  get,
+  merge,
+  namespace,
+  noon,
+  outcomesOf,
+  post,
+  receipt,
+  rendered,
+  type Stage,
+  stageOn,
+} from "./member-world.ts";
+import { type Simulated, startSimulated } from "./simulated.ts";
+
+// What the contract cannot arrange on a real server: answers that get lost, and others who are faster.
+
+let simulated: Simulated;
+let stage: Stage;
+beforeAll(async () => {
+  simulated = await startSimulated();
+  stage = await stageOn(simulated);
+});
+afterAll(async () => {
+  stage.client.close();
+  await stage.fleet.close();
+  await simulated.close();
+});
+
+const uidOf = (object: JsonObject): string => String(memberAt(object, "metadata", "uid"));
+const configMapsIn = (space: string): string => `/api/v1/namespaces/${space}/configmaps`;
+
+/** One object on its way, as a placement of its own would write it. */
+function writeOf(manifest: JsonObject, approach: Approach): Write {
+  const action: PlacementActions = doing({ placement: "lone", apply: [manifest] });
+  const item = rendered(manifest);
+  return { id: item.id, action, item, before: null, approach };
+}
+
+const sceneOf = (kinds: Discovery = discovery()): Scene => ({
+  client: stage.client,
+  recorder: stage.client,
+  discovery: kinds,
+  actions: actionsOf(stage.uid, []),
+  now: noon,
+  asOf: "0",
+  contact: contact(),
+});
+
+async function entryAfter(write: Write): Promise<InventoryEntry | null> {
+  const results = await applyAll(sceneOf(), [write]);
+  return results.get(write)?.entry ?? null;
+}
+
+describe("what existed before is never taken for ours", () => {
+  const theirs = async (space: string): Promise<JsonObject> => {
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace(space)));
+    return bodyOf(await post(stage.client, configMapsIn(space), configMap(`${space}/a`, { a: "theirs" })));
+  };
+
+  it("when somebody else creates it between our look and our write", async () => {
+    await theirs("faster");
+    const way = { kind: "write", uid: null, adopted: false, live: null } as const;
+    expect(await entryAfter(writeOf(configMap("faster/a", { a: "1" }), way))).toMatchObject({ adopted: true });
+    expect(await entryAfter(writeOf(configMap("faster/b", { a: "1" }), way))).toMatchObject({ adopted: false });
+  });
+
+  it("when the answer to the write that takes it over is lost", async () => {
+    const live = await theirs("lost");
+    const takeOver = { kind: "write", uid: uidOf(live), adopted: true, live } as const;
+    const write = writeOf(configMap("lost/a", { a: "1" }), takeOver);
+    simulated.server.cluster("admin").control({ trouble: { failWith: 504, retryAfterSeconds: 0 } });
+    const entry = await entryAfter(write);
+    simulated.server.cluster("admin").control({ trouble: { failWith: null, retryAfterSeconds: null } });
+    expect(entry).toMatchObject({ uid: null, adopted: true, outcome: { kind: "failed" } });
+  });
+
+  it("from the claim on, when it may be taken only if it differs in nothing", async () => {
+    const live = await theirs("same");
+    const way = { kind: "compare", uid: uidOf(live), live } as const;
+    const write = writeOf(configMap("same/a", { a: "theirs" }), way);
+    expect(claimedEntry({ now: noon }, write)).toMatchObject({ uid: null, adopted: true });
+    // Once it is known to differ, it was not taken.
+    const different = { ...write, item: rendered(configMap("same/a", { a: "1" })) };
+    expect(await entryAfter(different)).toMatchObject({ adopted: false, outcome: { code: "FailedToTakeOver" } });
+  });
+
+  it("when the inventory has lost its entry, although our mark is on it", async () => {
+    const settings = configMap("amnesia/a", { a: "1" });
+    await stage.act({ placement: "amnesia", apply: [namespace("amnesia"), settings] });
+    const stored = await readInventory(stage.client);
+    if (stored.kind === "refused") throw new Error(stored.message);
+    const placements = new Map(stored.inventory.placements);
+    placements.delete("amnesia" as PlacementKey);
+    expect((await writeInventory(stage.client, stored, { ...stored.inventory, placements })).kind).toBe("written");
+    await stage.act({ placement: "amnesia", apply: [settings] });
+    expect(entriesOf(await stage.see(), "amnesia").get(rendered(settings).key)?.adopted).toBe(true);
+  });
+});
+
+describe("an executor that froze after its claim", () => {
+  it("deletes and releases nothing that a later decision has written since", async () => {
+    const settings = configMap("frozen/a", { a: "1" });
+    const { key } = rendered(settings);
+    const apply = [namespace("frozen"), settings];
+    await stage.act({ placement: "frozen", sequence: 1, apply });
+    const seen = await stage.see();
+    // The later decision wrote the object; its claim is taken back, as if ours had been made before it.
+    const annotations = { "flotilla.dev/write": "test-fleet/1/9" };
+    bodyOf(await merge(stage.client, core("frozen", "configmaps", "a"), { metadata: { annotations } }));
+    const late = departure(seen, "frozen", settings);
+    expect(await stage.act({ placement: "frozen", sequence: 2, remove: [late] })).toEqual(receipt({ failed: 1 }));
+    expect(entriesOf(await stage.see(), "frozen").get(key)?.outcome).toMatchObject({ code: "DeletionRefused" });
+    await stage.act({ placement: "frozen", sequence: 2, remove: [{ ...late, how: "release" }] });
+    const left = bodyOf(await get(stage.client, core("frozen", "configmaps", "a")));
+    expect(memberAt(left, "metadata", "annotations", "flotilla.dev/write")).toBe("test-fleet/1/9");
+  });
+});
+
+describe("deleting", () => {
+  it("leaves alone, and in the inventory, what lost our label", async () => {
+    const settings = configMap("label/a", { a: "1" });
+    await stage.act({ placement: "label", apply: [namespace("label"), settings] });
+    const labels = { "flotilla.dev/placement": null };
+    bodyOf(await merge(stage.client, core("label", "configmaps", "a"), { metadata: { labels } }));
+    const remove = [departure(await stage.see(), "label", settings)];
+    expect(await stage.act({ placement: "label", sequence: 2, remove })).toEqual(receipt({ failed: 1 }));
+    expect(outcomesOf(await stage.see(), "label")).toContain("ConfigMap label/a: lingering DeletionRefused");
+  });
+
+  it("takes a path that is not served for no proof that an object is gone", async () => {
+    const kind = { group: "apps", version: "v1beta9", kind: "Deployment", plural: "deployments" };
+    const resource = { ...kind, namespaced: true, verbs: ["list"] };
+    const id = { group: "apps", kind: "Deployment", namespace: "default", name: "web" };
+    expect((await lookUp(stage.client, resource, id)).kind).toBe("unknown");
+    expect((await lookUp(stage.client, { ...resource, version: "v1" }, id)).kind).toBe("absent");
+  });
+});
+
+describe("a namespace", () => {
+  const owner = (kind: string, name: string, uid: string): JsonObject => ({ apiVersion: "v1", kind, name, uid });
+
+  /** Asks with controllers that stand still, so that nothing is collected before it is looked at. */
+  async function contents(space: string, owners: readonly JsonObject[], going: readonly string[]): Promise<unknown> {
+    const cluster = simulated.server.cluster("admin");
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace(space)));
+    cluster.control({ trouble: { frozen: true } });
+    const child = configMap(`${space}/child`, {});
+    const metadata = { ...(child["metadata"] as JsonObject), ownerReferences: owners };
+    bodyOf(await post(stage.client, configMapsIn(space), { ...child, metadata }));
+    const found = await contentsOf({ client: stage.client, discovery: discovery() }, space, new Set(going));
+    cluster.control({ trouble: { frozen: false } });
+    return found;
+  }
+
+  const cases: { name: string; owners: readonly JsonObject[]; going: readonly string[]; want: string }[] = [
+    { name: "owned by what goes", owners: [owner("Service", "s", "1")], going: ["1"], want: "empty" },
+    { name: "whose owner went a moment ago", owners: [owner("Service", "s", "1")], going: [], want: "empty" },
+    { name: "owned by something of the cluster", owners: [owner("Node", "n", "1")], going: [], want: "holds" },
+    {
+      name: "owned by something of the cluster too",
+      owners: [owner("Service", "s", "1"), owner("Node", "n", "2")],
+      going: ["1"],
+      want: "holds",
+    },
+    { name: "owned by nobody", owners: [], going: ["1"], want: "holds" },
+  ];
+  for (const [at, { name, owners, going, want }] of cases.entries()) {
+    it(`${want === "empty" ? "may go with" : "stays for"} an object ${name}`, async () => {
+      expect(await contents(`space-${at}`, owners, going)).toMatchObject({ kind: want });
+    });
+  }
+});
+
+describe("an action that runs out of time", () => {
+  it("still writes down what it did, so that the next one goes on from there", async () => {
+    const actDeadlineMs = 400;
+    const fleet = await kubeFleet({ kubeconfig: simulated.kubeconfig, clock, actDeadlineMs });
+    const settings = Array.from({ length: 400 }, (_, at) => configMap(`slow/c-${at}`, { at: String(at) }));
+    const actions = actionsOf(stage.uid, [{ placement: "slow", apply: [namespace("slow"), ...settings] }]);
+    simulated.server.cluster("admin").control({ trouble: { latencyMs: 25 } });
+    const { interrupted, created } = await fleet.act(stage.admin, actions);
+    simulated.server.cluster("admin").control({ trouble: { latencyMs: 0 } });
+    expect(interrupted).toBe("out of time");
+    const applied = outcomesOf(await stage.see(), "slow").filter((it) => it.endsWith(": applied"));
+    expect(applied.length).toBeGreaterThanOrEqual(created);
+    expect(created).toBeGreaterThan(0);
+    await fleet.close();
+  });
+});
+
+describe("a kubeconfig that breaks while we run", () => {
+  it("is said to be what is wrong, and is read again once it is mended", async () => {
+    const text = await readFile(simulated.kubeconfig, "utf8");
+    expect((await stage.fleet.observe(stage.admin)).kind).toBe("reached");
+    await writeFile(simulated.kubeconfig, "{");
+    const message = expect.stringMatching(/^the kubeconfig .* cannot be read/);
+    expect(await stage.fleet.observe(stage.admin)).toEqual({ kind: "unreachable", code: "NoConnection", message });
+    await writeFile(simulated.kubeconfig, text);
+    expect((await stage.fleet.observe(stage.admin)).kind).toBe("reached");
+  });
+});

@@ -1,0 +1,207 @@
+import { digestOf } from "../../../src/core/model/digest.ts";
+import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
+import type { Json, JsonObject } from "../../../src/core/model/json.ts";
+import { idOf, type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
+import type { Observation } from "../../../src/core/model/observation.ts";
+import type { ApplyStrategy } from "../../../src/core/model/placement.ts";
+import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../../../src/core/model/plan.ts";
+import type { ClusterName, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
+import { type Answer, applyPatch, type Client, openClient } from "../../../src/shell/kube/client.ts";
+import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
+import { openKubeconfig } from "../../../src/shell/kube/kubeconfig.ts";
+import type { Clock, Fleet, MemberAddress, Receipt } from "../../../src/shell/reconcile/ports.ts";
+import { clientSide } from "../../strategy.ts";
+
+/** A running API server, and who may talk to it. */
+export interface TestCluster {
+  readonly kubeconfig: string;
+  readonly contexts: {
+    /** May do everything. */
+    readonly admin: string;
+    /** The user `limited`, who may do nothing until a test grants it; null where there is no authorization. */
+    readonly limited: string | null;
+    /** A server that does not answer; null where there is none. */
+    readonly dead: string | null;
+    /** Credentials that are not accepted; null where all are. */
+    readonly stranger: string | null;
+  };
+  close(): Promise<void>;
+}
+
+export const noon = Date.UTC(2026, 10, 21, 12) as Instant;
+export const clock: Clock = { now: () => noon, sleepUntil: async () => undefined };
+
+export type Reached = Extract<Observation, { kind: "reached" }>;
+
+/** A request by somebody else: `kubectl edit`, as it were. */
+export async function somebody(cluster: TestCluster): Promise<Client> {
+  const connection = await (await openKubeconfig(cluster.kubeconfig)).connection(cluster.contexts.admin);
+  if (connection === null) throw new Error("the test cluster has no admin");
+  return openClient(connection);
+}
+
+export const get = (client: Client, path: string): Promise<Answer> => client.request({ method: "GET", path });
+
+export const post = (client: Client, path: string, body: Json): Promise<Answer> =>
+  client.request({ method: "POST", path, body, query: { fieldManager: "somebody" } });
+
+/** A server-side apply by somebody else, by force. */
+export const impose = (client: Client, path: string, body: Json): Promise<Answer> =>
+  client.request({
+    method: "PATCH",
+    path,
+    body,
+    contentType: applyPatch,
+    query: { fieldManager: "somebody", force: "true" },
+  });
+
+export const merge = (client: Client, path: string, body: Json): Promise<Answer> =>
+  client.request({
+    method: "PATCH",
+    path,
+    body,
+    contentType: "application/merge-patch+json",
+    query: { fieldManager: "somebody" },
+  });
+
+export const bodyOf = (answer: Answer): JsonObject => {
+  if (answer.kind === "refused") throw new Error(`${answer.status} ${answer.message}`);
+  return answer.body;
+};
+
+export const namespace = (name: string): JsonObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+
+export const configMap = (at: string, data: JsonObject): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: metadataAt(at),
+  data,
+});
+
+export const deployment = (at: string, cpu = "1000m"): JsonObject => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: metadataAt(at),
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: at.replace("/", "-") } },
+    template: {
+      metadata: { labels: { app: at.replace("/", "-") } },
+      spec: { containers: [{ name: "web", image: "web:1", resources: { requests: { cpu } } }] },
+    },
+  },
+});
+
+function metadataAt(at: string): JsonObject {
+  const [space = "", name = ""] = at.split("/");
+  return { name, namespace: space };
+}
+
+export function rendered(manifest: JsonObject): RenderedManifest {
+  const id = idOf(manifest);
+  if (id === null) throw new Error("a manifest without identity");
+  return { id, key: objectKey(id), manifest, digest: digestOf(manifest) };
+}
+
+/** What one placement does; of its target only what is given. */
+export interface Doing {
+  readonly placement: string;
+  readonly sequence?: number;
+  readonly strategy?: Partial<ApplyStrategy>;
+  readonly apply?: readonly JsonObject[];
+  readonly remove?: readonly Departure[];
+  readonly forget?: readonly ObjectKey[];
+  /** Nothing of the placement is to stay. */
+  readonly leaves?: boolean;
+}
+
+export function doing({
+  placement,
+  sequence = 1,
+  strategy,
+  apply = [],
+  remove = [],
+  forget = [],
+  leaves,
+}: Doing): PlacementActions {
+  return {
+    placement: placement as PlacementKey,
+    sequence: sequence as Sequence,
+    digest: leaves === true ? null : digestOf([...apply]),
+    applyStrategy: { ...clientSide, ...strategy },
+    apply: apply.map(rendered),
+    remove,
+    forget,
+  };
+}
+
+export const actionsOf = (clusterUid: string, placements: readonly Doing[], fleet = "test-fleet"): ClusterActions => ({
+  cluster: "m1" as ClusterName,
+  clusterUid,
+  fleet,
+  epoch: 1 as Epoch,
+  placements: placements.map(doing),
+});
+
+export const entriesOf = (seen: Reached, placement: string): ReadonlyMap<ObjectKey, InventoryEntry> =>
+  seen.inventory.placements.get(placement as PlacementKey)?.entries ?? new Map();
+
+/** The departure of an object as the inventory knows it. */
+export function departure(
+  seen: Reached,
+  placement: string,
+  manifest: JsonObject,
+  more: Partial<Departure> = {},
+): Departure {
+  const { id, key } = rendered(manifest);
+  const uid = entriesOf(seen, placement).get(key)?.uid ?? null;
+  return { id, key, uid, how: "delete", confirmed: false, ...more };
+}
+
+/** `Namespace shop: applied` and so on, for comparing whole placements. */
+export const outcomesOf = (seen: Reached, placement: string): readonly string[] =>
+  [...entriesOf(seen, placement)].map(([key, { outcome }]) => {
+    const { kind, namespace: space, name } = objectIdOf(key);
+    const said =
+      outcome.kind === "failed" || outcome.kind === "lingering" ? `${outcome.kind} ${outcome.code}` : outcome.kind;
+    return `${kind} ${space === null ? "" : `${space}/`}${name}: ${said}`;
+  });
+
+/** One member under test, and what a test wants to say about it. */
+export interface Stage {
+  readonly cluster: TestCluster;
+  readonly fleet: Fleet;
+  readonly client: Client;
+  readonly uid: string;
+  readonly admin: MemberAddress;
+  see(): Promise<Reached>;
+  act(...placements: readonly Doing[]): Promise<Receipt>;
+}
+
+export async function stageOn(cluster: TestCluster): Promise<Stage> {
+  const fleet = await kubeFleet({ kubeconfig: cluster.kubeconfig, clock });
+  const admin = { name: "m1", context: cluster.contexts.admin } as MemberAddress;
+  const see = async (): Promise<Reached> => {
+    const seen = await fleet.observe(admin);
+    if (seen.kind === "unreachable") throw new Error(`${seen.code}: ${seen.message}`);
+    return seen;
+  };
+  const { clusterUid: uid } = await see();
+  const act = (...placements: readonly Doing[]): Promise<Receipt> => fleet.act(admin, actionsOf(uid, placements));
+  return { cluster, fleet, client: await somebody(cluster), uid, admin, see, act };
+}
+
+export const receipt = (counts: Partial<Receipt>): Receipt =>
+  ({
+    cluster: "m1",
+    created: 0,
+    configured: 0,
+    deleted: 0,
+    released: 0,
+    failed: 0,
+    interrupted: null,
+    ...counts,
+  }) as Receipt;
+
+export const core = (space: string, plural: string, name: string): string =>
+  `/api/v1/namespaces/${space}/${plural}/${name}`;

@@ -1,0 +1,21 @@
+import type { ApplyStrategy, RolloutStrategy } from "../src/core/model/placement.ts";
+import { minutes, seconds } from "../src/core/model/value.ts";
+
+/** What a placement that says nothing of it gets: KubeFleet's defaults (`spec/apply.md` §3.1). */
+export const clientSide: ApplyStrategy = {
+  type: "ClientSideApply",
+  comparisonOption: "PartialComparison",
+  whenToApply: "Always",
+  whenToTakeOver: "Always",
+  allowCoOwnership: false,
+  forceConflicts: false,
+};
+
+/** The same of the whole strategy (`spec/rollout.md` §1.1), with our deadline (`RULINGS.md` B 1). */
+export const defaultStrategy: RolloutStrategy = {
+  rollingUpdate: { maxUnavailable: { percent: 25 }, maxSurge: { percent: 25 }, unavailablePeriod: seconds(60) },
+  applyStrategy: clientSide,
+  propagationPolicy: "Delete",
+  progressDeadline: minutes(10),
+  deleteAdopted: false,
+};

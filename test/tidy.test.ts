@@ -1,0 +1,226 @@
+// The house rules, as a test: who may import whom, which words may not be said, how large things may get.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * Who may import whom (`src/README.md`). A room may always import itself. A value may be a room, one file of a room,
+ * an npm package (`npm:`) or a module of Node (`node:`; `node:*` stands for all of them).
+ */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  "core/model": [],
+  "core/codec": ["core/model", "npm:yaml", "npm:ajv", "schemas"],
+  "core/schedule": ["core/model"],
+  "core/render": ["core/model", "npm:fast-json-patch"],
+  "core/rollout": ["core/model"],
+  "core/health": ["core/model"],
+  "core/apply": ["core/model"],
+  "core/status": ["core/model"],
+  "core/plan": [
+    "core/model",
+    "core/schedule",
+    "core/render",
+    "core/rollout",
+    "core/health",
+    "core/apply",
+    "core/status",
+  ],
+  "shell/reconcile": ["core/model", "core/codec", "core/plan", "core/status"],
+  "shell/git": [
+    "core/model",
+    "shell/reconcile/ports.ts",
+    "shell/reconcile/fault.ts",
+    "npm:isomorphic-git",
+    "npm:chokidar",
+    "node:*",
+  ],
+  "shell/kube": [
+    "core/model",
+    "core/apply",
+    "core/health",
+    "shell/reconcile/ports.ts",
+    "shell/reconcile/fault.ts",
+    "npm:@kubernetes/client-node",
+    "npm:fast-json-patch",
+    "npm:yaml",
+    "node:*",
+  ],
+  "shell/host": ["core/model", "shell/reconcile/ports.ts", "node:*"],
+  cmd: [
+    "core/model",
+    "core/codec",
+    "core/plan",
+    "core/status",
+    "shell/reconcile",
+    "shell/git",
+    "shell/kube",
+    "shell/host",
+    "npm:commander",
+    "node:*",
+  ],
+};
+
+/** Single files that need one thing more than their room. */
+const exceptions: Readonly<Record<string, readonly string[]>> = {
+  "core/model/digest.ts": ["node:crypto"],
+  // Base64 and UTF-8 are functions of their input.
+  "core/codec/manifest.ts": ["node:buffer"],
+  "core/codec/source-file.ts": ["node:buffer"],
+  "core/codec/text.ts": ["node:buffer"],
+  "core/render/secret-data.ts": ["node:buffer"],
+};
+
+/** Adapters are known to `wire.ts` and to the commands that exist to serve one of them; nobody else in cmd. */
+const knowAdapters = ["cmd/wire.ts", "cmd/commands/demo.ts", "cmd/commands/embedded.ts", "cmd/commands/validate.ts"];
+
+/** Words that let the outside world into the core, and what to do instead. */
+const bannedInCore: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\b/, "take `now` from the world"],
+  [/\bMath\.random\b|\brandomUUID\b/, "derive the name from the content"],
+  [/\basync\b|\bawait\b|\bPromise\b/, "the core does not wait; return an action"],
+  [/\bprocess\b|\bconsole\b|\bfetch\(|\bsetTimeout\b/, "the core does not act; return an action or a reason"],
+  [/\bthrow\b/, "return a Problem or a Reason; only assert may throw"],
+  [/\blocaleCompare\b/, "use compareText: it does not depend on the machine"],
+  [/^\s*(export )?(abstract )?class\b/m, "values and functions; no classes in the core"],
+];
+const mayThrow = ["core/model/assert.ts"];
+
+const bannedEverywhere: readonly (readonly [RegExp, string])[] = [
+  [/\bas any\b|: any(?=\s*[;,)>\]|=&{])|@ts-ignore|@ts-expect-error/, "fix the type"],
+  [/\b(TODO|FIXME|XXX|HACK)\b/, "do it, or file an issue"],
+  [/\bexport default\b/, "export by name"],
+  [/\bexport \* from\b/, "no barrels: import from the file that defines it"],
+];
+
+const drawers = /(^|[/-])(utils?|helpers?|common|misc|manager|lib)([./-]|$)/;
+
+// Lines are kept below 120 columns by the formatter; only a text may be longer.
+const limits = { fileLines: 400, functionLines: 60 } as const;
+
+const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .filter((it) => it.endsWith(".ts"))
+  .map((it) => it.replaceAll("\\", "/"))
+  .sort()
+  .map((file) => ({ file, text: readFileSync(join(root, "src", file), "utf8") }));
+
+test("imports point downwards", () => {
+  expect(sources.flatMap(({ file, text }) => badImports(file, text))).toEqual([]);
+});
+
+test("the core does not speak of the outside", () => {
+  const complaints = sources
+    .filter((it) => it.file.startsWith("core/"))
+    .flatMap(({ file, text }) =>
+      bannedInCore
+        .filter(([word]) => word.test(codeOf(text)) && !(word.source.includes("throw") && mayThrow.includes(file)))
+        .filter(([word]) => !(word.source.includes("class") && mayThrow.includes(file)))
+        .map(([word, instead]) => `${file}: ${word.source}: ${instead}`),
+    );
+  expect(complaints).toEqual([]);
+});
+
+test("nobody says what nobody should", () => {
+  const complaints = sources.flatMap(({ file, text }) =>
+    bannedEverywhere
+      .filter(([word]) => word.test(text))
+      .map(([word, instead]) => `${file}: ${word.source}: ${instead}`),
+  );
+  expect(complaints).toEqual([]);
+});
+
+test("files and functions fit in the head", () => {
+  const complaints = sources.flatMap(({ file, text }) => [
+    ...(text.split("\n").length > limits.fileLines + 1 ? [`${file}: more than ${limits.fileLines} lines`] : []),
+    ...longFunctions(text).map((it) => `${file}: ${it}`),
+  ]);
+  expect(complaints).toEqual([]);
+});
+
+test("nothing is put in a drawer", () => {
+  expect(sources.map((it) => it.file).filter((it) => drawers.test(it))).toEqual([]);
+});
+
+test("the map shows every room, and leads to files that are there", () => {
+  const map = readFileSync(join(root, "src", "README.md"), "utf8");
+  const rows = [...map.matchAll(/^\| `((?:core|shell|cmd)[\w/]*)` \|.*\| ([^|]*) \|$/gm)];
+  expect(rows.map((it) => it[1]).sort()).toEqual(Object.keys(mayImport).sort());
+  const starts = rows.flatMap(([, room, files]) =>
+    [...(files ?? "").matchAll(/`([\w.-]+)`/g)].map((it) => `${room}/${it[1]}`),
+  );
+  expect(starts.filter((it) => !sources.some(({ file }) => file === it))).toEqual([]);
+});
+
+test("the top level holds what it may and nothing else", () => {
+  const allowed = new Set(
+    `.ci .git .github .gitignore LICENSE README.md action.yml biome.json dist examples-repo node_modules package-lock.json
+    package.json schemas src test tsconfig.json vitest.config.ts`.split(/\s+/),
+  );
+  expect(readdirSync(root).filter((it) => !allowed.has(it))).toEqual([]);
+});
+
+test("what runs at run time is a dependency, and every dependency runs", () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const specifiers = sources.flatMap(({ text }) => specifiersOf(text)).filter((it) => !/^(\.|node:)/.test(it));
+  const packages = [...new Set(specifiers.map(packageOf))].sort();
+  expect(packages).toEqual(Object.keys(dependencies).sort());
+});
+
+function badImports(file: string, text: string): readonly string[] {
+  const room = roomOf(file);
+  const allowed = [...(mayImport[room] ?? []), ...(exceptions[file] ?? [])];
+  return specifiersOf(text).flatMap((specifier) => {
+    const target = targetOf(file, specifier);
+    const isFine =
+      roomOf(target) === room ||
+      allowed.includes(target) ||
+      allowed.includes(roomOf(target)) ||
+      (target.startsWith("node:") && allowed.includes("node:*"));
+    const isAdapter = /^shell\/(git|kube|host)\//.test(target);
+    if (isFine && !(room === "cmd" && isAdapter && !knowAdapters.includes(file))) return [];
+    return [`${file}: ${room} may not import ${target}`];
+  });
+}
+
+const specifiersOf = (text: string): readonly string[] =>
+  [...text.matchAll(/\b(?:from|import) ?\(?"([\w@./:-]+)"/g)].map((it) => it[1] ?? "");
+
+function targetOf(file: string, specifier: string): string {
+  if (specifier.startsWith("node:")) return specifier;
+  if (!specifier.startsWith(".")) return `npm:${packageOf(specifier)}`;
+  const path = relative(join(root, "src"), join(root, "src", dirname(file), specifier));
+  return path.startsWith("../schemas/") ? "schemas" : path;
+}
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+
+const roomOf = (file: string): string =>
+  file.startsWith("cmd/") ? "cmd" : file.includes(":") ? file : file.split("/").slice(0, 2).join("/");
+
+/** The text without comments and strings: what is said in code. */
+const codeOf = (text: string): string =>
+  text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+    .replaceAll(/(^|\s)\/\/.*$/gm, "")
+    .replaceAll(/`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"/g, '""');
+
+const noFunction = /^(class|interface|return|if|for|while|switch|try|throw)$/;
+
+/** Functions and methods that are longer than the limit: declared at the top level, or one level below. Tables may be long. */
+function longFunctions(text: string): readonly string[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, start) => {
+    const [, indent, name] =
+      /^(| {2})(?:export |async |static |readonly |const |function\*? )*([#\w]+)\b.*[({]$/.exec(line) ?? [];
+    if (name === undefined || noFunction.test(name) || line.endsWith("= {")) return [];
+    const end = lines.findIndex((it, at) => at > start && it.startsWith(`${indent}}`));
+    const length = end - start + 1;
+    return length > limits.functionLines ? [`${name} has ${length} lines`] : [];
+  });
+}

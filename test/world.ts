@@ -1,0 +1,233 @@
+import type { MemberCluster } from "../src/core/model/cluster.ts";
+import { defaultFleet, type FleetSpec } from "../src/core/model/fleet.ts";
+import type { Hold, Intent } from "../src/core/model/intent.ts";
+import { emptyLedger, type Ledger } from "../src/core/model/ledger.ts";
+import {
+  type Manifest,
+  type ObjectId,
+  type ObjectKey,
+  objectIdOf,
+  objectKey,
+  objectText,
+  type SourcedManifest,
+} from "../src/core/model/manifest.ts";
+import type { Observation } from "../src/core/model/observation.ts";
+import type { Override } from "../src/core/model/override.ts";
+import type { Placement } from "../src/core/model/placement.ts";
+import type { ClusterActions, Plan, World as Seen } from "../src/core/model/plan.ts";
+import { builtInScopes } from "../src/core/model/scope.ts";
+import {
+  type BlobId,
+  type ClusterName,
+  type Commit,
+  compareText,
+  type Digest,
+  type DurationMs,
+  type Instant,
+  later,
+  type PlacementKey,
+} from "../src/core/model/value.ts";
+import { check } from "../src/core/plan/check.ts";
+import { plan, sealed } from "../src/core/plan/plan.ts";
+import { type Death, Member } from "./member.ts";
+
+/** What becomes of a pass after it has decided. */
+export interface Fate {
+  /** Somebody else pushed first: the plan is dropped. */
+  readonly isRefused?: boolean;
+  /** The process dies once the decision is committed. */
+  readonly diesAfterCommit?: boolean;
+  /** The executor takes its time: the actions stay in its hands. */
+  readonly isLate?: boolean;
+  /** Where the executors of this pass die. */
+  readonly death?: Death | null;
+}
+
+/** What one pass did. */
+export interface Passed {
+  readonly seen: Seen;
+  readonly plan: Plan;
+  readonly before: Ledger;
+  readonly isCommitted: boolean;
+  /** What members said that did not do as they were told. */
+  readonly refusals: readonly string[];
+}
+
+/** Nine in the morning: instants in transcripts are easy to read. */
+export const morning = Date.UTC(2026, 10, 21, 9) as Instant;
+
+/**
+ * A world small enough to hold in the head: a repository, a state branch, some members, one clock.
+ *
+ * Everything is an assignment: edits of the repository take effect with the next pass, the clock moves when it is told to.
+ */
+export class World {
+  now = morning;
+  /** The state branch. */
+  head: Ledger = emptyLedger;
+  /** News that the process has heard and not committed. A restart forgets it. */
+  news: Ledger | null = null;
+  patience: Seen["patience"] = "retryAt";
+  fleet: FleetSpec = defaultFleet;
+  readonly clusters = new Map<ClusterName, MemberCluster>();
+  readonly placements = new Map<PlacementKey, Placement>();
+  readonly objects = new Map<ObjectKey, SourcedManifest>();
+  readonly overrides = new Map<string, Override>();
+  readonly confirmations = new Set<Digest>();
+  holds: readonly Hold[] = [];
+  unusable: ReadonlySet<ObjectKey> = new Set();
+  readonly members = new Map<ClusterName, Member>();
+  /** Actions that slow executors still have in their hands. */
+  readonly late: ClusterActions[] = [];
+  /** Members that are not asked. */
+  isBlind = false;
+  private commits = 0;
+  private cached: Intent | null = null;
+  private readonly texts = new Map<Digest, Manifest>();
+
+  /** Changes the repository: one commit. */
+  commit(edit: () => void): void {
+    edit();
+    this.commits += 1;
+    this.cached = null;
+    for (const { digest, manifest } of this.objects.values()) this.texts.set(digest, manifest);
+  }
+
+  member(name: string): Member {
+    const found = this.members.get(name as ClusterName);
+    if (found === undefined) throw new Error(`there is no member ${name}`);
+    return found;
+  }
+
+  join(cluster: MemberCluster): void {
+    this.clusters.set(cluster.name, cluster);
+    if (!this.members.has(cluster.name)) this.members.set(cluster.name, new Member(cluster.name));
+  }
+
+  wait(by: DurationMs): void {
+    this.now = later(this.now, by);
+  }
+
+  intent(): Intent {
+    this.cached ??= {
+      commit: `c${this.commits}` as Commit,
+      fleet: this.fleet,
+      clusters: sorted(this.clusters),
+      placements: sorted(this.placements),
+      overrides: [...this.overrides.values()],
+      objects: sorted(this.objects),
+      scopes: builtInScopes,
+      confirmations: new Set(this.confirmations),
+      holds: this.holds,
+      unusable: this.unusable,
+      problems: [],
+      files: new Map(
+        [...this.objects.values()].map(({ source, digest }) => [source.path, `blob-${digest.slice(0, 8)}` as BlobId]),
+      ),
+    };
+    return this.cached;
+  }
+
+  observe(): ReadonlyMap<ClusterName, Observation> {
+    if (this.isBlind) return new Map();
+    return new Map(
+      [...this.intent().clusters.keys()].map((name): [ClusterName, Observation] => [name, this.member(name).observe()]),
+    );
+  }
+
+  look(): Seen {
+    const { now, patience } = this;
+    const intent = this.intent();
+    const ledger = this.news ?? this.head;
+    return { intent, ledger, observed: this.observe(), archive: this.archive(intent, ledger), now, patience };
+  }
+
+  /** Manifests of earlier commits that targets name, as the shell would fetch them: no others. */
+  private archive({ objects }: Intent, { placements }: Ledger): ReadonlyMap<Digest, Manifest> {
+    const current = new Set([...objects.values()].map((it) => it.digest));
+    const archive = new Map<Digest, Manifest>();
+    for (const { bindings, resourceSnapshots } of placements.values()) {
+      const named = new Set([...bindings.values()].map((it) => it.target?.resourceIndex));
+      for (const { digest } of resourceSnapshots.filter((it) => named.has(it.index)).flatMap((it) => it.resources)) {
+        const manifest = this.texts.get(digest);
+        if (manifest !== undefined && !current.has(digest)) archive.set(digest, manifest);
+      }
+    }
+    return archive;
+  }
+
+  /** One pass: look, decide, check, write it down, act. */
+  pass(fate: Fate = {}): Passed {
+    const seen = this.look();
+    const decided = plan(seen);
+    const faults = check(decided, seen);
+    if (faults.length > 0) throw new Error(`the plan fails its check: ${faults.join("; ")}`);
+    const passed = { seen, plan: decided, before: this.head, isCommitted: false, refusals: [] };
+    if (decided.refusal !== null) return passed;
+    if (fate.isRefused === true) {
+      this.news = null;
+      return passed;
+    }
+    if (decided.decides) {
+      this.head = decided.ledger;
+      this.news = null;
+    } else if (decided.ledger !== this.head) this.news = decided.ledger;
+    const result = { ...passed, isCommitted: decided.decides };
+    if (fate.diesAfterCommit === true) return result;
+    if (fate.isLate === true) {
+      this.late.push(...decided.actions);
+      return result;
+    }
+    return { ...result, refusals: decided.actions.flatMap((it) => this.act(it, fate.death ?? null)) };
+  }
+
+  /** Commits the news, as a run does before it ends. */
+  flush(): void {
+    if (this.news === null) return;
+    this.head = sealed(this.news);
+    this.news = null;
+  }
+
+  /** The process ends, and what it had not committed is forgotten. */
+  restart(): void {
+    this.news = null;
+  }
+
+  act(actions: ClusterActions, death: Death | null = null): readonly string[] {
+    const refusal = this.member(actions.cluster).act(actions, this.now, death);
+    return refusal === null ? [] : [`${actions.cluster}: ${refusal}`];
+  }
+
+  /** What a member carries, one line an object. */
+  carried(name: string): readonly string[] {
+    const { objects } = this.member(name);
+    return [...objects.keys()].sort(compareText).map((key) => {
+      const { content, mark } = objects.get(key) ?? { content: null, mark: null };
+      const said = content === null ? null : (this.textOf(content) ?? "overridden");
+      return [objectText(objectIdOf(key)), said, mark === null ? "(not ours)" : null]
+        .filter((it) => it !== null)
+        .join(" ");
+    });
+  }
+
+  private textOf(digest: Digest): string | null {
+    const data = this.texts.get(digest)?.["data"] as { readonly value?: string } | undefined;
+    return data?.value ?? null;
+  }
+}
+
+/** A file that cannot be read: the object stays as it was accepted in `commit`. */
+export const holdOf = (id: ObjectId, commit: string): Hold => ({
+  id,
+  commit: commit as Commit,
+  path: `held/${id.name}.yaml`,
+  document: 0,
+  blob: `held-${id.name}` as BlobId,
+});
+
+/** Makes a manifest part of the repository. */
+export const write = (world: World, object: SourcedManifest): void =>
+  void world.objects.set(objectKey(object.id), object);
+
+const sorted = <K extends string, V>(map: ReadonlyMap<K, V>): ReadonlyMap<K, V> =>
+  new Map([...map].sort(([a], [b]) => compareText(a, b)));
