@@ -48,7 +48,7 @@ export async function openHub(hub: HubOptions, environment: Environment): Promis
     branch,
     stateBranch,
     engine: git,
-    cacheFolder: cache ?? join(environment["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "flotilla"),
+    cacheFolder: cache ?? join(environment["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "flotilla"),
     token: environment["FLOTILLA_GIT_TOKEN"] ?? null,
   });
 }

@@ -42,7 +42,7 @@ function show(decided: Plan, world: World, output: Format, terminal: Terminal): 
     printProblems(problems, terminal);
     for (const fault of faults) terminal.err(`defect: the plan ${fault}\n`);
     if (decided.refusal !== null) terminal.err(refusalText(decided.refusal));
-    terminal.out(changes.length === 0 ? "nothing to decide\n" : changes.map((it) => `${it}\n`).join(""));
+    else terminal.out(changes.length === 0 ? "nothing to decide\n" : changes.map((it) => `${it}\n`).join(""));
     for (const line of reasonLines(decided.reasons)) terminal.out(`${line}\n`);
   } else {
     const value = { decides: decided.decides, changes, reasons: reasonValues(decided.reasons), problems, faults };

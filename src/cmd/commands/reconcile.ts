@@ -5,6 +5,7 @@ import { newDoorbell } from "../../shell/reconcile/doorbell.ts";
 import type { Fault } from "../../shell/reconcile/fault.ts";
 import { loop } from "../../shell/reconcile/loop.ts";
 import { freshMemory } from "../../shell/reconcile/memory.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { PassResult } from "../../shell/reconcile/pass.ts";
 import type { Ports } from "../../shell/reconcile/ports.ts";
 import type { Settings } from "../../shell/reconcile/settings.ts";
@@ -138,6 +139,7 @@ function asValue(settled: Settled): Json {
     kind,
     passes,
     commits: settled.kind === "settled" ? settled.commits : null,
+    ranOut: settled.kind === "settled" && settled.ranOut,
     problems: (last?.intent.problems ?? []) as unknown as Json,
     refusal: (last?.plan.refusal ?? null) as unknown as Json,
     interrupted: (last?.receipts ?? [])
@@ -172,8 +174,8 @@ async function runForEver(options: ReconcileOptions, { ports, settings, signal, 
       if (plan.refusal !== null) terminal.err(refusalText(plan.refusal));
       terminal.out(lines === "" && plan.refusal === null ? "at rest\n" : lines);
     },
-    reportFault: (fault: Fault, retryIn) =>
-      terminal.err(`error: ${fault.during}: ${fault.message}; ${fault.fix}; trying again in ${retryIn / 1000} s\n`),
+    reportFault: ({ during, message, fix }: Fault, retryIn) =>
+      terminal.err(`error: ${during}: ${oneLine(message)}; ${fix}; trying again in ${retryIn / 1000} s\n`),
   });
   return ended === "unsound" ? exitCodes.defect : exitCodes.done;
 }

@@ -21,7 +21,7 @@ const held = new Set<string>();
  * processes of this machine beyond the one that is taken over are removed.
  */
 export async function claimFolder(parent: string, prefix: string): Promise<ClaimedFolder> {
-  await mkdir(parent, { recursive: true });
+  await mkdir(parent, { recursive: true, mode: 0o700 });
   const host = hostname().replace(/[^A-Za-z0-9.]/g, "_");
   const name = `${prefix}-${host}-${process.pid}-${randomBytes(4).toString("hex")}`;
   held.add(name);
@@ -33,7 +33,7 @@ export async function claimFolder(parent: string, prefix: string): Promise<Claim
     if (won && taken) await rm(`${own}-surplus`, { recursive: true, force: true });
     taken ||= won;
   }
-  await mkdir(own, { recursive: true });
+  await mkdir(own, { recursive: true, mode: 0o700 });
   const release = async (): Promise<void> => {
     const left = join(parent, `${prefix}-free-${randomBytes(4).toString("hex")}`);
     await renamed(own, left);

@@ -84,7 +84,8 @@ class MirrorHub implements Hub {
   async prepare(): Promise<void> {
     const during = `preparing a mirror of ${this.#address.name}`;
     const folder = this.#git.gitDir ?? "";
-    await mkdir(folder, { recursive: true }).catch((cause: unknown) => {
+    // A mirror holds all that the repository holds, Secrets included: for nobody else on this machine.
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
       const fix = "give --cache a folder that can be written";
       throw repositoryFault("RepositoryRefused", during, "the cache folder cannot be written", { fix, cause });
     });

@@ -78,7 +78,6 @@ class PathHub implements Hub {
     const answer = await runGit(this.#git, ["update-ref", "-m", "flotilla", "--stdin"], { during, input });
     if (answer.code === 0) return { kind: "committed", commit };
     const { state } = await this.heads();
-    // Also when it moved to the very same commit: then a twin of ours, who saw what we saw, decided and acts.
     if (state !== parent) return { kind: "superseded" };
     throw faultOfComplaint(during, answer.complaint);
   }

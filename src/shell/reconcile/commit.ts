@@ -52,6 +52,7 @@ export async function commitDecision(
     ...(lines.length > 0 ? [""] : []),
     `Source-Commit: ${ledger.sourceCommit}`,
     `Ledger-Sequence: ${ledger.sequence}`,
+    `Writer: ${memory.writer}`,
     "",
   ].join("\n");
 

@@ -9,6 +9,11 @@ import type { Heads } from "./ports.ts";
  * and a process that starts with nothing decides the same.
  */
 export interface Memory {
+  /**
+   * Names this process in its commits. Two that see the same decide the same, within one second and to the last byte; did
+   * they make the same commit, both would find it on the branch after a push, and neither would have lost.
+   */
+  readonly writer: string;
   readonly decoded: DecodedFiles;
   /** Where the branches stood when they were last looked at or written. */
   heads: Heads | null;
@@ -35,6 +40,7 @@ export interface State {
 
 /** What a process knows that has just begun. */
 export const freshMemory = (): Memory => ({
+  writer: crypto.randomUUID().slice(0, 8),
   decoded: newDecodedFiles(),
   heads: null,
   state: null,

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit, Instant } from "../../../src/core/model/value.ts";
 import { openRepository, type RepositoryOptions } from "../../../src/shell/git/open.ts";
@@ -208,6 +208,13 @@ describe.each(["program", "iso"] as const)("a server, through %s", (engine) => {
     };
     expect(await repository.commit(proposal(null))).toEqual({ kind: "superseded" });
     expect(hub.git("rev-parse", stateRef)).toBe(hub.git("rev-parse", "main"));
+  });
+
+  test("a mirror is for nobody else on this machine", async () => {
+    await (await open()).heads();
+    const [mirror = ""] = repositoriesUnder(`${hub.folder}/cache`);
+    expect(mirror).not.toBe("");
+    expect(statSync(`${hub.folder}/cache`).mode & 0o077).toBe(0);
   });
 
   test("a second process starts from the mirror that the first one left", async () => {

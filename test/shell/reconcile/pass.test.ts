@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
-import type { Ports } from "../../../src/shell/reconcile/ports.ts";
+import type { Ports, Proposal } from "../../../src/shell/reconcile/ports.ts";
 import { gitIn } from "../git/hub.ts";
 import { freshPass, mutations, once, rest, type Stage, setStage, withRepository } from "./stage.ts";
 
@@ -16,9 +16,14 @@ afterEach(() => stage.close());
 test("two reconcilers decide at once: one writes, the other touches nothing", async () => {
   const [a, b] = [await stage.reconciler(), await stage.reconciler()];
   const arrived = meeting(2);
-  const results = await Promise.all([a, b].map((it) => freshPass(heldBackBeforeCommit(it, arrived))));
+  const proposals: Proposal[] = [];
+  const results = await Promise.all([a, b].map((it) => freshPass(heldBackBeforeCommit(it, proposals, arrived))));
   expect(results.map((it) => it.kind).sort()).toEqual(["passed", "superseded"]);
   expect(stage.hub.stateCommits()).toBe(1);
+  // The same decision, and yet two commits: whoever finds one on the branch knows whose it is (F-12).
+  const [one, other] = proposals.map(({ message, ...it }) => ({ ...it, message: message.replace(/\nWriter: .*/, "") }));
+  expect(one).toEqual(other);
+  expect(proposals[0]?.message).not.toBe(proposals[1]?.message);
   const winner = results.find((it) => it.kind === "passed");
   expect(winner?.kind === "passed" && winner.receipts.length).toBe(9);
 });
@@ -163,9 +168,10 @@ function meeting(count: number): () => Promise<void> {
 }
 
 /** A reconciler that waits at the door of its first commit. */
-const heldBackBeforeCommit = (ports: Ports, arrived: () => Promise<void>): Ports =>
+const heldBackBeforeCommit = (ports: Ports, proposals: Proposal[], arrived: () => Promise<void>): Ports =>
   withRepository(ports, {
     commit: async (it) => {
+      proposals.push(it);
       await arrived();
       return ports.repository.commit(it);
     },
