@@ -46,6 +46,8 @@ await build({
   target: "node20.19",
   format: "esm",
   define: { FLOTILLA_VERSION: JSON.stringify(version) },
+  // The same library as modules, which can be trimmed: it loads a quarter faster than the CommonJS that Node is given.
+  alias: { yaml: `${root}node_modules/yaml/browser/dist/index.js` },
   // Bundled CommonJS packages call require() for node's own modules.
   banner: {
     js: 'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);',
