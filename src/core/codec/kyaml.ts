@@ -15,9 +15,9 @@ export interface YamlDocument {
 }
 
 /** How deep mappings and lists may stand in each other. */
-export const maxDepth = 64;
+const maxDepth = 64;
 /** How many values one document may hold. */
-export const maxValues = 50_000;
+const maxValues = 50_000;
 
 /**
  * Reads one YAML document as kubectl does, strictly: whatever two readers could take for two things is an error.

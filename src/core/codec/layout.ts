@@ -1,5 +1,5 @@
 import type { OverrideSnapshot } from "../model/override.ts";
-import type { BlobId, ClusterName, Commit, PlacementKey } from "../model/value.ts";
+import type { BlobId, ClusterName, PlacementKey } from "../model/value.ts";
 
 // Where everything stands on the state branch: the picture in DESIGN.md §3. Folders end with a slash.
 
@@ -21,9 +21,6 @@ export const heldFolder = `${acceptedFolder}.held/`;
 /** What each cluster is to carry. Output: never read back. */
 export const renderedFolder = "rendered/";
 
-export const acceptedPath = (path: string): string => acceptedFolder + path;
-export const heldPath = (commit: Commit, path: string): string => `${heldFolder}${commit}/${path}`;
-
 /** `rendered/<cluster>/<placement>.yaml`; for a namespaced placement `rendered/<cluster>/<namespace>/<name>.yaml`. */
 export const renderedPath = (cluster: ClusterName, placement: PlacementKey): string =>
   `${renderedFolder}${cluster}/${placement}.yaml`;
@@ -42,7 +39,7 @@ export const bindingsPath = (placement: PlacementKey): string => `${placementFol
 export const policySnapshotsPath = (placement: PlacementKey): string =>
   `${placementFolder(placement)}policy-snapshots.yaml`;
 
-export const snapshotFolder = (placement: PlacementKey, index: number): string =>
+const snapshotFolder = (placement: PlacementKey, index: number): string =>
   `${placementFolder(placement)}resource-snapshots/${index}/`;
 export const snapshotPath = (placement: PlacementKey, index: number): string =>
   `${snapshotFolder(placement, index)}snapshot.yaml`;

@@ -6,7 +6,7 @@ import { error } from "./remark.ts";
 import { held } from "./settle.ts";
 
 /** How many ClusterResourceOverrides there may be: V-CRO-08. */
-export const maxOverrides = 100;
+const maxOverrides = 100;
 
 type OverrideVersion = Version & { readonly content: { readonly kind: "override" } };
 

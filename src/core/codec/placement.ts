@@ -25,7 +25,7 @@ import type {
 } from "./written.ts";
 
 /** How long a cluster may take before it counts as failed, unless the placement says otherwise (`RULINGS.md` B 1). */
-export const defaultProgressDeadline = minutes(10);
+const defaultProgressDeadline = minutes(10);
 
 /** A placement after defaults (`spec/api.md` §7), which has passed its schema and its rules. */
 export function placementOf({ metadata, spec }: WrittenPlacement, scope: Scope): Omit<Placement, "source"> {

@@ -43,7 +43,7 @@ export const maxFindings = 20;
 export const isError = ({ severity }: { readonly severity: Problem["severity"] }): boolean => severity === "error";
 
 /** A path as people write it: `spec.tolerations[0].key`. */
-export function pathText(path: JsonPath): string {
+function pathText(path: JsonPath): string {
   let text = "";
   for (const step of path) {
     if (typeof step === "number") text += `[${step}]`;
@@ -54,7 +54,7 @@ export function pathText(path: JsonPath): string {
 }
 
 /** A text at most `limit` characters long, on one line, with what was cut away marked. */
-export function excerpt(text: string, limit = 80): string {
+function excerpt(text: string, limit = 80): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
 }

@@ -19,7 +19,7 @@ export interface SourceFile {
 export const isRead = (path: string): boolean => /\.ya?ml$/i.test(path) && !/(?:^|\/)\.[^/]*\//.test(path);
 
 /** Folders with a meaning of their own, whatever stands in them. */
-export const isSpecial = (path: string): boolean => path.startsWith("approvals/") || path.startsWith("trust/");
+const isSpecial = (path: string): boolean => path.startsWith("approvals/") || path.startsWith("trust/");
 
 /** Whether a path lies in one of the roots; no root means everywhere. */
 export const isUnder = (path: string, roots: readonly string[]): boolean =>

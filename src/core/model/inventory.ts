@@ -63,7 +63,6 @@ export type FailureCode =
   | "FailedToFindObjInMemberCluster"
   | "FailedToTakeOver"
   | "NotTakenOver"
-  | "FoundDrifts"
   | "ManifestApplyFailed"
   | "NamespaceMissing"
   | "KindUnknown"

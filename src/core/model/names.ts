@@ -16,7 +16,7 @@ export const memberNameLabel = `${kubeFleet}/member-name`;
 /** The field manager of everything we apply. */
 export const fieldManager = "flotilla";
 
-/** Our mark on an object in a member: which placement put it there. The value is {@link markOf} the placement's key. */
+/** Our mark on an object in a member: which placement put it there. The value is the placement's key as `core/apply/mark.ts` writes it. */
 export const placementLabel = `${flotillaGroup}/placement`;
 
 /** Our mark: `fleet id/epoch/sequence` of the write that last changed the object. */

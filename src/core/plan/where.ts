@@ -123,7 +123,7 @@ function newBinding(decision: ClusterDecision, { record, latest, ledger }: Stage
 }
 
 /** KubeFleet's pieces and lengths (`spec/scheduling.md` §11.1), with a hash of both names for the random suffix (`RULINGS.md` A 40). */
-export const bindingName = (placement: string, cluster: ClusterName): string =>
+const bindingName = (placement: string, cluster: ClusterName): string =>
   `${placement.slice(0, 26)}-${cluster.slice(0, 27)}-${digestOf([placement, cluster]).slice(0, 8)}`;
 
 /** A uid for something the ledger knows for the first time: the same world gives the same one. */

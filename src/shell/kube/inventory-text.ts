@@ -197,7 +197,6 @@ const failureCodes: ReadonlySet<string> = new Set(
     FailedToFindObjInMemberCluster: 0,
     FailedToTakeOver: 0,
     NotTakenOver: 0,
-    FoundDrifts: 0,
     ManifestApplyFailed: 0,
     NamespaceMissing: 0,
     KindUnknown: 0,
