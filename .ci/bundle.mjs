@@ -1,4 +1,5 @@
-// Builds dist/: one ESM bundle with code splitting, so that a command loads only what it uses.
+// Builds dist/, or the folder that is given: one ESM bundle with code splitting, so that a command loads only what it uses.
+// More entry points may follow, NAME=FILE, that share its code; --readable keeps names and layout, for profiles.
 import { readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,14 +35,18 @@ async function bundled(file) {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
-rmSync(`${root}dist`, { recursive: true, force: true });
+const [folder, ...more] = process.argv.slice(2);
+const outdir = folder ?? `${root}dist`;
+const isReadable = more.includes("--readable");
+const entries = more.filter((it) => it !== "--readable").map((it) => it.split("="));
+rmSync(outdir, { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: { flotilla: "src/cmd/flotilla.ts" },
-  outdir: "dist",
+  entryPoints: { flotilla: "src/cmd/flotilla.ts", ...Object.fromEntries(entries) },
+  outdir,
   bundle: true,
   splitting: true,
-  minify: true,
+  minify: !isReadable,
   platform: "node",
   target: "node20.19",
   format: "esm",

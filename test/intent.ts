@@ -3,7 +3,7 @@ import { digestOf } from "../src/core/model/digest.ts";
 import type { JsonObject } from "../src/core/model/json.ts";
 import { idOf, type ObjectKey, objectKey, objectText, type SourcedManifest } from "../src/core/model/manifest.ts";
 import { memberNameLabel } from "../src/core/model/names.ts";
-import type { Override } from "../src/core/model/override.ts";
+import type { Override, PatchOperation } from "../src/core/model/override.ts";
 import {
   type ApplyStrategy,
   type CountOrPercent,
@@ -137,7 +137,10 @@ export function policyOf(kind: string, argument: string | undefined): PlacementP
   }
 }
 
-/** An override that adds one word to one namespaced object, on clusters with a label; `delete` takes the object away. */
+/**
+ * An override that adds one word to one namespaced object, on clusters with a label; `delete` takes the object away, and
+ * `broken` cannot be carried out.
+ */
 export function overrideOf(name: string, object: ObjectKey, label: string, value: string): Override {
   const [group = "", kind = "", namespace = "", objectName = ""] = object.split("/");
   const version = versions[kind] ?? "v1";
@@ -151,13 +154,13 @@ export function overrideOf(name: string, object: ObjectKey, label: string, value
       rules: [
         {
           clusters: [{ matchLabels: labelsOf([label]) }],
-          action:
-            value === "delete"
-              ? { kind: "Delete" }
-              : { kind: "JSONPatch", operations: [{ op: "add", path: "/data/more", value }] },
+          action: value === "delete" ? { kind: "Delete" } : { kind: "JSONPatch", operations: [operationOf(value)] },
         },
       ],
     },
     source: { path: `overrides/${name}.yaml`, document: 0, line: 1, column: 1 },
   };
 }
+
+const operationOf = (value: string): PatchOperation =>
+  value === "broken" ? { op: "remove", path: "/data/nothing", value: null } : { op: "add", path: "/data/more", value };

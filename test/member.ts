@@ -7,12 +7,13 @@ import {
   type Inventory,
   type InventoryEntry,
   type InventoryPlacement,
+  mostTombstones,
 } from "../src/core/model/inventory.ts";
 import { type ObjectId, type ObjectKey, objectIdOf, objectKey, objectText } from "../src/core/model/manifest.ts";
 import type { ContactCode, Health, LiveObject, Observation } from "../src/core/model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../src/core/model/plan.ts";
 import { builtInScopes, kindKey } from "../src/core/model/scope.ts";
-import { type Digest, type Instant, later, type PlacementKey, seconds } from "../src/core/model/value.ts";
+import { compareText, type Digest, type Instant, later, type PlacementKey, seconds } from "../src/core/model/value.ts";
 
 /** An object as it lives in a member. */
 interface Live {
@@ -114,7 +115,11 @@ export class Member {
     const entries = new Map(before?.entries ?? []);
     for (const [key, entry] of changes) entry === null ? entries.delete(key) : entries.set(key, entry);
     const next: InventoryPlacement = { sequence, digest: digest ?? before?.digest ?? ("" as Digest), entries };
-    this.inventory = { fleet, epoch, placements: new Map([...this.inventory.placements, [placement, next]]) };
+    const placements = new Map([...this.inventory.placements, [placement, next]]);
+    const tombs = [...placements].filter(([, it]) => it.entries.size === 0);
+    if (tombs.length > mostTombstones) tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
+    for (const [oldest] of tombs.slice(mostTombstones)) placements.delete(oldest);
+    this.inventory = { fleet, epoch, placements };
   }
 
   private entryOf(placement: PlacementKey, key: ObjectKey): InventoryEntry | null {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { MemberCluster } from "../src/core/model/cluster.ts";
 import { defaultFleet, type FleetSpec } from "../src/core/model/fleet.ts";
 import type { Hold, Intent } from "../src/core/model/intent.ts";
@@ -83,6 +84,7 @@ export class World {
   isBlind = false;
   private commits = 0;
   private cached: Intent | null = null;
+  private readonly said = new Map<ClusterName, Observation>();
   private readonly texts = new Map<Digest, Manifest>();
 
   /** Changes the repository: one commit. */
@@ -128,11 +130,14 @@ export class World {
     return this.cached;
   }
 
+  /** What members say. One that says what it said before says it in the same words (`===`), as one that is watched does. */
   observe(): ReadonlyMap<ClusterName, Observation> {
     if (this.isBlind) return new Map();
-    return new Map(
-      [...this.intent().clusters.keys()].map((name): [ClusterName, Observation] => [name, this.member(name).observe()]),
-    );
+    for (const name of this.intent().clusters.keys()) {
+      const said = this.member(name).observe();
+      if (!isDeepStrictEqual(said, this.said.get(name))) this.said.set(name, said);
+    }
+    return new Map([...this.intent().clusters.keys()].map((it) => [it, this.said.get(it) as Observation]));
   }
 
   look(): Seen {
@@ -188,9 +193,12 @@ export class World {
     this.news = null;
   }
 
-  /** The process ends, and what it had not committed is forgotten. */
+  /** The process ends: what it had not committed is forgotten, and everything is read anew. */
   restart(): void {
     this.news = null;
+    this.head = structuredClone(this.head);
+    this.cached = null;
+    this.said.clear();
   }
 
   act(actions: ClusterActions, death: Death | null = null): readonly string[] {

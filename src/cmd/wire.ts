@@ -25,6 +25,8 @@ export interface FleetOptions {
   readonly kubeconfig: string | null;
   /** How long one member may take to answer. */
   readonly deadline: DurationMs | null;
+  /** Watches members, and rings when one changes; they are asked whether they are there this often. */
+  readonly watch?: { readonly ring: () => void; readonly heartbeat: DurationMs };
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -61,8 +63,13 @@ export async function watchHub(hub: HubOptions, ring: () => void, signal: AbortS
 
 const repoOf = async ({ repo }: HubOptions): Promise<string> => repo ?? (await originOf(".")) ?? ".";
 
-const openFleet = ({ kubeconfig, deadline }: FleetOptions): Promise<Fleet> =>
-  kubeFleet({ kubeconfig, clock: systemClock, ...(deadline === null ? {} : { deadlineMs: deadline }) });
+const openFleet = ({ kubeconfig, deadline, watch }: FleetOptions): Promise<Fleet> =>
+  kubeFleet({
+    kubeconfig,
+    clock: systemClock,
+    ...(deadline === null ? {} : { deadlineMs: deadline }),
+    ...(watch === undefined ? {} : { watch: { ring: watch.ring, heartbeatMs: watch.heartbeat } }),
+  });
 
 /** For commands that contact no member. */
 const noFleet: Fleet = {

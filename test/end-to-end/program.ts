@@ -12,6 +12,7 @@ export interface Run {
 
 /** A run that goes on. */
 export interface Running {
+  readonly pid: number;
   /** What it printed so far, on stdout and on stderr. */
   out(): string;
   err(): string;
@@ -24,6 +25,8 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Killed after this long: no test waits for a program that hangs. */
   readonly limitMs?: number;
+  /** Told what it prints on stdout, as it comes. */
+  readonly hear?: (text: string) => void;
 }
 
 /** Runs `flotilla …` as its user does, and gives what it printed and its exit code. */
@@ -38,7 +41,7 @@ export async function startFlotilla(args: readonly string[], options: RunOptions
 
 /** Starts any program under the same conditions. */
 export function start([program = "", ...args]: readonly string[], options: RunOptions = {}): Running {
-  const { cwd, environment = {}, limitMs = 60_000 } = options;
+  const { cwd, environment = {}, limitMs = 60_000, hear = () => {} } = options;
   const env = { ...cleanEnvironment(), ...environment };
   const child = spawn(program, args, { ...(cwd === undefined ? {} : { cwd }), env, stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
@@ -46,6 +49,7 @@ export function start([program = "", ...args]: readonly string[], options: RunOp
   const said = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (it: string) => {
     said.out += it;
+    hear(it);
   });
   child.stderr.setEncoding("utf8").on("data", (it: string) => {
     said.err += it;
@@ -55,7 +59,13 @@ export function start([program = "", ...args]: readonly string[], options: RunOp
     running.delete(child);
     return { code, ...said };
   });
-  return { out: () => said.out, err: () => said.err, signal: (name) => void child.kill(name), ended };
+  return {
+    pid: child.pid ?? 0,
+    out: () => said.out,
+    err: () => said.err,
+    signal: (name) => void child.kill(name),
+    ended,
+  };
 }
 
 /** What a failed test did not wait for ends with it. */

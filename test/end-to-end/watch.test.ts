@@ -17,17 +17,24 @@ describe("reconcile --watch", () => {
   afterAll(() => stage?.stop());
 
   let settlement = "daily";
-  /** Somebody pushes a change, and it is measured how long the members take to have it. */
-  const pushAndWait = async (to: string, limitMs = 20_000): Promise<number> => {
+  /** Somebody pushes a change. */
+  const push = async (to: string): Promise<void> => {
     await stage.hub.edit("resources/payments/config.yaml", `SETTLEMENT: ${settlement}`, `SETTLEMENT: ${to}`);
     settlement = to;
     stage.hub.push(`Settle ${to}`);
-    const pushed = Date.now();
-    const has = async (name: string) =>
-      memberAt(await objectAt(stage.member(name), settings), "data", "SETTLEMENT") === to;
-    await eventually(`the first member settles ${to}`, async () => ((await has("prod-eu-1")) ? true : null), limitMs);
-    const took = Date.now() - pushed;
-    await eventually(`all settle ${to}`, async () => ((await has("prod-us-1")) ? true : null), limitMs);
+  };
+  /** How long it takes a member to settle as it was pushed last. */
+  const settles = async (name: string, limitMs = 20_000): Promise<number> => {
+    const since = Date.now();
+    const has = async () =>
+      memberAt(await objectAt(stage.member(name), settings), "data", "SETTLEMENT") === settlement ? true : null;
+    await eventually(`${name} settles ${settlement}`, has, limitMs);
+    return Date.now() - since;
+  };
+  const pushAndWait = async (to: string): Promise<number> => {
+    await push(to);
+    const took = await settles("prod-eu-1");
+    await settles("prod-us-1");
     return took;
   };
 
@@ -94,5 +101,65 @@ describe("reconcile --watch", () => {
     await eventually("it has looked", async () => (/stuck: prod-us-1/.test(run.out()) ? true : null), 20_000);
     run.signal("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 0, err: "" });
+    await stage.member("prod-us-1").control({ trouble: { hang: false } });
+  }, 60_000);
+
+  test("reaches the others within two seconds while a member hangs, and that one once it answers again", async () => {
+    const run = await stage.startReconcile(["--watch", "--poll", "10m", "--resync", "5s", "--deadline", "5s"]);
+    await atRest(run);
+    await stage.member("prod-us-1").control({ trouble: { hang: true } });
+    for (const to of ["first", "second"]) {
+      await push(to);
+      expect(await settles("prod-eu-1")).toBeLessThan(2000);
+    }
+    await eventually("it is said", async () => (/stuck: prod-us-1/.test(run.out()) ? true : null), 20_000);
+    await push("third");
+    expect(await settles("prod-eu-1")).toBeLessThan(2000);
+    await stage.member("prod-us-1").control({ trouble: { hang: false } });
+    await settles("prod-us-1");
+    run.signal("SIGTERM");
+    expect(await run.ended).toMatchObject({ code: 0, err: "" });
+  }, 60_000);
+
+  test("repairs within two seconds what somebody changed on a member, and writes and commits nothing else", async () => {
+    const run = await stage.startReconcile(patient);
+    await atRest(run);
+    await stage.mutations();
+    const commits = stage.hub.stateCommits();
+    const path = "/api/v1/namespaces/platform/configmaps/certificates";
+    for (const name of ["prod-eu-1", "prod-us-1"]) {
+      const member = stage.member(name);
+      const wanted = memberAt(await objectAt(member, path), "data", "RENEW_BEFORE");
+      const changed = Date.now();
+      await member.request("PATCH", path, { data: { RENEW_BEFORE: "1h" } }, "application/merge-patch+json");
+      await eventually("it is repaired", async () =>
+        memberAt(await objectAt(member, path), "data", "RENEW_BEFORE") === wanted ? true : null,
+      );
+      expect(Date.now() - changed).toBeLessThan(2000);
+    }
+    run.signal("SIGTERM");
+    expect(await run.ended).toMatchObject({ code: 0, err: "" });
+    // On each: the edit, the claim, the repair, the result.
+    expect(await stage.mutations()).toBe(8);
+    expect(stage.hub.stateCommits()).toBe(commits);
+  }, 60_000);
+
+  test("ends within five seconds of being told to while its repository hangs", async () => {
+    const server = await serveGit({ root: stage.folder });
+    const cache = ["--cache", `${stage.folder}/cache-of-hanging`];
+    const args = ["reconcile", "--repo", server.url("hub.git"), "--kubeconfig", stage.kubeconfig, "--watch"];
+    const run = await startFlotilla([...args, "--poll", "200ms", ...cache]);
+    try {
+      await atRest(run);
+      server.failNext("/hub.git/", "silence");
+      const asked = server.requests.length;
+      await eventually("it fetches", async () => (server.requests.length > asked ? true : null), 10_000);
+      const told = Date.now();
+      run.signal("SIGTERM");
+      expect(await run.ended).toMatchObject({ code: 0, err: "" });
+      expect(Date.now() - told).toBeLessThan(5_500);
+    } finally {
+      await server.close();
+    }
   }, 60_000);
 });

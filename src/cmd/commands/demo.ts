@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,7 +49,8 @@ async function setUp(folder: string): Promise<Stage> {
   const clone = join(folder, "fleet");
   const hub = join(folder, "hub.git");
   const kubeconfig = join(folder, "kubeconfig");
-  await cp(examplesFolder(), clone, { recursive: true });
+  // A link would be copied as a link, and the story written into the examples themselves.
+  await cp(await realpath(examplesFolder()), clone, { recursive: true });
   const members = (await readdir(join(clone, "clusters"))).map((it) => it.replace(/\.yaml$/, ""));
   const server = await startEmbedded({
     clusters: members,

@@ -1,10 +1,7 @@
-import type { Plan, World } from "../../core/model/plan.ts";
 import { check } from "../../core/plan/check.ts";
 import { narrate } from "../../core/plan/narrate.ts";
-import { plan } from "../../core/plan/plan.ts";
-import { freshMemory } from "../../shell/reconcile/memory.ts";
-import { observe } from "../../shell/reconcile/observe.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
+import { type Foresight, whatIf } from "../../shell/reconcile/what-if.ts";
 import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
 import { codeOfProblems, codeOfReasons } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
@@ -25,16 +22,14 @@ export async function planCommand(options: PlanOptions, terminal: Terminal): Pro
   const ports = await openPorts(options, fleet, terminal.environment);
   try {
     const settings = { members: asks ? "ask" : "record", patience: "none", acceptRewrite: null } as const;
-    const { world, reasons } = await observe(ports, settings, freshMemory());
-    const decided = plan(world);
-    return show({ ...decided, reasons: [...reasons, ...decided.reasons] }, world, options.output, terminal);
+    return show(await whatIf(ports, settings), options.output, terminal);
   } finally {
     await ports.fleet.close();
     await ports.repository.close();
   }
 }
 
-function show(decided: Plan, world: World, output: Format, terminal: Terminal): ExitCode {
+function show({ plan: decided, world }: Foresight, output: Format, terminal: Terminal): ExitCode {
   const faults = check(decided, world);
   const changes = narrate(world.ledger, decided.ledger).map(oneLine);
   const { problems } = world.intent;

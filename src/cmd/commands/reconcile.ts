@@ -1,13 +1,13 @@
 import type { Json } from "../../core/model/json.ts";
-import { type Commit, type DurationMs, instantText } from "../../core/model/value.ts";
+import { type Commit, type DurationMs, instantText, seconds } from "../../core/model/value.ts";
 import { count } from "../../core/plan/explain.ts";
-import { newDoorbell } from "../../shell/reconcile/doorbell.ts";
+import { type Doorbell, newDoorbell } from "../../shell/reconcile/doorbell.ts";
 import type { Fault } from "../../shell/reconcile/fault.ts";
 import { loop } from "../../shell/reconcile/loop.ts";
 import { freshMemory } from "../../shell/reconcile/memory.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { PassResult } from "../../shell/reconcile/pass.ts";
-import type { Ports } from "../../shell/reconcile/ports.ts";
+import type { Ports, Receipt } from "../../shell/reconcile/ports.ts";
 import type { Settings } from "../../shell/reconcile/settings.ts";
 import { type Settled, settle } from "../../shell/reconcile/settle.ts";
 import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
@@ -40,22 +40,31 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     terminal.err("error: -o json and -o yaml tell how a run ended, and --watch has no end; leave one of them out\n");
     return exitCodes.usage;
   }
-  const fleet = { kubeconfig: options.kubeconfig, deadline: options.deadline };
+  const doorbell = newDoorbell();
+  const watch = { ring: doorbell.ring, heartbeat: options.resync };
+  const fleet = { kubeconfig: options.kubeconfig, deadline: options.deadline, ...(options.watch ? { watch } : {}) };
   const ports = await openPorts(options, fleet, terminal.environment);
   const stop = new AbortController();
   // Once: whoever asks a second time means now.
-  const onSignal = (): void => stop.abort();
+  const onSignal = (): void => {
+    stop.abort();
+    // Whatever hangs is left behind: a process may die anywhere.
+    setTimeout(() => process.exit(options.watch ? exitCodes.done : exitCodes.stuck), longestFarewell).unref();
+  };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const settings: Settings = { members: "ask", patience: options.watch ? "retryAt" : "none", acceptRewrite: rewrite };
     const run = { ports, settings, signal: stop.signal, terminal };
-    return options.watch ? await runForEver(options, run) : await runOnce(options, run);
+    return options.watch ? await runForEver(options, run, doorbell) : await runOnce(options, run);
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     await ports.fleet.close();
     await ports.repository.close();
   }
 }
+
+/** A run that was told to stop ends within this, whatever hangs. */
+const longestFarewell = seconds(4.5);
 
 interface Run {
   readonly ports: Ports;
@@ -96,11 +105,13 @@ function printPass(result: PassResult, { out, err }: Terminal): void {
   if (result.kind !== "passed") return;
   if (result.committed !== null) out(`committed ${result.committed.slice(0, 10)}\n`);
   for (const line of result.lines) out(`  ${line}\n`);
-  for (const receipt of result.receipts) {
-    const text = receiptText(receipt);
-    if (text !== null) out(`  ${text}\n`);
-  }
+  for (const line of result.receipts.flatMap(receiptLines)) out(`${line}\n`);
 }
+
+const receiptLines = (receipt: Receipt): readonly string[] => {
+  const text = receiptText(receipt);
+  return text === null ? [] : [`  ${text}`];
+};
 
 function printEnd(settled: Settled, terminal: Terminal): void {
   if (settled.kind === "unsound") return;
@@ -150,8 +161,17 @@ function asValue(settled: Settled): Json {
   };
 }
 
-async function runForEver(options: ReconcileOptions, { ports, settings, signal, terminal }: Run): Promise<ExitCode> {
-  const doorbell = newDoorbell();
+/** A member that needs longer to answer, or to do what it is told, is left to a later pass. */
+const grace = seconds(1);
+
+/** Members say when they change; those that cannot be watched are looked at this often while something moves. */
+const glance = seconds(5);
+
+async function runForEver(
+  options: ReconcileOptions,
+  { ports, settings, signal, terminal }: Run,
+  doorbell: Doorbell,
+): Promise<ExitCode> {
   await watchHub(options, doorbell.ring, signal);
   let said = "";
   terminal.out(`watching ${ports.repository.name}\n`);
@@ -159,8 +179,13 @@ async function runForEver(options: ReconcileOptions, { ports, settings, signal, 
     settings,
     poll: options.poll,
     resync: options.resync,
+    glance,
+    grace,
     signal,
     doorbell,
+    reportLate: (receipt) => {
+      for (const line of [...receiptLines(receipt), ...interruptionLines([receipt])]) terminal.out(`${line}\n`);
+    },
     report: (result) => {
       printPass(result, terminal);
       if (result.kind !== "passed") return;

@@ -1,11 +1,12 @@
 import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
-import type { Binding } from "../model/ledger.ts";
+import type { Binding, Target } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
 import type { Departure, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
 import { kindKey } from "../model/scope.ts";
 import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
+import { isFenced } from "./fence.ts";
 import { writeText } from "./mark.ts";
 
 type Reached = Extract<Observation, { kind: "reached" }>;
@@ -39,13 +40,9 @@ export function placementActions(comparison: Comparison): PlacementActions | nul
   const carried = member.inventory.placements.get(placement) ?? null;
   if (binding.removal !== null) return withdraw(comparison, carried, binding.removal.sequence);
   const { target } = binding;
-  if (binding.state === "Scheduled" || target === null || (carried !== null && carried.sequence > target.sequence))
-    return null;
+  if (target === null || isAtRest(comparison)) return null;
 
-  const claimed = carried?.sequence === target.sequence && carried.digest === target.digest;
-  const quiet = claimed && [...carried.entries].every(([key, it]) => isSettled(comparison, key, it));
-  if (quiet && binding.leaving.length === 0) return null;
-
+  const claimed = isClaimed(carried, target);
   const desired = comparison.render();
   if (desired === null) return null;
   const apply = desired.filter((it) => mustApply(comparison, it, carried));
@@ -56,6 +53,25 @@ export function placementActions(comparison: Comparison): PlacementActions | nul
   const { sequence, digest } = target;
   return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten };
 }
+
+/**
+ * Whether nothing has to be done about a binding, as a quick look shows: it is not admitted yet, or its member carries
+ * exactly its target and nothing else.
+ */
+export function isAtRest(look: Pick<Comparison, "placement" | "binding" | "member" | "now" | "patience">): boolean {
+  const { binding, member } = look;
+  const { target } = binding;
+  if (binding.removal !== null) return false;
+  const carried = member.inventory.placements.get(look.placement) ?? null;
+  if (binding.state === "Scheduled" || target === null || (carried !== null && carried.sequence > target.sequence))
+    return true;
+  if (binding.leaving.length > 0 || !isClaimed(carried, target)) return false;
+  for (const [key, it] of carried.entries) if (!isSettled(look, key, it)) return false;
+  return true;
+}
+
+const isClaimed = (carried: InventoryPlacement | null, { sequence, digest }: Target): carried is InventoryPlacement =>
+  carried?.sequence === sequence && carried.digest === digest;
 
 /** Entries that no decision explains and whose objects are gone: nothing is left of them but the entry. */
 function strays(
@@ -72,23 +88,31 @@ const isApplied = (carried: InventoryPlacement, key: ObjectKey): boolean =>
 
 const nothing: Pick<PlacementActions, "remove" | "forget"> = { remove: [], forget: [] };
 
-/** Everything that the binding explains goes; entries that it does not explain are orphans and stay. */
+/**
+ * Everything that the binding explains goes; entries that it does not explain are orphans and stay. When nothing is left
+ * to go, the removal itself is claimed where the member has not heard of it: then no older decision comes through.
+ */
 function withdraw(
   comparison: Comparison,
   carried: InventoryPlacement | null,
   sequence: Sequence,
 ): PlacementActions | null {
-  if (carried === null || carried.sequence > sequence) return null;
-  const { binding, placement, applyStrategy } = comparison;
-  const { remove, forget } = departures(comparison, carried, leavingKeys(binding));
-  if (remove.length === 0 && forget.length === 0) return null;
+  if (carried !== null && carried.sequence > sequence) return null;
+  const { binding, member, placement, applyStrategy } = comparison;
+  const { remove, forget } = carried === null ? nothing : departures(comparison, carried, leavingKeys(binding));
+  const isDone = binding.leaving.length > 0 || isFenced(member.inventory, placement, sequence);
+  if (remove.length === 0 && forget.length === 0 && isDone) return null;
   return { placement, sequence, digest: null, applyStrategy, apply: [], remove, forget };
 }
 
 const leavingKeys = (binding: Binding): readonly ObjectKey[] => binding.leaving.map((it) => objectKey(it.id));
 
 /** Whether the member carries exactly what was last applied. Absence in a list that failed proves nothing. */
-function isSettled({ member, now, patience }: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
+function isSettled(
+  { member, now, patience }: Pick<Comparison, "member" | "now" | "patience">,
+  key: ObjectKey,
+  entry: InventoryEntry,
+): boolean {
   if (entry.outcome.kind === "failed") return patience === "retryAt" && now < entry.outcome.retryAt;
   if (entry.outcome.kind !== "applied") return false;
   const live = member.objects.get(key);

@@ -1,5 +1,5 @@
-import { digestOf } from "../model/digest.ts";
-import { isObject, type Json, type JsonObject, memberAt, sameJson } from "../model/json.ts";
+import { digestOfText } from "../model/digest.ts";
+import { canonicalJson, isObject, type Json, type JsonObject, memberAt, sameJson } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import type { Digest } from "../model/value.ts";
 
@@ -12,7 +12,7 @@ import type { Digest } from "../model/value.ts";
  */
 export function fingerprintOf(live: Manifest, manager: string): Digest | null {
   const fields = ownedFields(live, manager);
-  return fields === null ? null : digestOf(valuesAt(fields, live));
+  return fields === null ? null : digestOfText(textAt(fields, live));
 }
 
 /** The `fieldsV1` of the manager's apply on the object itself, not on its status or scale; null when there is none. */
@@ -29,21 +29,22 @@ function ownedFields(live: Manifest, manager: string): JsonObject | null {
   return isObject(fields) && Object.keys(fields).length > 0 ? fields : null;
 }
 
-/** Follows a tree of owned paths through a value: owned leaves become what is there, the rest stays out. */
-function valuesAt(fields: JsonObject, value: Json | undefined): Json {
-  return Object.fromEntries(
-    Object.entries(fields).map(([step, below]): [string, Json] => {
-      // A dot says that the element itself is owned, which is about its being there and not about what is in it.
-      if (step === ".") return [step, value !== undefined];
-      const here = stepInto(value, step);
-      const isLeaf = !isObject(below) || Object.keys(below).length === 0;
-      return [step, isLeaf ? leafOf(here) : valuesAt(below, here)];
-    }),
-  );
+/** A tree of owned paths as canonical JSON: owned leaves become what is there in the value, the rest stays out. */
+function textAt(fields: JsonObject, value: Json | undefined): string {
+  let text = "";
+  for (const step of Object.keys(fields).sort()) {
+    const below = fields[step];
+    text += `${text === "" ? "" : ","}${JSON.stringify(step)}:`;
+    // A dot says that the element itself is owned, which is about its being there and not about what is in it.
+    if (step === ".") text += value !== undefined;
+    else if (isObject(below) && Object.keys(below).length > 0) text += textAt(below, stepInto(value, step));
+    else text += leafText(stepInto(value, step));
+  }
+  return `{${text}}`;
 }
 
 /** Absent is not null: both occur. */
-const leafOf = (value: Json | undefined): Json => (value === undefined ? [] : [value]);
+const leafText = (value: Json | undefined): string => (value === undefined ? "[]" : `[${canonicalJson(value)}]`);
 
 /** One path element of structured-merge-diff: `f:` field, `k:` keyed list item, `v:` set item, `i:` index. */
 function stepInto(value: Json | undefined, step: string): Json | undefined {

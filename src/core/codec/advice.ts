@@ -1,11 +1,13 @@
 import type { Intent } from "../model/intent.ts";
 import { memberAt, textsOf } from "../model/json.ts";
-import { type ObjectId, objectKey, objectText } from "../model/manifest.ts";
+import { objectKey, objectText } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import type { Problem } from "../model/problem.ts";
+import { kindKey } from "../model/scope.ts";
 import { selects } from "../model/selector.ts";
-import type { ClusterName, Labels } from "../model/value.ts";
+import { type ClusterName, compareText, type Labels } from "../model/value.ts";
 import type { Version, Versions } from "./claim.ts";
 import { didYouMean } from "./nearest.ts";
 import { findingIn } from "./placed.ts";
@@ -15,11 +17,13 @@ type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "objects">;
 
 /** Notes and warnings that take the whole repository to see: names that lead nowhere, overrides without effect. */
 export function adviceOn(said: Said, versions: Versions): readonly Problem[] {
-  return [...versions.values()]
-    .filter((it) => !it.isHeld)
-    .flatMap((version) =>
-      remarksOn(version, said).map((it) => ({ ...findingIn(version.document, it), path: version.source.path })),
-    );
+  const problems: Problem[] = [];
+  for (const version of versions.values()) {
+    if (version.isHeld || version.content.kind === "manifest") continue;
+    for (const it of remarksOn(version, said))
+      problems.push({ ...findingIn(version.document, it), path: version.source.path });
+  }
+  return problems;
 }
 
 function remarksOn({ content }: Version, said: Said): readonly Remark[] {
@@ -67,8 +71,7 @@ function reachRemarks({ namespace, spec }: Pick<Override, "namespace" | "spec">,
     const fix = didYouMean(spec.placement, placements.keys(), "add the placement, or correct the name");
     return [warning("FLT1337", ["spec", "placement", "name"], `there is no placement ${spec.placement}`, fix)];
   }
-  const meant = [...placements.values()].filter((it) => spec.placement === null || it.key === spec.placement);
-  const reached = meant.filter((it) => spec.selectors.some((that) => carries(it, { ...that, namespace }, said)));
+  const reached = reachedBy({ namespace, spec }, said);
   if (reached.length === 0) {
     const what = spec.selectors.map((it) => objectText({ ...it, namespace })).slice(0, 3);
     const message = `no placement it belongs to selects ${what.join(", ")}: it has no effect`;
@@ -80,14 +83,33 @@ function reachRemarks({ namespace, spec }: Pick<Override, "namespace" | "spec">,
   return [note("FLT1334", ["spec"], `applies to ${shown}`, "name one in spec.placement to narrow it down")];
 }
 
-/** Whether a placement selects an object, by name or by the labels it has in the repository. */
-function carries({ spec }: Placement, id: ObjectId, { objects }: Said): boolean {
-  const manifest = objects.get(objectKey(id))?.manifest;
-  const labels = manifest === undefined ? null : textsOf(memberAt(manifest, "metadata", "labels"));
-  return spec.resourceSelectors.some(
-    (it) => it.group === id.group && it.kind === id.kind && picks(it, id.name, labels),
-  );
+/** Placements that an override is meant for and that select one of its objects, in the order of their keys. */
+function reachedBy({ namespace, spec }: Pick<Override, "namespace" | "spec">, said: Said): readonly Placement[] {
+  const reached = new Set<Placement>();
+  for (const selector of spec.selectors) {
+    const id = { ...selector, namespace };
+    const manifest = said.objects.get(objectKey(id))?.manifest;
+    const labels = manifest === undefined ? null : textsOf(memberAt(manifest, "metadata", "labels"));
+    for (const { placement, selectors } of selectorsOf(said.placements).get(kindKey(id)) ?? [])
+      if (spec.placement === null || placement.key === spec.placement)
+        if (selectors.some((it) => picks(it, id.name, labels))) reached.add(placement);
+  }
+  return [...reached].sort((a, b) => compareText(a.key, b.key));
 }
+
+/** What placements select, by kind: an override asks for its own kinds only. */
+const selectorsOf = remembered((placements: Said["placements"]) => {
+  const byKind = new Map<string, Map<Placement, ResourceSelector[]>>();
+  for (const placement of placements.values())
+    for (const selector of placement.spec.resourceSelectors) {
+      const ofKind = byKind.get(kindKey(selector)) ?? new Map<Placement, ResourceSelector[]>();
+      byKind.set(kindKey(selector), ofKind);
+      ofKind.set(placement, [...(ofKind.get(placement) ?? []), selector]);
+    }
+  return new Map(
+    [...byKind].map(([kind, of]) => [kind, [...of].map(([placement, selectors]) => ({ placement, selectors }))]),
+  );
+});
 
 function picks({ name, labelSelector }: ResourceSelector, wanted: string, labels: Labels | null): boolean {
   if (name !== null) return name === wanted;

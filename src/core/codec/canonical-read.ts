@@ -9,9 +9,9 @@ import { isPlain, isPlainKey, isSimple, leafText, longestKey, quote } from "./ca
  *
  * Strings are copies, equal ones the same copy: what is kept of a file never keeps the file.
  */
-export function readCanonical(text: string): readonly Json[] | null {
+export function readCanonical(text: string, repeats: Repeats = newRepeats()): readonly Json[] | null {
   if (text === "") return [];
-  const cursor: Cursor = { text, at: 0, strings: new Map() };
+  const cursor: Cursor = { text, at: 0, repeats };
   const documents: Json[] = [];
   for (;;) {
     const value = readDocument(cursor);
@@ -23,12 +23,24 @@ export function readCanonical(text: string): readonly Json[] | null {
   }
 }
 
+/**
+ * What texts that are read one after the other have in common: equal strings, and whole parts that one object after the
+ * other says word for word. Equal ones become the same value, and are read once.
+ */
+export interface Repeats {
+  strings: Map<string, string>;
+  /** By text, for each depth. */
+  parts: readonly Map<string, Json>[];
+}
+
+export const newRepeats = (): Repeats => ({ strings: new Map(), parts: [new Map(), new Map()] });
+
 /** What a stream of YAML documents holds, or what is wrong with it. */
 export type StateText = { readonly documents: readonly Json[] } | { readonly error: string };
 
 /** The values of a stream of YAML documents: ours at full speed, any other one with care. Comments are lost. */
-export function readState(text: string): StateText {
-  const canonical = readCanonical(text);
+export function readState(text: string, repeats?: Repeats): StateText {
+  const canonical = readCanonical(text, repeats);
   if (canonical !== null) return { documents: canonical };
   try {
     return readForeign(text);
@@ -63,7 +75,7 @@ const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value));
 interface Cursor {
   readonly text: string;
   at: number;
-  readonly strings: Map<string, string>;
+  readonly repeats: Repeats;
 }
 
 // Below, undefined means that the text is not canonical. Every reader starts at the first character of what it reads
@@ -81,7 +93,7 @@ function readMap(cursor: Cursor, indent: number): Json | undefined {
   for (;;) {
     const key = readKey(cursor, indent);
     if (key === undefined || Object.hasOwn(object, key)) return undefined;
-    const value = readMember(cursor, indent);
+    const value = isRepeated(key, indent) ? readRepeated(cursor, indent) : readMember(cursor, indent);
     if (value === undefined) return undefined;
     put(object, key, value);
     // An object has its number-like keys first: a text that has them elsewhere was not written from one.
@@ -103,6 +115,46 @@ function readMember(cursor: Cursor, indent: number): Json | undefined {
   cursor.at += spaces;
   if (spaces === indent && startsItem(text, cursor.at)) return readList(cursor, indent);
   return spaces === indent + 2 ? readMap(cursor, indent + 2) : undefined;
+}
+
+/** Keys under which a thousand objects say the same: what stands there is looked up by its text before it is read. */
+const repeatedKeys: ReadonlySet<string> = new Set(["status", "annotations", "labels", "applyStrategy", "conditions"]);
+
+const isRepeated = (key: string, indent: number): boolean => indent <= 2 && repeatedKeys.has(key);
+
+/** So many parts or strings are kept to be found again; then it begins anew. */
+const repeatsKept = 20_000;
+
+function readRepeated(cursor: Cursor, indent: number): Json | undefined {
+  const { text, at } = cursor;
+  const known = cursor.repeats.parts[indent / 2];
+  const end = endOfPart(text, at, indent);
+  if (known === undefined || end === null) return readMember(cursor, indent);
+  const part = text.slice(at, end);
+  const found = known.get(part);
+  if (found !== undefined) {
+    cursor.at = end;
+    return found;
+  }
+  const value = readMember(cursor, indent);
+  if (value === undefined || cursor.at !== end) return value;
+  if (known.size >= repeatsKept) known.clear();
+  known.set(copyOf(part), value);
+  return value;
+}
+
+/** Where the lines end that stand deeper than a key at `indent`, or belong to a list under it; null for a leaf. */
+function endOfPart(text: string, from: number, indent: number): number | null {
+  if (text.charCodeAt(from) !== newline) return null;
+  for (let line = from + 1; ; ) {
+    const first = line + indent;
+    const code = text.charCodeAt(first);
+    const isInside =
+      (code === space || (code === dash && text.charCodeAt(first + 1) === space)) && spacesAt(text, line) >= indent;
+    if (!isInside) return line;
+    line = text.indexOf("\n", first) + 1;
+    if (line === 0) return null;
+  }
 }
 
 function readList(cursor: Cursor, indent: number): Json | undefined {
@@ -251,12 +303,16 @@ function unquoted(raw: string): string | undefined {
 function kept(cursor: Cursor, from: number, to: number): string {
   const part = cursor.text.slice(from, to);
   if (to - from < shortestSlice) return part;
-  const known = cursor.strings.get(part);
+  const { strings } = cursor.repeats;
+  const known = strings.get(part);
   if (known !== undefined) return known;
-  const copy = ` ${part}`.slice(1);
-  cursor.strings.set(copy, copy);
+  const copy = copyOf(part);
+  if (strings.size >= repeatsKept) strings.clear();
+  strings.set(copy, copy);
   return copy;
 }
+
+const copyOf = (text: string): string => ` ${text}`.slice(1);
 
 /** Nothing of ours is nested 500 deep; what is would cost us the stack. */
 const deepest = 1000;

@@ -6,13 +6,20 @@ import type { Json, JsonList, JsonObject } from "../model/json.ts";
  * A string is written bare only if no YAML reader, of any version, can take it for anything else; every other one is a
  * JSON string on one line. `readCanonical` is the exact inverse. What is no finite number becomes null, as in JSON.
  */
-export function emitYaml(value: Json): string {
-  if (!hasParts(value)) return `${leafText(value)}\n`;
-  return flat(Array.isArray(value) ? listText(value as JsonList, 0) : mapText(value as JsonObject, 0));
-}
+export const emitYaml = (value: Json): string => emitDocuments([value]);
 
 /** Several values as one stream of documents. None is the empty text. */
-export const emitDocuments = (values: readonly Json[]): string => values.map(emitYaml).join("---\n");
+export function emitDocuments(values: Iterable<Json>): string {
+  const parts: string[] = [];
+  for (const value of values) {
+    if (parts.length > 0) parts.push("---\n");
+    if (!hasParts(value)) pushLeaf(parts, value);
+    else if (Array.isArray(value)) pushList(parts, value as JsonList, 0);
+    else pushMap(parts, value as JsonObject, 0);
+  }
+  // One string of its own: a sum of strings would be kept as a tree, five times its size.
+  return parts.join("");
+}
 
 /** One line of text for a value without parts: a scalar, an empty list, an empty object. */
 export function leafText(value: Json): string {
@@ -66,41 +73,71 @@ const hasParts = (value: Json): value is JsonList | JsonObject => {
   return false;
 };
 
-function mapText(value: JsonObject, depth: number): string {
-  const pad = padOf(depth);
-  let text = "";
-  for (const key of Object.keys(value)) {
-    const name = keyText(key);
-    if (text !== "") text += pad;
-    text += name.length > longestKey ? `? ${name}\n${pad}:` : `${name}:`;
-    text += memberText(value[key] as Json, depth, pad);
+// A text is gathered in parts, each of which ends its line. Whoever pushes a map or a list has said the indent already.
+
+function pushMap(parts: string[], value: JsonObject, depth: number): void {
+  const prefixes = prefixesAt(depth);
+  let isFirst = true;
+  for (const key in value) {
+    if (!isFirst) parts.push(padOf(depth));
+    isFirst = false;
+    parts.push(prefixes.get(key) ?? prefixOf(prefixes, key, depth));
+    pushMember(parts, value[key] as Json, depth);
   }
-  return text;
 }
 
 /** What follows a key's colon, up to the end of the value's last line. */
-function memberText(value: Json, depth: number, pad: string): string {
-  if (!hasParts(value)) return ` ${leafText(value)}\n`;
-  if (Array.isArray(value)) return `\n${pad}${listText(value as JsonList, depth)}`;
-  return `\n${pad}  ${mapText(value as JsonObject, depth + 1)}`;
-}
-
-function listText(value: JsonList, depth: number): string {
-  const pad = padOf(depth);
-  let text = "";
-  for (const item of value) {
-    if (text !== "") text += pad;
-    if (!hasParts(item)) text += `- ${leafText(item)}\n`;
-    else if (Array.isArray(item)) text += `- ${listText(item as JsonList, depth + 1)}`;
-    else text += `- ${mapText(item as JsonObject, depth + 1)}`;
+function pushMember(parts: string[], value: Json, depth: number): void {
+  if (!hasParts(value)) {
+    parts.push(" ");
+    pushLeaf(parts, value);
+  } else if (Array.isArray(value)) {
+    parts.push("\n", padOf(depth));
+    pushList(parts, value as JsonList, depth);
+  } else {
+    parts.push("\n", padOf(depth + 1));
+    pushMap(parts, value as JsonObject, depth + 1);
   }
-  return text;
 }
 
-/** V8 keeps a sum of strings as a tree, five times its size; asking for a character makes one string of it. */
-function flat(text: string): string {
-  text.charCodeAt(0);
-  return text;
+function pushList(parts: string[], value: JsonList, depth: number): void {
+  let isFirst = true;
+  for (const item of value) {
+    if (!isFirst) parts.push(padOf(depth));
+    isFirst = false;
+    parts.push("- ");
+    if (!hasParts(item)) pushLeaf(parts, item);
+    else if (Array.isArray(item)) pushList(parts, item as JsonList, depth + 1);
+    else pushMap(parts, item as JsonObject, depth + 1);
+  }
+}
+
+function pushLeaf(parts: string[], value: Json): void {
+  if (typeof value !== "string") parts.push(leafText(value), "\n");
+  else if (isPlain(value, 0, value.length)) parts.push(value, "\n");
+  else if (isSimple(value, 0, value.length)) parts.push('"', value, '"\n');
+  else parts.push(quote(value), "\n");
+}
+
+/** Keys with their colons, for each depth: there are few of them, and every object has them. */
+const prefixes: Map<string, string>[] = [];
+
+/** Labels and the like have keys of their own, which do not all have to be kept. */
+const prefixesKept = 1000;
+
+function prefixesAt(depth: number): Map<string, string> {
+  const known = prefixes[depth];
+  if (known !== undefined) return known;
+  const made = new Map<string, string>();
+  if (depth < pads.length) prefixes[depth] = made;
+  return made;
+}
+
+function prefixOf(known: Map<string, string>, key: string, depth: number): string {
+  const name = keyText(key);
+  const prefix = name.length > longestKey ? `? ${name}\n${padOf(depth)}:` : `${name}:`;
+  if (known.size < prefixesKept) known.set(key, prefix);
+  return prefix;
 }
 
 const pads = Array.from({ length: 32 }, (_, depth) => "  ".repeat(depth));

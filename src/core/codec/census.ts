@@ -1,5 +1,6 @@
-import type { Claim } from "./claim.ts";
-import { isSource, isUnder, type SourceFile } from "./source-file.ts";
+import { remembered } from "../model/memo.ts";
+import { type Claim, keyOf } from "./claim.ts";
+import { isSourceFile, isUnder, type SourceFile } from "./source-file.ts";
 
 /** Every document under the roots of a commit: what is claimed, and what cannot be known. */
 export interface Census {
@@ -20,25 +21,43 @@ export function censusOf(files: readonly SourceFile[], roots: readonly string[])
   const claims: Claim[] = [];
   let unidentified = 0;
   const emptied: string[] = [];
-  const told = new Set<string>();
+  const unfollowed: string[] = [];
+  const silentRoots = new Set(roots.length === 0 ? [""] : roots);
   for (const file of files) {
-    if (file.kind !== "file" || !isSource(file.path, roots)) continue;
-    const { path, blob, decoded } = file;
-    if (decoded === null) unidentified += 1;
-    else if (decoded.documents.length === 0) emptied.push(path);
-    for (const [index, document] of (decoded?.documents ?? []).entries()) {
-      const { line, column } = document;
-      if (document.kind === "unidentified") unidentified += 1;
-      if (document.kind !== "note") for (const it of rootsOf(path, roots)) told.add(it);
-      if (document.kind !== "object") continue;
-      const source = { path, document: index, line, column };
-      claims.push({ id: document.id, content: document.content, source, blob, document });
-    }
+    if (file.kind !== "file") unfollowed.push(file.path);
+    if (file.kind !== "file" || !isSourceFile(file, roots)) continue;
+    const survey = surveyOf(file);
+    claims.push(...survey.claims);
+    unidentified += survey.unidentified;
+    if (survey.isEmpty) emptied.push(file.path);
+    if (survey.says) for (const it of silentRoots) if (it === "" || isUnder(file.path, [it])) silentRoots.delete(it);
   }
-  const emptyRoots = (roots.length === 0 ? [""] : roots).filter((it) => !told.has(it));
-  const unfollowed = files.filter((it) => it.kind !== "file").map((it) => it.path);
-  return { claims, unidentified, emptied, unfollowed, emptyRoots };
+  return { claims, unidentified, emptied, unfollowed, emptyRoots: [...silentRoots] };
 }
 
-const rootsOf = (path: string, roots: readonly string[]): readonly string[] =>
-  roots.length === 0 ? [""] : roots.filter((it) => isUnder(path, [it]));
+/** What one file adds to a census. */
+interface Survey {
+  readonly claims: readonly Claim[];
+  readonly unidentified: number;
+  /** It was read and holds no document. */
+  readonly isEmpty: boolean;
+  /** It holds more than notes. */
+  readonly says: boolean;
+}
+
+/** A file is surveyed once: commits come and go, and most files stay. */
+const surveyOf = remembered(({ path, blob, decoded }: SourceFile): Survey => {
+  if (decoded === null) return { claims: [], unidentified: 1, isEmpty: false, says: false };
+  const { documents } = decoded;
+  const claims = documents.flatMap((document, index): readonly Claim[] => {
+    if (document.kind !== "object") return [];
+    const { id, content, line, column } = document;
+    return [{ key: keyOf(id), id, content, source: { path, document: index, line, column }, blob, document }];
+  });
+  return {
+    claims,
+    unidentified: documents.filter((it) => it.kind === "unidentified").length,
+    isEmpty: documents.length === 0,
+    says: documents.some((it) => it.kind !== "note"),
+  };
+});

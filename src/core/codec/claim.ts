@@ -6,6 +6,8 @@ import type { Remark } from "./remark.ts";
 
 /** A document that says which object it is. */
 export interface Claim {
+  /** Of `id`, made once: every step of reading looks it up. */
+  readonly key: ObjectKey;
   readonly id: VersionedId;
   /** Null when it cannot be used. */
   readonly content: Content | null;

@@ -52,7 +52,7 @@ function decodeSlice(slice: TextSlice): readonly DecodedDocument[] {
   const yaml = readYaml(slice, ruler);
   const whole: Origin = { slice, ruler, yaml, base: [] };
   const isBroken = yaml.flaws.some(isError);
-  if (yaml.root === null) return isBroken ? [{ kind: "unidentified", ...placed(whole, []) }] : [];
+  if (yaml.begin === null) return isBroken ? [{ kind: "unidentified", ...placed(whole, []) }] : [];
   const items = itemsOf(yaml.value);
   if (items === null || (isBroken && !isIdentityReadable(yaml, []))) return [decodeValue(whole, yaml.value)];
   return items.slice(0, maxDocuments + 1).map((item, at) => decodeValue({ ...whole, base: ["items", at] }, item));

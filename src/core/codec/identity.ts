@@ -13,10 +13,10 @@ import { error, isError, type JsonPath, type Remark } from "./remark.ts";
  * is unknown holds the whole fleet (`RULINGS.md` D 2). So a flaw must lie clearly elsewhere: at a path that does not
  * touch the identity or, where the text itself is broken, after a key that follows apiVersion, kind and metadata.
  */
-export function isIdentityReadable({ root, flaws }: YamlDocument, base: JsonPath): boolean {
+export function isIdentityReadable({ tree, flaws }: YamlDocument, base: JsonPath): boolean {
   return flaws
     .filter(isError)
-    .every((flaw) => (flaw.at === null ? isBehind(root, base, flaw) : isBeside(flaw.at, base)));
+    .every((flaw) => (flaw.at === null ? isBehind(tree(), base, flaw) : isBeside(flaw.at, base)));
 }
 
 function isBehind(root: Node | null, base: JsonPath, { offset }: Flaw): boolean {

@@ -1,12 +1,13 @@
 import { defaultFleet, type FleetSpec } from "../model/fleet.ts";
 import type { Manifest, ObjectKey } from "../model/manifest.ts";
+import { rememberedPair } from "../model/memo.ts";
 import { flotillaGroup } from "../model/names.ts";
 import type { Problem } from "../model/problem.ts";
 import { kindKey, type ScopeTable } from "../model/scope.ts";
 import type { Commit } from "../model/value.ts";
 import { type Census, censusOf } from "./census.ts";
 import { type Claim, type Complaint, keyOf, type Version, type Versions } from "./claim.ts";
-import { unknownKind } from "./content.ts";
+import { type Content, unknownKind } from "./content.ts";
 import { isFleetPath } from "./fleet-file.ts";
 import { fleetKindOf, isFleetGroup } from "./kinds.ts";
 import { withoutOverlaps } from "./overlap.ts";
@@ -35,9 +36,11 @@ export function inForce(commit: Commit, files: readonly SourceFile[], before: Ve
   const { claims, complaints: misplaced } = inPlace(census.claims);
   const objects = objectsInForce(commit, claims, { census, before: withoutFleet(before) });
   const { versions, complaints } = withoutOverlaps(objects.versions, before);
+  const unusable = new Set<ObjectKey>();
+  for (const { key } of claims) if (!versions.has(key)) unusable.add(key);
   return {
-    versions: new Map([...versions, ...settings.versions]),
-    unusable: new Set(claims.map((it) => keyOf(it.id)).filter((it) => !versions.has(it))),
+    versions: settings.versions.size === 0 ? versions : new Map([...versions, ...settings.versions]),
+    unusable,
     fleet: settings.fleet,
     scopes: objects.scopes,
     complaints: [...settings.complaints, ...misplaced, ...objects.complaints, ...complaints],
@@ -47,13 +50,22 @@ export function inForce(commit: Commit, files: readonly SourceFile[], before: Ve
 
 const isFleet = ({ id }: Pick<Claim, "id">): boolean => id.group === flotillaGroup && id.kind === "Fleet";
 
-const withoutFleet = (versions: Versions): Versions => new Map([...versions].filter(([, it]) => !isFleet(it)));
+function withoutFleet(versions: Versions): Versions {
+  const fleets = fleetIn(versions);
+  return fleets.size === 0 ? versions : new Map([...versions].filter(([key]) => !fleets.has(key)));
+}
+
+function fleetIn(versions: Versions): Versions {
+  const found = new Map<ObjectKey, Version>();
+  for (const [key, it] of versions) if (isFleet(it)) found.set(key, it);
+  return found;
+}
 
 /** The settings decide where to look for everything else, so they come first, from a place of their own. */
 function fleetInForce(commit: Commit, files: readonly SourceFile[], before: Versions) {
   const own = files.filter((it) => isFleetPath(it.path));
   const claims = censusOf(own, []).claims.filter(isFleet);
-  const previous = new Map([...before].filter(([, it]) => isFleet(it)));
+  const previous = fleetIn(before);
   const silence = claims.length > 0 || previous.size === 0 ? null : silenceOf(censusOf(files, []));
   const isSilent = silence ?? (() => false);
   const { versions, complaints } = settle(claims, { commit, before: previous, isSilent, check: () => [] });
@@ -97,32 +109,42 @@ function objectsInForce(commit: Commit, claims: readonly Claim[], { census, befo
 
 function settleScoped(claims: readonly Claim[], { commit, before, isSilent }: Omit<Terms, "check">) {
   const scopes = scopesInForce(claims, { commit, before, isSilent, check: () => [] });
-  const scoped = claims.map((it) => scopedClaim(it, scopes));
-  const known = scoped.flatMap((it) => (it.claim === null ? [] : [it.claim]));
+  const known: Claim[] = [];
+  const misfits: Complaint[] = [];
+  const namesakes = new Set<string>();
+  for (const claim of claims) {
+    const scoped = scopedClaim(claim, scopes);
+    if (scoped.claim !== null) known.push(scoped.claim);
+    if (scoped.remark !== null) misfits.push({ claim, remark: scoped.remark });
+    if (scoped.isUnknown) namesakes.add(nameOf(claim));
+  }
   const { versions, complaints } = settle(known, {
     commit,
     before,
-    isSilent: orNamesake(isSilent, claims, scopes),
-    check: (claim, previous) => [
-      ...(previous === null ? [] : updateRemarks(previous.content, claim.content)),
-      ...selectionRemarks(claim.content, scopes),
-    ],
+    // A kind that nobody knows may be a known one misspelt: what had that name before is not deleted for its absence.
+    isSilent: (version) => isSilent(version) || namesakes.has(nameOf(version)),
+    check: (content, previous) => remarksOn(content, previous?.content ?? null, scopes),
   });
-  const isComplete = known.length === scoped.length;
-  return { scopes, isComplete, versions, complaints: [...scoped.flatMap((it) => it.complaints), ...complaints] };
+  return { scopes, isComplete: known.length === claims.length, versions, complaints: [...misfits, ...complaints] };
 }
 
-/** A kind that nobody knows may be a known one misspelt: what had that name before is not deleted for its absence. */
-function orNamesake(isSilent: Terms["isSilent"], claims: readonly Claim[], scopes: ScopeTable): Terms["isSilent"] {
-  const nameOf = ({ id }: Pick<Claim, "id">): string => `${id.namespace ?? ""}/${id.name}`;
-  const isUnknown = ({ id }: Claim): boolean =>
-    isFleetGroup(id.group) ? fleetKindOf(id.group, id.kind) === null : !scopes.has(kindKey(id));
-  const names = new Set(claims.filter(isUnknown).map(nameOf));
-  return (version) => isSilent(version) || names.has(nameOf(version));
+const nameOf = ({ id }: Pick<Claim, "id">): string => `${id.namespace ?? ""}/${id.name}`;
+
+/** What speaks against some content taking the place of another one. The same content as before takes its own. */
+function remarksOn(content: Content, previous: Content | null, scopes: ScopeTable): readonly Remark[] {
+  const selection = content.kind === "manifest" ? none : selectionRemarksOf(content, scopes);
+  if (previous === null || previous === content) return selection;
+  const update = updateRemarks(previous, content);
+  return update.length === 0 ? selection : [...update, ...selection];
 }
+
+const none: readonly Remark[] = [];
+
+const selectionRemarksOf = rememberedPair(selectionRemarks);
 
 function scopesInForce(claims: readonly Claim[], terms: Terms): ScopeTable {
-  const before = new Map([...terms.before].filter(([, it]) => isDefinition(it.id)));
+  const before = new Map<ObjectKey, Version>();
+  for (const [key, it] of terms.before) if (isDefinition(it.id)) before.set(key, it);
   const { versions } = settle(
     claims.filter((it) => isDefinition(it.id)),
     { ...terms, before },
@@ -136,21 +158,24 @@ const manifestsIn = ({ content }: Version): readonly Manifest[] =>
 interface ScopedClaim {
   /** Null when the namespace is missing, and with it the identity. */
   readonly claim: Claim | null;
-  readonly complaints: readonly Complaint[];
+  readonly remark: Remark | null;
+  /** Nobody knows the kind. */
+  readonly isUnknown: boolean;
 }
 
 /** Judges a plain object by the scope of its kind: known at all, with a namespace, or without one. */
 function scopedClaim(claim: Claim, scopes: ScopeTable): ScopedClaim {
   const { id } = claim;
-  if (isFleetGroup(id.group)) return { claim, complaints: [] };
+  if (isFleetGroup(id.group))
+    return { claim, remark: null, isUnknown: claim.content === null && fleetKindOf(id.group, id.kind) === null };
   const scope = scopes.get(kindKey(id));
-  const complain = (remark: Remark): readonly Complaint[] => [{ claim, remark }];
-  if (scope === undefined) return { claim: { ...claim, content: null }, complaints: complain(unknownKind(id)) };
+  if (scope === undefined) return { claim: { ...claim, content: null }, remark: unknownKind(id), isUnknown: true };
   if (scope === "Namespaced" && id.namespace === null)
-    return { claim: null, complaints: complain(noNamespace(id.kind)) };
-  if (scope === "Namespaced" || id.namespace === null) return { claim, complaints: [] };
+    return { claim: null, remark: noNamespace(id.kind), isUnknown: false };
+  if (scope === "Namespaced" || id.namespace === null) return { claim, remark: null, isUnknown: false };
   const placeless = { ...id, namespace: null };
-  return { claim: { ...claim, id: placeless, content: null }, complaints: complain(clusterScoped(id.kind)) };
+  const misplaced = { ...claim, key: keyOf(placeless), id: placeless, content: null };
+  return { claim: misplaced, remark: clusterScoped(id.kind), isUnknown: false };
 }
 
 const noNamespace = (kind: string): Remark =>
@@ -171,7 +196,8 @@ function silenceOf({ unidentified, emptied, unfollowed, emptyRoots }: Census): T
 }
 
 function silenceProblems({ emptied, emptyRoots }: Census, before: Versions): readonly Problem[] {
-  const paths = new Set([...before.values()].map((it) => it.source.path));
+  const paths = new Set<string>();
+  if (emptied.length > 0) for (const it of before.values()) paths.add(it.source.path);
   return [
     ...emptied.map((path) =>
       paths.has(path)

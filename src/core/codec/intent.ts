@@ -1,6 +1,7 @@
 import type { MemberCluster } from "../model/cluster.ts";
 import type { Hold, Intent } from "../model/intent.ts";
-import { type Manifest, type ObjectKey, objectIdOf, type SourcedManifest } from "../model/manifest.ts";
+import { type Manifest, type ObjectKey, objectIdOf, type Source, type SourcedManifest } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement } from "../model/placement.ts";
 import type { Problem } from "../model/problem.ts";
@@ -15,12 +16,12 @@ import {
 import { adviceOn } from "./advice.ts";
 import { type Complaint, keyOf, type Version, type Versions } from "./claim.ts";
 import { confirmationsIn } from "./confirmations.ts";
-import type { DecodedFile } from "./documents.ts";
+import type { DecodedDocument, DecodedFile } from "./documents.ts";
 import { isFleetPath } from "./fleet-file.ts";
 import { type InForce, inForce } from "./in-force.ts";
 import { findingIn } from "./placed.ts";
 import { compareProblems } from "./remark.ts";
-import { isKept, isSource, pathProblems, type SourceFile } from "./source-file.ts";
+import { isKept, isSourceFile, pathProblems, type SourceFile } from "./source-file.ts";
 
 export type { SourceFile };
 
@@ -43,20 +44,21 @@ export interface Accepted {
  * Reads what one commit asks for, and keeps in force what it fails to say (`RULINGS.md` D 2).
  *
  * Never throws and never gives up: what is wrong costs what it defines, and is listed. The same input gives the same
- * intent, and reading a commit again after it was accepted changes nothing.
+ * intent, and reading a commit again after it was accepted changes nothing. What a document defines is the same object
+ * (`===`) from commit to commit, as long as its file and its place in there are.
  */
 export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   const ordered = [...files].sort((a, b) => compareText(a.path, b.path));
-  const now = inForce(commit, ordered, acceptedVersions(accepted));
+  const now = inForce(commit, ordered, accepted === null ? noVersions : acceptedVersions(accepted));
   const versions = new Map([...now.versions].sort(([a], [b]) => compareText(a, b)));
   const { confirmations, problems } = confirmationsIn(ordered);
   const said = {
     commit,
     fleet: now.fleet,
-    clusters: clustersIn(versions),
-    placements: placementsIn(versions),
+    clusters: collect(versions, clusterIn),
+    placements: collect(versions, placementIn),
     overrides: overridesIn(versions),
-    objects: objectsIn(versions),
+    objects: collect(versions, objectIn),
     scopes: now.scopes,
     confirmations: new Set<Digest>([...confirmations].sort(compareText)),
     holds: holdsIn(versions),
@@ -77,82 +79,107 @@ export function manifestAt(file: DecodedFile, document: number): { manifest: Man
   return { manifest, digest };
 }
 
+const noVersions: Versions = new Map();
+
 /** What was in force when the accepted commit had been read: the same decision again, with its holds for its past. */
-function acceptedVersions(accepted: Accepted | null): Versions {
-  if (accepted === null) return new Map();
+const acceptedVersions = remembered((accepted: Accepted): Versions => {
   const ordered = [...accepted.files].sort((a, b) => compareText(a.path, b.path));
   return inForce(accepted.commit, ordered, heldVersions(accepted)).versions;
-}
+});
 
 function heldVersions({ holds, heldFiles }: Accepted): Versions {
   const versions = new Map<ObjectKey, Version>();
   for (const { id, commit, path, document: index, blob } of holds) {
     const document = heldFiles.get(blob)?.documents[index];
     if (document?.kind !== "object" || document.content === null) continue;
-    const { content, line, column } = document;
-    const source = { path, document: index, line, column };
-    versions.set(keyOf(id), { id: document.id, content, source, blob, document, commit, isHeld: true });
+    const { content } = document;
+    const source = heldSourceOf(document, path, index);
+    const key = keyOf(id);
+    versions.set(key, { key, id: document.id, content, source, blob, document, commit, isHeld: true });
   }
   return versions;
 }
+
+/** Made once for a document, as for those that are not held. */
+function heldSourceOf(held: DecodedDocument, path: string, document: number): Source {
+  const known = heldSources.get(held);
+  if (known?.path === path && known.document === document) return known;
+  const source = { path, document, line: held.line, column: held.column };
+  heldSources.set(held, source);
+  return source;
+}
+
+const heldSources = new WeakMap<DecodedDocument, Source>();
 
 /** A map of those versions that `pick` makes an entry of, in their order. */
 function collect<K, V>(versions: Versions, pick: (version: Version) => readonly [K, V] | null): ReadonlyMap<K, V> {
   const found = new Map<K, V>();
   for (const version of versions.values()) {
     const entry = pick(version);
-    if (entry !== null) found.set(...entry);
+    if (entry !== null) found.set(entry[0], entry[1]);
   }
   return found;
 }
 
-const clustersIn = (versions: Versions): ReadonlyMap<ClusterName, MemberCluster> =>
-  collect(versions, ({ content, source }) =>
-    content.kind === "cluster" ? [content.cluster.name, { ...content.cluster, source }] : null,
-  );
-
-const placementsIn = (versions: Versions): ReadonlyMap<PlacementKey, Placement> =>
-  collect(versions, ({ content, source }) =>
-    content.kind === "placement" ? [content.placement.key, { ...content.placement, source }] : null,
-  );
-
-const overridesIn = (versions: Versions): readonly Override[] =>
-  [...versions.values()].flatMap(({ content, source }) =>
-    content.kind === "override" ? [{ ...content.override, source }] : [],
-  );
-
-function objectsIn(versions: Versions): ReadonlyMap<ObjectKey, SourcedManifest> {
-  const objects = new Map<ObjectKey, SourcedManifest>();
-  for (const [key, { id, content, source }] of versions)
-    if (content.kind === "manifest")
-      objects.set(key, { id, manifest: content.manifest, digest: content.digest, source });
-  return objects;
+/** What a version gives, as long as its document stands where it stands: commits come and go. */
+function standing<V>(make: (version: Version) => V): (version: Version) => V {
+  const known = new WeakMap<Source, V>();
+  return (version) => {
+    const found = known.get(version.source);
+    if (found !== undefined) return found;
+    const made = make(version);
+    known.set(version.source, made);
+    return made;
+  };
 }
 
-const holdsIn = (versions: Versions): readonly Hold[] =>
-  [...versions]
-    .filter(([, it]) => it.isHeld)
-    .map(([key, { commit, source, blob }]) => {
-      return { id: objectIdOf(key), commit, path: source.path, document: source.document, blob };
-    });
+const clusterIn = standing(({ content, source }): readonly [ClusterName, MemberCluster] | null =>
+  content.kind === "cluster" ? [content.cluster.name, { ...content.cluster, source }] : null,
+);
+
+const placementIn = standing(({ content, source }): readonly [PlacementKey, Placement] | null =>
+  content.kind === "placement" ? [content.placement.key, { ...content.placement, source }] : null,
+);
+
+const overrideIn = standing(({ content, source }): Override | null =>
+  content.kind === "override" ? { ...content.override, source } : null,
+);
+
+const objectIn = standing(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null =>
+  content.kind === "manifest" ? [key, { id, manifest: content.manifest, digest: content.digest, source }] : null,
+);
+
+function overridesIn(versions: Versions): readonly Override[] {
+  const overrides: Override[] = [];
+  for (const version of versions.values()) {
+    const override = overrideIn(version);
+    if (override !== null) overrides.push(override);
+  }
+  return overrides;
+}
+
+function holdsIn(versions: Versions): readonly Hold[] {
+  const holds: Hold[] = [];
+  for (const [key, { commit, source, blob, isHeld }] of versions)
+    if (isHeld) holds.push({ id: objectIdOf(key), commit, path: source.path, document: source.document, blob });
+  return holds;
+}
 
 const keptFiles = (files: readonly SourceFile[], { fleet }: InForce): ReadonlyMap<string, BlobId> =>
   new Map(files.filter((it) => isKept(it, fleet.roots)).map(({ path, blob }) => [path, blob]));
 
 function problemsOf(files: readonly SourceFile[], { fleet, complaints, problems }: InForce): readonly Problem[] {
-  return [
-    ...problems,
-    ...pathProblems(files, fleet.roots),
-    ...files.filter((it) => isSource(it.path, fleet.roots) || isFleetPath(it.path)).flatMap(problemsIn),
-    ...complaints.map(problemOf),
-  ];
+  const found = [...problems, ...pathProblems(files, fleet.roots)];
+  for (const file of files)
+    if (isSourceFile(file, fleet.roots) || isFleetPath(file.path)) found.push(...problemsIn(file));
+  return [...found, ...complaints.map(problemOf)];
 }
 
-function problemsIn({ path, kind, decoded }: SourceFile): readonly Problem[] {
+const problemsIn = remembered(({ path, kind, decoded }: SourceFile): readonly Problem[] => {
   if (kind !== "file") return [];
   if (decoded === null) return [unread(path)];
   return [...decoded.findings, ...decoded.documents.flatMap((it) => it.findings)].map((it) => ({ ...it, path }));
-}
+});
 
 const unread = (path: string): Problem => ({
   code: "FLT1009",

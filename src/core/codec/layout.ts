@@ -34,6 +34,12 @@ export function placementFolder(placement: PlacementKey): string {
   return `namespaces/${placement.slice(0, slash)}/placements/${placement.slice(slash + 1)}/`;
 }
 
+/** The placement whose folder it is: the inverse of {@link placementFolder}. */
+export function placementOfFolder(folder: string): PlacementKey {
+  const parts = folder.split("/");
+  return (parts[0] === "placements" ? parts[1] : `${parts[1]}/${parts[3]}`) as PlacementKey;
+}
+
 export const placementPath = (placement: PlacementKey): string => `${placementFolder(placement)}placement.yaml`;
 export const bindingsPath = (placement: PlacementKey): string => `${placementFolder(placement)}bindings.yaml`;
 export const policySnapshotsPath = (placement: PlacementKey): string =>

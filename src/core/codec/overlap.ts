@@ -22,8 +22,9 @@ export function withoutOverlaps(
   settled: Versions,
   before: Versions,
 ): { readonly versions: Versions; readonly complaints: readonly Complaint[] } {
-  const versions = new Map(settled);
   const complaints: Complaint[] = [];
+  if (![...settled.values()].some(isOverride)) return { versions: settled, complaints };
+  const versions = new Map(settled);
   // Each round takes at least one override of this commit out, so it ends.
   for (;;) {
     const rivals = [...rivalsAmong(versions)].filter(([key]) => versions.get(key)?.isHeld === false);
@@ -58,7 +59,9 @@ function rivalsAmong(versions: Versions): ReadonlyMap<ObjectKey, Rivalry> {
     const { namespace, spec } = version.content.override;
     for (const selector of spec.selectors) {
       const object = objectKey({ ...selector, namespace });
-      byObject.set(object, [...(byObject.get(object) ?? []), [key, version]]);
+      const group = byObject.get(object);
+      if (group === undefined) byObject.set(object, [[key, version]]);
+      else group.push([key, version]);
     }
   }
   const rivals = new Map<ObjectKey, Rivalry>();

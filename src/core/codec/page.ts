@@ -1,5 +1,6 @@
 import { conditionOf } from "../model/condition.ts";
 import type { Binding, ClusterRecord, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
+import { remembered } from "../model/memo.ts";
 import type { Reason } from "../model/plan.ts";
 import { type Digest, instantText, type PlacementKey } from "../model/value.ts";
 import { clusterPath, placementPath } from "./layout.ts";
@@ -97,14 +98,13 @@ function placements({ placements: all }: Ledger, reasons: readonly Reason[], wor
 }
 
 function placementRow(record: PlacementRecord, reasons: readonly Reason[], { explain }: PageWords): string {
-  const bindings = [...record.bindings.values()].filter((it) => it.state !== "Unscheduled");
+  const { selected, serving, current } = standingOf(record);
   const latest = record.resourceSnapshots.at(-1)?.index;
-  const current = bindings.filter((it) => it.target?.resourceIndex === latest).length;
   const told = reasons.slice(0, 3).map((it) => withoutPrefix(explain(it), `${record.key}: `));
   const more = reasons.length > told.length ? [`and ${reasons.length - told.length} more`] : [];
   const cells = [
     `[${shown(record.key)}](${placementPath(record.key)})`,
-    `${bindings.filter(isServing).length}/${wanted(record, bindings.length)}`,
+    `${serving}/${wanted(record, selected)}`,
     latest === undefined ? "none" : `${latest} on ${current}`,
     shown(stateText(record)),
     [...told, ...more].map(shown).join("<br>"),
@@ -112,6 +112,17 @@ function placementRow(record: PlacementRecord, reasons: readonly Reason[], { exp
   ];
   return `| ${cells.join(" | ")} |`;
 }
+
+/** On how many clusters a placement is, serves, and has its latest version. Counted once for a record. */
+const standingOf = remembered(({ bindings, resourceSnapshots }: PlacementRecord) => {
+  const latest = resourceSnapshots.at(-1)?.index;
+  const selected = [...bindings.values()].filter((it) => it.state !== "Unscheduled");
+  return {
+    selected: selected.length,
+    serving: selected.filter(isServing).length,
+    current: selected.filter((it) => it.target?.resourceIndex === latest).length,
+  };
+});
 
 /** How a placement is, by the first of its conditions that does not hold. */
 function stateText(record: PlacementRecord): string {
@@ -249,10 +260,12 @@ function placementsOf(reason: Reason): readonly PlacementKey[] {
   return "placement" in reason ? [reason.placement] : [];
 }
 
-const settledLast = <T>(all: readonly T[], settled: (it: T) => boolean): readonly T[] => [
-  ...all.filter((it) => !settled(it)),
-  ...all.filter(settled),
-];
+function settledLast<T>(all: readonly T[], settled: (it: T) => boolean): readonly T[] {
+  const first: T[] = [];
+  const last: T[] = [];
+  for (const it of all) (settled(it) ? last : first).push(it);
+  return [...first, ...last];
+}
 
 const rest = (total: number, noun: string): Section =>
   total > limit ? ["", `… and ${count(total - limit, noun)} more.`] : [];

@@ -35,8 +35,7 @@ export interface Origin {
 
 /** Puts a document in its place: where it begins, and its flaws and remarks by line and column. */
 export function placed({ slice, ruler, yaml, base }: Origin, remarks: readonly Remark[]): Placed {
-  const { root, flaws, value } = yaml;
-  const begin = root === null ? 0 : offsetOf(root, base, "value");
+  const { flaws, value } = yaml;
   // A broken text may hide that it is a Secret.
   const secret = isSecret(value, base) || flaws.some((it) => it.at === null);
   const said = [
@@ -44,21 +43,25 @@ export function placed({ slice, ruler, yaml, base }: Origin, remarks: readonly R
       ...it,
       at: (it.at ?? []).slice(base.length),
     })),
-    ...remarks.map((it) => ({ ...it, offset: root === null ? 0 : offsetOf(root, [...base, ...it.at], it.on) })),
+    ...remarks.map((it) => ({ ...it, offset: offsetOf(yaml, [...base, ...it.at], it.on) })),
   ];
   const { kept, surplus } = capped(said);
   const findings = kept.map((it) => findingOf(it, secret, ruler(it.offset)));
   const last = findings.at(-1) ?? { line: 0, column: 0 };
   const more = surplus === 0 ? [] : [findingOf(unlisted(surplus), false, last)];
-  return { ...ruler(begin), findings: [...findings.sort(compareFindings), ...more], place: { slice, base } };
+  return {
+    ...ruler(offsetOf(yaml, base, "value")),
+    findings: [...findings.sort(compareFindings), ...more],
+    place: { slice, base },
+  };
 }
 
 /** What a remark about a document is in its file. Reads the document's text again: for the few that come late. */
 export function findingIn({ place: { slice, base } }: Placed, remark: Remark): Finding {
   const ruler = rulerOf(slice);
-  const { root, value } = readYaml(slice, ruler);
-  const offset = root === null ? 0 : offsetOf(root, [...base, ...remark.at], remark.on);
-  return findingOf(remark, isSecret(value, base), ruler(offset));
+  const yaml = readYaml(slice, ruler);
+  const offset = offsetOf(yaml, [...base, ...remark.at], remark.on);
+  return findingOf(remark, isSecret(yaml.value, base), ruler(offset));
 }
 
 /** A remark about a whole file, or about something that has no lines. */

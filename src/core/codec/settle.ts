@@ -1,6 +1,7 @@
 import { type ObjectKey, objectText } from "../model/manifest.ts";
 import type { Commit } from "../model/value.ts";
-import { type Claim, type Complaint, keyOf, placeText, type Version, type Versions } from "./claim.ts";
+import { type Claim, type Complaint, placeText, type Version, type Versions } from "./claim.ts";
+import type { Content } from "./content.ts";
 import { error, isError, type Remark } from "./remark.ts";
 
 /** What claims are settled by. */
@@ -11,10 +12,7 @@ export interface Terms {
   /** Whether an object's absence is no deletion, because something that cannot be read might be it. */
   readonly isSilent: (version: Version) => boolean;
   /** What speaks against a version taking the place of the one before. */
-  readonly check: (
-    claim: Claim & { readonly content: Version["content"] },
-    before: Version | null,
-  ) => readonly Remark[];
+  readonly check: (content: Content, before: Version | null) => readonly Remark[];
 }
 
 /**
@@ -29,39 +27,59 @@ export function settle(
 ): { readonly versions: Map<ObjectKey, Version>; readonly complaints: readonly Complaint[] } {
   const versions = new Map<ObjectKey, Version>();
   const complaints: Complaint[] = [];
-  const byKey = grouped(claims);
-  for (const [key, [claim, ...rivals]] of byKey) {
+  const { byKey, rivals } = grouped(claims);
+  for (const [key, claim] of byKey) {
     const previous = before.get(key) ?? null;
-    const remarks = remarksOn(claim, rivals, check, previous);
-    complaints.push(...remarks);
-    const content = remarks.some((it) => isError(it.remark)) ? null : claim.content;
+    const remarks = remarksOn(claim, rivals.get(key) ?? none, { check, previous });
+    let content = claim.content;
+    for (const it of remarks) {
+      complaints.push(it);
+      if (isError(it.remark)) content = null;
+    }
     if (content?.kind === "later") continue;
-    if (content !== null) versions.set(key, { ...claim, content, commit, isHeld: false });
+    if (content !== null) versions.set(key, inForce(claim, content, commit));
     else if (previous !== null) versions.set(key, held(previous));
   }
   for (const [key, previous] of before) if (!byKey.has(key) && isSilent(previous)) versions.set(key, held(previous));
   return { versions, complaints };
 }
 
+const inForce = ({ key, id, source, blob, document }: Claim, content: Version["content"], commit: Commit): Version => ({
+  key,
+  id,
+  content,
+  source,
+  blob,
+  document,
+  commit,
+  isHeld: false,
+});
+
 /** The version before, kept in force against or without its document. */
 export const held = (version: Version): Version => (version.isHeld ? version : { ...version, isHeld: true });
 
-function grouped(claims: readonly Claim[]): ReadonlyMap<ObjectKey, readonly [Claim, ...Claim[]]> {
-  const groups = new Map<ObjectKey, [Claim, ...Claim[]]>();
+const none: readonly never[] = [];
+
+/** The first claim of every object, and the others where there are more. */
+function grouped(claims: readonly Claim[]) {
+  const byKey = new Map<ObjectKey, Claim>();
+  const rivals = new Map<ObjectKey, Claim[]>();
   for (const claim of claims) {
-    const key = keyOf(claim.id);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [claim]);
-    else group.push(claim);
+    if (!byKey.has(claim.key)) {
+      byKey.set(claim.key, claim);
+      continue;
+    }
+    const others = rivals.get(claim.key);
+    if (others === undefined) rivals.set(claim.key, [claim]);
+    else others.push(claim);
   }
-  return groups;
+  return { byKey, rivals };
 }
 
 function remarksOn(
   claim: Claim,
   rivals: readonly Claim[],
-  check: Terms["check"],
-  previous: Version | null,
+  { check, previous }: Pick<Terms, "check"> & { readonly previous: Version | null },
 ): readonly Complaint[] {
   if (rivals.length > 0) {
     const all = [claim, ...rivals];
@@ -74,8 +92,9 @@ function remarksOn(
     }));
   }
   const { content } = claim;
-  if (content === null) return [];
-  return check({ ...claim, content }, previous).map((remark) => ({ claim, remark }));
+  if (content === null) return none;
+  const remarks = check(content, previous);
+  return remarks.length === 0 ? none : remarks.map((remark) => ({ claim, remark }));
 }
 
 function rivalry({ id }: Claim, others: readonly Claim[]): Remark {

@@ -1,12 +1,16 @@
 import { Buffer } from "node:buffer";
+import { remembered } from "../model/memo.ts";
 import type { Problem } from "../model/problem.ts";
-import { type BlobId, compareText } from "../model/value.ts";
+import type { BlobId } from "../model/value.ts";
 import { confirmationPath } from "./confirmation.ts";
 import type { DecodedFile } from "./documents.ts";
 import { isFleetPath } from "./fleet-file.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 
-/** A file of a commit as the intent is read from it. */
+/**
+ * A file of a commit as the intent is read from it. Whoever reads one commit after the other gives the same object while
+ * path and blob are the same: what was made of it is then found again.
+ */
 export interface SourceFile {
   readonly path: string;
   readonly blob: BlobId;
@@ -25,26 +29,68 @@ const isSpecial = (path: string): boolean => path.startsWith("approvals/") || pa
 export const isUnder = (path: string, roots: readonly string[]): boolean =>
   roots.length === 0 || roots.some((it) => path.startsWith(`${it}/`));
 
-/** Whether objects are read from a path: in a root, in no special folder, or the settings themselves. */
-export const isSource = (path: string, roots: readonly string[]): boolean =>
-  isRead(path) && (isFleetPath(path) || (isUnder(path, roots) && !isSpecial(path)));
+/** Whether objects are read from a file: in a root, in no special folder, or the settings themselves. */
+export function isSourceFile(file: SourceFile, roots: readonly string[]): boolean {
+  const place = placeOf(file);
+  return place.isSource && (place.isFleet || isUnder(file.path, roots));
+}
 
 /** Whether the state branch has to keep a file for the intent to be read again from it. */
-export const isKept = ({ path, kind }: SourceFile, roots: readonly string[]): boolean =>
-  kind === "file" && (isSource(path, roots) || confirmationPath(path) !== null);
+export const isKept = (file: SourceFile, roots: readonly string[]): boolean =>
+  file.kind === "file" && (isSourceFile(file, roots) || placeOf(file).isConfirmation);
 
-/** What is wrong with paths: what is never followed, and what another system could not hold (B-30 … B-33). */
+/** What a file's path says, looked at once. */
+interface Place {
+  /** Objects are read from there, if a root holds it. */
+  readonly isSource: boolean;
+  readonly isFleet: boolean;
+  readonly isConfirmation: boolean;
+  readonly isTrust: boolean;
+  /** As systems see it that do not tell case and accents apart; null for what is not read, or stands behind a dot. */
+  readonly folded: string | null;
+  /** What is wrong with the path in a root. */
+  readonly inside: readonly Problem[];
+  /** What is wrong with the path wherever it is. */
+  readonly anywhere: readonly Problem[];
+}
+
+const placeOf = remembered(({ path, kind }: SourceFile): Place => {
+  const isYaml = isRead(path);
+  const isConfirmation = confirmationPath(path) !== null;
+  const isDotted = /(?:^|\/)\./.test(path);
+  return {
+    isSource: isYaml && !isSpecial(path),
+    isFleet: isFleetPath(path),
+    isConfirmation,
+    isTrust: path.startsWith("trust/"),
+    folded: isYaml && !isDotted ? path.normalize("NFC").toLowerCase() : null,
+    inside: isDotted ? [] : [...linkProblem(path, kind), ...(isYaml && isAwkward(path) ? [awkward(path)] : [])],
+    anywhere:
+      isYaml && path.startsWith("approvals/") && !isConfirmation
+        ? [notReadYet(path, "only approvals/deletions is read so far; this file is ignored")]
+        : [],
+  };
+});
+
+/**
+ * What is wrong with paths: what is never followed, and what another system could not hold (B-30 … B-33). `files` are
+ * ordered by path.
+ */
 export function pathProblems(files: readonly SourceFile[], roots: readonly string[]): readonly Problem[] {
-  const inside = files.filter(({ path }) => isUnder(path, roots) && !/(?:^|\/)\./.test(path));
-  return [
-    ...inside.flatMap(({ path, kind }) => linkProblem(path, kind)),
-    ...inside.filter(({ path }) => isRead(path) && isAwkward(path)).map(({ path }) => awkward(path)),
-    ...collisions(inside.filter(({ path }) => isRead(path)).map(({ path }) => path)),
-    ...(files.some(({ path }) => path.startsWith("trust/")) ? [trustFolder] : []),
-    ...files
-      .filter(({ path }) => isRead(path) && path.startsWith("approvals/") && confirmationPath(path) === null)
-      .map(({ path }) => notReadYet(path, "only approvals/deletions is read so far; this file is ignored")),
-  ];
+  const problems: Problem[] = [];
+  const first = new Map<string, string>();
+  let hasTrust = false;
+  for (const file of files) {
+    const { folded, inside, anywhere, isTrust } = placeOf(file);
+    hasTrust ||= isTrust;
+    problems.push(...anywhere);
+    if (!isUnder(file.path, roots)) continue;
+    problems.push(...inside);
+    const other = folded === null ? undefined : first.get(folded);
+    if (other !== undefined) problems.push(collision(file.path, other));
+    else if (folded !== null) first.set(folded, file.path);
+  }
+  return hasTrust ? [...problems, trustFolder] : problems;
 }
 
 /** A problem of a file as a whole. */
@@ -78,18 +124,8 @@ const awkward = (path: string): Problem =>
   fileProblem("warning", "FLT1103", path, ["not every system can hold this path", "rename it"]);
 
 /** Paths that differ only in case or in the way accents are written are one file on some systems. */
-function collisions(paths: readonly string[]): readonly Problem[] {
-  const first = new Map<string, string>();
-  return [...paths].sort(compareText).flatMap((path) => {
-    const folded = path.normalize("NFC").toLowerCase();
-    const other = first.get(folded);
-    if (other === undefined) first.set(folded, path);
-    if (other === undefined || other === path) return [];
-    return [
-      fileProblem("warning", "FLT1104", path, [`on some systems this is the same file as ${other}`, "rename one"]),
-    ];
-  });
-}
+const collision = (path: string, other: string): Problem =>
+  fileProblem("warning", "FLT1104", path, [`on some systems this is the same file as ${other}`, "rename one"]);
 
 const notReadYet = (path: string, message: string): Problem =>
   fileProblem("note", "FLT1902", path, [message, "wait for a later version"]);

@@ -24,8 +24,19 @@ export const conditionJson = (it: Condition): JsonObject => ({
   lastTransitionTime: instantText(it.lastTransitionTime),
 });
 
-/** The conditions of a status; none where there are none. */
-export const conditionsOf = (findings: Findings, status: JsonObject): readonly Condition[] =>
+/** The conditions of a status; none where there are none. The same status gives the same ones. */
+export function conditionsOf(findings: Findings, status: JsonObject): readonly Condition[] {
+  const known = readBefore.get(status);
+  if (known !== undefined) return known;
+  const conditions = conditionsIn(findings, status);
+  if (findings.first === null) readBefore.set(status, conditions);
+  return conditions;
+}
+
+// A thousand bindings say the same, and the reader gives one value for it: it is decoded and kept once.
+const readBefore = new WeakMap<JsonObject, readonly Condition[]>();
+
+const conditionsIn = (findings: Findings, status: JsonObject): readonly Condition[] =>
   objectsAt(findings, status, "conditions").map((it) => ({
     type: textAt(findings, it, "type"),
     status: choiceAt(findings, it, "status", ["Unknown", "True", "False"]),

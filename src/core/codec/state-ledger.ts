@@ -14,6 +14,7 @@ import {
   type Sequence,
 } from "../model/value.ts";
 import { emitYaml } from "./canonical.ts";
+import { readState } from "./canonical-read.ts";
 import { countAt, type Findings, find, given, objectsAt, partAt, textAt, textOrNull, textsAt } from "./state-fields.ts";
 
 /** Counts changes of the layout that an older flotilla cannot read. */
@@ -22,17 +23,33 @@ export const formatVersion = 1;
 /** The part of the ledger that stands in `ledger.yaml`. */
 export type LedgerHead = Pick<Ledger, "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions">;
 
-/** The text of `ledger.yaml`. Objects stand as `group/Kind/namespace/name`. */
-export const ledgerText = (ledger: LedgerHead): string =>
+/**
+ * The text of `ledger.yaml`. Objects stand as `group/Kind/namespace/name`.
+ *
+ * `restless` are the placements that a plan has something to say about: whoever asks what an edit would change reads those
+ * and what the edit concerns, and nothing of the others. Null: unknown, or too many. Not part of the ledger.
+ */
+export const ledgerText = (ledger: LedgerHead, restless: readonly PlacementKey[] | null): string =>
   emitYaml({
     formatVersion,
     fleet: ledger.fleet,
     epoch: ledger.epoch,
     sequence: ledger.sequence,
     sourceCommit: ledger.sourceCommit,
+    ...(restless === null ? {} : { [restlessKey]: restless }),
     holds: ledger.holds.map(holdJson),
     deletions: deletionsJson(ledger.deletions),
   });
+
+const restlessKey = "restless";
+
+/** The placements that `ledger.yaml` says are restless; null when it does not say. */
+export function restlessIn(text: string): readonly PlacementKey[] | null {
+  const read = readState(text);
+  const [document = null] = "error" in read ? [] : read.documents;
+  const list = isObject(document) ? member(document, restlessKey) : null;
+  return Array.isArray(list) && list.every((it) => typeof it === "string") ? (list as PlacementKey[]) : null;
+}
 
 export function ledgerHeadOf(findings: Findings, document: Json): LedgerHead {
   const object = isObject(document) ? document : {};

@@ -1,8 +1,7 @@
 import type { Json } from "../model/json.ts";
-import type { Binding, ClusterRecord, PlacementRecord, PolicySnapshot, ResourceSnapshot } from "../model/ledger.ts";
+import type { Binding, ClusterRecord, PolicySnapshot, ResourceSnapshot } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
-import { compareText } from "../model/value.ts";
-import { readState } from "./canonical-read.ts";
+import { newRepeats, type Repeats, readState } from "./canonical-read.ts";
 import { clusterPath, ledgerPath, overridePath, placementFolder, stateFileOf } from "./layout.ts";
 import { bindingOf } from "./state-bindings.ts";
 import { clusterOf } from "./state-cluster.ts";
@@ -13,94 +12,103 @@ import { type PlacementHead, placementHeadOf, withoutRows } from "./state-placem
 import { policySnapshotOf } from "./state-policy-snapshots.ts";
 import { resourceSnapshotOf } from "./state-resource-snapshots.ts";
 
-/** What has been read of a state branch so far, and the first thing that is wrong with it. */
+/** What has been read of a state branch so far, and the first thing that is wrong with it. Null stands for a file that is gone. */
 export interface Reading {
   wrong: string | null;
-  head: LedgerHead | null;
-  readonly clusters: ClusterRecord[];
-  readonly overrides: OverrideSnapshot[];
+  /** Undefined while `ledger.yaml` was not read. */
+  head: LedgerHead | null | undefined;
+  /** By path. */
+  readonly clusters: Map<string, ClusterRecord | null>;
+  /** By path. */
+  readonly overrides: Map<string, readonly OverrideSnapshot[]>;
   /** By folder. */
   readonly placements: Map<string, PlacementParts>;
+  readonly repeats: Repeats;
 }
 
-/** The files of one placement's folder. */
+/** The files of one placement's folder; undefined for those that were not read. */
 export interface PlacementParts {
-  head: PlacementHead | null;
-  readonly bindings: Binding[];
-  readonly policySnapshots: PolicySnapshot[];
-  readonly resourceSnapshots: ResourceSnapshot[];
+  head: PlacementHead | null | undefined;
+  bindings: readonly Binding[] | undefined;
+  policySnapshots: readonly PolicySnapshot[] | undefined;
+  /** By path. */
+  readonly resourceSnapshots: Map<string, ResourceSnapshot | null>;
 }
 
 export const newReading = (): Reading => ({
   wrong: null,
-  head: null,
-  clusters: [],
-  overrides: [],
+  head: undefined,
+  clusters: new Map(),
+  overrides: new Map(),
   placements: new Map(),
+  repeats: newRepeats(),
 });
 
-/** Adds one file to what has been read, or says what is wrong with it. */
-export function readStateFile(reading: Reading, path: string, text: string): void {
+/** Adds one file to what has been read, or says what is wrong with it. A text that is null: the file is gone. */
+export function readStateFile(reading: Reading, path: string, text: string | null): void {
   const file = stateFileOf(path);
+  const one = { reading, path, text };
   switch (file.kind) {
     case "other":
       return;
     case "ledger":
-      reading.head = onlyOne(reading, path, text, ledgerHeadOf, () => ledgerPath);
+      reading.head = onlyOne(one, ledgerHeadOf, () => ledgerPath);
       return;
     case "cluster":
-      push(
-        reading.clusters,
-        onlyOne(reading, path, text, clusterOf, (it) => clusterPath(it.name)),
+      reading.clusters.set(
+        path,
+        onlyOne(one, clusterOf, (it) => clusterPath(it.name)),
       );
       return;
     case "override": {
-      const snapshots = all(reading, path, text, overrideSnapshotOf);
-      if (snapshots.some((it) => overridePath(it) !== path)) misplaced(reading, path);
-      reading.overrides.push(...snapshots);
+      const snapshots = all(one, overrideSnapshotOf);
+      if (snapshots.some((it) => overridePath(it) !== path)) misplaced(one);
+      reading.overrides.set(path, snapshots);
       return;
     }
     case "placement":
-      partsIn(reading, file.folder).head = onlyOne(
-        reading,
-        path,
-        withoutRows(text),
-        placementHeadOf,
-        (it) => `${placementFolder(it.key)}placement.yaml`,
-      );
-      return;
     case "bindings":
-      partsIn(reading, file.folder).bindings.push(...all(reading, path, text, bindingOf));
-      return;
     case "policySnapshots":
-      partsIn(reading, file.folder).policySnapshots.push(...all(reading, path, text, policySnapshotOf));
-      return;
     case "resourceSnapshot":
-      partsIn(reading, file.folder).resourceSnapshots.push(...all(reading, path, text, resourceSnapshotOf));
+      readPart(partsIn(reading, file.folder), file.kind, one);
   }
 }
 
-/** One placement put together, in the order that the ledger promises. */
-export const recordOf = (head: PlacementHead, parts: PlacementParts): PlacementRecord => ({
-  ...head,
-  policySnapshots: parts.policySnapshots.sort((a, b) => a.index - b.index),
-  resourceSnapshots: parts.resourceSnapshots.sort((a, b) => a.index - b.index),
-  bindings: keyed(parts.bindings, (it) => it.cluster),
-});
+type PartKind = "placement" | "bindings" | "policySnapshots" | "resourceSnapshot";
 
-/** A map in the order of its keys. */
-export function keyed<K extends string, V>(values: readonly V[], keyOf: (value: V) => K): ReadonlyMap<K, V> {
-  const entries = values.map((it): [K, V] => [keyOf(it), it]);
-  return new Map(entries.sort(([a], [b]) => compareText(a, b)));
+function readPart(parts: PlacementParts, kind: PartKind, one: StateText): void {
+  const { path, text } = one;
+  switch (kind) {
+    case "placement": {
+      const head = { ...one, text: text === null ? null : withoutRows(text) };
+      parts.head = onlyOne(head, placementHeadOf, (it) => `${placementFolder(it.key)}placement.yaml`);
+      return;
+    }
+    case "bindings":
+      parts.bindings = all(one, bindingOf);
+      return;
+    case "policySnapshots":
+      parts.policySnapshots = all(one, policySnapshotOf);
+      return;
+    case "resourceSnapshot":
+      parts.resourceSnapshots.set(
+        path,
+        onlyOne(one, resourceSnapshotOf, (it) => path.replace(/\d+(?=\/[^/]+$)/, String(it.index))),
+      );
+  }
 }
 
-function all<T>(
-  reading: Reading,
-  path: string,
-  text: string,
-  decode: (findings: Findings, it: Json) => T,
-): readonly T[] {
-  const read = readState(text);
+/** One file that is being read. */
+interface StateText {
+  readonly reading: Reading;
+  readonly path: string;
+  readonly text: string | null;
+}
+
+type Decode<T> = (findings: Findings, it: Json) => T;
+
+function all<T>({ reading, path, text }: StateText, decode: Decode<T>): readonly T[] {
+  const read = text === null ? noDocuments : readState(text, reading.repeats);
   if ("error" in read) {
     reading.wrong ??= `${path}: ${read.error}`;
     return [];
@@ -114,34 +122,33 @@ function all<T>(
   });
 }
 
-/** The one value of a file, which must stand where its name puts it. */
-function onlyOne<T>(
-  reading: Reading,
-  path: string,
-  text: string,
-  decode: (findings: Findings, it: Json) => T,
-  pathOf: (value: T) => string,
-): T | null {
-  const values = all(reading, path, text, decode);
+const noDocuments = { documents: [] } as const;
+
+/** The one value of a file, which must stand where its name puts it; null when the file is gone. */
+function onlyOne<T>(one: StateText, decode: Decode<T>, pathOf: (value: T) => string): T | null {
+  const { reading, path, text } = one;
+  const values = all(one, decode);
   const [first = null] = values;
+  if (text === null) return null;
   if (reading.wrong === null && values.length !== 1)
     reading.wrong = `${path}: holds ${values.length} documents, not one`;
-  if (reading.wrong === null && first !== null && pathOf(first) !== path) misplaced(reading, path);
+  if (reading.wrong === null && first !== null && pathOf(first) !== path) misplaced(one);
   return first;
 }
 
-function misplaced(reading: Reading, path: string): void {
+function misplaced({ reading, path }: StateText): void {
   reading.wrong ??= `${path}: holds what belongs in another file`;
-}
-
-function push<T>(list: T[], value: T | null): void {
-  if (value !== null) list.push(value);
 }
 
 function partsIn({ placements }: Reading, folder: string): PlacementParts {
   const known = placements.get(folder);
   if (known !== undefined) return known;
-  const parts: PlacementParts = { head: null, bindings: [], policySnapshots: [], resourceSnapshots: [] };
+  const parts: PlacementParts = {
+    head: undefined,
+    bindings: undefined,
+    policySnapshots: undefined,
+    resourceSnapshots: new Map(),
+  };
   placements.set(folder, parts);
   return parts;
 }

@@ -2,7 +2,7 @@ import type { MemberCluster } from "../model/cluster.ts";
 import type { Json } from "../model/json.ts";
 import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
-import { type ClusterName, compareText } from "../model/value.ts";
+import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import {
   bindingsPath,
   clusterPath,
@@ -19,7 +19,7 @@ import { ledgerText } from "./state-ledger.ts";
 import { overrideText } from "./state-overrides.ts";
 import { placementText } from "./state-placement.ts";
 import { policySnapshotsText } from "./state-policy-snapshots.ts";
-import { keyed, newReading, readStateFile, recordOf } from "./state-record.ts";
+import { type LedgerRead, ledgerReader } from "./state-reader.ts";
 import { resourceSnapshotText, snapshotFiles } from "./state-resource-snapshots.ts";
 
 /** What the files show and the ledger does not hold. */
@@ -28,6 +28,8 @@ export interface Shown {
   readonly rowsOf: (record: PlacementRecord) => readonly Json[];
   /** `status.selectedResources` of a placement. */
   readonly selectedOf: (record: PlacementRecord) => readonly Json[];
+  /** Placements that the plan of this ledger had something to say about; null or absent: unknown, or too many to name. */
+  readonly restless?: readonly PlacementKey[] | null;
   /** The members' files, whose labels and spec stand in `clusters/`. */
   readonly members?: ReadonlyMap<ClusterName, MemberCluster>;
 }
@@ -41,7 +43,7 @@ export interface Shown {
  */
 export function stateEdits(before: Ledger, after: Ledger, shown: Shown): readonly StateEdit[] {
   const edits = [
-    ...edit(before === emptyLedger ? [] : [headFile(before)], [headFile(after)]),
+    ...edit(before === emptyLedger ? [] : [headFile(before, shown)], [headFile(after, shown)]),
     ...edit(clusterFiles(before, after, shown), clusterFiles(after, before, shown)),
     ...edit(placementFiles(before, after, shown), placementFiles(after, before, shown)),
     ...(before.overrides === after.overrides ? [] : edit(overrideFiles(before), overrideFiles(after))),
@@ -68,14 +70,23 @@ function* edit(before: Iterable<RecordFile>, after: Iterable<RecordFile>): Gener
   for (const path of old.keys()) yield { kind: "remove", path };
 }
 
+/** Its text is made when it is asked for: all texts of a first commit together are hundreds of megabytes. */
 const text = (path: string, from: readonly unknown[], write: () => string): RecordFile => ({
   path,
   from,
-  edit: () => ({ kind: "write", path, text: write() }),
+  edit: () => ({
+    kind: "write",
+    path,
+    get text() {
+      return write();
+    },
+  }),
 });
 
-const headFile = (it: Ledger): RecordFile =>
-  text(ledgerPath, [it.fleet, it.epoch, it.sequence, it.sourceCommit, it.holds, it.deletions], () => ledgerText(it));
+const headFile = (it: Ledger, { restless }: Shown): RecordFile =>
+  text(ledgerPath, [it.fleet, it.epoch, it.sequence, it.sourceCommit, it.holds, it.deletions], () =>
+    ledgerText(it, restless ?? null),
+  );
 
 function* clusterFiles(ledger: Ledger, other: Ledger, { members }: Shown): Generator<RecordFile> {
   for (const it of changed(ledger.clusters, other.clusters))
@@ -132,38 +143,14 @@ function* changed<K, V>(map: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): Gener
   if (map !== other) for (const [key, it] of map) if (other.get(key) !== it) yield it;
 }
 
-/** A ledger as read from its files, or what keeps them from being read: which file, which document, what. */
-export type LedgerRead =
-  | { readonly kind: "read"; readonly ledger: Ledger }
-  | { readonly kind: "unreadable"; readonly message: string };
-
 /**
  * The ledger that stands in `files`, path → text: the record of the state branch, in any order.
  *
  * The inverse of {@link stateEdits}. Output and unknown files are passed over. A file that cannot be read, or that is
  * missing beside others, makes the whole unreadable: nobody decides upon a record with holes.
  */
-export function readLedger(files: ReadonlyMap<string, string>): LedgerRead {
-  const reading = newReading();
-  for (const [path, content] of files) {
-    readStateFile(reading, path, content);
-    if (reading.wrong !== null) return { kind: "unreadable", message: reading.wrong };
-  }
-  const { head, clusters, overrides } = reading;
-  if (head === null) return { kind: "unreadable", message: `${ledgerPath} is missing` };
-  const placements: PlacementRecord[] = [];
-  for (const [folder, parts] of reading.placements) {
-    if (parts.head === null) return { kind: "unreadable", message: `${folder}placement.yaml is missing` };
-    placements.push(recordOf(parts.head, parts));
-  }
-  const ledger: Ledger = {
-    ...head,
-    clusters: keyed(clusters, (it) => it.name),
-    placements: keyed(placements, (it) => it.key),
-    overrides: overrides.sort(bySnapshot),
-  };
-  return { kind: "read", ledger };
+export function readLedger(files: Iterable<readonly [string, string]>): LedgerRead {
+  const reader = ledgerReader(null);
+  for (const [path, content] of files) reader.read(path, content);
+  return reader.result();
 }
-
-const bySnapshot = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
-  compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.override, b.override) || a.index - b.index;

@@ -49,11 +49,16 @@ export function slicesOf(text: string): readonly TextSlice[] {
 /** Says for an offset in a slice in which line and column of the file it stands (from 1). */
 export type Ruler = (offset: number) => { readonly line: number; readonly column: number };
 
-/** Measures a slice, once: then each offset costs a search among its lines. */
+/** Measures a slice, once and only as far as it is asked: then each offset costs a search among the lines before it. */
 export function rulerOf({ text, line }: TextSlice): Ruler {
-  let starts: readonly number[] | null = null;
+  const starts = [0];
+  let next = 0;
   return (offset) => {
-    starts ??= lineStarts(text);
+    while (next <= offset) {
+      const newline = text.indexOf("\n", next);
+      next = newline < 0 ? Infinity : newline + 1;
+      if (newline >= 0) starts.push(next);
+    }
     let [low, high] = [0, starts.length];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
@@ -62,12 +67,6 @@ export function rulerOf({ text, line }: TextSlice): Ruler {
     }
     return { line: line + low, column: offset - (starts[low] ?? 0) + 1 };
   };
-}
-
-function lineStarts(text: string): readonly number[] {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return starts;
 }
 
 const foul = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]|\r(?!\n)|[\u0085\u2028\u2029]/;
@@ -111,7 +110,11 @@ const flaw = (code: Flaw["code"], match: RegExpExecArray, message: string): Omit
 const codePoint = (match: RegExpExecArray): string =>
   `U+${(match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-const linesIn = (text: string): number => lineStarts(text).length - 1;
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
 
 const decodeUtf8 = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 

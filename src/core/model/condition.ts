@@ -14,8 +14,10 @@ export interface Condition {
 export type Verdict = Omit<Condition, "lastTransitionTime">;
 
 /** The condition of that type, or null. */
-export const conditionOf = (conditions: readonly Condition[], type: string): Condition | null =>
-  conditions.find((it) => it.type === type) ?? null;
+export function conditionOf(conditions: readonly Condition[], type: string): Condition | null {
+  for (const it of conditions) if (it.type === type) return it;
+  return null;
+}
 
 /**
  * The conditions that `verdicts` ask for, in their order, each with the time at which its status last changed.
@@ -27,6 +29,7 @@ export function settleConditions(
   verdicts: readonly Verdict[],
   now: Instant,
 ): readonly Condition[] {
+  if (before.length === verdicts.length && verdicts.every((it, at) => says(before[at], it))) return before;
   const next = verdicts.map((verdict): Condition => {
     const old = conditionOf(before, verdict.type);
     const lastTransitionTime = old !== null && old.status === verdict.status ? old.lastTransitionTime : now;
@@ -35,6 +38,14 @@ export function settleConditions(
   });
   return next.length === before.length && next.every((it, at) => it === before[at]) ? before : next;
 }
+
+const says = (condition: Condition | undefined, verdict: Verdict): boolean =>
+  condition !== undefined &&
+  condition.type === verdict.type &&
+  condition.status === verdict.status &&
+  condition.reason === verdict.reason &&
+  condition.message === verdict.message &&
+  condition.observedGeneration === verdict.observedGeneration;
 
 const sameCondition = (a: Condition, b: Condition): boolean =>
   a.status === b.status &&

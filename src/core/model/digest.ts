@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalJson, type Json } from "./json.ts";
 import type { Digest } from "./value.ts";
 
@@ -6,4 +6,4 @@ import type { Digest } from "./value.ts";
 export const digestOf = (value: Json): Digest => digestOfText(canonicalJson(value));
 
 /** SHA-256 of a text, 64 hexadecimal digits. */
-export const digestOfText = (text: string): Digest => createHash("sha256").update(text).digest("hex") as Digest;
+export const digestOfText = (text: string): Digest => hash("sha256", text, "hex") as Digest;

@@ -14,7 +14,14 @@ export interface Inventory {
 }
 
 /**
- * A placement that was removed stays as a tombstone without entries: its sequence still fences (at most 200 are kept).
+ * Removed placements that a member remembers: a reconciler that froze for longer than it takes to remove so many is not
+ * fenced off.
+ */
+export const mostTombstones = 200;
+
+/**
+ * A placement that was removed stays as a tombstone without entries: its sequence still fences. The newest
+ * {@link mostTombstones} are kept.
  */
 export interface InventoryPlacement {
   /** The sequence of the binding's target that was last claimed here. An action with an older one is refused. */

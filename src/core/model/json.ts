@@ -53,10 +53,13 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
 export function canonicalJson(value: Json): string {
   if (typeof value === "bigint") return value.toString();
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${(value as JsonList).map(canonicalJson).join(",")}]`;
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const item of value as JsonList) text += `${text === "" ? "" : ","}${canonicalJson(item)}`;
+    return `[${text}]`;
+  }
   const object = value as JsonObject;
-  const members = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
-  return `{${members.join(",")}}`;
+  for (const key of Object.keys(object).sort())
+    text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`;
+  return `{${text}}`;
 }

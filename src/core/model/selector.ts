@@ -14,9 +14,11 @@ export interface LabelRequirement {
 }
 
 /** Kubernetes' semantics: all parts ANDed; `NotIn` holds for an absent key (`spec/scheduling.md` §8.1). */
-export const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean =>
-  Object.keys(matchLabels).every((key) => labels[key] === matchLabels[key]) &&
-  matchExpressions.every((it) => meets(it, labels));
+export function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
+  // Asked a million times by a cold scheduler: nothing is made here.
+  for (const key in matchLabels) if (labels[key] !== matchLabels[key]) return false;
+  return matchExpressions === undefined || matchExpressions.every((it) => meets(it, labels));
+}
 
 function meets({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;

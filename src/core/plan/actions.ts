@@ -1,10 +1,14 @@
-import { placementActions } from "../apply/actions.ts";
-import type { Ledger } from "../model/ledger.ts";
+import { isAtRest, placementActions } from "../apply/actions.ts";
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectIdOf } from "../model/manifest.ts";
-import type { ClusterActions, PlacementActions } from "../model/plan.ts";
-import { type ClusterName, compareText } from "../model/value.ts";
+import type { ClusterActions, PlacementActions, RenderedTarget, World } from "../model/plan.ts";
+import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
-import { heldIndex } from "./holding.ts";
+import type { Placed } from "./finish.ts";
+import { type HeldIndex, heldIndex } from "./holding.ts";
+import { commonKeys } from "./identity.ts";
+import { retryOn } from "./retries.ts";
+import { changesSince, type Roster } from "./roster.ts";
 import { renderTarget } from "./version.ts";
 
 /**
@@ -13,39 +17,19 @@ import { renderTarget } from "./version.ts";
  * A member in trouble gets nothing: one that is silent cannot be told, and one that is another cluster than the one that
  * joined must not be (`RULINGS.md` D 8).
  */
-export function actionsFor(ledger: Ledger, context: PlanContext): readonly ClusterActions[] {
+export function actionsFor(
+  ledger: Ledger,
+  placed: ReadonlyMap<PlacementKey, Placed>,
+  context: PlanContext,
+): readonly ClusterActions[] {
   const work = new Map<ClusterName, PlacementActions[]>();
-  const { isHeld, isForeignConfirmed } = heldIndex(ledger.deletions);
-  const { world, content } = context;
-  for (const [placement, record] of ledger.placements) {
-    const sources = {
-      snapshots: record.resourceSnapshots,
-      overrides: ledger.overrides,
-      scopes: world.intent.scopes,
-      content,
-    };
-    for (const [cluster, binding] of record.bindings) {
-      const member = world.observed.get(cluster);
-      if (member?.kind !== "reached" || ledger.clusters.get(cluster)?.trouble !== null) continue;
-      const actions = placementActions({
-        placement,
-        binding,
-        member,
-        render: () => {
-          const rendering = renderTarget(binding, sources);
-          return rendering?.kind === "rendered" ? rendering.manifests : null;
-        },
-        isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),
-        isForeignConfirmed: (key) => isForeignConfirmed(cluster, placement, objectIdOf(key)),
-        deleteAdopted: record.spec.strategy.deleteAdopted,
-        applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
-        now: world.now,
-        patience: world.patience,
-      });
-      if (actions === null) continue;
-      const list = work.get(cluster) ?? [];
-      list.push(actions);
-      work.set(cluster, list);
+  const desk: Desk = { ledger, context, held: heldIndex(ledger.deletions) };
+  for (const [key, record] of ledger.placements) {
+    if (isIdle(record, desk)) continue;
+    for (const [cluster, actions] of actionsOf(record, placed.get(key)?.rendered ?? [], desk)) {
+      const list = work.get(cluster);
+      if (list === undefined) work.set(cluster, [actions]);
+      else list.push(actions);
     }
   }
   return [...work]
@@ -57,4 +41,87 @@ export function actionsFor(ledger: Ledger, context: PlanContext): readonly Clust
       epoch: ledger.epoch,
       placements,
     }));
+}
+
+/** What the actions of all placements are made from. */
+interface Desk {
+  readonly ledger: Ledger;
+  readonly context: PlanContext;
+  readonly held: HeldIndex;
+}
+
+/** A placement that asked nothing of any member, and until when that stands while all members stay as they are. */
+interface Idleness {
+  readonly roster: Roster;
+  readonly patience: World["patience"];
+  readonly until: Instant | null;
+}
+
+const idle = new WeakMap<PlacementRecord, Idleness>();
+
+/**
+ * Whether a placement asks nothing of any member. Only members that changed since it last was idle are looked at.
+ *
+ * Who asks for nothing although nobody is patient has nothing to be patient about: that stands for both.
+ */
+function isIdle(record: PlacementRecord, desk: Desk): boolean {
+  const { world, roster, voices } = desk.context;
+  const known = idle.get(record);
+  const stands =
+    known !== undefined &&
+    (known.patience === world.patience || known.patience === "none") &&
+    (known.until === null || world.now < known.until);
+  if (stands && known.roster === roster) return true;
+  const changed = stands ? changesSince(known.roster, roster).all : null;
+  let until = stands ? known.until : null;
+  let patience: World["patience"] = stands ? known.patience : "none";
+  for (const cluster of changed === null ? record.bindings.keys() : commonKeys(changed, record.bindings)) {
+    const member = voices.get(cluster);
+    const binding = record.bindings.get(cluster);
+    if (member === undefined || binding === undefined) continue;
+    const look = { placement: record.key, binding, member, now: world.now };
+    if (!isAtRest({ ...look, patience })) {
+      if (patience === world.patience || !isAtRest({ ...look, patience: world.patience })) return false;
+      patience = world.patience;
+    }
+    until = earliest(until, retryOn(member.inventory, world.now));
+  }
+  idle.set(record, { roster, patience, until });
+  return true;
+}
+
+function* actionsOf(
+  record: PlacementRecord,
+  rendered: readonly RenderedTarget[],
+  desk: Desk,
+): Generator<readonly [ClusterName, PlacementActions]> {
+  const fresh = new Map(rendered.map((it) => [it.cluster, it.manifests]));
+  const { world, voices } = desk.context;
+  const { isHeld, isForeignConfirmed } = desk.held;
+  const { key: placement } = record;
+  for (const [cluster, binding] of record.bindings) {
+    const member = voices.get(cluster);
+    if (member === undefined) continue;
+    const actions = placementActions({
+      placement,
+      binding,
+      member,
+      render: () => fresh.get(cluster) ?? manifestsOf(binding, record, desk),
+      isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),
+      isForeignConfirmed: (key) => isForeignConfirmed(cluster, placement, objectIdOf(key)),
+      deleteAdopted: record.spec.strategy.deleteAdopted,
+      applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
+      now: world.now,
+      patience: world.patience,
+    });
+    if (actions !== null) yield [cluster, actions];
+  }
+}
+
+function manifestsOf(binding: Binding, { resourceSnapshots }: PlacementRecord, { ledger, context }: Desk) {
+  const { overrides } = ledger;
+  const { content, world } = context;
+  const sources = { snapshots: resourceSnapshots, overrides, scopes: world.intent.scopes, content };
+  const rendering = renderTarget(binding, sources);
+  return rendering?.kind === "rendered" ? rendering.manifests : null;
 }

@@ -1,6 +1,10 @@
+import { mostTombstones } from "../model/inventory.ts";
 import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { ObjectKey } from "../model/manifest.ts";
+import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
+import { deletesWithinBounds } from "./check-deletions.ts";
+import { keyText, sameKey, sameObject, works } from "./check-words.ts";
 
 /**
  * Says what is wrong with a plan, by looking only at the plan and the world it was made for.
@@ -47,8 +51,9 @@ function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<string>
     if (work.apply.length > 0 && (binding.removal !== null || binding.state === "Scheduled"))
       yield `applies ${work.placement} to ${cluster}, where it is not admitted`;
     for (const { id } of work.apply) {
-      const space = id.kind === "Namespace" && id.group === "" ? id.name : id.namespace;
-      if (space !== null && /^(kube-|fleet-)|^(default|flotilla-system)$/.test(space) && id.kind === "Namespace")
+      if (id.kind !== "Namespace") continue;
+      const space = id.group === "" ? id.name : id.namespace;
+      if (space !== null && /^(kube-|fleet-)|^(default|flotilla-system)$/.test(space))
         yield `writes the reserved namespace ${space} on ${cluster}`;
     }
   }
@@ -56,6 +61,7 @@ function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<string>
 
 function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World): Generator<string> {
   for (const [cluster, work] of works(actions)) {
+    if (work.remove.length + work.forget.length === 0) continue;
     const seen = observed.get(cluster);
     const carried = seen?.kind === "reached" ? seen.inventory.placements.get(work.placement) : undefined;
     const binding = bindingOf(ledger, work, cluster);
@@ -96,39 +102,6 @@ const stands = (
     .flatMap((it) => it.groups)
     .filter((it) => it.placement === work.placement && it.clusters.includes(cluster))
     .some((it) => it.objects.some((id) => sameObject(id, gone)));
-
-function* deletesWithinBounds(plan: Plan, { intent, ledger: old }: World): Generator<string> {
-  const { guards } = intent.fleet;
-  const { deletions } = plan.ledger;
-  const clusters = Math.max(guards.clusters, Math.floor((intent.clusters.size * guards.percentOfClusters) / 100));
-  // What an earlier pass permitted was within the bounds of its time.
-  const isNew = deletions.permitted !== old.deletions.permitted;
-  if (isNew && deletions.permitted.size > clusters)
-    yield `permits deletions on ${deletions.permitted.size} clusters for one commit, at most ${clusters} may`;
-  const foreign = deletions.held.filter((it) => it.confirmed && it.because === "foreign");
-  const confirmed = foreign.flatMap((it) => it.groups);
-  for (const [cluster, work] of works(plan.actions)) {
-    const own = confirmed.filter((it) => it.placement === work.placement && it.clusters.includes(cluster));
-    for (const gone of work.remove)
-      if (gone.confirmed && !own.some((it) => it.objects.some((id) => sameObject(id, gone))))
-        yield `takes the removal of ${gone.key} from ${cluster} for confirmed, which nobody did`;
-  }
-  for (const held of deletions.held) {
-    if (held.confirmed && !intent.confirmations.has(held.digest) && !wasConfirmed(held.digest, old))
-      yield `takes ${held.digest} for confirmed, which nobody did`;
-    if (held.confirmed) continue;
-    for (const [cluster, work] of works(plan.actions)) {
-      const group = held.groups.filter((it) => it.placement === work.placement && it.clusters.includes(cluster));
-      const caught = work.remove.find((gone) => group.some((it) => it.objects.some((id) => sameObject(id, gone))));
-      if (caught !== undefined)
-        yield `removes ${caught.key} from ${cluster}, which waits for confirmation ${held.digest}`;
-    }
-  }
-}
-
-/** A confirmation counts from the pass that saw its file, and stays when the file goes. */
-const wasConfirmed = (digest: string, { deletions }: Ledger): boolean =>
-  deletions.held.some((it) => it.digest === digest && it.confirmed);
 
 function* keepsTheBudget({ ledger }: Plan, world: World): Generator<string> {
   for (const [key, after] of ledger.placements) {
@@ -186,11 +159,14 @@ const isDisturbed = (before: Binding, after: Binding | undefined): boolean =>
     (after.target?.sequence !== before.target?.sequence && after.target?.digest !== before.target?.digest));
 
 function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<string> {
-  const before = world.ledger.sequence;
-  if (ledger.sequence !== before + (decides ? 1 : 0)) yield `numbers the ledger ${ledger.sequence} after ${before}`;
-  for (const [key, { bindings }] of ledger.placements) {
-    const old = world.ledger.placements.get(key)?.bindings;
-    for (const [cluster, { target, removal }] of bindings) {
+  const last = world.ledger.sequence;
+  if (ledger.sequence !== last + (decides ? 1 : 0)) yield `numbers the ledger ${ledger.sequence} after ${last}`;
+  for (const [key, record] of ledger.placements) {
+    const before = world.ledger.placements.get(key);
+    // What is the same value says what it said: nothing of it is new.
+    if (record === before) continue;
+    const old = before?.bindings;
+    for (const [cluster, { target, removal }] of record.bindings) {
       const was = old?.get(cluster);
       const isNew =
         target !== null && (target.digest !== was?.target?.digest || target.sequence !== was.target.sequence);
@@ -206,41 +182,35 @@ function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<stri
 /** What may still stand in a member must not leave the ledger, unless the member itself left the fleet. */
 function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: World): Generator<string> {
   for (const [key, before] of old.placements) {
+    if (ledger.placements.get(key) === before) continue;
     for (const [cluster, binding] of before.bindings) {
       if (ledger.placements.get(key)?.bindings.has(cluster) || !intent.clusters.has(cluster)) continue;
       if (binding.target === null) continue;
       const seen = observed.get(cluster);
-      const left = seen?.kind === "reached" ? seen.inventory.placements.get(key)?.entries : undefined;
+      const left = seen?.kind === "reached" ? seen.inventory.placements.get(key) : undefined;
       const remains =
         seen?.kind !== "reached" ||
-        binding.leaving.some((it) => [...(left?.keys() ?? [])].some((k) => sameKey(k, it.id)));
-      if (binding.removal === null || remains) yield `forgets ${key} on ${cluster}, which may still carry it`;
+        binding.leaving.some((it) => [...(left?.entries.keys() ?? [])].some((k) => sameKey(k, it.id)));
+      // A member that has not heard of a removal would let an older decision through, unless it has no room for it.
+      const removed = binding.removal?.sequence ?? 0;
+      const isHeard = (left?.sequence ?? -1) >= removed || hasNoRoom(seen, removed);
+      if (binding.removal === null || remains || !isHeard)
+        yield `forgets ${key} on ${cluster}, which may still carry it`;
     }
   }
 }
 
-function* works(actions: readonly ClusterActions[]): Generator<readonly [ClusterActions["cluster"], PlacementActions]> {
-  for (const { cluster, placements } of actions) for (const work of placements) yield [cluster, work];
-}
+/** Whether a member remembers as many removals as there is room for, none older. What it carries takes no place. */
+const hasNoRoom = (seen: Observation | undefined, removed: number): boolean =>
+  seen?.kind === "reached" &&
+  [...seen.inventory.placements.values()].filter((it) => it.entries.size === 0 && it.sequence >= removed).length >=
+    mostTombstones;
 
 const bindingOf = (ledger: Ledger, work: PlacementActions, cluster: ClusterActions["cluster"]): Binding | undefined =>
   ledger.placements.get(work.placement)?.bindings.get(cluster);
 
 const mayDeleteAdopted = (ledger: Ledger, { placement }: PlacementActions): boolean =>
   ledger.placements.get(placement)?.spec.strategy.deleteAdopted === true;
-
-type Named = {
-  readonly group: string;
-  readonly kind: string;
-  readonly namespace: string | null;
-  readonly name: string;
-};
-
-const keyText = (id: Named): string => [id.group, id.kind, id.namespace ?? "", id.name].join("/");
-
-const sameKey = (key: string, id: Named): boolean => key === keyText(id);
-
-const sameObject = (id: Named, gone: Departure): boolean => sameKey(gone.key, id);
 
 const isPrecious = ({ id }: Departure): boolean =>
   (id.group === "" && /^(Namespace|PersistentVolume|PersistentVolumeClaim)$/.test(id.kind)) ||

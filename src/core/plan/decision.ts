@@ -4,7 +4,8 @@ import type { Binding, ClusterRecord, Ledger, PlacementRecord } from "../model/l
  * Whether a ledger holds a new decision, or only news that decides nothing by itself.
  *
  * A decision is committed before anything is touched. News about members may wait for the next decision: losing it costs
- * nothing, since the next pass hears it again (`DESIGN.md` §4).
+ * nothing, since the next pass hears it again (`DESIGN.md` §4). That a binding or a placement has come to its end is not
+ * news: what begins after it begins anew, and a process that has not heard of the end would go on with the old one.
  */
 export function isDecision(before: Ledger, after: Ledger): boolean {
   return (
@@ -14,7 +15,8 @@ export function isDecision(before: Ledger, after: Ledger): boolean {
     before.deletions !== after.deletions ||
     hasNew(before.overrides, after.overrides) ||
     someDiffers(before.clusters, after.clusters, clusterDecides) ||
-    someDiffers(before.placements, after.placements, placementDecides)
+    someDiffers(before.placements, after.placements, placementDecides) ||
+    someEnded(before.placements, after.placements)
   );
 }
 
@@ -28,6 +30,13 @@ function someDiffers<K, V>(
     const was = before.get(key);
     if (was !== value && decides(was, value)) return true;
   }
+  return false;
+}
+
+/** Whether something that stood in the ledger has come to its end. */
+function someEnded<K>(before: ReadonlyMap<K, unknown>, after: ReadonlyMap<K, unknown>): boolean {
+  if (before === after) return false;
+  for (const key of before.keys()) if (!after.has(key)) return true;
   return false;
 }
 
@@ -48,7 +57,8 @@ const placementDecides = (was: PlacementRecord | undefined, is: PlacementRecord)
   hasNew(was.resourceSnapshots, is.resourceSnapshots) ||
   was.policySnapshots.at(-1)?.policy !== is.policySnapshots.at(-1)?.policy ||
   (was.deleting === null) !== (is.deleting === null) ||
-  someDiffers(was.bindings, is.bindings, bindingDecides);
+  someDiffers(was.bindings, is.bindings, bindingDecides) ||
+  someEnded(was.bindings, is.bindings);
 
 const bindingDecides = (was: Binding | undefined, is: Binding): boolean =>
   was === undefined ||

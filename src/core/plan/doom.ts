@@ -68,8 +68,10 @@ function supersededObjects(
   record: PlacementRecord,
   context: PlanContext,
 ): readonly ObjectId[] {
-  if (binding.target === null || version.rendering.kind === "failed" || isCurrent(binding.target, version)) return [];
-  const keeps = new Set(objectsOf(version.rendering).map(objectKey));
+  if (binding.target === null || isCurrent(binding.target, version)) return [];
+  const rendering = version.rendering();
+  if (rendering.kind === "failed") return [];
+  const keeps = new Set(objectsOf(rendering).map(objectKey));
   return carriedObjects(binding, record, context).filter((it) => !keeps.has(objectKey(it)));
 }
 

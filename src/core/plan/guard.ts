@@ -1,9 +1,11 @@
 import { digestOf } from "../model/digest.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../model/ledger.ts";
-import { type ObjectId, type ObjectKey, objectKey } from "../model/manifest.ts";
+import { type ObjectId, objectKey } from "../model/manifest.ts";
 import { kindKey } from "../model/scope.ts";
 import { type ClusterName, type Commit, compareText, type Digest, type PlacementKey } from "../model/value.ts";
+import { sameMap } from "./identity.ts";
+import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 
 /** One object that a decision takes away from one member. */
 export interface Doom {
@@ -28,7 +30,7 @@ export interface GuardInput {
   readonly objectsOn: (cluster: ClusterName) => number;
   readonly confirmations: ReadonlySet<Digest>;
   /** Whether the object is still to go: not wanted again, not gone, its member still here. */
-  readonly isDoomed: (cluster: ClusterName, placement: PlacementKey, key: ObjectKey) => boolean;
+  readonly isDoomed: ObjectLookup;
 }
 
 /**
@@ -41,22 +43,26 @@ export interface GuardInput {
 export function guardDeletions(input: GuardInput): DeletionLedger {
   const { before, cause, dooms } = input;
   const kept = stillHeld(input);
-  const fresh = dooms.filter((it) => !it.foreign && !isHeldIn(kept, it));
+  if (dooms.length === 0) return kept === before.held ? before : { ...before, held: kept };
+  const isKept = objectsIn(kept.flatMap((it) => it.groups));
+  const fresh = dooms.filter((it) => !it.foreign && !isKept(it.cluster, it.placement, objectKey(it.id)));
   // Who confirmed a deletion did not know yet that others' objects stand in the namespace: asked for once more.
-  const known = kept.filter((it) => it.because === "foreign");
-  const foreign = dooms.filter((it) => it.foreign && !isHeldIn(known, it));
+  const isKnown = objectsIn(kept.filter((it) => it.because === "foreign").flatMap((it) => it.groups));
+  const foreign = dooms.filter((it) => it.foreign && !isKnown(it.cluster, it.placement, objectKey(it.id)));
   if (fresh.length + foreign.length === 0) return kept === before.held ? before : { ...before, held: kept };
 
-  const permitted = before.cause === cause ? before.permitted : new Map<ClusterName, number>();
+  const permitted =
+    before.cause === cause || before.permitted.size === 0 ? before.permitted : new Map<ClusterName, number>();
   const [precious, plain] = partition(fresh, (it) => !it.whole && preciousKinds.has(kindKey(it.id)));
-  const counts = tally(permitted, plain);
+  const counts = plain.length === 0 ? permitted : tally(permitted, plain);
   const passes = isWithin(counts, input);
-  const held = [
-    ...kept,
+  const added = [
     ...heldSets(passes ? "kind" : "bounds", passes ? precious : fresh, input),
     ...heldSets("foreign", foreign, input),
   ];
-  return { ...before, cause, permitted: passes ? counts : permitted, held };
+  const held = added.length === 0 ? kept : [...kept, ...added];
+  const next = passes ? counts : permitted;
+  return { ...before, cause, permitted: sameMap(next, before.permitted) ? before.permitted : next, held };
 }
 
 /** `RULINGS.md` D 4. Custom resources go with their definition, files with their volume, everything with its namespace. */
@@ -79,16 +85,6 @@ export function extentOf(held: HeldDeletion): { readonly objects: number; readon
   const objects = held.groups.reduce((sum, it) => sum + it.clusters.length * it.objects.length, 0);
   return { objects, clusters: [...clusters].sort(compareText) };
 }
-
-const isHeldIn = (held: readonly HeldDeletion[], { cluster, placement, id }: Doom): boolean => {
-  const key = objectKey(id);
-  return held.some((set) =>
-    set.groups.some(
-      (it) =>
-        it.placement === placement && it.clusters.includes(cluster) && it.objects.some((at) => objectKey(at) === key),
-    ),
-  );
-};
 
 function isWithin(counts: ReadonlyMap<ClusterName, number>, input: GuardInput): boolean {
   const { bounds, clusterCount, objectsOn } = input;

@@ -1,37 +1,44 @@
 import type { DeletionBounds } from "../model/fleet.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { AcceptedBounds, Binding, DeletionLedger, Ledger } from "../model/ledger.ts";
+import type {
+  AcceptedBounds,
+  Binding,
+  DeletionLedger,
+  HeldDeletion,
+  Ledger,
+  PlacementRecord,
+} from "../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
+import type { Placed } from "./finish.ts";
 import { type Doom, guardDeletions } from "./guard.ts";
-import type { Placed } from "./place.ts";
+import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 
 /** Which objects wait for a confirmation, and which have it. */
 export interface HeldIndex {
   readonly isHeld: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
   /** Whether somebody confirmed that a namespace goes with the objects of others in it. */
   readonly isForeignConfirmed: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
+  /** Whether anything of a placement stands in any set, confirmed or not. */
+  readonly isNamed: (placement: PlacementKey) => boolean;
 }
 
-/** Looks up held sets by object. Built once a pass: what waits may be large. */
-export function heldIndex({ held }: DeletionLedger): HeldIndex {
-  const waiting = new Set<string>();
-  const foreign = new Set<string>();
-  for (const { groups, confirmed, because } of held) {
-    if (confirmed && because !== "foreign") continue;
-    const index = confirmed ? foreign : waiting;
-    for (const { placement, clusters, objects } of groups)
-      for (const cluster of clusters) for (const id of objects) index.add(itemKey(cluster, placement, objectKey(id)));
-  }
+/** Looks up held sets by object. Built once for what waits: that may be large, and wait for long. */
+export const heldIndex = ({ held }: DeletionLedger): HeldIndex => indexOf(held);
+
+const indexOf = remembered((held: DeletionLedger["held"]): HeldIndex => {
+  const waiting = objectsIn(held.filter((it) => !it.confirmed).flatMap((it) => it.groups));
+  const isForeign = (it: HeldDeletion): boolean => it.confirmed && it.because === "foreign";
+  const foreign = objectsIn(held.filter(isForeign).flatMap((it) => it.groups));
+  const named = new Set(held.flatMap((it) => it.groups.map((group) => group.placement)));
   return {
-    isHeld: (cluster, placement, id) => waiting.has(itemKey(cluster, placement, objectKey(id))),
-    isForeignConfirmed: (cluster, placement, id) => foreign.has(itemKey(cluster, placement, objectKey(id))),
+    isHeld: (cluster, placement, id) => waiting(cluster, placement, objectKey(id)),
+    isForeignConfirmed: (cluster, placement, id) => foreign(cluster, placement, objectKey(id)),
+    isNamed: (placement) => named.has(placement),
   };
-}
-
-const itemKey = (cluster: ClusterName, placement: PlacementKey, key: ObjectKey): string =>
-  `${cluster} ${placement} ${key}`;
+});
 
 /** The guard's ledger once this plan's deletions are judged. */
 export function guard(after: Ledger, placed: ReadonlyMap<PlacementKey, Placed>, context: PlanContext): DeletionLedger {
@@ -66,10 +73,7 @@ function boundsOf({ bounds }: DeletionLedger, { world, isNewCommit }: PlanContex
 }
 
 /** Looks up what is still to go. Gathered once per binding: what waits may be large. */
-function lossIndex(
-  { placements }: Ledger,
-  placed: ReadonlyMap<PlacementKey, Placed>,
-): (cluster: ClusterName, placement: PlacementKey, key: ObjectKey) => boolean {
+function lossIndex({ placements }: Ledger, placed: ReadonlyMap<PlacementKey, Placed>): ObjectLookup {
   const losses = new Map<Binding, ReadonlySet<ObjectKey>>();
   return (cluster, placement, key) => {
     const binding = placements.get(placement)?.bindings.get(cluster);
@@ -85,12 +89,12 @@ function lossIndex(
 function refusedNamespaces({ placements, deletions }: Ledger, { world }: PlanContext): readonly Doom[] {
   const { isHeld, isForeignConfirmed } = heldIndex(deletions);
   const dooms: Doom[] = [];
-  for (const [cluster, seen] of world.observed) {
-    if (seen.kind !== "reached") continue;
-    for (const [placement, { entries }] of seen.inventory.placements) {
-      const binding = placements.get(placement)?.bindings.get(cluster);
-      for (const { id } of binding?.leaving ?? []) {
-        const outcome = entries.get(objectKey(id))?.outcome;
+  for (const [placement, { bindings }] of placements) {
+    for (const { cluster, leaving } of leavingIn(bindings)) {
+      const seen = world.observed.get(cluster);
+      const carried = seen?.kind === "reached" ? seen.inventory.placements.get(placement) : undefined;
+      for (const { id } of leaving) {
+        const outcome = carried?.entries.get(objectKey(id))?.outcome;
         if (outcome?.kind !== "lingering" || outcome.code !== "NamespaceNotEmpty") continue;
         if (isHeld(cluster, placement, id) || isForeignConfirmed(cluster, placement, id)) continue;
         dooms.push({ cluster, placement, id, whole: false, foreign: true });
@@ -99,6 +103,11 @@ function refusedNamespaces({ placements, deletions }: Ledger, { world }: PlanCon
   }
   return dooms;
 }
+
+/** The bindings of a placement from which something leaves. */
+const leavingIn = remembered((bindings: PlacementRecord["bindings"]): readonly Binding[] =>
+  [...bindings.values()].filter((it) => it.leaving.length > 0),
+);
 
 /** Objects that a member carries of us by the record: what its targets hold. Counted when first asked. */
 function objectCounter({ placements }: Ledger): (cluster: ClusterName) => number {

@@ -1,16 +1,25 @@
 import { digestOf } from "../model/digest.ts";
-import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord, Target } from "../model/ledger.ts";
+import { remembered } from "../model/memo.ts";
+import type { Placement } from "../model/placement.ts";
 import type { Plan, Refusal, World } from "../model/plan.ts";
 import { compareText, earliest, type PlacementKey } from "../model/value.ts";
 import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts";
+import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
 import type { PlanContext } from "./context.ts";
 import { isDecision } from "./decision.ts";
+import { displace, isSuspended, suspend } from "./displace.ts";
+import type { Placed } from "./finish.ts";
 import { guard, heldIndex } from "./holding.ts";
-import { displace, isSuspended, type Placed, place, suspend } from "./place.ts";
-import { fleetReasons, nextRetry } from "./reasons.ts";
-import { record, sameMap } from "./record.ts";
+import { sameMap } from "./identity.ts";
+import { place } from "./place.ts";
+import { fleetReasons } from "./reasons.ts";
+import { recall } from "./recall.ts";
+import { record } from "./record.ts";
 import { refuse } from "./refuse.ts";
+import { nextRetry } from "./retries.ts";
+import { rosterOf, voicesOf } from "./roster.ts";
 import { contentOf } from "./version.ts";
 import { nextSequence } from "./where.ts";
 
@@ -33,7 +42,7 @@ export function plan(world: World): Plan {
   const told: Ledger = {
     ...heard,
     sourceCommit: world.intent.commit,
-    holds: JSON.stringify(world.intent.holds) === JSON.stringify(before.holds) ? before.holds : world.intent.holds,
+    holds: sameHolds(before.holds, world.intent.holds) ? before.holds : world.intent.holds,
     overrides: context.overrides,
     placements: sameMap(placements, heard.placements) ? heard.placements : placements,
   };
@@ -46,12 +55,15 @@ export function plan(world: World): Plan {
     refusal: null,
     ledger,
     decides,
-    actions: actionsFor(ledger, context),
+    actions: actionsFor(ledger, placed, context),
     rendered: steps.flatMap((it) => it.rendered),
     wakeAt: earliest(nextRetry(world), ...steps.map((it) => it.wakeAt)),
     reasons: [...fleetReasons(ledger, context), ...steps.flatMap((it) => it.reasons(isHeld))],
   };
 }
+
+const sameHolds = (a: Ledger["holds"], b: Ledger["holds"]): boolean =>
+  a === b || (a.length === b.length && JSON.stringify(a) === JSON.stringify(b));
 
 /** The ledger as it is committed although it decides nothing: news about members, under the next sequence. */
 export const sealed = (ledger: Ledger): Ledger => ({ ...ledger, sequence: nextSequence(ledger) });
@@ -66,17 +78,27 @@ const kept = (before: Ledger, after: Ledger): Ledger =>
   (Object.keys(after) as (keyof Ledger)[]).every((key) => before[key] === after[key]) ? before : after;
 
 function contextOf(world: World): PlanContext {
+  const { intent } = world;
   const ledger = record({ ...world, ledger: founded(world) });
-  const overrides = nextOverrideSnapshots(ledger.overrides, world.intent.overrides, overridesInUse(ledger));
+  const overrides = nextOverrideSnapshots(ledger.overrides, intent.overrides, overridesInUse(ledger));
+  const { isHeld, isNamed } = heldIndex(ledger.deletions);
   return {
     world,
     ledger,
+    roster: rosterOf(world, ledger),
+    voices: voicesOf(world, ledger),
+    candidates: [...intent.clusters.values()].map((cluster) => ({
+      cluster,
+      trouble: ledger.clusters.get(cluster.name)?.trouble ?? null,
+    })),
     sequence: nextSequence(ledger),
     content: contentOf(world),
     overrides,
-    latestOverrides: latestOf(overrides, world.intent.overrides),
-    isNewCommit: world.intent.commit !== world.ledger.sourceCommit,
-    isHeld: heldIndex(ledger.deletions).isHeld,
+    latestOverrides: latestOf(overrides, intent.overrides),
+    isNewCommit: intent.commit !== world.ledger.sourceCommit,
+    isHeld,
+    isNamed,
+    conditionsOf: conditionsAt(world.now),
   };
 }
 
@@ -87,14 +109,19 @@ function founded({ ledger, intent, now }: World): Ledger {
 }
 
 /** Names of the override snapshots that a target was made with. */
-function overridesInUse({ placements }: Ledger): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { bindings } of placements.values()) {
-    for (const { target } of bindings.values())
-      for (const name of [...(target?.clusterOverrides ?? []), ...(target?.resourceOverrides ?? [])]) names.add(name);
-  }
-  return names;
+function overridesInUse({ placements, overrides }: Ledger): ReadonlySet<string> {
+  if (overrides.length === 0) return new Set();
+  return new Set([...placements.values()].flatMap((it) => overridesIn(it.bindings)));
 }
+
+const overridesIn = remembered((bindings: PlacementRecord["bindings"]): readonly string[] => [
+  ...new Set([...bindings.values()].flatMap(({ target }) => (target === null ? [] : overridesOf(target)))),
+]);
+
+const overridesOf = ({ clusterOverrides, resourceOverrides }: Target): readonly string[] => [
+  ...clusterOverrides,
+  ...resourceOverrides,
+];
 
 /** Every placement that is asked for or still stands somewhere, decided, in the order of their keys. */
 function placeAll(context: PlanContext): ReadonlyMap<PlacementKey, Placed> {
@@ -103,11 +130,19 @@ function placeAll(context: PlanContext): ReadonlyMap<PlacementKey, Placed> {
   const keys = [...new Set([...placements.keys(), ...records.keys()])].sort(compareText);
   const placed = new Map<PlacementKey, Placed>();
   for (const key of keys) {
-    const placement = placements.get(key);
-    const before = records.get(key) ?? null;
-    if (before !== null && isSuspended(before, context.world.intent)) placed.set(key, suspend(before, context));
-    else if (placement !== undefined) placed.set(key, place(placement, before, context));
-    else if (before !== null) placed.set(key, displace(before, context));
+    const it = placeOne(placements.get(key), records.get(key) ?? null, context);
+    if (it !== null) placed.set(key, it);
   }
   return placed;
+}
+
+function placeOne(
+  placement: Placement | undefined,
+  before: PlacementRecord | null,
+  context: PlanContext,
+): Placed | null {
+  if (before !== null && isSuspended(before, context.world.intent)) return suspend(before, context);
+  if (placement === undefined) return before === null ? null : displace(before, context);
+  const known = before === null ? null : recall(placement, before, context);
+  return known ?? place(placement, before, context);
 }

@@ -1,26 +1,27 @@
 import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
-import { type ObjectKey, objectKey, objectText } from "../model/manifest.ts";
+import { objectKey, objectText } from "../model/manifest.ts";
 import type { Reason, World } from "../model/plan.ts";
-import { compareText, earliest, type Instant } from "../model/value.ts";
+import { compareText } from "../model/value.ts";
 import type { Readiness } from "../rollout/readiness.ts";
 import type { PlanContext } from "./context.ts";
 import { extentOf } from "./guard.ts";
-import { keysOf } from "./version.ts";
+import { orphanReasons } from "./orphans.ts";
 
 /** What is to be said about one binding: what it waits for, what went wrong, what it took over. */
 export function bindingReasons(
   record: PlacementRecord,
   binding: Binding,
-  { readiness, context }: { readonly readiness: Readiness; readonly context: PlanContext },
+  { readiness, context, isHeld }: Circumstances,
 ): readonly Reason[] {
   const { cluster, removal, target, facts, leaving } = binding;
   const placement = record.key;
   // Silence is said once for the member, not once for everything on it.
-  if (context.ledger.clusters.get(cluster)?.trouble != null) return [];
+  if (context.ledger.clusters.get(cluster)?.trouble != null || isQuiet(binding, readiness)) return none;
   const reasons: Reason[] = [];
   // What waits for a confirmation is said once, with its digest, and goes only when a person lets it go.
-  const isWaiting = leaving.length > 0 && leaving.every((it) => context.isHeld(cluster, placement, it.id));
-  if ((removal !== null || leaving.length > 0) && !isWaiting) reasons.push(leavingReason(record, binding, context));
+  const isWaiting = leaving.length > 0 && leaving.every((it) => isHeld(cluster, placement, it.id));
+  if ((removal !== null || leaving.length > 0) && !isWaiting)
+    reasons.push(leavingReason(record, binding, { world: context.world, isHeld }));
   if (removal !== null || target === null || binding.state === "Scheduled") return reasons;
   if (facts === null || facts.sequence !== target.sequence || facts.applied === "pending") {
     return [...reasons, { kind: "applying", placement, clusters: [cluster] }];
@@ -41,6 +42,27 @@ export function bindingReasons(
   }
   return reasons;
 }
+
+/** What is said about a binding depends on these too. */
+interface Circumstances {
+  readonly readiness: Readiness;
+  readonly context: PlanContext;
+  /** Whether an object waits for a confirmation, now that this plan's deletions are judged. */
+  readonly isHeld: PlanContext["isHeld"];
+}
+
+const none: readonly never[] = [];
+
+/** It carries what it should, works, and nothing leaves: there is nothing to be said. */
+const isQuiet = ({ state, removal, target, leaving, facts }: Binding, readiness: Readiness): boolean =>
+  state === "Bound" &&
+  removal === null &&
+  leaving.length === 0 &&
+  readiness.kind === "available" &&
+  facts?.applied === "applied" &&
+  facts.phase !== "failed" &&
+  facts.sequence === target?.sequence &&
+  facts.adopted.length === 0;
 
 /** One line for all clusters that something is being applied to: there are usually many, and they say the same. */
 export function gathered(reasons: readonly Reason[]): readonly Reason[] {
@@ -66,7 +88,11 @@ const applyFailures = (record: PlacementRecord, { cluster, facts }: Binding): re
       message,
     }));
 
-function leavingReason(record: PlacementRecord, binding: Binding, { world, isHeld }: PlanContext): Reason {
+function leavingReason(
+  record: PlacementRecord,
+  binding: Binding,
+  { world, isHeld }: Pick<PlanContext, "world" | "isHeld">,
+): Reason {
   const { cluster, leaving } = binding;
   const base = { kind: "leaving", placement: record.key, cluster, objects: leaving.length } as const;
   const waiting = leaving.filter((it) => isHeld(cluster, record.key, it.id)).length;
@@ -82,11 +108,12 @@ function leavingReason(record: PlacementRecord, binding: Binding, { world, isHel
     const stuck = outcome.kind === "failed" || outcome.code !== "Terminating";
     return { ...base, message: `${objectText(id)}: ${outcome.message}`, stuck };
   }
-  return { ...base, message: "being removed", stuck: false };
+  return { ...base, message: leaving.length === 0 ? "the member is told" : "being removed", stuck: false };
 }
 
 /** What is to be said about the fleet as a whole: members out of reach, what waits for a person, what nobody explains. */
-export function fleetReasons(ledger: Ledger, { world }: PlanContext): readonly Reason[] {
+export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
+  const { world } = context;
   const reasons: Reason[] = [];
   for (const { name, trouble } of ledger.clusters.values()) {
     if (trouble !== null) reasons.push({ kind: "unreachable", cluster: name, ...trouble });
@@ -106,7 +133,7 @@ export function fleetReasons(ledger: Ledger, { world }: PlanContext): readonly R
     });
   }
   for (const { id, commit } of ledger.holds) reasons.push({ kind: "held", object: id, commit });
-  reasons.push(...departedReasons(ledger, world), ...orphanReasons(ledger, world));
+  reasons.push(...departedReasons(ledger, world), ...orphanReasons(ledger, context));
   return reasons;
 }
 
@@ -120,40 +147,4 @@ function departedReasons(ledger: Ledger, world: World): readonly Reason[] {
         .map((it) => it.key);
       return placements.length === 0 ? [] : [{ kind: "left", cluster, placements }];
     });
-}
-
-/** What a member's inventory lists and no decision explains: a member that came back with old state (`RULINGS.md` D 7). */
-function orphanReasons({ placements, clusters }: Ledger, { observed }: World): readonly Reason[] {
-  const reasons: Reason[] = [];
-  for (const [cluster, seen] of observed) {
-    if (seen.kind !== "reached" || clusters.get(cluster)?.trouble !== null) continue;
-    for (const [placement, { entries }] of seen.inventory.placements) {
-      const record = placements.get(placement);
-      const binding = record?.bindings.get(cluster);
-      const isExplained = record === undefined || binding === undefined ? () => false : explains(record, binding);
-      const objects = [...entries.keys()].filter((it) => !isExplained(it)).length;
-      if (objects > 0) reasons.push({ kind: "orphans", cluster, placement, objects });
-    }
-  }
-  return reasons;
-}
-
-/** Whether an object belongs to what a binding carries, or is on its way out. */
-function explains({ resourceSnapshots }: PlacementRecord, { target, leaving }: Binding): (key: ObjectKey) => boolean {
-  const snapshot = resourceSnapshots.find((it) => it.index === target?.resourceIndex);
-  const keys = snapshot === undefined ? null : keysOf(snapshot);
-  return (key) => keys?.has(key) === true || leaving.some((it) => objectKey(it.id) === key);
-}
-
-/** When the first failed write may be tried again; null when none waits. */
-export function nextRetry({ observed, now }: World): Instant | null {
-  let next: Instant | null = null;
-  for (const seen of observed.values()) {
-    if (seen.kind !== "reached") continue;
-    for (const { entries } of seen.inventory.placements.values()) {
-      for (const { outcome } of entries.values())
-        if (outcome.kind === "failed" && outcome.retryAt > now) next = earliest(next, outcome.retryAt);
-    }
-  }
-  return next;
 }

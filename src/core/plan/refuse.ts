@@ -1,3 +1,5 @@
+import type { Inventory } from "../model/inventory.ts";
+import { remembered } from "../model/memo.ts";
 import type { Refusal, World } from "../model/plan.ts";
 
 /**
@@ -18,7 +20,7 @@ export function refuse({ ledger, observed }: World): Refusal | null {
       };
     }
     if (inventory.fleet !== ledger.fleet) continue;
-    const newest = Math.max(0, ...[...inventory.placements.values()].map((it) => it.sequence));
+    const newest = newestIn(inventory);
     if (inventory.epoch > ledger.epoch || newest > ledger.sequence) {
       return {
         code: "StateRewound",
@@ -29,3 +31,10 @@ export function refuse({ ledger, observed }: World): Refusal | null {
   }
   return null;
 }
+
+/** The latest decision that an inventory knows of. */
+const newestIn = remembered(({ placements }: Inventory): number => {
+  let newest = 0;
+  for (const { sequence } of placements.values()) if (sequence > newest) newest = sequence;
+  return newest;
+});

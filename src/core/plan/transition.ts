@@ -1,42 +1,47 @@
 import { type Json, sameJson } from "../model/json.ts";
 import type { Binding, Leaving, PlacementRecord, Target } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
-import type { Rendering } from "../render/render.ts";
+import type { RenderedManifest } from "../model/plan.ts";
+import type { Digest } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
-import { isCurrent, objectsOf, renderTarget, type Version } from "./version.ts";
+import { sameList } from "./identity.ts";
+import { isCurrent, objectsOf, renderTarget, snapshotOf, type Version } from "./version.ts";
 
 /** What a binding that is given a version moves to. */
 export interface Admission {
-  readonly version: Version;
-  readonly rendering: Extract<Rendering, { kind: "rendered" }>;
+  readonly target: Target;
+  /** What the target holds. */
+  readonly manifests: readonly RenderedManifest[];
   readonly record: PlacementRecord;
   readonly context: PlanContext;
 }
 
-/** The binding with the version as its target. Objects that the target before had and this one has not begin to leave. */
-export function admitted(binding: Binding, { version, rendering, record, context }: Admission): Binding {
+/** The target that a version becomes once it is admitted: one for all clusters that are to carry the same. */
+export function targetOf(version: Version, digest: Digest, { sequence, world }: PlanContext): Target {
   const { resourceIndex, clusterOverrides, resourceOverrides, labels, applyStrategy } = version;
-  const target: Target = {
-    resourceIndex,
-    clusterOverrides,
-    resourceOverrides,
-    labels,
-    applyStrategy,
-    digest: rendering.digest,
-    sequence: context.sequence,
-    startedAt: context.world.now,
-  };
-  const keeps = new Set(rendering.manifests.map((it) => it.key));
-  const before = carriedObjects(binding, record, context);
+  const startedAt = world.now;
+  return { resourceIndex, clusterOverrides, resourceOverrides, labels, applyStrategy, digest, sequence, startedAt };
+}
+
+/** The binding with the version as its target. Objects that the target before had and this one has not begin to leave. */
+export function admitted(binding: Binding, { target, manifests, record, context }: Admission): Binding {
+  const known = joined(binding.leaving, carriedObjects(binding, record, context), context);
+  const leaving = withoutKept(known, manifests);
   return {
     ...binding,
     state: "Bound",
     previousState: null,
     generation: binding.generation + 1,
     target,
-    leaving: joined(binding.leaving, before, context).filter((it) => !keeps.has(objectKey(it.id))),
+    leaving: sameList(leaving, binding.leaving) ? binding.leaving : leaving,
     facts: null,
   };
+}
+
+function withoutKept(leaving: readonly Leaving[], manifests: readonly RenderedManifest[]): readonly Leaving[] {
+  if (leaving.length === 0) return leaving;
+  const keeps = new Set(manifests.map((it) => it.key));
+  return leaving.filter((it) => !keeps.has(objectKey(it.id)));
 }
 
 /**
@@ -45,9 +50,10 @@ export function admitted(binding: Binding, { version, rendering, record, context
  */
 export function relabelled(binding: Binding, version: Version): Binding {
   const { target } = binding;
-  const { rendering, resourceIndex, clusterOverrides, resourceOverrides, labels, applyStrategy } = version;
+  const { resourceIndex, clusterOverrides, resourceOverrides, labels, applyStrategy } = version;
   if (binding.state !== "Bound" || binding.removal !== null || target === null || isCurrent(target, version))
     return binding;
+  const rendering = version.rendering();
   if (rendering.kind === "failed" || rendering.digest !== target.digest) return binding;
   if (!sameJson(target.applyStrategy as unknown as Json, applyStrategy as unknown as Json)) return binding;
   const named = { ...target, resourceIndex, clusterOverrides, resourceOverrides, labels };
@@ -100,18 +106,20 @@ export function calledOff(binding: Binding, record: PlacementRecord, context: Pl
 
 /** The objects of a binding's present target, by what was recorded with it. */
 export function carriedObjects(binding: Binding, record: PlacementRecord, context: PlanContext): readonly ObjectId[] {
+  if (binding.target === null) return [];
   const { overrides, content, world } = context;
   const sources = { snapshots: record.resourceSnapshots, overrides, scopes: world.intent.scopes, content };
   const rendering = renderTarget(binding, sources);
   if (rendering !== null) return objectsOf(rendering);
   // The content is lost, its list is not. An override may have dropped some of it: what is not there is soon seen to be gone.
-  const snapshot = record.resourceSnapshots.find((it) => it.index === binding.target?.resourceIndex);
-  return snapshot?.resources.map((it) => it.id) ?? [];
+  return snapshotOf(record, binding.target.resourceIndex)?.resources.map((it) => it.id) ?? [];
 }
 
 function joined(leaving: readonly Leaving[], objects: readonly ObjectId[], { world }: PlanContext): readonly Leaving[] {
+  if (objects.length === 0) return leaving;
   const known = new Set(leaving.map((it) => objectKey(it.id)));
   const fresh = objects.filter((it) => !known.has(objectKey(it)));
+  if (fresh.length === 0) return leaving;
   return [...leaving, ...fresh.map((id): Leaving => ({ id: plainId(id), cause: world.intent.commit }))];
 }
 

@@ -1,16 +1,19 @@
 import type { MemberCluster } from "../model/cluster.ts";
+import type { Intent } from "../model/intent.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { Binding, ResourceSnapshot, Target } from "../model/ledger.ts";
+import type { Binding, PlacementRecord, ResourceSnapshot, Target } from "../model/ledger.ts";
 import { type Manifest, type ObjectId, type ObjectKey, objectKey } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
-import type { World } from "../model/plan.ts";
+import type { RenderedManifest, World } from "../model/plan.ts";
 import type { ScopeTable } from "../model/scope.ts";
 import type { Digest, Labels, PlacementKey } from "../model/value.ts";
-import { consultedLabels, overridesOf, overridesOn } from "../render/applicable.ts";
+import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../render/applicable.ts";
 import { overrideSnapshotKey } from "../render/override-snapshot.ts";
-import { type Rendering, render } from "../render/render.ts";
+import { type Rendering, type RenderSource, render } from "../render/render.ts";
 import { restoreResources } from "../render/restore-resources.ts";
+import { sameList } from "./identity.ts";
 
 /** What a cluster is to carry by the latest commit: everything of a {@link Target} but when it is admitted. */
 export interface Version {
@@ -19,7 +22,8 @@ export interface Version {
   readonly resourceOverrides: readonly string[];
   readonly labels: Labels;
   readonly applyStrategy: ApplyStrategy;
-  readonly rendering: Rendering;
+  /** Rendered when it is first asked for: on a cluster that has it already, nobody does. */
+  readonly rendering: () => Rendering;
 }
 
 /** Everything that the versions of one placement are made from. */
@@ -36,23 +40,55 @@ export interface VersionSources {
 /** Manifests by digest: this commit's and those of earlier ones that are still in force. */
 export type Content = (digest: Digest) => Manifest | null;
 
-/** Gives, for any cluster, the version that it should carry; null while the snapshot's content cannot be had. */
+/**
+ * Gives, for any cluster, the version that it should carry; null while the snapshot's content cannot be had.
+ * Clusters that are to carry the same get the same version (`===`).
+ */
 export function versionsOf(sources: VersionSources): ((cluster: MemberCluster) => Version) | null {
-  const { snapshot, overrides, applyStrategy, scopes, placement } = sources;
-  const restored = restoreResources(snapshot, sources.content);
+  const restored = restoreResources(sources.snapshot, sources.content);
   if (restored.kind === "missing") return null;
   const { resources } = restored;
-  const candidates = overridesOf(placement, resources, overrides, scopes);
-  return ({ name, labels }) => {
-    const applicable = overridesOn(labels, candidates);
-    return {
-      resourceIndex: snapshot.index,
-      clusterOverrides: applicable.filter((it) => it.namespace === null).map((it) => it.name),
-      resourceOverrides: applicable.filter((it) => it.namespace !== null).map((it) => `${it.namespace}/${it.name}`),
-      labels: consultedLabels(candidates, labels),
-      applyStrategy,
-      rendering: render({ resources, overrides: applicable, cluster: name, labels, scopes }),
-    };
+  const candidates = overridesOf(sources.placement, resources, sources.overrides, sources.scopes);
+  const made = new Map<string, Version>();
+  return (cluster) => {
+    const applicable = candidates.length === 0 ? candidates : overridesOn(cluster.labels, candidates);
+    const labels = consultedLabels(candidates, cluster.labels);
+    const key = candidates.length === 0 ? "" : sharingKey(cluster, applicable, labels);
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const version = versionFor(cluster, { sources, resources, applicable, labels });
+    made.set(key, version);
+    return version;
+  };
+}
+
+function sharingKey({ name }: MemberCluster, applicable: readonly OverrideSnapshot[], labels: Labels): string {
+  const alone = applicable.some(dependsOnName) ? name : "";
+  return JSON.stringify([alone, applicable.map(overrideSnapshotKey), labels]);
+}
+
+interface Ingredients {
+  readonly sources: VersionSources;
+  readonly resources: readonly RenderSource[];
+  readonly applicable: readonly OverrideSnapshot[];
+  readonly labels: Labels;
+}
+
+function versionFor(
+  { name, labels: all }: MemberCluster,
+  { sources: { snapshot, applyStrategy, scopes }, resources, applicable, labels }: Ingredients,
+): Version {
+  let rendering: Rendering | null = null;
+  return {
+    resourceIndex: snapshot.index,
+    clusterOverrides: applicable.filter((it) => it.namespace === null).map((it) => it.name),
+    resourceOverrides: applicable.filter((it) => it.namespace !== null).map((it) => `${it.namespace}/${it.name}`),
+    labels,
+    applyStrategy,
+    rendering: () => {
+      rendering ??= render({ resources, overrides: applicable, cluster: name, labels: all, scopes });
+      return rendering;
+    },
   };
 }
 
@@ -60,8 +96,8 @@ export function versionsOf(sources: VersionSources): ((cluster: MemberCluster) =
 export function isCurrent(target: Target | null, version: Version): boolean {
   if (target === null || target.resourceIndex !== version.resourceIndex) return false;
   return (
-    sameJson(target.clusterOverrides, version.clusterOverrides) &&
-    sameJson(target.resourceOverrides, version.resourceOverrides) &&
+    sameList(target.clusterOverrides, version.clusterOverrides) &&
+    sameList(target.resourceOverrides, version.resourceOverrides) &&
     sameJson(target.labels, version.labels) &&
     sameJson(target.applyStrategy as unknown as Json, version.applyStrategy as unknown as Json)
   );
@@ -81,32 +117,48 @@ export function renderTarget(
   if (target === null || snapshot === undefined) return null;
   const restored = restoreResources(snapshot, sources.content);
   if (restored.kind === "missing") return null;
-  const named = new Map(sources.overrides.map((it) => [overrideSnapshotKey(it), it]));
+  const named = overridesByName(sources.overrides);
   const overrides = [...target.clusterOverrides, ...target.resourceOverrides].map((it) => named.get(it));
   if (!overrides.every((it) => it !== undefined)) return null;
   return render({ resources: restored.resources, overrides, cluster, labels: target.labels, scopes: sources.scopes });
 }
 
+const overridesByName = remembered(
+  (overrides: readonly OverrideSnapshot[]): ReadonlyMap<string, OverrideSnapshot> =>
+    new Map(overrides.map((it) => [overrideSnapshotKey(it), it])),
+);
+
 /** Manifests of this commit and of those that the shell fetched for targets of earlier ones. */
 export function contentOf({ intent, archive }: World): Content {
   let current: ReadonlyMap<Digest, Manifest> | null = null;
   return (digest) => {
-    current ??= new Map([...intent.objects.values()].map((it) => [it.digest, it.manifest]));
+    current ??= manifestsIn(intent.objects);
     return current.get(digest) ?? archive.get(digest) ?? null;
   };
 }
 
-const keysBy = new WeakMap<ResourceSnapshot, ReadonlySet<ObjectKey>>();
+const manifestsIn = remembered(
+  (objects: Intent["objects"]): ReadonlyMap<Digest, Manifest> =>
+    new Map([...objects.values()].map((it) => [it.digest, it.manifest])),
+);
 
 /** The keys of the objects that a snapshot lists; one set per snapshot, since every cluster and every pass asks. */
-export function keysOf(snapshot: ResourceSnapshot): ReadonlySet<ObjectKey> {
-  const known = keysBy.get(snapshot);
-  if (known !== undefined) return known;
-  const keys = new Set(snapshot.resources.map((it) => objectKey(it.id)));
-  keysBy.set(snapshot, keys);
-  return keys;
+export const keysOf: (snapshot: ResourceSnapshot) => ReadonlySet<ObjectKey> = remembered(
+  ({ resources }) => new Set(resources.map((it) => objectKey(it.id))),
+);
+
+/** The resource snapshot of that index; null when there is none. */
+export function snapshotOf({ resourceSnapshots }: PlacementRecord, index: number): ResourceSnapshot | null {
+  // The newest are asked for most.
+  for (let at = resourceSnapshots.length - 1; at >= 0; at -= 1) {
+    const snapshot = resourceSnapshots[at];
+    if (snapshot?.index === index) return snapshot;
+  }
+  return null;
 }
 
 /** The objects a rendering consists of; none when it failed. */
 export const objectsOf = (rendering: Rendering | null): readonly ObjectId[] =>
-  rendering?.kind === "rendered" ? rendering.manifests.map((it) => it.id) : [];
+  rendering?.kind === "rendered" ? idsOf(rendering.manifests) : [];
+
+const idsOf = remembered((manifests: readonly RenderedManifest[]): readonly ObjectId[] => manifests.map((it) => it.id));

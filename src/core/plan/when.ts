@@ -1,5 +1,5 @@
 import type { MemberCluster } from "../model/cluster.ts";
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Binding, PlacementRecord, Target } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { Reason, RenderedTarget } from "../model/plan.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
@@ -8,8 +8,8 @@ import { type RollOut, rollOut } from "../rollout/rolling-update.ts";
 import type { FailedRendering, PlanContext } from "./context.ts";
 import { doomedObjects, foreseenDooms } from "./doom.ts";
 import type { Doom } from "./guard.ts";
-import { sameMap } from "./record.ts";
-import { admitted, relabelled, withdrawn } from "./transition.ts";
+import { revisedMap } from "./identity.ts";
+import { admitted, relabelled, targetOf, withdrawn } from "./transition.ts";
 import { isCurrent, type Version } from "./version.ts";
 
 /** How far a placement's rollout goes now: its bindings with new targets and removals, and what that takes away. */
@@ -26,9 +26,19 @@ export interface When {
   /** Objects that a cluster carries and is to lose, although nothing of that has begun. */
   readonly doomed: (cluster: ClusterName) => readonly ObjectId[];
   readonly wakeAt: Instant | null;
+  /** Every cluster is on the version that it should have, so that a new commit as such takes nothing away. */
+  readonly isSettled: boolean;
 }
 
-type Versions = ReadonlyMap<ClusterName, Version>;
+/** A binding with all that decides what becomes of it now. */
+interface Row {
+  readonly binding: Binding;
+  /** Null where there is nothing to move to: the placement leaves the cluster, or the cluster left the fleet. */
+  readonly version: Version | null;
+  readonly isCurrent: boolean;
+  readonly failure: FailedRendering | null;
+  readonly readiness: Readiness;
+}
 
 /** Admits new versions, new clusters and removals as far as the rolling update's budget goes (`spec/rollout.md` §1). */
 export function decideWhen(
@@ -38,23 +48,25 @@ export function decideWhen(
 ): When {
   const versions = versionsFor(before, versionOf, context);
   const record = { ...before, bindings: renamed(before.bindings, versions) };
-  const readiness = new Map([...record.bindings.values()].map((it) => [it.cluster, readinessIn(context, record, it)]));
+  const rows = rowsOf(record, versions, context);
   const outcome = rollOut({
     policy: record.spec.policy,
     rollingUpdate: record.spec.strategy.rollingUpdate,
-    bindings: [...record.bindings.values()].map((it) => ({
-      cluster: it.cluster,
-      state: it.state,
-      removing: it.removal !== null,
-      upToDate: isSettledOn(it, versions.get(it.cluster)),
-      readiness: readiness.get(it.cluster) ?? { kind: "unknown" },
+    bindings: rows.map(({ binding, version, isCurrent, failure, readiness }) => ({
+      cluster: binding.cluster,
+      state: binding.state,
+      removing: binding.removal !== null,
+      // A version that cannot be rendered is nothing to move to: the cluster keeps what it has and takes no one's turn.
+      upToDate: version === null || isCurrent || failure !== null,
+      readiness,
     })),
   });
   const moved = carryOut(outcome, { record, versions, context });
-  const unrenderable = failuresOf(versions);
+  const isSettled = rows.every((it) => it.isCurrent);
+  const unrenderable = new Map(rows.flatMap((it) => (it.failure === null ? [] : [[it.binding.cluster, it.failure]])));
   return {
     ...moved,
-    dooms: foreseenDooms(record, versions, context),
+    dooms: isSettled ? [] : foreseenDooms(record, versions, context),
     reasons: [
       ...startReasons(record, moved.rendered),
       ...failureReasons(record, unrenderable),
@@ -62,14 +74,17 @@ export function decideWhen(
     ],
     heldBack: new Set(outcome.heldBack.flatMap((it) => it.clusters)),
     unrenderable,
-    readiness,
+    readiness: new Map(rows.map((it) => [it.binding.cluster, it.readiness])),
     doomed: (cluster) => {
       const binding = moved.bindings.get(cluster);
       return binding === undefined ? [] : doomedObjects(binding, versions.get(cluster), record, context);
     },
-    wakeAt: earliest(outcome.wakeAt, ...[...readiness.values()].map(turnsAt)),
+    wakeAt: rows.reduce((at, it) => earliest(at, turnsAt(it.readiness)), outcome.wakeAt),
+    isSettled,
   };
 }
+
+type Versions = ReadonlyMap<ClusterName, Version>;
 
 function versionsFor(
   { bindings }: PlacementRecord,
@@ -87,31 +102,36 @@ function versionsFor(
 }
 
 /** Clusters that the latest version would change nothing on are on it: there is nothing to pace. */
-function renamed(bindings: PlacementRecord["bindings"], versions: Versions): PlacementRecord["bindings"] {
-  const next = new Map(
-    [...bindings].map(([cluster, it]) => {
-      const version = versions.get(cluster);
-      return [cluster, version === undefined ? it : relabelled(it, version)];
-    }),
-  );
-  return sameMap(next, bindings) ? bindings : next;
+const renamed = (bindings: PlacementRecord["bindings"], versions: Versions): PlacementRecord["bindings"] =>
+  revisedMap(bindings, (it, cluster) => {
+    const version = versions.get(cluster);
+    return version === undefined ? it : relabelled(it, version);
+  });
+
+function rowsOf(record: PlacementRecord, versions: Versions, context: PlanContext): readonly Row[] {
+  const rows: Row[] = [];
+  for (const [cluster, binding] of record.bindings) {
+    const version = versions.get(cluster) ?? null;
+    const isOn = version !== null && isCurrent(binding.target, version);
+    // What a cluster is on was rendered when it got there.
+    const rendering = version === null || isOn ? null : version.rendering();
+    const failure = rendering?.kind === "failed" ? rendering : null;
+    rows.push({ binding, version, isCurrent: isOn, failure, readiness: readinessIn(context, record, binding) });
+  }
+  return rows;
 }
 
 /** How a binding is, as its member's silence, its deadlines and its facts have it. */
-export function readinessIn({ world, ledger }: PlanContext, record: PlacementRecord, binding: Binding): Readiness {
+export function readinessIn({ world, roster }: PlanContext, record: PlacementRecord, binding: Binding): Readiness {
   const { strategy } = record.spec;
-  const isTroubled = ledger.clusters.get(binding.cluster)?.trouble != null;
+  const seat = roster.get(binding.cluster);
   return readinessOf(binding, {
-    contact: isTroubled ? "unreachable" : world.observed.has(binding.cluster) ? "reached" : "unasked",
+    contact: seat?.trouble != null ? "unreachable" : seat?.said != null ? "reached" : "unasked",
     progressDeadline: strategy.progressDeadline,
     unavailablePeriod: strategy.rollingUpdate.unavailablePeriod,
     now: world.now,
   });
 }
-
-/** A version that cannot be rendered is nothing to move to: the cluster keeps what it has and takes no one's turn. */
-const isSettledOn = ({ target }: Binding, version: Version | undefined): boolean =>
-  version === undefined || version.rendering.kind === "failed" || isCurrent(target, version);
 
 interface Move {
   readonly record: PlacementRecord;
@@ -119,33 +139,43 @@ interface Move {
   readonly context: PlanContext;
 }
 
-function carryOut(outcome: RollOut, { record, versions, context }: Move): Pick<When, "bindings" | "rendered"> {
+function carryOut(outcome: RollOut, move: Move): Pick<When, "bindings" | "rendered"> {
+  const { record, context } = move;
+  const { bind, update, remove } = outcome;
+  if (bind.length + update.length + remove.length === 0) return { bindings: record.bindings, rendered: [] };
   const bindings = new Map(record.bindings);
-  const rendered: RenderedTarget[] = [];
-  for (const cluster of [...outcome.bind, ...outcome.update]) {
-    const rendering = versions.get(cluster)?.rendering;
-    const binding = bindings.get(cluster);
-    const version = versions.get(cluster);
-    if (binding === undefined || version === undefined || rendering?.kind !== "rendered") continue;
-    bindings.set(cluster, admitted(binding, { version, rendering, record, context }));
-    rendered.push({ cluster, placement: record.key, manifests: rendering.manifests });
-  }
-  for (const cluster of outcome.remove) {
+  const rendered = admit([...bind, ...update], bindings, move);
+  for (const cluster of remove) {
     const binding = bindings.get(cluster);
     const gone = binding === undefined ? null : withdrawn(binding, { record, context });
     if (gone === null) bindings.delete(cluster);
     else bindings.set(cluster, gone);
   }
-  const isMoved = rendered.length > 0 || outcome.remove.length > 0;
+  const isMoved = rendered.length > 0 || remove.length > 0;
   return { bindings: isMoved ? bindings : record.bindings, rendered };
 }
 
-const failuresOf = (versions: Versions): ReadonlyMap<ClusterName, FailedRendering> =>
-  new Map(
-    [...versions].flatMap(([cluster, { rendering }]): [ClusterName, FailedRendering][] =>
-      rendering.kind === "failed" ? [[cluster, rendering]] : [],
-    ),
-  );
+/** Gives each of `clusters` its version, in `bindings`. */
+function admit(
+  clusters: readonly ClusterName[],
+  bindings: Map<ClusterName, Binding>,
+  { record, versions, context }: Move,
+): readonly RenderedTarget[] {
+  const rendered: RenderedTarget[] = [];
+  const targets = new Map<Version, Target>();
+  for (const cluster of clusters) {
+    const binding = bindings.get(cluster);
+    const version = versions.get(cluster);
+    const rendering = version?.rendering();
+    if (binding === undefined || version === undefined || rendering?.kind !== "rendered") continue;
+    const target = targets.get(version) ?? targetOf(version, rendering.digest, context);
+    targets.set(version, target);
+    const { manifests } = rendering;
+    bindings.set(cluster, admitted(binding, { target, manifests, record, context }));
+    rendered.push({ cluster, placement: record.key, manifests });
+  }
+  return rendered;
+}
 
 function startReasons(record: PlacementRecord, rendered: readonly RenderedTarget[]): readonly Reason[] {
   const resourceIndex = record.resourceSnapshots.at(-1)?.index;

@@ -1,32 +1,32 @@
 import { digestOf } from "../model/digest.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import type { Binding, ClusterDecision, Ledger, PlacementRecord } from "../model/ledger.ts";
-import type { Reason, World } from "../model/plan.ts";
+import { remembered } from "../model/memo.ts";
+import type { Reason } from "../model/plan.ts";
 import { type ClusterName, compareText, type Instant, type Sequence } from "../model/value.ts";
 import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
 import { profiles } from "../schedule/profile.ts";
 import { recordVerdict } from "../schedule/record-verdict.ts";
 import { type Schedule, schedule } from "../schedule/schedule.ts";
-import { sameMap } from "./record.ts";
+import type { PlanContext } from "./context.ts";
+import { revised, sameList, sameMap } from "./identity.ts";
 
-/** Where a placement goes: its record with policy snapshot, decisions and bindings brought up to date. */
+/** Where a placement goes. */
 export interface Where {
+  /** With policy snapshots, decisions and bindings brought up to date; the same one when they are. */
   readonly record: PlacementRecord;
   readonly reasons: readonly Reason[];
   readonly wakeAt: Instant | null;
 }
 
 /** Runs one scheduling cycle over a placement and carries it out on the bindings. */
-export function decideWhere(record: PlacementRecord, { intent, now }: World, ledger: Ledger): Where {
+export function decideWhere(record: PlacementRecord, { world, ledger, candidates }: PlanContext): Where {
+  const { intent, now } = world;
   const { policy } = record.spec;
-  const inUse = new Set([...record.bindings.values()].map((it) => it.policySnapshot));
+  const inUse = snapshotsInUse(record.bindings);
   const historyLimit = record.spec.revisionHistoryLimit;
   const snapshots = nextPolicySnapshots(record.policySnapshots, policy, { historyLimit, inUse });
   const latest = snapshots.at(-1)?.index ?? 0;
-  const candidates = [...intent.clusters.values()].map((cluster) => ({
-    cluster,
-    trouble: ledger.clusters.get(cluster.name)?.trouble ?? null,
-  }));
   const standings = [...record.bindings.values()].map((it) => ({
     cluster: it.cluster,
     state: it.state,
@@ -37,17 +37,19 @@ export function decideWhere(record: PlacementRecord, { intent, now }: World, led
   }));
   const outcome = schedule({ policy, candidates, standings, now }, profiles[intent.fleet.profile]);
   const bindings = carryOut(outcome, { record, latest, ledger, members: intent.clusters });
-  const policySnapshots = snapshots.map((it) =>
-    it.index === latest ? recordVerdict(it, outcome, record.generation, now) : it,
-  );
-  const same = policySnapshots.length === record.policySnapshots.length;
-  const kept = same && policySnapshots.every((it, at) => it === record.policySnapshots[at]);
+  const told = snapshots.map((it) => (it.index === latest ? recordVerdict(it, outcome, record.generation, now) : it));
+  const policySnapshots = sameList(told, record.policySnapshots) ? record.policySnapshots : told;
   return {
-    record: { ...record, bindings, policySnapshots: kept ? record.policySnapshots : policySnapshots },
+    record: revised(record, { bindings, policySnapshots }),
     reasons: shortfall(record, outcome),
     wakeAt: outcome.wakeAt,
   };
 }
+
+const snapshotsInUse = remembered(
+  (bindings: PlacementRecord["bindings"]): ReadonlySet<number> =>
+    new Set([...bindings.values()].map((it) => it.policySnapshot)),
+);
 
 interface Stage {
   readonly record: PlacementRecord;
@@ -58,9 +60,11 @@ interface Stage {
 
 function carryOut(outcome: Schedule, stage: Stage): ReadonlyMap<ClusterName, Binding> {
   const { record, latest, members } = stage;
+  const left = [...record.bindings.keys()].filter((it) => !members.has(it));
+  if (outcome.drop.length + outcome.keep.length + outcome.create.length + left.length === 0) return record.bindings;
   const next = new Map<ClusterName, Binding>(record.bindings);
   // A member that left is nobody's business any more: nothing is deleted from it (`RULINGS.md` D 2).
-  for (const cluster of record.bindings.keys()) if (!members.has(cluster)) next.delete(cluster);
+  for (const cluster of left) next.delete(cluster);
   for (const cluster of outcome.drop) {
     const binding = next.get(cluster);
     if (binding === undefined || binding.state === "Unscheduled") continue;
@@ -79,29 +83,37 @@ function carryOut(outcome: Schedule, stage: Stage): ReadonlyMap<ClusterName, Bin
   for (const { decision, state } of outcome.keep) {
     const binding = next.get(decision.cluster);
     if (binding !== undefined)
-      next.set(decision.cluster, revised(binding, { decision, state, policySnapshot: latest }));
+      next.set(decision.cluster, rejudged(binding, { decision, state, policySnapshot: latest }));
   }
   for (const decision of outcome.create) {
     const binding = next.get(decision.cluster);
     const made =
       binding === undefined
         ? newBinding(decision, stage)
-        : revised(binding, { decision, state: "Scheduled", policySnapshot: latest });
+        : rejudged(binding, { decision, state: "Scheduled", policySnapshot: latest });
     next.set(decision.cluster, made);
   }
   const sorted = new Map([...next].sort(([a], [b]) => compareText(a, b)));
   return sameMap(sorted, record.bindings) ? record.bindings : sorted;
 }
 
-function revised(
+function rejudged(
   binding: Binding,
   { decision, state, policySnapshot }: Pick<Binding, "decision" | "state" | "policySnapshot">,
 ): Binding {
   const previousState = null;
   const same =
     binding.state === state && binding.policySnapshot === policySnapshot && binding.previousState === previousState;
-  if (same && sameJson(binding.decision as unknown as Json, decision as unknown as Json)) return binding;
-  return { ...binding, decision, state, policySnapshot, previousState, generation: binding.generation + 1 };
+  const isSaid = sameJson(binding.decision as unknown as Json, decision as unknown as Json);
+  if (same && isSaid) return binding;
+  return {
+    ...binding,
+    decision: isSaid ? binding.decision : decision,
+    state,
+    policySnapshot,
+    previousState,
+    generation: binding.generation + 1,
+  };
 }
 
 function newBinding(decision: ClusterDecision, { record, latest, ledger }: Stage): Binding {
@@ -116,11 +128,14 @@ function newBinding(decision: ClusterDecision, { record, latest, ledger }: Stage
     decision,
     target: null,
     removal: null,
-    leaving: [],
+    leaving: nothing,
     facts: null,
-    conditions: [],
+    conditions: nothing,
   };
 }
+
+// One for all: a hundred thousand bindings begin with it.
+const nothing: readonly never[] = [];
 
 /** KubeFleet's pieces and lengths (`spec/scheduling.md` §11.1), with a hash of both names for the random suffix (`RULINGS.md` A 40). */
 const bindingName = (placement: string, cluster: ClusterName): string =>

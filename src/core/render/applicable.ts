@@ -49,6 +49,7 @@ export const matchesRule = (clusters: OverrideSnapshot["spec"]["rules"][number][
  * (`RULINGS.md` C 22).
  */
 export function consultedLabels(overrides: readonly OverrideSnapshot[], labels: Labels): Labels {
+  if (overrides.length === 0) return {};
   const keys = new Set<string>();
   for (const override of overrides) {
     const { selectors, texts } = lookups(override);

@@ -1,32 +1,25 @@
 import type { Intent } from "../model/intent.ts";
-import type { SourcedManifest } from "../model/manifest.ts";
-import { kindKey } from "../model/scope.ts";
+import type { ObjectKey, SourcedManifest } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
+import { kindKey, type Scope } from "../model/scope.ts";
 
 /** The objects of one commit by what selection asks for: their kind, and the namespace they live in. */
 export interface ObjectIndex {
-  readonly objects: Intent["objects"];
+  readonly objects: Shelf<ObjectKey, SourcedManifest>;
   /** Under `group/Kind`, whatever the version. */
-  readonly byKind: ReadonlyMap<string, readonly SourcedManifest[]>;
-  readonly byNamespace: ReadonlyMap<string, readonly SourcedManifest[]>;
+  readonly byKind: Shelf<string, readonly SourcedManifest[]>;
+  readonly byNamespace: Shelf<string, readonly SourcedManifest[]>;
 }
 
-const indexes = new WeakMap<Intent["objects"], ObjectIndex>();
+/** A map in which things are only looked up. */
+export type Shelf<K, V> = Pick<ReadonlyMap<K, V>, "get">;
 
-/**
- * The index of `objects`, built once per map: a thousand placements then cost what they select, not what the fleet
- * holds.
- */
-export function objectIndexOf(objects: Intent["objects"]): ObjectIndex {
-  const built = indexes.get(objects);
-  if (built !== undefined) return built;
-  const index: ObjectIndex = {
-    objects,
-    byKind: groupBy(objects, (it) => kindKey(it.id)),
-    byNamespace: groupBy(objects, (it) => it.id.namespace),
-  };
-  indexes.set(objects, index);
-  return index;
-}
+/** The index of `objects`, built once per map: a thousand placements then cost what they select, not what the fleet holds. */
+export const objectIndexOf: (objects: Intent["objects"]) => ObjectIndex = remembered((objects) => ({
+  objects,
+  byKind: groupBy(objects, (it) => kindKey(it.id)),
+  byNamespace: groupBy(objects, (it) => it.id.namespace),
+}));
 
 function groupBy(
   objects: Intent["objects"],
@@ -42,3 +35,42 @@ function groupBy(
   }
   return groups;
 }
+
+/** All that a selection is made from. */
+export interface Shelves extends ObjectIndex {
+  readonly scopes: Shelf<string, Scope>;
+}
+
+/** One thing that was looked up, and what was there. */
+export interface Look {
+  readonly shelf: keyof Shelves;
+  readonly key: string;
+  readonly found: unknown;
+}
+
+/** The same shelves; what is looked up there is noted in `looks`. */
+export function noted(shelves: Shelves, looks: Look[]): Shelves {
+  const noting = <K extends string, V>(shelf: keyof Shelves, it: Shelf<K, V>): Shelf<K, V> => ({
+    get: (key) => {
+      const found = it.get(key);
+      looks.push({ shelf, key, found });
+      return found;
+    },
+  });
+  return {
+    objects: noting("objects", shelves.objects),
+    byKind: noting("byKind", shelves.byKind),
+    byNamespace: noting("byNamespace", shelves.byNamespace),
+    scopes: noting("scopes", shelves.scopes),
+  };
+}
+
+/** Whether the same stands where it stood: whatever was made of these looks alone would come out the same. */
+export const findsAgain = (shelves: Shelves, looks: readonly Look[]): boolean =>
+  looks.every(({ shelf, key, found }) => {
+    const now: unknown = (shelves[shelf] as Shelf<string, unknown>).get(key);
+    return now === found || (Array.isArray(now) && Array.isArray(found) && sameItems(now, found));
+  });
+
+const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((it, at) => it === b[at]);

@@ -1,9 +1,10 @@
 import { type Json, sameJson } from "../model/json.ts";
+import { remembered } from "../model/memo.ts";
 import type { Override, OverrideSnapshot, OverrideSpec } from "../model/override.ts";
 import { compareText } from "../model/value.ts";
 
-// KubeFleet keeps ten per override (`spec/apply.md` §1.1).
-const historyLimit = 10;
+/** Snapshots that stay of one override, in use or not: ten, as KubeFleet has it (`spec/apply.md` §1.1). */
+export const overrideHistory = 10;
 
 /** How bindings name an override's snapshot: `name` when cluster-scoped, `namespace/name` otherwise. */
 export const overrideSnapshotKey = ({ namespace, name }: OverrideSnapshot): string =>
@@ -27,18 +28,31 @@ export function nextOverrideSnapshots(
   for (const [key, override] of live) chains.set(key, grown(chains.get(key) ?? [], override));
   const next = [...chains]
     .flatMap(([key, chain]) => {
-      const first = live.has(key) ? chain.length - historyLimit : chain.length;
+      const first = live.has(key) ? chain.length - overrideHistory : chain.length;
       return chain.filter((it, at) => at >= first || inUse.has(overrideSnapshotKey(it)));
     })
     .sort(bySnapshot);
   return next.length === before.length && next.every((it, at) => it === before[at]) ? before : next;
 }
 
-/** The newest snapshot of every override that exists, in the order of `snapshots`. */
+/**
+ * The newest snapshot of every override that exists, in the order of `snapshots`. The same list (`===`) as long as it
+ * says the same: what is looked up in it is indexed once.
+ */
 export function latestOf(
   snapshots: readonly OverrideSnapshot[],
   overrides: readonly Override[],
 ): readonly OverrideSnapshot[] {
+  const last = lastOf(snapshots);
+  const next = newestOf(snapshots, overrides);
+  const isSame = next.length === last.list.length && next.every((it, at) => it === last.list[at]);
+  if (!isSame) last.list = next;
+  return last.list;
+}
+
+const lastOf = remembered((_: readonly OverrideSnapshot[]): { list: readonly OverrideSnapshot[] } => ({ list: [] }));
+
+function newestOf(snapshots: readonly OverrideSnapshot[], overrides: readonly Override[]): readonly OverrideSnapshot[] {
   const live = new Set(overrides.map((it) => chainKey(it.namespace, it.name)));
   const newest = new Map<string, OverrideSnapshot>();
   for (const snapshot of snapshots) {

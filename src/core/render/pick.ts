@@ -2,9 +2,9 @@ import { memberAt, textsOf } from "../model/json.ts";
 import { objectKey, objectText, type SourcedManifest } from "../model/manifest.ts";
 import { isReservedNamespace } from "../model/names.ts";
 import type { ResourceSelector } from "../model/placement.ts";
-import { kindKey, type Scope, type ScopeTable } from "../model/scope.ts";
+import { kindKey, type Scope } from "../model/scope.ts";
 import { selects } from "../model/selector.ts";
-import type { ObjectIndex } from "./object-index.ts";
+import type { Shelves } from "./object-index.ts";
 import { isDeniedKind, isMadeByCluster } from "./placeable.ts";
 import { scopeOf } from "./scope-of.ts";
 import { inSelectionOrder } from "./selection-order.ts";
@@ -24,8 +24,7 @@ export interface Picked {
 
 /** What every selector of one placement is evaluated against. */
 export interface Setting {
-  readonly index: ObjectIndex;
-  readonly scopes: ScopeTable;
+  readonly index: Shelves;
   readonly scope: Scope;
   /** Where namespaced objects are looked for; null when this placement may not select them directly. */
   readonly namespace: string | null;
@@ -72,8 +71,8 @@ function homeless({ name }: ResourceSelector, found: Picked, { index }: Setting)
 }
 
 /** Everything in a namespace that may be placed. */
-function contentsOf(namespace: string, { index, scopes }: Setting): Picked {
-  const inside = (index.byNamespace.get(namespace) ?? []).filter((it) => scopeOf(it.id, scopes) === "Namespaced");
+function contentsOf(namespace: string, { index }: Setting): Picked {
+  const inside = (index.byNamespace.get(namespace) ?? []).filter((it) => scopeOf(it.id, index.scopes) === "Namespaced");
   const skipped = inside.filter((it) => isDeniedKind(it.id) || isMadeByCluster(it, index));
   const left = new Set(skipped);
   return picked(
@@ -112,8 +111,8 @@ function pickObjects(selector: ResourceSelector, setting: Setting): Picked | Ref
  * The scope of a selector's kind, from the table or, failing that, from its objects: all of them have a namespace, or
  * nobody knows.
  */
-function kindScope(selector: ResourceSelector, { index, scopes }: Setting): Scope | null {
-  const known = scopes.get(kindKey(selector));
+function kindScope(selector: ResourceSelector, { index }: Setting): Scope | null {
+  const known = index.scopes.get(kindKey(selector));
   if (known !== undefined) return known;
   const objects = index.byKind.get(kindKey(selector)) ?? [];
   return objects.length > 0 && objects.every((it) => it.id.namespace !== null) ? "Namespaced" : null;
@@ -140,7 +139,7 @@ function matching(selector: ResourceSelector, namespace: string | null, { index 
 function candidatesOf(
   selector: ResourceSelector,
   namespace: string | null,
-  index: ObjectIndex,
+  index: Shelves,
 ): readonly SourcedManifest[] {
   const { group, kind, name } = selector;
   if (name !== null) {

@@ -50,7 +50,7 @@ export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): bo
     case "/Secret":
       return member(manifest, "type") === "kubernetes.io/service-account-token";
     case "/Endpoints":
-      return index.objects.has(objectKey({ ...id, kind: "Service" }));
+      return index.objects.get(objectKey({ ...id, kind: "Service" })) !== undefined;
     case "discovery.k8s.io/EndpointSlice":
       return memberAt(manifest, "metadata", "labels", "endpointslice.kubernetes.io/managed-by") !== null;
     default:

@@ -6,5 +6,5 @@ import { kindKey, type Scope, type ScopeTable } from "../model/scope.ts";
  *
  * An unknown kind without namespace stays unknown: it is never guessed (`DESIGN.md` §7, `RULINGS.md` C 31).
  */
-export const scopeOf = (id: ObjectId, scopes: ScopeTable): Scope | null =>
+export const scopeOf = (id: ObjectId, scopes: Pick<ScopeTable, "get">): Scope | null =>
   scopes.get(kindKey(id)) ?? (id.namespace === null ? null : "Namespaced");

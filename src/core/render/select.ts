@@ -3,7 +3,7 @@ import { type ObjectKey, objectKey, type SourcedManifest } from "../model/manife
 import { isReservedNamespace } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
 import type { ScopeTable } from "../model/scope.ts";
-import { type ObjectIndex, objectIndexOf } from "./object-index.ts";
+import { findsAgain, type Look, noted, objectIndexOf, type Shelves } from "./object-index.ts";
 import {
   isNamespaceKind,
   listed,
@@ -18,7 +18,7 @@ import { unplaceable } from "./placeable.ts";
 import { inSelectionOrder } from "./selection-order.ts";
 
 /** What a placement places, or why it can place nothing: KubeFleet's InvalidResourceSelectors. */
-type Selection =
+export type Selection =
   | {
       readonly kind: "selected";
       /** In KubeFleet's order of selection; each object once. */
@@ -31,19 +31,43 @@ type Selection =
     }
   | Refused;
 
+/** What a selection is made from. */
+export interface Sources {
+  readonly objects: Intent["objects"];
+  readonly scopes: ScopeTable;
+}
+
+/** How a placement selected last. */
+interface Selected extends Sources {
+  readonly looks: readonly Look[];
+  readonly selection: Selection;
+}
+
+const lastBy = new WeakMap<Placement, Selected>();
+
 /**
  * Decides which objects of the repository a placement places.
  *
  * Selectors are ORed. Where KubeFleet refuses a whole placement for an overlap or for a reserved namespace that labels
  * match, the rest is selected and a warning says so (`spec/scheduling.md` §16; `RULINGS.md` A 13–15, 57).
- * Costs what is selected: the objects are indexed once per commit.
+ * Costs what is selected: the objects are indexed once per commit, and while everything that was looked up is found
+ * again, the same selection (`===`) is given.
  */
-export function selectResources(
-  placement: Placement,
-  sources: { readonly objects: Intent["objects"]; readonly scopes: ScopeTable },
-): Selection {
-  const index = objectIndexOf(sources.objects);
-  const setting = settingOf(placement, index, sources.scopes);
+export function selectResources(placement: Placement, { objects, scopes }: Sources): Selection {
+  const last = lastBy.get(placement);
+  if (last?.objects === objects && last.scopes === scopes) return last.selection;
+  const index: Shelves = { ...objectIndexOf(objects), scopes };
+  const looks: Look[] = [];
+  const isSame = last !== undefined && findsAgain(index, last.looks);
+  const next = isSame
+    ? { ...last, objects, scopes }
+    : { objects, scopes, looks, selection: select(placement, noted(index, looks)) };
+  lastBy.set(placement, next);
+  return next.selection;
+}
+
+function select(placement: Placement, index: Shelves): Selection {
+  const setting = settingOf(placement, index);
   if (setting.kind === "refused") return setting;
   const picks: Picked[] = [];
   for (const selector of placement.spec.resourceSelectors) {
@@ -60,10 +84,9 @@ export function selectResources(
  */
 function settingOf(
   { scope, namespace, spec }: Placement,
-  index: ObjectIndex,
-  scopes: ScopeTable,
+  index: Shelves,
 ): { readonly kind: "set"; readonly setting: Setting } | Refused {
-  const ground = { index, scopes, scope };
+  const ground = { index, scope };
   if (scope === "Namespaced") return { kind: "set", setting: { ...ground, namespace } };
   const [first, ...more] = spec.resourceSelectors.filter(
     (it) => isNamespaceKind(it) && it.selectionScope === "NamespaceWithResourceSelectors",
@@ -72,7 +95,8 @@ function settingOf(
   if (more.length > 0 || first.name === null)
     return refuse("NamespaceWithResourceSelectors needs exactly one Namespace selector, and that one needs a name");
   if (isReservedNamespace(first.name)) return refuseReserved(first.name);
-  if (!index.objects.has(objectKey({ group: "", kind: "Namespace", namespace: null, name: first.name })))
+  const home = objectKey({ group: "", kind: "Namespace", namespace: null, name: first.name });
+  if (index.objects.get(home) === undefined)
     return refuse(`there is no Namespace ${first.name} in the repository to select resources in; add it`);
   return { kind: "set", setting: { ...ground, namespace: first.name } };
 }

@@ -39,15 +39,17 @@ export function readinessOf({ target, facts }: Binding, context: ReadinessContex
   if (facts.applied === "pending") return inProgress(target, facts, context);
   switch (facts.phase) {
     case "available":
-      return { kind: "available" };
+      return available;
     case "untrackable": {
       const countsFrom = later(facts.since, context.unavailablePeriod);
-      return context.now >= countsFrom ? { kind: "available" } : { kind: "untrackable", countsFrom };
+      return context.now >= countsFrom ? available : { kind: "untrackable", countsFrom };
     }
     case "progressing":
       return inProgress(target, facts, context);
   }
 }
+
+const available: Readiness = { kind: "available" };
 
 /**
  * The deadline runs from the start on that cluster (`RULINGS.md` B 1). What comes to be in progress only after that

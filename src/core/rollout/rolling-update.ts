@@ -41,7 +41,7 @@ export interface Waiting {
  * not to be ready costs nothing; one that nobody can see counts as not ready and as still holding.
  */
 export function rollOut({ policy, rollingUpdate, bindings: unordered }: RolloutState): RollOut {
-  const bindings = [...unordered].sort((a, b) => compareText(a.cluster, b.cluster));
+  const bindings = inOrder(unordered);
   const budget = budgetOf(policy, rollingUpdate, bindings);
   const removals = admitRemovals(bindings.filter(isRemovalCandidate), budget);
   const updates = admitUpdates(bindings.filter(isUpdateCandidate), budget);
@@ -61,6 +61,11 @@ export function rollOut({ policy, rollingUpdate, bindings: unordered }: RolloutS
     pendingRemovals,
     wakeAt: nothingWaits ? null : earliest(...bindings.map((it) => turnsAt(it.readiness))),
   };
+}
+
+function inOrder(bindings: readonly RolloutBinding[]): readonly RolloutBinding[] {
+  const isOrdered = bindings.every((it, at) => at === 0 || (bindings[at - 1] as RolloutBinding).cluster < it.cluster);
+  return isOrdered ? bindings : [...bindings].sort((a, b) => compareText(a.cluster, b.cluster));
 }
 
 const isRemovalCandidate = ({ state, removing }: RolloutBinding): boolean => state === "Unscheduled" && !removing;

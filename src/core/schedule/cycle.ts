@@ -1,5 +1,6 @@
 import type { MemberCluster } from "../model/cluster.ts";
 import type { Binding, ClusterDecision, Trouble } from "../model/ledger.ts";
+import { remembered } from "../model/memo.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
 
@@ -7,7 +8,7 @@ import { type ClusterName, compareText, type Instant } from "../model/value.ts";
 export interface Cycle {
   /** The policy in force, with the present `numberOfClusters`. */
   readonly policy: PlacementPolicy;
-  /** Every member of the fleet, eligible or not. */
+  /** Every member of the fleet, eligible or not. Give the same array to all placements: what it says is looked up once. */
   readonly candidates: readonly Candidate[];
   /** Where the placement already is. At most one per cluster. */
   readonly standings: readonly Standing[];
@@ -38,9 +39,24 @@ export interface Standing {
 /** The cycle with everything in order of names, so that the order in which it was gathered cannot matter. */
 export const inOrder = (cycle: Cycle): Cycle => ({
   ...cycle,
-  candidates: [...cycle.candidates].sort((a, b) => compareText(a.cluster.name, b.cluster.name)),
-  standings: [...cycle.standings].sort((a, b) => compareText(a.cluster, b.cluster)),
+  candidates: candidatesInOrder(cycle.candidates),
+  standings: sortedBy(cycle.standings, (it) => it.cluster),
 });
+
+const candidatesInOrder = remembered((candidates: readonly Candidate[]) =>
+  sortedBy(candidates, (it) => it.cluster.name),
+);
+
+function sortedBy<T>(items: readonly T[], nameOf: (item: T) => string): readonly T[] {
+  const isSorted = items.every((it, at) => at === 0 || nameOf(items[at - 1] as T) < nameOf(it));
+  return isSorted ? items : [...items].sort((a, b) => compareText(nameOf(a), nameOf(b)));
+}
+
+/** Candidates by name. */
+export const membersIn = remembered(
+  (candidates: readonly Candidate[]): ReadonlyMap<ClusterName, Candidate> =>
+    new Map(candidates.map((it) => [it.cluster.name, it])),
+);
 
 /** Every standing in exactly one class; those that are being removed are in none. */
 export interface Classes {
@@ -58,7 +74,7 @@ export interface Classes {
  * Health plays no part: a binding on a silent member is bound like any other.
  */
 export function classify({ candidates, standings }: Cycle): Classes {
-  const members = new Set(candidates.map((it) => it.cluster.name));
+  const members = membersIn(candidates);
   const classes: Record<keyof Classes, Standing[]> = {
     unscheduled: [],
     dangling: [],
@@ -73,7 +89,7 @@ export function classify({ candidates, standings }: Cycle): Classes {
   return classes;
 }
 
-function classOf(standing: Standing, members: ReadonlySet<ClusterName>): keyof Classes | null {
+function classOf(standing: Standing, members: ReadonlyMap<ClusterName, unknown>): keyof Classes | null {
   if (standing.removing && standing.state !== "Scheduled") return null;
   if (standing.state === "Unscheduled") return "unscheduled";
   if (!members.has(standing.cluster)) return "dangling";

@@ -1,17 +1,27 @@
+import type { MemberCluster } from "../model/cluster.ts";
 import type { ClusterDecision } from "../model/ledger.ts";
+import { remembered } from "../model/memo.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { Candidate } from "./cycle.ts";
 import type { Refused } from "./framework.ts";
 
 type RecordedScore = NonNullable<ClusterDecision["score"]>;
 
-/** A cluster picked because it fits. Both scores are recorded, 0 if nothing was scored (`spec/scheduling.md` §11.2). */
-export const fitDecision = ({ cluster }: Candidate, score: RecordedScore): ClusterDecision => ({
+/**
+ * A cluster picked because it fits. Both scores are recorded, 0 if nothing was scored (`spec/scheduling.md` §11.2).
+ * Those without a score are the same for every placement, and a hundred thousand of them are one per cluster.
+ */
+export const fitDecision = ({ cluster }: Candidate, score: RecordedScore): ClusterDecision =>
+  score.affinity === 0 && score.topology === 0 ? plainFit(cluster) : scoredFit(cluster, score);
+
+const scoredFit = (cluster: MemberCluster, score: RecordedScore): ClusterDecision => ({
   cluster: cluster.name,
   selected: true,
   score: { affinity: score.affinity, topology: score.topology },
   reason: `picked ${cluster.name}: ${scoreText(score)}`,
 });
+
+const plainFit = remembered((cluster: MemberCluster) => scoredFit(cluster, { affinity: 0, topology: 0 }));
 
 /** A cluster that fits and was not needed. */
 export const surplusDecision = ({ cluster }: Candidate, score: RecordedScore): ClusterDecision => ({
@@ -26,7 +36,7 @@ export const refusedDecision = ({ cluster, plugin, because }: Refused): ClusterD
   cluster,
   selected: false,
   score: null,
-  reason: `${plugin}: ${because()}`,
+  reason: `${plugin}: ${because}`,
 });
 
 /** A cluster that the policy names. It has no score; a warning says what is wrong with it all the same. */

@@ -10,6 +10,8 @@ import type { Candidate } from "./cycle.ts";
  */
 export interface Plugin {
   readonly name: string;
+  /** It looks at one candidate at a time: what it says of one does not depend on the others. */
+  readonly judgesAlone: boolean;
   prepare(situation: Situation): Extensions;
 }
 
@@ -28,8 +30,10 @@ export interface Situation {
 
 /** The extension points of a plugin; all may be left out. */
 export interface Extensions {
-  /** Refuses a candidate, or gives null. The first plugin that refuses is the reason that people read. */
-  filter?(candidate: Candidate): Refusal | null;
+  /** Judges a candidate. The first plugin that does not let it pass is the reason that people read. */
+  filter?(candidate: Candidate): Judgement;
+  /** Puts into words why `filter` found a candidate unschedulable: of a thousand refusals twenty are read. */
+  because?(candidate: Candidate): string;
   /** The moment at which `filter` will answer otherwise if nothing but time passes; null when there is none. */
   turnsAt?(candidate: Candidate): Instant | null;
   /** Adds to the components of a candidate's score; a component left out is 0. */
@@ -38,12 +42,8 @@ export interface Extensions {
   readonly batchLimit?: number;
 }
 
-/** Why a candidate has no part in the batch. */
-export type Refusal =
-  /** Put into words only when asked: of a thousand refusals twenty are read. */
-  | { readonly kind: "unschedulable"; readonly because: () => string }
-  /** It counts already: neither a candidate nor in need of an explanation. */
-  | { readonly kind: "alreadySelected" };
+/** Whether a candidate has a part in the batch. One that counts already has none, and needs no explanation either. */
+type Judgement = "fits" | "unschedulable" | "alreadySelected";
 
 /** Integers, compared in this order. Stickiness is never recorded (`spec/scheduling.md` §11.2). */
 interface Score {
@@ -62,12 +62,13 @@ export interface Ranked {
 export interface Refused {
   readonly cluster: ClusterName;
   readonly plugin: string;
-  readonly because: () => string;
+  readonly because: string;
 }
 
 /** Who may be picked, who may not and why, and when that would change by itself. */
 export interface Admission {
   readonly fits: readonly Candidate[];
+  /** The first of them, in the order of candidates. */
   readonly refused: readonly Refused[];
   readonly wakeAt: Instant | null;
 }
@@ -79,35 +80,34 @@ type Prepared = readonly { readonly name: string; readonly at: Extensions }[];
 export const prepare = (situation: Situation, plugins: readonly Plugin[]): Prepared =>
   plugins.map((it) => ({ name: it.name, at: it.prepare(situation) }));
 
-/** Runs every filter over every candidate, in the order of the plugins; the first refusal ends a candidate's part. */
-export function admit(candidates: readonly Candidate[], prepared: Prepared): Admission {
+/**
+ * Runs every filter over every candidate, in the order of the plugins; the first one that does not let it pass ends a
+ * candidate's part. Explains as many refusals as are wanted.
+ */
+export function admit(candidates: readonly Candidate[], prepared: Prepared, explained: number): Admission {
   const fits: Candidate[] = [];
   const refused: Refused[] = [];
   let wakeAt: Instant | null = null;
   for (const candidate of candidates) {
-    const { by, refusal, turnsAt } = ask(candidate, prepared);
-    if (refusal?.kind === "alreadySelected") continue;
-    wakeAt = earliest(wakeAt, turnsAt);
-    if (refusal === null) fits.push(candidate);
-    else refused.push({ cluster: candidate.cluster.name, plugin: by, because: refusal.because });
+    let turnsAt: Instant | null = null;
+    let judgement: Judgement = "fits";
+    for (const { name, at } of prepared) {
+      if (at.turnsAt !== undefined) turnsAt = earliest(turnsAt, at.turnsAt(candidate));
+      if (at.filter !== undefined) judgement = at.filter(candidate);
+      if (judgement === "fits") continue;
+      if (judgement === "unschedulable" && refused.length < explained)
+        refused.push({
+          cluster: candidate.cluster.name,
+          plugin: name,
+          because: at.because?.(candidate) ?? "it does not fit",
+        });
+      break;
+    }
+    if (judgement === "alreadySelected") continue;
+    if (turnsAt !== null) wakeAt = earliest(wakeAt, turnsAt);
+    if (judgement === "fits") fits.push(candidate);
   }
   return { fits, refused, wakeAt };
-}
-
-interface Answer {
-  readonly by: string;
-  readonly refusal: Refusal | null;
-  readonly turnsAt: Instant | null;
-}
-
-function ask(candidate: Candidate, prepared: Prepared): Answer {
-  let turnsAt: Instant | null = null;
-  for (const { name, at } of prepared) {
-    turnsAt = earliest(turnsAt, at.turnsAt?.(candidate) ?? null);
-    const refusal = at.filter?.(candidate) ?? null;
-    if (refusal !== null) return { by: name, refusal, turnsAt };
-  }
-  return { by: "", refusal: null, turnsAt };
 }
 
 /**

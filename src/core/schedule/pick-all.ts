@@ -17,7 +17,7 @@ export function pickAll(cycle: Cycle, classes: Classes, { plugins }: Profile): M
     obsolete: clustersOf(classes.obsolete),
     leaving: clustersOf(classes.unscheduled),
   };
-  const { fits } = admit(cycle.candidates, prepare(situation, plugins));
+  const { fits } = admit(cycle.candidates, prepare(situation, plugins), 0);
   const picked = fits.map((candidate) => fitDecision(candidate, unscored));
   return { ...crossReference(picked, classes), stay };
 }

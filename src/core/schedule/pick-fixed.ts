@@ -1,7 +1,7 @@
 import type { ClusterDecision } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
-import { type Candidate, type Classes, type Cycle, clustersOf } from "./cycle.ts";
+import { type Candidate, type Classes, type Cycle, clustersOf, membersIn } from "./cycle.ts";
 import { namedDecision, refusedDecision } from "./decision.ts";
 import { type Changes, crossReference, namesOf } from "./moves.ts";
 import { clusterEligibility, ineligibility, turnsIneligibleAt } from "./plugins/cluster-eligibility.ts";
@@ -29,8 +29,10 @@ export function pickFixed(
 ): FixedPick {
   const stay = [...classes.scheduled, ...classes.bound];
   const holders = clustersOf(stay);
-  const resident = clustersOf(profile.keepsIneligibleTargets ? [...stay, ...classes.obsolete] : []);
-  const members = new Map(cycle.candidates.map((it) => [it.cluster.name, it]));
+  const resident = clustersOf(
+    profile.keepsIneligibleTargets ? [...stay, ...classes.obsolete, ...classes.unscheduled] : [],
+  );
+  const members = membersIn(cycle.candidates);
   const judge = (name: ClusterName): Target =>
     judgeTarget(name, members.get(name) ?? null, { isResident: resident.has(name), now: cycle.now });
   const targets = [...new Set(clusterNames)].map(judge);
@@ -69,7 +71,7 @@ function judgeTarget(
   { isResident, now }: { readonly isResident: boolean; readonly now: Instant },
 ): Target {
   if (candidate === null) {
-    const because = (): string => "no member cluster has this name";
+    const because = "no member cluster has this name";
     const decision = refusedDecision({ cluster: name, plugin: "PickFixed", because });
     return { kind: "unknown", decision, warning: null, turnsAt: null };
   }
@@ -80,6 +82,6 @@ function judgeTarget(
     const warning = `${name} stays selected although it is not eligible: ${because}`;
     return { kind: "valid", decision: namedDecision(name, because), warning, turnsAt };
   }
-  const decision = refusedDecision({ cluster: name, plugin: clusterEligibility.name, because: () => because });
+  const decision = refusedDecision({ cluster: name, plugin: clusterEligibility.name, because });
   return { kind: "ineligible", decision, warning: null, turnsAt };
 }

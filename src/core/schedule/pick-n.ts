@@ -39,7 +39,7 @@ function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profil
   while (holders.size < count) {
     const prepared = prepare({ ...cycle, holders, obsolete, leaving }, profile.plugins);
     const room = Math.min(count - holders.size, batchLimit(prepared));
-    const { fits } = admit(cycle.candidates, prepared);
+    const { fits } = admit(cycle.candidates, prepared, 0);
     const batch = rank(fits, prepared).slice(0, room);
     if (batch.length === 0) return picked;
     for (const { candidate } of batch) holders.add(candidate.cluster.name);

@@ -62,10 +62,12 @@ const saysTheSame = (before: Condition, verdict: Verdict): boolean =>
 
 function sameDecisions(before: readonly ClusterDecision[], after: readonly ClusterDecision[]): boolean {
   if (before.length !== after.length) return false;
+  // Nearly always nothing moved at all.
+  if (after.every((it, at) => it === before[at])) return true;
   const byCluster = new Map(before.map((it) => [it.cluster, it]));
   return after.every((it) => {
     const old = byCluster.get(it.cluster);
-    return old !== undefined && sameDecision(old, it);
+    return old === it || (old !== undefined && sameDecision(old, it));
   });
 }
 

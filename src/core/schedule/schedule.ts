@@ -81,8 +81,10 @@ function explained(cycle: Cycle, moves: Moves, { plugins }: Profile, wanted: num
   const selected = selectedBy(moves);
   const holders = new Set(selected.map((it) => it.cluster));
   const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));
-  const prepared = prepare({ ...cycle, holders, obsolete: new Set(), leaving: leavingAfter(cycle, holders) }, plugins);
-  const { fits, refused, wakeAt } = admit(others, prepared);
+  // Of all clusters those that leave have been judged, and are refused like any other.
+  const leaving = cycle.policy.kind === "PickAll" ? new Set<never>() : leavingAfter(cycle, holders);
+  const prepared = prepare({ ...cycle, holders, obsolete: new Set(), leaving }, plugins);
+  const { fits, refused, wakeAt } = admit(others, prepared, maxExplained);
   const surplus = rank(fits, prepared).slice(0, maxExplained);
   const explanations = [
     ...surplus.map((it) => surplusDecision(it.candidate, it.score)),

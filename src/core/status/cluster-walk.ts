@@ -28,14 +28,23 @@ export function walk(selected: SelectedCluster, record: PlacementRecord, since: 
   const { binding } = selected;
   const row: Condition[] = [];
   for (const expected of expectedConditions(record.spec)) {
-    const own = binding === null || isUndecided(binding, record) ? null : freshCondition(binding, expected.type);
-    const lastTransitionTime = row.at(-1)?.lastTransitionTime ?? since;
-    const known = own ?? { ...pending(expected), lastTransitionTime };
-    const reason = known.status === "Unknown" ? expected.unknown : known.reason;
-    row.push({ ...known, reason, observedGeneration: record.generation });
-    if (known.status !== "True") break;
+    const step = stepOf(binding, expected, record);
+    const lastTransitionTime =
+      "lastTransitionTime" in step ? step.lastTransitionTime : (row.at(-1)?.lastTransitionTime ?? since);
+    const reason = step.status === "Unknown" ? expected.unknown : step.reason;
+    row.push({ ...step, reason, observedGeneration: record.generation, lastTransitionTime });
+    if (step.status !== "True") break;
   }
   return row;
+}
+
+/** What one cluster says of one expected condition. Without a time where it has not said anything yet. */
+export type Step = Condition | Omit<Condition, "lastTransitionTime">;
+
+/** One step of a cluster's walk: its own fresh condition, or that nothing is known yet. */
+export function stepOf(binding: Binding | null, expected: ExpectedCondition, record: PlacementRecord): Step {
+  const own = binding === null || isUndecided(binding, record) ? null : freshCondition(binding, expected.type);
+  return own ?? pending(expected);
 }
 
 /** On older content, and neither held back nor failing to get the newest. */

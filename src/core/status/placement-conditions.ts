@@ -1,8 +1,7 @@
-import type { Condition, Verdict } from "../model/condition.ts";
+import type { Verdict } from "../model/condition.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
-import type { Instant } from "../model/value.ts";
 import { bounded } from "./bounded.ts";
-import { walk } from "./cluster-walk.ts";
+import { type Step, stepOf } from "./cluster-walk.ts";
 import { type ExpectedCondition, expectedConditions } from "./expected-conditions.ts";
 import { currentScheduling, type SelectedCluster, selectedClusters } from "./selected-clusters.ts";
 
@@ -49,12 +48,10 @@ function aggregate(
   record: PlacementRecord,
   verdict: MakeVerdict,
 ): readonly Verdict[] {
-  // Times play no part in counting.
-  const rows = selected.map((it) => ({ ...it, conditions: walk(it, record, 0 as Instant) }));
   const verdicts: Verdict[] = [];
-  for (const [at, expected] of expectedConditions(record.spec).entries()) {
-    const words = wordsOf(expected, rows, at);
-    const isPlain = expected.type === "Overridden" && words[0] === "True" && !rows.some(hasOverrides);
+  for (const expected of expectedConditions(record.spec)) {
+    const words = wordsOf(expected, selected, record);
+    const isPlain = expected.type === "Overridden" && words[0] === "True" && !selected.some(hasOverrides);
     verdicts.push(verdict(expected.type, ...(isPlain ? noOverride : words)));
     if (words[0] !== "True") break;
   }
@@ -63,30 +60,37 @@ function aggregate(
 
 const noOverride: Words = ["True", "NoOverrideSpecified", "no override applies to any selected cluster"];
 
-interface Row extends SelectedCluster {
-  readonly conditions: readonly Condition[];
+/** Clusters that say the same, and the first of them. */
+interface Group {
+  count: number;
+  first: string;
 }
 
-/** Status, reason and message of one type over all clusters; every row has got at least this far. */
-function wordsOf({ phrases, ...reasons }: ExpectedCondition, rows: readonly Row[], at: number): Words {
-  const of = (status: Verdict["status"]): readonly Row[] => rows.filter((it) => it.conditions[at]?.status === status);
-  const unknown = of("Unknown");
-  if (unknown.length > 0) return ["Unknown", reasons.unknown, counted(phrases.unknown, unknown, rows.length, at)];
-  const failed = of("False");
-  if (failed.length > 0) return ["False", reasons.false, counted(phrases.false, failed, rows.length, at)];
-  return ["True", reasons.true, `${phrases.true} ${clusters(rows.length, rows.length)}`];
+/** Status, reason and message of one type over all clusters; every one of them has got at least this far. */
+function wordsOf(expected: ExpectedCondition, selected: readonly SelectedCluster[], record: PlacementRecord): Words {
+  const unknown: Group = { count: 0, first: "" };
+  const failed: Group = { count: 0, first: "" };
+  for (const it of selected) {
+    const step = stepOf(it.binding, expected, record);
+    if (step.status !== "True") add(step.status === "Unknown" ? unknown : failed, it, step);
+  }
+  const { phrases } = expected;
+  const counted = (phrase: string, { count, first }: Group): string =>
+    `${phrase} ${clusters(count, selected.length)}; first ${first}`;
+  if (unknown.count > 0) return ["Unknown", expected.unknown, counted(phrases.unknown, unknown)];
+  if (failed.count > 0) return ["False", expected.false, counted(phrases.false, failed)];
+  return ["True", expected.true, `${phrases.true} ${clusters(selected.length, selected.length)}`];
 }
 
-function counted(phrase: string, rows: readonly Row[], total: number, at: number): string {
-  const [first] = rows;
-  const detail = first === undefined ? "" : `; first ${first.cluster}: ${first.conditions[at]?.message ?? ""}`;
-  return `${phrase} ${clusters(rows.length, total)}${detail}`;
+function add(group: Group, { cluster }: SelectedCluster, { message }: Step): void {
+  if (group.count === 0) group.first = `${cluster}: ${message}`;
+  group.count += 1;
 }
 
 const clusters = (count: number, total: number): string =>
   `${count} of ${total} ${total === 1 ? "cluster" : "clusters"}`;
 
-const hasOverrides = ({ binding }: Row): boolean =>
+const hasOverrides = ({ binding }: SelectedCluster): boolean =>
   binding !== null &&
   binding.target !== null &&
   binding.target.clusterOverrides.length + binding.target.resourceOverrides.length > 0;

@@ -24,13 +24,22 @@ export function selectedClusters(record: PlacementRecord): readonly SelectedClus
   const policy = policySnapshots.at(-1);
   const scheduling = currentScheduling(record);
   if (policy === undefined || scheduling === null || record.deleting !== null) return [];
-  const decided = scheduling.decisions.filter((it) => it.selected);
-  const listed = new Set(decided.map((it) => it.cluster));
-  const unlisted = [...bindings.values()].filter((it) => isLive(it, policy) && !listed.has(it.cluster));
-  return [...decided, ...unlisted.map((it) => ({ ...it.decision, cluster: it.cluster }))].map(({ cluster, reason }) => {
+  const selected: SelectedCluster[] = [];
+  let unlisted = 0;
+  for (const it of bindings.values()) if (isLive(it, policy)) unlisted += 1;
+  for (const { cluster, reason, selected: isSelected } of scheduling.decisions) {
+    if (!isSelected) continue;
     const binding = bindings.get(cluster);
-    return { cluster, reason, binding: binding !== undefined && isLive(binding, policy) ? binding : null };
-  });
+    const isBound = binding !== undefined && isLive(binding, policy);
+    if (isBound) unlisted -= 1;
+    selected.push({ cluster, reason, binding: isBound ? binding : null });
+  }
+  if (unlisted === 0) return selected;
+  const listed = new Set(selected.map((it) => it.cluster));
+  for (const it of bindings.values())
+    if (isLive(it, policy) && !listed.has(it.cluster))
+      selected.push({ cluster: it.cluster, reason: it.decision.reason, binding: it });
+  return selected;
 }
 
 /** Decisions that stand for what could not be found: as many as clusters are missing (`spec/apply.md` §5.5). */

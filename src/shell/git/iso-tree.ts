@@ -1,7 +1,8 @@
 import git, { type TreeEntry } from "isomorphic-git";
 import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
-import type { Edit, TreeFile } from "../reconcile/ports.ts";
+import type { Change, Edit, TreeFile } from "../reconcile/ports.ts";
 import { atomicFiles } from "./atomic-files.ts";
+import { treeChanges } from "./tree-changes.ts";
 import { assertTreePath } from "./tree-path.ts";
 
 /** Objects of one repository, as isomorphic-git is asked for them. */
@@ -22,6 +23,28 @@ export async function listFiles(store: IsoStore, commit: Commit, under?: string)
   const files: TreeFile[] = [];
   if (tree !== null) await collect(store, tree, folder.map((it) => `${it}/`).join(""), files);
   return files.sort((a, b) => compareText(a.path, b.path));
+}
+
+/** Where two commits differ: what {@link treeChanges} gives for their trees. */
+export async function changesBetween(
+  store: IsoStore,
+  from: Commit | null,
+  { to, enters }: { readonly to: Commit; readonly enters: ((folder: string) => boolean) | undefined },
+): Promise<readonly Change[]> {
+  const treeOf = async (oid: Commit): Promise<string> =>
+    (await git.readCommit({ fs: atomicFiles, ...store, oid })).commit.tree;
+  const read = async (ids: readonly string[]) => {
+    const trees = new Map<string, readonly { name: string; id: string; kind: TreeFile["kind"] | "folder" }[]>();
+    for (const id of ids) {
+      const entries = [...(await entriesOf(store, id)).values()];
+      trees.set(
+        id,
+        entries.map((it) => ({ name: it.path, id: it.oid, kind: it.type === "tree" ? "folder" : kindOf(it) })),
+      );
+    }
+    return trees;
+  };
+  return treeChanges(read, from === null ? null : await treeOf(from), await treeOf(to), enters);
 }
 
 /**

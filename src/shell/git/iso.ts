@@ -4,13 +4,13 @@ import git from "isomorphic-git";
 import { Defect } from "../../core/model/assert.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { Fault } from "../reconcile/fault.ts";
-import type { Committed, Heads, Proposal, Repository, TreeFile } from "../reconcile/ports.ts";
+import type { Change, Committed, Heads, Proposal, Repository, TreeFile } from "../reconcile/ports.ts";
 import { type HttpAddress, scrub } from "./address.ts";
 import { atomicFiles as fs } from "./atomic-files.ts";
 import { type Branches, refOf, trackingRef } from "./branch.ts";
 import { type ClaimedFolder, claimFolder } from "./claimed-folder.ts";
 import { ConnectionLost, isoHttp } from "./iso-http.ts";
-import { type IsoStore, listFiles, writeTrees } from "./iso-tree.ts";
+import { changesBetween, type IsoStore, listFiles, writeTrees } from "./iso-tree.ts";
 import { cacheNameOf, exchangeDeadlineMs, type RemoteOptions } from "./mirror-hub.ts";
 import { faultOfStatus, repositoryFault } from "./repository-fault.ts";
 import { signatureLine } from "./signature-line.ts";
@@ -81,6 +81,10 @@ class IsoRepository implements Repository {
 
   files(commit: Commit, under?: string): Promise<readonly TreeFile[]> {
     return this.#guarded(`reading ${this.name}`, () => listFiles(this.#store, commit, under));
+  }
+
+  changes(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly Change[]> {
+    return this.#guarded(`reading ${this.name}`, () => changesBetween(this.#store, from, { to, enters }));
   }
 
   blobs(ids: readonly BlobId[], limit = Number.POSITIVE_INFINITY): Promise<ReadonlyMap<BlobId, Uint8Array>> {

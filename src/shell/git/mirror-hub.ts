@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Commit } from "../../core/model/value.ts";
 import { Fault } from "../reconcile/fault.ts";
 import type { Committed, Heads, Repository } from "../reconcile/ports.ts";
@@ -25,6 +26,10 @@ export const exchangeDeadlineMs = 120_000;
 
 /** A first clone of a large repository takes long; a connection on which nothing moves is given up after a minute. */
 const firstFetchDeadlineMs = 30 * 60_000;
+
+/** For as long as git itself waits for the lock of a ref. */
+const configAttempts = 50;
+const configPauseMs = 100;
 
 /** Times that one call looks again when another process moved a ref of the mirror under it. */
 const attempts = 3;
@@ -90,8 +95,14 @@ class MirrorHub implements Hub {
       throw repositoryFault("RepositoryRefused", during, "the cache folder cannot be written", { fix, cause });
     });
     const args = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=none"];
-    const answer = await runGit({ ...this.#git, gitDir: null }, [...args, folder], { during });
-    if (answer.code !== 0) throw faultOfComplaint(during, answer.complaint);
+    for (let attempt = 1; ; attempt++) {
+      const answer = await runGit({ ...this.#git, gitDir: null }, [...args, folder], { during });
+      if (answer.code === 0) return;
+      // Another process is preparing the same mirror: git waits for locks of refs, and never for that of a config.
+      if (attempt >= configAttempts || !answer.complaint.includes("could not lock config file"))
+        throw faultOfComplaint(during, answer.complaint);
+      await sleep(configPauseMs);
+    }
   }
 
   async heads(): Promise<Heads> {

@@ -86,10 +86,18 @@ export function spawnGit(git: Git, args: readonly string[]): ChildProcessWithout
     detached: process.platform !== "win32",
     windowsHide: true,
   });
+  running.add(child);
+  child.once("close", () => running.delete(child));
   // A child that went away breaks the pipe; its exit code says why.
   child.stdin.on("error", () => {});
   return child;
 }
+
+/** A process that ends leaves no git behind that talks to a server which does not answer. */
+const running = new Set<ChildProcessWithoutNullStreams>();
+process.once("exit", () => {
+  for (const child of running) killGroup(child);
+});
 
 /** Ends a child together with what it started. */
 export function killGroup(child: ChildProcessWithoutNullStreams): void {

@@ -9,7 +9,7 @@ import { readInventory, type StoredInventory, writeInventory } from "./inventory
 import { kubeSystem, lossOf, uidOf } from "./observe.ts";
 import { removeAll } from "./remove.ts";
 import { entryOf, type Removal, type Result, type Scene, type Write } from "./scene.ts";
-import { survey } from "./survey.ts";
+import { absent, survey } from "./survey.ts";
 import { approach, rivals } from "./takeover.ts";
 
 /**
@@ -57,13 +57,16 @@ const mostConflicts = 5;
 /** Makes sure of the member and the fence, finds out what exists, and claims; a text says why nothing may be done. */
 async function prepare(scene: Opening): Promise<Ready | string> {
   const { client, actions } = scene;
-  const identity = await client.request({ method: "GET", path: kubeSystem });
+  const [identity, first] = await Promise.all([
+    client.request({ method: "GET", path: kubeSystem }),
+    readInventory(client),
+  ]);
   if (identity.kind === "refused") return identity.message;
   const uid = uidOf(identity);
   if (uid !== actions.clusterUid) return `it is another cluster now (kube-system ${uid}, not ${actions.clusterUid})`;
   let earlier: Inventory | null = null;
   for (let attempt = 0; attempt < mostConflicts; attempt += 1) {
-    const stored = await readInventory(client);
+    const stored = attempt === 0 ? first : await readInventory(client);
     if (stored.kind === "refused") return `its inventory cannot be read: ${stored.message}`;
     const refusal = refusalOf(actions, stored.inventory);
     if (refusal !== null) return refusal;
@@ -92,27 +95,26 @@ async function planFor(
   served: Served,
 ): Promise<Omit<Ready, "claimed">> {
   const { client, actions } = scene;
-  const late = actions.placements.filter(
-    (it) =>
-      isOutdated(it, actions, inventory) ||
-      // It was there a moment ago: a later action has removed it since.
-      (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement)),
-  );
-  const accepted = actions.placements.filter((it) => !late.includes(it));
+  const isLate = (it: PlacementActions): boolean =>
+    isOutdated(it, actions, inventory) ||
+    // It was there a moment ago: a later action has removed it since.
+    (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement));
+  const late = actions.placements.filter(isLate);
+  const accepted = late.length === 0 ? actions.placements : actions.placements.filter((it) => !isLate(it));
   // A report on differences never writes anything (`RULINGS.md` C 1).
   const wanted = accepted
     .filter((it) => it.applyStrategy.type !== "ReportDiff")
     .flatMap((action) => action.apply.map((item) => ({ action, item, before: entryOf(inventory, action, item.key) })));
   const unknown = wanted.filter(({ before }) => before === null || before.uid === null).map(({ item }) => item.id);
   const found = await survey(client, served, unknown);
-  const rivalOf = rivals(inventory, accepted);
+  const rivalOf = rivals(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
   const writes = wanted.map(({ action, item, before }): Write => {
     const known = before !== null && before.uid !== null;
     const rival = known ? null : rivalOf(item.key, action);
     const claimant = { fleet: actions.fleet, action, entry: before, rival };
     const way = known
       ? ({ kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const)
-      : approach(found.get(item.key) ?? { kind: "absent" }, claimant);
+      : approach(found.get(item.key) ?? absent, claimant);
     return { id: item.id, action, item, before, approach: way };
   });
   return { accepted, writes, removals: removalsOf(accepted, inventory), outdated: outdatedText(late) };
@@ -137,14 +139,10 @@ const outdatedText = (late: readonly PlacementActions[]): string | null =>
 
 /** The claim: everything that is about to be written, beside everything that was there. */
 function claimChanges(scene: Opening, { accepted, writes }: Omit<Ready, "claimed">): Changes {
-  return new Map(
-    accepted.map((action): [PlacementActions["placement"], Change] => {
-      const own = writes.filter((it) => it.action === action);
-      const entries = new Map(own.map((it) => [it.item.key, claimedEntry(scene, it)]));
-      // Nothing is forgotten yet, so a placement that goes keeps standing until its objects went.
-      return [action.placement, { sequence: action.sequence, digest: action.digest, entries }];
-    }),
-  );
+  const entries = new Map(accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>()]));
+  for (const write of writes) entries.get(write.action)?.set(write.item.key, claimedEntry(scene, write));
+  // Nothing is forgotten yet, so a placement that goes keeps standing until its objects went.
+  return changesOf(accepted, entries);
 }
 
 function resultChanges(
@@ -157,13 +155,19 @@ function resultChanges(
   );
   for (const [{ action, item }, { entry }] of writes) entries.get(action)?.set(item.key, entry);
   for (const [{ action, departure }, { entry }] of removals) entries.get(action)?.set(departure.key, entry);
-  return new Map(
+  return changesOf(accepted, entries);
+}
+
+const changesOf = (
+  accepted: readonly PlacementActions[],
+  entries: ReadonlyMap<PlacementActions, Change["entries"]>,
+): Changes =>
+  new Map(
     accepted.map((it): [PlacementActions["placement"], Change] => [
       it.placement,
       { sequence: it.sequence, digest: it.digest, entries: entries.get(it) ?? new Map() },
     ]),
   );
-}
 
 /** Writes the result over the claim; a text says why it could not. Without it, the claim stands and nothing is lost. */
 async function record(scene: Opening, claimed: StoredInventory, results: Changes): Promise<string | null> {

@@ -11,6 +11,8 @@ import { kindKey } from "../../core/model/scope.ts";
 import { type Answer, applyPatch, jsonPatch, type Refused } from "./client.ts";
 import { objectPath, type Resource, resourceOf, type Served } from "./discovery.ts";
 import { type Failure, failedOutcome, refusedWrite } from "./failure.ts";
+import { inLanes } from "./lanes.ts";
+import { manifestText } from "./manifest-text.ts";
 import type { Result, Scene, Write } from "./scene.ts";
 import { lookUp } from "./survey.ts";
 import { type Approach, approach, differenceOf } from "./takeover.ts";
@@ -26,15 +28,13 @@ export async function applyAll(scene: Scene, writes: readonly Write[]): Promise<
   const blocked = new Map<string, string>();
   for (const wave of applyOrder(writes)) {
     await awaitKinds(scene, wave, results);
-    await Promise.all(
-      wave.map(async (write) => {
-        const result = await scene.contact.attempt(
-          () => applyUnlessBlocked(scene, write, blocked),
-          (message) => unanswered(scene, write, { code: "ManifestApplyFailed", message }),
-        );
-        if (result !== null) results.set(write, result);
-      }),
-    );
+    await inLanes(wave, async (write) => {
+      const result = await scene.contact.attempt(
+        () => applyUnlessBlocked(scene, write, blocked),
+        (message) => unanswered(scene, write, { code: "ManifestApplyFailed", message }),
+      );
+      if (result !== null) results.set(write, result);
+    });
     for (const write of wave) {
       // What is left to others exists: only a write that failed leaves a gap.
       const isGap = write.approach.kind === "write" && results.get(write)?.effect === "failed";
@@ -90,108 +90,119 @@ async function applyUnlessBlocked(scene: Scene, write: Write, blocked: ReadonlyM
   const definition = blocked.get(`kind ${kindKey(id)}`);
   if (definition !== undefined) return failed(scene, write, { code: "KindUnknown", message: `${definition} failed` });
   const resource = resourceOf(await scene.discovery.served(scene.client), id);
-  if (resource !== null) return carryOut(scene, resource, write);
+  if (resource !== null) return carryOut({ scene, resource, write }, write.approach);
   const message = `the member does not serve ${id.kind} in version ${apiVersionOf(id)}`;
   return failed(scene, write, { code: "KindUnknown", message });
 }
 
-async function carryOut(scene: Scene, resource: Resource, write: Write): Promise<Result> {
-  const { approach: way, item, action } = write;
+/** One object to be written, in the resource through which it is written. */
+interface Errand {
+  readonly scene: Scene;
+  readonly resource: Resource;
+  readonly write: Write;
+}
+
+/** How often an object that turns out to be another than we thought is looked at afresh. */
+const mostLooks = 3;
+
+async function carryOut(errand: Errand, way: Approach, look = 1): Promise<Result> {
+  const { scene, resource, write } = errand;
   switch (way.kind) {
     case "leave":
       return failed(scene, write, way.failure);
     case "compare": {
-      const isFull = action.applyStrategy.comparisonOption === "FullComparison";
-      const difference = await differenceOf({ client: scene.client, resource, item, isFull });
+      const isFull = write.action.applyStrategy.comparisonOption === "FullComparison";
+      const difference = await differenceOf({ client: scene.client, resource, item: write.item, isFull });
       if (difference !== null) return failed(scene, write, difference);
-      return send(scene, resource, write, { ...way, kind: "write", adopted: true });
+      return send(errand, { ...way, kind: "write", adopted: true }, look);
     }
     case "write":
-      return send(scene, resource, write, way);
+      return send(errand, way, look);
   }
 }
 
 type Writing = Extract<Approach, { kind: "write" }>;
 
-async function send(scene: Scene, resource: Resource, write: Write, way: Writing): Promise<Result> {
+async function send(errand: Errand, way: Writing, look: number): Promise<Result> {
+  const { scene, write } = errand;
   const { kind } = write.id;
-  const before = way.live === null ? null : await handOver(scene, resource, write, way.live);
+  const before = way.live === null ? null : await handOver(errand, way.live);
   if (before?.kind === "refused") return failed(scene, write, refusedWrite(before, kind));
-  const answer = await patch(scene, resource, write, way.uid);
+  const answer = await patch(errand, way.uid);
   if (answer.kind === "refused") {
-    const again = way.uid === null ? null : await approachAgain(scene, resource, write, answer);
-    if (again !== null) return carryOut(scene, resource, again);
+    const again = look < mostLooks ? await approachAgain(errand, way, answer) : null;
+    if (again !== null) return carryOut(errand, again, look + 1);
     // A server that is out of order, or out of time, may have written all the same.
     const outcome = answer.status >= 500 ? unanswered : failed;
     return outcome(scene, write, refusedWrite(answer, kind));
   }
   // The server itself notes fields of unknown origin when an object without any managed fields is first applied to.
-  if (way.live !== null) await handOver(scene, resource, write, answer.body);
-  const isNew = answer.status === 201;
-  const adopted = way.adopted || (!isNew && way.uid === null && hasOtherAuthors(answer.body));
-  return { entry: writtenEntry(write, answer.body, adopted), effect: isNew ? "created" : effectOf(scene, answer.body) };
+  if (way.live !== null) await handOver(errand, answer.body);
+  const effect = answer.status === 201 ? "created" : effectOf(scene, answer.body);
+  return { entry: writtenEntry(write, answer.body, way.adopted), effect };
 }
 
-/**
- * Whether others wrote more of an object than its status. Of one that we meant to create, it says that somebody else was
- * faster: it existed before, and is not ours to delete.
- */
-function hasOtherAuthors(live: Manifest): boolean {
-  const listed = memberAt(live, "metadata", "managedFields");
-  const entries = Array.isArray(listed) ? listed.filter(isObject) : [];
-  return entries.some((it) => it["manager"] !== fieldManager && (it["subresource"] ?? "") === "");
-}
-
-const patch = (scene: Scene, resource: Resource, write: Write, uid: string | null): Promise<Answer> =>
-  scene.client.request({
+function patch({ scene, resource, write }: Errand, uid: string | null): Promise<Answer> {
+  return scene.client.request({
     method: "PATCH",
     path: objectPath(resource, write.id),
     query: { fieldManager, force: String(isForced(write)) },
     contentType: applyPatch,
-    body: bodyOf(scene, write, uid),
+    text: manifestText(write.item.manifest, metadataOf(scene, write, uid)),
   });
+}
 
 /** Client-side apply overwrites what others changed; server-side apply asks to be told to (`RULINGS.md` C 15). */
 const isForced = ({ action: { applyStrategy } }: Write): boolean =>
   applyStrategy.type === "ClientSideApply" || applyStrategy.forceConflicts;
 
-/** With its uid, the object that we mean is written and no other of that name. */
-function bodyOf({ actions: { fleet, epoch } }: Scene, { item, action }: Write, uid: string | null): JsonObject {
+/**
+ * No object can have this version: the first of a store is spent before anything is written. An apply that names it creates,
+ * or is refused with a conflict where an object stands already; managed fields come out as from any other apply.
+ */
+const noVersion = "1";
+
+/** With its uid, the object that we mean is written and no other of that name; without one, it is created or nothing is. */
+function metadataOf({ actions: { fleet, epoch } }: Scene, { item, action }: Write, uid: string | null): JsonObject {
   const { placement, sequence } = action;
-  const manifest = marked(item.manifest, { placement, fleet, epoch, sequence });
-  if (uid === null) return manifest;
-  const metadata = isObject(manifest["metadata"]) ? manifest["metadata"] : {};
-  return { ...manifest, metadata: { ...metadata, uid } };
+  const { metadata } = marked(item.manifest, { placement, fleet, epoch, sequence });
+  return { ...(isObject(metadata) ? metadata : {}), ...(uid === null ? { resourceVersion: noVersion } : { uid }) };
 }
 
 /**
  * When an object that we knew turns out to be gone, or to be another of the same name, it is looked at afresh: created
- * again, or taken over as its strategy says. Null when the refusal had another reason. The second look names no uid any
- * more, so there is no third.
+ * again, or taken over as its strategy says. Null when the refusal had another reason.
  */
 async function approachAgain(
-  { client, actions }: Scene,
-  resource: Resource,
-  write: Write,
+  { scene, resource, write }: Errand,
+  way: Writing,
   refusal: Refused,
-): Promise<Write | null> {
+): Promise<Approach | null> {
   const { action, before, id } = write;
-  if (refusal.status !== 409 && refusal.status !== 422) return null;
-  if (refusal.causes.some((it) => it.reason === "FieldManagerConflict")) return null;
-  const found = await lookUp(client, resource, id);
-  const uid = found.kind === "present" ? memberAt(found.live, "metadata", "uid") : null;
-  if (uid !== null && uid === (write.approach.kind === "write" ? write.approach.uid : null)) return null;
-  const way = approach(found, { fleet: actions.fleet, action, entry: before, rival: null });
-  return { ...write, approach: way.kind === "write" ? { ...way, uid: null } : way };
+  const isCreation = way.uid === null;
+  if (refusal.status !== 409 && (isCreation || refusal.status !== 422)) return null;
+  if (!isCreation && refusal.causes.some((it) => it.reason === "FieldManagerConflict")) return null;
+  const found = await lookUp(scene.client, resource, id);
+  const uid = found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
+  if (found.kind !== "unknown" && uid === way.uid) return null;
+  const entry = before ?? claimedEntry(scene, write);
+  const again = approach(found, { fleet: scene.actions.fleet, action, entry, rival: null });
+  // The claim does not say that it existed before us, and were we cut short now, it would count as ours to delete.
+  return isCreation && adopts(again) ? { kind: "leave", failure: somebodyWasFaster } : again;
 }
 
+const somebodyWasFaster: Failure = {
+  code: "FailedToTakeOver",
+  message: "somebody else created it a moment ago; it is taken over, or left, when it is looked at again",
+};
+
 /** Hands fields of client-side apply over to us; null when there are none. */
-async function handOver(scene: Scene, resource: Resource, { id }: Write, live: Manifest): Promise<Answer | null> {
+async function handOver({ scene, resource, write }: Errand, live: Manifest): Promise<Answer | null> {
   const operations = migration(live, fieldManager);
   if (operations === null) return null;
   return scene.client.request({
     method: "PATCH",
-    path: objectPath(resource, id),
+    path: objectPath(resource, write.id),
     query: { fieldManager },
     contentType: jsonPatch,
     body: operations,

@@ -1,4 +1,9 @@
-import type { Inventory, InventoryEntry, InventoryPlacement } from "../../core/model/inventory.ts";
+import {
+  type Inventory,
+  type InventoryEntry,
+  type InventoryPlacement,
+  mostTombstones,
+} from "../../core/model/inventory.ts";
 import type { ObjectKey } from "../../core/model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../../core/model/plan.ts";
 import { compareText, type Digest, type PlacementKey, type Sequence } from "../../core/model/value.ts";
@@ -33,9 +38,6 @@ export function isOutdated(action: PlacementActions, actions: ClusterActions, in
   return there !== undefined && inventory.epoch === actions.epoch && there.sequence > action.sequence;
 }
 
-/** Tombstones kept: a reconciler that froze for longer than it takes to remove so many placements is not fenced off. */
-const mostTombstones = 200;
-
 /**
  * The inventory with the changes made. A placement of which nothing is left stays as a tombstone: its sequence goes on
  * refusing whoever still wants to write what was removed.
@@ -52,11 +54,12 @@ export function changed(inventory: Inventory, changes: Changes, { fleet, epoch }
     const digest = change.digest ?? before?.digest ?? ("" as Digest);
     placements.set(key, { sequence: change.sequence, digest, entries });
   }
-  return { fleet, epoch, placements: withoutOldTombstones(placements) };
+  return { fleet, epoch, placements: withoutOldTombstones(placements, changes) };
 }
 
-function withoutOldTombstones(placements: ReadonlyMap<PlacementKey, InventoryPlacement>): Inventory["placements"] {
-  const tombs = [...placements].filter(([, it]) => it.entries.size === 0);
+/** An action's own tombstones stay, however many: dropped, they would be asked for again at once. */
+function withoutOldTombstones(placements: Inventory["placements"], changes: Changes): Inventory["placements"] {
+  const tombs = [...placements].filter(([key, it]) => it.entries.size === 0 && !changes.has(key));
   if (tombs.length <= mostTombstones) return placements;
   const newestFirst = tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
   const dropped = new Set(newestFirst.slice(mostTombstones).map(([key]) => key));

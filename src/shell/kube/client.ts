@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
-import { type Deadlines, exchange, type Incoming, usualDeadlines } from "./exchange.ts";
+import { type Deadlines, type Incoming, type Network, type Outgoing, overHttp, usualDeadlines } from "./exchange.ts";
 import { type Connection, socketsPerMember } from "./kubeconfig.ts";
 import { type Limiter, limiter } from "./limiter.ts";
 import { Lost } from "./lost.ts";
+import { type Streaming, type Streams, streamsOverHttp } from "./stream.ts";
 
 /** What a member says to one request. A refusal is an answer; only losing the member is thrown, as {@link Lost}. */
 export type Answer = { readonly kind: "done"; readonly status: number; readonly body: JsonObject } | Refused;
@@ -27,6 +27,8 @@ export interface Request {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Json;
+  /** The body as canonical JSON, where somebody has put it into words already. */
+  readonly text?: string;
   readonly contentType?: string;
   readonly accept?: string;
 }
@@ -36,7 +38,9 @@ export interface Client {
   request(request: Request): Promise<Answer>;
   /** Every item of a list, page by page, or the refusal. A list is complete or it is none (`security.md` F-39). */
   list(request: ListRequest): Promise<Listing | Refused>;
-  /** The same client, whose requests end when the signal does. */
+  /** Follows a collection from a version on, event by event, or gives the refusal. */
+  watch(request: WatchRequest, onEvent: (event: WatchEvent) => void): Promise<Watching | Refused>;
+  /** The same client, whose requests end when the signal does; watches only while they are not answered yet. */
   until(signal: AbortSignal): Client;
   close(): void;
 }
@@ -56,6 +60,27 @@ export interface ListRequest {
   readonly accept?: string;
 }
 
+/** What is to be followed, and from where on. */
+export interface WatchRequest extends ListRequest {
+  readonly resourceVersion: string;
+  /** The member ends the watch after so long. */
+  readonly timeoutSeconds: number;
+}
+
+/** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` with an object; `ERROR` with a Status; anything else is not understood. */
+export interface WatchEvent {
+  readonly type: string;
+  readonly object: JsonObject;
+}
+
+/** A watch that stands. */
+export interface Watching {
+  readonly kind: "watching";
+  /** Fulfilled when it has ended: null when the member was done, otherwise how it was lost. */
+  readonly ended: Promise<Lost | null>;
+  stop(): void;
+}
+
 /** The content type of a server-side apply. */
 export const applyPatch = "application/apply-patch+yaml";
 /** The content type of a patch of RFC 6902. */
@@ -66,8 +91,14 @@ export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8
 export const metadataListOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /** Opens a client that keeps its connections, as many at once as there are sockets. */
-export function openClient(connection: Connection, deadlines: Deadlines = usualDeadlines): Client {
-  const session: Session = { connection, deadlines, lanes: limiter(socketsPerMember), credentials: null };
+export function openClient(
+  connection: Connection,
+  deadlines: Deadlines = usualDeadlines,
+  network: Network = overHttp,
+  streams: Streams = streamsOverHttp,
+): Client {
+  const lanes = limiter(socketsPerMember);
+  const session: Session = { connection, deadlines, network, streams, lanes, credentials: null };
   return clientOf(session, null);
 }
 
@@ -75,16 +106,23 @@ export function openClient(connection: Connection, deadlines: Deadlines = usualD
 interface Session {
   readonly connection: Connection;
   readonly deadlines: Deadlines;
+  readonly network: Network;
+  readonly streams: Streams;
   readonly lanes: Limiter;
   /** Asked for once, and once more when the member does not accept them. */
   credentials: Promise<Readonly<Record<string, string>>> | null;
 }
 
 function clientOf(session: Session, signal: AbortSignal | null): Client {
-  const request = (it: Request): Promise<Answer> => session.lanes.run(() => persist(session, it, signal));
+  const { lanes, network } = session;
+  const request = async (it: Request): Promise<Answer> =>
+    answerOf(
+      await lanes.run(() => persist(session, { request: it, signal }, (outgoing) => network.exchange(outgoing))),
+    );
   return {
     request,
     list: (it) => listPages(request, it),
+    watch: (it, onEvent) => openWatch(session, it, { signal, onEvent }),
     until: (ending) => clientOf(session, ending),
     close: () => session.connection.agent.destroy(),
   };
@@ -97,41 +135,60 @@ const patienceMs = 10_000;
  * Sends one request until it is answered, at most five times. Every request of ours can be repeated: reads, applies, and
  * writes that name a resourceVersion or a uid. Overload (429) also narrows the lanes (`security.md` F-33).
  */
-async function persist(session: Session, request: Request, signal: AbortSignal | null): Promise<Answer> {
+async function persist<T extends Incoming | Streaming>(
+  session: Session,
+  { request, signal }: Sending,
+  send: (outgoing: Outgoing) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const incoming = await authorized(session, request, signal).catch((error: unknown) => {
+    const answer = await authorized(session, (credentials) =>
+      send(outgoingOf(session, request, credentials, signal)),
+    ).catch((error: unknown) => {
       if (attempt > 1 || !isBroken(error)) throw error;
       return null;
     });
     // A kept connection that the other side had closed: once more, on a new one.
-    if (incoming === null) continue;
-    const isBusy = incoming.status === 429;
+    if (answer === null) continue;
+    const status = "status" in answer ? answer.status : 200;
+    const retryAfterMs = "status" in answer ? answer.retryAfterMs : null;
+    const isBusy = status === 429;
     if (isBusy) session.lanes.slower();
     else session.lanes.faster();
-    const isPassing = isBusy || [500, 502, 503, 504].includes(incoming.status);
-    if (!isPassing || attempt >= attempts) return answerOf(incoming);
-    if (incoming.status === 500 && incoming.retryAfterMs === null && attempt >= 2) return answerOf(incoming);
-    const pause = Math.min(incoming.retryAfterMs ?? 100 * 2 ** attempt, patienceMs);
-    await sleep(pause, undefined, signal === null ? {} : { signal }).catch(() => {
+    const isPassing = isBusy || [500, 502, 503, 504].includes(status);
+    if (!isPassing || attempt >= attempts) return answer;
+    if (status === 500 && retryAfterMs === null && attempt >= 2) return answer;
+    const pause = Math.min(retryAfterMs ?? 100 * 2 ** attempt, patienceMs);
+    await session.network.pause(pause, signal).catch(() => {
       throw new Lost("Unreachable", "out of time");
     });
   }
+}
+
+/** A request, and until when it is worth sending. */
+interface Sending {
+  readonly request: Request;
+  readonly signal: AbortSignal | null;
 }
 
 const isBroken = (error: unknown): boolean =>
   error instanceof Lost && isObject(error.cause) && ["ECONNRESET", "EPIPE"].includes(String(error.cause["code"]));
 
 /** One exchange with our credentials, which are renewed once when they are not accepted (401). */
-async function authorized(session: Session, request: Request, signal: AbortSignal | null): Promise<Incoming> {
+async function authorized<T extends Incoming | Streaming>(
+  session: Session,
+  send: (credentials: Readonly<Record<string, string>>) => Promise<T>,
+): Promise<T> {
   const used = session.credentials ?? obtain(session);
-  const first = await sent(session, request, await used, signal);
-  if (first.status !== 401) return first;
+  const first = await send(await used);
+  if (!isUnauthorized(first)) return first;
   // Others may have renewed them while this request was on its way.
   const renewed = session.credentials === used ? obtain(session) : (session.credentials ?? obtain(session));
-  const second = await sent(session, request, await renewed, signal);
-  if (second.status === 401) throw new Lost("Unauthorized", "the credentials of its context are not accepted (401)");
+  const second = await send(await renewed);
+  if (isUnauthorized(second)) throw new Lost("Unauthorized", "the credentials of its context are not accepted (401)");
   return second;
 }
+
+const isUnauthorized = (answer: Incoming | Streaming): boolean => "status" in answer && answer.status === 401;
 
 /** Asks for credentials, once for all requests that wait for them. A failure is not kept: the next request asks again. */
 function obtain(session: Session): Promise<Readonly<Record<string, string>>> {
@@ -143,19 +200,52 @@ function obtain(session: Session): Promise<Readonly<Record<string, string>>> {
   return asking;
 }
 
-function sent(
+function outgoingOf(
   { connection, deadlines }: Session,
   request: Request,
   credentials: Readonly<Record<string, string>>,
   signal: AbortSignal | null,
-): Promise<Incoming> {
+): Outgoing {
   const url = new URL(connection.server);
   url.pathname = url.pathname.replace(/\/$/, "") + request.path;
   for (const [key, value] of Object.entries(request.query ?? {})) url.searchParams.set(key, value);
-  const body = request.body === undefined ? null : canonicalJson(request.body);
+  const body = request.text ?? (request.body === undefined ? null : canonicalJson(request.body));
   const type = body === null ? {} : { "Content-Type": request.contentType ?? "application/json" };
   const headers = { Accept: request.accept ?? "application/json", "User-Agent": "flotilla", ...type, ...credentials };
-  return exchange({ method: request.method, url, agent: connection.agent, headers, body, deadlines, signal });
+  return { method: request.method, url, agent: connection.agent, headers, body, deadlines, signal };
+}
+
+/** A member that says nothing for so long after the end of a watch that it agreed to has forgotten us. */
+const overdueMs = 30_000;
+
+async function openWatch(
+  session: Session,
+  { path, labelSelector, accept, resourceVersion, timeoutSeconds }: WatchRequest,
+  { signal, onEvent }: { readonly signal: AbortSignal | null; readonly onEvent: (event: WatchEvent) => void },
+): Promise<Watching | Refused> {
+  const query: Record<string, string> = {
+    watch: "1",
+    allowWatchBookmarks: "true",
+    resourceVersion,
+    timeoutSeconds: String(timeoutSeconds),
+  };
+  if (labelSelector !== undefined) query["labelSelector"] = labelSelector;
+  const request: Request = { method: "GET", path, query, ...(accept === undefined ? {} : { accept }) };
+  const onLine = (line: string): void => {
+    const event = parsed(line);
+    const object = event?.["object"];
+    onEvent({ type: textOf(event?.["type"] ?? null) ?? "", object: isObject(object) ? object : {} });
+  };
+  const longestMs = timeoutSeconds * 1000 + overdueMs;
+  const opened = await persist(session, { request, signal }, (outgoing) =>
+    session.streams.open(outgoing, longestMs, onLine),
+  );
+  if ("status" in opened) {
+    const answer = answerOf(opened);
+    if (answer.kind === "refused") return answer;
+    throw new Lost("Unintelligible", `its answer to a watch is none (${opened.status})`);
+  }
+  return { kind: "watching", ended: opened.ended, stop: () => opened.stop() };
 }
 
 function answerOf({ status, text }: Incoming): Answer {

@@ -1,6 +1,30 @@
+import { setMaxListeners } from "node:events";
 import http from "node:http";
 import https from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Lost } from "./lost.ts";
+
+/** What lies between us and a member. A simulation puts its own weather here, and its own time. */
+export interface Network {
+  /** One request and its answer; rejects with {@link Lost} only. */
+  exchange(outgoing: Outgoing): Promise<Incoming>;
+  /** Waits before a request is repeated; rejects when the signal aborts. */
+  pause(ms: number, signal: AbortSignal | null): Promise<void>;
+  /** A signal that aborts after so many milliseconds. */
+  deadline(ms: number): AbortSignal;
+}
+
+/** The real one: HTTP and TLS, and the time on the wall. */
+export const overHttp: Network = {
+  exchange: (outgoing) => exchange(outgoing),
+  pause: (ms, signal) => sleep(ms, undefined, signal === null ? {} : { signal }),
+  deadline(ms) {
+    const signal = AbortSignal.timeout(ms);
+    // As many requests as there are may listen to it.
+    setMaxListeners(0, signal);
+    return signal;
+  },
+};
 
 /** One request as it goes over the wire. */
 export interface Outgoing {
@@ -74,8 +98,8 @@ export function exchange(outgoing: Outgoing): Promise<Incoming> {
   });
 }
 
-/** Runs out unless the socket stands; a kept one stands already. */
-function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost) => void): NodeJS.Timeout {
+/** Stops a request whose socket does not stand in time; a kept one stands already. */
+export function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost) => void): NodeJS.Timeout {
   const timer = setTimeout(() => stop(new Lost("Unreachable", `no connection within ${ms} ms`)), ms);
   request.once("socket", (socket) => {
     const ready = "encrypted" in socket ? "secureConnect" : "connect";
@@ -85,7 +109,8 @@ function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost
   return timer;
 }
 
-function collect(response: http.IncomingMessage, largest: number): Promise<Incoming> {
+/** Reads an answer to its end; rejects with {@link Lost} when it breaks off or is larger than it may be. */
+export function collect(response: http.IncomingMessage, largest: number): Promise<Incoming> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -105,7 +130,7 @@ function collect(response: http.IncomingMessage, largest: number): Promise<Incom
 }
 
 /** Error codes of sockets and TLS are words of their own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`); messages follow them. */
-function lostBy(error: NodeJS.ErrnoException): Lost {
+export function lostBy(error: NodeJS.ErrnoException): Lost {
   if (error instanceof Lost) return error;
   return new Lost("Unreachable", error.code === undefined ? error.message : `${error.code}: ${error.message}`, error);
 }

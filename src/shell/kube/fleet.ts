@@ -1,27 +1,65 @@
-import { setMaxListeners } from "node:events";
+import type http from "node:http";
 import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
 import type { Clock, Fleet, MemberAddress, Receipt } from "../reconcile/ports.ts";
 import { actOn } from "./act.ts";
+import { carriedOver } from "./carry-over.ts";
 import { type Client, openClient } from "./client.ts";
 import { type Discovery, discovery } from "./discovery.ts";
-import { type Connection, openKubeconfig } from "./kubeconfig.ts";
-import { lossOf, observeMember } from "./observe.ts";
+import { type Network, overHttp, usualDeadlines } from "./exchange.ts";
+import { Informer, type Watching } from "./informer.ts";
+import { type Connection, type Kubeconfig, openKubeconfig } from "./kubeconfig.ts";
+import { limiter } from "./limiter.ts";
+import { kubeSystem, lossOf, observeMember } from "./observe.ts";
 import { contact } from "./scene.ts";
+import type { Streams } from "./stream.ts";
+import { recording, type Written } from "./written.ts";
 
 /** How members are reached, and for how long. */
-export interface KubeFleetOptions {
+export interface KubeFleetOptions extends FleetOptions {
   /** A file, or null for what kubectl would use. */
   readonly kubeconfig: string | null;
+}
+
+/** A fleet that never leaves an answer open: whoever cannot wait for it puts `withGrace` around it. */
+export interface KubeFleet extends Fleet {
+  observe(member: MemberAddress): Promise<Observation>;
+  act(member: MemberAddress, actions: ClusterActions): Promise<Receipt>;
+}
+
+/** How members are asked and acted on, however they are reached. */
+export interface FleetOptions {
   readonly clock: Clock;
   /** How long one observation may take; default 30 seconds. */
   readonly deadlineMs?: number;
   /** How long all actions on one member may take in one pass; default 5 minutes. What is left over is next pass's. */
   readonly actDeadlineMs?: number;
+  /** What lies between us and the members; HTTP unless it is given. */
+  readonly network?: Network;
+  readonly streams?: Streams;
+  /** Watches members instead of listing them at every look: for a process that stays. */
+  readonly watch?: WatchOptions;
+}
+
+/** How members are watched. */
+export interface WatchOptions {
+  /** Told when a member changed. */
+  readonly ring: () => void;
+  /** How often a member is asked whether it is still there; everything is listed again with every tenth time. */
+  readonly heartbeatMs: number;
 }
 
 /** Added to that for the record of what was done: were it lost each time, a slow member would never come to an end. */
 const recordMs = 30_000;
+
+/** Members listed, or acted on, at the same time. */
+const membersAtOnce = 64;
+
+/** Objects in the hands of all actions under way, at best: what is held for long costs a fifth more, and goes no faster. */
+const objectsAtOnce = 3_200;
+
+/** Sockets that are kept for what may come, of all members together: files that may be open are few. */
+const idleSockets = 2_000;
 
 /**
  * Members as real Kubernetes API servers, reached through the contexts of a kubeconfig.
@@ -29,53 +67,86 @@ const recordMs = 30_000;
  * One client per context, whose connections and discovery outlive a pass; nothing that it remembers decides anything.
  * Rejects with a Fault `KubeconfigUnreadable`.
  */
-export async function kubeFleet(options: KubeFleetOptions): Promise<Fleet> {
-  const { clock, deadlineMs = 30_000, actDeadlineMs = 300_000 } = options;
-  const kubeconfig = await openKubeconfig(options.kubeconfig);
-  const members = new Map<string, Member>();
+export const kubeFleet = async (options: KubeFleetOptions): Promise<KubeFleet> =>
+  fleetOver(await openKubeconfig(options.kubeconfig), options);
 
-  const memberAt = async ({ context }: MemberAddress): Promise<Member | null> => {
-    const connection = await kubeconfig.connection(context);
-    const known = members.get(context);
-    if (known !== undefined && known.connection === connection) return known;
-    // The kubeconfig changed. What is under way on the old connections may end; idle ones keep no process alive.
-    members.delete(context);
-    if (connection === null) return null;
-    const opened = { connection, client: openClient(connection), discovery: discovery() };
-    members.set(context, opened);
-    return opened;
-  };
+/** The same over connections that are open already. */
+export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFleet {
+  const { clock, deadlineMs = 30_000, actDeadlineMs = 300_000, network = overHttp } = options;
+  const [listing, acting] = [limiter(membersAtOnce), limiter(objectsAtOnce)];
+  const watching = options.watch === undefined ? null : { network, deadlineMs, lanes: listing, ...options.watch };
+  const members = new Map<string, Member>();
+  const memberAt = membership(kubeconfig, members, (name, connection) =>
+    openMember(
+      { name, client: openClient(connection, usualDeadlines, network, options.streams), connection },
+      watching,
+    ),
+  );
+  const soon = (): AbortSignal => network.deadline(deadlineMs);
 
   return {
-    async observe(address): Promise<Observation> {
+    async observe(address) {
       try {
         const member = await memberAt(address);
         if (member === null) return { kind: "unreachable", code: "NoConnection", message: noContext(address) };
-        return await observeMember(member.client.until(timeout(deadlineMs)), member.discovery);
+        if (member.informer !== null) return await member.informer.observe();
+        const seen = await listing.run(() => observeMember(member.client.until(soon()), member.discovery));
+        member.last = carriedOver(member.last, seen);
+        return member.last;
       } catch (error) {
         return { kind: "unreachable", ...lossOf(error) };
       }
     },
-    async act(address, actions): Promise<Receipt> {
+    async act(address, actions) {
       try {
         const member = await memberAt(address);
         if (member === null) return untried(actions, noContext(address));
-        return await actOn({
-          client: member.client.until(timeout(actDeadlineMs)),
-          recorder: member.client.until(timeout(actDeadlineMs + recordMs)),
-          discovery: member.discovery,
-          actions,
-          now: clock.now(),
-          contact: contact(),
-        });
+        await makeSure(member, soon());
+        const receipt = await acting.run(
+          () =>
+            actVia(member, {
+              client: member.client.until(network.deadline(actDeadlineMs)),
+              recorder: member.client.until(network.deadline(actDeadlineMs + recordMs)),
+              discovery: member.discovery,
+              actions,
+              now: clock.now(),
+              contact: contact(),
+            }),
+          weightOf(actions),
+        );
+        closeIdle(member.connection.agent, Math.ceil(idleSockets / members.size));
+        return receipt;
       } catch (error) {
         return untried(actions, lossOf(error).message);
       }
     },
     async close() {
-      for (const { client } of members.values()) client.close();
+      for (const { client, informer } of members.values()) {
+        informer?.close();
+        client.close();
+      }
       members.clear();
     },
+  };
+}
+
+/** Finds the member behind a context, or opens it; null when there is none. */
+function membership(
+  kubeconfig: Kubeconfig,
+  members: Map<string, Member>,
+  open: (name: string, connection: Connection) => Member,
+) {
+  return async ({ context }: MemberAddress): Promise<Member | null> => {
+    const connection = await kubeconfig.connection(context);
+    const known = members.get(context);
+    if (known !== undefined && known.connection === connection) return known;
+    // The kubeconfig changed. What is under way on the old connections may end; idle ones keep no process alive.
+    known?.informer?.close();
+    members.delete(context);
+    if (connection === null) return null;
+    const opened = open(context, connection);
+    members.set(context, opened);
+    return opened;
   };
 }
 
@@ -83,14 +154,54 @@ interface Member {
   readonly connection: Connection;
   readonly client: Client;
   readonly discovery: Discovery;
+  /** Null where members are listed at every look. */
+  readonly informer: Informer | null;
+  /** What was last listed. */
+  last: Observation | null;
 }
 
-/** As many requests as there are may listen to it. */
-function timeout(ms: number): AbortSignal {
-  const signal = AbortSignal.timeout(ms);
-  setMaxListeners(0, signal);
-  return signal;
+function openMember(
+  { name, client, connection }: { readonly name: string; readonly client: Client; readonly connection: Connection },
+  watching: Watching | null,
+): Member {
+  const known = discovery();
+  const informer = watching === null ? null : new Informer({ client, discovery: known, name }, watching);
+  return { connection, client, discovery: known, informer, last: null };
 }
+
+/** Watches say nothing about a member that went silent, and an action, which may take long, would find out late. */
+async function makeSure({ informer, client }: Member, signal: AbortSignal): Promise<void> {
+  if (informer === null) return;
+  try {
+    await client.until(signal).request({ method: "GET", path: kubeSystem });
+  } catch (error) {
+    informer.expect(null);
+    throw error;
+  }
+}
+
+/** An action leaves as many sockets behind as it had requests at once; the most recently used are kept. */
+function closeIdle(agent: http.Agent, kept: number): void {
+  for (const sockets of Object.values(agent.freeSockets)) {
+    for (const socket of sockets?.slice(0, -kept) ?? []) socket.destroy();
+  }
+}
+
+/** Acts, and lets who watches know what has to be seen next time. */
+async function actVia({ informer }: Member, opening: Parameters<typeof actOn>[0]): Promise<Receipt> {
+  if (informer === null) return actOn(opening);
+  const writes: Written[] = [];
+  const note = (written: Written): void => void writes.push(written);
+  const { client, recorder } = opening;
+  const receipt = await actOn({ ...opening, client: recording(client, note), recorder: recording(recorder, note) });
+  const isClear = receipt.interrupted === null && writes.every((it) => it.kind !== "unclear");
+  informer.expect(isClear ? writes : null);
+  return receipt;
+}
+
+/** What an action weighs among others: its objects, and enough that no more than so many members are acted on at once. */
+const weightOf = ({ placements }: ClusterActions): number =>
+  placements.reduce((sum, it) => sum + it.apply.length + it.remove.length, objectsAtOnce / membersAtOnce);
 
 const noContext = ({ context }: MemberAddress): string => `the kubeconfig has no usable context ${context}`;
 

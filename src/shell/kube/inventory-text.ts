@@ -30,10 +30,17 @@ const shardLimit = 500_000;
  * that holds it and no other, because placements are dealt out by a hash of their names. A placement too large for a
  * shard is cut into parts by hashes of its objects' keys. Shards and parts double in number when they do not suffice.
  */
-export function encodeInventory(inventory: Inventory, limit = shardLimit): readonly Shard[] {
+export function encodeInventory(
+  inventory: Inventory,
+  limit = shardLimit,
+  knownText: KnownText = () => null,
+): readonly Shard[] {
   const units = [...inventory.placements.entries()]
     .sort(([a], [b]) => compareText(a, b))
-    .flatMap(([key, placement]) => unitsOf(key, placement, limit / 4));
+    .flatMap(([key, placement]) => {
+      const text = knownText(key, placement);
+      return text === null ? unitsOf(key, placement, limit / 4) : [[unitName(key, 0), text] as const];
+    });
   for (let count = 1; ; count *= 2) {
     const shards: Record<string, string>[] = Array.from({ length: count }, () => ({}));
     for (const [name, text] of units) (shards[bucketOf(name, count)] as Record<string, string>)[name] = text;
@@ -41,6 +48,21 @@ export function encodeInventory(inventory: Inventory, limit = shardLimit): reado
     const header = canonicalJson({ format, fleet: inventory.fleet, epoch: inventory.epoch, shards: count });
     return shards.map((it) => ({ [headerKey]: header, ...it }));
   }
+}
+
+/** The text of a placement that stands in one piece, if somebody has it already. */
+export type KnownText = (key: PlacementKey, placement: InventoryPlacement) => string | null;
+
+/**
+ * The texts of an inventory as its shards have them. Who changes one placement of a thousand puts one into words again.
+ * A placement in several parts, or twice, as a crash may leave it, is put into words anew.
+ */
+export function textsIn(shards: Iterable<Shard>, { placements }: Inventory): KnownText {
+  const texts = new Map<PlacementKey, string | null>();
+  for (const shard of shards) {
+    for (const [name, text] of Object.entries(shard)) texts.set(keyOf(name), texts.has(keyOf(name)) ? null : text);
+  }
+  return (key, placement) => (placements.get(key) === placement ? (texts.get(key) ?? null) : null);
 }
 
 /** The inventory that shards hold, by their number; null when they are incomplete or not ours to understand. */

@@ -2,7 +2,7 @@ import { emptyInventory, type Inventory } from "../../core/model/inventory.ts";
 import { isObject, type Json, type JsonObject, memberAt, sameJson, textOf } from "../../core/model/json.ts";
 import { fieldManager, flotillaGroup, systemNamespace } from "../../core/model/names.ts";
 import type { Answer, Client, Refused } from "./client.ts";
-import { decodeInventory, encodeInventory, type Shard, shardOf } from "./inventory-text.ts";
+import { decodeInventory, encodeInventory, type Shard, shardOf, textsIn } from "./inventory-text.ts";
 import { Lost } from "./lost.ts";
 
 /** The inventory as it was read, with what is needed to write it back over exactly that. */
@@ -30,12 +30,15 @@ const inventoryLabel = `${flotillaGroup}/inventory`;
 const namePrefix = "flotilla-inventory-";
 const collection = `/api/v1/namespaces/${systemNamespace}/configmaps`;
 
+/** Where the inventory is listed and watched. */
+export const inventoryListing = { path: collection, labelSelector: `${inventoryLabel}=true` } as const;
+
 /**
  * Reads what the member remembers of us, complete and consistent, or gives the refusal.
  * An inventory that cannot be understood is {@link Lost}, never an empty one: unreadable is never absent (`RULINGS.md` D 2).
  */
 export async function readInventory(client: Client): Promise<StoredInventory | Refused> {
-  const listing = await client.list({ path: collection, labelSelector: `${inventoryLabel}=true` });
+  const listing = await client.list(inventoryListing);
   if (listing.kind === "refused") return listing;
   const { items, resourceVersion: asOf } = listing;
   const shards = new Map<number, StoredShard>();
@@ -64,7 +67,8 @@ export async function readInventory(client: Client): Promise<StoredInventory | R
  * every entry in at least one shard.
  */
 export async function writeInventory(client: Client, before: StoredInventory, next: Inventory): Promise<Written> {
-  const shards = encodeInventory(next);
+  const data = [...before.shards.values()].map((it) => it.data);
+  const shards = encodeInventory(next, undefined, textsIn(data, before.inventory));
   const isGrowing = shards.length > before.shards.size;
   const order = shards.map((data, at) => ({ data, at }));
   const stored = new Map<number, StoredShard>();

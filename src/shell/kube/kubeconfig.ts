@@ -25,7 +25,7 @@ export interface Kubeconfig {
   connection(context: string): Promise<Connection | null>;
 }
 
-/** Sockets per member: as many as requests run at once (see `openClient`). */
+/** Requests that one member is sent at once (see `openClient`), and sockets that are kept for them. */
 export const socketsPerMember = 16;
 
 /**
@@ -166,7 +166,8 @@ async function optionsOf(view: KubeConfig): Promise<https.RequestOptions> {
 }
 
 function agentFor(server: URL, options: https.RequestOptions): http.Agent {
-  const shared = { keepAlive: true, maxSockets: socketsPerMember, scheduling: "lifo" as const };
+  // No limit here: the client's lanes are one, and watches, which take a socket each for good, must not use them up.
+  const shared = { keepAlive: true, maxFreeSockets: socketsPerMember, scheduling: "lifo" as const };
   if (server.protocol === "http:") return new http.Agent(shared);
   const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
   const tls = { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername };

@@ -1,6 +1,7 @@
 /** Lets so many tasks run at once, and adapts: halved when the other side asks for patience, regained one by one. */
 export interface Limiter {
-  run<T>(task: () => Promise<T>): Promise<T>;
+  /** A task that counts as several; one that is wider than the limiter runs alone. */
+  run<T>(task: () => Promise<T>, weight?: number): Promise<T>;
   /** The other side is overloaded: half as many from here on, at least one. */
   slower(): void;
   /** An answer came without complaint. */
@@ -13,24 +14,26 @@ export function limiter(widest: number): Limiter {
   let width = widest;
   let running = 0;
   let streak = 0;
-  const waiting: (() => void)[] = [];
+  const waiting: { readonly start: () => void; readonly weight: number }[] = [];
 
   const next = (): void => {
-    while (running < width && waiting.length > 0) {
-      running += 1;
-      waiting.shift()?.();
+    for (let [first] = waiting; first !== undefined; [first] = waiting) {
+      if (running > 0 && running + first.weight > width) return;
+      running += first.weight;
+      waiting.shift();
+      first.start();
     }
   };
   return {
-    async run(task) {
+    async run(task, weight = 1) {
       await new Promise<void>((start) => {
-        waiting.push(start);
+        waiting.push({ start, weight });
         next();
       });
       try {
         return await task();
       } finally {
-        running -= 1;
+        running -= weight;
         next();
       }
     },

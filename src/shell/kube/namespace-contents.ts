@@ -5,7 +5,7 @@ import { compareText } from "../../core/model/value.ts";
 import { type Client, metadataListOnly } from "./client.ts";
 import { collectionPath, type Discovery, listable, type Resource } from "./discovery.ts";
 
-/** Whether a namespace can go without taking anything of others with it. */
+/** Whether a namespace, or a definition, can go without taking anything of others with it. */
 export type Contents =
   | { readonly kind: "empty" }
   /** Names what else it holds, a few of them. */
@@ -17,6 +17,8 @@ interface Held {
   readonly uid: string;
   readonly owners: readonly Owner[];
   readonly resource: Resource;
+  /** Where it stands, as far as whoever reads of it does not know; null in a namespace that was asked about. */
+  readonly namespace: string | null;
   readonly name: string;
 }
 
@@ -42,14 +44,37 @@ export async function contentsOf(
   if (uncertain.length > 0)
     return { kind: "unknown", text: `the member cannot tell about ${uncertain.sort().join(", ")}` };
   const resources = listable(served).filter((it) => !isVirtual(it.group) && !ownKinds.has(kindKey(it)));
-  const lists = await Promise.all(resources.map((it) => heldOf(client, it, namespace)));
+  return leftIn(await Promise.all(resources.map((it) => heldOf(client, it, namespace))), going, resources);
+}
+
+/**
+ * Looks at everything of the kind that a CustomResourceDefinition defines, by the definition's name (`widgets.example.com`):
+ * all of it would go along, in every namespace. A kind that cannot be listed may exist all the same, so that proves nothing.
+ */
+export async function instancesOf(
+  { client, discovery }: { readonly client: Client; readonly discovery: Discovery },
+  definition: string,
+  going: ReadonlySet<string>,
+): Promise<Contents> {
+  const served = await discovery.refresh(client);
+  const resource = served.resources.find((it) => `${it.plural}.${it.group}` === definition);
+  if (resource === undefined) return { kind: "unknown", text: "the member does not serve its kind now" };
+  return leftIn([await heldOf(client, resource, null)], going, [resource]);
+}
+
+/** What would go along with these lists of things, apart from what goes anyway. */
+function leftIn(
+  lists: readonly (readonly Held[] | string)[],
+  going: ReadonlySet<string>,
+  resources: readonly Resource[],
+): Contents {
   const refused = lists.find((it): it is string => typeof it === "string");
   if (refused !== undefined) return { kind: "unknown", text: refused };
   const held = lists.flatMap((it) => (typeof it === "string" ? [] : it));
   const foreign = withoutGoing(held, going, new Set(resources.map(kindKey)));
   if (foreign.length === 0) return { kind: "empty" };
   const names = foreign
-    .map(({ resource: { group, kind }, name }) => objectText({ group, kind, namespace: null, name }))
+    .map(({ resource: { group, kind }, namespace, name }) => objectText({ group, kind, namespace, name }))
     .sort(compareText);
   const rest = names.length > 3 ? ` and ${names.length - 3} more` : "";
   return { kind: "holds", text: names.slice(0, 3).join(", ") + rest };
@@ -68,7 +93,7 @@ const ownKinds: ReadonlySet<string> = new Set([
 ]);
 
 /** The things of one kind that are not about to go, or why they cannot be seen. */
-async function heldOf(client: Client, resource: Resource, namespace: string): Promise<readonly Held[] | string> {
+async function heldOf(client: Client, resource: Resource, namespace: string | null): Promise<readonly Held[] | string> {
   const listing = await client.list({ path: collectionPath(resource, namespace), accept: metadataListOnly });
   if (listing.kind === "refused") {
     if (listing.status === 404 || listing.status === 405) return [];
@@ -79,7 +104,8 @@ async function heldOf(client: Client, resource: Resource, namespace: string): Pr
     if (memberAt(item, "metadata", "deletionTimestamp") !== null || isKubernetesOwn(resource, name, item)) return [];
     const references = memberAt(item, "metadata", "ownerReferences");
     const owners = (Array.isArray(references) ? references : []).map(ownerOf);
-    return [{ uid: textOf(memberAt(item, "metadata", "uid")) ?? "", owners, resource, name }];
+    const space = namespace === null ? textOf(memberAt(item, "metadata", "namespace")) : null;
+    return [{ uid: textOf(memberAt(item, "metadata", "uid")) ?? "", owners, resource, namespace: space, name }];
   });
 }
 

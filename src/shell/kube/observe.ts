@@ -1,17 +1,14 @@
-import { fingerprintOf } from "../../core/apply/fingerprint.ts";
-import { healthOf } from "../../core/health/health.ts";
-import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
-import { type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
-import { apiVersionOf, idOf, type ObjectKey, objectIdOf, objectKey } from "../../core/model/manifest.ts";
-import { fieldManager, placementLabel, writeAnnotation } from "../../core/model/names.ts";
-import type { LiveObject, Observation } from "../../core/model/observation.ts";
-import { kindKey } from "../../core/model/scope.ts";
-import { compareText } from "../../core/model/value.ts";
+import { memberAt, textOf } from "../../core/model/json.ts";
+import { type ObjectKey, objectIdOf } from "../../core/model/manifest.ts";
+import { placementLabel } from "../../core/model/names.ts";
+import type { Observation } from "../../core/model/observation.ts";
 import { Fault } from "../reconcile/fault.ts";
 import type { Answer, Client, Refused } from "./client.ts";
 import { anyResourceOf, collectionPath, type Discovery, objectPath, type Resource, resourceOf } from "./discovery.ts";
-import { readInventory } from "./inventory.ts";
+import { readInventory, type StoredInventory } from "./inventory.ts";
+import { type LiveObjects, reducedAll } from "./live-object.ts";
 import { Lost } from "./lost.ts";
+import { type KindShare, objectsOf, sharesOf } from "./shares.ts";
 
 /**
  * Asks one member which cluster it is, what it remembers of us, and how the objects are that it should carry.
@@ -21,26 +18,46 @@ import { Lost } from "./lost.ts";
  */
 export async function observeMember(client: Client, discovery: Discovery): Promise<Observation> {
   try {
-    const [identity, version, stored] = await Promise.all([
-      client.request({ method: "GET", path: kubeSystem }),
-      client.request({ method: "GET", path: "/version" }),
-      readInventory(client),
-    ]);
-    const refused = [identity, version, stored].find((it): it is Refused => it.kind === "refused");
-    if (refused !== undefined) return unreachableBy(refused);
-    const { inventory } = stored as Exclude<typeof stored, Refused>;
-    const { objects, unlisted } = await observeObjects({ client, discovery, inventory });
-    return {
-      kind: "reached",
-      clusterUid: uidOf(identity),
-      kubernetesVersion: (version.kind === "done" ? textOf(version.body["gitVersion"]) : null) ?? "",
-      inventory,
-      objects,
-      unlisted,
-    };
+    const asking = { client, discovery };
+    const basics = await askBasics(client);
+    if (basics.kind === "refused") return unreachableBy(basics);
+    const { clusterUid, kubernetesVersion } = basics;
+    const { inventory } = basics.stored;
+    const shares = [...sharesOf(inventory).values()];
+    const seen = await Promise.all(shares.map(async (share) => ({ share, found: await observeKind(asking, share) })));
+    return { kind: "reached", clusterUid, kubernetesVersion, inventory, ...objectsOf(seen) };
   } catch (error) {
     return { kind: "unreachable", ...lossOf(error) };
   }
+}
+
+/** Which cluster a member is, and in which version. */
+export interface Identity {
+  readonly kind: "known";
+  readonly clusterUid: string;
+  readonly kubernetesVersion: string;
+}
+
+/** Asks a member who it is. */
+export async function askIdentity(client: Client): Promise<Identity | Refused> {
+  const [namespace, version] = await Promise.all([
+    client.request({ method: "GET", path: kubeSystem }),
+    client.request({ method: "GET", path: "/version" }),
+  ]);
+  if (namespace.kind === "refused") return namespace;
+  if (version.kind === "refused") return version;
+  return {
+    kind: "known",
+    clusterUid: uidOf(namespace),
+    kubernetesVersion: textOf(version.body["gitVersion"]) ?? "",
+  };
+}
+
+/** Asks a member who it is and what it remembers of us. */
+export async function askBasics(client: Client): Promise<(Identity & { readonly stored: StoredInventory }) | Refused> {
+  const [identity, stored] = await Promise.all([askIdentity(client), readInventory(client)]);
+  if (identity.kind === "refused") return identity;
+  return stored.kind === "refused" ? stored : { ...identity, stored };
 }
 
 /** Its UID tells which cluster this is, whatever its address says (`RULINGS.md` D 8). */
@@ -57,83 +74,62 @@ export function uidOf(answer: Answer): string {
 export function lossOf(error: unknown): { readonly code: Lost["code"]; readonly message: string } {
   if (error instanceof Lost) return { code: error.code, message: error.message.slice(0, 512) };
   if (error instanceof Fault) return { code: "NoConnection", message: error.message.slice(0, 512) };
-  return { code: "Unintelligible", message: `its answer could not be read: ${String(error).slice(0, 200)}` };
+  // It may quote what it stumbled over, such as a Secret, so only its name is told.
+  const name = error instanceof Error ? error.name : typeof error;
+  return { code: "Unintelligible", message: `its answer could not be read: ${name}` };
 }
 
-function unreachableBy({ status, message }: Refused): Observation {
+/** A member that refuses to say who it is, or what it remembers of us, as an observation. */
+export function unreachableBy({ status, message }: Refused): Extract<Observation, { kind: "unreachable" }> {
   const code = status === 403 ? "Forbidden" : status >= 500 || status === 429 ? "Unreachable" : "Unintelligible";
   return { kind: "unreachable", code, message: message.slice(0, 512) };
 }
 
-interface Asking {
+/** Whom we ask, and what we know of what it serves. */
+export interface Asking {
   readonly client: Client;
   readonly discovery: Discovery;
-  readonly inventory: Inventory;
 }
 
-interface Seen {
-  readonly objects: ReadonlyMap<ObjectKey, LiveObject>;
-  readonly unlisted: ReadonlySet<string>;
-}
-
-/** The objects of one kind that the inventory names. */
-interface KindShare {
-  readonly kind: { readonly group: string; readonly kind: string; readonly version: string };
-  readonly keys: ReadonlySet<ObjectKey>;
-}
-
-async function observeObjects(asking: Asking): Promise<Seen> {
-  const shares = sharesOf(asking.inventory);
-  const seen = await Promise.all(shares.map(async (share) => ({ share, found: await observeKind(asking, share) })));
-  const unlisted = seen.filter(({ found }) => found === null).map(({ share }) => kindKey(share.kind));
-  // A list in one version holds the objects of all versions; each object is taken from the list in its own.
-  const named = new Set(shares.flatMap(({ keys }) => [...keys]));
-  const found = seen
-    .flatMap(({ share, found: all }) => [...(all ?? [])].filter(([key]) => share.keys.has(key) || !named.has(key)))
-    .sort(([a], [b]) => compareText(a, b));
-  return { objects: new Map(found), unlisted: new Set(unlisted.sort(compareText)) };
-}
-
-/** Fingerprints speak in the paths of one version, so a kind is listed in the version in which it was written. */
-function sharesOf({ placements }: Inventory): readonly KindShare[] {
-  const versions = new Map<ObjectKey, InventoryEntry>();
-  for (const { entries } of placements.values()) {
-    for (const [key, entry] of entries) if (!versions.has(key) || entry.uid !== null) versions.set(key, entry);
-  }
-  const shares = new Map<string, { kind: KindShare["kind"]; keys: Set<ObjectKey> }>();
-  for (const [key, { version }] of versions) {
-    const { group, kind } = objectIdOf(key);
-    const name = `${group}/${version}/${kind}`;
-    const share = shares.get(name) ?? { kind: { group, kind, version }, keys: new Set() };
-    shares.set(name, share);
-    share.keys.add(key);
-  }
-  return [...shares.values()];
-}
-
-type Found = ReadonlyMap<ObjectKey, LiveObject>;
-const nothing: Found = new Map();
+const nothing: LiveObjects = new Map();
 
 /** The marked objects of a kind and those of the inventory; null when the member would not tell. */
-async function observeKind(asking: Asking, share: KindShare): Promise<Found | null> {
-  const { client } = asking;
-  const resource = await resourceFor(asking, share);
-  if (resource === "gone") return nothing;
-  if (resource === null) return null;
-  const path = collectionPath(resource, null);
-  const listing = await client.list({ path, labelSelector: placementLabel });
-  if (listing.kind === "refused") return listing.status === 404 ? afterNotFound(asking, share) : null;
-  const marked = reducedAll(listing.items, resource);
-  const missing = [...share.keys].filter((it) => !marked.has(it));
-  const unmarked = await observeUnmarked(client, resource, missing);
+async function observeKind(asking: Asking, share: KindShare): Promise<LiveObjects | null> {
+  const listed = await listKind(asking, share.kind);
+  if (listed === "gone") return nothing;
+  if (listed === null) return null;
+  const { resource, marked } = listed;
+  const unmarked = await observeUnmarked(asking.client, resource, missingOf(share, marked));
   return unmarked === null ? null : new Map([...marked, ...unmarked]);
+}
+
+/** What the inventory names and the list of marked objects does not hold. */
+export const missingOf = ({ keys }: KindShare, marked: LiveObjects): readonly ObjectKey[] =>
+  [...keys].filter((it) => !marked.has(it));
+
+/** The objects of a kind that carry our label, at one moment. */
+export interface ListedKind {
+  readonly resource: Resource;
+  readonly marked: LiveObjects;
+  /** The member's, at that moment. */
+  readonly resourceVersion: string;
+}
+
+/** Lists what carries our label. Gone: the member does not serve the kind; null: it would not tell. */
+export async function listKind(asking: Asking, kind: KindShare["kind"]): Promise<ListedKind | "gone" | null> {
+  const resource = await resourceFor(asking, kind);
+  if (resource === "gone" || resource === null) return resource;
+  const path = collectionPath(resource, null);
+  const listing = await asking.client.list({ path, labelSelector: placementLabel });
+  if (listing.kind === "refused") return listing.status === 404 ? afterNotFound(asking, kind) : null;
+  return { resource, marked: reducedAll(listing.items, resource), resourceVersion: listing.resourceVersion };
 }
 
 /**
  * The kind as the member serves it. Gone: the member is certain that it does not serve it at all, and with a definition
  * its resources go. A group that the member cannot ask right now is not gone (`security.md` F-38).
  */
-async function resourceFor({ client, discovery }: Asking, { kind }: KindShare): Promise<Resource | "gone" | null> {
+async function resourceFor({ client, discovery }: Asking, kind: KindShare["kind"]): Promise<Resource | "gone" | null> {
   const known = await discovery.served(client);
   const exact = resourceOf(known, kind);
   if (exact !== null) return exact;
@@ -144,16 +140,20 @@ async function resourceFor({ client, discovery }: Asking, { kind }: KindShare): 
 }
 
 /** A kind that was served a moment ago: either discovery is old and the kind is gone, or something is wrong. */
-async function afterNotFound(asking: Asking, share: KindShare): Promise<Found | null> {
+async function afterNotFound(asking: Asking, kind: KindShare["kind"]): Promise<"gone" | null> {
   await asking.discovery.refresh(asking.client);
-  return (await resourceFor(asking, share)) === "gone" ? nothing : null;
+  return (await resourceFor(asking, kind)) === "gone" ? "gone" : null;
 }
 
 /** So many objects are asked for one by one; for more of them the whole kind is listed. */
 const fewObjects = 16;
 
 /** Objects of the inventory that no longer carry our label, or never did: taken off by hand, or never taken over. */
-async function observeUnmarked(client: Client, resource: Resource, keys: readonly ObjectKey[]): Promise<Found | null> {
+export async function observeUnmarked(
+  client: Client,
+  resource: Resource,
+  keys: readonly ObjectKey[],
+): Promise<LiveObjects | null> {
   if (keys.length === 0) return nothing;
   if (keys.length > fewObjects) {
     const listing = await client.list({ path: collectionPath(resource, null) });
@@ -163,36 +163,6 @@ async function observeUnmarked(client: Client, resource: Resource, keys: readonl
     keys.map((key) => client.request({ method: "GET", path: objectPath(resource, objectIdOf(key)) })),
   );
   if (answers.some((it) => it.kind === "refused" && it.status !== 404)) return null;
-  return reducedAll(
-    answers.flatMap((it) => (it.kind === "done" ? [it.body] : [])),
-    resource,
-  );
-}
-
-/** Lists leave out the kind of their items, and health needs it. */
-function reducedAll(items: readonly JsonObject[], resource: Resource, only?: ReadonlySet<ObjectKey>): Found {
-  const { kind } = resource;
-  const apiVersion = apiVersionOf(resource);
-  const found = new Map<ObjectKey, LiveObject>();
-  for (const item of items) {
-    const live = { ...item, apiVersion, kind };
-    const id = idOf(live);
-    if (id === null) throw new Lost("Unintelligible", `its list of ${resource.plural} holds an object without a name`);
-    const key = objectKey(id);
-    if (only === undefined || only.has(key)) found.set(key, reduced(live));
-  }
-  return found;
-}
-
-function reduced(live: JsonObject): LiveObject {
-  const metadata: Json = live["metadata"] ?? null;
-  const generation = memberAt(metadata, "generation");
-  return {
-    uid: textOf(memberAt(metadata, "uid")) ?? "",
-    generation: typeof generation === "number" ? generation : 0,
-    fingerprint: fingerprintOf(live, fieldManager),
-    health: healthOf(live),
-    terminating: memberAt(metadata, "deletionTimestamp") !== null,
-    mark: textOf(memberAt(metadata, "annotations", writeAnnotation)),
-  };
+  const present = answers.flatMap((it) => (it.kind === "done" ? [it.body] : []));
+  return reducedAll(present, resource);
 }

@@ -3,10 +3,12 @@ import { removeOrder } from "../../core/apply/waves.ts";
 import type { FailureCode, InventoryEntry } from "../../core/model/inventory.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
 import { fieldManager } from "../../core/model/names.ts";
+import { kindKey } from "../../core/model/scope.ts";
 import { jsonPatch } from "./client.ts";
 import { anyResourceOf, objectPath, type Resource, resourceOf } from "./discovery.ts";
 import { refusalText } from "./failure.ts";
-import { contentsOf } from "./namespace-contents.ts";
+import { inLanes } from "./lanes.ts";
+import { contentsOf, instancesOf } from "./namespace-contents.ts";
 import type { Removal, Result, Scene } from "./scene.ts";
 import { lookUp } from "./survey.ts";
 import { mayBeAdopted } from "./takeover.ts";
@@ -16,18 +18,16 @@ export async function removeAll(scene: Scene, removals: readonly Removal[]): Pro
   const results = new Map<Removal, Result>();
   const going = new Set<string>();
   for (const wave of removeOrder(removals)) {
-    await Promise.all(
-      wave.map(async (removal) => {
-        const result = await scene.contact.attempt(
-          () => removeOne(scene, removal, going),
-          (message) => lingering(removal.entry, "DeletionRefused", message),
-        );
-        if (result === null) return;
-        results.set(removal, result);
-        const { uid } = removal.departure;
-        if (uid !== null && removal.departure.how === "delete" && isGoing(result)) going.add(uid);
-      }),
-    );
+    await inLanes(wave, async (removal) => {
+      const result = await scene.contact.attempt(
+        () => removeOne(scene, removal, going),
+        (message) => lingering(removal.entry, "DeletionRefused", message),
+      );
+      if (result === null) return;
+      results.set(removal, result);
+      const { uid } = removal.departure;
+      if (uid !== null && removal.departure.how === "delete" && isGoing(result)) going.add(uid);
+    });
   }
   return results;
 }
@@ -145,8 +145,9 @@ async function objectionTo(
   if (isLater(live, scene, removal)) {
     return lingering(entry, "DeletionRefused", "a later decision has written it again, and it is left alone");
   }
-  if (id.group !== "" || id.kind !== "Namespace" || departure.confirmed) return null;
-  const contents = await contentsOf(scene, id.name, going);
+  const takesAlong = departure.confirmed ? undefined : companies.get(kindKey(id));
+  if (takesAlong === undefined) return null;
+  const contents = await takesAlong(scene, id.name, going);
   switch (contents.kind) {
     case "empty":
       return null;
@@ -157,6 +158,12 @@ async function objectionTo(
       return lingering(entry, "DeletionRefused", `what it holds cannot be seen: ${contents.text}`);
   }
 }
+
+/** Kinds whose objects take others along when they go, and what those are (`RULINGS.md` D 4). */
+const companies: ReadonlyMap<string, typeof contentsOf> = new Map([
+  ["/Namespace", contentsOf],
+  ["apiextensions.k8s.io/CustomResourceDefinition", instancesOf],
+]);
 
 const mostReleases = 3;
 

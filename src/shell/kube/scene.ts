@@ -1,9 +1,11 @@
 import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
 import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../../core/model/plan.ts";
 import type { Instant } from "../../core/model/value.ts";
+import { Fault } from "../reconcile/fault.ts";
 import type { Client } from "./client.ts";
 import type { Discovery } from "./discovery.ts";
 import { Lost } from "./lost.ts";
+import { lossOf } from "./observe.ts";
 import type { Approach } from "./takeover.ts";
 
 /** What everything that happens on one member during one action has in common. */
@@ -53,7 +55,8 @@ export const entryOf = (
 
 /**
  * Watches whether a member is still there. One request that ends in nothing is that object's trouble; three in a row, or
- * credentials that are not accepted, are the member's, and nothing more is tried.
+ * credentials that are not accepted, are the member's, and nothing more is tried. What nobody expected ends nothing else:
+ * a defect that one object brings out is that object's trouble too, and what was done for the others is still recorded.
  */
 export interface Contact {
   /** The result of a task; `otherwise` when it ended in nothing; null once the member is given up. */
@@ -74,10 +77,12 @@ export function contact(): Contact {
         inARow = 0;
         return result;
       } catch (error) {
-        if (!(error instanceof Lost)) throw error;
+        // It may quote what it stumbled over, such as a Secret, so only its name is told.
+        if (!isLoss(error)) return otherwise(`unexpected in Flotilla itself: ${nameOf(error)}`);
         inARow += 1;
-        if (inARow < 3 && error.code !== "Unauthorized") return otherwise(error.message);
-        loss ??= error.message.slice(0, 512);
+        const { code, message } = lossOf(error);
+        if (inARow < 3 && code !== "Unauthorized") return otherwise(message);
+        loss ??= message;
         return null;
       }
     },
@@ -86,3 +91,8 @@ export function contact(): Contact {
     },
   };
 }
+
+/** The outside failed us: the member, or what leads to it. */
+const isLoss = (error: unknown): boolean => error instanceof Lost || error instanceof Fault;
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

@@ -17,7 +17,8 @@ export type Found =
   | { readonly kind: "present"; readonly live: JsonObject }
   | { readonly kind: "unknown"; readonly refusal: Refused };
 
-const absent: Found = { kind: "absent" };
+/** Nothing stands there. */
+export const absent: Found = { kind: "absent" };
 
 /** More new objects of one kind than this are found by one list instead of one request each. */
 const fewObjects = 10;
@@ -35,8 +36,10 @@ export async function survey(
   const shares = new Map<Resource, VersionedId[]>();
   for (const id of ids) {
     // Identity is free of versions: an object may stand there in another one than it will be written in.
+    const space = isNamespace(id) ? id.name : id.namespace;
+    if (space !== null && missing.has(space)) continue;
     const resource = resourceOf(served, id) ?? anyResourceOf(served, id);
-    if (resource === null || (id.namespace !== null && missing.has(id.namespace))) continue;
+    if (resource === null) continue;
     const share = shares.get(resource);
     if (share === undefined) shares.set(resource, [id]);
     else share.push(id);
@@ -45,6 +48,8 @@ export async function survey(
   const all = new Map(found.flat());
   return new Map(ids.map((id) => [objectKey(id), all.get(objectKey(id)) ?? absent]));
 }
+
+const isNamespace = ({ group, kind }: ObjectId): boolean => group === "" && kind === "Namespace";
 
 async function missingNamespaces(client: Client, ids: readonly ObjectId[]): Promise<ReadonlySet<string>> {
   const names = [...new Set(ids.flatMap(({ namespace }) => (namespace === null ? [] : [namespace])))];

@@ -73,9 +73,18 @@ export const mayBeAdopted = (entry: InventoryEntry | null, uid: string): boolean
 /** Tells who else of this fleet has an object in the member; null when nobody does. */
 export type Rivals = (key: ObjectKey, action: PlacementActions) => PlacementKey | null;
 
-/** An object belongs to the placement that the inventory says, then to the first of this action that applies it. */
-export function rivals(inventory: Inventory, actions: readonly PlacementActions[]): Rivals {
+/**
+ * An object belongs to the placement that the inventory says, then to the first of this action that applies it. An entry
+ * whose object is gone, and which nobody is about to write again, is in nobody's way: no decision may be left that would
+ * ever clear it, where a placement is gone from a member that left the fleet and came back.
+ */
+export function rivals(
+  inventory: Inventory,
+  actions: readonly PlacementActions[],
+  isGone: (key: ObjectKey) => boolean,
+): Rivals {
   const forgotten = new Map(actions.map((it) => [it.placement, new Set(it.forget)]));
+  const applied = new Map(actions.map((it) => [it.placement, new Set(it.apply.map(({ key }) => key))]));
   const holders = new Map<ObjectKey, PlacementKey>();
   const hold = (key: ObjectKey, placement: PlacementKey): void => {
     if (!holders.has(key)) holders.set(key, placement);
@@ -83,7 +92,8 @@ export function rivals(inventory: Inventory, actions: readonly PlacementActions[
   for (const [placement, { entries }] of inventory.placements) {
     for (const [key, { uid, outcome }] of entries) {
       // What was never ours to write is listed too, for its outcome's sake.
-      const isHeld = uid !== null || outcome.kind === "claimed";
+      const isOurs = uid !== null || outcome.kind === "claimed";
+      const isHeld = isOurs && (!isGone(key) || applied.get(placement)?.has(key) === true);
       if (isHeld && forgotten.get(placement)?.has(key) !== true) hold(key, placement);
     }
   }

@@ -1,7 +1,8 @@
 import { manifestAt } from "../../core/codec/intent.ts";
 import type { Intent } from "../../core/model/intent.ts";
-import type { Ledger, SnapshotResource } from "../../core/model/ledger.ts";
+import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model/ledger.ts";
 import type { Manifest } from "../../core/model/manifest.ts";
+import { remembered } from "../../core/model/memo.ts";
 import type { Digest } from "../../core/model/value.ts";
 import type { Memory } from "./memory.ts";
 import type { Repository } from "./ports.ts";
@@ -17,9 +18,10 @@ export async function readArchive(
   intent: Intent,
   memory: Memory,
 ): Promise<ReadonlyMap<Digest, Manifest>> {
-  const current = new Set([...intent.objects.values()].map((it) => it.digest));
+  const current = digestsOf(intent.objects);
   const wanted = new Map<Digest, SnapshotResource>();
-  for (const it of resourcesInForce(ledger)) if (!current.has(it.digest)) wanted.set(it.digest, it);
+  for (const record of ledger.placements.values())
+    for (const it of resourcesInForce(record)) if (!current.has(it.digest)) wanted.set(it.digest, it);
   if (wanted.size === 0) return new Map();
   const decoded = await decodeBlobs(
     repository,
@@ -35,9 +37,12 @@ export async function readArchive(
   return archive;
 }
 
-function* resourcesInForce({ placements }: Ledger): Generator<SnapshotResource> {
-  for (const { bindings, resourceSnapshots } of placements.values()) {
-    const named = new Set([...bindings.values()].map((it) => it.target?.resourceIndex));
-    for (const snapshot of resourceSnapshots) if (named.has(snapshot.index)) yield* snapshot.resources;
-  }
-}
+const digestsOf = remembered(
+  (objects: Intent["objects"]): ReadonlySet<Digest> => new Set([...objects.values()].map((it) => it.digest)),
+);
+
+/** What the targets of a placement consist of. A record that did not change is not looked at again. */
+const resourcesInForce = remembered(({ bindings, resourceSnapshots }: PlacementRecord): readonly SnapshotResource[] => {
+  const named = new Set([...bindings.values()].map((it) => it.target?.resourceIndex));
+  return resourceSnapshots.filter((it) => named.has(it.index)).flatMap((it) => it.resources);
+});

@@ -6,6 +6,7 @@ import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Reason, RenderedTarget } from "../../core/model/plan.ts";
 import { type BlobId, compareText, type Instant } from "../../core/model/value.ts";
+import { restless } from "../../core/plan/affected.ts";
 import { confirmationFile, reasonText } from "../../core/plan/explain.ts";
 import { subjectOf } from "../../core/plan/narrate.ts";
 import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
@@ -40,6 +41,7 @@ export async function commitDecision(
       rowsOf: perClusterRows,
       selectedOf: selectedResources,
       members: intent.clusters,
+      restless: restless(decision.reasons),
     }),
     ...acceptedEdits(state, intent),
     ...renderedEdits(state.ledger, decision),
@@ -58,8 +60,7 @@ export async function commitDecision(
 
   const written = await repository.commit({ parent: state.commit, edits, message, at: now });
   if (written.kind === "superseded") return written;
-  const held = new Map(intent.holds.map((it): [string, BlobId] => [`${it.commit}/${it.path}`, it.blob]));
-  memory.state = { commit: written.commit, ledger, accepted: intent.files, held };
+  memory.state = { commit: written.commit, ledger, accepted: intent.files, held: heldOf(intent) };
   memory.heads = { source: memory.heads?.source ?? null, state: written.commit };
   memory.pending = null;
   memory.page = page;
@@ -67,16 +68,20 @@ export async function commitDecision(
 }
 
 /** The source files as read, by the same blobs; and those of held objects, under the commit they were accepted in. */
-function acceptedEdits(state: State, { files, holds }: Intent): readonly Edit[] {
-  const held = new Map(holds.map((it): [string, BlobId] => [`${it.commit}/${it.path}`, it.blob]));
-  return [...mapEdits(acceptedFolder, state.accepted, files), ...mapEdits(heldFolder, state.held, held)];
-}
+const acceptedEdits = (state: State, intent: Intent): readonly Edit[] => [
+  ...mapEdits(acceptedFolder, state.accepted, intent.files),
+  ...mapEdits(heldFolder, state.held, heldOf(intent)),
+];
+
+const heldOf = ({ holds }: Intent): State["held"] =>
+  new Map(holds.map((it): [string, BlobId] => [`${it.commit}/${it.path}`, it.blob]));
 
 function mapEdits(
   folder: string,
   before: ReadonlyMap<string, BlobId>,
   after: ReadonlyMap<string, BlobId>,
 ): readonly Edit[] {
+  if (before === after) return [];
   const links = [...after].filter(([path, blob]) => before.get(path) !== blob);
   const removals = [...before.keys()].filter((it) => !after.has(it));
   return [

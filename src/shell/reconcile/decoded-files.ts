@@ -4,8 +4,8 @@ import type { BlobId } from "../../core/model/value.ts";
 /**
  * Decoded files by blob id: what the last two readings of the source asked for, and nothing older.
  *
- * Every reading asks for all that is in force. So what two of them did not ask for is in force no more, and the daemon
- * holds about two commits' worth however many go by.
+ * A reading asks for what is not known by its path already: what moved, what is held, what targets of earlier commits
+ * name. So the daemon holds little here, however many commits go by; what was forgotten too early is decoded again.
  */
 export interface DecodedFiles {
   get(id: BlobId): DecodedFile | undefined;

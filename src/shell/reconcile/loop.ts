@@ -1,10 +1,12 @@
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
+import type { Doorbell } from "./doorbell.ts";
 import { Fault } from "./fault.ts";
+import { withGrace } from "./grace.ts";
 import { freshMemory } from "./memory.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
-import type { Heads, Ports } from "./ports.ts";
+import type { Heads, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
-import { blink, isInFlight } from "./settle.ts";
+import { blink, isInFlight, type Passed } from "./settle.ts";
 
 /** How the daemon runs, and whom it tells. */
 export interface LoopOptions {
@@ -13,69 +15,112 @@ export interface LoopOptions {
   readonly poll: DurationMs;
   /** How often the members are looked at when nothing else is due. */
   readonly resync: DurationMs;
+  /** How often they are looked at while something moves there; half a second unless it is given. Who watches need not. */
+  readonly glance?: DurationMs;
+  /** How long a pass waits for one member; as long as that takes unless it is given. */
+  readonly grace?: DurationMs;
   readonly signal: AbortSignal;
   readonly doorbell: Doorbell;
   readonly report: (result: PassResult) => void;
+  /** An action has ended for which its pass did not wait. */
+  readonly reportLate?: (receipt: Receipt) => void;
   readonly reportFault: (fault: Fault, retryIn: DurationMs) => void;
 }
 
-/** Something may have changed; never says what. */
-export interface Doorbell {
-  /** A signal that aborts at the next ring. Rings between two calls are not lost. */
-  next(): AbortSignal;
-}
-
 /** Looks at members this often while something moves there. */
-const glance = seconds(0.5);
+const usualGlance = seconds(0.5);
+
+/** A process that begins waits so long for members that it has not heard yet, while others of them go on answering. */
+const graceAtFirst = seconds(30);
+
+/** What goes on in members when the daemon is to end gets so long to come to an end. */
+const parting = seconds(3);
 
 /** News that decides nothing is committed at most this often, and never more than a tenth of the time is spent on it. */
 const newsInterval = seconds(10);
 
+/** Rings that come together are answered together; while many come, half of the time at most is spent on passes. */
+const shortestRest = seconds(0.02);
+const longestRest = seconds(5);
+
 const firstRetry = seconds(1);
 const lastRetry = seconds(60);
 
+/** So many passes may lose their push one after another before the next one waits a moment. */
+const lossesInARow = 5;
+
 /**
- * Passes for ever, each when it is due: when the planner said so, when the repository changed, while members move, or
- * when the resync period is over. Faults of the outside are reported and tried again, ever more slowly.
+ * Passes for ever, each when it is due: when the planner said so, when the repository or a member changed, while members
+ * move, or when the resync period is over. Faults of the outside are reported and tried again, ever more slowly.
  */
 export async function loop(ports: Ports, options: LoopOptions): Promise<"stopped" | "unsound"> {
+  const { grace, doorbell, reportLate = () => {} } = options;
+  if (grace === undefined) return passes(ports, options, () => false);
+  const ring = doorbell.ring;
+  const fleet = withGrace(ports.fleet, { clock: ports.clock, grace, atFirst: graceAtFirst, ring, report: reportLate });
+  try {
+    return await passes({ ...ports, fleet }, options, () => fleet.isActing());
+  } finally {
+    await fleet.rest(later(ports.clock.now(), parting));
+  }
+}
+
+async function passes(ports: Ports, options: LoopOptions, isActing: () => boolean): Promise<"stopped" | "unsound"> {
   const { settings, signal, report, reportFault } = options;
+  const { clock } = ports;
   const memory = freshMemory();
-  let flushAfter = later(ports.clock.now(), newsInterval);
-  let impatientAt = ports.clock.now();
+  let flushAfter = later(clock.now(), newsInterval);
+  let impatientAt = clock.now();
   let retryIn = firstRetry;
+  let lost = 0;
   while (!signal.aborted) {
     const bell = options.doorbell.next();
     try {
-      const began = ports.clock.now();
+      const began = clock.now();
       // Once every resync period what failed or was refused is tried again at once.
       const isImpatient = began >= impatientAt;
-      if (isImpatient) impatientAt = later(began, options.resync);
       const patience = isImpatient ? "none" : settings.patience;
       const result = await pass(ports, { ...settings, patience }, memory, began >= flushAfter);
       report(result);
       retryIn = firstRetry;
       if (result.kind === "unsound") return "unsound";
-      if (result.kind === "superseded") continue;
-      const now = ports.clock.now();
+      if (result.kind === "superseded") {
+        // Losing a race is ordinary; losing every one of them is a hub that says no in the wrong words.
+        lost += 1;
+        if (lost >= lossesInARow) await clock.sleepUntil(later(clock.now(), firstRetry), signal);
+        continue;
+      }
+      lost = 0;
+      if (isImpatient) impatientAt = later(began, options.resync);
+      const now = clock.now();
       if (result.committed !== null) flushAfter = later(now, Math.max(newsInterval, 10 * (now - began)) as DurationMs);
+      if (hasMoved(result) && !isActing()) continue;
+      await clock.sleepUntil(later(now, restAfter(result)), signal);
       if (hasMoved(result)) continue;
-      const next = dueAfter(result, { now, flushAfter, resync: options.resync });
+      const next = dueAfter(result, { now, flushAfter, options });
       await sleepUntilDue(ports, options, { due: next, bell, seen: memory.heads });
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       reportFault(error, retryIn);
-      await ports.clock.sleepUntil(later(ports.clock.now(), retryIn), AbortSignal.any([signal, bell]));
+      // Members ring too: whatever happens there is no reason to press the repository.
+      await clock.sleepUntil(later(clock.now(), firstRetry), signal);
+      const rest = later(clock.now(), (retryIn - firstRetry) as DurationMs);
+      await clock.sleepUntil(rest, AbortSignal.any([signal, bell]));
       retryIn = Math.min(2 * retryIn, lastRetry) as DurationMs;
     }
   }
   return "stopped";
 }
 
+/** The next pass begins no earlier than as long after this one as this one took, waiting for others left out. */
+const restAfter = ({ spent }: Passed): DurationMs =>
+  Math.min(Math.max(spent.decide + spent.commit, shortestRest), longestRest) as DurationMs;
+
 function dueAfter(
-  { plan, deferred }: Extract<PassResult, { kind: "passed" }>,
-  { now, flushAfter, resync }: { readonly now: Instant; readonly flushAfter: Instant; readonly resync: DurationMs },
+  { plan, deferred }: Passed,
+  { now, flushAfter, options }: { readonly now: Instant; readonly flushAfter: Instant; readonly options: LoopOptions },
 ): Instant {
+  const { resync, glance = usualGlance } = options;
   const flying = isInFlight(plan.reasons) ? later(now, glance) : null;
   const news = deferred ? flushAfter : null;
   const due = earliest(plan.wakeAt, flying, news, later(now, resync)) ?? now;

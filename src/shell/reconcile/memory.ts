@@ -1,3 +1,4 @@
+import type { Accepted, SourceFile } from "../../core/codec/intent.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
@@ -19,12 +20,29 @@ export interface Memory {
   heads: Heads | null;
   /** The state branch as last read or written. */
   state: State | null;
+  /** The source branch as last listed. */
+  source: Listing | null;
+  /** What was accepted, as last decoded. */
+  accepted: { readonly of: AcceptedState; readonly value: Accepted } | null;
   /** The intent as last read, and what it was read from. */
-  intent: { readonly key: string; readonly value: Intent } | null;
+  intent: { readonly head: Commit; readonly of: AcceptedState; readonly value: Intent } | null;
   /** News about members that decides nothing and is not committed yet, on top of `state`. */
   pending: Ledger | null;
   /** The text of the page that stands on the state branch, if this process wrote it. */
   page: string | null;
+}
+
+/** The files of a source commit that are read, by path. */
+export interface Listing {
+  readonly commit: Commit;
+  readonly files: ReadonlyMap<string, SourceFile>;
+}
+
+/** All of a state that an intent depends on. */
+export interface AcceptedState {
+  readonly commit: Commit | null;
+  readonly files: State["accepted"];
+  readonly holds: Ledger["holds"];
 }
 
 /** What stands on the state branch at one commit. */
@@ -44,6 +62,8 @@ export const freshMemory = (): Memory => ({
   decoded: newDecodedFiles(),
   heads: null,
   state: null,
+  source: null,
+  accepted: null,
   intent: null,
   pending: null,
   page: null,

@@ -1,9 +1,8 @@
 import type { Intent } from "../../core/model/intent.ts";
 import type { Observation } from "../../core/model/observation.ts";
 import type { Reason, World } from "../../core/model/plan.ts";
-import type { ClusterName, Instant } from "../../core/model/value.ts";
+import { type ClusterName, type Instant, later, seconds } from "../../core/model/value.ts";
 import { readArchive } from "./archive.ts";
-import { bounded } from "./bounded.ts";
 import { Fault } from "./fault.ts";
 import type { Memory, State } from "./memory.ts";
 import type { MemberAddress, Ports } from "./ports.ts";
@@ -19,9 +18,6 @@ export interface Scene {
   readonly reasons: readonly Reason[];
 }
 
-/** Members asked at the same time. Each has its own deadline, so a silent one costs the others nothing. */
-const membersAtOnce = 64;
-
 /** Looks at both branches and at every member, and reads the clock once: all of a world is "now". */
 export async function observe(ports: Ports, settings: Settings, memory: Memory): Promise<Scene> {
   const { repository, clock } = ports;
@@ -36,7 +32,7 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
     );
   }
   if (memory.state === null || memory.state.commit !== heads.state) {
-    memory.state = await readState(repository, heads.state);
+    memory.state = await readState(repository, heads.state, memory.state);
     memory.pending = null;
     memory.page = null;
   }
@@ -44,19 +40,36 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
   const { intent, reasons } = await readSource(repository, heads.source, state, { memory, settings });
   const ledger = memory.pending ?? state.ledger;
   const archive = await readArchive(repository, ledger, intent, memory);
-  const observed = settings.members === "ask" ? await askMembers(ports, intent) : new Map();
+  const isFounding = heads.state === null;
+  const observed = settings.members === "ask" ? await askMembers(ports, { intent, isFounding }) : new Map();
   const world = { intent, ledger, observed, archive, now: wholeSecond(clock.now()), patience: settings.patience };
   return { world, state, reasons };
 }
 
 /** Instants are recorded in seconds; a decision made within one must not depend on what is not written down. */
-const wholeSecond = (at: Instant): Instant => (Math.floor(at / 1000) * 1000) as Instant;
+export const wholeSecond = (at: Instant): Instant => (Math.floor(at / 1000) * 1000) as Instant;
 
-async function askMembers({ fleet }: Ports, intent: Intent): Promise<ReadonlyMap<ClusterName, Observation>> {
-  const members = [...intent.clusters.keys()];
-  const answers = await bounded(members, membersAtOnce, (it) => fleet.observe(addressOf(intent, it)));
-  return new Map(members.map((it, at) => [it, answers[at] as Observation]));
+async function askMembers(
+  { fleet, clock }: Ports,
+  { intent, isFounding }: { readonly intent: Intent; readonly isFounding: boolean },
+): Promise<ReadonlyMap<ClusterName, Observation>> {
+  const ask = async (name: ClusterName): Promise<readonly [ClusterName, Observation][]> => {
+    const member = addressOf(intent, name);
+    let seen = await fleet.observe(member);
+    // What a member remembers may say that the branch was lost: nobody founds one before all have answered.
+    while (seen === null && isFounding) {
+      await clock.sleepUntil(later(clock.now(), moment), never);
+      seen = await fleet.observe(member);
+    }
+    // Who is still being asked has no observation, as if nobody had asked: recorded facts stand.
+    return seen === null ? [] : [[name, seen]];
+  };
+  const answers = await Promise.all([...intent.clusters.keys()].map(ask));
+  return new Map(answers.flat());
 }
+
+const moment = seconds(0.1);
+const never = new AbortController().signal;
 
 /** Where a member is reached: the kubeconfig context of its name, unless `fleet.yaml` names another. */
 export const addressOf = ({ fleet }: Intent, name: ClusterName): MemberAddress => ({

@@ -4,12 +4,11 @@ import type { Commit } from "../../core/model/value.ts";
 import { check } from "../../core/plan/check.ts";
 import { narrate } from "../../core/plan/narrate.ts";
 import { plan, sealed } from "../../core/plan/plan.ts";
-import { bounded } from "./bounded.ts";
 import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
 import { addressOf, observe } from "./observe.ts";
 import { oneLine } from "./one-line.ts";
-import type { Ports, Receipt } from "./ports.ts";
+import type { Clock, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
 /** What came of one pass. */
@@ -27,8 +26,19 @@ export type PassResult =
       readonly lines: readonly string[];
       /** News that decides nothing waits in memory for the next commit. */
       readonly deferred: boolean;
+      /** Of the members whose actions have ended. */
       readonly receipts: readonly Receipt[];
+      readonly spent: Spent;
     };
+
+/** Where the time of a pass went, in milliseconds by the clock. */
+export interface Spent {
+  readonly observe: number;
+  /** Planning and checking. */
+  readonly decide: number;
+  readonly commit: number;
+  readonly act: number;
+}
 
 /**
  * Whether a pass left something for the next one to see: it committed, or some member did at least a part of its work. A
@@ -40,9 +50,6 @@ export const hasMoved = ({ committed, receipts }: Extract<PassResult, { kind: "p
 const hasWorked = ({ created, configured, deleted, released, failed }: Receipt): boolean =>
   created + configured + deleted + released + failed > 0;
 
-/** Members acted on at the same time. */
-const membersAtOnce = 64;
-
 /**
  * One look at the world and one step towards what the repository asks for.
  *
@@ -50,9 +57,12 @@ const membersAtOnce = 64;
  * then act. `flush` commits news that decides nothing too, as a run does before it ends.
  */
 export async function pass(ports: Ports, settings: Settings, memory: Memory, flush: boolean): Promise<PassResult> {
+  const lap = stopwatch(ports.clock);
   const { world, state, reasons: known } = await observe(ports, settings, memory);
+  const observing = lap();
   const decided = plan(world);
   const faults = check(decided, world);
+  const deciding = lap();
   if (faults.length > 0) return { kind: "unsound", faults };
 
   const { intent } = world;
@@ -61,7 +71,8 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
   if (decided.refusal !== null) {
     // Members that are ahead of the branch as we read it may only say that somebody else decided meanwhile.
     if ((await ports.repository.heads()).state !== state.commit) return { kind: "superseded" };
-    return { kind: "passed", plan: told, intent, committed: null, lines: [], deferred: false, receipts: [] };
+    const spent = { observe: observing, decide: deciding, commit: 0, act: 0 };
+    return { kind: "passed", plan: told, intent, committed: null, lines: [], deferred: false, receipts: [], spent };
   }
   const isNews = decided.ledger !== state.ledger;
   let committed: Commit | null = null;
@@ -78,8 +89,21 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
     committed = written.commit;
   } else if (isNews) memory.pending = decided.ledger;
 
-  const receipts = await bounded(decided.actions, membersAtOnce, (it) =>
-    ports.fleet.act(addressOf(intent, it.cluster), it),
-  );
-  return { kind: "passed", plan: told, intent, committed, lines, deferred: committed === null && isNews, receipts };
+  const committing = lap();
+  const ended = await Promise.all(decided.actions.map((it) => ports.fleet.act(addressOf(intent, it.cluster), it)));
+  const receipts = ended.filter((it) => it !== null);
+  const spent = { observe: observing, decide: deciding, commit: committing, act: lap() };
+  const deferred = committed === null && isNews;
+  return { kind: "passed", plan: told, intent, committed, lines, deferred, receipts, spent };
+}
+
+/** Tells at each call how many milliseconds passed since the one before. */
+function stopwatch(clock: Clock): () => number {
+  let last = clock.now();
+  return () => {
+    const now = clock.now();
+    const passed = now - last;
+    last = now;
+    return passed;
+  };
 }

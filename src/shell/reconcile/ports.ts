@@ -22,6 +22,12 @@ export interface Repository {
   /** Every file of a commit, ordered by path; only those under the folder `under` when it is given. */
   files(commit: Commit, under?: string): Promise<readonly TreeFile[]>;
   /**
+   * Where `to` has another file than `from`, or none, ordered by path; `from` null: every file of `to`. Folders that
+   * `enters` refuses, given their path with a slash at the end, are passed over. Costs what differs. An adapter that
+   * cannot tell leaves it out, and is asked for `files` instead.
+   */
+  changes?(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly Change[]>;
+  /**
    * Contents by id, in bulk. An id that the repository does not hold is a fault, never left out. With a `limit`, only the
    * first `limit` + 1 bytes of what is longer: enough to see that it is, and a huge file costs no memory.
    */
@@ -55,6 +61,13 @@ export interface TreeFile {
   readonly kind: "file" | "link" | "submodule";
 }
 
+/** What stands at a path of the later of two commits. */
+export interface Change {
+  readonly path: string;
+  /** Null when nothing stands there any more. */
+  readonly file: TreeFile | null;
+}
+
 /** A commit that we would like to make. It determines every byte of that commit. */
 export interface Proposal {
   /** The state branch as it was read; null to found it with an orphan commit. */
@@ -76,12 +89,21 @@ export type Edit =
 /** How a proposal fared. */
 export type Committed = { readonly kind: "committed"; readonly commit: Commit } | { readonly kind: "superseded" };
 
-/** The members, each reached through its own connection. No method rejects: what fails is in the answer. */
+/**
+ * The members, each reached through its own connection. No method rejects: what fails is in the answer. All members may be
+ * asked, or acted on, in one go: the fleet sees to it that not too many are at the same time.
+ */
 export interface Fleet {
-  /** Asks one member what it carries and how it is. A member that cannot be asked is an observation too. */
-  observe(member: MemberAddress): Promise<Observation>;
-  /** Carries out one member's actions: claim, apply in waves, remove last, record. One object's trouble stays its own. */
-  act(member: MemberAddress, actions: ClusterActions): Promise<Receipt>;
+  /**
+   * Asks one member what it carries and how it is. A member that cannot be asked is an observation too; null: it is still
+   * being asked. As long as nothing changed on a member, a fleet that watches gives the same object (`===`).
+   */
+  observe(member: MemberAddress): Promise<Observation | null>;
+  /**
+   * Carries out one member's actions: claim, apply in waves, remove last, record. One object's trouble stays its own. Null:
+   * it goes on, and until it has ended the member is still being asked.
+   */
+  act(member: MemberAddress, actions: ClusterActions): Promise<Receipt | null>;
   close(): Promise<void>;
 }
 

@@ -1,11 +1,13 @@
 import { type DecodedFile, decodeBlob } from "../../core/codec/documents.ts";
-import { readIntent, type SourceFile } from "../../core/codec/intent.ts";
+import { type Accepted, readIntent, type SourceFile } from "../../core/codec/intent.ts";
+import { likeBefore } from "../../core/codec/like-before.ts";
 import { isRead } from "../../core/codec/source-file.ts";
 import { maxFileBytes } from "../../core/codec/text.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/plan.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
-import type { Memory, State } from "./memory.ts";
+import { changesSince } from "./changes-since.ts";
+import type { AcceptedState, Listing, Memory, State } from "./memory.ts";
 import type { Repository, TreeFile } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
@@ -57,46 +59,85 @@ const isAccepted = ({ acceptRewrite }: Settings, from: Commit, to: Commit): bool
 
 /** The intent of one commit. A commit that changes no file we read is named by the one that last did. */
 async function intentAt(repository: Repository, head: Commit, state: State, memory: Memory): Promise<Intent> {
-  const key = `${head} ${state.commit}`;
-  if (memory.intent?.key === key) return memory.intent.value;
+  const of = acceptedStateOf(state);
+  const seen = memory.intent;
+  if (seen !== null && seen.head === head && sameState(seen.of, of)) return seen.value;
   memory.decoded.turn();
-  const listed = (await repository.files(head)).filter((it) => it.kind !== "file" || isRead(it.path));
-  const before = await acceptedFiles(repository, state, memory);
-  const intent = readIntent({ commit: head, files: await decodeAll(repository, listed, memory), accepted: before });
-  const { sourceCommit, holds } = state.ledger;
-  const isSame = sourceCommit !== null && sameFiles(intent.files, state.accepted) && sameHolds(intent.holds, holds);
-  const value = isSame ? { ...intent, commit: sourceCommit } : intent;
-  memory.intent = { key, value };
+  const files = await filesAt(repository, head, memory);
+  const accepted = await acceptedFiles(repository, of, memory);
+  const intent = readIntent({ commit: head, files: [...files.values()], accepted });
+  const isSame = of.commit !== null && sameFiles(intent.files, of.files) && sameHolds(intent.holds, of.holds);
+  const named = isSame ? { ...intent, commit: of.commit ?? head } : intent;
+  const value = likeBefore(seen?.value ?? null, named);
+  memory.intent = { head, of, value };
   return value;
 }
 
 /** What was accepted, read as if it were the head. */
-async function acceptedIntent(repository: Repository, state: State, memory: Memory): Promise<Intent> {
-  const accepted = await acceptedFiles(repository, state, memory);
+export async function acceptedIntent(repository: Repository, state: State, memory: Memory): Promise<Intent> {
+  const accepted = await acceptedFiles(repository, acceptedStateOf(state), memory);
   const commit = state.ledger.sourceCommit ?? ("" as Commit);
-  return readIntent({ commit, files: accepted?.files ?? [], accepted });
+  return likeBefore(memory.intent?.value ?? null, readIntent({ commit, files: accepted?.files ?? [], accepted }));
 }
 
-async function acceptedFiles(repository: Repository, state: State, memory: Memory) {
-  const { sourceCommit, holds } = state.ledger;
-  if (sourceCommit === null) return null;
-  const entries = [...state.accepted].map(([path, blob]): TreeFile => ({ path, blob, size: null, kind: "file" }));
-  const files = await decodeAll(repository, entries, memory);
-  const heldFiles = await decodeBlobs(repository, [...new Set(holds.map((it) => it.blob))], memory);
-  return { commit: sourceCommit, files, holds, heldFiles };
+const acceptedStateOf = ({ ledger, accepted }: State): AcceptedState => ({
+  commit: ledger.sourceCommit,
+  files: accepted,
+  holds: ledger.holds,
+});
+
+const sameState = (a: AcceptedState, b: AcceptedState): boolean =>
+  a.commit === b.commit && a.files === b.files && a.holds === b.holds;
+
+/** What the head of the source branch holds: what was listed last with what changed since. */
+async function filesAt(repository: Repository, head: Commit, memory: Memory): Promise<Listing["files"]> {
+  if (memory.source?.commit === head) return memory.source.files;
+  const before = memory.source;
+  const { from, changes } = await changesSince(repository, before?.commit ?? null, { to: head, enters: isOpen });
+  const standing = changes.flatMap((it) => it.file ?? []).filter((it) => it.kind !== "file" || isRead(it.path));
+  const found = await sourceFiles(repository, standing, memory);
+  const files = new Map(from === null ? [] : before?.files);
+  // A link may have become a file that nobody reads.
+  for (const { path } of changes) files.delete(path);
+  for (const it of found) files.set(it.path, it);
+  memory.source = { commit: head, files };
+  return files;
 }
 
-async function decodeAll(
+/** What stands behind a dot is never read. */
+const isOpen = (folder: string): boolean => !/(?:^|\/)\.[^/]*\/$/.test(folder);
+
+async function acceptedFiles(repository: Repository, of: AcceptedState, memory: Memory): Promise<Accepted | null> {
+  if (of.commit === null) return null;
+  const known = memory.accepted;
+  if (known !== null && sameState(known.of, of)) return known.value;
+  const entries = [...of.files].map(([path, blob]) => ({ path, blob, kind: "file" as const }));
+  const files = await sourceFiles(repository, entries, memory);
+  const heldFiles = await decodeBlobs(repository, [...new Set(of.holds.map((it) => it.blob))], memory);
+  const value = { commit: of.commit, files, holds: of.holds, heldFiles };
+  memory.accepted = { of, value };
+  return value;
+}
+
+/** Files decoded. One that was seen at its path before is the same object. */
+async function sourceFiles(
   repository: Repository,
-  files: readonly TreeFile[],
+  entries: readonly Pick<TreeFile, "path" | "blob" | "kind">[],
   memory: Memory,
 ): Promise<readonly SourceFile[]> {
+  const known = entries.map(({ path, blob, kind }) => {
+    const file = memory.source?.files.get(path);
+    return file?.blob === blob && file.kind === kind ? file : null;
+  });
+  const unknown = entries.filter((it, at) => known[at] === null && it.kind === "file");
   const decoded = await decodeBlobs(
     repository,
-    files.filter((it) => it.kind === "file").map((it) => it.blob),
+    unknown.map((it) => it.blob),
     memory,
   );
-  return files.map(({ path, blob, kind }) => ({ path, blob, kind, decoded: decoded.get(blob) ?? null }));
+  return entries.map(
+    ({ path, blob, kind }, at) => known[at] ?? { path, blob, kind, decoded: decoded.get(blob) ?? null },
+  );
 }
 
 /**
@@ -126,9 +167,11 @@ export async function decodeBlobs(
 }
 
 function sameFiles(a: ReadonlyMap<string, BlobId>, b: ReadonlyMap<string, BlobId>): boolean {
+  if (a === b) return true;
   if (a.size !== b.size) return false;
   for (const [path, blob] of a) if (b.get(path) !== blob) return false;
   return true;
 }
 
-const sameHolds = (a: readonly Hold[], b: readonly Hold[]): boolean => JSON.stringify(a) === JSON.stringify(b);
+const sameHolds = (a: readonly Hold[], b: readonly Hold[]): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b);

@@ -1,11 +1,25 @@
 import { describe, expect, test } from "vitest";
-import type { Binding, DeletionLedger, Ledger, PlacementRecord, Target } from "../../../src/core/model/ledger.ts";
+import {
+  type Inventory,
+  type InventoryEntry,
+  type InventoryPlacement,
+  mostTombstones,
+} from "../../../src/core/model/inventory.ts";
+import type {
+  AcceptedBounds,
+  Binding,
+  DeletionLedger,
+  Ledger,
+  PlacementRecord,
+  Target,
+} from "../../../src/core/model/ledger.ts";
 import { objectIdOf } from "../../../src/core/model/manifest.ts";
 import type { Departure, PlacementActions, Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import {
   type ClusterName,
   type Commit,
   compareText,
+  type Digest,
   type PlacementKey,
   type Sequence,
 } from "../../../src/core/model/value.ts";
@@ -86,6 +100,7 @@ const withBinding = (made: Plan, change: (it: Binding) => Partial<Binding>, clus
 const withDeletions = (made: Plan, change: Partial<DeletionLedger>): Plan =>
   withLedger(made, { deletions: { ...made.ledger.deletions, ...change } });
 const targetOf = ({ target }: Binding): Target => target as Target;
+const nine = Array.from({ length: 9 }, (_, at) => keyOf("ConfigMap", `web/more-${at}`));
 const departure = (key: typeof config): Departure => ({
   id: { ...objectIdOf(key), version: "v1" },
   key,
@@ -221,6 +236,32 @@ const doctored: readonly {
       withDeletions(made, { permitted: new Map(["a", "b", "c", "d"].map((it) => [it as ClusterName, 1])) }),
   },
   {
+    catches: "permits 11 deletions on m1 for one commit, at most 10 may",
+    of: removing(),
+    doctor: (made) => withDeletions(made, { permitted: new Map([[m1, 11]]) }),
+  },
+  {
+    catches: "loosens the bound objectsPerCluster to 50 in the commit that asks for it",
+    of: removing(),
+    doctor: (made) => {
+      const { declared, inForce } = made.ledger.deletions.bounds as AcceptedBounds;
+      return withDeletions(made, { bounds: { declared, inForce: { ...inForce, objectsPerCluster: 50 } } });
+    },
+  },
+  {
+    catches: "takes 11 objects from m1 at once, at most 10 may go unasked",
+    of: removing(),
+    doctor: (made) =>
+      withBinding(made, ({ leaving }) => ({
+        leaving: [...leaving, ...nine.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit }))],
+      })),
+  },
+  {
+    catches: "takes objects from 4 clusters at once, at most 3 may lose any unasked",
+    of: holding(),
+    doctor: (made) => withDeletions(made, { held: [] }),
+  },
+  {
     catches: "takes DIGEST for confirmed, which nobody did",
     of: holding(),
     doctor: (made) =>
@@ -317,5 +358,30 @@ describe("a plan with one thing wrong is caught, and nothing else is complained 
   test.each(doctored)("$catches", ({ catches, of: [seen, made], doctor, seeing = (it) => it }) => {
     const found = check(doctor(made, seen), seeing(seen)).map((it) => it.replaceAll(/[0-9a-f]{64}/g, "DIGEST"));
     expect([...found].sort(compareText).join("; ")).toBe(catches.split("; ").sort(compareText).join("; "));
+  });
+});
+
+describe("a removal that its member has not heard of is forgotten only where there is no room for it", () => {
+  /** The member carries nothing of the placement any more, and as many others; the plan lets go of the removal. */
+  const forgetting = (others: number, change: Partial<InventoryPlacement>): Case => {
+    const [before, { ledger }] = removing();
+    const { sequence } = ledger;
+    const other: InventoryPlacement = { sequence, digest: "" as Digest, entries: new Map(), ...change };
+    const placements = new Map(Array.from({ length: others }, (_, at) => [`other-${at}` as PlacementKey, other]));
+    const inventory: Inventory = { fleet: ledger.fleet, epoch: ledger.epoch, placements };
+    const seen = reached({ ...before, ledger }, { inventory });
+    return [seen, { ...withLedger(plan(seen), { placements: new Map() }), actions: [] }];
+  };
+  const carried = new Map([[config, { outcome: { kind: "applied" } } as InventoryEntry]]);
+  const forgets = ["forgets web on m1, which may still carry it"];
+
+  test.each([
+    ["as many removals as it remembers", mostTombstones, {}, []],
+    ["one less", mostTombstones - 1, {}, forgets],
+    ["as many older ones", mostTombstones, { sequence: 1 as Sequence }, forgets],
+    ["as many that it carries", mostTombstones, { entries: carried }, forgets],
+  ] as const)("%s", (_, others, change, want) => {
+    const [seen, made] = forgetting(others, change);
+    expect(check(made, seen)).toEqual(want);
   });
 });

@@ -62,6 +62,8 @@ const decisions: readonly (readonly [string, Ledger])[] = [
   ["a binding's state", withBinding(() => ({ state: "Unscheduled" }))],
   ["a target", withBinding(({ target }) => ({ target: { ...(target as Target) } }))],
   ["a removal", withBinding(() => ({ removal: removal() }))],
+  ["a binding that is confirmed gone", withRecord(() => ({ bindings: new Map() }))],
+  ["a placement that is confirmed gone", { ...before, placements: new Map() }],
 ];
 
 const news: readonly (readonly [string, Ledger])[] = [
@@ -70,8 +72,6 @@ const news: readonly (readonly [string, Ledger])[] = [
   ["what a member says of its objects", withBinding(() => ({ facts: null }))],
   ["conditions", withRecord(() => ({ conditions: [] }))],
   ["an object that is confirmed gone", withBinding(() => ({ leaving: [] }))],
-  ["a binding that is confirmed gone", withRecord(() => ({ bindings: new Map() }))],
-  ["a placement that is confirmed gone", { ...before, placements: new Map() }],
   ["a resource snapshot that nothing names any more", withRecord(() => ({ resourceSnapshots: [] }))],
   ["an override snapshot that nothing names any more", { ...before, overrides: [] }],
 ];

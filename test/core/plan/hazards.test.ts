@@ -1,5 +1,6 @@
 // Worlds in which a plausible planner would delete or overwrite what it must not.
 import { beforeEach, expect, test } from "vitest";
+import { mostTombstones } from "../../../src/core/model/inventory.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
 import { clusterGroup, placementGroup } from "../../../src/core/model/names.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
@@ -112,4 +113,33 @@ test("no commit permits itself what it deletes: a bound that it loosens counts f
   settle();
   expect(world.head.deletions.held.map((it) => [it.because, it.confirmed])).toEqual([["bounds", false]]);
   expect(world.carried("m5")).toEqual(everything);
+});
+
+test("an executor that froze before its claim comes too late after the removal, and leaves no orphans", () => {
+  world.pass({ isLate: true });
+  world.commit(() => world.placements.delete(web));
+  settle();
+  expect(world.head.placements.size).toBe(0);
+  const refusals = world.late.splice(0).flatMap((it) => world.act(it));
+  expect(refusals).toEqual(["m1: overtaken by a later action", "m2: overtaken by a later action"]);
+  settle();
+  expect(["m1", "m2"].flatMap((it) => world.carried(it))).toEqual([]);
+});
+
+test("a fleet that removes more placements than a member remembers comes to rest", () => {
+  const names = Array.from({ length: mostTombstones + 20 }, (_, at) => `p${at}`);
+  world.commit(() => {
+    for (const name of names)
+      world.placements.set(
+        name as PlacementKey,
+        placementOf({ name, policy: policyOf("PickFixed", "m1"), options: ["ns=web"] }),
+      );
+  });
+  world.pass({ isLate: true });
+  world.commit(() => {
+    for (const name of names) world.placements.delete(name as PlacementKey);
+  });
+  settle();
+  expect([...world.head.placements.keys()]).toEqual([web]);
+  expect(world.pass().plan.actions).toEqual([]);
 });

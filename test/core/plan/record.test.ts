@@ -13,7 +13,8 @@ import {
   type Sequence,
   seconds,
 } from "../../../src/core/model/value.ts";
-import { record, sameMap } from "../../../src/core/plan/record.ts";
+import { sameMap } from "../../../src/core/plan/identity.ts";
+import { record } from "../../../src/core/plan/record.ts";
 import { clusterOf, keyOf, objectOf, placementOf, policyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 
@@ -167,7 +168,7 @@ describe("what had to go", () => {
     return { ...seen.ledger, placements: new Map([[web, { ...before, bindings }]]) };
   };
   const removal = { sequence: 2 as Sequence, since: seen.now, cause: "c2" as Commit, propagation: "Delete" } as const;
-  const nothing = carrying({ entries: new Map() });
+  const nothing = carrying({ entries: new Map(), sequence: removal.sequence });
 
   test("is confirmed gone when the inventory lists it no more", () => {
     const entries = new Map([...carried.entries].filter(([key]) => key !== config));
@@ -183,6 +184,14 @@ describe("what had to go", () => {
   test("ends its binding when all of it is gone", () => {
     expect(binding(record(hearing(nothing, withBinding({ leaving, removal }))))).toBeUndefined();
     expect(binding(record(hearing({}, withBinding({ leaving, removal }))))?.leaving).toEqual(leaving);
+  });
+
+  test("keeps its binding until the member has heard of the removal: an older decision could still come through", () => {
+    const unheard = carrying({ entries: new Map() });
+    expect(binding(record(hearing(unheard, withBinding({ leaving, removal }))))).toMatchObject({
+      leaving: [],
+      removal,
+    });
   });
 
   test("leaves a cluster that was picked again with a clean slate", () => {

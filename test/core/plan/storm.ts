@@ -1,4 +1,5 @@
-import type { ObjectKey } from "../../../src/core/model/manifest.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
+import { clusterGroup, placementGroup } from "../../../src/core/model/names.ts";
 import { type ClusterName, minutes, type PlacementKey, seconds } from "../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
 import type { Death, Member } from "../../member.ts";
@@ -80,7 +81,16 @@ export class Storm {
           const effect = this.chance(20) ? "delete" : value;
           world.overrides.set("loud", overrideOf("loud", object, dice.pick(["env=prod", "env=dev"]), effect));
         },
-        () => void world.overrides.delete("loud"),
+        () => {
+          const object = keyOf(...split(dice.pick(kinds)));
+          const effect = dice.pick(["on ${MEMBER-CLUSTER-NAME}", "in ${MEMBER-CLUSTER-LABEL-KEY-env}", "broken"]);
+          world.overrides.set("quiet", overrideOf("quiet", object, dice.pick(["env=prod", "env=dev"]), effect));
+        },
+        () => void world.overrides.delete(dice.pick(["loud", "quiet"])),
+        () => void this.breakDocument(),
+        () => {
+          world.unusable = new Set();
+        },
         () =>
           world.join(clusterOf(name, [dice.pick(["env=prod", "env=dev"]), ...(this.chance(20) ? ["taint:gpu"] : [])])),
         () => void world.clusters.delete(name as ClusterName),
@@ -93,6 +103,41 @@ export class Storm {
         },
       ])(),
     );
+    this.repair();
+  }
+
+  /** A document comes that cannot be used, and nobody knows an earlier version of it. */
+  private breakDocument(): void {
+    const { world, dice } = this;
+    const key = dice.pick([
+      keyOf(...split(dice.pick(objects))),
+      objectKey({ group: clusterGroup, kind: "MemberCluster", namespace: null, name: dice.pick(this.names) }),
+      objectKey({
+        group: placementGroup,
+        kind: "ClusterResourcePlacement",
+        namespace: null,
+        name: dice.pick(["web", "shop"]),
+      }),
+    ]);
+    const { kind, name } = objectIdOf(key);
+    world.unusable = new Set([...world.unusable, key]);
+    if (kind === "MemberCluster") world.clusters.delete(name as ClusterName);
+    else if (kind === "ClusterResourcePlacement") world.placements.delete(name as PlacementKey);
+    else world.objects.delete(key);
+  }
+
+  /** What there is a document of that can be used is usable. */
+  private repair(): void {
+    const { world } = this;
+    const isThere = (key: ObjectKey): boolean => {
+      const { kind, name } = objectIdOf(key);
+      if (kind === "MemberCluster") return world.clusters.has(name as ClusterName);
+      return world.objects.has(key) || (kind.endsWith("Placement") && world.placements.has(name as PlacementKey));
+    };
+    if ([...world.unusable].some(isThere))
+      world.commit(() => {
+        world.unusable = new Set([...world.unusable].filter((it) => !isThere(it)));
+      });
   }
 
   private confirmAll(): void {
@@ -165,6 +210,7 @@ export class Storm {
       for (const line of objects) write(world, objectOf(...split(line), "last"));
       for (const name of this.names) world.join(clusterOf(name, ["env=dev"]));
       world.overrides.clear();
+      world.unusable = new Set();
       for (const [name, spaces] of [
         ["web", "ns=web,extra"],
         ["shop", "ns=shop"],

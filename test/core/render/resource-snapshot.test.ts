@@ -102,12 +102,23 @@ describe("restoring the manifests of a snapshot", () => {
   it("gives them in the order of selection, and the same list every time", () => {
     const [snapshot] = history(["a"]);
     if (snapshot === undefined) throw new Error("no snapshot");
-    const restored = restoreResources(snapshot, (digest) => manifests.get(digest) ?? null);
+    const restore = () => restoreResources(snapshot, (digest) => manifests.get(digest) ?? null);
+    const restored = restore();
     expect(restored).toEqual({
       kind: "restored",
       resources: version("a").map(({ id, manifest, digest }) => ({ id, manifest, digest })),
     });
-    expect(restoreResources(snapshot, () => null)).toBe(restored);
+    const again = restore();
+    expect(again.kind === "restored" && restored.kind === "restored" && again.resources === restored.resources).toBe(
+      true,
+    );
+  });
+
+  it("what is lost by now is missing, although it was found before", () => {
+    const [snapshot] = history(["a"]);
+    if (snapshot === undefined) throw new Error("no snapshot");
+    restoreResources(snapshot, (digest) => manifests.get(digest) ?? null);
+    expect(restoreResources(snapshot, () => null).kind).toBe("missing");
   });
 
   it("names the first object that is lost", () => {

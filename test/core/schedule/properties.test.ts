@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Cycle, type Standing, wantedState } from "../../../src/core/schedule/cycle.ts";
+import { judgedAlike } from "../../../src/core/schedule/judged-alike.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
 import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
 import { fleet, now, policyOf, standings } from "./notation.ts";
@@ -131,3 +132,38 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
 
 const byCluster = ({ decisions }: Schedule): ReadonlyMap<string, unknown> =>
   new Map(decisions.map((it) => [it.cluster, it]));
+
+describe("a candidate that is judged alike", () => {
+  const looks = ["", "{e=p}", "{e=q}", "[k=v]", "(4m)", "(6m)", "{e=p}(4m)", "{x=y}", "{e=p,x=y}"];
+  const alike = Array.from({ length: rounds }, (_, seed) => seed).map((seed) => {
+    const cycle = anyCycle(seed);
+    const { below } = random(seed + rounds);
+    const free = cycle.candidates.filter((it) => !cycle.standings.some(({ cluster }) => cluster === it.cluster.name));
+    const was = free[below(Math.max(1, free.length))];
+    const [is] = fleet(`${was?.cluster.name ?? "none"}${looks[below(looks.length)]}`);
+    return { seed, cycle, was, is };
+  });
+
+  test.each(["default", "kubefleet"] as const)("changes nothing in any cycle: %s", (name) => {
+    let count = 0;
+    for (const { seed, cycle, was, is } of alike) {
+      if (was === undefined || is === undefined) continue;
+      if (!judgedAlike(cycle.policy, { was, is }, profiles[name], cycle.now)) continue;
+      const changed = { ...cycle, candidates: cycle.candidates.map((it) => (it === was ? is : it)) };
+      expect(schedule(changed, profiles[name]), `seed ${seed}`).toEqual(schedule(cycle, profiles[name]));
+      count += 1;
+    }
+    expect(count).toBeGreaterThan(20);
+    expect(count).toBeLessThan(alike.length - 20);
+  });
+
+  test("is not believed of a profile with a plugin that looks at others, nor of another cluster", () => {
+    const [was, other] = fleet("a b");
+    if (was === undefined || other === undefined) throw new Error("two clusters");
+    const [plugin] = profiles.default.plugins;
+    const spread = { ...profiles.default, plugins: plugin === undefined ? [] : [{ ...plugin, judgesAlone: false }] };
+    expect(judgedAlike(policyOf("all"), { was, is: was }, profiles.default, now)).toBe(true);
+    expect(judgedAlike(policyOf("all"), { was, is: was }, spread, now)).toBe(false);
+    expect(judgedAlike(policyOf("all"), { was, is: other }, profiles.default, now)).toBe(false);
+  });
+});

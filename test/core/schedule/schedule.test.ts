@@ -154,7 +154,7 @@ describe("wakeAt is the moment at which an eligible member in trouble", () => {
 });
 
 test("A 23: a batch that is limited costs obsolete bindings their place in KubeFleet, and not by default", () => {
-  const oneByOne: Plugin = { name: "OneByOne", prepare: () => ({ batchLimit: 1 }) };
+  const oneByOne: Plugin = { name: "OneByOne", judgesAlone: true, prepare: () => ({ batchLimit: 1 }) };
   const limited = (profile: Profile): Profile => ({ ...profile, plugins: [oneByOne, ...profile.plugins] });
   const cycle = { policy: pick(2), candidates: fleet("a b c d"), standings: standings("a:B0 b:B0", 1), now };
   expect(told(schedule(cycle, limited(profiles.default)))).toBe("=a:B =b:B | T2 a,b | c:fits d:fits");
@@ -164,6 +164,7 @@ test("A 23: a batch that is limited costs obsolete bindings their place in KubeF
 test("a plugin that limits the batch sees what earlier batches picked", () => {
   const spread: Plugin = {
     name: "Spread",
+    judgesAlone: false,
     prepare: ({ candidates, holders }) => {
       const used = new Set(candidates.filter((it) => holders.has(it.cluster.name)).map((it) => it.cluster.labels["r"]));
       return { batchLimit: 1, score: ({ cluster }) => ({ topology: used.has(cluster.labels["r"]) ? -1 : 0 }) };

@@ -9,15 +9,25 @@ const streamOf = (edits: readonly Edit[], parent: Commit | null = null): string 
   [...importStream({ ...base, parent, edits }, "refs/x")].join("");
 
 describe("the stream for fast-import", () => {
-  test("says everything about a commit, removals first", () => {
+  test("says everything about a commit, each text once, removals first", () => {
     const blob = "1234567890123456789012345678901234567890" as BlobId;
     const edits: readonly Edit[] = [
       { kind: "write", path: "a/b", text: "ü" },
       { kind: "link", path: "c", blob },
       { kind: "remove", path: "d" },
+      { kind: "write", path: "e", text: "ü" },
+      { kind: "write", path: "f", text: "f" },
     ];
     expect(streamOf(edits, "abc" as Commit)).toBe(
       [
+        "blob",
+        "mark :2",
+        "data 2",
+        "ü",
+        "blob",
+        "mark :3",
+        "data 1",
+        "f",
         "commit refs/x",
         "mark :1",
         "author flotilla <flotilla@localhost> 1700000000 +0000",
@@ -27,10 +37,10 @@ describe("the stream for fast-import", () => {
         "",
         "from abc",
         'D "d"',
-        'M 100644 inline "a/b"',
-        "data 2",
-        "ü",
+        'M 100644 :2 "a/b"',
         `M 100644 ${blob} "c"`,
+        'M 100644 :2 "e"',
+        'M 100644 :3 "f"',
         "",
         "get-mark :1",
         "done",

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Defect } from "../../../src/core/model/assert.ts";
-import type { BlobId, Commit, Instant } from "../../../src/core/model/value.ts";
+import { type BlobId, type Commit, compareText, type Instant } from "../../../src/core/model/value.ts";
 import { blobIdOf } from "../../../src/shell/git/worktree.ts";
-import type { Edit, Proposal, Repository } from "../../../src/shell/reconcile/ports.ts";
+import type { Change, Edit, Proposal, Repository, TreeFile } from "../../../src/shell/reconcile/ports.ts";
 import { emptyHub, filesUnder, gitIn, type Hub, hubWithSource, largeText, repositoriesUnder } from "./hub.ts";
 
 /** One way to reach a hub. */
@@ -132,6 +132,46 @@ export function repositoryContract(way: Way): void {
         await repository.heads();
         const first = hub.git("rev-parse", "main~1") as Commit;
         expect((await repository.files(first)).map((it) => it.path)).toEqual(["a.yaml", "clusters/east.yaml"]);
+      });
+
+      test("changes of everything are all files", async () => {
+        const { source } = await repository.heads();
+        const files = await repository.files(source as Commit);
+        const changes = await repository.changes?.(null, source as Commit);
+        expect(changes).toEqual(files.map((file) => ({ path: file.path, file: { ...file, size: null } })));
+        expect(await repository.changes?.(source, source as Commit)).toEqual([]);
+        const outside = await repository.changes?.(null, source as Commit, (it) => it !== "clusters/größe/");
+        expect(outside?.map((it) => it.path)).toEqual(
+          files.map((it) => it.path).filter((it) => !it.startsWith("clusters/größe/")),
+        );
+      });
+
+      test("changes are what two listings differ in, whatever became a folder, a file or nothing", async () => {
+        const write = (path: string, text = path): Edit => ({ kind: "write", path, text });
+        const remove = (path: string): Edit => ({ kind: "remove", path });
+        const steps: readonly (readonly Edit[])[] = [
+          [write("a/b/c"), write("a/b/d"), write("a.b"), write("a0"), write("deep/er/and/er"), write("z")],
+          [write("a/b/c", "other"), remove("a0")],
+          [remove("a/b/c"), remove("a/b/d"), write("a/b")],
+          [remove("a/b"), write("a/b/c/d"), write("z/folder"), remove("z")],
+          [remove("deep/er/and/er"), write("deep"), write("a/x")],
+          [],
+        ];
+        const commits: Commit[] = [];
+        for (const edits of steps)
+          commits.push(await commit({ edits: [...edits].sort((a, b) => compareText(a.path, b.path)) }));
+        for (const from of commits)
+          for (const to of commits) {
+            const [before, after] = await Promise.all([from, to].map((it) => repository.files(it)));
+            expect(await repository.changes?.(from, to)).toEqual(differences(before ?? [], after ?? []));
+          }
+      });
+
+      test("changes of a commit that is not there are a fault", async () => {
+        const { source } = await repository.heads();
+        const unknown = "1234567890123456789012345678901234567890" as Commit;
+        const asked = [repository.changes?.(null, unknown), repository.changes?.(unknown, source as Commit)];
+        for (const it of asked) await expect(it).rejects.toMatchObject({ code: "RepositoryCorrupt" });
       });
 
       test("blobs come with their exact bytes, each once", async () => {
@@ -382,6 +422,17 @@ export function repositoryContract(way: Way): void {
 }
 
 const pathOf = ({ folder, name }: Hub): string => `${folder}/${name}`;
+
+/** Paths at which the second listing has another file than the first, or none. */
+function differences(before: readonly TreeFile[], after: readonly TreeFile[]): readonly Change[] {
+  const paths = [...new Set([...before, ...after].map((it) => it.path))].sort(compareText);
+  const at = (files: readonly TreeFile[], path: string) => files.find((it) => it.path === path) ?? null;
+  return paths.flatMap((path) => {
+    const [was, is] = [at(before, path), at(after, path)];
+    if (was?.blob === is?.blob) return [];
+    return [{ path, file: is === null ? null : { ...is, size: null } }];
+  });
+}
 
 /** What git itself makes of the files of a tree: the id of the tree that a fresh index gives. */
 function treeOfGit(hub: Hub, commit: string): string {

@@ -86,6 +86,29 @@ describe("changing the inventory", () => {
   });
 });
 
+describe("tombstones", () => {
+  const gone = (from: number, count: number): ReadonlyMap<PlacementKey, Change> =>
+    new Map(
+      Array.from({ length: count }, (_, at): [PlacementKey, Change] => [
+        `gone-${from + at}` as PlacementKey,
+        { ...change({}, null), sequence: (from + at) as Sequence },
+      ]),
+    );
+
+  it("are set up for what was never there, so that whoever froze before cannot create it afterwards", () => {
+    const tomb = { sequence: 7, digest: "", entries: new Map() };
+    expect(changed(inventory(4, {}), gone(7, 1), actions).placements.get("gone-7" as PlacementKey)).toEqual(tomb);
+  });
+
+  it("are kept, those of the action itself all and of earlier ones the latest two hundred", () => {
+    const many = changed({ ...inventory(4, {}), placements: new Map() }, gone(0, 250), actions);
+    expect(many.placements.size).toBe(250);
+    expect(changed(many, gone(0, 250), actions)).toEqual(many);
+    const later = changed(many, gone(300, 1), actions);
+    expect([...later.placements.keys()]).toEqual([...gone(50, 200).keys(), "gone-300"]);
+  });
+});
+
 describe("results that come late", () => {
   const ours = new Map([[web, change({ a: entry("1"), b: entry(null), c: null })]]);
 

@@ -215,6 +215,20 @@ describe("the limiter", () => {
     for (let calm = 0; calm < 6; calm += 1) lanes.faster();
     expect(lanes.width).toBe(4);
   });
+
+  it("lets heavy tasks take the place of several, and one that is too heavy run alone", async () => {
+    const lanes = limiter(4);
+    const running: number[] = [];
+    const together: number[][] = [];
+    const task = (weight: number) => async (): Promise<void> => {
+      running.push(weight);
+      together.push([...running]);
+      await new Promise((done) => setImmediate(done));
+      running.splice(running.indexOf(weight), 1);
+    };
+    await Promise.all([3, 1, 2, 9, 4].map((weight) => lanes.run(task(weight), weight)));
+    expect(together).toEqual([[3], [3, 1], [1, 2], [9], [4]]);
+  });
 });
 
 describe("discovery", () => {

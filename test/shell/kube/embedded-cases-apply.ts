@@ -290,4 +290,14 @@ export const applying: readonly Case[] = [
       }),
     ],
   },
+  {
+    name: "an apply that names the version of nothing creates, and is refused where something stands",
+    steps: [
+      apply(x, "one", configMap({ a: "1" }, { resourceVersion: "1" }), "&force=true"),
+      apply(x, "one", configMap({ a: "1" }, { resourceVersion: "1" }), "&force=true"),
+      apply(x, "two", configMap({ a: "2" }, { resourceVersion: "1" }), "&force=true"),
+      apply(x, "two", configMap({ a: "2" }, { resourceVersion: "1" })),
+      get(x),
+    ],
+  },
 ];

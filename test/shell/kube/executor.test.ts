@@ -13,6 +13,7 @@ import { contentsOf } from "../../../src/shell/kube/namespace-contents.ts";
 import { contact, type Scene, type Write } from "../../../src/shell/kube/scene.ts";
 import { lookUp } from "../../../src/shell/kube/survey.ts";
 import type { Approach } from "../../../src/shell/kube/takeover.ts";
+import { clientSide } from "../../strategy.ts";
 import {
   actionsOf,
   bodyOf,
@@ -52,6 +53,9 @@ afterAll(async () => {
 const uidOf = (object: JsonObject): string => String(memberAt(object, "metadata", "uid"));
 const configMapsIn = (space: string): string => `/api/v1/namespaces/${space}/configmaps`;
 
+/** What is to be made: nothing stands there, as far as we saw. */
+const creation = { kind: "write", uid: null, adopted: false, live: null } as const;
+
 /** One object on its way, as a placement of its own would write it. */
 function writeOf(manifest: JsonObject, approach: Approach): Write {
   const action: PlacementActions = doing({ placement: "lone", apply: [manifest] });
@@ -82,9 +86,25 @@ describe("what existed before is never taken for ours", () => {
 
   it("when somebody else creates it between our look and our write", async () => {
     await theirs("faster");
-    const way = { kind: "write", uid: null, adopted: false, live: null } as const;
-    expect(await entryAfter(writeOf(configMap("faster/a", { a: "1" }), way))).toMatchObject({ adopted: true });
-    expect(await entryAfter(writeOf(configMap("faster/b", { a: "1" }), way))).toMatchObject({ adopted: false });
+    const write = writeOf(configMap("faster/a", { a: "1" }), creation);
+    const never: PlacementActions = { ...write.action, applyStrategy: { ...clientSide, whenToTakeOver: "Never" } };
+    const untouched = { uid: null, adopted: false };
+    // Taken over here, it would count as ours to delete were we cut short before it is written down as theirs.
+    expect(await entryAfter(write)).toMatchObject({ ...untouched, outcome: { code: "FailedToTakeOver" } });
+    const left = { ...untouched, outcome: { code: "NotTakenOver" } };
+    expect(await entryAfter({ ...write, action: never })).toMatchObject(left);
+    expect(bodyOf(await get(stage.client, core("faster", "configmaps", "a")))["data"]).toEqual({ a: "theirs" });
+    await stage.act({ placement: "lone", apply: [configMap("faster/a", { a: "1" })] });
+    const [entry] = entriesOf(await stage.see(), "lone").values();
+    expect(entry).toMatchObject({ adopted: true, outcome: { kind: "applied" } });
+  });
+
+  it("but ours is, when the answer to its creation was lost", async () => {
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace("unheard")));
+    const write = writeOf(configMap("unheard/a", { a: "1" }), creation);
+    const first = await entryAfter(write);
+    expect(first).toMatchObject({ adopted: false, outcome: { kind: "applied" } });
+    expect(await entryAfter(write)).toEqual(first);
   });
 
   it("when the answer to the write that takes it over is lost", async () => {
@@ -139,7 +159,62 @@ describe("an executor that froze after its claim", () => {
   });
 });
 
+describe("what nobody expected", () => {
+  it("is the trouble of one object; the others are written and recorded, and no message quotes it", async () => {
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace("odd")));
+    const odd = writeOf(configMap("odd/a", { a: "1" }), creation);
+    const data = Object.defineProperty({}, "password", {
+      enumerable: true,
+      get: () => {
+        throw new TypeError("cannot read hunter2");
+      },
+    });
+    const item = { ...odd.item, manifest: { ...odd.item.manifest, data } };
+    const even = writeOf(configMap("odd/b", { b: "1" }), creation);
+    const results = await applyAll(sceneOf(), [{ ...odd, item }, even]);
+    const outcomes = [...results.values()].map(({ entry }) => entry?.outcome);
+    const message = "unexpected in Flotilla itself: TypeError";
+    expect(outcomes).toMatchObject([{ kind: "failed", code: "ManifestApplyFailed", message }, { kind: "applied" }]);
+  });
+});
+
 describe("deleting", () => {
+  it("asks first for a definition of which others have something, and for whatever goes with it not at all", async () => {
+    const group = "company.example";
+    const plan = { plural: "things", singular: "thing", kind: "Thing", listKind: "ThingList" };
+    const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+    const definition = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `things.${group}` },
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: plan,
+        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+      },
+    };
+    const thing = (name: string): JsonObject => ({
+      apiVersion: `${group}/v1`,
+      kind: "Thing",
+      metadata: { name, namespace: "company" },
+    });
+    await stage.act({ placement: "company", apply: [namespace("company"), definition, thing("ours")] });
+    const things = `/apis/${group}/v1/namespaces/company/things`;
+    bodyOf(await post(stage.client, things, thing("theirs")));
+    const seen = await stage.see();
+    const remove = [thing("ours"), definition].map((it) => departure(seen, "company", it));
+    const kept = await stage.act({ placement: "company", sequence: 2, remove });
+    expect(kept).toEqual(receipt({ deleted: 1, failed: 1 }));
+    expect(entriesOf(await stage.see(), "company").get(rendered(definition).key)?.outcome).toEqual({
+      kind: "lingering",
+      code: "NamespaceNotEmpty",
+      message: "it holds what is not ours to delete: Thing.company.example company/theirs",
+    });
+    const confirmed = departure(await stage.see(), "company", definition, { confirmed: true });
+    expect(await stage.act({ placement: "company", sequence: 2, remove: [confirmed] })).toMatchObject({ deleted: 1 });
+  });
+
   it("leaves alone, and in the inventory, what lost our label", async () => {
     const settings = configMap("label/a", { a: "1" });
     await stage.act({ placement: "label", apply: [namespace("label"), settings] });

@@ -25,11 +25,15 @@ import { takeoverCases } from "./takeover.contract.ts";
 import { troubleCases } from "./trouble.contract.ts";
 
 /** What the Fleet port promises, whatever API server stands behind it. */
-export function fleetContract(name: string, start: () => Promise<TestCluster>): void {
+export function fleetContract(
+  name: string,
+  start: () => Promise<TestCluster>,
+  look: "lists" | "watches" = "lists",
+): void {
   describe(`fleet on ${name}`, () => {
     let stage: Stage;
     beforeAll(async () => {
-      stage = await stageOn(await start());
+      stage = await stageOn(await start(), look);
     });
     afterAll(async () => {
       stage.client.close();

@@ -7,7 +7,10 @@ import { kubeconfigOf, mergeKubeconfigs } from "../../kubernetes/kubeconfig.ts";
 import { fleetContract } from "./fleet.contract.ts";
 import type { TestCluster } from "./member-world.ts";
 
-await describeKubernetes("with real servers", "API servers", () => fleetContract("kube-apiserver", startReal));
+await describeKubernetes("with real servers", "API servers", () => {
+  fleetContract("kube-apiserver", startReal);
+  fleetContract("kube-apiserver, watched", startReal, "watches");
+});
 
 async function startReal(): Promise<TestCluster> {
   const server = await startApiServer({ name: "admin", users: { limited: [] } });

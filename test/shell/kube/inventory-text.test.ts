@@ -7,7 +7,7 @@ import {
 } from "../../../src/core/model/inventory.ts";
 import { type ObjectKey, objectKey } from "../../../src/core/model/manifest.ts";
 import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
-import { decodeInventory, encodeInventory, type Shard } from "../../../src/shell/kube/inventory-text.ts";
+import { decodeInventory, encodeInventory, type Shard, textsIn } from "../../../src/shell/kube/inventory-text.ts";
 
 const digest = "d".repeat(64) as Digest;
 
@@ -80,6 +80,21 @@ describe("the inventory as text", () => {
     const before = encodeInventory(inventory(many), 10_000);
     const after = encodeInventory(inventory({ ...many, "placement-7": 6 }), 10_000);
     expect(after.filter((it, at) => JSON.stringify(it) !== JSON.stringify(before[at])).length).toBe(1);
+  });
+
+  it("puts into words again what changed, and nothing else", () => {
+    const before = inventory({ ...many, "team/large": 400 });
+    const shards = encodeInventory(before, 10_000);
+    const placements = new Map(before.placements).set("placement-7" as PlacementKey, {
+      sequence: 6 as Sequence,
+      digest,
+      entries: entries(2, "shop"),
+    });
+    const after = { ...before, placements };
+    const known = textsIn(shards, before);
+    const spoken = [...placements].filter(([key, it]) => known(key, it) === null).map(([key]) => key);
+    expect(spoken).toEqual(["placement-7", "team/large"]);
+    expect(encodeInventory(after, 10_000, known)).toEqual(encodeInventory(after, 10_000));
   });
 
   it("is complete at every step of growing and of shrinking", () => {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "vitest";
 import { digestOf } from "../../../src/core/model/digest.ts";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
@@ -7,9 +9,10 @@ import type { ApplyStrategy } from "../../../src/core/model/placement.ts";
 import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../../../src/core/model/plan.ts";
 import type { ClusterName, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { type Answer, applyPatch, type Client, openClient } from "../../../src/shell/kube/client.ts";
-import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
+import { type KubeFleet, kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { openKubeconfig } from "../../../src/shell/kube/kubeconfig.ts";
-import type { Clock, Fleet, MemberAddress, Receipt } from "../../../src/shell/reconcile/ports.ts";
+import type { Clock, MemberAddress, Receipt } from "../../../src/shell/reconcile/ports.ts";
+import { eventually } from "../../kubernetes/eventually.ts";
 import { clientSide } from "../../strategy.ts";
 
 /** A running API server, and who may talk to it. */
@@ -170,26 +173,72 @@ export const outcomesOf = (seen: Reached, placement: string): readonly string[] 
 /** One member under test, and what a test wants to say about it. */
 export interface Stage {
   readonly cluster: TestCluster;
-  readonly fleet: Fleet;
+  readonly fleet: KubeFleet;
   readonly client: Client;
   readonly uid: string;
   readonly admin: MemberAddress;
+  /** One more fleet of the same kind. */
+  open(): Promise<KubeFleet>;
+  /** A member as it is, as soon as the fleet sees it so. */
+  look(at?: MemberAddress, by?: KubeFleet): Promise<Observation>;
   see(): Promise<Reached>;
   act(...placements: readonly Doing[]): Promise<Receipt>;
 }
 
-export async function stageOn(cluster: TestCluster): Promise<Stage> {
-  const fleet = await kubeFleet({ kubeconfig: cluster.kubeconfig, clock });
+/**
+ * Opens a fleet over a cluster. One that watches is held to what a fresh list gives: at once after an action of its own, and
+ * soon after whatever somebody else did.
+ */
+export async function stageOn(cluster: TestCluster, mode: "lists" | "watches" = "lists"): Promise<Stage> {
+  const { kubeconfig } = cluster;
+  const lister = await kubeFleet({ kubeconfig, clock });
+  const watch = { ring: () => {}, heartbeatMs: 100 };
+  const open = (): Promise<KubeFleet> => kubeFleet({ kubeconfig, clock, ...(mode === "watches" ? { watch } : {}) });
+  const fleet = await open();
   const admin = { name: "m1", context: cluster.contexts.admin } as MemberAddress;
-  const see = async (): Promise<Reached> => {
-    const seen = await fleet.observe(admin);
-    if (seen.kind === "unreachable") throw new Error(`${seen.code}: ${seen.message}`);
-    return seen;
-  };
+  const look: Stage["look"] = (at = admin, by = fleet) =>
+    eventually(
+      "it sees what a list gives",
+      async () => {
+        const [held, fresh] = [await by.observe(at), await lister.observe(at)];
+        return isDeepStrictEqual(comparable(held), comparable(fresh)) ? held : null;
+      },
+      30_000,
+    );
+  const see = async (): Promise<Reached> => reached(await look());
   const { clusterUid: uid } = await see();
-  const act = (...placements: readonly Doing[]): Promise<Receipt> => fleet.act(admin, actionsOf(uid, placements));
-  return { cluster, fleet, client: await somebody(cluster), uid, admin, see, act };
+  const act = async (...placements: readonly Doing[]): Promise<Receipt> => {
+    const ended = await fleet.act(admin, actionsOf(uid, placements));
+    const [held, fresh] = [await fleet.observe(admin), await lister.observe(admin)];
+    // What is being deleted may be gone from one look to the next.
+    const going = new Set(
+      held.kind === "reached" ? [...held.objects].flatMap(([key, it]) => (it.terminating ? key : [])) : [],
+    );
+    expect(comparable(held, going)).toEqual(comparable(fresh, going));
+    return ended;
+  };
+  const close = async (): Promise<void> => {
+    await fleet.close();
+    await lister.close();
+  };
+  return { cluster, fleet: { ...fleet, close }, client: await somebody(cluster), uid, admin, open, look, see, act };
 }
+
+function reached(seen: Observation): Reached {
+  if (seen.kind === "unreachable") throw new Error(`${seen.code}: ${seen.message}`);
+  return seen;
+}
+
+/** With the order of everything, which an equality of maps does not tell, and without some objects. */
+const comparable = (seen: Observation, without: ReadonlySet<ObjectKey> = new Set()): unknown =>
+  seen.kind === "unreachable"
+    ? seen
+    : {
+        ...seen,
+        objects: [...seen.objects].filter(([key]) => !without.has(key)),
+        unlisted: [...seen.unlisted],
+        placements: [...seen.inventory.placements].map(([key, it]) => [key, { ...it, entries: [...it.entries] }]),
+      };
 
 export const receipt = (counts: Partial<Receipt>): Receipt =>
   ({

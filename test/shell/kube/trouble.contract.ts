@@ -2,13 +2,11 @@ import { expect, it } from "vitest";
 import type { Inventory, InventoryEntry } from "../../../src/core/model/inventory.ts";
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
-import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { readInventory, writeInventory } from "../../../src/shell/kube/inventory.ts";
 import type { MemberAddress } from "../../../src/shell/reconcile/ports.ts";
 import {
   actionsOf,
   bodyOf,
-  clock,
   configMap,
   core,
   departure,
@@ -78,13 +76,12 @@ export function troubleCases(stage: () => Stage): void {
     const path = core("flotilla-system", "configmaps", "flotilla-inventory-0");
     const { data } = bodyOf(await get(stage().client, path)) as { data: JsonObject };
     bodyOf(await merge(stage().client, path, { data: { broken: "not an inventory" } }));
-    const admin = stage().admin;
-    expect(await stage().fleet.observe(admin)).toMatchObject({ kind: "unreachable", code: "Unintelligible" });
+    expect(await stage().look()).toMatchObject({ kind: "unreachable", code: "Unintelligible" });
     const { interrupted } = await stage().act({ placement: "broken", apply: [namespace("broken")] });
     expect(interrupted).toContain("cannot be read");
     expect(await get(stage().client, "/api/v1/namespaces/broken")).toMatchObject({ status: 404 });
     bodyOf(await merge(stage().client, path, { data: { ...data, broken: null } }));
-    expect((await stage().fleet.observe(admin)).kind).toBe("reached");
+    expect((await stage().look()).kind).toBe("reached");
   });
 
   it("spreads an inventory that outgrows one ConfigMap, and takes it together again", async () => {
@@ -119,9 +116,9 @@ export function troubleCases(stage: () => Stage): void {
   it("takes a kind that it may not list for unlisted, and goes on with the others", async ({ skip }) => {
     const { limited } = stage().cluster.contexts;
     if (limited === null) return skip();
-    const fleet = await kubeFleet({ kubeconfig: stage().cluster.kubeconfig, clock });
+    const fleet = await stage().open();
     const address = { name: "m1", context: limited } as MemberAddress;
-    expect(await fleet.observe(address)).toMatchObject({ kind: "unreachable", code: "Forbidden" });
+    expect(await stage().look(address, fleet)).toMatchObject({ kind: "unreachable", code: "Forbidden" });
     await allow(stage(), "limited", ["namespaces", "configmaps"]);
     const secret = {
       apiVersion: "v1",
@@ -132,7 +129,7 @@ export function troubleCases(stage: () => Stage): void {
     const apply = [namespace("rbac"), configMap("rbac/a", {}), secret];
     await stage().act({ placement: "rbac", apply });
 
-    const seen = await fleet.observe(address);
+    const seen = await stage().look(address, fleet);
     if (seen.kind === "unreachable") throw new Error(seen.message);
     expect([...seen.unlisted]).toContain("/Secret");
     expect(seen.unlisted.has("/ConfigMap")).toBe(false);

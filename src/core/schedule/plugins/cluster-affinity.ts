@@ -12,6 +12,7 @@ const spelledOut = 3;
  */
 export const clusterAffinity: Plugin = {
   name: "ClusterAffinity",
+  judgesAlone: true,
 
   prepare({ policy }: Situation): Extensions {
     if (policy.kind === "PickFixed") return {};
@@ -19,9 +20,11 @@ export const clusterAffinity: Plugin = {
     const preferred = policy.kind === "PickN" ? policy.preferred.filter((it) => it.weight !== 0) : [];
     return {
       filter({ cluster: { labels } }) {
-        if (required.length === 0 || required.some((it) => matches(it, labels))) return null;
-        return { kind: "unschedulable", because: () => explainMismatch(required, labels) };
+        if (required.length === 0) return "fits";
+        for (const it of required) if (matches(it, labels)) return "fits";
+        return "unschedulable";
       },
+      because: ({ cluster: { labels } }) => explainMismatch(required, labels),
       score: ({ cluster: { labels } }) => ({ affinity: affinityOf(preferred, labels) }),
     };
   },

@@ -6,17 +6,24 @@ import type { Plugin } from "../framework.ts";
 /**
  * Refuses clusters that have been out of contact for more than five minutes (`spec/scheduling.md` §8.3, `RULINGS.md`
  * A 48). A member that was never asked is eligible.
+ *
+ * So is, where all are asked for, one that carries the placement from under an earlier policy or is on its way out:
+ * nothing new would be placed there, and to drop it for its silence would delete what is wanted as soon as it answers
+ * (`RULINGS.md` D 2). A number of clusters may be found elsewhere (case N22).
  */
 export const clusterEligibility: Plugin = {
   name: "ClusterEligibility",
+  judgesAlone: true,
 
-  prepare: ({ now }) => ({
-    filter(candidate) {
-      const because = ineligibility(candidate, now);
-      return because === null ? null : { kind: "unschedulable", because: () => because };
-    },
-    turnsAt: (candidate) => turnsIneligibleAt(candidate, now),
-  }),
+  prepare({ policy, now, obsolete, leaving }) {
+    const isThere = ({ cluster: { name } }: Candidate): boolean =>
+      policy.kind === "PickAll" && (obsolete.has(name) || leaving.has(name));
+    return {
+      filter: (it) => (ineligibility(it, now) === null || isThere(it) ? "fits" : "unschedulable"),
+      because: (it) => ineligibility(it, now) ?? "",
+      turnsAt: (it) => (isThere(it) ? null : turnsIneligibleAt(it, now)),
+    };
+  },
 };
 
 /**

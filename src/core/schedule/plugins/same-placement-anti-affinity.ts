@@ -9,9 +9,10 @@ import type { Plugin } from "../framework.ts";
  */
 export const samePlacementAntiAffinity = ({ prefersLeaving }: { readonly prefersLeaving: boolean }): Plugin => ({
   name: "SamePlacementAntiAffinity",
+  judgesAlone: true,
 
   prepare: ({ holders, obsolete, leaving }) => ({
-    filter: ({ cluster }) => (holders.has(cluster.name) ? { kind: "alreadySelected" } : null),
+    filter: ({ cluster }) => (holders.has(cluster.name) ? "alreadySelected" : "fits"),
     score({ cluster: { name } }) {
       if (obsolete.has(name)) return { stickiness: 2 };
       return { stickiness: prefersLeaving && leaving.has(name) ? 1 : 0 };

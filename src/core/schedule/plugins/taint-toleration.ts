@@ -1,5 +1,6 @@
 import type { Taint } from "../../model/cluster.ts";
 import type { Toleration } from "../../model/placement.ts";
+import type { Candidate } from "../cycle.ts";
 import type { Plugin } from "../framework.ts";
 
 /**
@@ -9,16 +10,18 @@ import type { Plugin } from "../framework.ts";
  */
 export const taintToleration: Plugin = {
   name: "TaintToleration",
+  judgesAlone: true,
 
   prepare({ policy }) {
     if (policy.kind === "PickFixed") return {};
     const { tolerations } = policy;
+    const untolerated = ({ cluster: { taints } }: Candidate): Taint | undefined =>
+      taints.find((it) => !tolerations.some((toleration) => tolerates(toleration, it)));
     return {
-      filter({ cluster: { taints } }) {
-        const taint = taints.find((it) => !tolerations.some((toleration) => tolerates(toleration, it)));
-        return taint === undefined
-          ? null
-          : { kind: "unschedulable", because: () => `taint ${taintText(taint)} is not tolerated` };
+      filter: (candidate) => (untolerated(candidate) === undefined ? "fits" : "unschedulable"),
+      because(candidate) {
+        const taint = untolerated(candidate);
+        return taint === undefined ? "" : `taint ${taintText(taint)} is not tolerated`;
       },
     };
   },

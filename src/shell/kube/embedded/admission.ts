@@ -67,10 +67,15 @@ const deletion = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 /** Makes an object ready to be stored: the server's own metadata, its generation, and what its kind gets by itself. */
 export function prepared(cluster: Cluster, next: JsonObject, live: JsonObject | null, kind: Kind): JsonObject {
   const object = allotted(cluster, next, live, kind);
-  const given = Object.entries((object["metadata"] ?? {}) as JsonObject);
-  const said = given.filter(([key]) => !serversOwn.includes(key) && !deletion.includes(key) && key !== "managedFields");
   const own = live === null ? born(cluster, kind) : keptOf(live, object, kind);
-  return { ...object, metadata: { ...Object.fromEntries(said), ...own } };
+  return { ...object, metadata: { ...saidIn((object["metadata"] ?? {}) as JsonObject), ...own } };
+}
+
+/** Metadata without what only the server says; the same object when there is none of that. */
+function saidIn(metadata: JsonObject): JsonObject {
+  const told = [...serversOwn, ...deletion, "managedFields"].filter((it) => Object.hasOwn(metadata, it));
+  if (told.length === 0) return metadata;
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !told.includes(key)));
 }
 
 const born = (cluster: Cluster, kind: Kind): JsonObject => ({

@@ -2,21 +2,12 @@ import type { Json, JsonObject } from "../../../core/model/json.ts";
 import { memberAt, textOf } from "../../../core/model/json.ts";
 import type { FieldSet } from "./fields.ts";
 import { difference, intersection, isEmpty, nodeOf, pathsOf, union, within } from "./fields.ts";
-import type { Owner, Owners } from "./managers.ts";
-import { bare, disown, ownable, ownerKey, ownersOf } from "./managers.ts";
+import type { Owner, Owners, Writer } from "./managers.ts";
+import { bare, disown, ownable, ownerBy, ownerKey, ownersOf } from "./managers.ts";
 import { compare, fieldsOf, merge, remove } from "./merge.ts";
 import type { Shape } from "./shape.ts";
 import { isDeclared, memberShape } from "./shape.ts";
 import { refusal } from "./status.ts";
-
-/** Who writes, how, and when. */
-export interface Writer {
-  readonly manager: string;
-  readonly apiVersion: string;
-  readonly subresource: string | null;
-  /** RFC 3339. */
-  readonly time: string;
-}
 
 /** An object and who owns what of it, kept apart until it is stored. */
 export interface Managed {
@@ -45,19 +36,13 @@ export function applyTo(
   owners.set(key, { ...applier, time: last?.time ?? null, fields });
   const merged = merge(before, patch, shape) as JsonObject;
   const object = last === undefined ? merged : prune(merged, last.fields, owners, shape);
-  if (object !== before) settle(owners, before, object, shape, { key, force: by.force });
+  // Nobody else is there to be asked or disowned when an object is new.
+  if (object !== before && owners.size > 1) settle(owners, before, object, shape, { key, force: by.force });
   const kept = ownable(fields);
   if (isEmpty(kept)) owners.delete(key);
   else owners.set(key, { ...applier, time: object === before ? (last?.time ?? null) : by.time, fields: kept });
   return { object, owners };
 }
-
-const ownerBy = ({ manager, apiVersion, subresource }: Writer, operation: Owner["operation"]) => ({
-  manager,
-  operation,
-  apiVersion,
-  subresource,
-});
 
 /** Objects stored without owners: whatever stands in them was there before the first apply. */
 function knownOwners(live: JsonObject, before: JsonObject, shape: Shape, by: Writer): Owners {

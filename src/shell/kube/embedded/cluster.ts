@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../core/model/json.ts";
 import { Kinds } from "./kinds.ts";
-import { Schedule } from "./schedule.ts";
+import type { Schedule } from "./schedule.ts";
 import type { Change } from "./store.ts";
 import { Store } from "./store.ts";
 import type { LogEntry, Trouble } from "./trouble.ts";
@@ -16,6 +16,8 @@ export interface ClusterSetting {
   readonly token: string | null;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Begins a life: what controllers do later is noted here. */
+  readonly newSchedule: () => Schedule;
   /** Acts on every write, like the controllers of a real cluster; called inside the write, so it may only plan. */
   readonly react: (cluster: Cluster, change: Change) => void;
   /** Fills a new cluster with what every cluster is born with. */
@@ -39,15 +41,19 @@ export class Cluster {
   /** Ends when the cluster is reset or goes down: watchers are cut off. */
   life = new AbortController();
   readonly #setting: ClusterSetting;
-  #schedule = new Schedule();
+  #schedule: Schedule;
   #missed: (() => void)[] = [];
   #incarnation = 0;
+  /** A hash of name and incarnation: no two clusters share a uid. */
+  #origin: string;
   #serial = 0;
   #time = { second: -1, text: "" };
 
   constructor(setting: ClusterSetting) {
     this.#setting = setting;
+    this.#schedule = setting.newSchedule();
     this.name = setting.name;
+    this.#origin = originOf(this.name, this.#incarnation);
     this.token = setting.token;
     this.availableAfterMs = setting.availableAfterMs;
     this.store = this.#newStore();
@@ -70,14 +76,9 @@ export class Cluster {
 
   /** A uid that depends on the cluster, its incarnation and what was made before, and on nothing else. */
   newUid(): string {
-    const hash = createHash("sha256").update(`${this.name}/${this.#incarnation}/${this.serial()}`).digest("hex");
-    return [
-      hash.slice(0, 8),
-      hash.slice(8, 12),
-      `4${hash.slice(13, 16)}`,
-      `8${hash.slice(17, 20)}`,
-      hash.slice(20, 32),
-    ].join("-");
+    const hash = this.#origin;
+    const serial = this.serial().toString(16).padStart(12, "0");
+    return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${serial}`;
   }
 
   /** Does work later, unless the cluster is reset or closed before. Work that finds controllers frozen waits for {@link thaw}. */
@@ -101,9 +102,10 @@ export class Cluster {
   reset(): void {
     this.#schedule.close();
     this.cut();
-    this.#schedule = new Schedule();
+    this.#schedule = this.#setting.newSchedule();
     this.#missed = [];
     this.#incarnation++;
+    this.#origin = originOf(this.name, this.#incarnation);
     this.#serial = 0;
     this.kinds = new Kinds();
     this.store = this.#newStore();
@@ -125,6 +127,9 @@ export class Cluster {
     return new Store((change) => this.#setting.react(this, change));
   }
 }
+
+const originOf = (name: string, incarnation: number): string =>
+  createHash("sha256").update(`${name}/${incarnation}`).digest("hex");
 
 /** An object with another status. */
 export const withStatus = (object: JsonObject, status: JsonObject): JsonObject => ({ ...object, status });

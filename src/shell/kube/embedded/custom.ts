@@ -1,6 +1,7 @@
 import type { Json, JsonList, JsonObject } from "../../../core/model/json.ts";
 import { isObject, member, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Kind } from "./kinds.ts";
+import { tableKey } from "./kinds.ts";
 import { metadataShape } from "./list-keys.ts";
 import type { Shape } from "./shape.ts";
 import { atomic, free, keyed, plain, set, struct } from "./shape.ts";
@@ -29,11 +30,13 @@ export function customKindsOf(definition: JsonObject): readonly Kind[] {
   const ordered = [...versions].sort(
     (a, b) => Number(member(b, "storage") === true) - Number(member(a, "storage") === true),
   );
+  const group = textOf(member(spec, "group")) ?? "";
   return ordered.map((version) => ({
-    group: textOf(member(spec, "group")) ?? "",
+    group,
     version: textOf(member(version, "name")) ?? "",
     kind,
     plural,
+    table: tableKey({ group, plural }),
     singular: textOf(member(names, "singular")) ?? kind.toLowerCase(),
     shortNames: textsIn(member(names, "shortNames")),
     categories: textsIn(member(names, "categories")),

@@ -103,32 +103,22 @@ function pathElement(element: string): string {
   return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(",")}]`;
 }
 
-/** A set that is being built, path by path. */
-export interface GrowingSet {
-  member: boolean;
-  readonly children: Map<string, GrowingSet>;
-}
+/** A leaf: a field, with nothing below it. */
+export const leaf: FieldSet = noFields;
 
-/** A set to {@link insert} into. */
-export const growingSet = (): GrowingSet => ({ member: false, children: new Map() });
+/** Sets that were stored, by their text: owners of a thousand objects that are alike share one. */
+const stored = new Map<string, FieldSet>();
+const known = new WeakSet<FieldSet>();
+const mostStored = 20_000;
 
-/** Adds the field at the end of `path`; the empty path names the whole object, which nobody owns. */
-export function insert(set: GrowingSet, path: readonly string[]): void {
-  let here = set;
-  for (const element of path) {
-    const next = here.children.get(element) ?? growingSet();
-    here.children.set(element, next);
-    here = next;
-  }
-  here.member = true;
-}
-
-/** The finished set. */
-export function grown(set: GrowingSet): FieldSet {
-  const out: Record<string, FieldSet> = {};
-  for (const [element, child] of set.children) {
-    const node = nodeOf(child.member, grown(child));
-    if (node !== null) out[element] = node;
-  }
-  return out;
+/** The very same set for equal sets, as far as they are remembered. */
+export function shared(set: FieldSet): FieldSet {
+  if (known.has(set)) return set;
+  const text = JSON.stringify(set);
+  const there = stored.get(text);
+  if (there !== undefined) return there;
+  if (stored.size >= mostStored) stored.clear();
+  stored.set(text, set);
+  known.add(set);
+  return set;
 }

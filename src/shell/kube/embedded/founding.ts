@@ -37,9 +37,12 @@ export function found(cluster: Cluster): void {
 export function foundNamespace(cluster: Cluster, name: string): void {
   const namespace = cluster.store.get(cluster.kinds.byKind("", "Namespace") as Kind, null, name);
   if (namespace === null || memberAt(namespace, "metadata", "deletionTimestamp") !== null) return;
-  make(cluster, "ServiceAccount", name, { metadata: { name: "default" } });
-  make(cluster, "ConfigMap", name, { metadata: { name: "kube-root-ca.crt" }, data: { "ca.crt": "simulated" } });
+  make(cluster, "ServiceAccount", name, account);
+  make(cluster, "ConfigMap", name, certificate);
 }
+
+const account: JsonObject = { metadata: { name: "default" } };
+const certificate: JsonObject = { metadata: { name: "kube-root-ca.crt" }, data: { "ca.crt": "simulated" } };
 
 /** Creates what is not there yet. */
 function make(cluster: Cluster, kindName: string, namespace: string | null, object: JsonObject): void {

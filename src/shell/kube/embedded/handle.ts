@@ -74,11 +74,13 @@ export const handleOf = (cluster: Cluster): ClusterHandle => ({
       const kind = cluster.kinds.ofTable(table);
       return kind === null ? [] : cluster.store.list(kind, null);
     }),
+  // What is stored is never changed in place, whatever becomes of the caller's object.
   apply: (manager, object) =>
-    apply(cluster, targetOf(cluster, object), object, { ...asWritten(manager), force: true }).object,
-  create: (manager, object) => create(cluster, targetOf(cluster, object), object, asWritten(manager)).object,
+    apply(cluster, targetOf(cluster, object), structuredClone(object), { ...asWritten(manager), force: true }).object,
+  create: (manager, object) =>
+    create(cluster, targetOf(cluster, object), structuredClone(object), asWritten(manager)).object,
   patch: (manager, place, body, type = "merge") =>
-    patch(cluster, targetAt(cluster, place), body, { ...asWritten(manager), type }).object,
+    patch(cluster, targetAt(cluster, place), structuredClone(body), { ...asWritten(manager), type }).object,
   remove: (place) => {
     const options = { uid: null, resourceVersion: null, propagation: "Background", dryRun: false } as const;
     remove(cluster, targetAt(cluster, place), options);

@@ -1,3 +1,4 @@
+import { apiVersionOf } from "../../../core/model/manifest.ts";
 import type { Scope } from "../../../core/model/scope.ts";
 import { builtInScopes, kindKey } from "../../../core/model/scope.ts";
 import type { CustomSchema } from "./custom.ts";
@@ -10,6 +11,8 @@ export interface Kind {
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
+  /** Where its objects are stored. */
+  readonly table: TableKey;
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
@@ -125,6 +128,7 @@ function kindOf(group: string, version: string, row: string): Kind {
     version,
     kind,
     plural,
+    table: tableKey({ group, plural }),
     singular: kind.toLowerCase(),
     shortNames: short === "-" ? [] : short.split(","),
     categories: flags.includes("a") ? ["all"] : flags.includes("e") ? ["api-extensions"] : [],
@@ -139,47 +143,55 @@ function kindOf(group: string, version: string, row: string): Kind {
 
 const addressOf = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`;
 
-const builtInByAddress: ReadonlyMap<string, Kind> = new Map(
-  builtInKinds.map((it) => [addressOf(it.group, it.version, it.plural), it]),
-);
+/** The kinds that a cluster serves, found by what they are asked for; of several versions of a kind, the preferred one. */
+interface Served {
+  readonly all: readonly Kind[];
+  readonly byAddress: ReadonlyMap<string, Kind>;
+  readonly byTable: ReadonlyMap<string, Kind>;
+  readonly byName: ReadonlyMap<string, Kind>;
+  readonly groupVersions: ReadonlySet<string>;
+}
 
-/** Under its preferred version, which comes first. */
-const byTableOf = (kinds: readonly Kind[]): ReadonlyMap<string, Kind> =>
-  new Map([...kinds].reverse().map((it) => [tableKey(it), it]));
+function served(all: readonly Kind[]): Served {
+  // Of two with the same key, a map keeps the last: the first of the list.
+  const backwards = [...all].reverse();
+  return {
+    all,
+    byAddress: new Map(backwards.map((it) => [addressOf(it.group, it.version, it.plural), it])),
+    byTable: new Map(backwards.map((it) => [it.table, it])),
+    byName: new Map(backwards.map((it) => [kindKey(it), it])),
+    groupVersions: new Set(all.map(apiVersionOf)),
+  };
+}
 
-const builtInByTable = byTableOf(builtInKinds);
+const builtIn = served(builtInKinds);
 
 /** The kinds of one cluster: Kubernetes' own, and those that its CustomResourceDefinitions add. */
 export class Kinds {
   readonly #custom = new Map<string, readonly Kind[]>();
-  #all: readonly Kind[] = builtInKinds;
-  #byTable: ReadonlyMap<string, Kind> = builtInByTable;
+  #served = builtIn;
 
   /** Every kind in every served version, in order. The same array until something changes. */
   get all(): readonly Kind[] {
-    return this.#all;
+    return this.#served.all;
   }
 
   find(group: string, version: string, plural: string): Kind | null {
-    const address = addressOf(group, version, plural);
-    const builtIn = builtInByAddress.get(address);
-    if (builtIn !== undefined) return builtIn;
-    if (this.#custom.size === 0) return null;
-    return this.#all.find((it) => addressOf(it.group, it.version, it.plural) === address) ?? null;
+    return this.#served.byAddress.get(addressOf(group, version, plural)) ?? null;
   }
 
   serves(group: string, version: string): boolean {
-    return this.#all.some((it) => it.group === group && it.version === version);
+    return this.#served.groupVersions.has(apiVersionOf({ group, version }));
   }
 
   /** The kind whose objects stand in a table, in its preferred version. */
   ofTable(table: TableKey): Kind | null {
-    return this.#byTable.get(table) ?? null;
+    return this.#served.byTable.get(table) ?? null;
   }
 
   /** The kind under its preferred version, by group and kind. */
   byKind(group: string, kind: string): Kind | null {
-    return this.#all.find((it) => it.group === group && it.kind === kind) ?? null;
+    return this.#served.byName.get(kindKey({ group, kind })) ?? null;
   }
 
   /** Serves what a CustomResourceDefinition defines, or nothing of it any more. */
@@ -187,8 +199,7 @@ export class Kinds {
     if (kinds.length === 0) this.#custom.delete(definition);
     else this.#custom.set(definition, kinds);
     const names = [...this.#custom.keys()].sort();
-    this.#all =
-      names.length === 0 ? builtInKinds : [...builtInKinds, ...names.flatMap((it) => this.#custom.get(it) ?? [])];
-    this.#byTable = names.length === 0 ? builtInByTable : byTableOf(this.#all);
+    const custom = names.flatMap((it) => this.#custom.get(it) ?? []);
+    this.#served = custom.length === 0 ? builtIn : served([...builtInKinds, ...custom]);
   }
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonList, JsonObject } from "../../../core/model/json.ts";
 import { isObject, member, memberAt, sameJson, textOf } from "../../../core/model/json.ts";
 import type { FieldSet } from "./fields.ts";
-import { difference, isEmpty } from "./fields.ts";
+import { difference, isEmpty, shared } from "./fields.ts";
 
 /** Who owns fields of an object: one entry of `metadata.managedFields`. */
 export interface Owner {
@@ -17,9 +17,26 @@ export interface Owner {
 /** The owners of one object by identity: appliers by name, updaters by name and version, both by subresource. */
 export type Owners = Map<string, Owner>;
 
+/** Who writes, how, and when. */
+export interface Writer {
+  readonly manager: string;
+  readonly apiVersion: string;
+  readonly subresource: string | null;
+  /** RFC 3339. */
+  readonly time: string;
+}
+
+/** A writer as an owner, of nothing yet. */
+export const ownerBy = ({ manager, apiVersion, subresource }: Omit<Writer, "time">, operation: Owner["operation"]) => ({
+  manager,
+  operation,
+  apiVersion,
+  subresource,
+});
+
 /** What makes two entries the same owner. */
 export const ownerKey = ({ manager, operation, apiVersion, subresource }: Omit<Owner, "time" | "fields">): string =>
-  JSON.stringify([operation, manager, operation === "Apply" ? "" : apiVersion, subresource ?? ""]);
+  `${operation}\n${operation === "Apply" ? "" : apiVersion}\n${subresource ?? ""}\n${manager}`;
 
 /** The owners an object records. Entries that are not Kubernetes' own form make all of them unknown. */
 export function ownersOf(object: JsonObject): Owners {
@@ -50,13 +67,14 @@ function ownerOf(entry: Json): Owner | null {
 
 /** `managedFields` as an API server lists it: appliers first, then by time, then by name. */
 function managedFieldsOf(owners: Owners): JsonList {
-  return [...owners.values()].sort(byOperationTimeAndName).map((it) => ({
+  const all = [...owners.values()];
+  return (all.length > 1 ? all.sort(byOperationTimeAndName) : all).map((it) => ({
     manager: it.manager,
     operation: it.operation,
     apiVersion: it.apiVersion,
     ...(it.time === null ? {} : { time: it.time }),
     fieldsType: "FieldsV1",
-    fieldsV1: it.fields as unknown as JsonObject,
+    fieldsV1: shared(it.fields) as unknown as JsonObject,
     ...(it.subresource === null ? {} : { subresource: it.subresource }),
   }));
 }

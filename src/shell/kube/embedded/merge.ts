@@ -1,7 +1,7 @@
 import type { Json, JsonList, JsonObject } from "../../../core/model/json.ts";
 import { isObject, sameJson } from "../../../core/model/json.ts";
-import type { FieldSet, GrowingSet } from "./fields.ts";
-import { growingSet, grown, holds, insert, isEmpty, nodeOf, within } from "./fields.ts";
+import type { FieldSet } from "./fields.ts";
+import { holds, isEmpty, leaf, nodeOf, within } from "./fields.ts";
 import type { Shape } from "./shape.ts";
 import { elementOf, isDeclared, isLeaf, memberShape } from "./shape.ts";
 import { Refusal } from "./status.ts";
@@ -114,44 +114,34 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
-interface Growing {
-  readonly added: GrowingSet;
-  readonly modified: GrowingSet;
-  readonly removed: GrowingSet;
-}
-
 /** Says which fields a write added, modified and removed. A field that came or went is named with everything below it. */
 export function compare(before: Json, after: Json, shape: Shape): Comparison {
-  const growing = { added: growingSet(), modified: growingSet(), removed: growingSet() };
-  if (before !== after) walk(before, after, shape, [], growing);
-  return { added: grown(growing.added), modified: grown(growing.modified), removed: grown(growing.removed) };
+  const { added, modified, removed } = walk(before, after, shape) ?? nothing;
+  return { added: added ?? {}, modified: modified ?? {}, removed: removed ?? {} };
 }
 
-function walk(
-  before: Json | undefined,
-  after: Json | undefined,
-  shape: Shape,
-  path: readonly string[],
-  out: Growing,
-): void {
-  if (before === after) return;
-  if (before === undefined) insert(out.added, path);
-  if (after === undefined) insert(out.removed, path);
+/** The three nodes of one place; null when nothing differs there. An empty node is a field that differs by itself. */
+type Difference = { readonly [set in keyof Comparison]: FieldSet | null };
+
+const nothing: Difference = { added: null, modified: null, removed: null };
+
+function walk(before: Json | undefined, after: Json | undefined, shape: Shape): Difference | null {
+  if (before === after) return null;
   const present = isContainer(before) ? before : after;
-  const leaf = present === undefined || isLeaf(present, shape) || (isBare(before) && isBare(after));
-  if (leaf || !(isBare(before) || isBare(after) || Array.isArray(before) === Array.isArray(after))) {
-    if (before !== undefined && after !== undefined && !sameJson(before, after)) insert(out.modified, path);
-    return;
+  const isWhole = present === undefined || isLeaf(present, shape) || (isBare(before) && isBare(after));
+  if (isWhole || !(isBare(before) || isBare(after) || Array.isArray(before) === Array.isArray(after))) {
+    if (before === undefined) return { added: leaf, modified: null, removed: null };
+    if (after === undefined) return { added: null, modified: null, removed: leaf };
+    return sameJson(before, after) ? null : { added: null, modified: leaf, removed: null };
   }
-  if (Array.isArray(present)) {
-    walkLists(listOf(before), listOf(after), shape, path, out);
-    return;
-  }
-  const left = isObject(before) ? before : {};
-  const right = isObject(after) ? after : {};
-  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    walk(left[key], right[key], memberShape(shape, key), [...path, `f:${key}`], out);
-  }
+  const below = Array.isArray(present)
+    ? walkLists(listOf(before), listOf(after), shape)
+    : walkObjects(objectOf(before), objectOf(after), shape);
+  return {
+    added: nodeOf(before === undefined, below.added),
+    modified: nodeOf(false, below.modified),
+    removed: nodeOf(after === undefined, below.removed),
+  };
 }
 
 const isContainer = (value: Json | undefined): boolean => isObject(value) || Array.isArray(value);
@@ -163,15 +153,38 @@ const isBare = (value: Json | undefined): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isObject(value) && isEmptyObject(value));
 
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 const listOf = (value: Json | undefined): JsonList => (Array.isArray(value) ? (value as JsonList) : []);
 
-function walkLists(before: JsonList, after: JsonList, shape: Shape, path: readonly string[], out: Growing): void {
+type Growing = { readonly [set in keyof Comparison]: Record<string, FieldSet> };
+
+function walkObjects(left: JsonObject, right: JsonObject, shape: Shape): Growing {
+  const out: Growing = { added: {}, modified: {}, removed: {} };
+  for (const key of Object.keys(left)) {
+    const after = Object.hasOwn(right, key) ? right[key] : undefined;
+    if (left[key] !== after) grow(out, `f:${key}`, walk(left[key], after, memberShape(shape, key)));
+  }
+  for (const key of Object.keys(right)) {
+    if (!Object.hasOwn(left, key)) grow(out, `f:${key}`, walk(undefined, right[key], memberShape(shape, key)));
+  }
+  return out;
+}
+
+function walkLists(before: JsonList, after: JsonList, shape: Shape): Growing {
+  const out: Growing = { added: {}, modified: {}, removed: {} };
   const item = shape.kind === "keyed" ? shape.item : shape;
   const left = new Map(before.map((it) => [elementOf(it, shape), it]));
   const right = new Map(after.map((it) => [elementOf(it, shape), it]));
-  for (const element of new Set([...left.keys(), ...right.keys()])) {
-    walk(left.get(element), right.get(element), item, [...path, element], out);
-  }
+  for (const [element, it] of left) grow(out, element, walk(it, right.get(element), item));
+  for (const [element, it] of right) if (!left.has(element)) grow(out, element, walk(undefined, it, item));
+  return out;
+}
+
+function grow(out: Growing, element: string, difference: Difference | null): void {
+  if (difference === null) return;
+  if (difference.added !== null) out.added[element] = difference.added;
+  if (difference.modified !== null) out.modified[element] = difference.modified;
+  if (difference.removed !== null) out.removed[element] = difference.removed;
 }
 
 /** A value without the fields of a set. What is emptied by it becomes null, so that "gone" and "never there" differ. */

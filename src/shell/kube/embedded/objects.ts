@@ -2,11 +2,13 @@ import type { Json, JsonObject } from "../../../core/model/json.ts";
 import { isObject, memberAt, sameJson, textOf } from "../../../core/model/json.ts";
 import { apiVersionOf } from "../../../core/model/manifest.ts";
 import { confined, confinedPatch, prepared, shaped } from "./admission.ts";
-import type { Managed, Writer } from "./apply.ts";
+import type { Managed } from "./apply.ts";
 import { applyTo, update } from "./apply.ts";
 import type { Cluster } from "./cluster.ts";
 import { fitToSchema } from "./custom-schema.ts";
+import { recalled, remember } from "./fresh.ts";
 import type { Kind } from "./kinds.ts";
+import type { Writer } from "./managers.ts";
 import { bare, owned, ownersOf, sameOwners } from "./managers.ts";
 import { mergePatch, operationsPatch, strategicPatch } from "./patch.ts";
 import type { Subject } from "./status.ts";
@@ -64,14 +66,20 @@ export function inVersion(object: JsonObject, kind: Kind): JsonObject {
 
 /** Creates an object. Its author owns every field of it, defaults included. */
 export function create(cluster: Cluster, target: Target, body: Json, options: WriteOptions): Outcome {
-  const decoded = named(cluster, decode(body, { ...target, name: "" }));
+  const making = { operation: "Update", body, ...target, name: "", strict: options.strict } as const;
+  const known = recalled(making, writerOf(cluster, target, options));
+  const decoded = known === null ? named(cluster, decode(body, { ...target, name: "" })) : known.object;
   const at = { ...target, name: nameOf(decoded) };
   mustAccept(cluster, at);
   if (at.name !== "" && cluster.store.get(at.kind, at.namespace, at.name) !== null) throw alreadyExists(subjectOf(at));
+  if (known !== null) return add(cluster, at, known, options);
   const next = shaped(confined(decoded, null, at.kind, null), at.kind, options.strict);
   // Nobody who creates an object owns its status.
   const zero = next["status"] === undefined ? zeroOf(at.kind) : { ...zeroOf(at.kind), status: next["status"] };
-  return finish(cluster, at, null, update(zero, next, at.kind.shape, writerOf(cluster, at, options)), options);
+  const made = update(zero, next, at.kind.shape, writerOf(cluster, at, options));
+  const outcome = finish(cluster, at, null, made, options);
+  remember(making, made);
+  return outcome;
 }
 
 /** Replaces an object, or only its status. A resourceVersion in the body is a condition. */
@@ -114,7 +122,8 @@ function patchedBy(type: PatchType, live: JsonObject, body: Json, kind: Kind): J
 }
 
 function rewrite(cluster: Cluster, target: Target, live: JsonObject, next: JsonObject, options: WriteOptions): Outcome {
-  mustMatch(next, live, target);
+  mustBeMeant(next, live, target);
+  mustBeCurrent(next, live, target);
   const fitted = shaped(confined(next, live, target.kind, target.subresource), target.kind, options.strict);
   const kept = carried(fitted, live, target);
   return finish(
@@ -140,6 +149,23 @@ function carried(next: JsonObject, live: JsonObject, { kind }: Target): JsonObje
 
 /** Server-side apply: creates or changes, and knows who owns what (KEP-555). */
 export function apply(cluster: Cluster, target: Target, body: Json, options: WriteOptions): Outcome {
+  const { kind, namespace, name, subresource } = target;
+  const live = cluster.store.get(kind, namespace, name);
+  const isNew = live === null && subresource === null;
+  const making = { operation: "Apply", body, ...target, strict: options.strict } as const;
+  const known = isNew ? recalled(making, writerOf(cluster, target, options)) : null;
+  if (known !== null) {
+    mustAccept(cluster, target);
+    return add(cluster, target, known, options);
+  }
+  const laid = laidOver(cluster, target, body, options);
+  const outcome = finish(cluster, target, live, laid, options);
+  if (isNew) remember(making, laid);
+  return outcome;
+}
+
+/** A configuration laid over what is stored, shaped as its kind is. */
+function laidOver(cluster: Cluster, target: Target, body: Json, options: WriteOptions): Managed {
   const config = decode(body, target);
   const { kind, subresource } = target;
   const live = cluster.store.get(kind, target.namespace, target.name);
@@ -147,21 +173,13 @@ export function apply(cluster: Cluster, target: Target, body: Json, options: Wri
     throw refusal("BadRequest", "metadata.managedFields must be nil");
   if (live === null && subresource !== null) throw notFound(subjectOf(target));
   if (live === null) mustAccept(cluster, target);
-  mustMatch(config, live, target);
+  mustBeMeant(config, live, target);
   const writer = { ...writerOf(cluster, target, options), force: options.force };
-  const laid = applied(
-    inVersion(live ?? {}, kind),
-    identified(confinedPatch(config, kind, subresource)),
-    target,
-    writer,
-  );
-  return finish(
-    cluster,
-    target,
-    live,
-    { object: shaped(laid.object, kind, options.strict), owners: laid.owners },
-    options,
-  );
+  const patch = identified(confinedPatch(config, kind, subresource));
+  const { object, owners } = applied(inVersion(live ?? {}, kind), patch, target, writer);
+  // Who conflicts with other owners hears of that first.
+  mustBeCurrent(config, live, target);
+  return { object: shaped(object, kind, options.strict), owners };
 }
 
 function applied(
@@ -213,8 +231,13 @@ export function finish(
   if (live !== null && sameJson(bare(inVersion(live, kind)), ready) && sameOwners(ownersOf(live), owners))
     return { code, object: live };
   const result = owned(ready, owners);
-  if (dryRun) return { code, object: result };
-  return { code, object: settleIn(cluster, kind, result) };
+  return { code, object: dryRun ? result : settleIn(cluster, kind, result) };
+}
+
+/** Stores a new object that is known to be valid. */
+function add(cluster: Cluster, { kind }: Target, { object, owners }: Managed, { dryRun }: WriteOptions): Outcome {
+  const result = owned(prepared(cluster, object, null, kind), owners);
+  return { code: 201, object: dryRun ? result : cluster.store.put(kind, result) };
 }
 
 /** Stores an object, or lets it go if it was only waiting for its last finalizer; gives it as it was last. */
@@ -291,15 +314,18 @@ function mustAccept(cluster: Cluster, target: Target): void {
   ]);
 }
 
-/** Optimistic locking: a version or uid in the body is a condition. */
-function mustMatch(body: JsonObject, live: JsonObject | null, target: Target): void {
-  const version = textOf(memberAt(body, "metadata", "resourceVersion")) ?? "";
+/** A uid in the body is a condition. */
+function mustBeMeant(body: JsonObject, live: JsonObject | null, target: Target): void {
   const uid = textOf(memberAt(body, "metadata", "uid")) ?? "";
   const found = live === null ? "" : uidOf(live);
-  if (uid !== "" && uid !== found) {
-    const stands = live === null ? "no existing object was found" : `and the existing object has uid ${found}`;
-    throw conflict(subjectOf(target), `uid mismatch: the provided object specified uid ${uid}, and ${stands}`);
-  }
+  if (uid === "" || uid === found) return;
+  const stands = live === null ? "no existing object was found" : `and the existing object has uid ${found}`;
+  throw conflict(subjectOf(target), `uid mismatch: the provided object specified uid ${uid}, and ${stands}`);
+}
+
+/** Optimistic locking: a version in the body is a condition, where something stands already. */
+function mustBeCurrent(body: JsonObject, live: JsonObject | null, target: Target): void {
+  const version = textOf(memberAt(body, "metadata", "resourceVersion")) ?? "";
   if (live === null || version === "" || version === memberAt(live, "metadata", "resourceVersion")) return;
   throw conflict(
     subjectOf(target),

@@ -23,7 +23,7 @@ export function routeOf(path: string, kinds: Kinds): Route {
   const [group = "", version = "", ...below] = root === "api" ? ["", ...rest] : rest;
   const isResource = (root === "api" || root === "apis") && below.length > 0 && below[0] !== "";
   if (!isResource) return { kind: "discovery", path };
-  const parts = below.map(decodeURIComponent);
+  const parts = path.includes("%") ? below.map(decodeURIComponent) : below;
   const inNamespace = parts[0] === "namespaces" && parts.length > 2 && !namespaceParts.has(parts[2] ?? "");
   const namespace = inNamespace ? (parts[1] ?? "") : null;
   const [plural = "", name, subresource, ...more] = inNamespace ? parts.slice(2) : parts;

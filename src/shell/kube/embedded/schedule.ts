@@ -1,5 +1,12 @@
-/** Work for later, all of which can be called off. Timers do not keep a process alive. */
-export class Schedule {
+/** Work for later, all of which can be called off. */
+export interface Schedule {
+  after(delayMs: number, work: () => void): void;
+  /** Calls everything off, and whatever comes later. */
+  close(): void;
+}
+
+/** A schedule by the time on the wall. Its timers do not keep a process alive. */
+export class Timers implements Schedule {
   readonly #timers = new Set<NodeJS.Timeout>();
   #closed = false;
 

@@ -1,9 +1,8 @@
-import type { ServerResponse } from "node:http";
-import { parse as parseYaml } from "yaml";
 import type { Json, JsonObject } from "../../../core/model/json.ts";
 import { isObject, member, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Answer } from "./answer.ts";
 import { jsonAnswer, textAnswer } from "./answer.ts";
+import { bodyOf } from "./bodies.ts";
 import type { Cluster } from "./cluster.ts";
 import { aggregatedType, discoveryOf, versionInfo, wantsAggregated } from "./discovery.ts";
 import type { DeleteOptions } from "./lifecycle.ts";
@@ -31,6 +30,15 @@ export interface Request {
   readonly userAgent: string;
   readonly body: string;
   readonly now: number;
+}
+
+/** Where a watch writes to, for as long as somebody listens. */
+export interface Stream {
+  begin(): void;
+  send(text: string): void;
+  end(): void;
+  /** Calls back once nobody listens any more. */
+  onClose(stop: () => void): void;
 }
 
 /** What a request does, in the words of Kubernetes' authorizers, with `apply` apart from other patches. */
@@ -61,7 +69,7 @@ function jsonOrNull(text: string): Json {
 }
 
 /** Answers a request about discovery, a collection or an object. Null when it became a watch, which answers by itself. */
-export function serve(cluster: Cluster, request: Request, response: ServerResponse): Answer | null {
+export function serve(cluster: Cluster, request: Request, stream: Stream): Answer | null {
   const { route } = request;
   switch (route.kind) {
     case "discovery":
@@ -69,7 +77,7 @@ export function serve(cluster: Cluster, request: Request, response: ServerRespon
         ? review(cluster, route.path, request.body)
         : discover(cluster, route.path, request);
     case "collection":
-      return serveCollection(cluster, route, request, response);
+      return serveCollection(cluster, route, request, stream);
     case "object":
       return serveObject(cluster, { ...route, kind: route.of }, request);
   }
@@ -118,14 +126,14 @@ function serveCollection(
   cluster: Cluster,
   route: Route & { readonly kind: "collection" },
   request: Request,
-  response: ServerResponse,
+  stream: Stream,
 ): Answer | null {
   const target: Target = { kind: route.of, namespace: route.namespace, name: "", subresource: null };
   const placed = route.of.scope === "Cluster" || route.namespace !== null;
   switch (request.method) {
     case "GET":
       if (!isTrue(request.query.get("watch"))) return serveList(cluster, target, request);
-      serveWatch(cluster, target, request, response);
+      serveWatch(cluster, target, request, stream);
       return null;
     case "POST": {
       if (!placed) throw notAllowed();
@@ -173,13 +181,10 @@ function serveList(cluster: Cluster, target: Target, request: Request): Answer {
   return jsonAnswer(200, representList(page.objects, page.metadata, view));
 }
 
-function serveWatch(cluster: Cluster, target: Target, request: Request, response: ServerResponse): void {
+function serveWatch(cluster: Cluster, target: Target, request: Request, stream: Stream): void {
   const view = viewOf(target, request);
   const { query } = request;
   const { selects } = selecting(target, request);
-  const started = (): void => {
-    if (!response.headersSent) response.writeHead(200, { "content-type": "application/json" });
-  };
   const stop = watch(
     cluster,
     {
@@ -194,15 +199,14 @@ function serveWatch(cluster: Cluster, target: Target, request: Request, response
     },
     {
       send: (event) => {
-        started();
-        response.write(`${JSON.stringify(event)}\n`);
+        stream.begin();
+        stream.send(`${JSON.stringify(event)}\n`);
       },
-      end: () => response.end(),
+      end: () => stream.end(),
     },
   );
-  started();
-  response.flushHeaders();
-  response.on("close", stop);
+  stream.begin();
+  stream.onClose(stop);
 }
 
 function removeMany(cluster: Cluster, target: Target, request: Request): Answer {
@@ -331,17 +335,4 @@ function deleteOptionsOf(request: Request): DeleteOptions {
     propagation: asked === "Foreground" || asked === "Orphan" ? asked : "Background",
     dryRun: isDryRun(request),
   };
-}
-
-function bodyOf(text: string): Json {
-  try {
-    // YAML is a superset, but a slow one; nearly every client sends JSON.
-    return JSON.parse(text) as Json;
-  } catch {
-    try {
-      return parseYaml(text) as Json;
-    } catch {
-      throw refusal("BadRequest", "the body of the request is neither JSON nor YAML");
-    }
-  }
 }

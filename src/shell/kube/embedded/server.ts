@@ -3,20 +3,17 @@ import type { AddressInfo } from "node:net";
 import type { Json, JsonObject } from "../../../core/model/json.ts";
 import { isObject, member, textOf } from "../../../core/model/json.ts";
 import type { Answer } from "./answer.ts";
-import { jsonAnswer, refusalAnswer, send } from "./answer.ts";
+import { jsonAnswer, send } from "./answer.ts";
+import { answerTo } from "./answer-to.ts";
 import { Cluster } from "./cluster.ts";
 import { changeOf, control, report } from "./control.ts";
 import { react } from "./controllers.ts";
 import { found } from "./founding.ts";
 import type { ClusterHandle } from "./handle.ts";
 import { handleOf } from "./handle.ts";
-import { tableKey } from "./kinds.ts";
 import { kubeconfigOf } from "./kubeconfig.ts";
-import type { Route } from "./route.ts";
-import { routeOf } from "./route.ts";
-import type { Request } from "./serve.ts";
-import { isDryRun, serve, verbOf } from "./serve.ts";
-import { Refusal, refusal } from "./status.ts";
+import { Timers } from "./schedule.ts";
+import type { Stream } from "./serve.ts";
 
 /** What to simulate. */
 export interface EmbeddedOptions {
@@ -60,7 +57,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const clusters = new Map<string, Cluster>();
   const add = (name: string): Cluster => {
     mustBeName(name, clusters);
-    const cluster = new Cluster({ name, availableAfterMs, token: tokens[name] ?? null, now, react, found });
+    const token = tokens[name] ?? null;
+    const newSchedule = (): Timers => new Timers();
+    const cluster = new Cluster({ name, availableAfterMs, token, now, newSchedule, react, found });
     clusters.set(name, cluster);
     return cluster;
   };
@@ -127,15 +126,21 @@ async function handle(house: House, message: IncomingMessage, response: ServerRe
   await meet(cluster, { message, response, path: `/${rest.join("/")}`, query, body, now: house.now() });
 }
 
-async function bodyText(message: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bodyLimit) throw new Error("request body too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+function bodyText(message: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    message.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bodyLimit) reject(new Error("request body too large"));
+      else chunks.push(chunk);
+    });
+    message.once("end", () => {
+      const [only] = chunks;
+      resolve((chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)).toString("utf8"));
+    });
+    message.once("error", reject).once("aborted", () => reject(new Error("request aborted")));
+  });
 }
 
 interface Visit {
@@ -150,7 +155,7 @@ interface Visit {
 
 /** Lets a request meet the cluster's troubles, then the cluster. */
 async function meet(cluster: Cluster, visit: Visit): Promise<void> {
-  const { response, path, query, message } = visit;
+  const { response, path, query, message, body, now } = visit;
   if (cluster.trouble.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, cluster.trouble.latencyMs));
   // Trouble is looked at afterwards: it may have begun in the meantime.
   if (cluster.trouble.down) {
@@ -158,58 +163,34 @@ async function meet(cluster: Cluster, visit: Visit): Promise<void> {
     return;
   }
   if (cluster.trouble.hang) return;
-  const answer = answerOf(cluster, visit);
-  const shown = query.size === 0 ? path : `${path}?${query}`;
-  cluster.record({ method: message.method ?? "GET", path: shown, code: answer?.code ?? 200 });
+  const { headers, method = "GET" } = message;
+  const answer = answerTo(cluster, { method, path, query, headers, body, now }, streamOver(response));
   if (answer !== null) send(response, answer);
 }
 
-function answerOf(cluster: Cluster, visit: Visit): Answer | null {
-  const { message, path, query, body, now, response } = visit;
-  try {
-    mustBeWell(cluster);
-    mustBeKnown(cluster, message.headers.authorization);
-    const request: Request = {
-      method: message.method ?? "GET",
-      route: routeOf(path, cluster.kinds),
-      query,
-      accept: message.headers.accept ?? "",
-      contentType: message.headers["content-type"] ?? "",
-      userAgent: message.headers["user-agent"] ?? "",
-      body,
-      now,
-    };
-    cluster.tally.count(verbOf(request), resourceText(request.route), isDryRun(request));
-    return serve(cluster, request, response);
-  } catch (error) {
-    if (error instanceof Refusal) return refusalAnswer(error);
-    return refusalAnswer(refusal("InternalError", `the simulated cluster failed: ${String(error)}`));
-  }
-}
-
-function resourceText(route: Route): string {
-  if (route.kind === "discovery") return route.path;
-  const part = route.kind === "object" && route.subresource !== null ? `/${route.subresource}` : "";
-  return tableKey(route.of) + part;
-}
-
-function mustBeWell(cluster: Cluster): void {
-  const { failWith, failures, retryAfterSeconds } = cluster.trouble;
-  if (failWith === null || failures === 0) return;
-  if (failures !== null) cluster.trouble = { ...cluster.trouble, failures: failures - 1 };
-  const reasons: Readonly<Record<number, string>> = {
-    429: "TooManyRequests",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-    504: "Timeout",
+/** Events of one moment, such as a hundred workloads becoming available together, go out in one piece. */
+function streamOver(response: ServerResponse): Stream {
+  let pending = "";
+  const flush = (): void => {
+    if (pending !== "" && !response.destroyed) response.write(pending);
+    pending = "";
   };
-  const details = retryAfterSeconds === null ? {} : { retryAfterSeconds };
-  throw new Refusal(failWith, reasons[failWith] ?? "", `simulated trouble: ${failWith}`, details);
-}
-
-function mustBeKnown({ token, trouble }: Cluster, authorization: string | undefined): void {
-  if (!trouble.unauthorized && (token === null || authorization === `Bearer ${token}`)) return;
-  throw refusal("Unauthorized", "Unauthorized");
+  return {
+    begin() {
+      if (response.headersSent) return;
+      response.writeHead(200, { "content-type": "application/json" });
+      response.flushHeaders();
+    },
+    send(text) {
+      if (pending === "") setImmediate(flush);
+      pending += text;
+    },
+    end() {
+      flush();
+      response.end();
+    },
+    onClose: (stop) => void response.on("close", stop),
+  };
 }
 
 /** `/control`: the names of the clusters, or a new one; `/control/NAME`: what a cluster tells about itself, or a change of it. */

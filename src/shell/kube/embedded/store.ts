@@ -1,7 +1,6 @@
 import type { JsonList, JsonObject } from "../../../core/model/json.ts";
 import { member, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Kind, TableKey } from "./kinds.ts";
-import { tableKey } from "./kinds.ts";
 
 /** One write, as watchers learn of it. A deletion carries the object as it last was, under the version of the deletion. */
 export interface Change {
@@ -64,12 +63,12 @@ export class Store {
   }
 
   get(kind: Kind, namespace: string | null, name: string): JsonObject | null {
-    return this.#tables.get(tableKey(kind))?.objects.get(keyOf(namespace, name)) ?? null;
+    return this.#tables.get(kind.table)?.objects.get(keyOf(namespace, name)) ?? null;
   }
 
   /** Objects of a kind in etcd's order, all of them or those of one namespace; only those after the key `after`, if given. */
   list(kind: Kind, namespace: string | null, after: string | null = null): readonly JsonObject[] {
-    const table = this.#tables.get(tableKey(kind));
+    const table = this.#tables.get(kind.table);
     if (table === undefined) return [];
     table.sorted ??= [...table.objects.keys()].sort();
     const prefix = namespace === null ? "" : `${namespace}/`;
@@ -94,7 +93,7 @@ export class Store {
 
   /** Stores an object under the next version and gives it as stored. */
   put(kind: Kind, object: JsonObject): JsonObject {
-    const table = this.#table(tableKey(kind));
+    const table = this.#table(kind.table);
     const key = keyOf(namespaceOf(object), nameOf(object));
     const before = table.objects.get(key) ?? null;
     const stored = versioned(object, ++this.#version);
@@ -103,10 +102,10 @@ export class Store {
       table.sorted = null;
       this.#size++;
     }
-    this.#index(tableKey(kind), key, before, stored);
+    this.#index(kind.table, key, before, stored);
     this.#tell({
       type: before === null ? "ADDED" : "MODIFIED",
-      table: tableKey(kind),
+      table: kind.table,
       version: this.#version,
       object: stored,
       before,
@@ -115,22 +114,22 @@ export class Store {
   }
 
   delete(kind: Kind, object: JsonObject): void {
-    const table = this.#table(tableKey(kind));
+    const table = this.#table(kind.table);
     const key = keyOf(namespaceOf(object), nameOf(object));
     const before = table.objects.get(key);
     if (before === undefined) return;
     table.objects.delete(key);
     table.sorted = null;
     this.#size--;
-    this.#index(tableKey(kind), key, before, null);
+    this.#index(kind.table, key, before, null);
     const last = versioned(object, ++this.#version);
-    this.#tell({ type: "DELETED", table: tableKey(kind), version: this.#version, object: last, before });
+    this.#tell({ type: "DELETED", table: kind.table, version: this.#version, object: last, before });
   }
 
   /** The changes of a kind since a version; null when some of them are forgotten. */
   since(kind: Kind, version: number): readonly Change[] | null {
     if (version < this.#forgotten) return null;
-    const table = tableKey(kind);
+    const table = kind.table;
     return this.#past.filter((it) => it.version > version && it.table === table);
   }
 
@@ -141,7 +140,7 @@ export class Store {
 
   /** Tells `listener` of every later change of a kind, until the returned function is called. */
   watch(kind: Kind, listener: Listener): () => void {
-    const key = tableKey(kind);
+    const key = kind.table;
     const listeners = this.#listeners.get(key) ?? new Set();
     this.#listeners.set(key, listeners);
     listeners.add(listener);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { JsonObject } from "../../../core/model/json.ts";
 import { apiVersionOf } from "../../../core/model/manifest.ts";
 import type { Cluster } from "./cluster.ts";
@@ -94,6 +95,8 @@ function follow(cluster: Cluster, request: WatchRequest, sink: Sink): () => void
     sink.end();
   };
   const timeout = request.timeoutSeconds > 0 ? setTimeout(finish, request.timeoutSeconds * 1000).unref() : null;
+  // As many watches as there are may listen to it.
+  setMaxListeners(0, signal);
   signal.addEventListener("abort", finish);
   return stop;
 }

@@ -1,0 +1,90 @@
+import type { Intent } from "../model/intent.ts";
+import type { Ledger } from "../model/ledger.ts";
+import type { Override } from "../model/override.ts";
+import type { Reason } from "../model/plan.ts";
+import { compareText, type PlacementKey } from "../model/value.ts";
+import { overrideHistory } from "../render/override-snapshot.ts";
+import { selectResources } from "../render/select.ts";
+import { sameList, sameMap } from "./identity.ts";
+
+/** Of what many placements wait for, a list says less than none. */
+const restlessKept = 500;
+
+/**
+ * The placements about which a plan had something to say, in the order of their keys; null when they are too many to be
+ * named. About all others the same world would have nothing to say again, whoever asks.
+ */
+export function restless(reasons: readonly Reason[]): readonly PlacementKey[] | null {
+  const keys = new Set<PlacementKey>();
+  for (const reason of reasons) {
+    if ("placement" in reason) keys.add(reason.placement);
+    if ("placements" in reason) for (const it of reason.placements) keys.add(it);
+  }
+  return keys.size > restlessKept ? null : [...keys].sort(compareText);
+}
+
+/**
+ * The placements for which `after` may ask for something else than `before`; null when that may be any of them: members,
+ * settings, kinds and what is held concern them all, and so does an override that names no placement.
+ *
+ * May name too many, never too few: with the records of these alone, and of those that were {@link restless}, a plan
+ * that asks no member says what it would say with all of them.
+ */
+export function affected(before: Intent, after: Intent): ReadonlySet<PlacementKey> | null {
+  if (!isAboutPlacements(before, after)) return null;
+  const keys = new Set<PlacementKey>();
+  for (const key of [...before.placements.keys(), ...after.placements.keys()])
+    if (before.placements.get(key) !== after.placements.get(key)) keys.add(key);
+  for (const { spec } of differing(before.overrides, after.overrides)) {
+    if (spec.placement === null) return null;
+    keys.add(spec.placement);
+  }
+  if (before.objects !== after.objects)
+    for (const [key, placement] of after.placements)
+      if (!keys.has(key) && !sameSelection(placement, before, after)) keys.add(key);
+  return keys;
+}
+
+/** Whether what differs concerns placements one by one, and nothing the fleet as a whole. */
+function isAboutPlacements(before: Intent, after: Intent): boolean {
+  const isUsable = [before, after].every((it) => it.holds.length === 0 && it.unusable.size === 0);
+  return (
+    isUsable &&
+    before.fleet === after.fleet &&
+    sameMap(before.clusters, after.clusters) &&
+    sameMap(before.scopes, after.scopes)
+  );
+}
+
+function differing(before: readonly Override[], after: readonly Override[]): readonly Override[] {
+  const [was, is] = [new Set(before), new Set(after)];
+  return [...before.filter((it) => !is.has(it)), ...after.filter((it) => !was.has(it))];
+}
+
+function sameSelection(placement: Parameters<typeof selectResources>[0], before: Intent, after: Intent): boolean {
+  const [was, is] = [selectResources(placement, before), selectResources(placement, after)];
+  if (was === is) return true;
+  if (was.kind === "refused" || is.kind === "refused") return false;
+  return sameList(was.resources, is.resources) && sameList(was.warnings, is.warnings);
+}
+
+/**
+ * Whether a plan made with the records of some placements says what one with all of them would: the guard did not hold
+ * back what would be little enough for members that carry more (what it lets pass, it lets pass then as well); every
+ * member answers; and no override is remembered only for the sake of what targets may name.
+ */
+export function standsAlone(before: Ledger, after: Ledger, { overrides }: Pick<Intent, "overrides">): boolean {
+  const known = new Set(before.deletions.held.map((it) => it.digest));
+  if (after.deletions.held.some((it) => it.because === "bounds" && !known.has(it.digest))) return false;
+  if ([...before.clusters.values()].some((it) => it.trouble !== null)) return false;
+  const live = new Set(overrides.map((it) => `${it.namespace ?? ""}/${it.name}`));
+  const history = new Map<string, number>();
+  for (const { namespace, override } of before.overrides) {
+    const key = `${namespace ?? ""}/${override}`;
+    const count = (history.get(key) ?? 0) + 1;
+    // One more may come, and what is beyond the limit is kept for its targets only.
+    if (!live.has(key) || count >= overrideHistory) return false;
+    history.set(key, count);
+  }
+  return true;
+}

@@ -1,0 +1,147 @@
+import type { DeletionBounds } from "../model/fleet.ts";
+import type { AcceptedBounds, Binding, DeletionGroup, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Plan, World } from "../model/plan.ts";
+import type { ClusterName, PlacementKey } from "../model/value.ts";
+import { keyText, sameObject, works } from "./check-words.ts";
+
+/** Says where a plan deletes more than may be deleted unasked, or what waits for a person (`RULINGS.md` D 3, D 4). */
+export function* deletesWithinBounds(plan: Plan, world: World): Generator<string> {
+  yield* permitsWithinBounds(plan, world);
+  yield* takesNoMoreThanItPermits(plan, world);
+  yield* believesConfirmations(plan, world);
+  yield* leavesAloneWhatWaits(plan);
+}
+
+/** What an earlier pass permitted was within the bounds of its time: only what is new is judged. */
+function* permitsWithinBounds({ ledger }: Plan, { intent, ledger: old }: World): Generator<string> {
+  const { permitted, bounds, cause } = ledger.deletions;
+  if (bounds !== null && bounds !== old.deletions.bounds) yield* boundsLoosened(bounds, intent.fleet.guards, old);
+  if (permitted === old.deletions.permitted) return;
+  const allowed = bounds?.inForce ?? intent.fleet.guards;
+  const clusters = mostClusters(allowed, intent.clusters.size);
+  if (permitted.size > clusters)
+    yield `permits deletions on ${permitted.size} clusters for one commit, at most ${clusters} may`;
+  for (const [cluster, count] of permitted) {
+    const before = cause === old.deletions.cause ? (old.deletions.permitted.get(cluster) ?? 0) : 0;
+    if (count <= Math.max(before, allowed.objectsPerCluster)) continue;
+    const most = mostObjects(allowed, cluster, ledger);
+    if (count > most) yield `permits ${count} deletions on ${cluster} for one commit, at most ${most} may`;
+  }
+}
+
+/** A bound that loosens counts from the next commit, so that no commit permits itself what it deletes. */
+function* boundsLoosened({ inForce }: AcceptedBounds, guards: DeletionBounds, old: Ledger): Generator<string> {
+  const said = old.deletions.bounds?.declared ?? guards;
+  for (const key of Object.keys(guards) as (keyof DeletionBounds)[])
+    if (inForce[key] > Math.min(guards[key], said[key]))
+      yield `loosens the bound ${key} to ${inForce[key]} in the commit that asks for it`;
+}
+
+const mostClusters = (bounds: DeletionBounds, all: number): number =>
+  Math.max(bounds.clusters, Math.floor((all * bounds.percentOfClusters) / 100));
+
+/** The larger of number and share of what the cluster carries, by its targets. */
+function mostObjects(bounds: DeletionBounds, cluster: ClusterName, { placements }: Ledger): number {
+  let carried = 0;
+  for (const { bindings, resourceSnapshots } of placements.values()) {
+    const index = bindings.get(cluster)?.target?.resourceIndex;
+    if (index !== undefined) carried += resourceSnapshots.find((it) => it.index === index)?.resources.length ?? 0;
+  }
+  return Math.max(bounds.objectsPerCluster, Math.floor((carried * bounds.percentPerCluster) / 100));
+}
+
+/**
+ * What begins to leave in this pass has been permitted, or is few enough by itself: nothing goes uncounted. Counted anew,
+ * from what the bindings say, whatever the guard made of it.
+ */
+function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<string> {
+  const { permitted, bounds, held } = ledger.deletions;
+  const allowed = bounds?.inForce ?? world.intent.fleet.guards;
+  const asked = byPlacement(held);
+  const counts = new Map<ClusterName, number>();
+  for (const [key, record] of ledger.placements) {
+    const before = world.ledger.placements.get(key);
+    if (record === before) continue;
+    for (const [cluster, binding] of record.bindings) {
+      const was = before?.bindings.get(cluster);
+      if (binding.leaving === was?.leaving || binding.leaving.length === 0) continue;
+      const count = newlyDeleted(binding, was, { record, asked: asked.get(key) ?? [], world });
+      if (count > 0) counts.set(cluster, (counts.get(cluster) ?? 0) + count);
+    }
+  }
+  for (const [cluster, count] of counts) {
+    const counted = permitted.get(cluster) ?? 0;
+    if (count <= Math.max(counted, allowed.objectsPerCluster)) continue;
+    const most = Math.max(counted, mostObjects(allowed, cluster, ledger));
+    if (count > most) yield `takes ${count} objects from ${cluster} at once, at most ${most} may go unasked`;
+  }
+  const most = Math.max(permitted.size, mostClusters(allowed, world.intent.clusters.size));
+  if (counts.size > most)
+    yield `takes objects from ${counts.size} clusters at once, at most ${most} may lose any unasked`;
+}
+
+interface Taking {
+  readonly record: PlacementRecord;
+  /** Of its placement. */
+  readonly asked: readonly DeletionGroup[];
+  readonly world: World;
+}
+
+function byPlacement(held: readonly HeldDeletion[]): ReadonlyMap<PlacementKey, readonly DeletionGroup[]> {
+  const groups = new Map<PlacementKey, DeletionGroup[]>();
+  for (const group of held.flatMap((it) => it.groups)) {
+    const list = groups.get(group.placement);
+    if (list === undefined) groups.set(group.placement, [group]);
+    else list.push(group);
+  }
+  return groups;
+}
+
+/** Objects that begin to leave to be deleted, unless a person decides about them, or they are only let go. */
+function newlyDeleted(binding: Binding, was: Binding | undefined, { record, asked, world }: Taking): number {
+  const { cluster, removal, leaving } = binding;
+  if (removal?.propagation === "Abandon") return 0;
+  const known = new Set(was?.leaving.map((it) => keyText(it.id)));
+  const seen = world.observed.get(cluster);
+  const carried = seen?.kind === "reached" ? seen.inventory.placements.get(record.key)?.entries : undefined;
+  const adopted = new Set([...(was?.facts?.adopted ?? []), ...(binding.facts?.adopted ?? [])].map(keyText));
+  for (const [key, entry] of carried ?? []) if (entry.adopted) adopted.add(key);
+  const own = asked.filter((it) => it.clusters.includes(cluster));
+  const isAsked = (key: string): boolean => own.some((it) => it.objects.some((id) => keyText(id) === key));
+  const isLetGo = (key: string): boolean => adopted.has(key) && !record.spec.strategy.deleteAdopted;
+  return leaving.map((it) => keyText(it.id)).filter((it) => !known.has(it) && !isLetGo(it) && !isAsked(it)).length;
+}
+
+function* believesConfirmations(plan: Plan, { intent, ledger: old }: World): Generator<string> {
+  const { held } = plan.ledger.deletions;
+  for (const it of held)
+    if (it.confirmed && !intent.confirmations.has(it.digest) && !wasConfirmed(it.digest, old))
+      yield `takes ${it.digest} for confirmed, which nobody did`;
+  const foreign = byPlacement(held.filter((it) => it.confirmed && it.because === "foreign"));
+  for (const [cluster, work] of works(plan.actions)) {
+    for (const gone of work.remove) {
+      if (!gone.confirmed) continue;
+      const own = (foreign.get(work.placement) ?? []).filter((it) => it.clusters.includes(cluster));
+      if (!own.some((it) => it.objects.some((id) => sameObject(id, gone))))
+        yield `takes the removal of ${gone.key} from ${cluster} for confirmed, which nobody did`;
+    }
+  }
+}
+
+/** A confirmation counts from the pass that saw its file, and stays when the file goes. */
+const wasConfirmed = (digest: string, { deletions }: Ledger): boolean =>
+  deletions.held.some((it) => it.digest === digest && it.confirmed);
+
+function* leavesAloneWhatWaits({ actions, ledger }: Plan): Generator<string> {
+  for (const held of ledger.deletions.held) {
+    if (held.confirmed) continue;
+    const groups = byPlacement([held]);
+    for (const [cluster, work] of works(actions)) {
+      if (work.remove.length === 0) continue;
+      const group = (groups.get(work.placement) ?? []).filter((it) => it.clusters.includes(cluster));
+      const caught = work.remove.find((gone) => group.some((it) => it.objects.some((id) => sameObject(id, gone))));
+      if (caught !== undefined)
+        yield `removes ${caught.key} from ${cluster}, which waits for confirmation ${held.digest}`;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { ClusterActions, Departure, PlacementActions } from "../model/plan.ts";
+
+// What the second opinion reads plans with. The planner has its own.
+
+/** Every cluster's work on every placement. */
+export function* works(
+  actions: readonly ClusterActions[],
+): Generator<readonly [ClusterActions["cluster"], PlacementActions]> {
+  for (const { cluster, placements } of actions) for (const work of placements) yield [cluster, work];
+}
+
+type Named = {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string;
+};
+
+/** An object's key, as inventories and actions write it. */
+export const keyText = (id: Named): string => [id.group, id.kind, id.namespace ?? "", id.name].join("/");
+
+/** Whether a key is an object's. */
+export const sameKey = (key: string, id: Named): boolean => key === keyText(id);
+
+/** Whether a departure is of an object. */
+export const sameObject = (id: Named, gone: Departure): boolean => sameKey(gone.key, id);

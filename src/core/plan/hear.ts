@@ -1,0 +1,226 @@
+import { isFenced } from "../apply/fence.ts";
+import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
+import { type Json, sameJson } from "../model/json.ts";
+import type { Binding, BindingFacts, ObjectTrouble, PlacementRecord } from "../model/ledger.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import type { LiveObject } from "../model/observation.ts";
+import { kindKey } from "../model/scope.ts";
+import { type ClusterName, compareText, type Instant } from "../model/value.ts";
+import { commonKeys } from "./identity.ts";
+import { changesSince, type Reached, type Roster } from "./roster.ts";
+import { keysOf, snapshotOf } from "./version.ts";
+
+/** What is heard, and by whom it counts. */
+export interface Hearing {
+  readonly voices: ReadonlyMap<ClusterName, Reached>;
+  readonly roster: Roster;
+  readonly now: Instant;
+  /** Facts that this pass made already: a hundred thousand bindings come to the same few. */
+  readonly made: Map<string, BindingFacts>;
+}
+
+/** The roster under which a record was found to say already what the members say. */
+const heardUnder = new WeakMap<PlacementRecord, Roster>();
+
+/**
+ * The placement with what the members say of it, in a normal form. The record itself when they say nothing new.
+ *
+ * Only members that changed since the record was last found complete are heard again: saying the same twice is no news,
+ * whatever the time.
+ */
+export function hearPlacement(record: PlacementRecord, hearing: Hearing): PlacementRecord {
+  const known = heardUnder.get(record);
+  if (known === hearing.roster) return record;
+  const bindings = hearBindings(record, hearing, known === undefined ? null : changesSince(known, hearing.roster).all);
+  if (bindings !== record.bindings) return { ...record, bindings };
+  heardUnder.set(record, hearing.roster);
+  return record;
+}
+
+/** Notes that a record says all that the members of a roster say: it was made from one that did. */
+export const hasBeenHeard = (record: PlacementRecord, roster: Roster): void => void heardUnder.set(record, roster);
+
+function hearBindings(
+  record: PlacementRecord,
+  hearing: Hearing,
+  members: ReadonlySet<ClusterName> | null,
+): PlacementRecord["bindings"] {
+  const { bindings } = record;
+  const heard = new Map<ClusterName, Binding | null>();
+  const hear = (binding: Binding | undefined): void => {
+    const next = binding === undefined ? undefined : hearOne(binding, record, hearing);
+    if (binding !== undefined && next !== undefined && next !== binding) heard.set(binding.cluster, next);
+  };
+  for (const it of members === null ? bindings.keys() : commonKeys(members, bindings)) hear(bindings.get(it));
+  if (heard.size === 0) return bindings;
+  const next = new Map<ClusterName, Binding>();
+  for (const [name, binding] of bindings) {
+    const told = heard.get(name);
+    if (told !== null) next.set(name, told ?? binding);
+  }
+  return next;
+}
+
+/** The binding with what its member says of it; null when everything that had to go is confirmed gone. */
+function hearOne(binding: Binding, record: PlacementRecord, hearing: Hearing): Binding | null {
+  const member = hearing.voices.get(binding.cluster);
+  if (member === undefined) return binding;
+  const carried = listedOf(member.inventory.placements.get(record.key) ?? null, binding, record);
+  const leaving = stillThere(binding.leaving, carried);
+  const { removal } = binding;
+  if (removal !== null && leaving.length === 0 && isFenced(member.inventory, record.key, removal.sequence))
+    return startAnew(binding);
+  const facts = removal === null ? hearFacts(binding, leaving, { member, carried, hearing }) : binding.facts;
+  if (leaving === binding.leaving && facts === binding.facts) return binding;
+  return { ...binding, leaving, facts };
+}
+
+function stillThere(leaving: Binding["leaving"], carried: InventoryPlacement | null): Binding["leaving"] {
+  if (leaving.length === 0) return leaving;
+  const stays = leaving.filter((it) => carried?.entries.has(objectKey(it.id)));
+  return stays.length === leaving.length ? leaving : stays;
+}
+
+/**
+ * What the inventory lists of a binding. Other entries of its placement are nobody's: a member that came back with old
+ * state is not unwell because of them.
+ */
+function listedOf(
+  carried: InventoryPlacement | null,
+  { target, leaving }: Binding,
+  record: PlacementRecord,
+): InventoryPlacement | null {
+  const snapshot = target === null ? null : snapshotOf(record, target.resourceIndex);
+  if (carried === null || snapshot === null) return carried;
+  const keys = keysOf(snapshot);
+  const isOurs = (key: ObjectKey): boolean => keys.has(key) || leaving.some((it) => objectKey(it.id) === key);
+  for (const key of carried.entries.keys()) {
+    if (isOurs(key)) continue;
+    return { ...carried, entries: new Map([...carried.entries].filter(([it]) => isOurs(it))) };
+  }
+  return carried;
+}
+
+/** A cluster that was picked again while its removal was under way begins with nothing; any other is done with. */
+const startAnew = (binding: Binding): Binding | null =>
+  binding.state === "Scheduled" ? { ...binding, removal: null, target: null, leaving: [], facts: null } : null;
+
+interface Said {
+  readonly member: Reached;
+  readonly carried: InventoryPlacement | null;
+  readonly hearing: Hearing;
+}
+
+function hearFacts(
+  { target, facts: before }: Binding,
+  leaving: Binding["leaving"],
+  { member, carried, hearing }: Said,
+): BindingFacts | null {
+  if (target === null) return null;
+  const isClaimed = carried !== null && carried.sequence === target.sequence && carried.digest === target.digest;
+  const told = isClaimed ? hearObjects(carried, leaving, member) : unheard;
+  const isSame =
+    before !== null &&
+    before.sequence === target.sequence &&
+    before.applied === told.applied &&
+    before.phase === told.phase;
+  if (isSame && sameDetails(before, told)) return before;
+  return factsOf(told, { sequence: target.sequence, since: isSame ? before.since : hearing.now }, hearing);
+}
+
+/** One object for all bindings that have the same to tell, and nothing in particular. */
+function factsOf(told: Told, when: Pick<BindingFacts, "sequence" | "since">, { made }: Hearing): BindingFacts {
+  if (told.troubleCount > 0 || told.adopted.length > 0) return { ...told, ...when };
+  const key = `${told.applied} ${told.phase} ${when.sequence} ${when.since}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const facts = { ...told, ...when };
+  made.set(key, facts);
+  return facts;
+}
+
+type Told = Omit<BindingFacts, "sequence" | "since">;
+
+const sameDetails = (a: Told, b: Told): boolean =>
+  a.troubleCount === b.troubleCount &&
+  // Facts are plain data; their types merely lack the index signature that Json asks for.
+  sameJson(a.troubles as unknown as Json, b.troubles as unknown as Json) &&
+  sameJson(a.adopted as unknown as Json, b.adopted as unknown as Json);
+
+const noneOf: readonly never[] = [];
+const unheard: Told = { applied: "pending", phase: "progressing", troubles: noneOf, troubleCount: 0, adopted: noneOf };
+
+const troublesKept = 100;
+
+function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], member: Reached): Told {
+  const gone = leaving.length === 0 ? null : new Set(leaving.map((it) => objectKey(it.id)));
+  const troubled: ObjectKey[] = [];
+  const adopted: ObjectKey[] = [];
+  let applied = 0;
+  let phase = 0;
+  for (const [key, entry] of carried.entries) {
+    if (gone?.has(key) === true) continue;
+    if (entry.adopted) adopted.push(key);
+    const said = saidOf(key, entry, member);
+    applied = Math.max(applied, appliedOrder.indexOf(said.applied));
+    phase = Math.max(phase, phaseOrder.indexOf(said.phase));
+    if (said.isTroubled) troubled.push(key);
+  }
+  const troubles = troubled.sort(compareText).slice(0, troublesKept);
+  return {
+    applied: appliedOrder[applied] ?? "failed",
+    phase: applied === 0 ? (phaseOrder[phase] ?? "failed") : "progressing",
+    troubles: troubles.length === 0 ? noneOf : troubles.flatMap((it) => troubleOf(it, carried, member) ?? []),
+    troubleCount: troubled.length,
+    adopted: adopted.length === 0 ? noneOf : adopted.sort(compareText).map(objectIdOf),
+  };
+}
+
+// Of all objects together, the worst counts.
+const appliedOrder: readonly Told["applied"][] = ["applied", "pending", "failed"];
+const phaseOrder: readonly Told["phase"][] = ["available", "untrackable", "progressing", "failed"];
+
+interface ObjectSaid {
+  readonly applied: Told["applied"];
+  readonly phase: Told["phase"];
+  readonly isTroubled: boolean;
+}
+
+const refused: ObjectSaid = { applied: "failed", phase: "progressing", isTroubled: true };
+const awaited: ObjectSaid = { applied: "pending", phase: "progressing", isTroubled: false };
+const unseen: ObjectSaid = { applied: "applied", phase: "untrackable", isTroubled: false };
+const seenAs: Readonly<Record<LiveObject["health"]["phase"], ObjectSaid>> = {
+  available: { applied: "applied", phase: "available", isTroubled: false },
+  untrackable: unseen,
+  progressing: { applied: "applied", phase: "progressing", isTroubled: true },
+  failed: { applied: "applied", phase: "failed", isTroubled: true },
+};
+
+/** How one object is, by its inventory's last word and by what is live. Absence in a list that failed proves nothing. */
+function saidOf(key: ObjectKey, { outcome }: InventoryEntry, member: Reached): ObjectSaid {
+  switch (outcome.kind) {
+    case "failed":
+    case "lingering":
+      return refused;
+    case "claimed":
+      return awaited;
+    case "applied": {
+      const live = member.objects.get(key);
+      if (live !== undefined) return seenAs[live.health.phase];
+      return member.unlisted.has(kindKey(objectIdOf(key))) ? unseen : awaited;
+    }
+  }
+}
+
+function troubleOf(key: ObjectKey, { entries }: InventoryPlacement, member: Reached): ObjectTrouble | null {
+  const entry = entries.get(key);
+  if (entry === undefined) return null;
+  const id = { ...objectIdOf(key), version: entry.version };
+  const { outcome } = entry;
+  if (outcome.kind === "failed" || outcome.kind === "lingering")
+    return { id, type: "Applied", code: outcome.code, message: outcome.message };
+  const health = member.objects.get(key)?.health;
+  if (health?.phase !== "progressing" && health?.phase !== "failed") return null;
+  const code = health.phase === "failed" ? "Failed" : "ManifestNotAvailableYet";
+  return { id, type: "Available", code, message: health.message };
+}

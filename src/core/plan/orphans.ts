@@ -1,0 +1,123 @@
+import type { Inventory } from "../model/inventory.ts";
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import { type ObjectKey, objectKey } from "../model/manifest.ts";
+import { remembered, rememberedPair } from "../model/memo.ts";
+import type { Reason, RenderedManifest } from "../model/plan.ts";
+import type { ClusterName, PlacementKey } from "../model/value.ts";
+import type { PlanContext } from "./context.ts";
+import { commonKeys } from "./identity.ts";
+import { keysOf, renderTarget } from "./version.ts";
+
+/** What a member's inventory lists and no decision explains: a member that came back with old state (`RULINGS.md` D 7). */
+export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
+  const reasons: Reason[] = [];
+  for (const [cluster, seen] of context.world.observed) {
+    if (seen.kind !== "reached" || ledger.clusters.get(cluster)?.trouble !== null) continue;
+    const counts = orphansOn(cluster, seen.inventory, { ledger, context });
+    if (counts.size === 0) continue;
+    for (const placement of seen.inventory.placements.keys()) {
+      const objects = counts.get(placement);
+      if (objects !== undefined) reasons.push({ kind: "orphans", cluster, placement, objects });
+    }
+  }
+  return reasons;
+}
+
+/** What is said of orphans is said of this. */
+interface Scene {
+  readonly ledger: Ledger;
+  readonly context: PlanContext;
+}
+
+/** Orphans by placement; one without any is not in it. */
+type Counts = ReadonlyMap<PlacementKey, number>;
+
+interface Counted {
+  readonly cluster: ClusterName;
+  readonly placements: Ledger["placements"];
+  readonly counts: Counts;
+}
+
+const countedIn = new WeakMap<Inventory, Counted>();
+
+/** Counts what was counted before only where the placement's record is another one by now. */
+function orphansOn(cluster: ClusterName, inventory: Inventory, scene: Scene): Counts {
+  const { placements } = scene.ledger;
+  const last = countedIn.get(inventory);
+  const known = last?.cluster === cluster ? last : null;
+  if (known !== null && known.placements === placements) return known.counts;
+  const suspects = known === null ? inventory.placements : changedRecords(known.placements, placements);
+  const counts = recounted(known?.counts ?? new Map(), commonKeys(suspects, inventory.placements), (placement) =>
+    orphansOf(placement, cluster, { ...scene, inventory }),
+  );
+  countedIn.set(inventory, { cluster, placements, counts });
+  return counts;
+}
+
+function recounted(
+  before: Counts,
+  suspects: Iterable<PlacementKey>,
+  countOf: (placement: PlacementKey) => number,
+): Counts {
+  let counts: Map<PlacementKey, number> | null = null;
+  for (const placement of suspects) {
+    const objects = countOf(placement);
+    if (objects === (before.get(placement) ?? 0)) continue;
+    counts ??= new Map(before);
+    if (objects > 0) counts.set(placement, objects);
+    else counts.delete(placement);
+  }
+  return counts ?? before;
+}
+
+/** Placements whose records differ between two ledgers. */
+const changedRecords = rememberedPair(
+  (before: Ledger["placements"], after: Ledger["placements"]): ReadonlySet<PlacementKey> => {
+    const changed = new Set<PlacementKey>();
+    for (const [key, record] of after) if (before.get(key) !== record) changed.add(key);
+    for (const key of before.keys()) if (!after.has(key)) changed.add(key);
+    return changed;
+  },
+);
+
+/** Entries that belong neither to what a binding carries nor to what is on its way out. */
+function orphansOf(
+  placement: PlacementKey,
+  cluster: ClusterName,
+  scene: Scene & { readonly inventory: Inventory },
+): number {
+  const entries = scene.inventory.placements.get(placement)?.entries;
+  if (entries === undefined || entries.size === 0) return 0;
+  const record = scene.ledger.placements.get(placement);
+  const binding = record?.bindings.get(cluster);
+  if (record === undefined || binding === undefined) return entries.size;
+  const keys = wantedKeys(binding, record, scene);
+  let count = 0;
+  for (const key of entries.keys())
+    if (keys?.has(key) !== true && !binding.leaving.some((it) => objectKey(it.id) === key)) count += 1;
+  return count;
+}
+
+/** What a binding is to carry; null when it has no target. Of what it selects, overrides may have dropped some. */
+function wantedKeys(
+  binding: Binding,
+  { resourceSnapshots }: PlacementRecord,
+  { ledger: { overrides }, context }: Scene,
+): ReadonlySet<ObjectKey> | null {
+  const { target } = binding;
+  if (target === null) return null;
+  const snapshot = resourceSnapshots.find((it) => it.index === target.resourceIndex);
+  if (target.clusterOverrides.length + target.resourceOverrides.length > 0) {
+    const { content, world } = context;
+    const rendering = renderTarget(binding, {
+      snapshots: resourceSnapshots,
+      overrides,
+      scopes: world.intent.scopes,
+      content,
+    });
+    if (rendering?.kind === "rendered") return keysIn(rendering.manifests);
+  }
+  return snapshot === undefined ? null : keysOf(snapshot);
+}
+
+const keysIn = remembered((manifests: readonly RenderedManifest[]) => new Set(manifests.map((it) => it.key)));

@@ -1,0 +1,188 @@
+import type { Intent } from "../model/intent.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
+import { rememberedPair } from "../model/memo.ts";
+import type { OverrideSnapshot } from "../model/override.ts";
+import type { Placement } from "../model/placement.ts";
+import type { Reason } from "../model/plan.ts";
+import { type ClusterName, earliest, type Instant } from "../model/value.ts";
+import { overridesOf } from "../render/applicable.ts";
+import { contentDigest } from "../render/content-digest.ts";
+import { type Selection, selectResources } from "../render/select.ts";
+import { judgedAlike } from "../schedule/judged-alike.ts";
+import { profiles } from "../schedule/profile.ts";
+import type { PlanContext } from "./context.ts";
+import type { Placed } from "./finish.ts";
+import { commonKeys, sameList, sameMap } from "./identity.ts";
+import { changesSince, type Roster } from "./roster.ts";
+import type { When } from "./when.ts";
+import { decideWhere, type Where } from "./where.ts";
+
+/**
+ * A placement about which there was nothing to decide, and everything that this rested on.
+ *
+ * Invariant: it can be seen in what a plan costs and nowhere else. Whatever is not compared here has no part in it: the
+ * sequence and the commit enter only what is decided anew, and what members say only through the record.
+ */
+interface Recollection {
+  readonly placement: Placement;
+  readonly selection: Selection;
+  /** The newest snapshot holds what is selected: as long as the selection stands, its content is there. */
+  readonly isSelected: boolean;
+  readonly overrides: readonly OverrideSnapshot[];
+  readonly latestOverrides: readonly OverrideSnapshot[];
+  readonly scopes: Intent["scopes"];
+  readonly unusable: Intent["unusable"];
+  readonly profile: Intent["fleet"]["profile"];
+  readonly roster: Roster;
+  /** It stands from this moment until something turns by itself. */
+  readonly from: Instant;
+  /** A new commit takes nothing away here just by being one. */
+  readonly isForeseen: boolean;
+  readonly remarks: readonly Reason[];
+  readonly where: Pick<Where, "reasons" | "wakeAt">;
+  readonly rest: Pick<Where, "reasons" | "wakeAt">;
+}
+
+const recollections = new WeakMap<PlacementRecord, Recollection>();
+
+/** How a placement was decided in which nothing moves. */
+export interface Standstill {
+  readonly placement: Placement;
+  readonly selection: Selection;
+  readonly remarks: readonly Reason[];
+  readonly where: Where;
+  readonly when: When;
+  /** What is to be said about its rollout and its bindings. */
+  readonly told: readonly Reason[];
+}
+
+/**
+ * Keeps what was found out about a placement in which nothing moves. Not where something leaves: that is work under way,
+ * and waits for members and for people.
+ */
+export function remember(record: PlacementRecord, standstill: Standstill, context: PlanContext): void {
+  const { placement, selection, remarks, where, when, told } = standstill;
+  const snapshot = record.resourceSnapshots.at(-1);
+  if (snapshot === undefined || isAtWork(record, when) || context.isNamed(record.key)) return;
+  const { intent, now } = context.world;
+  recollections.set(record, {
+    placement,
+    selection,
+    isSelected: selection.kind === "selected" && snapshot.hash === contentDigest(selection.resources),
+    overrides: overridesOf(record.key, snapshot.resources, context.latestOverrides, intent.scopes),
+    latestOverrides: context.latestOverrides,
+    scopes: intent.scopes,
+    unusable: intent.unusable,
+    profile: intent.fleet.profile,
+    roster: context.roster,
+    from: now,
+    isForeseen: when.isSettled || context.isNewCommit,
+    remarks,
+    where: { reasons: where.reasons, wakeAt: where.wakeAt },
+    rest: { reasons: told, wakeAt: when.wakeAt },
+  });
+}
+
+const isAtWork = ({ bindings }: PlacementRecord, { rendered, dooms, reasons }: When): boolean =>
+  rendered.length + dooms.length > 0 ||
+  reasons.some((it) => it.kind === "contentLost") ||
+  [...bindings.values()].some((it) => it.removal !== null || it.leaving.length > 0);
+
+/** What is known about a placement, if all that it rested on is as it was; null when it has to be decided anew. */
+export function recall(placement: Placement, record: PlacementRecord, context: PlanContext): Placed | null {
+  const known = recollections.get(record);
+  if (known === undefined || !stands(known, placement, record, context)) return null;
+  const { moved } = changesSince(known.roster, context.roster);
+  if (isOnAny(record, moved)) return null;
+  const where = isJudgedAlike(known, moved, context) ? known.where : decideWhere(record, context);
+  if ("record" in where && where.record !== record) return null;
+  if (known.roster !== context.roster) recollections.set(record, brought(known, where, context));
+  const { remarks, rest } = known;
+  return {
+    record,
+    rendered: [],
+    dooms: [],
+    doomed: () => [],
+    reasons: () => [...remarks, ...where.reasons, ...rest.reasons],
+    wakeAt: earliest(where.wakeAt, rest.wakeAt),
+  };
+}
+
+/** With more of them than this, running the whole cycle is no more work than comparing. */
+const mostCompared = 32;
+
+/** Whether the scheduler says of all members that moved what it said of them before. */
+function isJudgedAlike(
+  { placement, roster }: Recollection,
+  moved: ReadonlySet<ClusterName>,
+  context: PlanContext,
+): boolean {
+  if (moved.size === 0) return true;
+  if (moved.size > mostCompared) return false;
+  const { intent, now } = context.world;
+  const profile = profiles[intent.fleet.profile];
+  return [...moved].every((name) => {
+    const was = roster.get(name);
+    const is = context.roster.get(name);
+    if (was == null || is == null || was.cluster === null || is.cluster === null) return false;
+    const change = { was: { ...was, cluster: was.cluster }, is: { ...is, cluster: is.cluster } };
+    return judgedAlike(placement.spec.policy, change, profile, now);
+  });
+}
+
+/** The same, resting on what this plan sees. */
+const brought = (
+  known: Recollection,
+  { reasons, wakeAt }: Recollection["where"],
+  context: PlanContext,
+): Recollection => ({
+  ...known,
+  where: { reasons, wakeAt },
+  roster: context.roster,
+  from: context.world.now,
+  latestOverrides: context.latestOverrides,
+  scopes: context.world.intent.scopes,
+  unusable: context.world.intent.unusable,
+});
+
+function stands(known: Recollection, placement: Placement, record: PlacementRecord, context: PlanContext): boolean {
+  const { intent, now } = context.world;
+  const until = earliest(known.where.wakeAt, known.rest.wakeAt);
+  return (
+    now >= known.from &&
+    (until === null || now < until) &&
+    known.profile === intent.fleet.profile &&
+    sameUnusable(known.unusable, intent.unusable) &&
+    sameScopes(known.scopes, intent.scopes) &&
+    (known.isForeseen || !context.isNewCommit) &&
+    !context.isNamed(record.key) &&
+    // A selection is of one placement: another one, or this one edited, has another.
+    selectResources(placement, intent) === known.selection &&
+    (known.isSelected || isAtHand(record, context)) &&
+    sameOverrides(known, record, context)
+  );
+}
+
+const sameUnusable = (a: Intent["unusable"], b: Intent["unusable"]): boolean => a === b || a.size + b.size === 0;
+
+const sameScopes = rememberedPair((a: Intent["scopes"], b: Intent["scopes"]) => sameMap(a, b));
+
+/** Whether the content that a cluster may be brought to can be had. */
+const isAtHand = ({ resourceSnapshots }: PlacementRecord, { content }: PlanContext): boolean =>
+  resourceSnapshots.at(-1)?.resources.every((it) => content(it.digest) !== null) === true;
+
+const sameOverrides = (
+  known: Recollection,
+  { key, resourceSnapshots }: PlacementRecord,
+  context: PlanContext,
+): boolean =>
+  known.latestOverrides === context.latestOverrides ||
+  sameList(
+    known.overrides,
+    overridesOf(key, resourceSnapshots.at(-1)?.resources ?? [], context.latestOverrides, context.world.intent.scopes),
+  );
+
+function isOnAny({ bindings }: PlacementRecord, clusters: ReadonlySet<ClusterName>): boolean {
+  for (const _ of commonKeys(clusters, bindings)) return true;
+  return false;
+}

@@ -1,0 +1,26 @@
+import type { Inventory } from "../model/inventory.ts";
+import { remembered } from "../model/memo.ts";
+import type { World } from "../model/plan.ts";
+import { earliest, type Instant } from "../model/value.ts";
+
+/** When the first failed write may be tried again; null when none waits. */
+export function nextRetry({ observed, now }: World): Instant | null {
+  let next: Instant | null = null;
+  for (const seen of observed.values())
+    if (seen.kind === "reached") next = earliest(next, retryOn(seen.inventory, now));
+  return next;
+}
+
+/** The same of one member. */
+export function retryOn(inventory: Inventory, now: Instant): Instant | null {
+  let next: Instant | null = null;
+  for (const at of retriesIn(inventory)) if (at > now) next = earliest(next, at);
+  return next;
+}
+
+const retriesIn = remembered(({ placements }: Inventory): readonly Instant[] => {
+  const moments = new Set<Instant>();
+  for (const { entries } of placements.values())
+    for (const { outcome } of entries.values()) if (outcome.kind === "failed") moments.add(outcome.retryAt);
+  return [...moments];
+});

@@ -1,0 +1,156 @@
+import type { Observation } from "../../core/model/observation.ts";
+import { type ClusterName, type DurationMs, type Instant, later, seconds } from "../../core/model/value.ts";
+import type { Clock, Fleet, Receipt } from "./ports.ts";
+
+/** For how long a pass waits for a member, and who is told of what came later. */
+export interface GraceOptions {
+  readonly clock: Clock;
+  readonly grace: DurationMs;
+  /**
+   * A process that begins waits for members that it has not heard yet as long as they go on answering, but no longer than
+   * this: what it does not know, it cannot decide upon.
+   */
+  readonly atFirst: DurationMs;
+  /** Something came after the grace was over: the next pass has it. */
+  readonly ring: () => void;
+  /** An action that went on has ended. */
+  readonly report: (receipt: Receipt) => void;
+}
+
+/** A fleet in which no member holds up a pass. */
+export interface PatientFleet extends Fleet {
+  /** Whether an action goes on. */
+  isActing(): boolean;
+  /** Resolves when none goes on any more, or at this moment. */
+  rest(until: Instant): Promise<void>;
+}
+
+/** A question or an action that was begun. */
+interface Begun<T> {
+  readonly done: Promise<void>;
+  /** What came of it. */
+  outcome: { readonly it: T; readonly at: Instant } | null;
+  isWaitedFor: boolean;
+}
+
+/** What came late and was not taken for so long says nothing about the member as it is now. */
+const longestKept = seconds(10);
+
+/**
+ * Puts a grace on every answer of a fleet: whoever needs longer is still being asked, and answers a later pass (`security.md`
+ * I-17, F-49).
+ *
+ * An action that needs longer goes on. Until it has ended, its member is still being asked, so nothing new is planned for
+ * it: there is one action per member at most.
+ */
+export function withGrace(fleet: Fleet, options: GraceOptions): PatientFleet {
+  const { clock, ring, report } = options;
+  const asked = new Map<ClusterName, Begun<Observation | null>>();
+  const acting = new Map<ClusterName, Begun<Receipt | null>>();
+  const patience = patienceOf(options);
+  const heard = new Set<ClusterName>();
+
+  return {
+    async observe({ name, context }) {
+      if (acting.has(name)) return null;
+      const known = asked.get(name);
+      // It had its grace in an earlier pass.
+      if (known !== undefined && known.outcome === null) return null;
+      const isFresh = known?.outcome != null && clock.now() <= later(known.outcome.at, longestKept);
+      const question = isFresh ? known : begin(clock, fleet.observe({ name, context }), ring);
+      asked.set(name, question);
+      await patience.waitFor(question, heard.has(name));
+      if (question.outcome === null) return null;
+      asked.delete(name);
+      if (!heard.has(name)) patience.noteNews();
+      heard.add(name);
+      return question.outcome.it;
+    },
+    async act(member, actions) {
+      if (acting.has(member.name)) return null;
+      const action = begin(
+        clock,
+        fleet.act(member, actions).finally(() => acting.delete(member.name)),
+        (receipt) => {
+          if (receipt !== null) report(receipt);
+          ring();
+        },
+      );
+      acting.set(member.name, action);
+      await patience.waitFor(action, true);
+      return action.outcome?.it ?? null;
+    },
+    isActing: () => acting.size > 0,
+    rest: async (until) => {
+      const ending = new AbortController();
+      await Promise.race([
+        Promise.all([...acting.values()].map((it) => it.done)),
+        clock.sleepUntil(until, ending.signal),
+      ]);
+      ending.abort();
+    },
+    close: () => fleet.close(),
+  };
+}
+
+/** Notes what comes of it; tells only when nobody waits for it any more. */
+function begin<T>(clock: Clock, promise: Promise<T>, tell: (it: T) => void): Begun<T> {
+  const begun: Begun<T> = {
+    done: promise.then((it) => {
+      begun.outcome = { it, at: clock.now() };
+      if (!begun.isWaitedFor) tell(it);
+    }),
+    outcome: null,
+    isWaitedFor: true,
+  };
+  return begun;
+}
+
+/** Who begins to wait within a twentieth of the grace shares a timer: there may be a thousand members. */
+const shares = 20;
+
+/** A grace that is running. */
+interface Timer {
+  readonly until: Instant;
+  readonly over: Promise<void>;
+  readonly ending: AbortController;
+  waiting: number;
+}
+
+/** None of those that were not heard yet has answered for so many graces: nobody waits for the others. */
+const gracesOfSilence = 5;
+
+function patienceOf({ clock, grace, atFirst }: GraceOptions) {
+  const first = later(clock.now(), atFirst);
+  let news = clock.now();
+  const running = new Set<Timer>();
+  const timerUntil = (until: Instant): Timer => {
+    for (const it of running) if (Math.abs(it.until - until) <= grace / shares) return it;
+    const ending = new AbortController();
+    const timer = { until, over: clock.sleepUntil(until, ending.signal), ending, waiting: 0 };
+    running.add(timer);
+    return timer;
+  };
+  const waitUntil = async (until: Instant, begun: Begun<unknown>): Promise<void> => {
+    const timer = timerUntil(until);
+    timer.waiting += 1;
+    await Promise.race([begun.done, timer.over]);
+    timer.waiting -= 1;
+    if (timer.waiting > 0) return;
+    timer.ending.abort();
+    running.delete(timer);
+  };
+  return {
+    /** Waits for the outcome, and no longer than the grace. */
+    async waitFor(begun: Begun<unknown>, isKnown: boolean): Promise<void> {
+      const patient = (): Instant => Math.min(first, later(news, (gracesOfSilence * grace) as DurationMs)) as Instant;
+      await waitUntil(later(clock.now(), grace), begun);
+      while (!isKnown && begun.outcome === null && clock.now() < patient()) await waitUntil(patient(), begun);
+      begun.isWaitedFor = begun.outcome !== null;
+    },
+    /** Somebody was heard for the first time. */
+    noteNews(): void {
+      news = clock.now();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Intent } from "../../core/model/intent.ts";
+import type { Plan, Reason, World } from "../../core/model/plan.ts";
+import type { PlacementKey } from "../../core/model/value.ts";
+import { affected, standsAlone } from "../../core/plan/affected.ts";
+import { plan } from "../../core/plan/plan.ts";
+import { readArchive } from "./archive.ts";
+import { freshMemory, type Memory } from "./memory.ts";
+import { observe, wholeSecond } from "./observe.ts";
+import type { Ports, Repository } from "./ports.ts";
+import type { Settings } from "./settings.ts";
+import { acceptedIntent, readSource } from "./source.ts";
+import { type Outline, readOutline, readPlacements } from "./state-outline.ts";
+
+/** What the next pass would decide, and from what. */
+export interface Foresight {
+  readonly world: World;
+  readonly plan: Plan;
+}
+
+/**
+ * Plans what the head of the source branch asks for.
+ *
+ * When no member is asked, only that part of the state is read on which the plan can depend: the members, and the
+ * placements that the edit concerns or that are on their way (`DESIGN.md` §11); the world of the answer holds no others.
+ * Wherever that might not say what the whole state would, the whole state is read.
+ */
+export async function whatIf(ports: Ports, settings: Settings): Promise<Foresight> {
+  const part = settings.members === "record" ? await planOfPart(ports, settings) : null;
+  if (part !== null) return part;
+  const { world, reasons } = await observe(ports, settings, freshMemory());
+  return { world, plan: withReasons(plan(world), reasons) };
+}
+
+const withReasons = (decided: Plan, known: readonly Reason[]): Plan => ({
+  ...decided,
+  reasons: [...known, ...decided.reasons],
+});
+
+async function planOfPart({ repository, clock }: Ports, settings: Settings): Promise<Foresight | null> {
+  const { source, state } = await repository.heads();
+  const outline = source === null || state === null ? null : await readOutline(repository, state);
+  if (source === null || outline === null) return null;
+  const memory = freshMemory();
+  const { intent, reasons } = await readSource(repository, source, outline.state, { memory, settings });
+  const keys = reasons.length > 0 ? null : await concerned(repository, outline, { intent, memory });
+  if (keys === null) return null;
+  const ledger = await readPlacements(repository, outline, keys);
+  const world: World = {
+    intent: { ...intent, placements: new Map([...intent.placements].filter(([key]) => keys.has(key))) },
+    ledger,
+    observed: new Map(),
+    archive: await readArchive(repository, ledger, intent, memory),
+    now: wholeSecond(clock.now()),
+    patience: settings.patience,
+  };
+  const decided = plan(world);
+  return standsAlone(ledger, decided.ledger, intent) ? { world, plan: decided } : null;
+}
+
+/** The placements whose records the plan of an intent needs; null: it may need all. */
+async function concerned(
+  repository: Repository,
+  { state, restless }: Outline,
+  { intent, memory }: { readonly intent: Intent; readonly memory: Memory },
+): Promise<ReadonlySet<PlacementKey> | null> {
+  if (restless === null) return null;
+  const edited = affected(await acceptedIntent(repository, state, memory), intent);
+  if (edited === null) return null;
+  const waiting = state.ledger.deletions.held.flatMap((it) => it.groups.map((group) => group.placement));
+  return new Set([...edited, ...restless, ...waiting]);
+}

@@ -1,0 +1,181 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Commit } from "../../src/core/model/value.ts";
+import { check } from "../../src/core/plan/check.ts";
+import { plan } from "../../src/core/plan/plan.ts";
+import { profiles } from "../../src/core/schedule/profile.ts";
+import { schedule } from "../../src/core/schedule/schedule.ts";
+import { systemClock } from "../../src/shell/host/clock.ts";
+import { kubeFleet } from "../../src/shell/kube/fleet.ts";
+import { bounded } from "../../src/shell/reconcile/bounded.ts";
+import { freshMemory, type Memory } from "../../src/shell/reconcile/memory.ts";
+import { addressOf, observe } from "../../src/shell/reconcile/observe.ts";
+import type { Fleet } from "../../src/shell/reconcile/ports.ts";
+import { memoryRepository } from "./memory-repository.ts";
+import type { Part } from "./parts.ts";
+import { perfectFleet } from "./perfect-fleet.ts";
+import { endProfile, startProfile } from "./profile.ts";
+import { forgetPeak, peakMemory } from "./usage.ts";
+import { changeOf, type File, type Size, workloadOf } from "./workload.ts";
+
+/** What a process that measures one part is told. */
+export interface BareOrders {
+  readonly part: Exclude<Part, "git">;
+  readonly size: Size;
+  /** Null: perfect members. */
+  readonly kubeconfig: string | null;
+  readonly profiles: string | null;
+}
+
+/** What one step of a part took: milliseconds by the clock, but for the CPU's. */
+export interface BareOutcome {
+  readonly case: string;
+  readonly passes: number;
+  /** Reading what changed of the source, and asking the members. */
+  readonly observe: number;
+  readonly plan: number;
+  readonly check: number;
+  readonly act: number;
+  readonly longestDecision: number;
+  readonly actions: number;
+  readonly cpu: number;
+  readonly peakMemory: number;
+}
+
+const orders = (await once(process, "message"))[0] as BareOrders;
+
+async function main(): Promise<void> {
+  const { size, part } = orders;
+  if (part === "schedule") return scheduleAlone();
+  const bare = await open();
+  const steps: readonly (readonly [string, readonly File[]])[] = [
+    ["nothing", workloadOf(size)],
+    ["idle", []],
+    ["new", changeOf("new", size)],
+    ["edit", changeOf("edit", size)],
+    ["policy", changeOf("policy", size)],
+  ];
+  for (const [name, files] of steps) await measured(name, () => settle(bare, files));
+  await bare.fleet.close();
+}
+
+type Counts = Omit<BareOutcome, "case" | "cpu" | "peakMemory">;
+
+async function measured(name: string, run: () => Promise<Counts>): Promise<void> {
+  forgetPeak();
+  if (orders.profiles !== null) await startProfile();
+  const before = process.cpuUsage();
+  const counts = await run();
+  const { user, system } = process.cpuUsage(before);
+  if (orders.profiles !== null) await endProfile(join(orders.profiles, `${orders.part}-${name}.cpuprofile`));
+  const outcome: BareOutcome = { case: name, ...counts, cpu: (user + system) / 1e6, peakMemory: peakMemory() };
+  process.send?.(outcome);
+}
+
+interface Bare {
+  readonly repository: ReturnType<typeof memoryRepository>;
+  readonly fleet: Fleet;
+  readonly memory: Memory;
+}
+
+async function open(): Promise<Bare> {
+  const { kubeconfig, size } = orders;
+  const fleet = kubeconfig === null ? perfectFleet(size.members) : await kubeFleet({ kubeconfig, clock: systemClock });
+  return { repository: memoryRepository(), fleet, memory: freshMemory() };
+}
+
+const nothing: Counts = { passes: 0, observe: 0, plan: 0, check: 0, act: 0, longestDecision: 0, actions: 0 };
+
+/** Passes without a commit, until one neither decides nor acts. */
+async function settle(bare: Bare, files: readonly File[]): Promise<Counts> {
+  if (files.length > 0) bare.repository.write(files);
+  let sum = nothing;
+  for (let count = 0; count < 200; count++) {
+    const { isMoving, ...one } = await pass(bare);
+    sum = {
+      passes: sum.passes + 1,
+      observe: sum.observe + one.observe,
+      plan: sum.plan + one.plan,
+      check: sum.check + one.check,
+      act: sum.act + one.act,
+      longestDecision: Math.max(sum.longestDecision, one.plan + one.check),
+      actions: sum.actions + one.actions,
+    };
+    if (!isMoving) return sum;
+  }
+  throw new Error("still not at rest after 200 passes");
+}
+
+async function pass({ repository, fleet, memory }: Bare): Promise<Counts & { readonly isMoving: boolean }> {
+  const lap = stopwatch();
+  const settings = { members: "ask", patience: "none", acceptRewrite: null } as const;
+  const { world, state } = await observe({ repository, fleet, clock: systemClock }, settings, memory);
+  const observing = lap();
+  const decided = plan(world);
+  const planning = lap();
+  const faults = check(decided, world);
+  if (faults.length > 0) throw new Error(`the plan fails its check: ${faults.join("; ")}`);
+  const checking = lap();
+  if (decided.decides) {
+    const commit = String(decided.ledger.sequence).padStart(40, "0") as Commit;
+    memory.state = { ...state, commit, ledger: decided.ledger, accepted: world.intent.files };
+    memory.pending = null;
+    repository.stateIs(commit);
+  } else if (decided.ledger !== state.ledger) memory.pending = decided.ledger;
+  lap();
+  await bounded(decided.actions, 64, (it) => fleet.act(addressOf(world.intent, it.cluster), it));
+  const actions = decided.actions.reduce(
+    (sum, it) => sum + it.placements.reduce((all, at) => all + at.apply.length, 0),
+    0,
+  );
+  const isWaiting = decided.reasons.some((it) => it.kind === "applying" || it.kind === "awaitingHealth");
+  const isMoving = decided.decides || decided.actions.length > 0 || isWaiting;
+  const spent = { observe: observing, plan: planning, check: checking, act: lap() };
+  return { ...spent, passes: 1, longestDecision: 0, actions, isMoving };
+}
+
+/** One cycle for every placement: first with nothing placed, then with everything where it is. */
+async function scheduleAlone(): Promise<void> {
+  const { size } = orders;
+  const bare = await open();
+  bare.repository.write(workloadOf(size));
+  const settings = { members: "record", patience: "none", acceptRewrite: null } as const;
+  const ports = { repository: bare.repository, fleet: bare.fleet, clock: systemClock };
+  const { world } = await observe(ports, settings, bare.memory);
+  const candidates = [...world.intent.clusters.values()].map((cluster) => ({ cluster, trouble: null }));
+  const policies = [...world.intent.placements.values()].map((it) => it.spec.policy);
+  const cycleOf = (policy: (typeof policies)[number]) => ({ policy, candidates, standings: [], now: world.now });
+  const first = policies.map((policy) => ({ policy, outcome: schedule(cycleOf(policy), profiles.default) }));
+  await measured("nothing", async () => {
+    const lap = stopwatch();
+    for (const it of policies) schedule(cycleOf(it), profiles.default);
+    return { ...nothing, passes: policies.length, plan: lap() };
+  });
+  await measured("idle", async () => {
+    const lap = stopwatch();
+    for (const { policy, outcome } of first) {
+      const standings = outcome.create.map((decision) => ({
+        cluster: decision.cluster,
+        state: "Bound" as const,
+        previousState: null,
+        removing: false,
+        obsolete: false,
+        decision,
+      }));
+      schedule({ ...cycleOf(policy), standings }, profiles.default);
+    }
+    return { ...nothing, passes: first.length, plan: lap() };
+  });
+}
+
+/** Tells at each call how many milliseconds passed since the one before. */
+function stopwatch(): () => number {
+  let last = performance.now();
+  return () => {
+    const passed = performance.now() - last;
+    last += passed;
+    return passed;
+  };
+}
+
+void main().finally(() => process.disconnect?.());

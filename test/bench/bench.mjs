@@ -1,0 +1,49 @@
+// Bundles the product and the bench into a folder of their own, and runs the bench there: `npm run bench -- --help`.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const bundle = mkdtempSync(join(tmpdir(), "flotilla-bench-bundle-"));
+
+/** Tests' files look for others beside themselves; bundled, they still do. */
+const whereItStood = {
+  name: "where-it-stood",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/test\/.*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href)),
+      loader: "ts",
+    }));
+  },
+};
+
+// The bench ends by itself when it is interrupted; then there is still something to tidy up here.
+process.on("SIGINT", () => {}).on("SIGTERM", () => {});
+
+try {
+  // A profile that is to be read needs names; otherwise what is measured is what users run.
+  const readable = process.argv.some((it) => it.startsWith("--profile")) ? ["--readable"] : [];
+  const parts = ["reconciler=test/bench/reconciler.ts", "bare=test/bench/bare.ts"];
+  execFileSync(process.execPath, [join(root, ".ci/bundle.mjs"), bundle, ...readable, ...parts], { stdio: "inherit" });
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["test/bench/bench.ts"],
+    outfile: join(bundle, "bench.js"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    plugins: [whereItStood],
+    banner: {
+      js: 'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);',
+    },
+    logLevel: "warning",
+  });
+  process.exitCode = spawnSync(process.execPath, [join(bundle, "bench.js"), ...process.argv.slice(2)], {
+    stdio: "inherit",
+  }).status;
+} finally {
+  rmSync(bundle, { recursive: true, force: true });
+}

@@ -1,0 +1,128 @@
+import { fork } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeScratch } from "../kubernetes/supervise.ts";
+import type { BareOrders, BareOutcome } from "./bare.ts";
+import { type Bench, runCases } from "./cases.ts";
+import { makeHub } from "./hub.ts";
+import { embeddedMembers, givenMembers, type Members, noMembers, realMembers } from "./members.ts";
+import { help, type Options, optionsOf } from "./options.ts";
+import type { Outcome } from "./outcome.ts";
+import { hotspotsOf, nameSources } from "./profile.ts";
+import { bareTable, headOf, hotspotTable, type Machine, machine, outcomeTables } from "./table.ts";
+import { memberNames, type Size } from "./workload.ts";
+
+// Measures Flotilla with KubeFleet's published workload at any size (`DESIGN.md` §14).
+
+const bundle = process.argv[1]?.replace(/bench\.js$/, "") ?? "";
+
+async function main(argv: readonly string[]): Promise<number> {
+  const options = optionsOf(argv);
+  if (typeof options === "string") {
+    process.stderr.write(`${options}\n`);
+    return options === help ? 0 : 64;
+  }
+  const here = machine();
+  const scratch = await makeScratch();
+  const members = await membersFor(options, scratch.path);
+  try {
+    const { only } = options;
+    const size = sizeOf(options, members);
+    if (!options.json) process.stdout.write(`${headOf(here)}\n${titleOf(size, members)}\n\n`);
+    if (only === null || only === "git") await measureAll(options, { here, size, members, folder: scratch.path });
+    else await measurePart(options, { here, size, members, part: only });
+    tellProfiles(options);
+    return 0;
+  } finally {
+    await members.stop();
+    await scratch.stop();
+  }
+}
+
+const profilesOf = ({ profile }: Options): string | null => (profile === null ? null : resolve(profile));
+
+async function membersFor(options: Options, folder: string): Promise<Members> {
+  const { only, kubeconfig, real } = options;
+  const names = memberNames(real ?? options.members);
+  if (only !== null && only !== "apply") return noMembers(names);
+  if (kubeconfig !== null) return givenMembers(kubeconfig);
+  return real === null ? embeddedMembers(folder, join(bundle, "flotilla.js"), names) : realMembers(folder, names);
+}
+
+/** On real members there is no Deployment, and every member is picked. */
+function sizeOf({ placements, picks, kubeconfig, real }: Options, { names: members }: Members): Size {
+  const isReal = kubeconfig !== null || real !== null;
+  return { members, placements, picks: isReal ? members.length : picks, objects: isReal ? "config" : "all" };
+}
+
+const titleOf = ({ members, placements, picks, objects }: Size, { what }: Members): string =>
+  `${what}; ${placements} placements × ${Math.min(picks, members.length)} picks, each a Namespace, a 1 KB ConfigMap` +
+  (objects === "all" ? " and a Deployment" : "");
+
+interface Place {
+  readonly here: Machine;
+  readonly size: Size;
+  readonly members: Members;
+}
+
+async function measureAll(
+  options: Options,
+  { here, size, members, folder }: Place & { readonly folder: string },
+): Promise<void> {
+  const hub = makeHub(folder);
+  const say = (text: string): void => void process.stderr.write(`… ${text}\n`);
+  const bench: Bench = {
+    size,
+    hub,
+    members,
+    bundle,
+    profiles: profilesOf(options),
+    limitMs: options.limitMs,
+    hurry: options.hurry,
+    say,
+  };
+  const outcomes: Outcome[] = [];
+  try {
+    await runCases(bench, options.cases, (it) => void outcomes.push(it));
+  } finally {
+    // What was measured before a case failed is worth seeing.
+    const state = { tipBytes: hub.state() === null ? 0 : hub.tipBytes(), commits: hub.commitsSince(null) };
+    if (options.json) process.stdout.write(`${JSON.stringify({ machine: here, size, outcomes, state }, null, 2)}\n`);
+    else {
+      const tip = `the state branch: ${state.commits} commits, its tip ${(state.tipBytes / 1e6).toFixed(2)} MB packed`;
+      process.stdout.write(`${outcomeTables(outcomes)}\n\n${tip}\n`);
+    }
+  }
+}
+
+async function measurePart(
+  options: Options,
+  { here, size, members, part }: Place & Pick<BareOrders, "part">,
+): Promise<void> {
+  const orders: BareOrders = { part, size, kubeconfig: members.kubeconfig, profiles: profilesOf(options) };
+  const child = fork(join(bundle, "bare.js"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  child.send(orders);
+  const outcomes: BareOutcome[] = [];
+  child.on("message", (it) => void outcomes.push(it as BareOutcome));
+  const code = await new Promise((ended) => child.once("close", ended));
+  if (code !== 0) throw new Error(`measuring ${part} ended with ${code}`);
+  if (options.json) process.stdout.write(`${JSON.stringify({ machine: here, part, size, outcomes }, null, 2)}\n`);
+  else process.stdout.write(`${bareTable(outcomes)}\n`);
+}
+
+function tellProfiles(options: Options): void {
+  const folder = profilesOf(options);
+  if (folder === null) return;
+  for (const name of readdirSync(folder).filter((it) => it.endsWith(".cpuprofile"))) {
+    const file = join(folder, name);
+    nameSources(file);
+    if (!options.json) process.stdout.write(`\n${file}\n${hotspotTable(hotspotsOf(file))}\n`);
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

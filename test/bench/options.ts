@@ -1,0 +1,85 @@
+import { parseArgs } from "node:util";
+import { type CaseName, caseNames } from "./cases.ts";
+import { type Part, parts } from "./parts.ts";
+
+/** What the bench is to do. */
+export interface Options {
+  readonly members: number;
+  readonly placements: number;
+  readonly picks: number;
+  readonly only: Part | null;
+  readonly cases: ReadonlySet<CaseName>;
+  readonly kubeconfig: string | null;
+  readonly real: number | null;
+  readonly json: boolean;
+  readonly profile: string | null;
+  readonly hurry: boolean;
+  readonly limitMs: number;
+}
+
+export const help = `npm run bench -- [options]
+
+  --members N      how many members (100)
+  --placements N   how many placements (100)
+  --picks N        members that each placement picks (20); as many as there are: PickAll
+  --cases A,B      of ${caseNames.join(", ")} (all)
+  --only PART      schedule: the scheduler alone
+                   plan: deciding alone, members and repository in memory
+                   git: deciding and the real repository, members in memory
+                   apply: deciding and real or embedded members, repository in memory
+  --kubeconfig F   fresh clusters that run already, all contexts of F: Namespace and ConfigMap, PickAll; all of it stays there
+  --real N         the same on N API servers that are started for it, each with an etcd
+  --json           JSON instead of a table
+  --profile DIR    write a CPU profile of the reconciler for each case to DIR, and say where the time went
+  --hurry          leave out what the daemon records ten seconds later, and the growth of the history with it
+  --limit SECONDS  longest wait for one case (1800)
+`;
+
+/** Reads a command line; a text says what is wrong with it. */
+export function optionsOf(argv: readonly string[]): Options | string {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      members: text,
+      placements: text,
+      picks: text,
+      only: text,
+      cases: text,
+      kubeconfig: text,
+      real: text,
+      json: flag,
+      profile: text,
+      hurry: flag,
+      limit: text,
+      help: flag,
+    },
+  });
+  if (values.help === true) return help;
+  const wrong: string[] = [];
+  const number = (name: "members" | "placements" | "picks" | "real" | "limit", otherwise: number): number => {
+    const value = Number(values[name] ?? otherwise);
+    if (!Number.isInteger(value) || value < 1) wrong.push(`--${name} takes a number from 1 up`);
+    return value;
+  };
+  const cases = (values.cases?.split(",") ?? caseNames) as readonly CaseName[];
+  for (const it of cases)
+    if (!caseNames.includes(it)) wrong.push(`${it} is no case; there are ${caseNames.join(", ")}`);
+  const only = (values.only ?? null) as Part | null;
+  if (only !== null && !parts.includes(only)) wrong.push(`--only takes ${parts.join(", ")}`);
+  const options: Options = {
+    members: number("members", 100),
+    placements: number("placements", 100),
+    picks: number("picks", 20),
+    only,
+    cases: new Set(cases),
+    kubeconfig: values.kubeconfig ?? null,
+    real: values.real === undefined ? null : number("real", 1),
+    json: values.json === true,
+    profile: values.profile ?? null,
+    hurry: values.hurry === true,
+    limitMs: number("limit", 1800) * 1000,
+  };
+  return wrong.length > 0 ? wrong.join("\n") : options;
+}

@@ -1,0 +1,3 @@
+/** Parts of a reconcile that can be measured alone. */
+export const parts = ["schedule", "plan", "git", "apply"] as const;
+export type Part = (typeof parts)[number];

@@ -1,0 +1,170 @@
+import { once } from "node:events";
+import type { Reason } from "../../src/core/model/plan.ts";
+import { type DurationMs, type Instant, seconds } from "../../src/core/model/value.ts";
+import { localGitDir, openRepository } from "../../src/shell/git/open.ts";
+import { watchRepository } from "../../src/shell/git/watch.ts";
+import { systemClock } from "../../src/shell/host/clock.ts";
+import { kubeFleet } from "../../src/shell/kube/fleet.ts";
+import { newDoorbell } from "../../src/shell/reconcile/doorbell.ts";
+import { loop } from "../../src/shell/reconcile/loop.ts";
+import { freshMemory } from "../../src/shell/reconcile/memory.ts";
+import type { PassResult } from "../../src/shell/reconcile/pass.ts";
+import type { Clock, Fleet, Ports } from "../../src/shell/reconcile/ports.ts";
+import { isInFlight, settle } from "../../src/shell/reconcile/settle.ts";
+import { perfectFleet } from "./perfect-fleet.ts";
+import { endProfile, startProfile } from "./profile.ts";
+import { instant, type Order, type Orders, type Report, type Usage } from "./protocol.ts";
+import { countedNetwork, countedStreams, requests } from "./requests.ts";
+import { cpuOfEndedChildren, forgetPeak, peakMemory } from "./usage.ts";
+
+// The process that is measured: `flotilla reconcile` as `cmd/wire.ts` and `cmd/commands/reconcile.ts` put it together,
+// with counters where requests leave it and nothing printed. It reconciles and does nothing else.
+
+/** The machine's clock with fractions, so that durations of a pass have them; what is recorded is in seconds anyway. */
+const fineClock: Clock = { ...systemClock, now: () => instant() as Instant };
+
+const orders = (await once(process, "message"))[0] as Orders;
+const doorbell = newDoorbell();
+const resync = seconds(60);
+const restart = new AbortController();
+const stop = new AbortController();
+
+async function main(): Promise<void> {
+  process.on("message", (order: Order) => void obey(order)).on("disconnect", () => process.exit());
+  if (orders.profile) await startProfile();
+  const repository = await openRepository({
+    repo: orders.repo,
+    branch: "main",
+    stateBranch: "fleet/state",
+    engine: "program",
+    cacheFolder: "",
+    token: null,
+  });
+  const ports = { repository, fleet: listening(await openFleet()), clock: fineClock };
+  try {
+    if (orders.run !== "daemon") {
+      await runOnce(ports);
+      // The bench has still something to ask.
+      await new Promise((resolve) => restart.signal.addEventListener("abort", resolve));
+    }
+    if (orders.run !== "once") await runForEver(ports);
+  } finally {
+    await ports.fleet.close();
+    await repository.close();
+    process.disconnect();
+  }
+}
+
+/** As `reconcile --watch` has them: for how long a pass waits for one member, and how often it looks at a moving one. */
+const timing = { grace: seconds(1), glance: seconds(5) } as const;
+
+/** Questions and actions that go on, although a pass may be over. */
+let pending = 0;
+
+/** The members, with those that a pass does not wait for counted. */
+function listening(fleet: Fleet): Fleet {
+  const counted = async <T>(work: Promise<T>): Promise<T> => {
+    pending += 1;
+    try {
+      return await work;
+    } finally {
+      pending -= 1;
+    }
+  };
+  return {
+    observe: (member) => counted(fleet.observe(member)),
+    act: (member, actions) => counted(fleet.act(member, actions)),
+    close: () => fleet.close(),
+  };
+}
+
+/** A daemon watches its members, as `reconcile --watch` does; a run that ends lists them. */
+async function openFleet(): Promise<Fleet> {
+  const { kubeconfig, members, run } = orders;
+  if (kubeconfig === null) return perfectFleet(members);
+  const watch = run === "daemon" ? { watch: { ring: doorbell.ring, heartbeatMs: resync } } : {};
+  return kubeFleet({ kubeconfig, clock: systemClock, network: countedNetwork, streams: countedStreams, ...watch });
+}
+
+async function runOnce(ports: Ports): Promise<void> {
+  const settings = { members: "ask", patience: "none", acceptRewrite: null } as const;
+  const options = { settings, wait: seconds(3600), signal: stop.signal, report: tellPass };
+  const settled = await settle(ports, freshMemory(), options);
+  tell({ kind: "settled", how: settled.kind });
+}
+
+async function runForEver(ports: Ports): Promise<void> {
+  const folder = await localGitDir(orders.repo);
+  if (folder !== null) await watchRepository(folder, doorbell.ring, stop.signal);
+  await loop(ports, {
+    settings: { members: "ask", patience: "retryAt", acceptRewrite: null },
+    poll: seconds(5),
+    resync,
+    ...timing,
+    signal: stop.signal,
+    doorbell,
+    report: tellPass,
+    reportFault: ({ message, fix }, retryIn: DurationMs) =>
+      tell({ kind: "fault", message: `${message}; ${fix}; again in ${retryIn} ms` }),
+  });
+}
+
+async function obey(order: Order): Promise<void> {
+  switch (order.kind) {
+    case "begin":
+      if (order.profile) await startProfile();
+      forgetPeak();
+      tell({ kind: "begun", usage: usage() });
+      return;
+    case "end":
+      if (order.profile !== null) await endProfile(order.profile);
+      tell({ kind: "ended", usage: usage() });
+      return;
+    case "ring":
+      doorbell.ring();
+      return;
+    case "restart":
+      restart.abort();
+      return;
+    case "stop":
+      // A run that ended waits for the one that follows it.
+      stop.abort();
+      restart.abort();
+  }
+}
+
+function tellPass(result: PassResult): void {
+  const common = { kind: "pass", result: result.kind, at: instant(), unheard: pending, usage: usage() } as const;
+  if (result.kind !== "passed") {
+    const spent = { observe: 0, decide: 0, commit: 0, act: 0 };
+    const none = { source: null, committed: false, acted: 0, moving: true, deferred: false, waiting: {} };
+    tell({ ...common, ...none, spent });
+    return;
+  }
+  const { plan, intent, committed, deferred, spent } = result;
+  tell({
+    ...common,
+    spent,
+    source: intent.commit,
+    committed: committed !== null,
+    acted: plan.actions.length,
+    moving: isInFlight(plan.reasons) || plan.reasons.some((it) => it.kind === "heldBack" || it.kind === "started"),
+    deferred,
+    waiting: countsOf(plan.reasons),
+  });
+}
+
+function countsOf(reasons: readonly Reason[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { kind } of reasons) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage();
+  return { cpu: (user + system) / 1e6, gitCpu: cpuOfEndedChildren(), peak: peakMemory(), ...requests };
+}
+
+const tell = (report: Report): void => void process.send?.(report);
+
+void main();

@@ -1,0 +1,23 @@
+import { type Network, overHttp } from "../../src/shell/kube/exchange.ts";
+import { type Streams, streamsOverHttp } from "../../src/shell/kube/stream.ts";
+
+/** Requests of this process to members so far, where they leave it. */
+export const requests = { reads: 0, writes: 0 };
+
+/** HTTP with a counter. */
+export const countedNetwork: Network = {
+  ...overHttp,
+  exchange(outgoing) {
+    if (outgoing.method === "GET") requests.reads += 1;
+    else requests.writes += 1;
+    return overHttp.exchange(outgoing);
+  },
+};
+
+/** Watches with a counter: one that is opened is a read, and what it tells is none. */
+export const countedStreams: Streams = {
+  open(...request) {
+    requests.reads += 1;
+    return streamsOverHttp.open(...request);
+  },
+};

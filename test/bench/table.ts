@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { cpus, loadavg } from "node:os";
+import type { BareOutcome } from "./bare.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Hotspot } from "./profile.ts";
+
+/** Where numbers come from: they mean nothing without it. */
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  /** What else ran when the bench began: the average of a minute. */
+  readonly load: number;
+  readonly platform: string;
+  readonly node: string;
+  readonly git: string;
+}
+
+export const machine = (): Machine => ({
+  cpu: cpus()[0]?.model.trim() ?? "unknown",
+  cores: cpus().length,
+  load: loadavg()[0] ?? 0,
+  platform: `${process.platform} ${process.arch}`,
+  node: process.version,
+  git: execFileSync("git", ["--version"], { encoding: "utf8" }).trim().replace("git version ", ""),
+});
+
+/** The machine on one line. */
+export const headOf = ({ cpu, cores, load, platform, node, git }: Machine): string =>
+  `${cpu}, ${cores} cores (load ${load.toFixed(1)}), ${platform}; node ${node}, git ${git}`;
+
+/** When things had happened, and what that cost. */
+export function outcomeTables(outcomes: readonly Outcome[]): string {
+  const when = outcomes.map(({ case: name, what, when: it, passes, commits }) => [
+    `${name}: ${what}`,
+    seconds(it.decided),
+    seconds(it.pushed),
+    seconds(it.applied),
+    seconds(it.available),
+    seconds(it.recorded),
+    String(passes),
+    String(commits),
+  ]);
+  const spent = outcomes.map(({ case: name, first, all }) => [
+    name,
+    ...(first === null ? Array(3).fill("-") : [ms(first.observe), ms(first.decide), ms(first.commit)]),
+    ...(all === null ? Array(4).fill("-") : [ms(all.observe), ms(all.decide), ms(all.commit), ms(all.act)]),
+  ]);
+  const cost = outcomes.map(({ case: name, requests, cpu, peakMemory, historyBytes }) => [
+    name,
+    String(requests?.read ?? "-"),
+    String(requests?.write ?? "-"),
+    seconds(cpu.reconciler),
+    seconds(cpu.git),
+    seconds(cpu.members),
+    peakMemory.toFixed(0),
+    historyBytes === null ? "-" : (historyBytes / 1000).toFixed(1),
+  ]);
+  return [
+    "when: seconds since the push, or since the process began",
+    aligned(["case", "decided", "pushed", "applied", "available", "recorded", "passes", "commits"], when),
+    "",
+    "where the time went: milliseconds of the first deciding pass, and of all passes together",
+    aligned(["case", "observe", "decide", "commit", "Σ observe", "Σ decide", "Σ commit", "Σ act"], spent),
+    "",
+    "what it cost: requests, seconds on a core, peak of the reconciler's resident memory, growth of the packed history",
+    aligned(["case", "reads", "writes", "cpu", "cpu git", "cpu members", "MB", "state kB"], cost),
+  ].join("\n");
+}
+
+export function bareTable(outcomes: readonly BareOutcome[]): string {
+  const rows = outcomes.map((it) => [
+    it.case,
+    String(it.passes),
+    ms(it.observe),
+    ms(it.plan),
+    ms(it.check),
+    ms(it.longestDecision),
+    ms(it.act),
+    String(it.actions),
+    seconds(it.cpu),
+    it.peakMemory.toFixed(0),
+  ]);
+  const head = ["case", "passes", "Σ observe", "Σ plan", "Σ check", "longest", "Σ act", "applies", "cpu s", "MB"];
+  return `milliseconds of all passes together, and of the longest plan and check\n${aligned(head, rows)}`;
+}
+
+/** The functions in which most time was spent, by themselves and with what they called. */
+export function hotspotTable(spots: readonly Hotspot[]): string {
+  const most = (by: "self" | "total"): readonly Hotspot[] => [...spots].sort((a, b) => b[by] - a[by]).slice(0, 25);
+  const rows = (of: readonly Hotspot[]) => of.map((it) => [`${it.name} ${it.file}`, ms(it.self), ms(it.total)]);
+  return [
+    aligned(["most by itself", "ms self", "ms in all"], rows(most("self"))),
+    aligned(["most in all", "ms self", "ms in all"], rows(most("total"))),
+  ].join("\n\n");
+}
+
+/** The first column to the left, the others to the right. */
+function aligned(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, at) => Math.max(...all.map((row) => [...(row[at] ?? "")].length)));
+  const cell = (text: string, at: number): string => {
+    const gap = " ".repeat((widths[at] ?? 0) - [...text].length);
+    return at === 0 ? text + gap : gap + text;
+  };
+  return all.map((row) => row.map(cell).join("  ").trimEnd()).join("\n");
+}
+
+const seconds = (value: number | null): string => (value === null ? "-" : value.toFixed(value < 10 ? 3 : 1));
+const ms = (value: number): string => value.toFixed(value < 100 ? 1 : 0);

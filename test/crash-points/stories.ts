@@ -1,0 +1,76 @@
+/** One thing that people do in a fleet at rest, and everything that follows from it until nothing is left to do. */
+export interface Story {
+  readonly name: string;
+  /** Steps, one a line: what there is before. It is pushed, and comes to rest undisturbed. */
+  readonly given: string;
+  /** Steps, one a line: the edit that the story is about. It is pushed. */
+  readonly edit: string;
+}
+
+/** The namespace `shop` is on m3 before anybody places it, so that it is taken over, and given back in the end. */
+const fleet = `
+  guards objects=2 clusters=4
+  cluster name=m1 words=env=prod
+  cluster name=m2 words=env=prod
+  cluster name=m3 words=env=dev
+  cluster name=m4 words=env=dev
+  meddle name=m3 how=create object="Namespace shop" value=1`;
+
+const placed = `
+  manifest object="Namespace web" value=1
+  manifest object="ConfigMap web/config" value=1
+  manifest object="ConfigMap web/extra" value=1
+  manifest object="Deployment web/app" value=1
+  override name=more object="Namespace web" label=env=dev value=one
+  placement name=web policy=PickAll options=unavailable=2
+  manifest object="Namespace shop" value=1
+  manifest object="ConfigMap shop/config" value=1
+  placement name=shop policy="PickN 2" options=""`;
+
+/** Deployments take a while on two of the four members, so that passes find things half done. */
+const slowly = `
+  pace name=m1 ms=1500
+  pace name=m3 ms=1500`;
+
+const everything = `${fleet}\n${placed}`;
+
+/**
+ * What happens to a small fleet in its life: together they have every kind of effect that there is.
+ *
+ * Within the bounds lie the deletion of one ConfigMap and the removal of `shop`; beyond them lies the removal of `web`,
+ * which people confirm.
+ */
+export const stories: readonly Story[] = [
+  { name: "members join", given: "guards objects=2 clusters=4", edit: fleet },
+  { name: "new placements", given: fleet, edit: `${slowly}\n${placed}` },
+  {
+    name: "a ConfigMap and a Deployment edited",
+    given: everything,
+    edit: `${slowly}
+      manifest object="ConfigMap web/config" value=2
+      manifest object="Deployment web/app" value=2`,
+  },
+  {
+    name: "an override edited",
+    given: everything,
+    edit: 'override name=more object="Namespace web" label=env=dev value=two',
+  },
+  { name: "a manifest removed", given: everything, edit: "erase path=resources/configmap-web-extra.yaml" },
+  { name: "a cluster leaves", given: everything, edit: "erase path=clusters/m4.yaml" },
+  {
+    name: "a placement moves",
+    given: everything,
+    edit: `placement name=shop policy="PickN 1 env=prod" options=""`,
+  },
+  { name: "a placement removed, beyond the bounds", given: everything, edit: "erase path=placements/web.yaml" },
+  {
+    name: "a placement removed that took over what was there",
+    given: everything,
+    edit: "erase path=placements/shop.yaml",
+  },
+  {
+    name: "a placement removed that lets go",
+    given: `${everything}\nplacement name=shop policy="PickN 2" options=abandon`,
+    edit: "erase path=placements/shop.yaml",
+  },
+];

@@ -1,0 +1,330 @@
+// The fleet that watches, beyond the contract: what it holds on to, what wakes it, and what it does when watches break.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/core/model/json.ts";
+import type { Observation } from "../../../src/core/model/observation.ts";
+import { type Network, overHttp } from "../../../src/shell/kube/exchange.ts";
+import { type FleetOptions, kubeFleet } from "../../../src/shell/kube/fleet.ts";
+import { type Streams, streamsOverHttp } from "../../../src/shell/kube/stream.ts";
+import { eventually } from "../../kubernetes/eventually.ts";
+import {
+  actionsOf,
+  clock,
+  configMap,
+  type Doing,
+  departure,
+  deployment,
+  entriesOf,
+  namespace,
+  rendered,
+  type Stage,
+  stageOn,
+} from "./member-world.ts";
+import { type Simulated, startSimulated } from "./simulated.ts";
+
+let simulated: Simulated;
+let stage: Stage;
+beforeAll(async () => {
+  simulated = await startSimulated();
+  stage = await stageOn(simulated, "watches");
+  const apply = [namespace("shop"), configMap("shop/a", { a: "1" }), configMap("shop/b", {}), deployment("shop/web")];
+  await stage.act({ placement: "shop", apply });
+});
+afterAll(async () => {
+  stage.client.close();
+  await stage.fleet.close();
+  await simulated.close();
+});
+
+const cluster = () => simulated.server.cluster("admin");
+const settings = { group: "", kind: "ConfigMap", namespace: "shop", name: "a" };
+const web = { group: "apps", kind: "Deployment", namespace: "shop", name: "web" };
+
+/** A watching fleet of its own, with a count of its rings. */
+async function watching(options: Partial<FleetOptions> & { readonly heartbeatMs?: number } = {}) {
+  const { heartbeatMs = 60_000, ...others } = options;
+  let rings = 0;
+  const ring = (): void => void rings++;
+  const { kubeconfig } = simulated;
+  const fleet = await kubeFleet({ kubeconfig, clock, deadlineMs: 5_000, ...others, watch: { ring, heartbeatMs } });
+  const see = (): Promise<Observation> => fleet.observe(stage.admin);
+  await see();
+  return { fleet, see, rings: () => rings };
+}
+
+const until = (what: string, isSo: () => Promise<boolean>) =>
+  eventually(what, async () => ((await isSo()) ? true : null), 20_000);
+
+const lists = (): number =>
+  Object.entries(cluster().counters.requests).reduce((sum, [key, count]) => sum + (/^list/.test(key) ? count : 0), 0);
+
+describe("what is held of a member", () => {
+  it("stays the same object while nothing changes that matters, through every new list", async () => {
+    const { fleet, see, rings } = await watching({ heartbeatMs: 20 });
+    const [before, rung, listed] = [await see(), rings(), lists()];
+    cluster().patch("somebody", settings, { metadata: { labels: { team: "them" } } });
+    cluster().patch("kubelet", web, { status: { replicas: 2 } });
+    await until("everything was listed again", async () => {
+      await see();
+      return lists() > listed + 8;
+    });
+    expect(await see()).toBe(before);
+    expect(rings()).toBe(rung);
+    await fleet.close();
+  });
+
+  it("keeps what did not change, and rings for what did", async () => {
+    const { fleet, see, rings } = await watching();
+    const [before, rung] = [await see(), rings()];
+    cluster().remove({ ...settings, name: "b" });
+    await until("it rings", async () => rings() > rung);
+    const after = await see();
+    if (before.kind === "unreachable" || after.kind === "unreachable") throw new Error("it is unreachable");
+    expect(after.inventory).toBe(before.inventory);
+    const gone = [...before.objects.keys()].filter((it) => !after.objects.has(it));
+    expect(gone.length).toBe(1);
+    expect([...after.objects].every(([key, it]) => before.objects.get(key) === it)).toBe(true);
+    cluster().create("somebody", configMap("shop/b", {}));
+    await fleet.close();
+  });
+
+  it("costs no request while nothing happens", async () => {
+    const { fleet, see } = await watching();
+    await see();
+    const asked = cluster().counters.total;
+    for (let looks = 0; looks < 20; looks += 1) await see();
+    expect(cluster().counters.total).toBe(asked);
+    await fleet.close();
+  });
+});
+
+describe("what we wrote", () => {
+  const hold: readonly {
+    name: string;
+    placement: string;
+    lines: (onLine: (line: string) => void) => (line: string) => void;
+  }[] = [
+    { name: "tell late", placement: "late", lines: (onLine) => (line) => void setTimeout(onLine, 200, line) },
+    { name: "never tell", placement: "silent", lines: () => () => {} },
+  ];
+  it.each(hold)("is in the next observation, even when watches $name", async ({ placement, lines }) => {
+    const streams: Streams = {
+      open: (outgoing, longestMs, onLine) => streamsOverHttp.open(outgoing, longestMs, lines(onLine)),
+    };
+    const { fleet, see } = await watching({ streams });
+    const late = configMap(`shop/${placement}`, { a: "1" });
+    const act = async (sequence: number, doing: Partial<Doing>) =>
+      fleet.act(stage.admin, actionsOf(stage.uid, [{ placement, sequence, ...doing }]));
+    const { key } = rendered(late);
+    expect(await act(1, { apply: [late] })).toMatchObject({ created: 1 });
+    const made = await see();
+    if (made.kind === "unreachable") throw new Error(made.message);
+    const uid = made.objects.get(key)?.uid ?? null;
+    expect(uid).toBe(entriesOf(made, placement).get(key)?.uid);
+    expect(await act(2, { apply: [configMap(`shop/${placement}`, { a: "2" })] })).toMatchObject({ configured: 1 });
+    const changed = await see();
+    if (changed.kind === "unreachable") throw new Error(changed.message);
+    expect(changed.objects.get(key)?.fingerprint).toBe(entriesOf(changed, placement).get(key)?.fingerprint);
+    expect(changed.objects.get(key)?.fingerprint).not.toBe(made.objects.get(key)?.fingerprint);
+    const remove = [departure(changed, placement, late)];
+    expect(await act(3, { remove, leaves: true })).toMatchObject({ deleted: 1 });
+    const gone = await see();
+    expect(gone.kind === "reached" && gone.objects.has(key)).toBe(false);
+    await fleet.close();
+  });
+});
+
+describe("when a watch breaks", () => {
+  it("a member that is down is said to be, and what it missed is there when it is back", async () => {
+    const { fleet, see, rings } = await watching();
+    const rung = rings();
+    cluster().control({ trouble: { down: true } });
+    await until("it is lost", async () => (await see()).kind === "unreachable");
+    expect(await see()).toMatchObject({ kind: "unreachable", code: "Unreachable" });
+    expect(await see()).toBe(await see());
+    expect(rings()).toBeGreaterThan(rung);
+    cluster().apply("somebody", configMap("shop/a", { a: "while you were away" }));
+    cluster().control({ trouble: { down: false } });
+    expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
+    await fleet.close();
+  });
+
+  it("a member whose past is forgotten meanwhile is listed again", async () => {
+    const { fleet, see } = await watching();
+    cluster().control({ trouble: { down: true } });
+    for (let at = 0; at < 600; at += 1) cluster().apply("somebody", configMap("shop/a", { a: String(at) }));
+    cluster().control({ trouble: { down: false } });
+    await see();
+    expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
+    await fleet.close();
+  });
+
+  it("a member that falls silent is found out by its heartbeat, and found again", async () => {
+    const { fleet, see } = await watching({ heartbeatMs: 50, deadlineMs: 300 });
+    cluster().control({ trouble: { hang: true } });
+    await until("it is lost", async () => (await see()).kind === "unreachable");
+    expect(await see()).toEqual({ kind: "unreachable", code: "Unreachable", message: "out of time" });
+    cluster().control({ trouble: { hang: false } });
+    expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
+    await fleet.close();
+  });
+
+  it("an action on a member that fell silent ends with the member's deadline, not with the action's", async () => {
+    const { fleet } = await watching({ deadlineMs: 300 });
+    cluster().control({ trouble: { hang: true } });
+    const began = performance.now();
+    const { interrupted } = await fleet.act(stage.admin, { cluster: "m1", placements: [] } as never);
+    expect(interrupted).toBe("out of time");
+    expect(performance.now() - began).toBeLessThan(5_000);
+    cluster().control({ trouble: { hang: false } });
+    await fleet.close();
+  });
+});
+
+it("a member about which nobody asks any more is not watched any more, and is watched again once somebody does", async () => {
+  const { fleet, see, rings } = await watching({ heartbeatMs: 20 });
+  let [edits, heard] = [0, -1];
+  await until("a change does not ring", async () => {
+    const isDeaf = heard === rings();
+    heard = rings();
+    cluster().patch("somebody", settings, labelled(edits++ % 2 === 0 ? null : "shop"));
+    return isDeaf;
+  });
+  expect(await stage.look(stage.admin, fleet)).toBe(await see());
+  expect(rings()).toBeGreaterThan(heard);
+  await fleet.close();
+});
+
+it("a member that is lost and about which nobody asks any more is not tried any more", async () => {
+  let tries = 0;
+  const network: Network = {
+    ...overHttp,
+    exchange: (outgoing) => overHttp.exchange(outgoing).finally(() => tries++),
+    pause: (ms, signal) => overHttp.pause(Math.min(ms, 5), signal),
+  };
+  const { fleet, see } = await watching({ network });
+  cluster().control({ trouble: { down: true } });
+  await until("it is lost", async () => (await see()).kind === "unreachable");
+  let counted = -1;
+  await until("it is not tried", async () => {
+    const isQuiet = counted === tries;
+    counted = tries;
+    return isQuiet;
+  });
+  cluster().control({ trouble: { down: false } });
+  expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
+  await fleet.close();
+});
+
+describe("watches that nobody needs any more are closed", () => {
+  it("when an action breaks off while everything is listed again", async () => {
+    const held = holding();
+    const { fleet, see } = await watching({ heartbeatMs: 20, ...held });
+    // The inventory and the kinds of the placement.
+    const needed = 4;
+    await until("all are open", async () => held.open() === needed);
+    held.hold();
+    await until("it is being listed again", async () => (await see()).kind === "reached" && held.isHolding());
+    const { interrupted } = await fleet.act(stage.admin, actionsOf("another cluster", []));
+    expect(interrupted).toContain("it is another cluster now");
+    held.release();
+    expect(await see()).toMatchObject({ kind: "reached" });
+    await until("the old ones are closed", async () => (await see()).kind === "reached" && held.open() === needed);
+    await fleet.close();
+  });
+
+  it("when all is closed while a member is listed", async () => {
+    const held = holding();
+    held.hold();
+    const { kubeconfig } = simulated;
+    const fleet = await kubeFleet({ kubeconfig, clock, ...held, watch: { ring: () => {}, heartbeatMs: 60_000 } });
+    const seeing = fleet.observe(stage.admin);
+    await until("it is being listed", async () => held.isHolding());
+    await fleet.close();
+    held.release();
+    expect(await seeing).toMatchObject({ kind: "unreachable", message: "it is not asked any more" });
+    await until("all are closed", async () => held.open() === 0);
+  });
+});
+
+/** A network that holds back one list of the inventory when it is told to, and counts the watches that are open. */
+function holding() {
+  let [open, isWanted] = [0, false];
+  let release: (() => void) | null = null;
+  const network: Network = {
+    ...overHttp,
+    async exchange(outgoing) {
+      if (isWanted && outgoing.method === "GET" && outgoing.url.pathname.endsWith("/flotilla-system/configmaps")) {
+        isWanted = false;
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      }
+      return overHttp.exchange(outgoing);
+    },
+  };
+  const streams: Streams = {
+    async open(outgoing, longestMs, onLine) {
+      const opened = await streamsOverHttp.open(outgoing, longestMs, onLine);
+      if (!("ended" in opened)) return opened;
+      open += 1;
+      void opened.ended.then(() => {
+        open -= 1;
+      });
+      return opened;
+    },
+  };
+  return {
+    network,
+    streams,
+    open: () => open,
+    hold: () => {
+      isWanted = true;
+    },
+    isHolding: () => release !== null,
+    release: () => release?.(),
+  };
+}
+
+it("gives what a list gives after any number of edits by anybody", async () => {
+  const { fleet } = await watching({ heartbeatMs: 100 });
+  const random = randomFrom(7);
+  const names = ["a", "b", "c", "d"];
+  for (let round = 0; round < 6; round += 1) {
+    for (let edit = 0; edit < 40; edit += 1) editAtRandom(random, names);
+    const apply = names
+      .filter(() => random(2) === 0)
+      .map((name) => configMap(`shop/${name}`, { round: String(round) }));
+    await stage.act({ placement: "shop", sequence: 10 + round, apply });
+    if (random(3) === 0) cluster().control({ trouble: { down: true } });
+    cluster().control({ trouble: { down: false } });
+    expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
+  }
+  await fleet.close();
+}, 60_000);
+
+/** What somebody may do to an object: make it, change it, take our label off or put it on, delete it. */
+function editAtRandom(random: (below: number) => number, names: readonly string[]): void {
+  const name = names[random(names.length)] ?? "a";
+  const at = { ...settings, name };
+  const isThere = cluster().get(at) !== null;
+  const change: readonly (() => void)[] = [
+    () => cluster().apply("somebody", configMap(`shop/${name}`, { a: String(random(3)) })),
+    () => isThere && cluster().patch("somebody", at, labelled(random(2) === 0 ? null : "shop")),
+    () => isThere && cluster().patch("somebody", at, { data: { theirs: String(random(9)) } }),
+    () => isThere && cluster().remove(at),
+  ];
+  change[random(change.length)]?.();
+}
+
+const labelled = (placement: string | null): JsonObject => ({
+  metadata: { labels: { "flotilla.dev/placement": placement } },
+});
+
+/** Numbers below a bound, the same ones for the same seed. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * below);
+  };
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { check } from "../../../src/core/plan/check.ts";
+import { narrate } from "../../../src/core/plan/narrate.ts";
+import { plan } from "../../../src/core/plan/plan.ts";
+import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { observe } from "../../../src/shell/reconcile/observe.ts";
+import type { Ports } from "../../../src/shell/reconcile/ports.ts";
+import { type Foresight, whatIf } from "../../../src/shell/reconcile/what-if.ts";
+import { type EditedFleet, editedFleet } from "./edited-fleet.ts";
+import { hubRepository, listingRepository } from "./hub-repository.ts";
+
+const record = { members: "record", patience: "none", acceptRewrite: null } as const;
+
+/** Everything of a plan that is ever shown. */
+const shown = ({ world, plan: decided }: Foresight) => ({
+  refusal: decided.refusal,
+  decides: decided.decides,
+  changes: narrate(world.ledger, decided.ledger),
+  reasons: decided.reasons,
+  problems: world.intent.problems,
+  faults: check(decided, world),
+});
+
+/** What the whole state says. */
+async function inFull(ports: Ports): Promise<Foresight> {
+  const { world, reasons } = await observe(ports, record, freshMemory());
+  const decided = plan(world);
+  return { world, plan: { ...decided, reasons: [...reasons, ...decided.reasons] } };
+}
+
+const isPart = ({ world }: Foresight, whole: Foresight): boolean =>
+  world.ledger.placements.size < whole.world.ledger.placements.size;
+
+/** Edits, passes and troubles by turns; after each edit somebody asks, before the reconciler sees it. */
+async function live(fleet: EditedFleet, ask: (what: string) => Promise<void>): Promise<void> {
+  const { random, members } = fleet;
+  const passes = async (count: number): Promise<void> => {
+    for (let at = 0; at < count; at++) await fleet.pass();
+  };
+  fleet.push();
+  await passes(random.below(8));
+  for (let at = 0; at < 10; at++) {
+    const member = random.pick([...members.values()]);
+    if (random.below(12) === 0) member.silence = { code: "Unreachable", message: "no answer" };
+    else if (random.below(2) === 0) for (const it of members.values()) it.silence = null;
+    await passes(random.below(6));
+    const what = fleet.edit();
+    fleet.push();
+    await ask(what);
+  }
+}
+
+test("a plan that reads a part of the state says what one that reads all of it says", async () => {
+  let parts = 0;
+  let all = 0;
+  for (let seed = 1; seed <= 8; seed++) {
+    const fleet = editedFleet(seed);
+    await live(fleet, async (what) => {
+      const [part, whole] = [await whatIf(fleet.ports, record), await inFull(fleet.ports)];
+      expect({ seed, what, ...shown(part) }).toEqual({ seed, what, ...shown(whole) });
+      all++;
+      if (isPart(part, whole)) parts++;
+    });
+  }
+  // Where it always read everything, this would prove nothing.
+  expect(parts).toBeGreaterThan(all / 8);
+}, 120_000);
+
+describe("the edit of one policy in a fleet at rest", () => {
+  const begin = async (): Promise<EditedFleet> => {
+    const fleet = editedFleet(3);
+    const { files, members } = fleet;
+    for (const it of members.values()) it.fresh = { phase: "available" };
+    const change = (app: string, pattern: RegExp, instead: string): void => {
+      const path = `placements/${app}.yaml`;
+      files.set(path, (files.get(path) ?? "").replace(pattern, instead));
+    };
+    // Each its own objects: two that want the same one never come to rest.
+    for (const it of ["red", "green", "blue", "grey", "pink"]) change(it, /labelSelector: .*?\}\}/, `name: ${it}`);
+    fleet.push();
+    for (let at = 0; at < 6; at++) await fleet.pass();
+    change("green", /(?<=numberOfClusters: )\d/, "2");
+    fleet.push();
+    return fleet;
+  };
+
+  test("reads the record of its placement and of no other", async () => {
+    const { hub, ports } = await begin();
+    const repository = hubRepository(hub);
+    const { world } = await whatIf({ ...ports, repository }, record);
+    expect([...world.ledger.placements.keys()]).toEqual(["green"]);
+    const tree = hub.treeAt(hub.state);
+    const records = [...tree].filter(([, blob]) => repository.read.includes(blob)).map(([path]) => path);
+    // Below files/ stand source files, which are read for the intent.
+    const folders = records
+      .filter((it) => it.startsWith("placements/") && !it.includes("/files/"))
+      .map((it) => it.split("/")[1]);
+    expect([...new Set(folders)]).toEqual(["green"]);
+  });
+
+  test("reads everything where the repository can only be listed, and says the same", async () => {
+    const { hub, ports } = await begin();
+    const part = await whatIf(ports, record);
+    const whole = await whatIf({ ...ports, repository: listingRepository(hub) }, record);
+    expect([...whole.world.ledger.placements.keys()]).toEqual(["blue", "green", "grey", "pink", "red"]);
+    expect(shown(part)).toEqual(shown(whole));
+  });
+});

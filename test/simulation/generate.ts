@@ -1,0 +1,294 @@
+import { random } from "../core/schedule/random.ts";
+import type { PassWords, Step } from "./step.ts";
+
+/** The objects of every world. */
+const objects = [
+  "Namespace web",
+  "ConfigMap web/config",
+  "Deployment web/app",
+  "Secret web/keys",
+  "Namespace shop",
+  "ConfigMap shop/config",
+  "Deployment shop/app",
+  "Namespace extra",
+  "ConfigMap extra/config",
+] as const;
+
+const effectKinds = ["commit", "note", "apply", "delete", "patch", "effect"] as const;
+
+type Dice = ReturnType<typeof random>;
+
+/** A storm as data: the steps of a world in which anything may happen, from a number. */
+export function generate(seed: number): readonly Step[] {
+  return new Author(random(seed)).write();
+}
+
+class Author {
+  readonly #dice: Dice;
+  readonly #steps: Step[] = [];
+  readonly #members: readonly [string, ...string[]];
+  /** A placement's type cannot be edited. */
+  readonly #types: Readonly<Record<string, "PickAll" | "PickN" | "PickFixed">>;
+  #value = 0;
+  #isHeld = false;
+
+  constructor(dice: Dice) {
+    this.#dice = dice;
+    const type = () => dice.pick(["PickAll", "PickAll", "PickN", "PickFixed"] as const);
+    this.#types = { web: type(), shop: type() };
+    const count = 2 + dice.below(3);
+    this.#members = ["m1", ...Array.from({ length: count - 1 }, (_, at) => `m${at + 2}`)];
+  }
+
+  write(): readonly Step[] {
+    this.#found();
+    const length = 6 + this.#dice.below(14);
+    for (let at = 0; at < length; at++) this.#turn();
+    return this.#steps;
+  }
+
+  #add(...steps: readonly Step[]): void {
+    this.#steps.push(...steps);
+  }
+
+  #chance(percent: number): boolean {
+    return this.#dice.below(100) < percent;
+  }
+
+  get #member(): string {
+    return this.#dice.pick(this.#members);
+  }
+
+  #found(): void {
+    for (const name of this.#members) this.#add({ do: "cluster", name, words: this.#labels() });
+    for (const object of objects) this.#add({ do: "manifest", object, value: "0" });
+    this.#place("web");
+    if (this.#chance(80)) this.#place("shop");
+    if (this.#chance(50)) this.#guards();
+    this.#add({ do: "push" });
+    for (let at = this.#dice.below(4); at > 0; at--) this.#add(this.#pass("a", true));
+  }
+
+  #labels(): string {
+    return this.#dice.pick(["env=dev", "env=dev", "env=prod"]);
+  }
+
+  #guards(): void {
+    this.#add({ do: "guards", objects: this.#dice.below(8), clusters: this.#dice.below(4) });
+  }
+
+  #place(name: string): void {
+    const { pick, below, shuffled } = this.#dice;
+    const policy = {
+      PickAll: () => pick(["PickAll", "PickAll", "PickAll env=dev"]),
+      PickN: () => pick([`PickN ${below(4)}`, `PickN ${1 + below(2)} env=dev`]),
+      PickFixed: () => `PickFixed ${shuffled(this.#members).slice(0, 2).join(",")}`,
+    }[this.#types[name] ?? "PickAll"]();
+    const spaces = name === "web" ? pick(["web,extra", "web,extra", "web"]) : pick(["shop", "shop", "shop,extra"]);
+    const extras = ["abandon", "delete-adopted", "never", "if-no-diff", "deadline=4", "history=1", "server-side"];
+    const chosen = extras.filter(() => this.#chance(12));
+    const pace = pick(["unavailable=1", "unavailable=2", "unavailable=25% surge=1", "unavailable=100%"]);
+    this.#add({ do: "placement", name, policy, options: [`ns=${spaces}`, pace, ...chosen].join(" ") });
+  }
+
+  /** A little of everything, ending in a pass. */
+  #turn(): void {
+    if (this.#chance(8)) this.#leave();
+    if (this.#chance(45)) this.#edit();
+    for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
+    if (this.#chance(50)) this.#add({ do: "wait", ms: this.#dice.pick([500, 7_000, 61_000, 400_000]) });
+    if (this.#chance(8)) this.#add({ do: "restart", by: "a" });
+    this.#reconcile();
+  }
+
+  /** A placement goes, with the trouble where its objects do. */
+  #leave(): void {
+    const { pick, below } = this.#dice;
+    this.#add({ do: "erase", path: `placements/${pick(["web", "shop"])}.yaml` }, { do: "push" });
+    if (this.#chance(50)) this.#add(this.#pass("a", true), { do: "confirm" }, { do: "push" });
+    const spot = `delete ${1 + below(3)}`;
+    const moment = `${pick(["before", "after"])} ${spot}`;
+    const plain = this.#pass("a", true) as Step & { readonly do: "pass" };
+    pick<() => void>([
+      () => this.#add({ ...plain, faults: `${pick(memberFaults)} ${spot}` }),
+      () => this.#add({ ...plain, crash: moment }),
+      () => {
+        if (!this.#isHeld) this.#add({ ...plain, do: "start", by: "b", hold: moment });
+        this.#isHeld = true;
+      },
+    ])();
+  }
+
+  #edit(): void {
+    const { pick } = this.#dice;
+    for (let at = this.#dice.below(3); at >= 0; at--) {
+      pick<() => void>([
+        () => this.#change(),
+        () => this.#change(),
+        () => this.#change(),
+        () => this.#add({ do: "erase", path: this.#path(pick(objects)) }),
+        () => this.#place("web"),
+        () => this.#place("shop"),
+        () => this.#add({ do: "erase", path: `placements/${pick(["web", "shop"])}.yaml` }),
+        () => this.#relabel(),
+        () => this.#add({ do: "erase", path: `clusters/${this.#member}.yaml` }),
+        () => this.#override(),
+        () => this.#add({ do: "erase", path: "overrides/loud.yaml" }),
+        () => this.#guards(),
+        () => this.#add({ do: "revert", back: this.#dice.below(4) }),
+        () => this.#break(),
+        () => this.#add({ do: "confirm" }),
+        () => this.#add({ do: "confirm" }),
+      ])();
+    }
+    const way = this.#dice.below(40);
+    if (way === 0) this.#add({ do: "rewrite", back: 1 + this.#dice.below(2) });
+    else if (way === 1) this.#add({ do: "empty" });
+    else if (way === 2) this.#add({ do: "vanish" });
+    else this.#add({ do: "push" });
+    if (this.#chance(10)) this.#add({ do: "accept" });
+  }
+
+  #path(object: string): string {
+    return `resources/${object.replaceAll(/[ /]/g, "-").toLowerCase()}.yaml`;
+  }
+
+  #change(): void {
+    this.#value++;
+    const object = this.#dice.pick(objects);
+    const fate = object.startsWith("Deployment") ? this.#dice.pick(["", "", "", "broken-", "crash-"]) : "";
+    this.#add({ do: "manifest", object, value: `${fate}${this.#value}` });
+  }
+
+  #relabel(): void {
+    const taint = this.#chance(20) ? " taint:gpu" : "";
+    this.#add({ do: "cluster", name: this.#member, words: this.#labels() + taint });
+  }
+
+  #override(): void {
+    const isDelete = this.#chance(25);
+    const object = this.#dice.pick(["Namespace web", "Namespace shop", "Namespace extra"]);
+    const label = this.#dice.pick(["env=dev", "env=prod"]);
+    const value = isDelete ? "delete" : `more${++this.#value}`;
+    this.#add({ do: "override", name: "loud", object, label, value });
+  }
+
+  #break(): void {
+    const { pick } = this.#dice;
+    const path = pick([
+      `placements/${pick(["web", "shop"])}.yaml`,
+      this.#path(pick(objects)),
+      `clusters/${this.#member}.yaml`,
+    ]);
+    this.#add({ do: "break", path, how: pick(["yaml", "identity", "object"]) });
+  }
+
+  #weather(): void {
+    const { pick } = this.#dice;
+    const name = this.#member;
+    pick<() => void>([
+      () =>
+        this.#add({
+          do: "member",
+          name,
+          is: pick(["down", "hangs", "busy", "broken", "unauthorized", "read-only", "frozen"]),
+        }),
+      () => this.#add({ do: "member", name, is: "well" }),
+      () => this.#add({ do: "member", name, is: "well" }),
+      () => this.#add({ do: "pace", name, ms: pick([0, 2_000, 90_000, 900_000]) }),
+      () => this.#meddle(name),
+      () => this.#meddle(name),
+      () => this.#meddle(name),
+      () => this.#add({ do: "save", name }),
+      () => this.#add(this.#chance(50) ? { do: "restore", name } : { do: "save", name }),
+      () => (this.#chance(30) ? this.#add({ do: "reset", name }) : undefined),
+      () => this.#add({ do: "readdress", name, to: this.#chance(30) ? pick([this.#member, "stranger"]) : name }),
+      () => this.#add({ do: "hub", is: this.#chance(30) ? "unreachable" : "well" }),
+      () => this.#add({ do: "jump", ms: pick([-3_600_000, -5_000, 5_000, 600_000]) }),
+      () => this.#add({ do: "intrude", how: pick(["placement", "override", "manifest", "cluster"]) }),
+    ])();
+  }
+
+  #meddle(name: string): void {
+    const how = this.#dice.pick([
+      "create",
+      "create",
+      "edit",
+      "delete",
+      "unmark",
+      "finalize",
+      "release",
+      "copy",
+    ] as const);
+    const own = ["ConfigMap web/theirs", "ConfigMap shop/theirs"] as const;
+    const object = how === "create" && this.#chance(50) ? this.#dice.pick(own) : this.#dice.pick(objects);
+    this.#add({ do: "meddle", name, how, object, value: `their${++this.#value}` });
+  }
+
+  #reconcile(): void {
+    if (this.#isHeld && this.#chance(60)) {
+      this.#add(this.#pass("a", true), { do: "resume", by: "b" });
+      this.#isHeld = false;
+    } else if (!this.#isHeld && this.#chance(20)) {
+      const hold = `${this.#dice.pick(["before", "after"])} ${this.#dice.pick(effectKinds)} ${1 + this.#dice.below(3)}`;
+      this.#add({ ...this.#pass("b", true), do: "start", hold } as Step);
+      this.#isHeld = true;
+    }
+    this.#add(this.#pass(this.#chance(20) ? "b" : "a"));
+    if (this.#chance(30)) this.#add(this.#pass("a", true));
+  }
+
+  #pass(by: string, isPlain = false): Step {
+    const words: PassWords = {
+      patience: this.#chance(20) ? "none" : "retryAt",
+      flush: this.#chance(20),
+      faults: isPlain ? "" : this.#faults(),
+      crash: isPlain || this.#chance(75) ? "" : this.#crash(),
+      shuffle: this.#chance(30) ? 1 + this.#dice.below(1000) : 0,
+    };
+    return { do: "pass", by, ...words };
+  }
+
+  #crash(): string {
+    const { pick, below } = this.#dice;
+    return `${pick(["before", "after"])} ${pick(effectKinds)} ${1 + below(pick([2, 6]))}`;
+  }
+
+  #faults(): string {
+    const { pick, below } = this.#dice;
+    if (this.#chance(60)) return "";
+    const one = (): string => {
+      const kind = pick(["heads", "files", "blobs", "descends", "commit", "commit", ...memberKinds]);
+      const fault =
+        kind === "commit" ? pick(["hook", "lost", "refused"]) : hubKinds.has(kind) ? "refused" : pick(memberFaults);
+      return `${fault} ${kind} ${1 + below(pick([1, 2, 6]))}`;
+    };
+    return Array.from({ length: 1 + below(3) }, one).join("; ");
+  }
+}
+
+const hubKinds = new Set(["heads", "files", "blobs", "descends"]);
+const memberKinds = [
+  "read",
+  "list",
+  "discover",
+  "try",
+  "note",
+  "note",
+  "apply",
+  "apply",
+  "patch",
+  "delete",
+  "delete",
+] as const;
+const memberFaults = [
+  "refused",
+  "hangs",
+  "lost",
+  "torn",
+  "late",
+  "429",
+  "500",
+  "503",
+  "504",
+] as const satisfies readonly string[];

@@ -1,0 +1,112 @@
+import { readLedger } from "../../src/core/codec/state.ts";
+import type { Ledger } from "../../src/core/model/ledger.ts";
+import type { Commit } from "../../src/core/model/value.ts";
+import { type Document, pathOf, textOf } from "./document.ts";
+import type { Hub } from "./hub.ts";
+import type { Step } from "./step.ts";
+
+/** What a commit of the source branch says, by path. */
+export type Draft = ReadonlyMap<string, Document>;
+
+/** People with one working copy, and what they pushed. */
+export class People {
+  readonly #hub: Hub;
+  #draft = new Map<string, Document>();
+  /** Commits in the order in which they were pushed. */
+  readonly pushed: Commit[] = [];
+  readonly #drafts = new Map<Commit, Draft>();
+
+  constructor(hub: Hub) {
+    this.#hub = hub;
+  }
+
+  get draft(): Draft {
+    return this.#draft;
+  }
+
+  /** What a pushed commit says. */
+  at(commit: Commit): Draft {
+    return this.#drafts.get(commit) ?? new Map();
+  }
+
+  write(document: Document): void {
+    this.#draft.set(pathOf(document), document);
+  }
+
+  erase(path: string): boolean {
+    return this.#draft.delete(path);
+  }
+
+  /** The working copy as it was pushed so many commits ago. */
+  revert(back: number): boolean {
+    const commit = this.pushed.at(-1 - back);
+    if (commit === undefined) return false;
+    this.#draft = new Map(this.at(commit));
+    return true;
+  }
+
+  push(): Commit {
+    return this.#push(this.#draft, this.#hub.source ?? this.pushed.at(-1) ?? null);
+  }
+
+  /** Pushes a commit without any file; the working copy stays as it is. */
+  pushNothing(): Commit {
+    return this.#push(new Map(), this.#hub.source);
+  }
+
+  #push(draft: Draft, parent: Commit | null): Commit {
+    const files = new Map([...draft].map(([path, it]) => [path, textOf(it)]));
+    const commit = this.#hub.pushSource(files, parent);
+    this.pushed.push(commit);
+    this.#drafts.set(commit, new Map(draft));
+    return commit;
+  }
+
+  /** Pushes by force on top of an earlier commit; false when there is none so far back. */
+  rewrite(back: number): boolean {
+    const base = this.pushed.at(-1 - back);
+    if (base === undefined || back === 0) return false;
+    this.#push(this.#draft, base);
+    return true;
+  }
+
+  /** Confirms the deletions that a ledger says wait. Gives how many. */
+  confirm(ledger: Ledger): number {
+    const waiting = ledger.deletions.held.filter((it) => !it.confirmed);
+    for (const { digest } of waiting) this.write({ kind: "confirmation", digest });
+    return waiting.length;
+  }
+}
+
+/** The documents that steps of people write. */
+export function documentOf(step: Step): Document | null {
+  switch (step.do) {
+    case "manifest":
+      return { kind: "manifest", object: step.object, value: step.value };
+    case "placement":
+      return { kind: "placement", name: step.name, policy: step.policy, options: step.options };
+    case "cluster":
+      return { kind: "cluster", name: step.name, words: step.words };
+    case "override":
+      return { kind: "override", name: step.name, object: step.object, label: step.label, value: step.value };
+    case "guards":
+      return { kind: "guards", objects: step.objects, clusters: step.clusters };
+    case "break":
+      return { kind: "broken", path: step.path, how: step.how };
+    default:
+      return null;
+  }
+}
+
+/** The record of a state commit, read as a process reads it that has just begun. */
+export function ledgerAt(hub: Hub, commit: Commit | null): Ledger | null {
+  if (commit === null) return null;
+  const texts = new Map<string, string>();
+  for (const path of hub.treeAt(commit).keys()) {
+    const isRecord = !/^(README\.md$|accepted\/|rendered\/)|\/resource-snapshots\/\d+\/files\//.test(path);
+    if (isRecord) texts.set(path, hub.textAt(commit, path) ?? "");
+  }
+  const read = readLedger(texts);
+  if (read.kind === "unreadable") throw new Error(`the state at ${commit} cannot be read: ${read.message}`);
+  return read.ledger;
+}

@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+import { type JsonObject, memberAt } from "../../src/core/model/json.ts";
+import type { Binding, HeldDeletion, Ledger } from "../../src/core/model/ledger.ts";
+import type { ClusterName, Commit } from "../../src/core/model/value.ts";
+import { optionsOf } from "./document.ts";
+import type { Deed, DeedRule, Judge } from "./judge.ts";
+import { isTooNew } from "./rules-writes.ts";
+import { type Entry, keyOf, markOf, uidOf } from "./sight.ts";
+
+/** Promises about deletions. */
+export const deletionRules: readonly (readonly [string, DeedRule])[] = [
+  ["I-27", deletesOnlyWhatIsOurs],
+  ["I-28", deletesOnlyWhatItKnows],
+  ["I-29", deletesWithinBounds],
+  ["I-31", sparesNamespacesOfOthers],
+  ["I-34", sparesWhatItFound],
+];
+
+const isDeletion = ({ request }: Deed): boolean => request.kind === "delete";
+
+/** Whether a deletion took effect now: it was accepted, and it was not under way before. */
+const took = (deed: Deed): boolean =>
+  isDeletion(deed) &&
+  deed.incoming.status < 300 &&
+  deed.before !== null &&
+  memberAt(deed.before, "metadata", "deletionTimestamp") === null;
+
+const whatOf = ({ request }: Deed): string => `${request.text} on ${request.member}`;
+
+/** I-27: a deletion names the uid that the inventory lists, and meets an object with that uid and our mark. */
+function* deletesOnlyWhatIsOurs(deed: Deed): Generator<string> {
+  if (!isDeletion(deed)) return;
+  const { request, before, ledger } = deed;
+  if (memberAt(request.body, "preconditions", "uid") === null) yield `${whatOf(deed)} names no uid`;
+  if (!took(deed) || before === null) return;
+  const mark = markOf(before);
+  if (mark === null || mark.fleet !== ledger?.fleet) yield `${whatOf(deed)}, which does not carry our mark`;
+  const entry = entryOf(deed);
+  if (entry === null) yield `${whatOf(deed)}, which stands in no inventory under its uid`;
+  else if (mark !== null && mark.placement !== entry.placement)
+    yield `${whatOf(deed)}, which placement ${mark.placement} has, for placement ${entry.placement}`;
+}
+
+function entryOf({ entries, request, before }: Deed): Entry | null {
+  const { place } = request;
+  if (place === null || before === null) return null;
+  const mark = markOf(before);
+  const own = entries.filter((it) => it.key === keyOf(place) && it.uid === uidOf(before));
+  return own.find((it) => it.placement === mark?.placement) ?? own[0] ?? null;
+}
+
+/** I-28: whoever deletes has read the branches and the whole inventory in this pass, and does not want the object. */
+function* deletesOnlyWhatItKnows(deed: Deed): Generator<string> {
+  if (!took(deed)) return;
+  const { facts, site, simulation, stateCommit, request } = deed;
+  if (!facts.looks.has(`${site.name} /api/v1/namespaces/flotilla-system/configmaps`))
+    yield `${whatOf(deed)} without having read the inventory`;
+  if (stateCommit === null) yield `${whatOf(deed)} without a record`;
+  const entry = entryOf(deed);
+  const binding = entry === null ? null : bindingOf(deed, entry.placement);
+  if (entry === null || binding === null || binding.removal !== null) return;
+  const text = simulation.hub.textAt(stateCommit, `rendered/${request.member}/${entry.placement}.yaml`) ?? "";
+  const { kind, name, namespace } = request.place ?? { kind: "", name: "", namespace: null };
+  const isWanted = text
+    .split(/^---$/m)
+    .some(
+      (it) =>
+        new RegExp(`^kind: ${kind}$`, "m").test(it) &&
+        new RegExp(`^  name: ${name}$`, "m").test(it) &&
+        (namespace === null || new RegExp(`^  namespace: ${namespace}$`, "m").test(it)),
+    );
+  if (isWanted) yield `${whatOf(deed)}, which ${request.member} is to carry`;
+}
+
+const bindingOf = ({ ledger, request }: Deed, placement: string): Binding | null =>
+  ledger?.placements.get(placement as never)?.bindings.get(request.member as ClusterName) ?? null;
+
+/** I-29: what one commit deletes unasked stays within the bounds, and what waits for a confirmation is not touched. */
+function* deletesWithinBounds(deed: Deed, judge: Judge): Generator<string> {
+  if (!took(deed)) return;
+  const { ledger, request, site } = deed;
+  const entry = entryOf(deed);
+  if (ledger === null || entry === null) return;
+  const held = setsOf(ledger, deed, entry);
+  if (held.some((it) => !it.confirmed)) yield `${whatOf(deed)}, which waits for a confirmation`;
+  for (const it of held.filter((set) => set.confirmed))
+    if (!wasConfirmed(deed, it.digest)) yield `${whatOf(deed)} by ${it.digest.slice(0, 8)}, which nobody confirmed`;
+  const cause = causeOf(deed, entry);
+  if (cause === null) yield `${whatOf(deed)}, which nobody decided`;
+  if (cause === null || held.length > 0) return;
+  const clusters = judge.deletions.get(cause) ?? new Map<string, Set<string>>();
+  const keys = clusters.get(request.member) ?? new Set();
+  judge.deletions.set(cause, clusters.set(request.member, keys.add(`${entry.placement} ${entry.key}`)));
+  const bounds = boundsFor(judge, cause);
+  const share = Math.floor(((judge.largest.get(site.name) ?? 0) * 20) / 100);
+  if (keys.size > Math.max(bounds.objects, share))
+    yield `${keys.size} deletions on ${request.member} for ${cause.slice(0, 7)}, at most ${bounds.objects} may pass unasked`;
+  const members = [...judge.inForce.at(cause).values()].filter((it) => it.kind === "cluster").length;
+  if (clusters.size > Math.max(bounds.clusters, Math.floor((members * 30) / 100)))
+    yield `deletions on ${clusters.size} clusters for ${cause.slice(0, 7)}, at most ${bounds.clusters} may pass unasked`;
+}
+
+/** The sets of the guard that name the object. */
+function setsOf({ deletions }: Ledger, { request }: Deed, entry: Entry): readonly HeldDeletion[] {
+  return deletions.held.filter((set) =>
+    set.groups.some(
+      (it) =>
+        it.placement === entry.placement &&
+        it.clusters.includes(request.member as ClusterName) &&
+        it.objects.some((id) => keyOf(id) === entry.key),
+    ),
+  );
+}
+
+/** A confirmation stands in some commit that people pushed, under the digest of what goes. */
+const wasConfirmed = ({ simulation: { people } }: Deed, digest: string): boolean =>
+  people.pushed.some((it) => people.at(it).has(`approvals/deletions/${digest}.yaml`));
+
+/** The commit that took the object away. */
+function causeOf(deed: Deed, entry: Entry): Commit | null {
+  const binding = bindingOf(deed, entry.placement);
+  const left = binding?.leaving.find(({ id }) => keyOf(id) === entry.key);
+  return left?.cause ?? binding?.removal?.cause ?? null;
+}
+
+/** What a commit may delete unasked: the stricter of what it says and what was said before. */
+function boundsFor({ inForce }: Judge, commit: Commit): { readonly objects: number; readonly clusters: number } {
+  const said = (at: Commit | null) => {
+    const document = at === null ? undefined : inForce.at(at).get("fleet.yaml");
+    return document?.kind === "guards" ? document : { objects: 10, clusters: 3 };
+  };
+  const before = inForce.before(commit);
+  if (before === null) return said(commit);
+  const [a, b] = [said(commit), said(before)];
+  return { objects: Math.min(a.objects, b.objects), clusters: Math.min(a.clusters, b.clusters) };
+}
+
+/** The digest of held objects, computed once more: over (cluster, group, kind, namespace, name), sorted. */
+export function digestOfSet({ groups }: HeldDeletion): string {
+  const rows = groups.flatMap(({ clusters, objects }) =>
+    clusters.flatMap((cluster) =>
+      objects.map((it) => `${cluster}/${it.group}/${it.kind}/${it.namespace ?? ""}/${it.name}`),
+    ),
+  );
+  return createHash("sha256").update(JSON.stringify(rows.sort())).digest("hex");
+}
+
+/** I-31: a namespace that holds what is not ours is not deleted, unless somebody confirmed just that. */
+function* sparesNamespacesOfOthers(deed: Deed): Generator<string> {
+  if (!took(deed) || deed.request.place?.kind !== "Namespace" || deed.ledger === null) return;
+  const entry = entryOf(deed);
+  const isConfirmed =
+    entry !== null && setsOf(deed.ledger, deed, entry).some((it) => it.confirmed && it.because === "foreign");
+  if (isConfirmed) return;
+  for (const it of deed.inside) {
+    if (it.isTerminating || it.place.name === "kube-root-ca.crt" || isTooNew(deed, it.object)) continue;
+    yield `${whatOf(deed)}, which holds ${it.key}`;
+  }
+}
+
+/** I-34: what was there before us is released and not deleted, unless the placement or somebody says otherwise. */
+function* sparesWhatItFound(deed: Deed, { inForce }: Judge): Generator<string> {
+  if (!took(deed) || deed.ledger === null || !deed.site.strangers.has(uidOf(deed.before as JsonObject))) return;
+  const entry = entryOf(deed);
+  if (entry === null || setsOf(deed.ledger, deed, entry).some((it) => it.confirmed)) return;
+  const commits = [deed.ledger.sourceCommit, causeOf(deed, entry)].filter((it) => it !== null);
+  const says = commits.some((it) =>
+    [it, inForce.before(it)].some((at) => at !== null && deletesAdopted(inForce, at, entry)),
+  );
+  if (!says) yield `${whatOf(deed)}, which existed before us`;
+}
+
+function deletesAdopted(inForce: Judge["inForce"], at: Commit, { placement }: Entry): boolean {
+  const document = inForce.at(at).get(`placements/${placement}.yaml`);
+  return document?.kind === "placement" && optionsOf(document.options).has("delete-adopted");
+}

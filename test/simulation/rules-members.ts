@@ -1,0 +1,32 @@
+import type { Attempt } from "./attempt.ts";
+import type { Judge } from "./judge.ts";
+import { entriesAt, objectsAt } from "./sight.ts";
+import type { Site } from "./site.ts";
+
+/** Promises about what stands in a member, at any moment. */
+export const memberRules: readonly (readonly [string, (site: Site, judge: Judge) => Iterable<string>])[] = [
+  ["I-33", listsWhatIsLive],
+];
+
+/** An action may take so long; after that, it may not even write down what it did. */
+const actDeadlineMs = 300_000;
+
+/** Whether a writer can not have written down what it did: it had given up on the request, or ran out of time itself. */
+const isTooLate = ({ wasHeld, lastedMs }: Attempt): boolean => !wasHeld || (lastedMs ?? 0) > actDeadlineMs;
+
+/**
+ * I-33: whatever is live with our mark stands in the inventory. Who was held up between claim and write may find that
+ * the claim was given up meanwhile, and writes down what it did at its end; what only arrives when its writer is gone
+ * has nobody who could: it is an orphan, and counted.
+ */
+function* listsWhatIsLive(site: Site, { simulation }: Judge): Generator<string> {
+  const listed = new Set(entriesAt(site).map((it) => it.key));
+  for (const { key, mark, uid } of objectsAt(site)) {
+    if (mark === null || mark.placement === "" || listed.has(key) || site.copies.has(uid)) continue;
+    const writer = site.overdue.get(uid);
+    if (writer?.progress === "running" || writer?.progress === "held") continue;
+    if (writer !== undefined && isTooLate(writer)) simulation.hit("orphan of a late write");
+    else
+      yield `${key} on ${site.name} carries our mark (${mark.placement}, sequence ${mark.sequence}) and stands in no inventory`;
+  }
+}

@@ -1,0 +1,79 @@
+import type { JsonObject } from "../../src/core/model/json.ts";
+import type { ClusterName, PlacementKey } from "../../src/core/model/value.ts";
+import { wordIn } from "./document.ts";
+import type { Deed, DeedRule, Judge } from "./judge.ts";
+import { identityAt, keyOf, markOf, uidOf } from "./sight.ts";
+
+/** Promises about what is written to members. */
+export const writeRules: readonly (readonly [string, DeedRule])[] = [
+  ["I-32", staysWhereItBelongs],
+  ["I-34", takesOnlyWhatItMay],
+  ["I-51", goesForwardOnly],
+];
+
+/**
+ * I-32: nothing is written to a cluster that left the fleet, or that is another one than the one that joined. What was
+ * under way when the decision fell cannot be called back.
+ */
+function* staysWhereItBelongs({ request, ledger, site, incoming }: Deed): Generator<string> {
+  if (incoming.status >= 300 || request.late !== null) return;
+  const known = ledger?.clusters.get(request.member as ClusterName);
+  if (known === undefined) yield `${request.text} on ${request.member}, which is no member`;
+  else if (known.kubeSystemUid !== identityAt(site))
+    yield `${request.text} on ${request.member}, which is another cluster than the one that joined`;
+}
+
+/**
+ * I-34: what exists and is not ours is written only where whenToTakeOver allows it, and never when another placement
+ * has it. Who was held up may find that what was its own is not any more.
+ */
+function* takesOnlyWhatItMay(deed: Deed): Generator<string> {
+  const { request, before, after, incoming, entries, isStale } = deed;
+  const { body, place } = request;
+  if (request.kind !== "apply" || incoming.status >= 300 || before === null || body === null || place === null) return;
+  const what = `${request.text} on ${request.member}`;
+  const written = markOf(body);
+  if (written === null) {
+    yield `${what} without our mark`;
+    return;
+  }
+  const mark = markOf(before);
+  const holders = entries.filter((it) => it.key === keyOf(place) && it.uid === uidOf(before)).map((it) => it.placement);
+  if (mark?.fleet === written.fleet && mark.placement === written.placement) return;
+  // Its mark was taken off by hand, or changed: the inventory still knows it by its uid.
+  if (holders.includes(written.placement) || isTooNew(deed, before) || isStale) return;
+  if (mark !== null && holders.includes(mark.placement)) yield `${what}, which placement ${mark.placement} has`;
+  const whenToTakeOver = strategyOf(deed, written.placement);
+  if (whenToTakeOver === "Never") yield `${what} existed before, and whenToTakeOver is Never`;
+  if (whenToTakeOver === "IfNoDiff" && after !== null && wordIn(before) !== wordIn(after))
+    yield `${what} existed before and said ${wordIn(before)}, and whenToTakeOver is IfNoDiff`;
+}
+
+/** An edited strategy counts for a cluster once rollout admits it there (`RULINGS.md` B 9). */
+const strategyOf = ({ ledger, request }: Deed, placement: string) =>
+  ledger?.placements.get(placement as PlacementKey)?.bindings.get(request.member as ClusterName)?.target?.applyStrategy
+    .whenToTakeOver;
+
+/** Somebody made the object when the process had last looked: no server can tell it in time. */
+export function isTooNew({ site, facts }: Pick<Deed, "site" | "facts">, object: JsonObject): boolean {
+  const made = site.strangers.get(uidOf(object));
+  if (made === undefined) return false;
+  const looks = [...facts.looks].filter(([at]) => at.startsWith(`${site.name} `)).map(([, event]) => event);
+  return made > Math.max(0, ...looks);
+}
+
+/**
+ * I-51: the sequence that a placement wrote an object with never decreases, unless its writer was held up on the way.
+ */
+function* goesForwardOnly(deed: Deed, { sequences, simulation }: Judge): Generator<string> {
+  const { request, after, incoming, isStale } = deed;
+  if (request.kind !== "apply" || incoming.status >= 300 || after === null) return;
+  const mark = markOf(after);
+  if (mark === null) return;
+  const key = `${uidOf(after)} ${mark.placement}`;
+  const [epoch, sequence] = sequences.get(key) ?? [0, 0];
+  const isOlder = mark.epoch < epoch || (mark.epoch === epoch && mark.sequence < sequence);
+  if (!isOlder) sequences.set(key, [mark.epoch, mark.sequence]);
+  else if (isStale) simulation.hit("overtaken write");
+  else yield `${request.text} on ${request.member} with sequence ${mark.sequence} after ${sequence}`;
+}

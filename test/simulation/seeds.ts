@@ -1,0 +1,81 @@
+import { generate } from "./generate.ts";
+import { run } from "./run.ts";
+import { shrink } from "./shrink.ts";
+import type { Violation } from "./simulation.ts";
+import { type Step, scriptOf } from "./step.ts";
+
+/** A seed whose world broke a promise, and how to see it. */
+export interface Finding {
+  readonly seed: number;
+  readonly violation: Violation;
+  /** The shortest script found that breaks the same promise; the first few are looked for. */
+  readonly script: string;
+  /** What happens in that script. */
+  readonly transcript: string;
+}
+
+/** Runs the worlds of some seeds. Gives how many seeds were really hit by each kind of fault. */
+export async function storm(
+  seeds: Iterable<number>,
+  tell: (finding: Finding) => void,
+): Promise<ReadonlyMap<string, number>> {
+  const hits = new Map<string, number>();
+  let shrunk = 0;
+  for (const seed of seeds) {
+    const ran = await run(generate(seed));
+    for (const kind of ran.hits.keys()) hits.set(kind, (hits.get(kind) ?? 0) + 1);
+    const [violation] = ran.violations;
+    if (violation === undefined) continue;
+    const steps = shrunk++ < mostShrunk ? await shrink(generate(seed), violation) : generate(seed);
+    tell(await findingOf(seed, violation, steps));
+  }
+  return hits;
+}
+
+/** Where everything breaks, the first few scripts say it all, and shrinking takes its time. */
+const mostShrunk = 3;
+
+async function findingOf(seed: number, violation: Violation, steps: readonly Step[]): Promise<Finding> {
+  const { transcript } = await run(steps);
+  return { seed, violation, script: scriptOf(steps), transcript: transcript() };
+}
+
+/** Kinds of faults that a storm has to meet: one that strikes nobody proves nothing. */
+export const faultKinds: readonly string[] = [
+  ...["heads", "files", "blobs", "descends", "commit"].map((it) => `refused ${it}`),
+  "lost commit",
+  "hook commit",
+  "hub unreachable",
+  "superseded",
+  "source absent",
+  "source emptied",
+  "source rewritten",
+  ...["refused", "hangs", "lost", "torn", "late", "429", "500", "503", "504"].flatMap((fault) =>
+    ["read", "list", "note", "apply", "delete"].map((kind) => `${fault} ${kind}`),
+  ),
+  ...["down", "hangs", "busy", "broken", "unauthorized", "read-only", "frozen"].map((it) => `member ${it}`),
+  "identity changed",
+  "readdressed",
+  "old state restored",
+  ...["create", "edit", "delete", "unmark", "finalize", "release", "copy"].map((it) => `others ${it}`),
+  "workload late",
+  "workload failed",
+  "clock ahead",
+  "clock back",
+  ...["before", "after"].flatMap((when) =>
+    ["commit", "note", "apply", "delete"].map((kind) => `crash ${when} ${kind}`),
+  ),
+  ...["before", "after"].flatMap((when) => ["commit", "note", "apply", "delete"].map((kind) => `held ${when} ${kind}`)),
+  "overtaken write",
+  ...["yaml", "identity", "object"].map((it) => `broken ${it}`),
+  ...["joined", "left", "relabelled", "tainted"].map((it) => `cluster ${it}`),
+  "placement removed",
+  "deletions waited",
+  "confirmation",
+  "process restarted",
+  "intrusion",
+];
+
+/** Kinds of faults that no seed of a storm was hit by. */
+export const missing = (hits: ReadonlyMap<string, number>): readonly string[] =>
+  faultKinds.filter((it) => !hits.has(it));

@@ -1,0 +1,116 @@
+import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../src/core/model/json.ts";
+import type { Place } from "./call.ts";
+import type { Site } from "./site.ts";
+
+// What a judge sees when looking at a cluster with its own eyes: nothing here comes from the code that is judged.
+
+/** Our mark on a live object. */
+export interface Mark {
+  readonly placement: string;
+  readonly fleet: string;
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/** One line of an inventory. */
+export interface Entry {
+  readonly placement: string;
+  readonly key: string;
+  readonly uid: string | null;
+  readonly adopted: boolean;
+  readonly sequence: number;
+}
+
+/** A live object that carries a mark or stands in a namespace, with its key. */
+export interface Seen {
+  readonly key: string;
+  readonly place: Place;
+  readonly uid: string;
+  readonly mark: Mark | null;
+  readonly isTerminating: boolean;
+  readonly object: JsonObject;
+}
+
+/** An object's key, as inventories write it: `group/kind/namespace/name`. */
+export const keyOf = ({ group, kind, namespace, name }: Place): string =>
+  [group, kind, namespace ?? "", name].join("/");
+
+/** The uid of a live object. */
+export const uidOf = (object: JsonObject): string => textOf(memberAt(object, "metadata", "uid")) ?? "";
+
+/** The mark on a live object or on what is to become one; null where there is none. */
+export function markOf(object: JsonObject): Mark | null {
+  const write = textOf(memberAt(object, "metadata", "annotations", "flotilla.dev/write"));
+  const [, fleet, epoch, sequence] = /^(.*)\/(\d+)\/(\d+)$/.exec(write ?? "") ?? [];
+  if (fleet === undefined) return null;
+  const placement = textOf(memberAt(object, "metadata", "labels", "flotilla.dev/placement")) ?? "";
+  return { placement, fleet, epoch: Number(epoch), sequence: Number(sequence) };
+}
+
+/** The identity of the cluster that stands at a site now. */
+export const identityAt = (site: Site): string => site.hands.uid;
+
+/** Every object of a site that somebody placed there. */
+export function objectsAt(site: Site): readonly Seen[] {
+  return site.objects().flatMap(({ kind, object }): readonly Seen[] => {
+    const namespace = textOf(memberAt(object, "metadata", "namespace"));
+    const name = textOf(memberAt(object, "metadata", "name")) ?? "";
+    if (!["Namespace", "ConfigMap", "Secret", "Deployment"].includes(kind.kind)) return [];
+    const place = { group: kind.group, kind: kind.kind, namespace, name };
+    const isTerminating = memberAt(object, "metadata", "deletionTimestamp") !== null;
+    return [{ key: keyOf(place), place, uid: uidOf(object), mark: markOf(object), isTerminating, object }];
+  });
+}
+
+const inventories = new WeakMap<JsonObject, readonly Entry[]>();
+
+/** What the inventory at a site lists, as it stands in its ConfigMaps. */
+export function entriesAt(site: Site): readonly Entry[] {
+  return site.hands
+    .list("", "ConfigMap", "flotilla-system")
+    .filter((it) => textOf(memberAt(it, "metadata", "name"))?.startsWith("flotilla-inventory-"))
+    .flatMap((it) => {
+      const known = inventories.get(it) ?? entriesIn(it);
+      inventories.set(it, known);
+      return known;
+    });
+}
+
+function entriesIn(map: JsonObject): readonly Entry[] {
+  const data = map["data"];
+  if (!isObject(data)) return [];
+  return Object.entries(data).flatMap(([name, text]) => {
+    if (name.startsWith("_")) return [];
+    const placement = name.replace(/\.\d+$/, "").replace("_", "/");
+    const [, ...lines] = String(text).split("\n");
+    return lines.map((line): Entry => {
+      const [key, , , uid, adopted, sequence] = JSON.parse(line) as readonly Json[];
+      return { placement, key: String(key), uid: textOf(uid), adopted: adopted === 1, sequence: Number(sequence) };
+    });
+  });
+}
+
+/** What a manifest says apart from our marks, as one text: equal texts are equal content. */
+export function contentOf(manifest: JsonObject): string {
+  const { metadata, status: _, ...rest } = manifest;
+  const { labels, annotations, name, namespace } = isObject(metadata) ? metadata : ({} as JsonObject);
+  return canonicalJson({
+    ...rest,
+    name: name ?? null,
+    namespace: namespace ?? null,
+    labels: others(labels),
+    annotations: others(annotations),
+  });
+}
+
+function others(map: Json | undefined): JsonObject {
+  if (!isObject(map)) return {};
+  return Object.fromEntries(Object.entries(map).filter(([key]) => !key.startsWith("flotilla.dev/")));
+}
+
+/** Whether a Deployment has taken up its newest version and is available with it. */
+export function isHealthy(live: JsonObject): boolean {
+  const generation = Number(memberAt(live, "metadata", "generation"));
+  const observed = Number(memberAt(live, "status", "observedGeneration") ?? 0);
+  return observed >= generation && Number(memberAt(live, "status", "availableReplicas") ?? 0) >= 1;
+}

@@ -1,0 +1,397 @@
+import type { Intent } from "../../src/core/model/intent.ts";
+import type { Ledger } from "../../src/core/model/ledger.ts";
+import type { ClusterName, Commit, Instant } from "../../src/core/model/value.ts";
+import { answerTo } from "../../src/shell/kube/embedded/answer-to.ts";
+import type { Outgoing } from "../../src/shell/kube/exchange.ts";
+import { Fault } from "../../src/shell/reconcile/fault.ts";
+import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
+import type { Settings } from "../../src/shell/reconcile/settings.ts";
+import { Attempt } from "./attempt.ts";
+import { type Call, effects, type Request } from "./call.ts";
+import { Hub } from "./hub.ts";
+import { Judge } from "./judge.ts";
+import { meddle } from "./meddle.ts";
+import { documentOf, ledgerAt, People } from "./people.ts";
+import { type Delivered, Reconciler, type Surroundings } from "./reconciler.ts";
+import { Site } from "./site.ts";
+import { lineOf, type PassWords, type Step } from "./step.ts";
+import { type Line, tell } from "./transcript.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+/** How a pass came out. */
+export type Outcome =
+  | { readonly kind: "result"; readonly result: PassResult }
+  | { readonly kind: "fault"; readonly fault: Fault }
+  | { readonly kind: "died" | "held" };
+
+/** A promise that was broken. */
+export interface Violation {
+  /** `I-27`, or another short name. */
+  readonly rule: string;
+  readonly message: string;
+  /** The step, counted from 1, after which it was seen. */
+  readonly step: number;
+}
+
+/**
+ * A hub, members, people, weather and reconcilers: production's core and shell over simulated ports.
+ *
+ * It does what steps say, one after another, and keeps everything that the judges look at.
+ */
+export class Simulation implements Surroundings {
+  readonly time = new VirtualTime();
+  readonly hub = new Hub();
+  readonly people = new People(this.hub);
+  readonly sites = new Map<string, Site>();
+  readonly judge: Judge = new Judge(this);
+  readonly violations: Violation[] = [];
+  readonly lines: Line[] = [];
+  /** How often each kind of fault really struck. */
+  readonly hits = new Map<string, number>();
+  /** Counts everything that happens, so that it can be told what came first. */
+  events = 0;
+  /** Effects that reached the world, in all passes. */
+  effects = 0;
+  steps = 0;
+  /** Ledgers by state commit. */
+  readonly #ledgers = new Map<Commit, Ledger>();
+  readonly #addresses = new Map<string, string>();
+  readonly #reconcilers = new Map<string, Reconciler>();
+  readonly #running = new Map<string, Promise<Outcome>>();
+  /** The rewrite of the source branch that the operator accepted last. */
+  #rewrite: Settings["acceptRewrite"] = null;
+  #skew = 0;
+  #writers = 0;
+  #isHubThere = true;
+
+  now(): Instant {
+    return (this.time.now + this.#skew) as Instant;
+  }
+
+  isHubThere(): boolean {
+    if (!this.#isHubThere) this.hit("hub unreachable");
+    return this.#isHubThere;
+  }
+
+  hit(what: string): void {
+    this.hits.set(what, (this.hits.get(what) ?? 0) + 1);
+  }
+
+  complain(rule: string, message: string): void {
+    this.violations.push({ rule, message, step: this.steps });
+  }
+
+  site(name: string): Site {
+    const known = this.sites.get(name) ?? new Site(name, this.time);
+    this.sites.set(name, known);
+    return known;
+  }
+
+  /** The record at a commit of the state branch, as somebody has it in mind or else as it is written there. */
+  ledger(commit: Commit | null = this.hub.state, inMind: Ledger | null = null): Ledger | null {
+    if (commit === null) return null;
+    const known = this.#ledgers.get(commit) ?? inMind ?? ledgerAt(this.hub, commit);
+    if (known !== null) this.#ledgers.set(commit, known);
+    return known;
+  }
+
+  reconciler(name: string): Reconciler {
+    const known = this.#reconcilers.get(name);
+    if (known !== undefined && known.attempt?.progress !== "dead") return known;
+    return this.#begin(name);
+  }
+
+  /** Reconcilers with a pass that stands still. */
+  get held(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  /** Does one step and lets the judges look at what came of it. */
+  async step(step: Step): Promise<Outcome | null> {
+    this.steps++;
+    this.events++;
+    const outcome = await this.#carryOut(step);
+    this.judge.afterStep();
+    return outcome;
+  }
+
+  async #carryOut(step: Step): Promise<Outcome | null> {
+    this.lines.push({ kind: "step", text: lineOf(step) });
+    const document = documentOf(step);
+    if (document !== null) {
+      if (step.do !== "break" || this.people.draft.has(step.path)) this.people.write(document);
+      return null;
+    }
+    switch (step.do) {
+      case "pass":
+      case "start":
+        return this.#pass(step.by, step, step.do === "start" ? step.hold : "");
+      case "resume":
+        return this.#resume(step.by);
+      case "restart":
+        if (!this.#running.has(step.by)) {
+          this.#begin(step.by);
+          this.hit("process restarted");
+        }
+        return null;
+      case "intrude":
+        await this.judge.intrude(step.how);
+        return null;
+      default:
+        this.#happen(step);
+        return null;
+    }
+  }
+
+  /** What people, weather and time do: none of it waits. */
+  #happen(step: Step): void {
+    switch (step.do) {
+      case "wait":
+        this.time.pass(step.ms);
+        break;
+      case "jump":
+        this.#skew += step.ms;
+        this.hit(step.ms < 0 ? "clock back" : "clock ahead");
+        break;
+      case "hub":
+        this.#isHubThere = step.is === "well";
+        break;
+      case "accept": {
+        const from = this.ledger()?.sourceCommit ?? null;
+        const to = this.hub.source;
+        this.#rewrite = from === null || to === null ? null : { from, to };
+        break;
+      }
+      case "confirm": {
+        const ledger = this.ledger();
+        if (ledger !== null && this.people.confirm(ledger) > 0) this.hit("confirmation");
+        break;
+      }
+      default:
+        this.#happenInSource(step);
+        this.#happenOnMember(step);
+    }
+  }
+
+  #happenInSource(step: Step): void {
+    const { people } = this;
+    switch (step.do) {
+      case "erase":
+        people.erase(step.path);
+        break;
+      case "revert":
+        people.revert(step.back);
+        break;
+      case "push":
+        people.push();
+        break;
+      case "rewrite":
+        if (people.rewrite(step.back)) this.hit("source rewritten");
+        break;
+      case "empty":
+        people.pushNothing();
+        this.hit("source emptied");
+        break;
+      case "vanish":
+        this.hub.source = null;
+        this.hit("source absent");
+    }
+  }
+
+  #happenOnMember(step: Step): void {
+    if (!("name" in step)) return;
+    const site = this.site(step.name);
+    // A frozen process holds a connection to the cluster that was: what it still sends never reaches another one.
+    const isBusy = this.#running.size > 0;
+    switch (step.do) {
+      case "member":
+        site.turn(step.is);
+        break;
+      case "pace":
+        site.hands.control({ availableAfterMs: step.ms });
+        break;
+      case "meddle":
+        if (meddle(site, step, this.events)) this.hit(`others ${step.how}`);
+        break;
+      case "save":
+        site.save();
+        break;
+      case "reset":
+        if (isBusy) break;
+        site.reset();
+        this.hit("identity changed");
+        break;
+      case "readdress":
+        if (!isBusy) this.#addresses.set(step.name, step.to);
+        break;
+      case "restore":
+        if (isBusy || !site.restore()) break;
+        this.judge.restored(site);
+        this.hit("old state restored");
+    }
+  }
+
+  #begin(name: string): Reconciler {
+    this.#writers++;
+    const fresh = new Reconciler(`${name}${this.#writers}`, this);
+    this.#reconcilers.set(name, fresh);
+    return fresh;
+  }
+
+  async #pass(by: string, words: PassWords, hold: string): Promise<Outcome | null> {
+    // A process does one pass at a time.
+    if (this.#running.has(by)) return null;
+    const process = this.reconciler(by);
+    const { writer } = process.memory;
+    const attempt = new Attempt({ writer, words, hold, time: this.time, hit: (it) => this.hit(it) });
+    process.attempt = attempt;
+    this.judge.begins(attempt, process);
+    const settings = { members: "ask", patience: words.patience, acceptRewrite: this.#rewrite } as const;
+    const running = pass(process.ports, settings, process.memory, words.flush).then(
+      (result): Outcome => ({ kind: "result", result }),
+      (error: unknown): Outcome => {
+        if (!(error instanceof Fault)) throw error;
+        return { kind: "fault", fault: error };
+      },
+    );
+    return this.#follow(by, running);
+  }
+
+  async #resume(by: string): Promise<Outcome | null> {
+    const running = this.#running.get(by);
+    if (running === undefined) return null;
+    this.#running.delete(by);
+    this.reconciler(by).attempt?.resume();
+    return this.#follow(by, running);
+  }
+
+  /** Lets a pass go on until it ends, dies or stands still. Time moves only when nothing else does. */
+  async #follow(by: string, running: Promise<Outcome>): Promise<Outcome> {
+    const process = this.reconciler(by);
+    const attempt = process.attempt as Attempt;
+    let ended: Outcome | null = null;
+    let thrown: { readonly error: unknown } | null = null;
+    running.then(
+      (it) => {
+        ended = it;
+      },
+      (error: unknown) => {
+        thrown = { error };
+      },
+    );
+    const stops = (): Outcome | null => {
+      if (thrown !== null) throw thrown.error;
+      if (ended !== null) return ended;
+      if (attempt.progress === "dead") return { kind: "died" };
+      return attempt.progress === "held" ? { kind: "held" } : null;
+    };
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const outcome = stops();
+      if (outcome === null) {
+        if (!this.time.next()) throw new Error("a pass waits for what never comes");
+        continue;
+      }
+      this.judge.turnPages();
+      if (outcome.kind === "held") this.#running.set(by, running);
+      if (outcome.kind === "result" || outcome.kind === "fault") attempt.end(this.time.now);
+      this.#heard(attempt, outcome);
+      return outcome;
+    }
+  }
+
+  #heard(attempt: Attempt, outcome: Outcome): void {
+    tell(this.lines, outcome);
+    if (outcome.kind !== "result") return;
+    const { result } = outcome;
+    if (result.kind === "superseded") this.hit("superseded");
+    if (result.kind === "unsound") this.complain("check", result.faults.join("; "));
+    if (result.kind === "passed") {
+      if (result.plan.reasons.some((it) => it.kind === "confirmationNeeded")) this.hit("deletions waited");
+      this.#mustBeUsable(result.intent);
+    }
+    this.judge.ended(attempt, result);
+  }
+
+  /** A world that asks for what is not understood tests nothing. */
+  #mustBeUsable({ problems, commit }: Intent): void {
+    const said = this.people.at(commit);
+    for (const { severity, code, path, message } of problems) {
+      const isRefused = path !== "." && (severity === "error" || code === "FLT1900");
+      if (isRefused && said.get(path)?.kind !== "broken")
+        this.complain("world", `${path} is meant to be usable: ${code} ${message}`);
+    }
+  }
+
+  deliver(request: Request, outgoing: Outgoing, attempt: Attempt): Delivered {
+    const address = this.#addresses.get(request.member) ?? request.member;
+    const site = this.site(address);
+    if (site.weather === "down") {
+      this.hit("member down");
+      return { kind: "refused" };
+    }
+    if (site.weather === "hangs") {
+      this.hit("member hangs");
+      return { kind: "silent" };
+    }
+    if (site.weather !== "well") this.hit(`member ${site.weather}`);
+    if (address !== request.member) this.hit("readdressed");
+    this.events++;
+    const { cluster } = site;
+    const witness = this.judge.witness(site, request, attempt);
+    const answer = answerTo(cluster, { ...askedOf(request, outgoing), now: this.time.now }, deaf);
+    if (answer === null) throw new Error(`a watch cannot be simulated: ${request.path}`);
+    const retryAfter = answer.headers?.["retry-after"];
+    const retryAfterMs = retryAfter === undefined ? null : Number(retryAfter) * 1000;
+    const incoming = { status: answer.code, retryAfterMs, text: answer.text };
+    witness(incoming);
+    return { kind: "answered", incoming };
+  }
+
+  envelope(request: Request, outgoing: Outgoing, attempt: Attempt): () => Delivered {
+    const site = this.siteAt(request.member);
+    const { lives } = site;
+    const sender = [...this.#reconcilers.values()].find((it) => it.attempt === attempt);
+    const decision = sender?.memory.state?.commit ?? null;
+    return () => {
+      if (site.lives !== lives || this.siteAt(request.member) !== site || site.weather !== "well")
+        return { kind: "silent" };
+      const delivered = this.deliver({ ...request, late: { decision } }, outgoing, attempt);
+      const outcome = delivered.kind === "answered" ? `${delivered.incoming.status}, late` : "never arrived";
+      this.lines.push({ kind: "call", writer: attempt.writer, call: request, outcome });
+      return delivered;
+    };
+  }
+
+  note(attempt: Attempt, call: Call, outcome: string): void {
+    if (effects.has(call.kind)) this.effects++;
+    this.lines.push({ kind: "call", writer: attempt.writer, call, outcome });
+  }
+
+  pushed(attempt: Attempt, commit: Commit): void {
+    this.events++;
+    this.judge.pushed(attempt, commit);
+  }
+
+  /** Every name that was ever asked for, or led somewhere else. */
+  get names(): readonly string[] {
+    return [...new Set([...this.sites.keys(), ...this.#addresses.keys()])];
+  }
+
+  /** What a member's name leads to now. */
+  siteAt(member: ClusterName | string): Site {
+    return this.site(this.#addresses.get(member) ?? member);
+  }
+}
+
+/** A request as an embedded cluster takes it. */
+export const askedOf = ({ method, path, query }: Request, { headers, body }: Outgoing) => ({
+  method,
+  path,
+  query,
+  headers: Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value])),
+  body: body ?? "",
+});
+
+/** Nobody watches. */
+export const deaf = { begin: () => {}, send: () => {}, end: () => {}, onClose: () => {} };

@@ -1,0 +1,134 @@
+import type { Breakage } from "./document.ts";
+
+/**
+ * One thing that happens in a world. Plain data: a run is a list of these, and says everything that the run depends on.
+ */
+export type Step =
+  // What people do to the working copy; it counts once it is pushed.
+  | { readonly do: "manifest"; readonly object: string; readonly value: string }
+  | { readonly do: "placement"; readonly name: string; readonly policy: string; readonly options: string }
+  | { readonly do: "cluster"; readonly name: string; readonly words: string }
+  | {
+      readonly do: "override";
+      readonly name: string;
+      readonly object: string;
+      readonly label: string;
+      readonly value: string;
+    }
+  | { readonly do: "guards"; readonly objects: number; readonly clusters: number }
+  | { readonly do: "erase"; readonly path: string }
+  | { readonly do: "break"; readonly path: string; readonly how: Breakage }
+  /** Confirms all deletions that wait. */
+  | { readonly do: "confirm" }
+  /** Takes the working copy back to what was pushed so many commits ago. */
+  | { readonly do: "revert"; readonly back: number }
+  | { readonly do: "push" }
+  /** Pushes by force, on top of what was pushed so many commits ago. */
+  | { readonly do: "rewrite"; readonly back: number }
+  /** The operator accepts the source branch as it stands, whatever it was before. */
+  | { readonly do: "accept" }
+  /** Pushes a commit without any file. */
+  | { readonly do: "empty" }
+  /** The source branch is gone, until somebody pushes. */
+  | { readonly do: "vanish" }
+  // What happens to the hub and on members.
+  | { readonly do: "hub"; readonly is: "well" | "unreachable" }
+  | { readonly do: "member"; readonly name: string; readonly is: Weather }
+  /** How long workloads take to become available there, from now on. */
+  | { readonly do: "pace"; readonly name: string; readonly ms: number }
+  | {
+      readonly do: "meddle";
+      readonly name: string;
+      readonly how: Meddling;
+      readonly object: string;
+      readonly value: string;
+    }
+  /** The cluster is made anew: another identity, nothing left. */
+  | { readonly do: "reset"; readonly name: string }
+  /** The address of a member leads to another one's cluster. */
+  | { readonly do: "readdress"; readonly name: string; readonly to: string }
+  | { readonly do: "save"; readonly name: string }
+  /** The cluster comes back as it was saved. */
+  | { readonly do: "restore"; readonly name: string }
+  | { readonly do: "wait"; readonly ms: number }
+  /** The reconcilers' clocks jump, and stay where they land. */
+  | { readonly do: "jump"; readonly ms: number }
+  // What reconcilers do.
+  | ({ readonly do: "pass"; readonly by: string } & PassWords)
+  /** Begins a pass, which stands still at a call: `before apply 2`. */
+  | ({ readonly do: "start"; readonly by: string; readonly hold: string } & PassWords)
+  /** Lets a pass that stands still go on to its end. */
+  | { readonly do: "resume"; readonly by: string }
+  /** The process ends between passes, and another one begins. */
+  | { readonly do: "restart"; readonly by: string }
+  /** An invalid file is added and taken away again: nothing else may notice (I-18). */
+  | { readonly do: "intrude"; readonly how: Intrusion };
+
+/** How a pass goes, and what goes wrong in it. */
+export interface PassWords {
+  readonly patience: "none" | "retryAt";
+  /** Commits news that decides nothing, too. */
+  readonly flush: boolean;
+  /** `lost apply 2; hook commit 1`, empty for none. */
+  readonly faults: string;
+  /** Where the process dies: `before apply 2`, `after commit 1`; empty for nowhere. */
+  readonly crash: string;
+  /** Above zero, calls that run at once reach the world in an order that this number shuffles. */
+  readonly shuffle: number;
+}
+
+/** What may be wrong with a member for a while. */
+export type Weather = "well" | "down" | "hangs" | "busy" | "broken" | "unauthorized" | "read-only" | "frozen";
+
+/** What others do to objects on a member. */
+export type Meddling = "create" | "edit" | "delete" | "unmark" | "finalize" | "release" | "copy";
+
+/** Invalid documents that name nothing that exists. */
+export type Intrusion = "placement" | "override" | "manifest" | "cluster";
+
+/** A step as a line: `pass by=a crash="after apply 2"`. Members that say nothing are left out. */
+export function lineOf(step: Step): string {
+  const { do: verb, ...rest } = step;
+  const words = Object.entries(rest).flatMap(([key, value]) =>
+    isSilent(key, value) ? [] : [`${key}=${quoted(value)}`],
+  );
+  return [verb, ...words].join(" ");
+}
+
+const usual: Readonly<Record<string, unknown>> = {
+  patience: "retryAt",
+  flush: false,
+  faults: "",
+  crash: "",
+  shuffle: 0,
+};
+
+const isSilent = (key: string, value: unknown): boolean => key in usual && usual[key] === value;
+
+const quoted = (value: unknown): string =>
+  /^[\w.:,/%-]+$/.test(String(value)) ? String(value) : JSON.stringify(value);
+
+const numbers = new Set(["ms", "back", "objects", "clusters", "shuffle"]);
+const passes = new Set(["pass", "start"]);
+
+/** Reads a line of {@link lineOf} back. */
+export function stepOf(line: string): Step {
+  const [verb = ""] = line.split(" ");
+  const step: Record<string, unknown> = { do: verb, ...(passes.has(verb) ? usual : {}) };
+  for (const [, key = "", bare, text] of line.matchAll(/ (\w+)=(?:([^\s"]+)|("(?:[^"\\]|\\.)*"))/g)) {
+    const value = bare ?? String(JSON.parse(text ?? '""'));
+    step[key] = numbers.has(key) ? Number(value) : key === "flush" ? value === "true" : value;
+  }
+  return step as unknown as Step;
+}
+
+/** Steps as a text to be kept: one line each. Lines that begin with `#` are for people. */
+export const scriptOf = (steps: readonly Step[]): string => `${steps.map(lineOf).join("\n")}\n`;
+
+/** Reads a text of {@link scriptOf} back. */
+export const stepsOf = (script: string): readonly Step[] =>
+  script
+    .split("\n")
+    .map((it) => it.trim())
+    .filter((it) => it !== "" && !it.startsWith("#"))
+    .map(stepOf);

@@ -1,0 +1,27 @@
+import type { Ledger } from "../../src/core/model/ledger.ts";
+import type { Document } from "./document.ts";
+import type { Draft } from "./people.ts";
+
+/** Names what a commit of the state branch shows to have struck: what people did, and how workloads fared. */
+export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Generator<string> {
+  for (const it of said.values()) {
+    if (it.kind === "broken") yield `broken ${it.how}`;
+    if (isTainted(it)) yield "cluster tainted";
+  }
+  for (const [name, { generation }] of after.clusters) {
+    const old = before?.clusters.get(name);
+    if (old === undefined) yield "cluster joined";
+    else if (old.generation !== generation) yield "cluster relabelled";
+  }
+  for (const name of before?.clusters.keys() ?? []) if (!after.clusters.has(name)) yield "cluster left";
+  for (const [key, { deleting, bindings }] of after.placements) {
+    if (deleting !== null && before?.placements.get(key)?.deleting == null) yield "placement removed";
+    for (const { facts } of bindings.values()) {
+      if (facts?.applied !== "applied") continue;
+      if (facts.phase === "progressing") yield "workload late";
+      if (facts.phase === "failed") yield "workload failed";
+    }
+  }
+}
+
+const isTainted = (it: Document): boolean => it.kind === "cluster" && it.words.includes("taint:");
