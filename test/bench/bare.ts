@@ -7,7 +7,6 @@ import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";
 import { systemClock } from "../../src/shell/host/clock.ts";
 import { kubeFleet } from "../../src/shell/kube/fleet.ts";
-import { bounded } from "../../src/shell/reconcile/bounded.ts";
 import { freshMemory, type Memory } from "../../src/shell/reconcile/memory.ts";
 import { addressOf, observe } from "../../src/shell/reconcile/observe.ts";
 import type { Fleet } from "../../src/shell/reconcile/ports.ts";
@@ -123,7 +122,7 @@ async function pass({ repository, fleet, memory }: Bare): Promise<Counts & { rea
     repository.stateIs(commit);
   } else if (decided.ledger !== state.ledger) memory.pending = decided.ledger;
   lap();
-  await bounded(decided.actions, 64, (it) => fleet.act(addressOf(world.intent, it.cluster), it));
+  await Promise.all(decided.actions.map((it) => fleet.act(addressOf(world.intent, it.cluster), it)));
   const actions = decided.actions.reduce(
     (sum, it) => sum + it.placements.reduce((all, at) => all + at.apply.length, 0),
     0,

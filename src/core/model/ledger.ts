@@ -244,7 +244,6 @@ export interface DeletionLedger {
   readonly held: readonly HeldDeletion[];
 }
 
-/** Deletions that one source commit caused and that were too many, or too precious, to pass unasked. */
 /** A bound that loosens counts from the next accepted commit, so that no commit permits itself what it deletes. */
 export interface AcceptedBounds {
   /** What `fleet.yaml` says at the commit that was accepted last. */
@@ -253,6 +252,7 @@ export interface AcceptedBounds {
   readonly inForce: DeletionBounds;
 }
 
+/** Deletions that one source commit caused and that were too many, or too precious, to pass unasked. */
 export interface HeldDeletion {
   /**
    * Why it waits: the commit takes away more than the bounds allow; or kinds that carry others' data with them, by an edit;

@@ -6,7 +6,7 @@ import type { Reason, RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
 import { commonKeys } from "./identity.ts";
-import { keysOf, renderTarget } from "./version.ts";
+import { keysOf, renderTarget, snapshotOf } from "./version.ts";
 
 /** What a member's inventory lists and no decision explains: a member that came back with old state (`RULINGS.md` D 7). */
 export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
@@ -101,23 +101,23 @@ function orphansOf(
 /** What a binding is to carry; null when it has no target. Of what it selects, overrides may have dropped some. */
 function wantedKeys(
   binding: Binding,
-  { resourceSnapshots }: PlacementRecord,
+  record: PlacementRecord,
   { ledger: { overrides }, context }: Scene,
 ): ReadonlySet<ObjectKey> | null {
   const { target } = binding;
   if (target === null) return null;
-  const snapshot = resourceSnapshots.find((it) => it.index === target.resourceIndex);
   if (target.clusterOverrides.length + target.resourceOverrides.length > 0) {
     const { content, world } = context;
     const rendering = renderTarget(binding, {
-      snapshots: resourceSnapshots,
+      snapshots: record.resourceSnapshots,
       overrides,
       scopes: world.intent.scopes,
       content,
     });
     if (rendering?.kind === "rendered") return keysIn(rendering.manifests);
   }
-  return snapshot === undefined ? null : keysOf(snapshot);
+  const snapshot = snapshotOf(record, target.resourceIndex);
+  return snapshot === null ? null : keysOf(snapshot);
 }
 
 const keysIn = remembered((manifests: readonly RenderedManifest[]) => new Set(manifests.map((it) => it.key)));
