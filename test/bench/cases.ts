@@ -9,6 +9,7 @@ import { changeOf, type Size, workloadOf } from "./workload.ts";
 
 /** The cases, in the order in which they are run on one hub. */
 export const caseNames = ["nothing", "restart", "idle", "new", "edit", "what-if"] as const;
+/** One of {@link caseNames}. */
 export type CaseName = (typeof caseNames)[number];
 
 /** Where cases are run. */

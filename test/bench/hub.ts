@@ -21,6 +21,7 @@ export interface Hub {
   growth(from: string, to: string): number;
 }
 
+/** A commit that people pushed, and when: milliseconds since the epoch. */
 export interface Pushed {
   readonly commit: string;
   readonly at: number;
@@ -29,6 +30,7 @@ export interface Pushed {
 const stateRef = "refs/heads/fleet/state";
 const scratch = "refs/bench/next";
 
+/** Makes an empty hub in a folder, with the git program. */
 export function makeHub(folder: string): Hub {
   const path = join(folder, "hub.git");
   const git = (args: readonly string[], input = ""): Buffer =>

@@ -11,6 +11,7 @@ export interface MemoryRepository extends Repository {
   stateIs(commit: Commit): void;
 }
 
+/** A repository that nobody has written to. */
 export function memoryRepository(): MemoryRepository {
   const files = new Map<string, TreeFile>();
   const blobs = new Map<BlobId, Uint8Array>();

@@ -17,6 +17,7 @@ export interface Options {
   readonly limitMs: number;
 }
 
+/** What `--help` says. */
 export const help = `npm run bench -- [options]
 
   --members N      how many members (100)

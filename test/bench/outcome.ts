@@ -22,6 +22,7 @@ export interface Outcome {
   readonly historyBytes: number | null;
 }
 
+/** Seconds from the beginning of a case to each of its marks; null where it has no such mark. */
 export interface Moments {
   /** The first decision was made, and not yet written down. */
   readonly decided: number | null;

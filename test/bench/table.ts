@@ -15,6 +15,7 @@ export interface Machine {
   readonly git: string;
 }
 
+/** Describes the machine that this process runs on. */
 export const machine = (): Machine => ({
   cpu: cpus()[0]?.model.trim() ?? "unknown",
   cores: cpus().length,
@@ -67,6 +68,7 @@ export function outcomeTables(outcomes: readonly Outcome[]): string {
   ].join("\n");
 }
 
+/** What the steps of one part took. */
 export function bareTable(outcomes: readonly BareOutcome[]): string {
   const rows = outcomes.map((it) => [
     it.case,

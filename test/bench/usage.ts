@@ -25,9 +25,12 @@ export function forgetPeak(): void {
 }
 
 /** Most memory of this process since {@link forgetPeak}, in MB. */
-export function peakMemory(): number {
-  const line = /^VmHWM:\s+(\d+) kB/m.exec(textOf("/proc/self/status") ?? "");
-  return (line === null ? process.resourceUsage().maxRSS : Number(line[1])) / 1024;
+export const peakMemory = (): number => peakMemoryOf("self") ?? process.resourceUsage().maxRSS / 1024;
+
+/** Most memory of a process so far, in MB; null where there is no `/proc`, or no such process any more. */
+export function peakMemoryOf(process: number | "self"): number | null {
+  const line = /^VmHWM:\s+(\d+) kB/m.exec(textOf(`/proc/${process}/status`) ?? "");
+  return line === null ? null : Number(line[1]) / 1024;
 }
 
 interface Stat {

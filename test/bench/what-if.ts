@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { exitCodes } from "../../src/cmd/exit-code.ts";
 import type { Bench } from "./cases.ts";
 import type { Outcome } from "./outcome.ts";
 import { instant } from "./protocol.ts";
-import { cpuOfEndedChildren } from "./usage.ts";
+import { cpuOfEndedChildren, peakMemoryOf } from "./usage.ts";
 import { changeOf } from "./workload.ts";
 
 /**
@@ -27,7 +26,7 @@ export async function whatIf({ bundle, hub, size, profiles, say }: Bench): Promi
   child.stdout.on("data", (it: Buffer) => void out.push(it));
   let peakMemory = 0;
   const timer = setInterval(() => {
-    peakMemory = Math.max(peakMemory, peakOf(child.pid ?? 0));
+    peakMemory = Math.max(peakMemory, peakMemoryOf(child.pid ?? 0) ?? 0);
   }, 20);
   const code = await new Promise((resolve) => child.once("close", resolve));
   clearInterval(timer);
@@ -48,14 +47,4 @@ export async function whatIf({ bundle, hub, size, profiles, say }: Bench): Promi
     peakMemory,
     historyBytes: null,
   };
-}
-
-/** Most memory of a process so far, in MB; 0 where there is no `/proc`, or no such process any more. */
-function peakOf(pid: number): number {
-  try {
-    const line = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-    return Number(line?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
 }

@@ -3,7 +3,7 @@ import { hasMoved } from "../../src/shell/reconcile/pass.ts";
 import { isInFlight, type Passed } from "../../src/shell/reconcile/settle.ts";
 import { effects } from "../simulation/call.ts";
 import { type Outcome, Simulation } from "../simulation/simulation.ts";
-import { type PassWords, stepsOf } from "../simulation/step.ts";
+import { type PassWords, stepsOf, usualWords } from "../simulation/step.ts";
 import type { Story } from "./stories.ts";
 
 /** One effect of a walk. */
@@ -26,6 +26,7 @@ export interface Disturbance {
   readonly shuffle: number;
 }
 
+/** Nobody dies, and people stand by their edit. */
 export const undisturbed: Disturbance = { crashes: new Map(), revertAfter: null, shuffle: 0 };
 
 /** What came of a walk. */
@@ -82,18 +83,18 @@ class Walker implements Walked {
 
   /** Goes on as a run that waits does, or a daemon; who dies is started again, and people confirm what waits for them. */
   async settle(): Promise<void> {
-    let words = firstWords;
+    let words: Words = hasty;
     for (let count = 0; count < enough; count++) {
       const outcome = await this.#pass(words);
       const hasDied = outcome.kind === "died";
-      words = hasDied ? firstWords : usualWords;
+      words = hasDied ? hasty : {};
       if (hasDied) await this.#happen(`wait ms=${restartAfter}`);
       if (this.#passes === this.#disturbance.revertAfter) await this.#takeBack();
       else if (outcome.kind === "result" && outcome.result.kind === "passed") {
         const { result } = outcome;
         if (hasMoved(result) || (await this.#wait(result)) || (await this.#confirm(result))) continue;
         if (!result.deferred) return;
-        words = { ...usualWords, flush: true };
+        words = { flush: true };
       }
     }
     throw new Error(`${enough} passes, and no rest`);
@@ -108,7 +109,7 @@ class Walker implements Walked {
     const from = this.simulation.lines.length;
     const { crashes, shuffle } = this.#disturbance;
     const crash = crashes.get(this.#passes) ?? "";
-    const outcome = await this.simulation.step({ do: "pass", by: "a", faults: "", shuffle, crash, ...words });
+    const outcome = await this.simulation.step({ do: "pass", by: "a", ...usualWords, shuffle, crash, ...words });
     this.#count(from);
     if (outcome === null || (crash !== "" && outcome.kind !== "died"))
       throw new Error(`pass ${this.#passes} should have died ${crash}`);
@@ -145,8 +146,7 @@ class Walker implements Walked {
   }
 }
 
-type Words = Pick<PassWords, "patience" | "flush">;
+type Words = Partial<Pick<PassWords, "patience" | "flush">>;
 
 /** Who has just begun tries at once what failed before. */
-const firstWords: Words = { patience: "none", flush: false };
-const usualWords: Words = { patience: "retryAt", flush: false };
+const hasty: Words = { patience: "none" };

@@ -9,9 +9,11 @@ export interface Kill {
   readonly door: Door;
   /** Another push came before the next run. */
   readonly isSplit: boolean;
-  /** Milliseconds after that commit of its own; after its start-up for 0. */
-  readonly delayMs: number;
+  /** How many commits of its own it had made by then, as far as anybody saw. */
   readonly stretch: number;
+  /** Milliseconds after the last of these; after its start-up when there is none. */
+  readonly delayMs: number;
+  /** How many of its commits stood on the state branch when it was dead. */
   readonly commits: number;
   /** Objects that were created, changed or deleted; claims in inventories apart. */
   readonly writes: number;

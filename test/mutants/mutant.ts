@@ -32,4 +32,5 @@ export function breaking(mutant: Pick<Mutant, "file" | "find" | "replace">): Plu
   };
 }
 
+/** The root of the project, which paths of mutants begin at. */
 export const projectFolder = fileURLToPath(new URL("../..", import.meta.url));

@@ -63,14 +63,14 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes namespaces as the side effect of an edit",
     file: "src/core/plan/guard.ts",
-    find: "(it) => !it.whole && preciousKinds.has(kindKey(it.id))",
+    find: "(it) => !it.whole && isPrecious(it.id)",
     replace: "() => false",
     caughtBy: "check",
   },
   {
     breaks: "deletes what was there before us",
     file: "src/core/apply/actions.ts",
-    find: "const keeps = abandoned || (entry.adopted && !comparison.deleteAdopted && !confirmed);",
+    find: "const keeps = abandoned || ((released || (entry.adopted && !comparison.deleteAdopted)) && !confirmed);",
     replace: "const keeps = abandoned;",
     caughtBy: "check",
   },
@@ -94,6 +94,13 @@ export const mutants: readonly Mutant[] = [
     find: "const written = await writeInventory(client, stored, claim);",
     replace: 'const written = { kind: "written", stored: { ...stored, inventory: claim } } as const;',
     caughtBy: storm,
+  },
+  {
+    breaks: "writes to a member that became another cluster since it was looked at",
+    file: "src/shell/kube/act.ts",
+    find: "if (uid !== actions.clusterUid) return",
+    replace: 'if (uid === "") return',
+    caughtBy: ["test/shell/kube/executor.test.ts"],
   },
   {
     breaks: "lets an older decision overwrite a later one",
@@ -172,6 +179,13 @@ export const mutants: readonly Mutant[] = [
     find: "intent.files.size === 0 && state.accepted.size > 0",
     replace: "intent.files.size < 0",
     caughtBy: ["test/shell/reconcile/pass.test.ts"],
+  },
+  {
+    breaks: "takes an object whose document cannot be used for one that was removed",
+    file: "src/core/codec/in-force.ts",
+    find: "if (!versions.has(key)) unusable.add(key);",
+    replace: "if (!versions.has(key)) unusable.delete(key);",
+    caughtBy: ["test/core/codec/intent.test.ts"],
   },
   {
     breaks: "follows a source branch that was rewritten",

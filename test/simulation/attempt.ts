@@ -14,6 +14,8 @@ export type Fault =
   | "torn"
   /** No answer in time; it happens when nobody thinks of it any more. */
   | "late"
+  /** For once, it is not allowed: who may do what is being edited. */
+  | "403"
   | "429"
   | "500"
   | "503"
@@ -56,6 +58,7 @@ export class Attempt {
   readonly #faults: readonly { readonly fault: Fault; readonly spot: Spot }[];
   readonly #crash: { readonly when: string; readonly spot: Spot } | null;
   readonly #hold: { readonly when: string; readonly spot: Spot } | null;
+  readonly #latest = new Map<Call, readonly Spot[]>();
   #resume: (() => void)[] = [];
   #isReleased = false;
 
@@ -82,21 +85,23 @@ export class Attempt {
     if (this.#words.shuffle > 0) await this.#stroll(call);
     await this.#gate();
     const spots = this.#count(call);
-    await this.#stop("before", spots);
+    await this.#stop("before", spots, call);
     if (this.#dies("before", spots, call)) return never();
     const found = this.#faults.find(({ spot }) => spots.some((it) => isSame(it, spot)));
-    if (found !== undefined) {
-      this.isSmooth = false;
-      this.#hit(`${found.fault} ${call.kind}`);
-    }
+    if (found !== undefined) this.isSmooth = false;
     if (effects.has(call.kind)) this.effects++;
     return found?.fault ?? null;
+  }
+
+  /** What was to go wrong with a call did go wrong: what never arrives, for example, cannot be answered in vain. */
+  strike(fault: Fault, { kind }: Call): void {
+    this.#hit(`${fault} ${kind}`);
   }
 
   /** Lets the answer of a call back to the process, or not. */
   async leave(call: Call): Promise<void> {
     const spots = this.#last(call);
-    if (this.progress !== "dead") await this.#stop("after", spots);
+    if (this.progress !== "dead") await this.#stop("after", spots, call);
     if (this.progress === "dead" || this.#dies("after", spots, call)) await never();
   }
 
@@ -123,12 +128,12 @@ export class Attempt {
     if (delay > 0) await new Promise<void>((resolve) => void this.#time.after(delay, resolve));
   }
 
-  async #stop(when: string, spots: readonly Spot[]): Promise<void> {
+  async #stop(when: string, spots: readonly Spot[], { kind }: Call): Promise<void> {
     const hold = this.#hold;
     if (hold === null || this.#isReleased || hold.when !== when || !spots.some((it) => isSame(it, hold.spot))) return;
     this.progress = "held";
     this.wasHeld = true;
-    this.#hit(`held ${when} ${hold.spot.of}`);
+    this.#hit(`held ${when} ${kind}`);
     await this.#gate();
   }
 
@@ -139,8 +144,6 @@ export class Attempt {
     this.#hit(`crash ${when} ${kind}`);
     return true;
   }
-
-  readonly #latest = new Map<Call, readonly Spot[]>();
 
   #count(call: Call): readonly Spot[] {
     const kinds: Spot["of"][] = ["call", call.kind, ...(effects.has(call.kind) ? (["effect"] as const) : [])];

@@ -6,7 +6,7 @@ import { contentsFor, differences } from "./expected.ts";
 import { type Draft, ledgerAt } from "./people.ts";
 import { objectsAt } from "./sight.ts";
 import type { Simulation } from "./simulation.ts";
-import type { PassWords, Step } from "./step.ts";
+import { type PassWords, type Step, usualWords } from "./step.ts";
 
 /** Passes within which a calm world comes to rest. */
 const enough = 60;
@@ -27,17 +27,20 @@ export async function calm(simulation: Simulation): Promise<void> {
     simulation.complain("I-21", "the record does not read back as it was decided");
   for (const by of ["calm", "fresh"]) {
     const effects = simulation.effects;
-    await simulation.step(passBy(by));
+    const outcome = await simulation.step(passBy(by));
+    // A pass that came to nothing shows nothing.
+    if (outcome?.kind !== "result" || outcome.result.kind !== "passed")
+      simulation.complain("I-16", `a pass by ${by} over a world at rest does not come to its end`);
     const more = simulation.effects - effects;
     if (more > 0) simulation.complain("I-14", `a pass over a world at rest has ${more} effects`);
   }
 }
 
-const usual: PassWords = { patience: "retryAt", flush: true, faults: "", crash: "", shuffle: 0 };
 const passBy = (by: string, patience: PassWords["patience"] = "retryAt"): Step => ({
   do: "pass",
   by,
-  ...usual,
+  ...usualWords,
+  flush: true,
   patience,
 });
 
@@ -67,8 +70,8 @@ async function mend(simulation: Simulation): Promise<void> {
     else people.write(mended(it, people.draft));
   }
   for (const [path, it] of lastUsable(simulation)) if (!people.draft.has(path)) people.write(mended(it, people.draft));
-  // A repository without any object is not believed.
-  if (![...people.draft.values()].some(isObject))
+  // A repository without any object is not believed, and members may have to leave it for a while.
+  if (![...people.draft.values()].some(staysThere))
     people.write({ kind: "manifest", object: "Namespace spare", value: "0" });
   await simulation.step({ do: "push" });
   await simulation.step({ do: "accept" });
@@ -87,7 +90,7 @@ async function rejoin(simulation: Simulation, name: string): Promise<boolean> {
   return true;
 }
 
-const isObject = ({ kind }: Document): boolean => ["manifest", "placement", "cluster", "override"].includes(kind);
+const staysThere = ({ kind }: Document): boolean => ["manifest", "placement", "override"].includes(kind);
 
 /** Of files that are broken now, what they said when they were not. */
 function lastUsable({ people }: Simulation): ReadonlyMap<string, Document> {

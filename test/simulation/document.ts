@@ -186,6 +186,12 @@ export const labelsOf = (words: string): Readonly<Record<string, string>> =>
       .map((it) => it.split("=") as [string, string]),
   );
 
+/** Whether a cluster's words have every label that others ask for. */
+export function hasLabels(words: string, asked: string): boolean {
+  const labels = labelsOf(words);
+  return Object.entries(labelsOf(asked)).every(([key, value]) => labels[key] === value);
+}
+
 /** Keys of taints among words. */
 export const taintsOf = (words: string): readonly string[] =>
   words

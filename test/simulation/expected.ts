@@ -1,6 +1,7 @@
 import { type JsonObject, memberAt, textOf } from "../../src/core/model/json.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
-import { type Document, identityOf, labelsOf, namespacesOf, pathOf, taintsOf, wordIn } from "./document.ts";
+import type { PlacementKey } from "../../src/core/model/value.ts";
+import { type Document, hasLabels, identityOf, namespacesOf, pathOf, taintsOf, wordIn } from "./document.ts";
 import type { Draft } from "./people.ts";
 import { entriesAt, keyOf, objectsAt, type Seen } from "./sight.ts";
 import type { Simulation } from "./simulation.ts";
@@ -22,7 +23,9 @@ export function* differences(simulation: Simulation, said: Draft, ledger: Ledger
     if (document.kind !== "cluster") continue;
     const { name } = document;
     const wanted = contentsFor(document, { said, ledger, of: placementsIn(said) });
-    const adopted = new Set(entriesAt(simulation.siteAt(name)).flatMap((it) => (it.adopted ? [it.key] : [])));
+    const entries = entriesAt(simulation.siteAt(name));
+    const adopted = new Set(entries.flatMap((it) => (it.adopted ? [it.key] : [])));
+    const listed = new Set(entries.map((it) => `${it.key} ${it.uid}`));
     const live = new Map(objectsAt(simulation.siteAt(name)).map((it) => [it.key, it]));
     for (const [key, content] of wanted) {
       const found = live.get(key);
@@ -32,6 +35,7 @@ export function* differences(simulation: Simulation, said: Draft, ledger: Ledger
       else if (saysMore(found, content, adopted))
         yield `${key} on ${name} says more: ${moreOf(found.object)}, and not ${content.more}`;
       else if (found.mark === null) yield `${key} on ${name} does not carry our mark`;
+      else if (!listed.has(`${key} ${found.uid}`)) yield `${key} on ${name} stands in no inventory under its uid`;
     }
     const { copies, overdue } = simulation.siteAt(name);
     for (const { key, mark, uid } of live.values())
@@ -72,13 +76,11 @@ function* pickedWrongly(placement: Placement, said: Draft, ledger: Ledger): Gene
 }
 
 /** Whether a cluster has the labels that words ask for; of a taint nobody speaks here. */
-function suits({ words }: Extract<Document, { kind: "cluster" }>, asked: string): boolean {
-  const labels = labelsOf(words);
-  return taintsOf(words).length === 0 && Object.entries(labelsOf(asked)).every(([key, value]) => labels[key] === value);
-}
+const suits = ({ words }: Extract<Document, { kind: "cluster" }>, asked: string): boolean =>
+  taintsOf(words).length === 0 && hasLabels(words, asked);
 
 const pickedBy = (placement: string, ledger: Ledger): readonly string[] =>
-  [...(ledger.placements.get(placement as never)?.bindings.values() ?? [])]
+  [...(ledger.placements.get(placement as PlacementKey)?.bindings.values() ?? [])]
     .filter((it) => it.state !== "Unscheduled" && it.removal === null)
     .map((it) => it.cluster);
 
@@ -92,7 +94,7 @@ export function contentsFor(
   );
   const overrides = [...said.values()]
     .filter((it) => it.kind === "override")
-    .filter((it) => suitsLabel(cluster, it.label));
+    .filter((it) => hasLabels(cluster.words, it.label));
   const contents = new Map<string, Content>();
   for (const it of said.values()) {
     if (it.kind !== "manifest") continue;
@@ -107,6 +109,3 @@ export function contentsFor(
   }
   return contents;
 }
-
-const suitsLabel = ({ words }: Extract<Document, { kind: "cluster" }>, label: string): boolean =>
-  Object.entries(labelsOf(label)).every(([key, value]) => labelsOf(words)[key] === value);

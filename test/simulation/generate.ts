@@ -94,6 +94,8 @@ class Author {
   /** A little of everything, ending in a pass. */
   #turn(): void {
     if (this.#chance(8)) this.#leave();
+    if (this.#chance(4)) this.#overtake();
+    if (this.#chance(5)) this.#falter();
     if (this.#chance(45)) this.#edit();
     for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
     if (this.#chance(50)) this.#add({ do: "wait", ms: this.#dice.pick([500, 7_000, 61_000, 400_000]) });
@@ -108,15 +110,38 @@ class Author {
     if (this.#chance(50)) this.#add(this.#pass("a", true), { do: "confirm" }, { do: "push" });
     const spot = `delete ${1 + below(3)}`;
     const moment = `${pick(["before", "after"])} ${spot}`;
-    const plain = this.#pass("a", true) as Step & { readonly do: "pass" };
+    const plain = this.#pass("a", true);
     pick<() => void>([
+      // The first lists are those of the inventories; then come the kinds that are in them, member by member.
+      () => this.#add({ ...plain, faults: `403 list ${1 + below(5 * this.#members.length)}` }),
+      () => this.#add({ ...plain, faults: `${pick(memberFaults)} ${spot}` }),
       () => this.#add({ ...plain, faults: `${pick(memberFaults)} ${spot}` }),
       () => this.#add({ ...plain, crash: moment }),
       () => {
-        if (!this.#isHeld) this.#add({ ...plain, do: "start", by: "b", hold: moment });
-        this.#isHeld = true;
+        this.#hold(moment);
       },
     ])();
+  }
+
+  /** Who decided stands still before its claim, or right after it, while another one decides anew and does it. */
+  #overtake(): void {
+    const { pick } = this.#dice;
+    if (this.#isHeld) return;
+    const object = pick(objects);
+    this.#change(object);
+    this.#add({ do: "push" });
+    this.#hold(pick(["after commit 1", "before note 1", "before apply 1"]));
+    pick<() => void>([() => this.#change(object), () => this.#change(object), () => this.#place("web")])();
+    this.#add({ do: "push" }, this.#pass("a", true), this.#pass("a", true), { do: "resume", by: "b" });
+    this.#isHeld = false;
+  }
+
+  /** An edit, with the trouble where it is written. */
+  #falter(): void {
+    const { pick, below } = this.#dice;
+    this.#change();
+    const faults = `${pick(memberFaults)} ${pick(["note", "apply"])} ${1 + below(2)}`;
+    this.#add({ do: "push" }, { ...this.#pass("a", true), faults });
   }
 
   #edit(): void {
@@ -153,9 +178,8 @@ class Author {
     return `resources/${object.replaceAll(/[ /]/g, "-").toLowerCase()}.yaml`;
   }
 
-  #change(): void {
+  #change(object: string = this.#dice.pick(objects)): void {
     this.#value++;
-    const object = this.#dice.pick(objects);
     const fate = object.startsWith("Deployment") ? this.#dice.pick(["", "", "", "broken-", "crash-"]) : "";
     this.#add({ do: "manifest", object, value: `${fate}${this.#value}` });
   }
@@ -231,14 +255,19 @@ class Author {
       this.#isHeld = false;
     } else if (!this.#isHeld && this.#chance(20)) {
       const hold = `${this.#dice.pick(["before", "after"])} ${this.#dice.pick(effectKinds)} ${1 + this.#dice.below(3)}`;
-      this.#add({ ...this.#pass("b", true), do: "start", hold } as Step);
-      this.#isHeld = true;
+      this.#hold(hold);
     }
     this.#add(this.#pass(this.#chance(20) ? "b" : "a"));
     if (this.#chance(30)) this.#add(this.#pass("a", true));
   }
 
-  #pass(by: string, isPlain = false): Step {
+  /** Another process begins a pass, and stands still in it. */
+  #hold(hold: string): void {
+    if (!this.#isHeld) this.#add({ ...this.#pass("b", true), do: "start", hold });
+    this.#isHeld = true;
+  }
+
+  #pass(by: string, isPlain = false): Extract<Step, { do: "pass" }> {
     const words: PassWords = {
       patience: this.#chance(20) ? "none" : "retryAt",
       flush: this.#chance(20),
@@ -275,9 +304,12 @@ const memberKinds = [
   "try",
   "note",
   "note",
+  "note",
+  "apply",
   "apply",
   "apply",
   "patch",
+  "delete",
   "delete",
   "delete",
 ] as const;
@@ -287,6 +319,7 @@ const memberFaults = [
   "lost",
   "torn",
   "late",
+  "403",
   "429",
   "500",
   "503",

@@ -7,7 +7,7 @@ import type { Simulation } from "./simulation.ts";
  * What is in force at each accepted commit: what it says, and of what it says unusably, what was said before.
  *
  * A second opinion about holds (`RULINGS.md` D 2): a document that cannot be used holds its own object; while one
- * cannot even be named, nothing that is absent counts as deleted.
+ * cannot even be named, nothing that is absent counts as deleted; and a commit that says nothing at all is not believed.
  */
 export class InForce {
   readonly #simulation: Simulation;
@@ -40,6 +40,7 @@ export class InForce {
     const latest = this.accepted.at(-1);
     const before: Draft = latest === undefined ? new Map() : this.at(latest);
     const said = this.#simulation.people.at(commit);
+    if (said.size === 0) return before;
     const next = new Map<string, Document>();
     for (const [path, it] of said) {
       const document = it.kind === "broken" ? before.get(path) : it;

@@ -1,18 +1,22 @@
-import type { JsonObject } from "../../src/core/model/json.ts";
+import { type Json, type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import type { Incoming } from "../../src/shell/kube/exchange.ts";
 import type { PassResult } from "../../src/shell/reconcile/pass.ts";
 import type { Attempt } from "./attempt.ts";
 import { effects, type Request } from "./call.ts";
+import { wordIn } from "./document.ts";
 import { InForce } from "./in-force.ts";
 import { intrude } from "./intrude.ts";
 import type { Reconciler } from "./reconciler.ts";
+import { restart } from "./restart.ts";
 import { deletionRules } from "./rules-deletions.ts";
 import { historyRules } from "./rules-history.ts";
 import { memberRules } from "./rules-members.ts";
 import { writeRules } from "./rules-writes.ts";
 import {
+  type Claim,
+  claimsAt,
   contentOf,
   type Entry,
   entriesAt,
@@ -32,9 +36,13 @@ import { strikes } from "./strikes.ts";
 export interface PassFacts {
   readonly process: Reconciler;
   readonly attempt: Attempt;
-  readonly began: number;
+  /** Virtual time, in milliseconds. */
   readonly beganAt: number;
-  /** When it last looked at something: `site what` → event. */
+  /** When it was last let go on; 0 when it never stood still. */
+  resumed: number;
+  /** When it last wrote something down in an inventory, by member. */
+  readonly claimed: Map<string, number>;
+  /** When it last looked at something and was told: `site what` → event. */
   readonly looks: Map<string, number>;
   /** Members that told who they are. */
   readonly answered: Set<string>;
@@ -54,12 +62,16 @@ export interface Deed {
   readonly after: JsonObject | null;
   /** The inventory before. */
   readonly entries: readonly Entry[];
+  readonly claims: readonly Claim[];
   /** What was in the namespace that goes; empty for everything else. */
   readonly inside: readonly Seen[];
   /** What the process decided upon. */
   readonly ledger: Ledger | null;
   readonly stateCommit: Commit | null;
-  /** Its sender was held up since it looked, or it was delivered late. */
+  /**
+   * Its sender was held up since its claim stood, or it was delivered late: no server can tell that it is old. What is
+   * claimed afterwards has to pass the fence.
+   */
   readonly isStale: boolean;
 }
 
@@ -70,10 +82,10 @@ export type DeedRule = (deed: Deed, judge: Judge) => Iterable<string>;
 export class Judge {
   readonly simulation: Simulation;
   readonly inForce: InForce;
-  /** What was acknowledged: `cluster uid key` → contents. */
+  /** What was acknowledged last, and later than that by who had been held up: `cluster key` → contents. */
   readonly acknowledged = new Map<string, Set<string>>();
-  /** Deployments seen available: `cluster uid key image`. */
-  readonly healthy = new Set<string>();
+  /** Images with which Deployments were seen available since they were last changed: `cluster key` → images. */
+  readonly healthy = new Map<string, Set<string>>();
   /** Objects deleted unasked: cause → cluster → keys. */
   readonly deletions = new Map<Commit, Map<string, Set<string>>>();
   /** The highest sequence that an object was written with: `uid placement`. */
@@ -84,6 +96,8 @@ export class Judge {
   readonly #pages: { readonly facts: PassFacts; readonly commit: Commit }[] = [];
   /** The version of a site that was looked at last. */
   readonly #seen = new Map<Site, number>();
+  /** What was known of sites when they were saved. */
+  readonly #saved = new Map<Site, { readonly acknowledged: Known; readonly healthy: Known }>();
   #quiet: { readonly steps: number; readonly time: number; readonly by: string } | null = null;
 
   constructor(simulation: Simulation) {
@@ -92,16 +106,22 @@ export class Judge {
   }
 
   begins(attempt: Attempt, process: Reconciler): void {
-    const { events, time } = this.simulation;
+    const { time } = this.simulation;
     this.#facts.set(attempt, {
       process,
       attempt,
-      began: events,
       beganAt: time.now,
+      resumed: 0,
+      claimed: new Map(),
       looks: new Map(),
       answered: new Set(),
       isSmooth: true,
     });
+  }
+
+  /** A pass that stood still goes on. */
+  resumes(attempt: Attempt): void {
+    this.#factsOf(attempt).resumed = this.simulation.events;
   }
 
   /** Looks at the place of a request before it is carried out; the witness judges it after. */
@@ -109,10 +129,10 @@ export class Judge {
     this.turnPages();
     const { simulation } = this;
     const event = simulation.events;
-    const facts = this.#facts.get(attempt) as PassFacts;
+    const facts = this.#factsOf(attempt);
     const isEffect = effects.has(request.kind);
     const before = isEffect ? objectAt(site, request) : null;
-    const entries = isEffect ? entriesAt(site) : [];
+    const [entries, claims] = isEffect ? [entriesAt(site), claimsAt(site)] : [[], []];
     const stateCommit = request.late === null ? (facts.process.memory.state?.commit ?? null) : request.late.decision;
     const goes = request.kind === "delete" && request.place?.kind === "Namespace" ? request.place.name : null;
     const inside = goes === null ? [] : objectsAt(site).filter((it) => it.place.namespace === goes);
@@ -129,10 +149,11 @@ export class Judge {
         before,
         after: objectAt(site, request),
         entries,
+        claims,
         inside,
         ledger: simulation.ledger(stateCommit),
         stateCommit,
-        isStale: request.late !== null || attempt.wasHeld,
+        isStale: request.late !== null || (facts.claimed.get(request.member) ?? 0) < facts.resumed,
       };
       for (const [rule, judge] of [...deletionRules, ...writeRules]) this.#hear(rule, judge(deed, this));
       this.#remember(deed);
@@ -142,7 +163,7 @@ export class Judge {
 
   /** A commit of the state branch stands. It is judged as soon as its process has gone on, or can no more. */
   pushed(attempt: Attempt, commit: Commit): void {
-    this.#pages.push({ facts: this.#facts.get(attempt) as PassFacts, commit });
+    this.#pages.push({ facts: this.#factsOf(attempt), commit });
   }
 
   /** Judges the commits that were made since it was last asked. */
@@ -161,7 +182,7 @@ export class Judge {
 
   ended(attempt: Attempt, result: PassResult): void {
     const { simulation } = this;
-    const facts = this.#facts.get(attempt) as PassFacts;
+    const facts = this.#factsOf(attempt);
     const by = `${attempt.writer} ${attempt.patience}`;
     const isStill = facts.isSmooth && attempt.isSmooth && !attempt.wasHeld && simulation.time.now === facts.beganAt;
     const quiet = this.#quiet;
@@ -172,14 +193,31 @@ export class Judge {
     this.#quiet = isQuiet ? { steps: simulation.steps, time: simulation.time.now, by } : null;
   }
 
-  /** A cluster came back with old state: what was written since never was. */
+  /** A cluster is saved as it is. */
+  saved(site: Site): void {
+    const { acknowledged, healthy } = this;
+    this.#saved.set(site, { acknowledged: ownOf(acknowledged, site), healthy: ownOf(healthy, site) });
+  }
+
+  /**
+   * A cluster came back with old state: what was written since never was, and what was known then is so again. What was
+   * learned since may still be news that somebody is about to write down.
+   */
   restored(site: Site): void {
+    const saved = this.#saved.get(site);
+    for (const of of ["acknowledged", "healthy"] as const)
+      for (const [at, words] of saved?.[of] ?? []) for (const it of words) noted(this[of], at).add(it);
     const uids = new Set(objectsAt(site).map(({ uid }) => uid));
     for (const key of this.sequences.keys()) if (uids.has(key.split(" ")[0] ?? "")) this.sequences.delete(key);
   }
 
   intrude(how: Intrusion): Promise<void> {
     return intrude(this.simulation, how);
+  }
+
+  /** A process ends between two passes, and the next one has nothing of what it had in mind. */
+  restarts(process: Reconciler): Promise<void> {
+    return restart(this.simulation, process.memory);
   }
 
   afterStep(): void {
@@ -195,22 +233,33 @@ export class Judge {
   }
 
   #look(facts: PassFacts, site: Site, { path, member }: Request, { status }: Incoming): void {
+    if (status >= 400 && status !== 404) return;
     facts.looks.set(`${site.name} ${path}`, this.simulation.events);
     if (status === 200 && path.endsWith("/namespaces/kube-system")) facts.answered.add(member);
     if (!path.includes("/deployments")) return;
     for (const { key, object } of objectsAt(site))
-      if (isHealthy(object)) this.healthy.add(`${identityAt(site)} ${key} ${imageOf(object)}`);
+      if (isHealthy(object)) noted(this.healthy, `${identityAt(site)} ${key}`).add(wordIn(object) ?? "");
   }
 
   #remember(deed: Deed): void {
-    const { site, request, incoming, after } = deed;
-    const { kind, body, place } = request;
+    const { site, request, incoming, before, after, facts, isStale } = deed;
+    const { kind, body, place, member } = request;
     this.largest.set(site.name, Math.max(this.largest.get(site.name) ?? 0, entriesAt(site).length));
-    if (kind !== "apply" || incoming.status >= 300 || body === null || place === null || after === null) return;
-    if (deed.isStale) site.overdue.set(uidOf(after), deed.facts.attempt);
+    if (incoming.status >= 300 || place === null) return;
     const at = `${identityAt(site)} ${keyOf(place)}`;
-    const contents = this.acknowledged.get(at) ?? new Set();
-    this.acknowledged.set(at, contents.add(contentOf(body)));
+    if (kind === "note") facts.claimed.set(member, deed.event);
+    if (kind === "delete") this.acknowledged.delete(at);
+    if (kind !== "apply" || body === null || after === null) return;
+    if (isStale) site.overdue.set(uidOf(after), facts.attempt);
+    else {
+      this.acknowledged.delete(at);
+      if (generationOf(before) !== generationOf(after)) this.healthy.delete(at);
+    }
+    noted(this.acknowledged, at).add(contentOf(body));
+  }
+
+  #factsOf(attempt: Attempt): PassFacts {
+    return this.#facts.get(attempt) as PassFacts;
   }
 
   #hear(rule: string, complaints: Iterable<string>): void {
@@ -223,6 +272,18 @@ function objectAt(site: Site, { place }: Request): JsonObject | null {
   return place === null ? null : site.hands.get(place);
 }
 
-/** The image of the only container of a Deployment, which is its whole content here. */
-export const imageOf = (live: JsonObject): string =>
-  JSON.stringify(live["spec"] ?? null).match(/"image":"([^"]*)"/)?.[1] ?? "";
+/** Words by place: `cluster key` → words. */
+type Known = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What is known about the cluster that stands at a site now. */
+const ownOf = (known: Known, site: Site): Known =>
+  new Map([...known].flatMap(([at, it]) => (at.startsWith(`${identityAt(site)} `) ? [[at, new Set(it)]] : [])));
+
+/** What is known about a place, to be added to. */
+function noted(known: Map<string, Set<string>>, at: string): Set<string> {
+  const own = known.get(at) ?? new Set();
+  known.set(at, own);
+  return own;
+}
+
+const generationOf = (live: JsonObject | null): Json => memberAt(live, "metadata", "generation");

@@ -98,8 +98,11 @@ export class Reconciler {
     const request = requestOf(outgoing);
     if (outgoing.signal?.aborted === true) throw new Lost("Unreachable", "out of time");
     const fault = await attempt.meet(request);
-    const send = (): Delivered => this.#around.deliver(request, outgoing, attempt);
-    const outcome = this.#carryOut(fault, fault === "late" ? this.#around.envelope(request, outgoing, attempt) : send);
+    const send =
+      fault === "late"
+        ? this.#around.envelope(request, outgoing, attempt)
+        : () => this.#around.deliver(request, outgoing, attempt);
+    const outcome = this.#carryOut(fault, send, () => void (fault !== null && attempt.strike(fault, request)));
     this.#around.note(attempt, request, outcome.text);
     if (outcome.silent) await this.#silence(outgoing);
     await attempt.leave(request);
@@ -107,21 +110,30 @@ export class Reconciler {
     return outcome.incoming;
   }
 
-  #carryOut(fault: Mishap | null, send: () => Delivered): Outcome {
+  #carryOut(fault: Mishap | null, send: () => Delivered, strike: () => void): Outcome {
+    const sent = (): Delivered => {
+      const delivered = send();
+      if (delivered.kind === "answered") strike();
+      return delivered;
+    };
     switch (fault) {
       case "refused":
+        strike();
         return failed("refused", broken("ECONNREFUSED"));
       case "hangs":
+        strike();
         return failed("no answer", noAnswer(), true);
       case "late":
-        this.#around.time.after(lateness, () => void send());
+        this.#around.time.after(lateness, () => void sent());
         return failed("no answer, but late", noAnswer(), true);
+      case "403":
       case "429":
       case "500":
       case "503":
+        strike();
         return { text: fault, lost: null, silent: false, incoming: refusal(Number(fault)) };
       default:
-        return outcomeOf(fault, send());
+        return outcomeOf(fault, sent());
     }
   }
 
@@ -161,12 +173,14 @@ export class Reconciler {
     const call: Call = { kind, member: null, text: kind };
     const fault = await attempt.meet(call);
     const isLost = fault === "lost";
-    if (fault === "hook") {
+    const isThere = this.#around.isHubThere();
+    if (isThere && fault !== null) attempt.strike(fault, call);
+    if (isThere && fault === "hook") {
       this.#around.note(attempt, call, "refused by a hook");
       await attempt.leave(call);
       throw new Fault("RepositoryRefused", during, "the hub refused it: pre-receive hook declined", "ask its owner");
     }
-    if (!this.#around.isHubThere() || (fault !== null && !isLost)) {
+    if (!isThere || (fault !== null && !isLost)) {
       this.#around.note(attempt, call, "unreachable");
       await attempt.leave(call);
       throw unreachable(during);
@@ -220,8 +234,10 @@ const noAnswer = (): Lost => new Lost("Unreachable", "no answer within 30000 ms"
 const unreachable = (during: string): Fault =>
   new Fault("RepositoryUnreachable", during, "the hub does not answer", "try again later");
 
+const reasons: Readonly<Record<number, string>> = { 403: "Forbidden", 429: "TooManyRequests", 504: "Timeout" };
+
 function refusal(status: number): Incoming {
-  const reason = status === 429 ? "TooManyRequests" : status === 504 ? "Timeout" : "InternalError";
+  const reason = reasons[status] ?? "InternalError";
   const text = JSON.stringify({
     kind: "Status",
     apiVersion: "v1",

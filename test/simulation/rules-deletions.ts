@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { Binding, HeldDeletion, Ledger } from "../../src/core/model/ledger.ts";
-import type { ClusterName, Commit } from "../../src/core/model/value.ts";
+import type { ClusterName, Commit, PlacementKey } from "../../src/core/model/value.ts";
 import { optionsOf } from "./document.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
+import { renderedAt } from "./rendered.ts";
 import { isTooNew } from "./rules-writes.ts";
 import { type Entry, keyOf, markOf, uidOf } from "./sight.ts";
 
@@ -59,21 +60,12 @@ function* deletesOnlyWhatItKnows(deed: Deed): Generator<string> {
   const entry = entryOf(deed);
   const binding = entry === null ? null : bindingOf(deed, entry.placement);
   if (entry === null || binding === null || binding.removal !== null) return;
-  const text = simulation.hub.textAt(stateCommit, `rendered/${request.member}/${entry.placement}.yaml`) ?? "";
-  const { kind, name, namespace } = request.place ?? { kind: "", name: "", namespace: null };
-  const isWanted = text
-    .split(/^---$/m)
-    .some(
-      (it) =>
-        new RegExp(`^kind: ${kind}$`, "m").test(it) &&
-        new RegExp(`^  name: ${name}$`, "m").test(it) &&
-        (namespace === null || new RegExp(`^  namespace: ${namespace}$`, "m").test(it)),
-    );
-  if (isWanted) yield `${whatOf(deed)}, which ${request.member} is to carry`;
+  const wanted = stateCommit === null ? [] : renderedAt(simulation.hub, stateCommit, request.member, entry.placement);
+  if (wanted.some((it) => it.key === entry.key)) yield `${whatOf(deed)}, which ${request.member} is to carry`;
 }
 
 const bindingOf = ({ ledger, request }: Deed, placement: string): Binding | null =>
-  ledger?.placements.get(placement as never)?.bindings.get(request.member as ClusterName) ?? null;
+  ledger?.placements.get(placement as PlacementKey)?.bindings.get(request.member as ClusterName) ?? null;
 
 /** I-29: what one commit deletes unasked stays within the bounds, and what waits for a confirmation is not touched. */
 function* deletesWithinBounds(deed: Deed, judge: Judge): Generator<string> {
@@ -145,8 +137,11 @@ export function digestOfSet({ groups }: HeldDeletion): string {
   return createHash("sha256").update(JSON.stringify(rows.sort())).digest("hex");
 }
 
-/** I-31: a namespace that holds what is not ours is not deleted, unless somebody confirmed just that. */
-function* sparesNamespacesOfOthers(deed: Deed): Generator<string> {
+/**
+ * I-31: a namespace that holds what is not ours is not deleted, unless somebody confirmed just that. No server can tell a
+ * process that was held up between its look and its deletion what another one put there meanwhile.
+ */
+function* sparesNamespacesOfOthers(deed: Deed, { simulation }: Judge): Generator<string> {
   if (!took(deed) || deed.request.place?.kind !== "Namespace" || deed.ledger === null) return;
   const entry = entryOf(deed);
   const isConfirmed =
@@ -154,7 +149,8 @@ function* sparesNamespacesOfOthers(deed: Deed): Generator<string> {
   if (isConfirmed) return;
   for (const it of deed.inside) {
     if (it.isTerminating || it.place.name === "kube-root-ca.crt" || isTooNew(deed, it.object)) continue;
-    yield `${whatOf(deed)}, which holds ${it.key}`;
+    if (deed.isStale) simulation.hit("overtaken deletion");
+    else yield `${whatOf(deed)}, which holds ${it.key}`;
   }
 }
 

@@ -1,35 +1,24 @@
-import { parseAllDocuments } from "yaml";
-import type { JsonObject } from "../../src/core/model/json.ts";
-import type { Binding, Ledger, PlacementRecord } from "../../src/core/model/ledger.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
-import { imageOf, type Judge, type PassFacts } from "./judge.ts";
+import type { Judge } from "./judge.ts";
+import { bindingsOf, type Page, type PageRule } from "./page.ts";
+import { renderedAt } from "./rendered.ts";
+import { digestOfSet } from "./rules-deletions.ts";
 import { removesForAReason } from "./rules-removals.ts";
-import { contentOf, keyOf } from "./sight.ts";
-
-/** One commit of the state branch, beside the one before it. */
-export interface Page {
-  readonly facts: PassFacts;
-  readonly commit: Commit;
-  readonly before: Ledger | null;
-  readonly after: Ledger;
-}
 
 /** Promises about the history of the state branch. */
-export const historyRules: readonly (readonly [string, (page: Page, judge: Judge) => Iterable<string>])[] = [
+export const historyRules: readonly (readonly [string, PageRule])[] = [
   ["I-21", losesNothing],
   ["I-22", tellsTheTruth],
-  ["I-25", writesOnlyItsBranch],
+  ["I-25", namesItsSource],
+  ["I-29", asksForWhatItHolds],
+  ["I-32", believesOnlyWhatGoesOn],
   ["I-32", removesForAReason],
 ];
 
-/** Every binding of a ledger, with the record of its placement. */
-export const bindingsOf = (ledger: Ledger | null): readonly (readonly [PlacementRecord, Binding])[] =>
-  [...(ledger?.placements.values() ?? [])].flatMap((record) =>
-    [...record.bindings.values()].map((it) => [record, it] as const),
-  );
-
 /** I-21: sequences are contiguous, and what was written down once is there later or followed by something later. */
-function* losesNothing({ commit, before, after }: Page, { simulation }: Judge): Generator<string> {
+function* losesNothing({ before, after }: Page): Generator<string> {
   const expected = (before?.sequence ?? 0) + 1;
   if (after.sequence !== expected) yield `sequence ${after.sequence} follows ${expected - 1}`;
   if (before === null) return;
@@ -38,23 +27,41 @@ function* losesNothing({ commit, before, after }: Page, { simulation }: Judge): 
   for (const [record, binding] of bindingsOf(after)) {
     const old = before.placements.get(record.key)?.bindings.get(binding.cluster);
     if (old === undefined || old.uid !== binding.uid) continue;
-    const [was, is] = [old.target?.sequence ?? 0, binding.target?.sequence ?? binding.removal?.sequence ?? Infinity];
+    // A cluster that is picked again while its removal is under way begins with nothing.
+    const without = binding.removal?.sequence ?? (old.removal === null ? 0 : Infinity);
+    const [was, is] = [old.target?.sequence ?? 0, binding.target?.sequence ?? without];
     if (is < was) yield `the target of ${record.key} on ${binding.cluster} goes back from sequence ${was} to ${is}`;
   }
-  for (const [key, record] of after.placements) {
+  for (const held of before.deletions.held) {
+    // The same objects may be taken away once more, by another commit.
+    const now = after.deletions.held.find((it) => it.digest === held.digest && it.cause === held.cause);
+    if (held.confirmed && now?.confirmed === false) yield `the confirmation ${held.digest.slice(0, 8)} was forgotten`;
+  }
+  yield* rewritten(before, after);
+  yield* forgotten(before, after);
+}
+
+/** Snapshots that say something else than they did, and newest ones that are older than they were. */
+function* rewritten(before: Ledger, after: Ledger): Generator<string> {
+  for (const [key, { uid, resourceSnapshots }] of after.placements) {
     const was = before.placements.get(key);
-    for (const old of was?.uid === record.uid ? was.resourceSnapshots : []) {
-      const now = record.resourceSnapshots.find((it) => it.index === old.index);
+    const snapshots = was?.uid === uid ? was.resourceSnapshots : [];
+    const [newest, last] = [resourceSnapshots.at(-1)?.index ?? -1, snapshots.at(-1)?.index ?? -1];
+    if (newest < last) yield `resource snapshot ${newest} of ${key} is its newest after ${last}`;
+    for (const old of snapshots) {
+      const now = resourceSnapshots.find((it) => it.index === old.index);
       if (now !== undefined && now.hash !== old.hash) yield `resource snapshot ${old.index} of ${key} changed`;
     }
   }
-  for (const held of before.deletions.held) {
-    const now = after.deletions.held.find((it) => it.digest === held.digest);
-    if (held.confirmed && now?.confirmed === false) yield `the confirmation ${held.digest.slice(0, 8)} was forgotten`;
+}
+
+/** Bindings that had something to carry, are not there any more, and were never decided to go. */
+function* forgotten(before: Ledger, after: Ledger): Generator<string> {
+  for (const [record, { cluster, target, removal }] of bindingsOf(before)) {
+    if (target === null || removal !== null || !after.clusters.has(cluster)) continue;
+    if (after.placements.get(record.key)?.bindings.has(cluster) !== true)
+      yield `${record.key} on ${cluster} is forgotten, and nobody took it away`;
   }
-  const { history } = simulation.hub;
-  const [parent, tip] = [simulation.hub.commitAt(commit).parent, history[history.indexOf(commit) - 1] ?? null];
-  if (parent !== tip) yield `the state branch moved to a commit on ${parent}, and stood at ${tip}`;
 }
 
 /** I-22: applied is what was acknowledged, available what was seen to be, and nobody is well who did not answer. */
@@ -65,52 +72,46 @@ function* tellsTheTruth({ facts, commit, before, after }: Page, judge: Judge): G
       yield `${name} is well, and did not answer in this pass`;
   }
   for (const [record, binding] of bindingsOf(after)) {
-    const { cluster, facts: told, target } = binding;
+    const { cluster, facts: told, target, removal } = binding;
     const old = before?.placements.get(record.key)?.bindings.get(cluster)?.facts;
-    if (told === null || told === old || told.applied !== "applied" || told.sequence !== target?.sequence) continue;
+    if (told?.applied !== "applied" || told.sequence !== target?.sequence || isDeepStrictEqual(told, old)) continue;
+    // What goes is not said to stay as it was.
+    if (removal !== null) continue;
     const uid = after.clusters.get(cluster)?.kubeSystemUid;
     // Of a member that left, what it said last stands.
     if (uid == null) continue;
-    for (const manifest of renderedAt(judge, commit, `rendered/${cluster}/${record.key}.yaml`)) {
+    for (const manifest of renderedAt(judge.simulation.hub, commit, cluster, record.key)) {
       const { key, content, image } = manifest;
       if (judge.acknowledged.get(`${uid} ${key}`)?.has(content) !== true)
-        yield `${record.key} is applied on ${cluster}, and ${key} was never written like that`;
-      if (told.phase === "available" && image !== "" && !judge.healthy.has(`${uid} ${key} ${image}`))
-        yield `${record.key} is available on ${cluster}, and ${key} was never seen available with ${image}`;
+        yield `${record.key} is applied on ${cluster}, and ${key} was not written like that last`;
+      if (told.phase === "available" && image !== null && judge.healthy.get(`${uid} ${key}`)?.has(image) !== true)
+        yield `${record.key} is available on ${cluster}, and ${key} was not seen available with ${image}`;
     }
   }
 }
 
-interface RenderedObject {
-  readonly key: string;
-  readonly content: string;
-  readonly image: string;
-}
-
-const rendered = new Map<string, readonly RenderedObject[]>();
-
-/** The manifests of a file of the state branch. Equal blobs are equal manifests. */
-function renderedAt({ simulation: { hub } }: Judge, commit: Commit, path: string): readonly RenderedObject[] {
-  const blob = hub.treeAt(commit).get(path) ?? "";
-  const known = rendered.get(blob) ?? parsed(hub.textAt(commit, path) ?? "");
-  if (rendered.size > 2_000) rendered.clear();
-  rendered.set(blob, known);
-  return known;
-}
-
-const parsed = (text: string): readonly RenderedObject[] =>
-  parseAllDocuments(text).map((it): RenderedObject => {
-    const manifest = it.toJS() as JsonObject;
-    const [group] = String(manifest["apiVersion"]).includes("/") ? String(manifest["apiVersion"]).split("/") : [""];
-    const { name, namespace = null } = manifest["metadata"] as { name: string; namespace?: string };
-    const key = keyOf({ group: group ?? "", kind: String(manifest["kind"]), namespace, name });
-    return { key, content: contentOf(manifest), image: manifest["kind"] === "Deployment" ? imageOf(manifest) : "" };
-  });
-
-/** I-25: the source branch stands where people put it, and the record says from which commit it was made. */
-function* writesOnlyItsBranch({ commit, after }: Page, { simulation: { hub, people } }: Judge): Generator<string> {
+/** I-25: the record says from which commit it was made, which is one that people pushed. */
+function* namesItsSource({ commit, after }: Page, { simulation: { hub, people } }: Judge): Generator<string> {
   if (!hub.commitAt(commit).message.includes(`Source-Commit: ${after.sourceCommit}`))
     yield `${commit} names no source commit`;
   if (after.sourceCommit !== null && !people.pushed.includes(after.sourceCommit))
     yield `${after.sourceCommit} was accepted, and people never pushed it`;
+}
+
+/** I-32: an emptied source branch is not believed, and one that was rewritten only where the operator says so. */
+function* believesOnlyWhatGoesOn({ before, after }: Page, { simulation }: Judge): Generator<string> {
+  const [from, to] = [before?.sourceCommit ?? null, after.sourceCommit];
+  if (from === null || to === null || from === to) return;
+  const { hub, people, rewrites } = simulation;
+  if (people.at(to).size === 0 && people.at(from).size > 0) yield `${to} was accepted, and holds nothing`;
+  if (!hub.descends(to, from) && !rewrites.has(`${from}..${to}`))
+    yield `${to} was accepted after ${from}, from which it does not descend`;
+}
+
+/** I-29: the digest that people confirm is that of the objects which go: a set that is new tells it truly. */
+function* asksForWhatItHolds({ before, after }: Page): Generator<string> {
+  const known = new Set(before?.deletions.held.map((it) => it.digest));
+  for (const held of after.deletions.held)
+    if (!known.has(held.digest) && digestOfSet(held) !== held.digest)
+      yield `the digest ${held.digest.slice(0, 8)} is not that of the objects that wait under it`;
 }

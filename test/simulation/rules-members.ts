@@ -15,18 +15,19 @@ const actDeadlineMs = 300_000;
 const isTooLate = ({ wasHeld, lastedMs }: Attempt): boolean => !wasHeld || (lastedMs ?? 0) > actDeadlineMs;
 
 /**
- * I-33: whatever is live with our mark stands in the inventory. Who was held up between claim and write may find that
+ * I-33: whatever is live with the mark of a placement stands in the inventory under it. Who was held up between claim and write may find that
  * the claim was given up meanwhile, and writes down what it did at its end; what only arrives when its writer is gone
  * has nobody who could: it is an orphan, and counted.
  */
 function* listsWhatIsLive(site: Site, { simulation }: Judge): Generator<string> {
-  const listed = new Set(entriesAt(site).map((it) => it.key));
+  const listed = new Set(entriesAt(site).map((it) => `${it.placement} ${it.key}`));
   for (const { key, mark, uid } of objectsAt(site)) {
-    if (mark === null || mark.placement === "" || listed.has(key) || site.copies.has(uid)) continue;
+    if (mark === null || mark.placement === "" || listed.has(`${mark.placement} ${key}`) || site.copies.has(uid))
+      continue;
     const writer = site.overdue.get(uid);
     if (writer?.progress === "running" || writer?.progress === "held") continue;
     if (writer !== undefined && isTooLate(writer)) simulation.hit("orphan of a late write");
     else
-      yield `${key} on ${site.name} carries our mark (${mark.placement}, sequence ${mark.sequence}) and stands in no inventory`;
+      yield `${key} on ${site.name} carries our mark (${mark.placement}, sequence ${mark.sequence}) and stands in no inventory under it`;
   }
 }

@@ -1,9 +1,9 @@
 import type { Binding, Leaving, PlacementRecord } from "../../src/core/model/ledger.ts";
-import { type Document, labelsOf, namespacesOf, taintsOf } from "./document.ts";
+import { type Document, hasLabels, namespacesOf, taintsOf } from "./document.ts";
 import { isUnreadable } from "./in-force.ts";
 import type { Judge } from "./judge.ts";
+import { bindingsOf, type Page } from "./page.ts";
 import type { Draft } from "./people.ts";
-import { bindingsOf, type Page } from "./rules-history.ts";
 import { keyOf } from "./sight.ts";
 
 type Placement = Extract<Document, { kind: "placement" }>;
@@ -72,7 +72,5 @@ function picks({ policy }: Placement, cluster: string, said: Draft): boolean {
   const member = said.get(`clusters/${cluster}.yaml`);
   if (member?.kind !== "cluster" || taintsOf(member.words).length > 0) return false;
   if (kind === "PickFixed") return (rest[0] ?? "").split(",").includes(cluster);
-  if (kind !== "PickAll") return false;
-  const labels = labelsOf(member.words);
-  return Object.entries(labelsOf(rest.join(" "))).every(([key, value]) => labels[key] === value);
+  return kind === "PickAll" && hasLabels(member.words, rest.join(" "));
 }

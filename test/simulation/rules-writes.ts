@@ -2,12 +2,13 @@ import type { JsonObject } from "../../src/core/model/json.ts";
 import type { ClusterName, PlacementKey } from "../../src/core/model/value.ts";
 import { wordIn } from "./document.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
-import { identityAt, keyOf, markOf, uidOf } from "./sight.ts";
+import { claimsAt, identityAt, keyOf, markOf, uidOf } from "./sight.ts";
 
 /** Promises about what is written to members. */
 export const writeRules: readonly (readonly [string, DeedRule])[] = [
   ["I-32", staysWhereItBelongs],
   ["I-34", takesOnlyWhatItMay],
+  ["I-51", claimsForwardOnly],
   ["I-51", goesForwardOnly],
 ];
 
@@ -60,6 +61,20 @@ export function isTooNew({ site, facts }: Pick<Deed, "site" | "facts">, object: 
   if (made === undefined) return false;
   const looks = [...facts.looks].filter(([at]) => at.startsWith(`${site.name} `)).map(([, event]) => event);
   return made > Math.max(0, ...looks);
+}
+
+/**
+ * I-51: the fence. What an inventory says of how far a placement has come never goes back, whoever writes it and
+ * however late: its versions tell.
+ */
+function* claimsForwardOnly({ request, incoming, site, claims }: Deed): Generator<string> {
+  if (request.kind !== "note" || incoming.status >= 300) return;
+  const now = new Map(claimsAt(site).map((it) => [it.placement, it]));
+  for (const { placement, epoch, sequence } of claims) {
+    const is = now.get(placement);
+    if (is !== undefined && (is.epoch < epoch || (is.epoch === epoch && is.sequence < sequence)))
+      yield `${request.text} on ${request.member} claims ${placement} with sequence ${is.sequence} after ${sequence}`;
+  }
 }
 
 /**

@@ -50,7 +50,7 @@ export const faultKinds: readonly string[] = [
   "source absent",
   "source emptied",
   "source rewritten",
-  ...["refused", "hangs", "lost", "torn", "late", "429", "500", "503", "504"].flatMap((fault) =>
+  ...["refused", "hangs", "lost", "torn", "late", "403", "429", "500", "503", "504"].flatMap((fault) =>
     ["read", "list", "note", "apply", "delete"].map((kind) => `${fault} ${kind}`),
   ),
   ...["down", "hangs", "busy", "broken", "unauthorized", "read-only", "frozen"].map((it) => `member ${it}`),

@@ -62,32 +62,60 @@ export function objectsAt(site: Site): readonly Seen[] {
   });
 }
 
-const inventories = new WeakMap<JsonObject, readonly Entry[]>();
+/** How far a placement has come on a member, by its inventory: what is older is refused. */
+export interface Claim {
+  readonly placement: string;
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/** What one ConfigMap of an inventory says. */
+interface Shard {
+  readonly claims: readonly Claim[];
+  readonly entries: readonly Entry[];
+}
 
 /** What the inventory at a site lists, as it stands in its ConfigMaps. */
-export function entriesAt(site: Site): readonly Entry[] {
+export const entriesAt = (site: Site): readonly Entry[] => shardsAt(site).flatMap((it) => it.entries);
+
+/** What was claimed at a site last, for each placement. */
+export const claimsAt = (site: Site): readonly Claim[] => shardsAt(site).flatMap((it) => it.claims);
+
+const shards = new WeakMap<JsonObject, Shard>();
+
+function shardsAt(site: Site): readonly Shard[] {
   return site.hands
     .list("", "ConfigMap", "flotilla-system")
     .filter((it) => textOf(memberAt(it, "metadata", "name"))?.startsWith("flotilla-inventory-"))
-    .flatMap((it) => {
-      const known = inventories.get(it) ?? entriesIn(it);
-      inventories.set(it, known);
+    .map((it) => {
+      const known = shards.get(it) ?? shardOf(it);
+      shards.set(it, known);
       return known;
     });
 }
 
-function entriesIn(map: JsonObject): readonly Entry[] {
+function shardOf(map: JsonObject): Shard {
   const data = map["data"];
-  if (!isObject(data)) return [];
-  return Object.entries(data).flatMap(([name, text]) => {
-    if (name.startsWith("_")) return [];
-    const placement = name.replace(/\.\d+$/, "").replace("_", "/");
-    const [, ...lines] = String(text).split("\n");
-    return lines.map((line): Entry => {
-      const [key, , , uid, adopted, sequence] = JSON.parse(line) as readonly Json[];
-      return { placement, key: String(key), uid: textOf(uid), adopted: adopted === 1, sequence: Number(sequence) };
+  if (!isObject(data)) return { claims: [], entries: [] };
+  const epoch = Number(memberAt(JSON.parse(String(data["_inventory"])) as Json, "epoch"));
+  const parts = Object.entries(data)
+    .filter(([name]) => !name.startsWith("_"))
+    .map(([name, text]) => {
+      const placement = name.replace(/\.\d+$/, "").replace("_", "/");
+      const [head, ...lines] = String(text)
+        .split("\n")
+        .map((it) => JSON.parse(it) as readonly Json[]);
+      return { placement, sequence: Number(head?.[0]), lines };
     });
-  });
+  return {
+    claims: parts.map(({ placement, sequence }) => ({ placement, epoch, sequence })),
+    entries: parts.flatMap(({ placement, lines }) => lines.map((it) => entryOf(placement, it))),
+  };
+}
+
+function entryOf(placement: string, line: readonly Json[]): Entry {
+  const [key, , , uid, adopted, sequence] = line;
+  return { placement, key: String(key), uid: textOf(uid ?? null), adopted: adopted === 1, sequence: Number(sequence) };
 }
 
 /** What a manifest says apart from our marks, as one text: equal texts are equal content. */

@@ -1,7 +1,6 @@
 import type { Intent } from "../../src/core/model/intent.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Instant } from "../../src/core/model/value.ts";
-import { answerTo } from "../../src/shell/kube/embedded/answer-to.ts";
 import type { Outgoing } from "../../src/shell/kube/exchange.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
@@ -15,6 +14,7 @@ import { documentOf, ledgerAt, People } from "./people.ts";
 import { type Delivered, Reconciler, type Surroundings } from "./reconciler.ts";
 import { Site } from "./site.ts";
 import { lineOf, type PassWords, type Step } from "./step.ts";
+import { strikesOn } from "./strikes.ts";
 import { type Line, tell } from "./transcript.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
@@ -53,6 +53,8 @@ export class Simulation implements Surroundings {
   /** Effects that reached the world, in all passes. */
   effects = 0;
   steps = 0;
+  /** Rewrites of the source branch that the operator ever accepted: `from..to`. */
+  readonly rewrites = new Set<string>();
   /** Ledgers by state commit. */
   readonly #ledgers = new Map<Commit, Ledger>();
   readonly #addresses = new Map<string, string>();
@@ -60,7 +62,10 @@ export class Simulation implements Surroundings {
   readonly #running = new Map<string, Promise<Outcome>>();
   /** The rewrite of the source branch that the operator accepted last. */
   #rewrite: Settings["acceptRewrite"] = null;
+  /** By how much the reconcilers' clocks are wrong. */
   #skew = 0;
+  /** The same, when a pass last began. */
+  #skewBefore = 0;
   #writers = 0;
   #isHubThere = true;
 
@@ -129,10 +134,7 @@ export class Simulation implements Surroundings {
       case "resume":
         return this.#resume(step.by);
       case "restart":
-        if (!this.#running.has(step.by)) {
-          this.#begin(step.by);
-          this.hit("process restarted");
-        }
+        await this.#restart(step.by);
         return null;
       case "intrude":
         await this.judge.intrude(step.how);
@@ -151,7 +153,6 @@ export class Simulation implements Surroundings {
         break;
       case "jump":
         this.#skew += step.ms;
-        this.hit(step.ms < 0 ? "clock back" : "clock ahead");
         break;
       case "hub":
         this.#isHubThere = step.is === "well";
@@ -160,11 +161,12 @@ export class Simulation implements Surroundings {
         const from = this.ledger()?.sourceCommit ?? null;
         const to = this.hub.source;
         this.#rewrite = from === null || to === null ? null : { from, to };
+        this.rewrites.add(`${from}..${to}`);
         break;
       }
       case "confirm": {
         const ledger = this.ledger();
-        if (ledger !== null && this.people.confirm(ledger) > 0) this.hit("confirmation");
+        if (ledger !== null) this.people.confirm(ledger);
         break;
       }
       default:
@@ -186,15 +188,13 @@ export class Simulation implements Surroundings {
         people.push();
         break;
       case "rewrite":
-        if (people.rewrite(step.back)) this.hit("source rewritten");
+        people.rewrite(step.back);
         break;
       case "empty":
         people.pushNothing();
-        this.hit("source emptied");
         break;
       case "vanish":
         this.hub.source = null;
-        this.hit("source absent");
     }
   }
 
@@ -215,11 +215,10 @@ export class Simulation implements Surroundings {
         break;
       case "save":
         site.save();
+        this.judge.saved(site);
         break;
       case "reset":
-        if (isBusy) break;
-        site.reset();
-        this.hit("identity changed");
+        if (!isBusy) site.reset();
         break;
       case "readdress":
         if (!isBusy) this.#addresses.set(step.name, step.to);
@@ -238,6 +237,14 @@ export class Simulation implements Surroundings {
     return fresh;
   }
 
+  /** A process that stands still or is dead cannot be asked to end. */
+  async #restart(by: string): Promise<void> {
+    const before = this.#reconcilers.get(by);
+    if (this.#running.has(by) || before?.attempt?.progress === "dead") return;
+    if (before !== undefined) await this.judge.restarts(before);
+    this.#begin(by);
+  }
+
   async #pass(by: string, words: PassWords, hold: string): Promise<Outcome | null> {
     // A process does one pass at a time.
     if (this.#running.has(by)) return null;
@@ -246,6 +253,8 @@ export class Simulation implements Surroundings {
     const attempt = new Attempt({ writer, words, hold, time: this.time, hit: (it) => this.hit(it) });
     process.attempt = attempt;
     this.judge.begins(attempt, process);
+    if (this.#skew !== this.#skewBefore) this.hit(this.#skew < this.#skewBefore ? "clock back" : "clock ahead");
+    this.#skewBefore = this.#skew;
     const settings = { members: "ask", patience: words.patience, acceptRewrite: this.#rewrite } as const;
     const running = pass(process.ports, settings, process.memory, words.flush).then(
       (result): Outcome => ({ kind: "result", result }),
@@ -261,7 +270,9 @@ export class Simulation implements Surroundings {
     const running = this.#running.get(by);
     if (running === undefined) return null;
     this.#running.delete(by);
-    this.reconciler(by).attempt?.resume();
+    const attempt = this.reconciler(by).attempt as Attempt;
+    this.judge.resumes(attempt);
+    attempt.resume();
     return this.#follow(by, running);
   }
 
@@ -302,14 +313,11 @@ export class Simulation implements Surroundings {
 
   #heard(attempt: Attempt, outcome: Outcome): void {
     tell(this.lines, outcome);
+    for (const it of strikesOn(outcome)) this.hit(it);
     if (outcome.kind !== "result") return;
     const { result } = outcome;
-    if (result.kind === "superseded") this.hit("superseded");
     if (result.kind === "unsound") this.complain("check", result.faults.join("; "));
-    if (result.kind === "passed") {
-      if (result.plan.reasons.some((it) => it.kind === "confirmationNeeded")) this.hit("deletions waited");
-      this.#mustBeUsable(result.intent);
-    }
+    if (result.kind === "passed") this.#mustBeUsable(result.intent);
     this.judge.ended(attempt, result);
   }
 
@@ -334,17 +342,12 @@ export class Simulation implements Surroundings {
       this.hit("member hangs");
       return { kind: "silent" };
     }
-    if (site.weather !== "well") this.hit(`member ${site.weather}`);
     if (address !== request.member) this.hit("readdressed");
     this.events++;
-    const { cluster } = site;
     const witness = this.judge.witness(site, request, attempt);
-    const answer = answerTo(cluster, { ...askedOf(request, outgoing), now: this.time.now }, deaf);
-    if (answer === null) throw new Error(`a watch cannot be simulated: ${request.path}`);
-    const retryAfter = answer.headers?.["retry-after"];
-    const retryAfterMs = retryAfter === undefined ? null : Number(retryAfter) * 1000;
-    const incoming = { status: answer.code, retryAfterMs, text: answer.text };
+    const incoming = site.answer(request, outgoing);
     witness(incoming);
+    if (site.isFelt(request, incoming.status)) this.hit(`member ${site.weather}`);
     return { kind: "answered", incoming };
   }
 
@@ -383,15 +386,3 @@ export class Simulation implements Surroundings {
     return this.site(this.#addresses.get(member) ?? member);
   }
 }
-
-/** A request as an embedded cluster takes it. */
-export const askedOf = ({ method, path, query }: Request, { headers, body }: Outgoing) => ({
-  method,
-  path,
-  query,
-  headers: Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value])),
-  body: body ?? "",
-});
-
-/** Nobody watches. */
-export const deaf = { begin: () => {}, send: () => {}, end: () => {}, onClose: () => {} };

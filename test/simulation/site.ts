@@ -1,11 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../src/core/model/json.ts";
+import { answerTo } from "../../src/shell/kube/embedded/answer-to.ts";
 import { Cluster } from "../../src/shell/kube/embedded/cluster.ts";
 import { react } from "../../src/shell/kube/embedded/controllers.ts";
 import { found } from "../../src/shell/kube/embedded/founding.ts";
 import { type ClusterHandle, handleOf } from "../../src/shell/kube/embedded/handle.ts";
 import type { Kind } from "../../src/shell/kube/embedded/kinds.ts";
 import { noTrouble } from "../../src/shell/kube/embedded/trouble.ts";
+import type { Incoming, Outgoing } from "../../src/shell/kube/exchange.ts";
 import type { Attempt } from "./attempt.ts";
+import { effects, type Request } from "./call.ts";
 import type { Weather } from "./step.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
@@ -26,9 +30,11 @@ export class Site {
    */
   lives = 0;
   #saved: readonly Stored[] | null = null;
+  readonly #time: VirtualTime;
 
   constructor(name: string, time: VirtualTime) {
     this.name = name;
+    this.#time = time;
     this.cluster = new Cluster({
       name,
       availableAfterMs: 0,
@@ -54,14 +60,40 @@ export class Site {
     this.hands.control({ trouble });
   }
 
+  /** What the cluster says to a request that reaches it now. */
+  answer({ method, path, query }: Request, { headers, body }: Outgoing): Incoming {
+    const lowered = Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]);
+    const asked = { method, path, query, headers: Object.fromEntries(lowered), body: body ?? "", now: this.#time.now };
+    const answer = answerTo(this.cluster, asked, deaf);
+    if (answer === null) throw new Error(`a watch cannot be simulated: ${path}`);
+    const retryAfter = answer.headers?.["retry-after"];
+    const retryAfterMs = retryAfter === undefined ? null : Number(retryAfter) * 1000;
+    return { status: answer.code, retryAfterMs, text: answer.text };
+  }
+
+  /**
+   * Whether its weather is felt in an answer: who only reads does not notice that nothing can be written, nor that
+   * controllers stand still.
+   */
+  isFelt({ kind }: Request, status: number): boolean {
+    switch (this.weather) {
+      case "well":
+        return false;
+      case "frozen":
+        return effects.has(kind) && kind !== "note" && status < 300;
+      default:
+        return status >= 400 && status !== 404 && status !== 409;
+    }
+  }
+
   save(): void {
     this.#saved = this.objects();
   }
 
-  /** Puts everything back to what was saved, uids included; false when nothing was. */
+  /** Puts everything back to what was saved, uids included; false when nothing was, or nothing has changed since. */
   restore(): boolean {
     const saved = this.#saved;
-    if (saved === null) return false;
+    if (saved === null || isDeepStrictEqual(saved, this.objects())) return false;
     this.lives++;
     const { store } = this.cluster;
     for (const { kind, object } of this.objects()) store.delete(kind, object);
@@ -84,6 +116,9 @@ export class Site {
     });
   }
 }
+
+/** Nobody watches. */
+const deaf = { begin: () => {}, send: () => {}, end: () => {}, onClose: () => {} };
 
 /** An object as a cluster stores it. */
 export interface Stored {

@@ -95,15 +95,12 @@ export function lineOf(step: Step): string {
   return [verb, ...words].join(" ");
 }
 
-const usual: Readonly<Record<string, unknown>> = {
-  patience: "retryAt",
-  flush: false,
-  faults: "",
-  crash: "",
-  shuffle: 0,
-};
+/** A pass of a daemon in which nothing goes wrong. */
+export const usualWords: PassWords = { patience: "retryAt", flush: false, faults: "", crash: "", shuffle: 0 };
 
-const isSilent = (key: string, value: unknown): boolean => key in usual && usual[key] === value;
+const usual = new Map<string, unknown>(Object.entries(usualWords));
+
+const isSilent = (key: string, value: unknown): boolean => usual.has(key) && usual.get(key) === value;
 
 const quoted = (value: unknown): string =>
   /^[\w.:,/%-]+$/.test(String(value)) ? String(value) : JSON.stringify(value);
@@ -114,7 +111,7 @@ const passes = new Set(["pass", "start"]);
 /** Reads a line of {@link lineOf} back. */
 export function stepOf(line: string): Step {
   const [verb = ""] = line.split(" ");
-  const step: Record<string, unknown> = { do: verb, ...(passes.has(verb) ? usual : {}) };
+  const step: Record<string, unknown> = { do: verb, ...(passes.has(verb) ? usualWords : {}) };
   for (const [, key = "", bare, text] of line.matchAll(/ (\w+)=(?:([^\s"]+)|("(?:[^"\\]|\\.)*"))/g)) {
     const value = bare ?? String(JSON.parse(text ?? '""'));
     step[key] = numbers.has(key) ? Number(value) : key === "flush" ? value === "true" : value;

@@ -1,6 +1,7 @@
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Document } from "./document.ts";
 import type { Draft } from "./people.ts";
+import type { Outcome } from "./simulation.ts";
 
 /** Names what a commit of the state branch shows to have struck: what people did, and how workloads fared. */
 export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Generator<string> {
@@ -13,6 +14,8 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
     if (old === undefined) yield "cluster joined";
     else if (old.generation !== generation) yield "cluster relabelled";
   }
+  const unconfirmed = new Set(before?.deletions.held.flatMap((it) => (it.confirmed ? [] : it.digest)));
+  if (after.deletions.held.some((it) => it.confirmed && unconfirmed.has(it.digest))) yield "confirmation";
   for (const name of before?.clusters.keys() ?? []) if (!after.clusters.has(name)) yield "cluster left";
   for (const [key, { deleting, bindings }] of after.placements) {
     if (deleting !== null && before?.placements.get(key)?.deleting == null) yield "placement removed";
@@ -25,3 +28,16 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
 }
 
 const isTainted = (it: Document): boolean => it.kind === "cluster" && it.words.includes("taint:");
+
+/** Names what a pass says that it met. */
+export function* strikesOn(outcome: Outcome): Generator<string> {
+  if (outcome.kind === "fault" && outcome.fault.code === "SourceBranchMissing") yield "source absent";
+  if (outcome.kind !== "result") return;
+  if (outcome.result.kind === "superseded") yield "superseded";
+  if (outcome.result.kind !== "passed") return;
+  for (const it of outcome.result.plan.reasons) {
+    if (it.kind === "confirmationNeeded") yield "deletions waited";
+    if (it.kind === "sourceHeld") yield it.code === "SourceEmpty" ? "source emptied" : "source rewritten";
+    if (it.kind === "unreachable" && it.code === "IdentityChanged") yield "identity changed";
+  }
+}

@@ -176,9 +176,11 @@ function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): b
 
 /** An object that was there before us is let go, unless the placement or a person says otherwise (`RULINGS.md` C takeover). */
 function departure(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): Departure {
+  const { binding } = comparison;
   const confirmed = comparison.isForeignConfirmed(key);
-  const abandoned = comparison.binding.removal?.propagation === "Abandon";
-  const keeps = abandoned || (entry.adopted && !comparison.deleteAdopted && !confirmed);
+  const abandoned = binding.removal?.propagation === "Abandon";
+  const released = binding.leaving.some((it) => it.released && objectKey(it.id) === key);
+  const keeps = abandoned || ((released || (entry.adopted && !comparison.deleteAdopted)) && !confirmed);
   const id = { ...objectIdOf(key), version: entry.version };
   const live = comparison.member.objects.get(key);
   // Ours under a uid that was never recorded: it is looked up first, like that of a claim without a result.

@@ -78,7 +78,7 @@ function bindingJson(record: PlacementRecord, binding: Binding): Json {
         ...(target === null ? {} : targetAnnotations(target)),
         ...(facts === null ? {} : factsAnnotations(facts)),
         ...(binding.removal === null ? {} : removalAnnotations(binding.removal)),
-        [own.leaving]: embedded(binding.leaving.map(({ id, cause }) => ({ object: objectKey(id), cause }))),
+        [own.leaving]: embedded(binding.leaving.map(leavingJson)),
       },
     }),
     spec: given({
@@ -210,9 +210,16 @@ function troubleOf(findings: Findings, object: JsonObject): ObjectTrouble {
   };
 }
 
+const leavingJson = ({ id, cause, released }: Leaving): JsonObject => ({
+  object: objectKey(id),
+  cause,
+  ...(released ? { released } : {}),
+});
+
 const leavingOf = (findings: Findings, item: Json): Leaving => ({
   id: objectIdOf(textAt(findings, isObject(item) ? item : {}, "object") as ObjectKey),
   cause: textAt(findings, isObject(item) ? item : {}, "cause") as Commit,
+  released: isObject(item) && item["released"] === true,
 });
 
 function namespacedNameJson(key: string): JsonObject {

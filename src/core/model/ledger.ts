@@ -200,6 +200,11 @@ export interface Removal {
 export interface Leaving {
   readonly id: ObjectId;
   readonly cause: Commit;
+  /**
+   * It was there before us, by what was known when this was decided: it is let go, and was not counted as a deletion.
+   * Whatever is learned of it later, nothing that nobody counted is deleted.
+   */
+  readonly released: boolean;
 }
 
 /** What a member said about a binding's target, in normal form: decisions read this and nothing else. */

@@ -143,11 +143,17 @@ function lifeOf(
   const carried = seen.kind === "reached" ? seen.inventory.placements.get(key) : undefined;
   if (seen.kind !== "reached" || carried?.sequence !== target.sequence) return "down";
   const wanted = resourceSnapshots.find((it) => it.index === target.resourceIndex)?.resources ?? [];
+  const wasUp = facts?.sequence === target.sequence && /^(available|untrackable)$/.test(facts.phase);
   const phases = wanted.flatMap(({ id }) => {
     const at = keyText(id) as ObjectKey;
     const entry = carried.entries.get(at);
     if (entry === undefined || leaving.some((it) => sameKey(at, it.id))) return [];
-    return entry.outcome.kind === "applied" ? (seen.objects.get(at)?.health.phase ?? "untrackable") : "failed";
+    if (entry.outcome.kind !== "applied") return "failed";
+    const live = seen.objects.get(at);
+    if (live === undefined) return "untrackable";
+    // What others made of it does its work as ours would only if ours did before.
+    const isOurs = live.uid === entry.uid && live.fingerprint === entry.fingerprint;
+    return isOurs || wasUp ? live.health.phase : "progressing";
   });
   if (phases.some((it) => it === "failed" || it === "progressing")) return "down";
   return phases.includes("untrackable") ? "perhaps" : "up";

@@ -3,30 +3,22 @@ import { type ObjectId, objectKey } from "../model/manifest.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
 import type { Doom } from "./guard.ts";
-import { carriedObjects } from "./transition.ts";
+import { carriedObjects, deletableOf } from "./transition.ts";
 import { isCurrent, objectsOf, type Version } from "./version.ts";
 
 /** What the removal of a whole placement takes away: everything that leaves with it, unless it is only let go. */
 export function doomsOf(record: PlacementRecord, binding: Binding): readonly Doom[] {
   if (binding.removal?.propagation === "Abandon") return [];
-  return deletable(
-    record,
-    binding,
-    binding.leaving.map((it) => it.id),
-  ).map((id) => ({
-    cluster: binding.cluster,
-    placement: record.key,
-    id,
-    whole: true,
-    foreign: false,
-  }));
+  const { cluster, leaving } = binding;
+  const goes = leaving.filter((it) => !it.released);
+  return goes.map(({ id }) => ({ cluster, placement: record.key, id, whole: true, foreign: false }));
 }
 
 /**
  * What a decision will take away wherever its turn comes, now or later: counted at once, so that a rollout does not
  * delete in small bites what would not have passed as a whole (`RULINGS.md` D 3). A cluster that the placement leaves
  * loses everything; any other what its latest version has not. Counted anew with every commit, and when a cluster is
- * picked again.
+ * picked again or keeps what it was to lose.
  */
 export function foreseenDooms(
   record: PlacementRecord,
@@ -36,10 +28,13 @@ export function foreseenDooms(
   const before = context.ledger.placements.get(record.key)?.bindings;
   return [...record.bindings.values()].flatMap((binding) => {
     const whole = binding.state === "Unscheduled";
-    const isCounted = !context.isNewCommit && (before?.get(binding.cluster)?.state === "Unscheduled") === whole;
+    const was = before?.get(binding.cluster);
+    // A removal that is called off brings back what was gone already: whatever of it goes again has not been counted.
+    const isBack = was !== undefined && was.removal !== null && binding.removal === null;
+    const isCounted = !context.isNewCommit && !isBack && (was?.state === "Unscheduled") === whole;
     if (isCounted || (whole && record.spec.strategy.propagationPolicy === "Abandon")) return [];
     const ids = doomedObjects(binding, versions.get(binding.cluster), record, context);
-    return deletable(record, binding, ids).map((id) => ({
+    return ids.filter(deletableOf(record, binding.facts)).map((id) => ({
       cluster: binding.cluster,
       placement: record.key,
       id,
@@ -73,11 +68,4 @@ function supersededObjects(
   if (rendering.kind === "failed") return [];
   const keeps = new Set(objectsOf(rendering).map(objectKey));
   return carriedObjects(binding, record, context).filter((it) => !keeps.has(objectKey(it)));
-}
-
-/** What was there before us is let go, not deleted, unless the placement says otherwise (`RULINGS.md` C takeover). */
-function deletable(record: PlacementRecord, { facts }: Binding, ids: readonly ObjectId[]): readonly ObjectId[] {
-  if (record.spec.strategy.deleteAdopted) return ids;
-  const adopted = new Set((facts?.adopted ?? []).map(objectKey));
-  return ids.filter((it) => !adopted.has(objectKey(it)));
 }

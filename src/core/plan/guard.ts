@@ -53,7 +53,7 @@ export function guardDeletions(input: GuardInput): DeletionLedger {
 
   const permitted =
     before.cause === cause || before.permitted.size === 0 ? before.permitted : new Map<ClusterName, number>();
-  const [precious, plain] = partition(fresh, (it) => !it.whole && preciousKinds.has(kindKey(it.id)));
+  const [precious, plain] = partition(fresh, (it) => !it.whole && isPrecious(it.id));
   const counts = plain.length === 0 ? permitted : tally(permitted, plain);
   const passes = isWithin(counts, input);
   const added = [
@@ -72,6 +72,9 @@ const preciousKinds: ReadonlySet<string> = new Set([
   "/PersistentVolumeClaim",
   "apiextensions.k8s.io/CustomResourceDefinition",
 ]);
+
+/** Whether an object takes others' data along when it goes (`RULINGS.md` D 4). */
+export const isPrecious = (id: ObjectId): boolean => preciousKinds.has(kindKey(id));
 
 /** What a confirmation names: over (cluster, group, kind, namespace, name) of every object, sorted (`RULINGS.md` D 3). */
 export function deletionDigest(objects: readonly Pick<Doom, "cluster" | "id">[]): Digest {

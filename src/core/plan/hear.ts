@@ -1,7 +1,7 @@
 import { isFenced } from "../apply/fence.ts";
 import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { Binding, BindingFacts, ObjectTrouble, PlacementRecord } from "../model/ledger.ts";
+import type { Binding, BindingFacts, ObjectTrouble, PlacementRecord, Target } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { LiveObject } from "../model/observation.ts";
 import { kindKey } from "../model/scope.ts";
@@ -102,8 +102,11 @@ function listedOf(
 }
 
 /** A cluster that was picked again while its removal was under way begins with nothing; any other is done with. */
-const startAnew = (binding: Binding): Binding | null =>
-  binding.state === "Scheduled" ? { ...binding, removal: null, target: null, leaving: [], facts: null } : null;
+function startAnew(binding: Binding): Binding | null {
+  if (binding.state !== "Scheduled") return null;
+  const generation = binding.generation + 1;
+  return { ...binding, generation, removal: null, target: null, leaving: [], facts: null };
+}
 
 interface Said {
   readonly member: Reached;
@@ -118,7 +121,7 @@ function hearFacts(
 ): BindingFacts | null {
   if (target === null) return null;
   const isClaimed = carried !== null && carried.sequence === target.sequence && carried.digest === target.digest;
-  const told = isClaimed ? hearObjects(carried, leaving, member) : unheard;
+  const told = isClaimed ? hearObjects(carried, leaving, { member, wasUp: wasUp(before, target.sequence) }) : unheard;
   const isSame =
     before !== null &&
     before.sequence === target.sequence &&
@@ -127,6 +130,10 @@ function hearFacts(
   if (isSame && sameDetails(before, told)) return before;
   return factsOf(told, { sequence: target.sequence, since: isSame ? before.since : hearing.now }, hearing);
 }
+
+/** Whether the target was seen to be up before: it stays so while what others changed is put right, as long as it is well. */
+const wasUp = (before: BindingFacts | null, sequence: Target["sequence"]): boolean =>
+  before !== null && before.sequence === sequence && (before.phase === "available" || before.phase === "untrackable");
 
 /** One object for all bindings that have the same to tell, and nothing in particular. */
 function factsOf(told: Told, when: Pick<BindingFacts, "sequence" | "since">, { made }: Hearing): BindingFacts {
@@ -152,7 +159,13 @@ const unheard: Told = { applied: "pending", phase: "progressing", troubles: none
 
 const troublesKept = 100;
 
-function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], member: Reached): Told {
+interface Witness {
+  readonly member: Reached;
+  /** Whether the same target was up when it was heard last. */
+  readonly wasUp: boolean;
+}
+
+function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], witness: Witness): Told {
   const gone = leaving.length === 0 ? null : new Set(leaving.map((it) => objectKey(it.id)));
   const troubled: ObjectKey[] = [];
   const adopted: ObjectKey[] = [];
@@ -161,7 +174,7 @@ function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], m
   for (const [key, entry] of carried.entries) {
     if (gone?.has(key) === true) continue;
     if (entry.adopted) adopted.push(key);
-    const said = saidOf(key, entry, member);
+    const said = saidOf(key, entry, witness);
     applied = Math.max(applied, appliedOrder.indexOf(said.applied));
     phase = Math.max(phase, phaseOrder.indexOf(said.phase));
     if (said.isTroubled) troubled.push(key);
@@ -170,7 +183,7 @@ function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], m
   return {
     applied: appliedOrder[applied] ?? "failed",
     phase: applied === 0 ? (phaseOrder[phase] ?? "failed") : "progressing",
-    troubles: troubles.length === 0 ? noneOf : troubles.flatMap((it) => troubleOf(it, carried, member) ?? []),
+    troubles: troubles.length === 0 ? noneOf : troubles.flatMap((it) => troubleOf(it, carried, witness.member) ?? []),
     troubleCount: troubled.length,
     adopted: adopted.length === 0 ? noneOf : adopted.sort(compareText).map(objectIdOf),
   };
@@ -196,9 +209,12 @@ const seenAs: Readonly<Record<LiveObject["health"]["phase"], ObjectSaid>> = {
   failed: { applied: "applied", phase: "failed", isTroubled: true },
 };
 
-/** How one object is, by its inventory's last word and by what is live. Absence in a list that failed proves nothing. */
-function saidOf(key: ObjectKey, { outcome }: InventoryEntry, member: Reached): ObjectSaid {
-  switch (outcome.kind) {
+/**
+ * How one object is, by its inventory's last word and by what is live. Absence in a list that failed proves nothing, and
+ * what others made of an object does not show that ours comes up: nobody else gets a version because of it.
+ */
+function saidOf(key: ObjectKey, entry: InventoryEntry, { member, wasUp }: Witness): ObjectSaid {
+  switch (entry.outcome.kind) {
     case "failed":
     case "lingering":
       return refused;
@@ -206,11 +222,15 @@ function saidOf(key: ObjectKey, { outcome }: InventoryEntry, member: Reached): O
       return awaited;
     case "applied": {
       const live = member.objects.get(key);
-      if (live !== undefined) return seenAs[live.health.phase];
+      if (live !== undefined) return !wasUp && isChanged(live, entry) ? seenAs.progressing : seenAs[live.health.phase];
       return member.unlisted.has(kindKey(objectIdOf(key))) ? unseen : awaited;
     }
   }
 }
+
+/** Whether somebody changed the object, or made it anew, since we applied it. */
+const isChanged = (live: LiveObject, { uid, fingerprint }: InventoryEntry): boolean =>
+  live.uid !== uid || live.fingerprint !== fingerprint;
 
 function troubleOf(key: ObjectKey, { entries }: InventoryPlacement, member: Reached): ObjectTrouble | null {
   const entry = entries.get(key);
@@ -219,8 +239,10 @@ function troubleOf(key: ObjectKey, { entries }: InventoryPlacement, member: Reac
   const { outcome } = entry;
   if (outcome.kind === "failed" || outcome.kind === "lingering")
     return { id, type: "Applied", code: outcome.code, message: outcome.message };
-  const health = member.objects.get(key)?.health;
-  if (health?.phase !== "progressing" && health?.phase !== "failed") return null;
-  const code = health.phase === "failed" ? "Failed" : "ManifestNotAvailableYet";
-  return { id, type: "Available", code, message: health.message };
+  const live = member.objects.get(key);
+  if (live === undefined) return null;
+  const { health } = live;
+  const message =
+    "message" in health ? health.message : "Somebody changed it after it was applied. It is being put right.";
+  return { id, type: "Available", code: health.phase === "failed" ? "Failed" : "ManifestNotAvailableYet", message };
 }

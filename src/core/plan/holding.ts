@@ -13,7 +13,7 @@ import { remembered } from "../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
 import type { Placed } from "./finish.ts";
-import { type Doom, guardDeletions } from "./guard.ts";
+import { type Doom, guardDeletions, isPrecious } from "./guard.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 
 /** Which objects wait for a confirmation, and which have it. */
@@ -44,10 +44,11 @@ const indexOf = remembered((held: DeletionLedger["held"]): HeldIndex => {
 export function guard(after: Ledger, placed: ReadonlyMap<PlacementKey, Placed>, context: PlanContext): DeletionLedger {
   const { intent } = context.world;
   const bounds = boundsOf(after.deletions, context);
+  const counted = [...placed.values()].flatMap((it) => it.dooms);
   return guardDeletions({
     before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
     cause: intent.commit,
-    dooms: [...[...placed.values()].flatMap((it) => it.dooms), ...refusedNamespaces(after, context)],
+    dooms: [...counted, ...refusedNamespaces(after, context), ...overlooked(after, counted)],
     bounds: bounds.inForce,
     clusterCount: intent.clusters.size,
     objectsOn: objectCounter(after),
@@ -101,6 +102,26 @@ function refusedNamespaces({ placements, deletions }: Ledger, { world }: PlanCon
       }
     }
   }
+  return dooms;
+}
+
+/**
+ * What takes others' data along and leaves by an edit although nobody was asked: it was not ours when the edit was counted,
+ * and was made anew by us before its cluster's turn came.
+ */
+function overlooked({ placements, deletions }: Ledger, counted: readonly Doom[]): readonly Doom[] {
+  const isAsked = objectsIn([
+    ...deletions.held.flatMap((it) => it.groups),
+    ...counted.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
+  ]);
+  const dooms: Doom[] = [];
+  for (const [placement, { bindings }] of placements)
+    for (const { cluster, leaving, removal } of leavingIn(bindings)) {
+      if (removal !== null) continue;
+      for (const { id, released } of leaving)
+        if (!released && isPrecious(id) && !isAsked(cluster, placement, objectKey(id)))
+          dooms.push({ cluster, placement, id, whole: false, foreign: false });
+    }
   return dooms;
 }
 

@@ -25,7 +25,7 @@ export function targetOf(version: Version, digest: Digest, { sequence, world }: 
 
 /** The binding with the version as its target. Objects that the target before had and this one has not begin to leave. */
 export function admitted(binding: Binding, { target, manifests, record, context }: Admission): Binding {
-  const known = joined(binding.leaving, carriedObjects(binding, record, context), context);
+  const known = joined(binding, carriedObjects(binding, record, context), { record, context });
   const leaving = withoutKept(known, manifests);
   return {
     ...binding,
@@ -79,7 +79,7 @@ export function withdrawn(
       cause: context.world.intent.commit,
       propagation: record.spec.strategy.propagationPolicy,
     },
-    leaving: joined(binding.leaving, carriedObjects(binding, record, context), context),
+    leaving: joined(binding, carriedObjects(binding, record, context), { record, context }),
   };
 }
 
@@ -115,12 +115,25 @@ export function carriedObjects(binding: Binding, record: PlacementRecord, contex
   return snapshotOf(record, binding.target.resourceIndex)?.resources.map((it) => it.id) ?? [];
 }
 
-function joined(leaving: readonly Leaving[], objects: readonly ObjectId[], { world }: PlanContext): readonly Leaving[] {
+function joined(
+  { leaving, facts }: Binding,
+  objects: readonly ObjectId[],
+  { record, context }: { readonly record: PlacementRecord; readonly context: PlanContext },
+): readonly Leaving[] {
   if (objects.length === 0) return leaving;
   const known = new Set(leaving.map((it) => objectKey(it.id)));
   const fresh = objects.filter((it) => !known.has(objectKey(it)));
   if (fresh.length === 0) return leaving;
-  return [...leaving, ...fresh.map((id): Leaving => ({ id: plainId(id), cause: world.intent.commit }))];
+  const cause = context.world.intent.commit;
+  const isDeletable = deletableOf(record, facts);
+  return [...leaving, ...fresh.map((id): Leaving => ({ id: plainId(id), cause, released: !isDeletable(id) }))];
+}
+
+/** What was there before us is let go, not deleted, unless the placement says otherwise (`RULINGS.md` C takeover). */
+export function deletableOf({ spec }: PlacementRecord, facts: Binding["facts"]): (id: ObjectId) => boolean {
+  if (spec.strategy.deleteAdopted) return () => true;
+  const adopted = new Set((facts?.adopted ?? []).map(objectKey));
+  return (id) => !adopted.has(objectKey(id));
 }
 
 const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });

@@ -11,6 +11,7 @@ import { readRefs } from "./path-hub.ts";
 import { type Git, type GitAnswer, gitEnvironment, runGit } from "./process.ts";
 import { descends, type Hub, ProgramRepository, sweepScratch } from "./program.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
+import { sweepStaleLocks } from "./stale-locks.ts";
 
 /** How a hub behind a URL is opened. */
 export interface RemoteOptions {
@@ -94,6 +95,7 @@ class MirrorHub implements Hub {
       const fix = "give --cache a folder that can be written";
       throw repositoryFault("RepositoryRefused", during, "the cache folder cannot be written", { fix, cause });
     });
+    await sweepStaleLocks(folder);
     const args = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=none"];
     for (let attempt = 1; ; attempt++) {
       const answer = await runGit({ ...this.#git, gitDir: null }, [...args, folder], { during });
@@ -145,6 +147,8 @@ class MirrorHub implements Hub {
    * While one is missing, the server is asked first.
    */
   async #fetch(): Promise<Heads> {
+    // A process that stays may have begun before the lock of a dead one was old enough.
+    await sweepStaleLocks(this.#git.gitDir ?? "");
     const both = [this.#branches.source, this.#branches.state];
     let wanted: readonly string[] = this.#isWhole ? both : await this.#list();
     let complaint = "";

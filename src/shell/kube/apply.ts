@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { fingerprintOf } from "../../core/apply/fingerprint.ts";
 import { marked } from "../../core/apply/mark.ts";
 import { migration } from "../../core/apply/migrate.ts";
@@ -71,14 +70,16 @@ async function awaitKinds(scene: Scene, wave: readonly Write[], results: Readonl
   const attempts = Math.ceil(patienceMs / pauseMs);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const served = await scene.contact.attempt<Served | null>(
-      () => (attempt === 0 ? discovery.served(client) : discovery.refresh(client)),
+      async () => {
+        if (attempt > 1) await client.pause(pauseMs);
+        return attempt === 0 ? discovery.served(client) : discovery.refresh(client);
+      },
       () => null,
     );
     if (served === null) return;
     const unknown = wave.filter(({ id }) => resourceOf(served, id) === null);
     const isComing = unknown.some(({ id }) => defined.has(kindKey(id)));
     if (unknown.length === 0 || (attempt > 0 && !isComing)) return;
-    if (attempt > 0) await sleep(pauseMs);
   }
 }
 

@@ -40,6 +40,8 @@ export interface Client {
   list(request: ListRequest): Promise<Listing | Refused>;
   /** Follows a collection from a version on, event by event, or gives the refusal. */
   watch(request: WatchRequest, onEvent: (event: WatchEvent) => void): Promise<Watching | Refused>;
+  /** Waits, and no longer than it may go on asking: rejects with {@link Lost} when the time is over. */
+  pause(ms: number): Promise<void>;
   /** The same client, whose requests end when the signal does; watches only while they are not answered yet. */
   until(signal: AbortSignal): Client;
   close(): void;
@@ -123,6 +125,7 @@ function clientOf(session: Session, signal: AbortSignal | null): Client {
     request,
     list: (it) => listPages(request, it),
     watch: (it, onEvent) => openWatch(session, it, { signal, onEvent }),
+    pause: (ms) => pause(network, ms, signal),
     until: (ending) => clientOf(session, ending),
     close: () => session.connection.agent.destroy(),
   };
@@ -157,12 +160,14 @@ async function persist<T extends Incoming | Streaming>(
     const isPassing = isBusy || [500, 502, 503, 504].includes(status);
     if (!isPassing || attempt >= attempts) return answer;
     if (status === 500 && retryAfterMs === null && attempt >= 2) return answer;
-    const pause = Math.min(retryAfterMs ?? 100 * 2 ** attempt, patienceMs);
-    await session.network.pause(pause, signal).catch(() => {
-      throw new Lost("Unreachable", "out of time");
-    });
+    await pause(session.network, Math.min(retryAfterMs ?? 100 * 2 ** attempt, patienceMs), signal);
   }
 }
+
+const pause = (network: Network, ms: number, signal: AbortSignal | null): Promise<void> =>
+  network.pause(ms, signal).catch(() => {
+    throw new Lost("Unreachable", "out of time");
+  });
 
 /** A request, and until when it is worth sending. */
 interface Sending {

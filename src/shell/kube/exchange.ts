@@ -8,7 +8,7 @@ import { Lost } from "./lost.ts";
 export interface Network {
   /** One request and its answer; rejects with {@link Lost} only. */
   exchange(outgoing: Outgoing): Promise<Incoming>;
-  /** Waits before a request is repeated; rejects when the signal aborts. */
+  /** Waits before something is asked again; rejects when the signal aborts. */
   pause(ms: number, signal: AbortSignal | null): Promise<void>;
   /** A signal that aborts after so many milliseconds. */
   deadline(ms: number): AbortSignal;

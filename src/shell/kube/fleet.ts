@@ -13,6 +13,7 @@ import { limiter } from "./limiter.ts";
 import { kubeSystem, lossOf, observeMember } from "./observe.ts";
 import { contact } from "./scene.ts";
 import type { Streams } from "./stream.ts";
+import { inTurn, type Turns } from "./turn.ts";
 import { recording, type Written } from "./written.ts";
 
 /** How members are reached, and for how long. */
@@ -73,6 +74,7 @@ export const kubeFleet = async (options: KubeFleetOptions): Promise<KubeFleet> =
 /** The same over connections that are open already. */
 export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFleet {
   const { clock, deadlineMs = 30_000, actDeadlineMs = 300_000, network = overHttp } = options;
+  // After a loss of the network, all members have to be listed.
   const [listing, acting] = [limiter(membersAtOnce), limiter(objectsAtOnce)];
   const watching = options.watch === undefined ? null : { network, deadlineMs, lanes: listing, ...options.watch };
   const members = new Map<string, Member>();
@@ -101,7 +103,8 @@ export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFl
       try {
         const member = await memberAt(address);
         if (member === null) return untried(actions, noContext(address));
-        await makeSure(member, soon());
+        const loss = await lossAt(member, { network, lanes: listing }, soon);
+        if (loss !== null) return untried(actions, loss);
         const receipt = await acting.run(
           () =>
             actVia(member, {
@@ -169,15 +172,21 @@ function openMember(
   return { connection, client, discovery: known, informer, last: null };
 }
 
-/** Watches say nothing about a member that went silent, and an action, which may take long, would find out late. */
-async function makeSure({ informer, client }: Member, signal: AbortSignal): Promise<void> {
-  if (informer === null) return;
-  try {
-    await client.until(signal).request({ method: "GET", path: kubeSystem });
-  } catch (error) {
-    informer.expect(null);
-    throw error;
-  }
+/**
+ * Why a watched member cannot be acted on, or null: watches say nothing about one that went silent, and an action, which
+ * may take long, would find out late.
+ */
+async function lossAt({ informer, client }: Member, turns: Turns, soon: () => AbortSignal): Promise<string | null> {
+  if (informer === null) return null;
+  return inTurn(turns, async () => {
+    try {
+      await client.until(soon()).request({ method: "GET", path: kubeSystem });
+      return null;
+    } catch (error) {
+      informer.expect(null);
+      return lossOf(error).message;
+    }
+  });
 }
 
 /** An action leaves as many sockets behind as it had requests at once; the most recently used are kept. */

@@ -3,23 +3,19 @@ import type { Observation } from "../../core/model/observation.ts";
 import { carriedOver } from "./carry-over.ts";
 import type { Client } from "./client.ts";
 import type { Discovery } from "./discovery.ts";
-import type { Network } from "./exchange.ts";
-import type { Limiter } from "./limiter.ts";
 import { MemberWatch } from "./member-watch.ts";
 import { type Asking, lossOf, unreachableBy } from "./observe.ts";
+import { inTurn, type Turns } from "./turn.ts";
 import type { Written } from "./written.ts";
 
 /** What informers of one fleet share. */
-export interface Watching {
-  readonly network: Network;
+export interface Watching extends Turns {
   /** Told when a member is different from what was last seen of it. */
   readonly ring: () => void;
   /** How long listing a member may take. */
   readonly deadlineMs: number;
   /** How often a member is asked whether it is still there, and for what no watch tells of. */
   readonly heartbeatMs: number;
-  /** How many members are listed at once: after a loss of the network, all of them have to be. */
-  readonly lanes: Limiter;
 }
 
 /** Whom an informer asks. */
@@ -35,9 +31,6 @@ const beatsBetweenLists = 10;
 
 /** A member about which nobody asked for so many heartbeats is none of ours any more, and is not watched. */
 const beatsUnasked = 5;
-
-/** A member that answers late gives its lane to the next one (`security.md` I-17). */
-const laneMs = 1_000;
 
 const firstRetryMs = 1_000;
 const lastRetryMs = 16_000;
@@ -281,18 +274,4 @@ function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value
     settle = resolve;
   });
   return { promise, resolve: (value) => settle(value) };
-}
-
-/** Does a task that never rejects in a lane, which it leaves early when it takes long. */
-function inTurn<T>({ lanes, network }: Watching, task: () => Promise<T>): Promise<T> {
-  return new Promise((resolve) => {
-    void lanes.run(async () => {
-      const over = new AbortController();
-      const going = task().then((result) => {
-        over.abort();
-        resolve(result);
-      });
-      await Promise.race([going, network.pause(laneMs, over.signal).catch(() => {})]);
-    });
-  });
 }

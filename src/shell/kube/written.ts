@@ -28,6 +28,7 @@ export function recording(client: Client, note: (written: Written) => void): Cli
     },
     list: (it) => client.list(it),
     watch: (it, onEvent) => client.watch(it, onEvent),
+    pause: (ms) => client.pause(ms),
     until: (signal) => recording(client.until(signal), note),
     close: () => client.close(),
   };

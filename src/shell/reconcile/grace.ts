@@ -33,7 +33,16 @@ interface Begun<T> {
   isWaitedFor: boolean;
 }
 
-/** What came late and was not taken for so long says nothing about the member as it is now. */
+/** What a member was asked, and where: under another context, its name means another cluster. */
+interface Question {
+  readonly context: string;
+  readonly begun: Begun<Observation | null>;
+}
+
+/**
+ * What came late and was not taken for so long says nothing about the member as it is now. However old, no action of ours is
+ * later: until it is taken there is no observation, so nothing is planned for its member.
+ */
 const longestKept = seconds(10);
 
 /**
@@ -45,7 +54,7 @@ const longestKept = seconds(10);
  */
 export function withGrace(fleet: Fleet, options: GraceOptions): PatientFleet {
   const { clock, ring, report } = options;
-  const asked = new Map<ClusterName, Begun<Observation | null>>();
+  const asked = new Map<ClusterName, Question>();
   const acting = new Map<ClusterName, Begun<Receipt | null>>();
   const patience = patienceOf(options);
   const heard = new Set<ClusterName>();
@@ -53,18 +62,19 @@ export function withGrace(fleet: Fleet, options: GraceOptions): PatientFleet {
   return {
     async observe({ name, context }) {
       if (acting.has(name)) return null;
-      const known = asked.get(name);
+      const last = asked.get(name);
+      const known = last?.context === context ? last.begun : null;
       // It had its grace in an earlier pass.
-      if (known !== undefined && known.outcome === null) return null;
+      if (known !== null && known.outcome === null) return null;
       const isFresh = known?.outcome != null && clock.now() <= later(known.outcome.at, longestKept);
-      const question = isFresh ? known : begin(clock, fleet.observe({ name, context }), ring);
-      asked.set(name, question);
-      await patience.waitFor(question, heard.has(name));
-      if (question.outcome === null) return null;
+      const begun = isFresh ? known : begin(clock, fleet.observe({ name, context }), ring);
+      asked.set(name, { context, begun });
+      await patience.waitFor(begun, heard.has(name));
+      if (begun.outcome === null) return null;
       asked.delete(name);
       if (!heard.has(name)) patience.noteNews();
       heard.add(name);
-      return question.outcome.it;
+      return begun.outcome.it;
     },
     async act(member, actions) {
       if (acting.has(member.name)) return null;

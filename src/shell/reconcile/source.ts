@@ -39,7 +39,8 @@ export async function readSource(
       };
     }
   }
-  const intent = await intentAt(repository, head, state, memory);
+  const isRewrite = accepted !== null && isAccepted(settings, accepted, head);
+  const intent = await intentAt(repository, head, { state, memory, isRewrite });
   if (intent.files.size === 0 && state.accepted.size > 0) {
     const message = "it holds no file that is read; what was accepted before stays in force";
     return { intent: await acceptedIntent(repository, state, memory), reasons: [held("SourceEmpty", head, message)] };
@@ -57,8 +58,18 @@ const held = (code: "HistoryRewritten" | "SourceEmpty", head: Commit, message: s
 const isAccepted = ({ acceptRewrite }: Settings, from: Commit, to: Commit): boolean =>
   acceptRewrite !== null && acceptRewrite.from === from && acceptRewrite.to === to;
 
-/** The intent of one commit. A commit that changes no file we read is named by the one that last did. */
-async function intentAt(repository: Repository, head: Commit, state: State, memory: Memory): Promise<Intent> {
+interface Reading {
+  readonly state: State;
+  readonly memory: Memory;
+  /** The head was accepted although it does not descend from what was accepted before. */
+  readonly isRewrite: boolean;
+}
+
+/**
+ * The intent of one commit. A commit that changes no file we read is named by the one that last did, unless history was
+ * rewritten: what comes next descends from the new one only.
+ */
+async function intentAt(repository: Repository, head: Commit, { state, memory, isRewrite }: Reading): Promise<Intent> {
   const of = acceptedStateOf(state);
   const seen = memory.intent;
   if (seen !== null && seen.head === head && sameState(seen.of, of)) return seen.value;
@@ -66,7 +77,8 @@ async function intentAt(repository: Repository, head: Commit, state: State, memo
   const files = await filesAt(repository, head, memory);
   const accepted = await acceptedFiles(repository, of, memory);
   const intent = readIntent({ commit: head, files: [...files.values()], accepted });
-  const isSame = of.commit !== null && sameFiles(intent.files, of.files) && sameHolds(intent.holds, of.holds);
+  const isSame =
+    !isRewrite && of.commit !== null && sameFiles(intent.files, of.files) && sameHolds(intent.holds, of.holds);
   const named = isSame ? { ...intent, commit: of.commit ?? head } : intent;
   const value = likeBefore(seen?.value ?? null, named);
   memory.intent = { head, of, value };

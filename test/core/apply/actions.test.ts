@@ -112,7 +112,7 @@ function bindingOf(change: Partial<Binding>): Binding {
 }
 
 const leaving = (...keys: readonly ObjectKey[]): Binding["leaving"] =>
-  keys.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit }));
+  keys.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit, released: false }));
 
 const removing = (...keys: readonly ObjectKey[]): Partial<Binding> => ({
   removal: { sequence: 6 as Sequence, since: now, cause: "c" as Commit, propagation: "Delete" },

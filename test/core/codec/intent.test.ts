@@ -173,6 +173,33 @@ describe("unreadable is never deleted (RULINGS.md D 2)", () => {
   });
 });
 
+describe("what has a document that cannot be used is not absent (RULINGS.md D 2)", () => {
+  const broken = web.replace("a: b", "a: *x");
+  const cases: readonly [claim: string, commits: readonly Files[], want: readonly string[]][] = [
+    ["nobody knows an earlier version", [{ "a.yaml": broken, "b.yaml": api }], ["/ConfigMap/web/web"]],
+    ["a kind that nobody serves", [{ "a.yaml": web.replace("ConfigMap", "ConfigMpa") }], ["/ConfigMpa/web/web"]],
+    ["a member's", [{ "c.yaml": cluster("eu", "env: [x]") }], ["cluster.kubernetes-fleet.io/MemberCluster//eu"]],
+    [
+      "two documents of one object, of several",
+      [
+        {
+          "a.yaml": web,
+          "p.yaml": placement("p", "  policy: {}\n"),
+          "q.yaml": placement("p"),
+          "z.yaml": `${api}---\n${api}`,
+        },
+      ],
+      ["/ConfigMap/web/api", "placement.kubernetes-fleet.io/ClusterResourcePlacement//p"],
+    ],
+    ["an earlier version is in force", [{ "a.yaml": web }, { "a.yaml": broken }], []],
+    ["the document is gone", [{ "a.yaml": broken, "b.yaml": api }, { "b.yaml": api }], []],
+  ];
+  for (const [claim, commits, want] of cases)
+    it(claim, () => {
+      expect([...readAll(...commits).unusable]).toEqual(want);
+    });
+});
+
 describe("two documents of one object", () => {
   it("B-82 neither counts, both are named, the accepted version stays", () => {
     const intent = readAll({ "a.yaml": web }, { "a.yaml": web, "b.yaml": `${api}---\n${web}` });

@@ -290,7 +290,7 @@ const binding = (random: Random, name: ClusterName, of: string): Binding => ({
     cause: commit(random),
     propagation: random.pick(["Delete", "Abandon"] as const),
   })),
-  leaving: many(random, 3, () => ({ id: objectId(random), cause: commit(random) })),
+  leaving: many(random, 3, () => ({ id: objectId(random), cause: commit(random), released: random.below(2) === 0 })),
   facts: maybe(random, () => facts(random)),
   conditions: many(random, 4, () => condition(random)),
 });

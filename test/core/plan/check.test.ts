@@ -253,7 +253,7 @@ const doctored: readonly {
     of: removing(),
     doctor: (made) =>
       withBinding(made, ({ leaving }) => ({
-        leaving: [...leaving, ...nine.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit }))],
+        leaving: [...leaving, ...nine.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit, released: false }))],
       })),
   },
   {

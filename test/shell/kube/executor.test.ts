@@ -140,6 +140,25 @@ describe("what existed before is never taken for ours", () => {
   });
 });
 
+describe("a member that became another cluster after it was looked at", () => {
+  it("is asked who it is once more, and gets nothing written", async () => {
+    const own = await startSimulated();
+    const { act, see, fleet, client } = await stageOn(own);
+    const cluster = own.server.cluster("admin");
+    const seen = await see();
+    cluster.control({ reset: true, resetCounters: true });
+    const before = cluster.all();
+    const { interrupted, ...counts } = await act({ placement: "swap", apply: [namespace("swap")] });
+    expect(interrupted).toBe(`it is another cluster now (kube-system ${cluster.uid}, not ${seen.clusterUid})`);
+    expect({ ...counts, interrupted: null }).toEqual(receipt({}));
+    expect(cluster.counters.mutating).toBe(0);
+    expect(cluster.all()).toEqual(before);
+    client.close();
+    await fleet.close();
+    await own.close();
+  });
+});
+
 describe("an executor that froze after its claim", () => {
   it("deletes and releases nothing that a later decision has written since", async () => {
     const settings = configMap("frozen/a", { a: "1" });

@@ -77,6 +77,20 @@ describe("a member that is asked", () => {
     expect(asked.length).toBe(2);
   });
 
+  test("is asked anew under a new context: what the old one says is about another cluster", async () => {
+    void fleet.observe(member);
+    await clock.advance(1_000);
+    const moved = fleet.observe({ ...member, context: "elsewhere" });
+    expect(asked.length).toBe(2);
+    asked[0]?.({ ...seen, message: "of another cluster" });
+    await settled();
+    expect(await soFar(moved)).toBe("waiting");
+    asked[1]?.(seen);
+    expect(await moved).toBe(seen);
+    void fleet.observe(member);
+    expect(asked.length).toBe(3);
+  });
+
   test("costs a pass its grace once, whatever the number of silent members", async () => {
     const both = Promise.all([fleet.observe(member), fleet.observe(other)]);
     await settled();

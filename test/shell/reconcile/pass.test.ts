@@ -80,6 +80,22 @@ test("a rewritten history is not believed until somebody accepts exactly that re
   expect(stage.hub.stateFile("placements/payments/placement.yaml")).toBeNull();
 });
 
+test("a rewritten history that holds the same files is accepted for good", async () => {
+  await rest(await stage.reconciler());
+  const { clone } = stage.hub;
+  const old = gitIn(clone, ["rev-parse", "HEAD"]) as Commit;
+  gitIn(clone, ["commit", "--quiet", "--amend", "-m", "In other words"]);
+  gitIn(clone, ["push", "--quiet", "--force", "origin", "main"]);
+  const head = gitIn(clone, ["rev-parse", "HEAD"]) as Commit;
+  await rest(await stage.reconciler(), { ...once, acceptRewrite: { from: old, to: head } });
+
+  await stage.hub.edit("resources/platform/config.yaml", "720h", "360h");
+  stage.hub.push("Renew earlier");
+  expect((await rest(await stage.reconciler())).plan.reasons).not.toContainEqual(
+    expect.objectContaining({ kind: "sourceHeld" }),
+  );
+});
+
 test("a file that is far too large costs only itself, and is not read to its end", async () => {
   await rest(await stage.reconciler());
   await stage.hub.write("resources/huge.yaml", `kind: ConfigMap\n# ${"x".repeat(3 << 20)}\n`);

@@ -1,0 +1,20 @@
+import type { Binding, Ledger, PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { Commit } from "../../src/core/model/value.ts";
+import type { Judge, PassFacts } from "./judge.ts";
+
+/** One commit of the state branch, beside the one before it. */
+export interface Page {
+  readonly facts: PassFacts;
+  readonly commit: Commit;
+  readonly before: Ledger | null;
+  readonly after: Ledger;
+}
+
+/** A promise about one commit of the state branch. */
+export type PageRule = (page: Page, judge: Judge) => Iterable<string>;
+
+/** Every binding of a ledger, with the record of its placement. */
+export const bindingsOf = (ledger: Ledger | null): readonly (readonly [PlacementRecord, Binding])[] =>
+  [...(ledger?.placements.values() ?? [])].flatMap((record) =>
+    [...record.bindings.values()].map((it) => [record, it] as const),
+  );
