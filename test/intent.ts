@@ -12,6 +12,14 @@ import {
   placementKey,
   type ResourceSelector,
 } from "../src/core/model/placement.ts";
+import {
+  runKey,
+  type Stage,
+  strategyKey,
+  type UpdateRun,
+  type UpdateRunSpec,
+  type UpdateStrategy,
+} from "../src/core/model/update-run.ts";
 import { type ClusterName, minutes, seconds } from "../src/core/model/value.ts";
 
 /** Values of an intent from short words: `Deployment web/app`, `env=prod`, `PickN 3`. */
@@ -91,6 +99,7 @@ export function placementOf({ name, policy, options }: PlacementWords): Placemen
       resourceSelectors: namespaces.map(namespaceSelector),
       policy,
       strategy: {
+        type: named.has("external") ? "External" : "RollingUpdate",
         rollingUpdate: {
           maxUnavailable: boundOf(named.get("unavailable") ?? "25%"),
           maxSurge: boundOf(named.get("surge") ?? "25%"),
@@ -117,8 +126,53 @@ const namespaceSelector = (name: string): ResourceSelector => ({
   selectionScope: "NamespaceWithResources",
 });
 
-const boundOf = (text: string): CountOrPercent =>
+/** `3` or `25%`. */
+export const boundOf = (text: string): CountOrPercent =>
   text.endsWith("%") ? { percent: Number(text.slice(0, -1)) } : { count: Number(text) };
+
+/**
+ * A stage in one word: `canary:env=canary`, then what else it has, each after a slash: `2` or `50%` at a time, `sort=order`,
+ * `ask-before`, `ask-after`, `wait=60` minutes, `fail=1`. Without labels it selects everything.
+ */
+export function stageOf(word: string): Stage {
+  const [head = "", ...options] = word.split("/");
+  const [name = "", label] = head.split(":");
+  const named = new Map(options.map((it) => [it.split("=")[0] ?? "", it.slice(it.indexOf("=") + 1)]));
+  const amount = options.find((it) => /^\d+%?$/.test(it));
+  const wait = named.get("wait");
+  return {
+    name,
+    selector: label === undefined ? {} : { matchLabels: labelsOf([label]) },
+    sortingLabelKey: named.get("sort") ?? null,
+    maxConcurrency: boundOf(amount ?? "1"),
+    before: named.has("ask-before") ? [{ kind: "Approval" }] : [],
+    after: [
+      ...(named.has("ask-after") ? [{ kind: "Approval" } as const] : []),
+      ...(wait === undefined ? [] : [{ kind: "TimedWait", wait: minutes(Number(wait)) } as const]),
+    ],
+    maxFailures: boundOf(named.get("fail") ?? "0"),
+  };
+}
+
+/** A strategy of these stages, see {@link stageOf}. */
+export const strategyOf = (name: string, stages: readonly string[]): UpdateStrategy => ({
+  key: strategyKey(null, name),
+  scope: "Cluster",
+  namespace: null,
+  name,
+  stages: stages.map(stageOf),
+  source: { path: `strategies/${name}.yaml`, document: 0, line: 1, column: 1 },
+});
+
+/** A run of a placement: by a strategy, of an index or of what is selected when it is initialized. */
+export const runOf = (name: string, spec: UpdateRunSpec): UpdateRun => ({
+  key: runKey(null, name),
+  scope: "Cluster",
+  namespace: null,
+  name,
+  spec,
+  source: { path: `runs/${name}.yaml`, document: 0, line: 1, column: 1 },
+});
 
 /** `PickAll`, `PickAll env=prod`, `PickN 3`, `PickFixed m1,m2`. */
 export function policyOf(kind: string, argument: string | undefined): PlacementPolicy {

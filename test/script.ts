@@ -1,10 +1,20 @@
+import type { ApprovalFile } from "../src/core/model/approval-file.ts";
+import type { DisruptionBudget } from "../src/core/model/eviction.ts";
 import { emptyLedger } from "../src/core/model/ledger.ts";
 import { objectIdOf, objectText } from "../src/core/model/manifest.ts";
 import type { Departure, PlacementActions } from "../src/core/model/plan.ts";
-import { type ClusterName, instantText, minutes, type PlacementKey } from "../src/core/model/value.ts";
+import { runKey, strategyKey, type UpdateRunSpec } from "../src/core/model/update-run.ts";
+import {
+  type BlobId,
+  type ClusterName,
+  instantText,
+  minutes,
+  type PlacementKey,
+  seconds,
+} from "../src/core/model/value.ts";
 import { reasonText } from "../src/core/plan/explain.ts";
 import { narrate } from "../src/core/plan/narrate.ts";
-import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "./intent.ts";
+import { boundOf, clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "./intent.ts";
 import type { Death } from "./member.ts";
 import { type Fate, holdOf, type Passed, World, write } from "./world.ts";
 
@@ -65,6 +75,54 @@ const edits: Readonly<Record<string, Command>> = {
   confirm(world) {
     for (const { digest } of (world.news ?? world.head).deletions.held) world.confirmations.add(digest);
   },
+  strategy: (world, [name = "", ...stages]) => {
+    const strategy = strategyOf(name, stages);
+    world.strategies.set(strategy.key, strategy);
+  },
+  run(world, [name = "", placement = "", strategy = "", state = "Run", index]) {
+    const resourceIndex = index ?? null;
+    const spec = { placement: placement as PlacementKey, strategy: strategyKey(null, strategy), resourceIndex };
+    world.runs.set(runKey(null, name), runOf(name, { ...spec, state: state as UpdateRunSpec["state"] }));
+  },
+  set(world, [name = "", state = ""]) {
+    const run = world.runs.get(runKey(null, name));
+    if (run === undefined) throw new Error(`there is no run ${name}`);
+    world.runs.set(run.key, { ...run, spec: { ...run.spec, state: state as UpdateRunSpec["state"] } });
+  },
+  "drop-run": (world, [name = ""]) => void world.runs.delete(runKey(null, name)),
+  "allow-unsigned": (world) => {
+    world.fleet = { ...world.fleet, unsignedApprovals: "allow" };
+  },
+  reply(world, [run = "", stage = "", when = "", decision = "Approve", principal = "ann"]) {
+    const record = (world.news ?? world.head).runs.get(runKey(null, run));
+    const at = record?.plan?.stages.findIndex((it) => it.name === stage) ?? -1;
+    const digest = record?.stages[at]?.[when === "before" ? "before" : "after"]?.digest;
+    if (digest === undefined) throw new Error(`${run} asks for nothing ${when} ${stage}`);
+    const path = `approvals/${run}/${stage}-${when}-${principal}-${decision}.yaml`;
+    const comment = "looks good";
+    world.approvals.push({
+      path,
+      blob: `blob-${path}` as BlobId,
+      digest,
+      decision: decision as ApprovalFile["decision"],
+      principal,
+      comment,
+    });
+  },
+  evict: (world, [name = "", placement = "", cluster = ""]) =>
+    void world.evictions.set(name, {
+      name,
+      placement: placement as PlacementKey,
+      cluster: cluster as ClusterName,
+      source: { path: `evictions/${name}.yaml`, document: 0, line: 1, column: 1 },
+    }),
+  budget: (world, [placement = "", bound = "", limit = ""]) =>
+    void world.budgets.set(placement as PlacementKey, {
+      placement: placement as PlacementKey,
+      bound: bound as DisruptionBudget["bound"],
+      limit: boundOf(limit),
+      source: { path: `budgets/${placement}.yaml`, document: 0, line: 1, column: 1 },
+    }),
   hold(world, [kind = "", path = ""]) {
     const group = kind === "ClusterResourcePlacement" ? "placement.kubernetes-fleet.io" : "";
     world.holds = [holdOf({ ...objectIdOf(keyOf(kind, path)), group }, "c1")];
@@ -83,6 +141,9 @@ const commands: Readonly<Record<string, Command>> = {
   restart: (world) => world.restart(),
   late: (world) => world.late.splice(0).flatMap((it) => world.act(it).map((said) => `  ! ${said}`)),
   wait: (world, [count = ""]) => world.wait(minutes(Number(count))),
+  skew(world, [ahead = ""]) {
+    world.clockOffset = seconds(Number(ahead));
+  },
   show: (world, names) =>
     names.flatMap((name) => world.carried(name).map((it, at) => `${at === 0 ? `  ${name}: ` : "      "}${it}`)),
   ready(world, names) {

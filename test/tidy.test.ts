@@ -19,6 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/health": ["core/model"],
   "core/apply": ["core/model"],
   "core/status": ["core/model"],
+  "core/trust": ["core/model"],
   "core/plan": [
     "core/model",
     "core/schedule",
@@ -27,6 +28,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/health",
     "core/apply",
     "core/status",
+    "core/trust",
   ],
   "shell/reconcile": ["core/model", "core/codec", "core/plan", "core/status"],
   "shell/git": [
@@ -59,6 +61,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "shell/kube",
     "shell/host",
     "npm:commander",
+    "npm:yaml",
     "node:*",
   ],
 };

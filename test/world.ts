@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ApprovalFile } from "../src/core/model/approval-file.ts";
 import type { MemberCluster } from "../src/core/model/cluster.ts";
+import type { DisruptionBudget, Eviction } from "../src/core/model/eviction.ts";
 import { defaultFleet, type FleetSpec } from "../src/core/model/fleet.ts";
 import type { Hold, Intent } from "../src/core/model/intent.ts";
 import { emptyLedger, type Ledger } from "../src/core/model/ledger.ts";
@@ -17,6 +19,7 @@ import type { Override } from "../src/core/model/override.ts";
 import type { Placement } from "../src/core/model/placement.ts";
 import type { ClusterActions, Plan, World as Seen } from "../src/core/model/plan.ts";
 import { builtInScopes } from "../src/core/model/scope.ts";
+import type { UpdateRun, UpdateStrategy } from "../src/core/model/update-run.ts";
 import {
   type BlobId,
   type ClusterName,
@@ -27,6 +30,9 @@ import {
   type Instant,
   later,
   type PlacementKey,
+  type RunKey,
+  type StrategyKey,
+  seconds,
 } from "../src/core/model/value.ts";
 import { check } from "../src/core/plan/check.ts";
 import { plan, sealed } from "../src/core/plan/plan.ts";
@@ -77,11 +83,18 @@ export class World {
   readonly confirmations = new Set<Digest>();
   holds: readonly Hold[] = [];
   unusable: ReadonlySet<ObjectKey> = new Set();
+  readonly runs = new Map<RunKey, UpdateRun>();
+  readonly strategies = new Map<StrategyKey, UpdateStrategy>();
+  readonly evictions = new Map<string, Eviction>();
+  readonly budgets = new Map<PlacementKey, DisruptionBudget>();
+  readonly approvals: ApprovalFile[] = [];
   readonly members = new Map<ClusterName, Member>();
   /** Actions that slow executors still have in their hands. */
   readonly late: ClusterActions[] = [];
   /** Members that are not asked. */
   isBlind = false;
+  /** By how much our clock is ahead of every member's; null: none of them tells the time. */
+  clockOffset: DurationMs | null = seconds(0);
   private commits = 0;
   private cached: Intent | null = null;
   private readonly said = new Map<ClusterName, Observation>();
@@ -117,6 +130,12 @@ export class World {
       clusters: sorted(this.clusters),
       placements: sorted(this.placements),
       overrides: [...this.overrides.values()],
+      runs: sorted(this.runs),
+      strategies: sorted(this.strategies),
+      evictions: sorted(this.evictions),
+      budgets: sorted(this.budgets),
+      approvals: [...this.approvals],
+      hasTrust: false,
       objects: sorted(this.objects),
       scopes: builtInScopes,
       confirmations: new Set(this.confirmations),
@@ -144,15 +163,22 @@ export class World {
     const { now, patience } = this;
     const intent = this.intent();
     const ledger = this.news ?? this.head;
-    return { intent, ledger, observed: this.observe(), archive: this.archive(intent, ledger), now, patience };
+    const archive = this.archive(intent, ledger);
+    const observed = this.observe();
+    const telling = [...observed.values()].filter((it) => it.kind === "reached").length;
+    return { intent, ledger, observed, archive, now, clockOffset: telling < 3 ? null : this.clockOffset, patience };
   }
 
   /** Manifests of earlier commits that targets name, as the shell would fetch them: no others. */
-  private archive({ objects }: Intent, { placements }: Ledger): ReadonlyMap<Digest, Manifest> {
+  private archive({ objects, runs: asked }: Intent, { placements, runs }: Ledger): ReadonlyMap<Digest, Manifest> {
     const current = new Set([...objects.values()].map((it) => it.digest));
     const archive = new Map<Digest, Manifest>();
     for (const { bindings, resourceSnapshots } of placements.values()) {
-      const named = new Set([...bindings.values()].map((it) => it.target?.resourceIndex));
+      const named = new Set([
+        ...[...bindings.values()].map((it) => it.target?.resourceIndex),
+        ...[...runs.values()].map((it) => it.plan?.resourceIndex),
+        ...[...asked.values()].map((it) => Number(it.spec.resourceIndex ?? -1)),
+      ]);
       for (const { digest } of resourceSnapshots.filter((it) => named.has(it.index)).flatMap((it) => it.resources)) {
         const manifest = this.texts.get(digest);
         if (manifest !== undefined && !current.has(digest)) archive.set(digest, manifest);

@@ -1,6 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { DurationMs } from "../core/model/value.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { outputOption, withHub, withHubAndOutput } from "./options.ts";
+import { addRollouts } from "./rollout-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
 declare const FLOTILLA_VERSION: string | undefined;
@@ -36,6 +38,7 @@ function programOf(terminal: Terminal, finish: Finish): Command {
   addTrying(program, terminal, finish);
   addActing(program, terminal, finish);
   addReading(program, terminal, finish);
+  addRollouts(program, terminal, finish);
   return program;
 }
 
@@ -45,7 +48,7 @@ function addTrying(program: Command, terminal: Terminal, finish: Finish): void {
   program
     .command("demo")
     .description(
-      "a whole fleet in one process: a placement, an update, an override, a cluster that fails and comes back",
+      "a whole fleet in one process: placed, updated, overridden, broken and healed; a staged rollout, and the way back",
     )
     .action(async () => finish(await (await import("./commands/demo.ts")).demo(terminal)));
   program
@@ -68,11 +71,11 @@ function addActing(program: Command, terminal: Terminal, finish: Finish): void {
     .action(async (path, options) =>
       finish((await import("./commands/validate.ts")).validate({ path, ...options }, terminal)),
     );
-  withHub(program.command("plan"))
+  withHubAndOutput(program.command("plan"))
     .description("what the next reconcile would decide; contacts members only when --kubeconfig is given")
     .addOption(kubeconfigOption("contexts that lead to the members", "no member is asked"))
     .action(async (options) => finish(await (await import("./commands/plan.ts")).planCommand(options, terminal)));
-  withHub(program.command("reconcile"))
+  withHubAndOutput(program.command("reconcile"))
     .description("passes until everything that can be done now is done; with --watch, for ever")
     .addOption(kubeconfigOption("contexts that lead to the members", "KUBECONFIG or ~/.kube/config"))
     .option("--watch", "keep reconciling: a daemon")
@@ -89,13 +92,14 @@ function addActing(program: Command, terminal: Terminal, finish: Finish): void {
 
 function addReading(program: Command, terminal: Terminal, finish: Finish): void {
   withHub(program.command("get"))
-    .description("what is recorded: placements, clusters or bindings")
-    .argument("<kind>", "placements, clusters or bindings")
+    .description("what is recorded: placements, clusters, bindings, runs or approvals")
+    .argument("<kind>", "placements, clusters, bindings, runs or approvals")
     .argument("[name]", "only this one; for bindings, those of this placement")
+    .addOption(outputOption(["text", "wide", "name", "json", "yaml"]))
     .action(async (kind, name, options) =>
       finish(await (await import("./commands/get.ts")).get({ kind, name: name ?? null, ...options }, terminal)),
     );
-  withHub(program.command("explain"))
+  withHubAndOutput(program.command("explain"))
     .description("why a placement is where it is, and why not elsewhere")
     .argument("<placement>", "name, or namespace/name")
     .option("--cluster <name>", "only this cluster")
@@ -103,26 +107,6 @@ function addReading(program: Command, terminal: Terminal, finish: Finish): void 
       finish(await (await import("./commands/explain.ts")).explain({ placement, ...options }, terminal)),
     );
 }
-
-const withHub = (command: Command): Command =>
-  command
-    .addOption(
-      new Option("--repo <path|url>", "the hub").default(null, "the remote origin of the repository here, or itself"),
-    )
-    .option("--branch <name>", "source branch", "main")
-    .option("--state-branch <name>", "branch that flotilla writes", "fleet/state")
-    .addOption(
-      new Option("--git <engine>", "the git program, or isomorphic-git, which needs none and speaks http(s) only")
-        .choices(["auto", "iso", "program"])
-        .default("auto"),
-    )
-    .addOption(
-      new Option("--cache <folder>", "where mirrors of remote hubs are kept").default(null, "~/.cache/flotilla"),
-    )
-    .addOption(outputOption());
-
-const outputOption = (): Option =>
-  new Option("-o, --output <format>", "output format").choices(["text", "json", "yaml"]).default("text");
 
 const kubeconfigOption = (description: string, preset: string): Option =>
   new Option("--kubeconfig <file>", description).default(null, preset);

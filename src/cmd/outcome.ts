@@ -7,6 +7,13 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 export const codeOfProblems = (problems: readonly Problem[]): ExitCode =>
   problems.some((it) => it.severity === "error") ? exitCodes.problems : exitCodes.done;
 
+/**
+ * The same for a command that carries things out: what a run, an eviction or a budget is about stands in its status there,
+ * and outlives it once it has ended (`RULINGS.md` E, R rules).
+ */
+export const codeOfFiles = (problems: readonly Problem[]): ExitCode =>
+  codeOfProblems(problems.filter((it) => it.code !== "FLT1314"));
+
 /** How a command ends that leaves things as these reasons say. */
 export const codeOfReasons = (reasons: readonly Reason[]): ExitCode =>
   reasons.some((it) => weightOf(it) === "stuck") ? exitCodes.stuck : exitCodes.done;

@@ -8,10 +8,13 @@ const patterns = {
   placements: /^(?:namespaces\/(?<namespace>[^/]+)\/)?placements\/(?<name>[^/]+)\/placement\.yaml$/,
   clusters: /^clusters\/(?<name>[^/]+)\.yaml$/,
   bindings: /^(?:namespaces\/(?<namespace>[^/]+)\/)?placements\/(?<name>[^/]+)\/bindings\.yaml$/,
+  runs: /^(?:namespaces\/(?<namespace>[^/]+)\/)?runs\/(?<name>[^/]+)\/run\.yaml$/,
+  plans: /^(?:namespaces\/(?<namespace>[^/]+)\/)?runs\/(?<name>[^/]+)\/plan\.yaml$/,
+  approvals: /^(?:namespaces\/(?<namespace>[^/]+)\/)?approvals\/(?<name>[^/]+)\.yaml$/,
 } as const;
 
 /**
- * KubeFleet's objects as the state branch holds them; those of one placement or cluster when a key is given: `name`, or
+ * KubeFleet's objects as the state branch holds them; those of one placement, cluster or run when a key is given: `name`, or
  * `namespace/name`.
  */
 export async function recorded(

@@ -26,16 +26,22 @@ function annotation({ severity, path, line, column, code, message, fix }: Proble
   return `::${levels[severity]} ${where}::${data(`${message}; ${fix}`)}`;
 }
 
-/** Reasons for people: what is stuck first, then what is waited for, then what is to be known. */
-export function reasonLines(reasons: readonly Reason[]): readonly string[] {
+/**
+ * Reasons for people: what is stuck first, then what is waited for, then what is to be known.
+ *
+ * What is only foretold has not been recorded: there is no request yet that could be shown.
+ */
+export function reasonLines(reasons: readonly Reason[], when: "recorded" | "foretold"): readonly string[] {
   const of = (weight: ReturnType<typeof weightOf>): readonly string[] =>
     reasons
       .filter((it) => weightOf(it) === weight)
-      .flatMap((it) => [`${weight}: ${oneLine(reasonText(it))}`, ...remedy(it)]);
+      .flatMap((it) => [`${weight}: ${oneLine(reasonText(it))}`, ...remedy(it, when)]);
   return [...of("stuck"), ...of("waiting"), ...of("notice")];
 }
 
-function remedy(reason: Reason): readonly string[] {
+function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[] {
+  if (reason.kind === "run" && reason.wait.kind === "approval" && when === "recorded")
+    return [`  the file that answers it: flotilla describe run ${reason.run}`];
   if (reason.kind !== "confirmationNeeded") return [];
   const { path, text } = confirmationFile(reason.digest);
   const file = text.trimEnd().split("\n");

@@ -1,12 +1,13 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { DurationMs } from "../core/model/value.ts";
+import { identityAt, openAuthor } from "../shell/git/author.ts";
 import { localGitDir, openRepository } from "../shell/git/open.ts";
 import { originOf } from "../shell/git/origin.ts";
 import { watchRepository } from "../shell/git/watch.ts";
 import { systemClock } from "../shell/host/clock.ts";
 import { kubeFleet } from "../shell/kube/fleet.ts";
-import type { Fleet, Ports, Repository } from "../shell/reconcile/ports.ts";
+import type { Author, Fleet, Ports, Repository } from "../shell/reconcile/ports.ts";
 
 /** Options that every command which reads the hub has. */
 export interface HubOptions {
@@ -55,6 +56,22 @@ export async function openHub(hub: HubOptions, environment: Environment): Promis
   });
 }
 
+/** Opens the work tree that a person's commands write in: the one at `--repo`, or the one that they run in. */
+export const openWorkTree = ({ repo }: Pick<HubOptions, "repo">): Promise<Author> => openAuthor(repo ?? ".");
+
+/** Opens what is recorded of a work tree's fleet: there, or at its remote `origin` where the state branch is not there. */
+export async function openRecord(hub: HubOptions, environment: Environment): Promise<Repository> {
+  const here = await openHub(hub, environment);
+  if (hub.repo === null) return here;
+  const origin = (await here.heads()).state === null ? await originOf(hub.repo) : null;
+  if (origin === null) return here;
+  await here.close();
+  return openHub({ ...hub, repo: origin }, environment);
+}
+
+/** How git calls whoever runs us; null when it does not know. */
+export const ownIdentity = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => identityAt(repo ?? ".");
+
 /** Rings when a hub on this machine changes. A hub elsewhere has nothing to watch: it is polled. */
 export async function watchHub(hub: HubOptions, ring: () => void, signal: AbortSignal): Promise<void> {
   const folder = await localGitDir(await repoOf(hub));
@@ -83,5 +100,6 @@ const noFleet: Fleet = {
     failed: 0,
     interrupted: "this command contacts no member",
   }),
+  clockOffsets: () => [],
   close: async () => {},
 };

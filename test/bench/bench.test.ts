@@ -45,6 +45,7 @@ test("the bench takes every case to its end", async () => {
     { name: "idle", decides: false, reads: expect.any(Boolean), writes: false, hasMemory: true },
     { name: "new", decides: true, reads: true, writes: true, hasMemory: true },
     { name: "edit", decides: true, reads: true, writes: true, hasMemory: true },
+    { name: "run", decides: true, reads: true, writes: true, hasMemory: true },
     { name: "what-if", decides: false, reads: false, writes: false, hasMemory: true },
   ]);
   for (const { when, commits } of outcomes) {

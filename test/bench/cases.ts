@@ -4,11 +4,12 @@ import type { Members } from "./members.ts";
 import { beganAt, isAtRest, type Outcome, outcomeOf } from "./outcome.ts";
 import { type Reconciler, startReconciler } from "./process.ts";
 import { instant, type PassReport, type Usage } from "./protocol.ts";
+import { runFiles, stagedFiles } from "./staged.ts";
 import { whatIf } from "./what-if.ts";
-import { changeOf, type Size, workloadOf } from "./workload.ts";
+import { changeOf, type File, type Size, workloadOf } from "./workload.ts";
 
 /** The cases, in the order in which they are run on one hub. */
-export const caseNames = ["nothing", "restart", "idle", "new", "edit", "what-if"] as const;
+export const caseNames = ["nothing", "restart", "idle", "new", "edit", "run", "what-if"] as const;
 /** One of {@link caseNames}. */
 export type CaseName = (typeof caseNames)[number];
 
@@ -47,13 +48,14 @@ export async function runCases(
     tell("nothing", await fromNothing(bench, founder));
     if (bench.members.kubeconfig !== null) await founder.stop();
     if (![...wanted].some((it) => it !== "nothing")) return;
-    if (["restart", "idle", "new", "edit"].some((it) => wanted.has(it as CaseName))) {
+    if (["restart", "idle", "new", "edit", "run"].some((it) => wanted.has(it as CaseName))) {
       if (bench.members.kubeconfig !== null) daemon = start(bench, "daemon");
       tell("restart", await restart(bench, daemon));
     }
     if (wanted.has("idle")) done(await idle(bench, daemon));
-    if (wanted.has("new")) done(await push(bench, daemon, "new"));
-    if (wanted.has("edit")) done(await push(bench, daemon, "edit"));
+    for (const name of ["new", "edit"] as const)
+      if (wanted.has(name)) done(await push(bench, daemon, { name, what: pushes[name], files: changeOf(name, size) }));
+    if (wanted.has("run")) done(await stagedRun(bench, daemon));
   } finally {
     await founder.stop();
     await daemon.stop();
@@ -124,14 +126,22 @@ async function idle(bench: Bench, daemon: Reconciler): Promise<Outcome> {
   return sorted[Math.floor(sorted.length / 2)] as Outcome;
 }
 
-async function push(bench: Bench, daemon: Reconciler, name: "new" | "edit"): Promise<Outcome> {
-  const what = name === "new" ? "one new placement" : "edit of one ConfigMap, rolled out at 25 %";
+/** Something that people push, and which case that is. */
+interface Push {
+  readonly name: CaseName;
+  readonly what: string;
+  readonly files: readonly File[];
+}
+
+const pushes = { new: "one new placement", edit: "edit of one ConfigMap, rolled out at 25 %" } as const;
+
+async function push(bench: Bench, daemon: Reconciler, { name, what, files }: Push): Promise<Outcome> {
   bench.say(what);
-  const { hub, members, profiles, limitMs, size } = bench;
+  const { hub, members, profiles, limitMs } = bench;
   const [first, state] = [daemon.passes.length, hub.state()];
   const before = await daemon.begin(profiles !== null);
   const membersCpu = members.cpu();
-  const { commit, at: from } = hub.push("main", changeOf(name, size));
+  const { commit, at: from } = hub.push("main", files);
   const since = (): readonly PassReport[] => daemon.passes.slice(first);
   await daemon.until(() => since().some((it) => isAtRest(it, commit)), what, limitMs);
   await profiled(bench, daemon, name);
@@ -139,6 +149,21 @@ async function push(bench: Bench, daemon: Reconciler, name: "new" | "edit"): Pro
   // The next case is to find a daemon with nothing left to write down.
   if (!bench.hurry) await daemon.until(() => isCalm(since()), `${what}: the record of it`, limitMs);
   return finish(bench, name, { what, from, before, passes: since(), membersCpu, state }, used);
+}
+
+/** From the commit of a run to the record that it succeeded; what it changes was brought there by another one. */
+async function stagedRun(bench: Bench, daemon: Reconciler): Promise<Outcome> {
+  bench.say("a placement that moves by runs alone");
+  const first = daemon.passes.length;
+  const { commit } = bench.hub.push("main", stagedFiles());
+  const isFounded = (): boolean =>
+    daemon.passes.slice(first).some((it) => isAtRest(it, commit)) && isCalm(daemon.passes);
+  await daemon.until(isFounded, "the run that founds it", bench.limitMs);
+  const what = "a staged run of one ConfigMap over all members: 3 stages at 50 %";
+  const outcome = await push(bench, daemon, { name: "run", what, files: runFiles("measured", "edited") });
+  const failed = daemon.passes.at(-1)?.waiting["runFailed"] ?? 0;
+  if (failed > 0) throw new Error("the run failed");
+  return outcome;
 }
 
 /** Nothing moves, and nothing is left to be written down. */

@@ -28,6 +28,7 @@ export function perfectFleet(names: readonly string[]): Fleet {
       const created = actions.placements.reduce((sum, it) => sum + it.apply.length, 0);
       return { cluster: actions.cluster, created, configured: 0, deleted: 0, released: 0, failed: 0, interrupted };
     },
+    clockOffsets: () => [],
     close: async () => {},
   };
 }

@@ -74,6 +74,7 @@ function listening(fleet: Fleet): Fleet {
   return {
     observe: (member) => counted(fleet.observe(member)),
     act: (member, actions) => counted(fleet.act(member, actions)),
+    clockOffsets: () => fleet.clockOffsets(),
     close: () => fleet.close(),
   };
 }
@@ -148,11 +149,14 @@ function tellPass(result: PassResult): void {
     source: intent.commit,
     committed: committed !== null,
     acted: plan.actions.length,
-    moving: isInFlight(plan.reasons) || plan.reasons.some((it) => it.kind === "heldBack" || it.kind === "started"),
+    moving: isInFlight(plan.reasons) || plan.reasons.some((it) => onTheWay.has(it.kind)),
     deferred,
     waiting: countsOf(plan.reasons),
   });
 }
+
+/** What is said of rollouts that are not over. */
+const onTheWay: ReadonlySet<Reason["kind"]> = new Set(["heldBack", "started", "run"]);
 
 function countsOf(reasons: readonly Reason[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};

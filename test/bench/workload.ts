@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { ringOf } from "./staged.ts";
 
 /** How large a fleet is, and what it carries. */
 export interface Size {
@@ -61,6 +62,7 @@ metadata:
   labels:
     environment: ${environments[index % environments.length]}
     cell: cell-${Math.floor(index / cellSize(size))}
+    ring: ${ringOf(index)}
 spec:
   identity:
     kind: ServiceAccount

@@ -106,7 +106,7 @@ async function commit({ clone }: Hub, message: string): Promise<void> {
 }
 
 async function writeAll(hub: Hub, { members, placements }: Asked): Promise<void> {
-  for (const folder of ["clusters", "overrides", "placements", "resources"]) await hub.remove(folder).catch(() => {});
+  await hub.clear();
   await hub.write("fleet.yaml", file(openFleet));
   for (const [name, ring] of members) await hub.write(`clusters/${name}.yaml`, file(memberCluster(name, { ring })));
   for (const [name, { on, value }] of placements) {

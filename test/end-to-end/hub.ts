@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gitIn } from "../shell/git/hub.ts";
 import { projectFolder } from "./bundle.ts";
@@ -19,6 +19,8 @@ export interface Hub {
   push(message: string): string;
   /** Takes the last commit back, and pushes that. */
   revert(): void;
+  /** Takes everything out of the clone but fleet.yaml, without committing it. */
+  clear(): Promise<void>;
   /** Makes the clone what examples-repo is, without committing it. */
   restore(): Promise<void>;
   /** How many commits the state branch has; 0 when there is none. */
@@ -48,7 +50,7 @@ export async function makeHub(folder: string): Promise<Hub> {
   return hub;
 }
 
-function filesIn(clone: string): Pick<Hub, "read" | "write" | "edit" | "remove" | "restore"> {
+function filesIn(clone: string): Pick<Hub, "read" | "write" | "edit" | "remove" | "clear" | "restore"> {
   const read = (path: string): Promise<string> => readFile(join(clone, path), "utf8");
   const write = async (path: string, text: string): Promise<void> => {
     await mkdir(dirname(join(clone, path)), { recursive: true });
@@ -60,11 +62,14 @@ function filesIn(clone: string): Pick<Hub, "read" | "write" | "edit" | "remove" 
     await write(path, text.replace(from, to));
   };
   const remove = (path: string): Promise<void> => rm(join(clone, path), { recursive: true });
+  const clear = async (): Promise<void> => {
+    for (const it of await readdir(clone)) if (it !== ".git" && it !== "fleet.yaml") await remove(it);
+  };
   const restore = async (): Promise<void> => {
     gitIn(clone, ["rm", "-r", "--quiet", "--force", "--ignore-unmatch", "."]);
     await cp(examples, clone, { recursive: true });
   };
-  return { read, write, edit, remove, restore };
+  return { read, write, edit, remove, clear, restore };
 }
 
 function commitsIn(clone: string): Pick<Hub, "push" | "revert"> {

@@ -125,7 +125,7 @@ await describeKubernetes("a reconcile of real API servers that is killed and run
     const name = `world-${worlds++}`;
     const folder = join(fleet.folder, name);
     const [hub] = await Promise.all([makeHub(folder), fleet.clear()]);
-    for (const it of ["clusters", "overrides", "placements", "resources"]) await hub.remove(it);
+    await hub.clear();
     for (const [path, text] of Object.entries(before)) await hub.write(path, text);
     hub.push("A small fleet");
     const repo = door === "path" ? hub.repo : server.url(`${name}/hub.git`);

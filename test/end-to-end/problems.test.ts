@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { restoreStage, type Stage, setPlacedStage } from "./fleet.ts";
@@ -87,7 +87,12 @@ const calls: readonly {
   { name: "an unknown command", args: ["reconsile"], code: 64, says: /unknown command 'reconsile'/ },
   { name: "an unknown option", args: ["reconcile", "--wach"], code: 64, says: /unknown option '--wach'.*--watch/s },
   { name: "a malformed duration", args: ["reconcile", "--wait", "soon"], code: 64, says: /duration such as/ },
-  { name: "an unknown output format", args: ["get", "placements", "-o", "xml"], code: 64, says: /text, json, yaml/ },
+  {
+    name: "an unknown output format",
+    args: ["get", "placements", "-o", "xml"],
+    code: 64,
+    says: /text, wide, name, json, yaml/,
+  },
   { name: "no kind", args: ["get"], code: 64, says: /missing required argument 'kind'/ },
   {
     name: "an unknown kind",
@@ -183,7 +188,8 @@ describe("on a fleet where everything stands", () => {
   test("an empty branch deletes nothing", async () => {
     const before = await stage.contents();
     await stage.mutations();
-    for (const path of ["clusters", "placements", "overrides", "resources", "fleet.yaml"]) await stage.hub.remove(path);
+    const all = (await readdir(stage.hub.clone)).filter((it) => !it.startsWith("."));
+    for (const path of all) await stage.hub.remove(path);
     stage.hub.push("Nothing left");
     const run = await stage.reconcile();
     expect(run.code).toBe(3);

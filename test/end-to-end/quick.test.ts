@@ -33,7 +33,7 @@ describe("examples-repo on embedded members", () => {
 
   test("the state branch tells it to people and to programs", async () => {
     const page = stage.hub.stateFile("README.md");
-    expect(page).toContain("- **9 members**\n- **5 placements**, all in place\n");
+    expect(page).toContain("- **9 members**\n- **6 placements**, 5 in place\n");
     const rendered = stage.hub.statePaths().filter((it) => it.startsWith("rendered/"));
     const want = Object.entries(asked).flatMap(([placement, it]) =>
       Object.keys(it).map((name) => `rendered/${name}/${placement}.yaml`),
@@ -60,6 +60,7 @@ describe("examples-repo on embedded members", () => {
         "observability    PickAll     8/8        8         8           0       Available",
         "payments         PickFixed   2/2        2         2           0       Available",
         "platform         PickAll     9/9        9         9           0       Available",
+        "search           PickAll     8/8        0         0           -       HeldBack",
         "web-shop         PickN       3/3        3         3           0       Available",
         "",
       ].join("\n"),
@@ -149,7 +150,7 @@ describe("examples-repo on embedded members", () => {
     const { code, out, err } = await flotilla(["validate", stage.hub.clone]);
     expect({ code, out, err }).toEqual({
       code: 0,
-      out: "9 clusters, 5 placements, 22 objects: 0 errors, 0 warnings, 0 notes\n",
+      out: "9 clusters, 6 placements, 25 objects: 0 errors, 0 warnings, 0 notes\n",
       err: "",
     });
   });

@@ -4,7 +4,10 @@ import { expect, test } from "vitest";
 import { bundle, projectFolder } from "./bundle.ts";
 import { flotilla, start } from "./program.ts";
 
-const commands = ["demo", "embedded", "validate", "plan", "reconcile", "get", "explain"];
+const commands = [
+  ...["demo", "embedded", "validate", "plan", "reconcile", "get", "explain"],
+  ...["describe", "simulate", "run", "rollback", "evict", "drain", "uncordon"],
+];
 
 test("flotilla --version says which version it is", async () => {
   const { version } = JSON.parse(await readFile(join(projectFolder, "package.json"), "utf8"));
@@ -44,8 +47,25 @@ test("npm start runs the demo, and ends with the fleet", async () => {
   expect(run.code, run.out + run.err).toBe(0);
   expect(Date.now() - began).toBeLessThan(60_000);
   const scenes = run.out.split("\n").filter((it) => it.startsWith("== "));
-  expect(scenes).toHaveLength(6);
-  const fleet = run.out.slice(run.out.indexOf("NAME  "));
-  expect(fleet).toMatch(/^NAME +VERSION +STATUS +AVAILABLE +SINCE\n(\S+ +v1\.\d+\.\d+ +Healthy +(\d+)\/\2 *\n){9}\n/);
-  expect(fleet).toMatch(/\nNAME +TYPE +CLUSTERS +UPDATED +AVAILABLE +INDEX +STATE\n(\S+ .+ Available\n){5}$/);
+  expect(scenes).toHaveLength(11);
+  const [search = "", ...tables] = run.out.slice(run.out.indexOf("== Search")).split(/^(?=NAME )/m);
+  for (const told of searchStory) expect(search).toMatch(told);
+  expect(search).not.toMatch(/moves to resource snapshot 1 on (?!staging-eu-1\n)/);
+  expect(tables.map((it) => it.trimEnd())).toEqual([
+    expect.stringMatching(
+      /^NAME +VERSION +STATUS +AVAILABLE +SINCE\n(\S+ +v1\.\d+\.\d+ +Healthy +(\d+)\/\2 *(\n|$)){9}$/,
+    ),
+    expect.stringMatching(/^NAME +TYPE +CLUSTERS +UPDATED +AVAILABLE +INDEX +STATE\n(\S+ .+ Available(\n|$)){6}$/),
+    expect.stringMatching(/^NAME .*\nsearch-1 .* Succeeded\nsearch-2 .* Stopped\nsearch-to-0 .* Succeeded$/),
+  ]);
 }, 100_000);
+
+/** What the demo tells of its staged rollouts, each in its own words. */
+const searchStory = [
+  /\nsearch-1: Waiting: production: approval before it/,
+  /\n {2}stage production of run search-1 was approved by ada@acme\.example/,
+  /\n {2}search moves to resource snapshot 0 on prod-eu-1, prod-eu-2\n/,
+  /\n {2}run search-1 is done\n/,
+  /\nsearch-2: Stuck: stage staging .*\n[\s\S]*staging-eu-1: failed/,
+  /\n {2}run search-to-0 is done\n/,
+];

@@ -13,6 +13,8 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: mutant === undefined ? 2 : 1,
     maxConcurrency: 2,
+    // Some breaks take more weather to show than everyday tests have time for.
+    env: { SEEDS: "120" },
   },
   plugins: mutant === undefined ? [] : [breaking(JSON.parse(mutant))],
 });

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { memberAt } from "../../src/core/model/json.ts";
 import type { Reason } from "../../src/core/model/plan.ts";
-import { type Document, namespacesOf, optionsOf } from "./document.ts";
+import { finishRuns, helpRuns, runMayGoOn } from "./calm-runs.ts";
+import { type Document, isExternal, namespacesOf, optionsOf } from "./document.ts";
 import { contentsFor, differences } from "./expected.ts";
 import { type Draft, ledgerAt } from "./people.ts";
 import { objectsAt } from "./sight.ts";
@@ -47,6 +48,7 @@ const passBy = (by: string, patience: PassWords["patience"] = "retryAt"): Step =
 /** Everything that is wrong with the hub and the members is put right, and who stood still goes on. */
 async function clear(simulation: Simulation): Promise<void> {
   await simulation.step({ do: "hub", is: "well" });
+  if (simulation.skew !== 0) await simulation.step({ do: "jump", ms: -simulation.skew });
   for (const name of simulation.names) await simulation.step({ do: "member", name, is: "well" });
   for (const by of simulation.held) await simulation.step({ do: "resume", by });
   for (const name of simulation.names) {
@@ -70,6 +72,10 @@ async function mend(simulation: Simulation): Promise<void> {
     else people.write(mended(it, people.draft));
   }
   for (const [path, it] of lastUsable(simulation)) if (!people.draft.has(path)) people.write(mended(it, people.draft));
+  // What was broken is there again: a run needs every cluster that its placement asks for.
+  for (const it of [...people.draft.values()])
+    if (it.kind === "placement" && isExternal(it)) people.write({ ...it, policy: mendedPolicy(it, people.draft) });
+  finishRuns(simulation);
   // A repository without any object is not believed, and members may have to leave it for a while.
   if (![...people.draft.values()].some(staysThere))
     people.write({ kind: "manifest", object: "Namespace spare", value: "0" });
@@ -119,7 +125,7 @@ function mended(document: Document, said: Draft): Document {
       const words = options.map(([key, value]) => (key === value ? key : `${key}=${value}`));
       return {
         ...document,
-        policy: mendedPolicy(document.policy, said),
+        policy: mendedPolicy(document, said),
         options: [`ns=${own.join(",") || document.name}`, ...words].join(" "),
       };
     }
@@ -129,9 +135,12 @@ function mended(document: Document, said: Draft): Document {
 }
 
 /** Where fewer clusters can be found than are asked for, what there is may not go. */
-function mendedPolicy(policy: string, said: Draft): string {
-  if (!policy.startsWith("PickFixed ")) return policy.replace(/^(PickN \d+) .*/, "$1");
+function mendedPolicy(placement: Extract<Document, { kind: "placement" }>, said: Draft): string {
+  const { policy } = placement;
   const members = [...said.values()].flatMap((it) => (it.kind === "cluster" ? [it.name] : []));
+  if (policy.startsWith("PickN ") && isExternal(placement))
+    return `PickN ${Math.min(Number(/\d+/.exec(policy)?.[0]), members.length)}`;
+  if (!policy.startsWith("PickFixed ")) return policy.replace(/^(PickN \d+) .*/, "$1");
   const named = policy
     .slice("PickFixed ".length)
     .split(",")
@@ -152,7 +161,8 @@ async function settle(simulation: Simulation): Promise<boolean> {
     if (outcome?.kind !== "result" || outcome.result.kind !== "passed") continue;
     const { reasons, wakeAt, refusal } = outcome.result.plan;
     const isStill = simulation.effects === effects;
-    const isHelped = await help(simulation, reasons);
+    const isHelped =
+      (await help(simulation, reasons)) || (await helpRuns(simulation, reasons, isStill && wakeAt === null));
     if (isStill && !isHelped && refusal === null && wakeAt === null && !reasons.some(isWaiting)) return true;
     // Deadlines and slow workloads are waited for in longer and longer steps.
     // A daemon asks once in a while for what a member would not do.
@@ -165,8 +175,9 @@ async function settle(simulation: Simulation): Promise<boolean> {
 }
 
 /** Whether time alone may change something. */
-const isWaiting = ({ kind }: Reason): boolean =>
-  ["awaitingHealth", "unhealthy", "heldBack", "applying", "applyFailed", "leaving"].includes(kind);
+const isWaiting = (reason: Reason): boolean =>
+  ["awaitingHealth", "unhealthy", "heldBack", "applying", "applyFailed", "leaving"].includes(reason.kind) ||
+  runMayGoOn(reason);
 
 /** What people do when they read why nothing more happens: confirm, and clear away what nobody explains. */
 async function help(simulation: Simulation, reasons: readonly Reason[]): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { emitDocuments } from "../../src/core/codec/canonical.ts";
 import type { Json, JsonObject } from "../../src/core/model/json.ts";
+import { type RolloutDocument, rolloutObject, rolloutPath } from "./rollout-document.ts";
 
 /** What a file of the source branch says, in few words. */
 export type Document =
@@ -17,9 +18,10 @@ export type Document =
       readonly label: string;
       readonly value: string;
     }
-  /** How much one commit may delete unasked. */
+  /** How much one commit may delete unasked. Approvals need no signature in such worlds. */
   | { readonly kind: "guards"; readonly objects: number; readonly clusters: number }
   | { readonly kind: "confirmation"; readonly digest: string }
+  | RolloutDocument
   /** A text that cannot be used; `of` is what it would have been. */
   | { readonly kind: "broken"; readonly path: string; readonly how: Breakage };
 
@@ -54,8 +56,12 @@ export function pathOf(document: Document): string {
       return `approvals/deletions/${document.digest}.yaml`;
     case "broken":
       return document.path;
-    default:
+    case "placement":
+    case "cluster":
+    case "override":
       return `${document.kind}s/${document.name}.yaml`;
+    default:
+      return rolloutPath(document);
   }
 }
 
@@ -79,13 +85,16 @@ function objectOf(document: Exclude<Document, { kind: "broken" }>): JsonObject {
     case "guards": {
       const { objects, clusters } = document;
       const guards = { objectsPerCluster: objects, percentPerCluster: 20, clusters, percentOfClusters: 30 };
-      return { apiVersion: "flotilla.dev/v1alpha1", kind: "Fleet", metadata: { name: "fleet" }, spec: { guards } };
+      const spec = { guards, approvals: { unsigned: "allow" } };
+      return { apiVersion: "flotilla.dev/v1alpha1", kind: "Fleet", metadata: { name: "fleet" }, spec };
     }
     case "confirmation": {
       const { digest } = document;
       const metadata = { name: digest.slice(0, 16) };
       return { apiVersion: "flotilla.dev/v1alpha1", kind: "DeletionConfirmation", metadata, spec: { digest } };
     }
+    default:
+      return rolloutObject(document);
   }
 }
 
@@ -104,11 +113,20 @@ function refusedAt(path: string): JsonObject {
     return of(fleetGroup, "ClusterResourcePlacement", { resourceSelectors: [], policy: "x" });
   if (path.startsWith("overrides/")) return of(fleetGroup, "ClusterResourceOverride", { policy: "x" });
   if (path.startsWith("clusters/")) return of(clusterGroup, "MemberCluster", { taints: "all" });
+  const rollout = rolloutKinds[path.replace(/\/.*$/, "")];
+  if (rollout !== undefined) return of(fleetGroup, rollout, { stages: "all", state: "x", maxUnavailable: "x" });
   const [kind = "", namespace = "", rest = ""] = name.split("-");
   const named = rest === "" ? { name: namespace } : { name: rest, namespace };
   const apiVersion = kind === "deployment" ? "apps/v1" : "v1";
   return { apiVersion, kind: kinds[kind] ?? "ConfigMap", metadata: { ...named, labels: ["not", "a", "map"] } };
 }
+
+const rolloutKinds: Readonly<Record<string, string>> = {
+  strategies: "ClusterStagedUpdateStrategy",
+  runs: "ClusterStagedUpdateRun",
+  evictions: "ClusterResourcePlacementEviction",
+  budgets: "ClusterResourcePlacementDisruptionBudget",
+};
 
 const kinds: Readonly<Record<string, string>> = {
   namespace: "Namespace",
@@ -168,6 +186,10 @@ const memberOf = (value: Json, key: string | number): Json =>
   typeof value === "object" && value !== null ? ((value as JsonObject)[key] ?? null) : null;
 const text = (value: Json): string | null => (typeof value === "string" ? value : null);
 
+/** Whether a placement moves by its runs alone. */
+export const isExternal = ({ options }: Extract<Document, { kind: "placement" }>): boolean =>
+  optionsOf(options).has("external");
+
 /** Options by name: `ns=web,extra unavailable=1 abandon`. */
 export const optionsOf = (options: string): ReadonlyMap<string, string> =>
   new Map(
@@ -214,6 +236,10 @@ function placementOf(document: Extract<Document, { kind: "placement" }>): JsonOb
     ...(options.has("deadline") ? { "flotilla.dev/progress-deadline": `${options.get("deadline")}m` } : {}),
   };
   const takeOver = options.has("never") ? "Never" : options.has("if-no-diff") ? "IfNoDiff" : "Always";
+  const pace = {
+    type: "RollingUpdate",
+    rollingUpdate: { maxUnavailable: bound("unavailable"), maxSurge: bound("surge"), unavailablePeriodSeconds: 60 },
+  };
   return {
     apiVersion: fleetGroup,
     kind: "ClusterResourcePlacement",
@@ -222,8 +248,7 @@ function placementOf(document: Extract<Document, { kind: "placement" }>): JsonOb
       resourceSelectors: namespacesOf(document).map((name) => ({ group: "", version: "v1", kind: "Namespace", name })),
       policy: policyOf(document.policy),
       strategy: {
-        type: "RollingUpdate",
-        rollingUpdate: { maxUnavailable: bound("unavailable"), maxSurge: bound("surge"), unavailablePeriodSeconds: 60 },
+        ...(options.has("external") ? { type: "External" } : pace),
         applyStrategy: {
           type: options.has("server-side") ? "ServerSideApply" : "ClientSideApply",
           whenToTakeOver: takeOver,

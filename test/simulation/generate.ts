@@ -1,4 +1,5 @@
 import { random } from "../core/schedule/random.ts";
+import { RunAuthor } from "./generate-runs.ts";
 import type { PassWords, Step } from "./step.ts";
 
 /** The objects of every world. */
@@ -29,6 +30,8 @@ class Author {
   readonly #members: readonly [string, ...string[]];
   /** A placement's type cannot be edited. */
   readonly #types: Readonly<Record<string, "PickAll" | "PickN" | "PickFixed">>;
+  /** Null in worlds without staged runs. */
+  readonly #runs: RunAuthor | null;
   #value = 0;
   #isHeld = false;
 
@@ -38,11 +41,13 @@ class Author {
     this.#types = { web: type(), shop: type() };
     const count = 2 + dice.below(3);
     this.#members = ["m1", ...Array.from({ length: count - 1 }, (_, at) => `m${at + 2}`)];
+    const external = dice.pick([["web"], ["web"], ["web", "shop"]] as const);
+    this.#runs = this.#chance(33) ? new RunAuthor(dice, this.#members, external) : null;
   }
 
   write(): readonly Step[] {
     this.#found();
-    const length = 6 + this.#dice.below(14);
+    const length = 5 + this.#dice.below(11);
     for (let at = 0; at < length; at++) this.#turn();
     return this.#steps;
   }
@@ -64,13 +69,15 @@ class Author {
     for (const object of objects) this.#add({ do: "manifest", object, value: "0" });
     this.#place("web");
     if (this.#chance(80)) this.#place("shop");
-    if (this.#chance(50)) this.#guards();
+    if (this.#runs !== null || this.#chance(50)) this.#guards();
+    if (this.#runs !== null) this.#add(...this.#runs.found());
     this.#add({ do: "push" });
     for (let at = this.#dice.below(4); at > 0; at--) this.#add(this.#pass("a", true));
   }
 
   #labels(): string {
-    return this.#dice.pick(["env=dev", "env=dev", "env=prod"]);
+    const order = this.#runs === null ? "" : ` order=${this.#dice.below(4)}`;
+    return this.#dice.pick(["env=dev", "env=dev", "env=prod"]) + order;
   }
 
   #guards(): void {
@@ -88,7 +95,8 @@ class Author {
     const extras = ["abandon", "delete-adopted", "never", "if-no-diff", "deadline=4", "history=1", "server-side"];
     const chosen = extras.filter(() => this.#chance(12));
     const pace = pick(["unavailable=1", "unavailable=2", "unavailable=25% surge=1", "unavailable=100%"]);
-    this.#add({ do: "placement", name, policy, options: [`ns=${spaces}`, pace, ...chosen].join(" ") });
+    const way = this.#runs?.isExternal(name) === true ? "external" : pace;
+    this.#add({ do: "placement", name, policy, options: [`ns=${spaces}`, way, ...chosen].join(" ") });
   }
 
   /** A little of everything, ending in a pass. */
@@ -97,10 +105,23 @@ class Author {
     if (this.#chance(4)) this.#overtake();
     if (this.#chance(5)) this.#falter();
     if (this.#chance(45)) this.#edit();
+    this.#roll();
     for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
     if (this.#chance(50)) this.#add({ do: "wait", ms: this.#dice.pick([500, 7_000, 61_000, 400_000]) });
     if (this.#chance(8)) this.#add({ do: "restart", by: "a" });
     this.#reconcile();
+  }
+
+  /** Staged runs, where there are any: a whole story, or a few edits. */
+  #roll(): void {
+    const runs = this.#runs;
+    if (runs === null) return;
+    if (this.#chance(15)) {
+      this.#change();
+      this.#add(...runs.story(() => this.#pass("a", true)));
+    }
+    if (this.#chance(45)) this.#add(runs.edit(), ...(this.#chance(30) ? [runs.edit()] : []), { do: "push" });
+    if (this.#chance(30)) this.#add(this.#pass("a", true), { do: "answer", how: "Approve" }, { do: "push" });
   }
 
   /** A placement goes, with the trouble where its objects do. */

@@ -43,13 +43,20 @@ export class InForce {
     if (said.size === 0) return before;
     const next = new Map<string, Document>();
     for (const [path, it] of said) {
-      const document = it.kind === "broken" ? before.get(path) : it;
+      const document = it.kind === "broken" || isRefused(it, before.get(path)) ? before.get(path) : it;
       if (document !== undefined) next.set(path, document);
     }
     if (isUnreadable(said)) for (const [path, it] of before) if (!next.has(path)) next.set(path, it);
     return next;
   }
 }
+
+/** A run that was to begin cannot be initialized again, and one that was not cannot be stopped (`spec/api.md`, V-UR). */
+const isRefused = (it: Document, was: Document | undefined): boolean =>
+  it.kind === "run" &&
+  was?.kind === "run" &&
+  it.state !== was.state &&
+  (it.state === "Initialize" || (it.state === "Stop" && was.state === "Initialize"));
 
 /** Whether a document of a commit cannot even be named. */
 export const isUnreadable = (said: Draft): boolean =>

@@ -10,9 +10,13 @@ import { InForce } from "./in-force.ts";
 import { intrude } from "./intrude.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { restart } from "./restart.ts";
+import { approvedRules } from "./rules-approved.ts";
 import { deletionRules } from "./rules-deletions.ts";
+import { evictionRules } from "./rules-evictions.ts";
 import { historyRules } from "./rules-history.ts";
 import { memberRules } from "./rules-members.ts";
+import { rollingRules } from "./rules-rolling.ts";
+import { runRules } from "./rules-runs.ts";
 import { writeRules } from "./rules-writes.ts";
 import {
   type Claim,
@@ -31,6 +35,7 @@ import type { Simulation } from "./simulation.ts";
 import type { Site } from "./site.ts";
 import type { Intrusion } from "./step.ts";
 import { strikes } from "./strikes.ts";
+import { strikesOnRuns } from "./strikes-runs.ts";
 
 /** What one pass was told by the world, as far as judges care. */
 export interface PassFacts {
@@ -38,6 +43,9 @@ export interface PassFacts {
   readonly attempt: Attempt;
   /** Virtual time, in milliseconds. */
   readonly beganAt: number;
+  /** What its own clock said then, and by how much that was ahead of the members'. */
+  readonly now: number;
+  readonly skew: number;
   /** When it was last let go on; 0 when it never stood still. */
   resumed: number;
   /** When it last wrote something down in an inventory, by member. */
@@ -90,6 +98,10 @@ export class Judge {
   readonly deletions = new Map<Commit, Map<string, Set<string>>>();
   /** The highest sequence that an object was written with: `uid placement`. */
   readonly sequences = new Map<string, readonly [epoch: number, sequence: number]>();
+  /** When the last cluster of a stage ended, by the members' clocks: `uid stage` → time; -Infinity if nobody could see. */
+  readonly finished = new Map<string, number>();
+  /** The newest run that ever moved a placement on a cluster, as these are now: `uid uid cluster` → since. */
+  readonly movers = new Map<string, number>();
   /** The most objects that an inventory ever listed, by site. */
   readonly largest = new Map<string, number>();
   readonly #facts = new Map<Attempt, PassFacts>();
@@ -111,6 +123,8 @@ export class Judge {
       process,
       attempt,
       beganAt: time.now,
+      now: this.simulation.now(),
+      skew: this.simulation.skew,
       resumed: 0,
       claimed: new Map(),
       looks: new Map(),
@@ -155,7 +169,8 @@ export class Judge {
         stateCommit,
         isStale: request.late !== null || (facts.claimed.get(request.member) ?? 0) < facts.resumed,
       };
-      for (const [rule, judge] of [...deletionRules, ...writeRules]) this.#hear(rule, judge(deed, this));
+      for (const [rule, judge] of [...deletionRules, ...writeRules, ...approvedRules])
+        this.#hear(rule, judge(deed, this));
       this.#remember(deed);
       this.#lookAt(site);
     };
@@ -176,7 +191,9 @@ export class Judge {
       this.inForce.accept(after.sourceCommit);
       const said = this.simulation.people.at(after.sourceCommit as Commit);
       for (const it of strikes(before, after, said)) this.simulation.hit(it);
-      for (const [rule, judge] of historyRules) this.#hear(rule, judge({ facts, commit, before, after }, this));
+      for (const it of strikesOnRuns(hub, commit, after)) this.simulation.hit(it);
+      for (const [rule, judge] of [...historyRules, ...rollingRules, ...runRules, ...evictionRules])
+        this.#hear(rule, judge({ facts, commit, before, after }, this));
     }
   }
 

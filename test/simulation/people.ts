@@ -3,6 +3,8 @@ import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { type Document, pathOf, textOf } from "./document.ts";
 import type { Hub } from "./hub.ts";
+import type { Decision } from "./rollout-document.ts";
+import { requestsAt } from "./seen-runs.ts";
 import type { Step } from "./step.ts";
 
 /** What a commit of the source branch says, by path. */
@@ -76,6 +78,13 @@ export class People {
     for (const { digest } of waiting) this.write({ kind: "confirmation", digest });
     return waiting.length;
   }
+
+  /** Answers every approval request of the record that nobody has approved. Gives how many. */
+  answer(decision: Decision): number {
+    const open = requestsAt(this.#hub, this.#hub.state).filter((it) => !it.isApproved);
+    for (const { digest } of open) this.write({ kind: "approval", digest, decision });
+    return open.length;
+  }
 }
 
 /** The documents that steps of people write. */
@@ -89,6 +98,16 @@ export function documentOf(step: Step): Document | null {
       return { kind: "cluster", name: step.name, words: step.words };
     case "override":
       return { kind: "override", name: step.name, object: step.object, label: step.label, value: step.value };
+    case "strategy":
+      return { kind: "strategy", name: step.name, stages: step.stages };
+    case "run": {
+      const { name, placement, strategy, index, state } = step;
+      return { kind: "run", name, placement, strategy, index, state };
+    }
+    case "evict":
+      return { kind: "eviction", name: step.name, placement: step.placement, cluster: step.cluster };
+    case "budget":
+      return { kind: "budget", name: step.name, bound: step.bound };
     case "guards":
       return { kind: "guards", objects: step.objects, clusters: step.clusters };
     case "break":

@@ -90,6 +90,7 @@ export class Reconciler {
         void this.#sleep(ms).then(() => controller.abort());
         return controller.signal;
       },
+      elapsed: () => this.#around.time.now,
     };
   }
 
@@ -207,7 +208,7 @@ interface Outcome {
   readonly incoming: Incoming;
 }
 
-const nothing: Incoming = { status: 0, retryAfterMs: null, text: "" };
+const nothing: Incoming = { status: 0, retryAfterMs: null, date: null, text: "" };
 
 const failed = (text: string, lost: Lost, silent = false): Outcome => ({ text, lost, silent, incoming: nothing });
 
@@ -246,7 +247,7 @@ function refusal(status: number): Incoming {
     reason,
     code: status,
   });
-  return { status, retryAfterMs: status === 429 ? 1000 : null, text };
+  return { status, retryAfterMs: status === 429 ? 1000 : null, date: null, text };
 }
 
 function mustHave(hub: Hub, id: BlobId): Uint8Array {

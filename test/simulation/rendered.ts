@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { parseAllDocuments } from "yaml";
-import type { JsonObject } from "../../src/core/model/json.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../src/core/model/json.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { wordIn } from "./document.ts";
 import type { Hub } from "./hub.ts";
@@ -9,6 +10,8 @@ import { contentOf, keyOf } from "./sight.ts";
 export interface RenderedObject {
   readonly key: string;
   readonly content: string;
+  /** Group, version, kind, namespace, name, and the digest of the manifest. */
+  readonly identity: Json;
   /** Null for everything but Deployments. */
   readonly image: string | null;
 }
@@ -29,8 +32,16 @@ export function renderedAt(hub: Hub, commit: Commit, cluster: string, placement:
 const parsed = (text: string): readonly RenderedObject[] =>
   parseAllDocuments(text).map((it): RenderedObject => {
     const manifest = it.toJS() as JsonObject;
-    const [, group = ""] = String(manifest["apiVersion"]).split("/").reverse();
+    const [version = "", group = ""] = String(manifest["apiVersion"]).split("/").reverse();
     const { name, namespace = null } = manifest["metadata"] as { name: string; namespace?: string };
-    const key = keyOf({ group, kind: String(manifest["kind"]), namespace, name });
-    return { key, content: contentOf(manifest), image: manifest["kind"] === "Deployment" ? wordIn(manifest) : null };
+    const kind = String(manifest["kind"]);
+    const key = keyOf({ group, kind, namespace, name });
+    const digest = createHash("sha256").update(canonicalJson(manifest)).digest("hex");
+    const identity = [group, version, kind, namespace, name, digest];
+    return {
+      key,
+      content: contentOf(manifest),
+      identity,
+      image: manifest["kind"] === "Deployment" ? wordIn(manifest) : null,
+    };
   });

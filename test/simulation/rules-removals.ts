@@ -1,9 +1,11 @@
 import type { Binding, Leaving, PlacementRecord } from "../../src/core/model/ledger.ts";
-import { type Document, hasLabels, namespacesOf, taintsOf } from "./document.ts";
+import { type Document, hasLabels, isExternal, namespacesOf, taintsOf } from "./document.ts";
 import { isUnreadable } from "./in-force.ts";
 import type { Judge } from "./judge.ts";
 import { bindingsOf, type Page } from "./page.ts";
 import type { Draft } from "./people.ts";
+import { renderedAt } from "./rendered.ts";
+import { evictionsAt } from "./seen-runs.ts";
 import { keyOf } from "./sight.ts";
 
 type Placement = Extract<Document, { kind: "placement" }>;
@@ -13,8 +15,8 @@ type Placement = Extract<Document, { kind: "placement" }>;
  * a file cannot be read, a member does not answer, or a branch is empty.
  */
 export function* removesForAReason(
-  { before, after }: Page,
-  { inForce, simulation: { people } }: Judge,
+  { commit: page, before, after }: Page,
+  { inForce, simulation: { people, hub } }: Judge,
 ): Generator<string> {
   const commit = after.sourceCommit;
   if (commit === null) return;
@@ -25,10 +27,21 @@ export function* removesForAReason(
     const { cluster, removal } = binding;
     const document = said.get(`placements/${key}.yaml`);
     const old = before?.placements.get(key)?.bindings.get(cluster);
-    const isWanted = document?.kind === "placement" && picks(document, cluster, said);
+    const isEvicted = evictionsAt(hub, page).some(
+      (it) => it.isExecuted && it.placement === key && it.cluster === cluster && said.has(`evictions/${it.name}.yaml`),
+    );
+    const isWanted = document?.kind === "placement" && picks(document, cluster, said) && !isEvicted;
     if (removal !== null && old?.removal == null && isWanted && deleting === null)
       yield `${key} leaves ${cluster}, where it is wanted (${removal.cause.slice(0, 7)})`;
     if (removal !== null || document?.kind !== "placement") continue;
+    // A run brings the version that it names: what that has not goes, whatever is selected by now.
+    if (isExternal(document)) {
+      const carried = new Set(renderedAt(hub, page, cluster, key).map((it) => it.key));
+      for (const { id } of binding.leaving)
+        if (binding.target !== null && carried.has(keyOf(id)))
+          yield `${keyOf(id)} leaves ${cluster}, and ${key} has it`;
+      continue;
+    }
     for (const it of wronglyLeaving(document, said, { binding, old }))
       yield `${it} leaves ${cluster}, ${isUncertain ? "while a document cannot be read" : `where ${key} wants it`}`;
   }

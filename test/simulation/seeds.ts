@@ -3,6 +3,7 @@ import { run } from "./run.ts";
 import { shrink } from "./shrink.ts";
 import type { Violation } from "./simulation.ts";
 import { type Step, scriptOf } from "./step.ts";
+import { rolloutKinds } from "./strikes-runs.ts";
 
 /** A seed whose world broke a promise, and how to see it. */
 export interface Finding {
@@ -74,6 +75,7 @@ export const faultKinds: readonly string[] = [
   "confirmation",
   "process restarted",
   "intrusion",
+  ...rolloutKinds,
 ];
 
 /** Kinds of faults that no seed of a storm was hit by. */

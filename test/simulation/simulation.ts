@@ -62,7 +62,6 @@ export class Simulation implements Surroundings {
   readonly #running = new Map<string, Promise<Outcome>>();
   /** The rewrite of the source branch that the operator accepted last. */
   #rewrite: Settings["acceptRewrite"] = null;
-  /** By how much the reconcilers' clocks are wrong. */
   #skew = 0;
   /** The same, when a pass last began. */
   #skewBefore = 0;
@@ -71,6 +70,11 @@ export class Simulation implements Surroundings {
 
   now(): Instant {
     return (this.time.now + this.#skew) as Instant;
+  }
+
+  /** By how much the reconcilers' clocks are ahead of the members'. */
+  get skew(): number {
+    return this.#skew;
   }
 
   isHubThere(): boolean {
@@ -169,6 +173,9 @@ export class Simulation implements Surroundings {
         if (ledger !== null) this.people.confirm(ledger);
         break;
       }
+      case "answer":
+        this.people.answer(step.how);
+        break;
       default:
         this.#happenInSource(step);
         this.#happenOnMember(step);
@@ -326,7 +333,10 @@ export class Simulation implements Surroundings {
     const said = this.people.at(commit);
     for (const { severity, code, path, message } of problems) {
       const isRefused = path !== "." && (severity === "error" || code === "FLT1900");
-      if (isRefused && said.get(path)?.kind !== "broken")
+      const kind = said.get(path)?.kind;
+      // What a run or an eviction is about may be gone by now, and some states of a run lead nowhere: it says so.
+      const isMeant = code === "FLT1314" || (code === "FLT1315" && kind === "run");
+      if (isRefused && !isMeant && kind !== "broken")
         this.complain("world", `${path} is meant to be usable: ${code} ${message}`);
     }
   }

@@ -68,7 +68,7 @@ export class Site {
     if (answer === null) throw new Error(`a watch cannot be simulated: ${path}`);
     const retryAfter = answer.headers?.["retry-after"];
     const retryAfterMs = retryAfter === undefined ? null : Number(retryAfter) * 1000;
-    return { status: answer.code, retryAfterMs, text: answer.text };
+    return { status: answer.code, retryAfterMs, date: answer.headers?.["date"] ?? null, text: answer.text };
   }
 
   /**

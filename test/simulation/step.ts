@@ -1,4 +1,5 @@
 import type { Breakage } from "./document.ts";
+import type { Decision, RunState } from "./rollout-document.ts";
 
 /**
  * One thing that happens in a world. Plain data: a run is a list of these, and says everything that the run depends on.
@@ -16,6 +17,19 @@ export type Step =
       readonly value: string;
     }
   | { readonly do: "guards"; readonly objects: number; readonly clusters: number }
+  | { readonly do: "strategy"; readonly name: string; readonly stages: string }
+  | {
+      readonly do: "run";
+      readonly name: string;
+      readonly placement: string;
+      readonly strategy: string;
+      readonly index: string;
+      readonly state: RunState;
+    }
+  | { readonly do: "evict"; readonly name: string; readonly placement: string; readonly cluster: string }
+  | { readonly do: "budget"; readonly name: string; readonly bound: string }
+  /** Answers every approval request that is open. */
+  | { readonly do: "answer"; readonly how: Decision }
   | { readonly do: "erase"; readonly path: string }
   | { readonly do: "break"; readonly path: string; readonly how: Breakage }
   /** Confirms all deletions that wait. */

@@ -2,6 +2,7 @@ import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Document } from "./document.ts";
 import type { Draft } from "./people.ts";
 import type { Outcome } from "./simulation.ts";
+import { strikesOnWaits } from "./strikes-runs.ts";
 
 /** Names what a commit of the state branch shows to have struck: what people did, and how workloads fared. */
 export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Generator<string> {
@@ -35,6 +36,7 @@ export function* strikesOn(outcome: Outcome): Generator<string> {
   if (outcome.kind !== "result") return;
   if (outcome.result.kind === "superseded") yield "superseded";
   if (outcome.result.kind !== "passed") return;
+  yield* strikesOnWaits(outcome.result.plan.reasons);
   for (const it of outcome.result.plan.reasons) {
     if (it.kind === "confirmationNeeded") yield "deletions waited";
     if (it.kind === "sourceHeld") yield it.code === "SourceEmpty" ? "source emptied" : "source rewritten";

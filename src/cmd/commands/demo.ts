@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Defect } from "../../core/model/assert.ts";
-import { seconds } from "../../core/model/value.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
+import { type DurationMs, seconds } from "../../core/model/value.ts";
 import { gitEnvironment, runGit } from "../../shell/git/process.ts";
 import { systemClock } from "../../shell/host/clock.ts";
 import { type EmbeddedServer, startEmbedded } from "../../shell/kube/embedded/server.ts";
@@ -15,8 +16,10 @@ import { readState } from "../../shell/reconcile/state.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { table } from "../output.ts";
 import { reasonLines } from "../report.ts";
+import { runRows } from "../show/run-rows.ts";
 import type { Terminal } from "../terminal.ts";
-import { openHub, openPorts } from "../wire.ts";
+import { type HubOptions, openHub, openPorts } from "../wire.ts";
+import { type Desk, stagedStory } from "./demo-rollout.ts";
 import { clusterRows, placementRows } from "./get.ts";
 
 /** Shows a whole fleet in one process: real Git, real HTTP, simulated clusters. Ends in well under a minute. */
@@ -42,6 +45,9 @@ interface Stage {
   readonly server: EmbeddedServer;
 }
 
+/** The person of the story, as git knows her. */
+const ada = { "user.name": "Ada", "user.email": "ada@acme.example", "commit.gpgSign": "false" } as const;
+
 /** How long a simulated workload takes to become available: long enough to be seen waiting for. */
 const availableAfter = 400;
 
@@ -61,12 +67,15 @@ async function setUp(folder: string): Promise<Stage> {
   await git(folder, "init", "--quiet", "--bare", "--initial-branch=main", hub);
   await git(clone, "init", "--quiet", "--initial-branch=main");
   await git(clone, "remote", "add", "origin", hub);
+  // Whoever runs the demo neither signs it nor appears in it.
+  for (const [key, value] of Object.entries(ada)) await git(clone, "config", key, value);
   return { clone, hub, kubeconfig, server };
 }
 
 async function story(stage: Stage, terminal: Terminal): Promise<void> {
   const { clone, server } = stage;
   const say = (text: string): void => terminal.out(`\n== ${text}\n`);
+  const desk = deskOf(stage, say, terminal);
 
   say("A repository describes a fleet and what runs on it. Somebody pushes it.");
   await push(clone, "Describe the fleet");
@@ -95,16 +104,32 @@ async function story(stage: Stage, terminal: Terminal): Promise<void> {
   broken.control({ trouble: { down: false } });
   await reconcileOnce(stage, terminal);
 
+  await stagedStory(desk, terminal);
+
   say("The fleet, as the state branch records it:");
   await showFleet(stage, terminal);
 }
 
-async function reconcileOnce({ hub, kubeconfig }: Stage, terminal: Terminal): Promise<void> {
+const deskOf = (stage: Stage, say: Desk["say"], terminal: Terminal): Desk => ({
+  work: hubAt(stage.clone),
+  person: ada["user.email"],
+  say,
+  edit: (path, change) => edit(stage.clone, path, change),
+  push: (message) => push(stage.clone, message),
+  reconcile: (wait) => reconcileOnce(stage, terminal, wait),
+  ledger: () => recordedAt(stage, terminal),
+});
+
+async function reconcileOnce(
+  { hub, kubeconfig }: Stage,
+  terminal: Terminal,
+  wait: DurationMs = seconds(20),
+): Promise<void> {
   const ports = await openPorts(hubAt(hub), { kubeconfig, deadline: seconds(5) }, terminal.environment);
   try {
     const settled = await settle(ports, freshMemory(), {
       settings: { members: "ask", patience: "none", acceptRewrite: null },
-      wait: seconds(20),
+      wait,
       signal: new AbortController().signal,
       report: (result) => {
         if (result.kind !== "passed" || result.committed === null) return;
@@ -116,25 +141,35 @@ async function reconcileOnce({ hub, kubeconfig }: Stage, terminal: Terminal): Pr
     const refusal = settled.last?.plan.refusal ?? null;
     if (refusal !== null) throw new Defect(refusal.message);
     const reasons = settled.last?.plan.reasons ?? [];
-    for (const line of reasonLines(reasons)) terminal.out(`${line}\n`);
+    for (const line of reasonLines(reasons, "recorded")) terminal.out(`${line}\n`);
   } finally {
     await ports.fleet.close();
     await ports.repository.close();
   }
 }
 
-async function showFleet({ hub }: Stage, terminal: Terminal): Promise<void> {
+async function showFleet(stage: Stage, terminal: Terminal): Promise<void> {
+  const ledger = await recordedAt(stage, terminal);
+  for (const rows of [clusterRows(ledger, null), placementRows(ledger, null), runRows(ledger, null, false)])
+    terminal.out(`\n${table(...rows)}`);
+}
+
+async function recordedAt({ hub }: Stage, terminal: Terminal): Promise<Ledger> {
   const repository = await openHub(hubAt(hub), terminal.environment);
   try {
-    const { ledger } = await readState(repository, (await repository.heads()).state);
-    terminal.out(`\n${table(...clusterRows(ledger, null))}\n${table(...placementRows(ledger, null))}`);
+    return (await readState(repository, (await repository.heads()).state)).ledger;
   } finally {
     await repository.close();
   }
 }
 
-const hubAt = (repo: string) =>
-  ({ repo, branch: "main", stateBranch: "fleet/state", git: "auto", cache: null }) as const;
+const hubAt = (repo: string): HubOptions => ({
+  repo,
+  branch: "main",
+  stateBranch: "fleet/state",
+  git: "auto",
+  cache: null,
+});
 
 const americanRule = `      - clusterSelector:
           clusterSelectorTerms:
@@ -157,23 +192,13 @@ function examplesFolder(): string {
 async function edit(clone: string, path: string, change: (text: string) => string): Promise<void> {
   const file = join(clone, path);
   const before = existsSync(file) ? await readFile(file, "utf8") : "";
+  await mkdir(dirname(file), { recursive: true });
   await writeFile(file, change(before));
 }
 
 async function push(clone: string, message: string): Promise<void> {
   await git(clone, "add", "--all");
-  await git(
-    clone,
-    "-c",
-    "user.name=Ada",
-    "-c",
-    "user.email=ada@acme.example",
-    "commit",
-    "--quiet",
-    "--no-gpg-sign",
-    "-m",
-    message,
-  );
+  await git(clone, "commit", "--quiet", "-m", message);
   await git(clone, "push", "--quiet", "origin", "main");
 }
 

@@ -1,6 +1,6 @@
 import { conditionOf } from "../../core/model/condition.ts";
-import type { Json } from "../../core/model/json.ts";
-import type { Binding, Ledger } from "../../core/model/ledger.ts";
+import { type Json, memberAt, textOf } from "../../core/model/json.ts";
+import type { Binding, Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import { instantText } from "../../core/model/value.ts";
 import { summaryOf } from "../../core/status/summary.ts";
 import { readState } from "../../shell/reconcile/state.ts";
@@ -8,6 +8,8 @@ import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format, table } from "../output.ts";
 import { recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
+import { requestsOf } from "../show/approval-text.ts";
+import { approvalRows, type Rows, requestKey, runRows } from "../show/run-rows.ts";
 import type { Terminal } from "../terminal.ts";
 import { type HubOptions, openHub } from "../wire.ts";
 
@@ -15,10 +17,11 @@ import { type HubOptions, openHub } from "../wire.ts";
 export interface GetOptions extends HubOptions {
   readonly kind: string;
   readonly name: string | null;
-  readonly output: Format;
+  /** `wide`: a table with more columns; `name`: one `kind.group/name` a line, as kubectl takes them. */
+  readonly output: Format | "wide" | "name";
 }
 
-const kinds = ["placements", "clusters", "bindings"] as const;
+const kinds = ["placements", "clusters", "bindings", "runs", "approvals"] as const;
 type Kind = (typeof kinds)[number];
 
 /** Shows what the state branch records: tables for people, KubeFleet's objects for programs. */
@@ -32,18 +35,19 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
   try {
     const { state: head } = await repository.heads();
     const { ledger } = await readState(repository, head);
-    const known = [...(kind === "clusters" ? ledger.clusters : ledger.placements).keys()] as readonly string[];
-    if (options.name !== null && !known.includes(options.name)) {
-      const what = kind === "clusters" ? "cluster" : "placement";
-      terminal.err(nothingOf(`${what} ${options.name}`, known));
+    const { name, output } = options;
+    const known = keysOf(kind, ledger);
+    if (name !== null && !known.includes(name)) {
+      terminal.err(nothingOf(`${kind === "bindings" ? "placement" : kind.slice(0, -1)} ${name}`, known));
       return exitCodes.usage;
     }
-    if (options.output === "text") {
-      const [header, rows] = rowsOf(kind, ledger, options.name);
+    if (output === "text" || output === "wide") {
+      const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide" });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
     } else {
-      const items = head === null ? [] : await recorded(repository, head, kind, options.name);
-      terminal.out(encoded({ apiVersion: "v1", kind: "List", items } as Json, options.output));
+      const items = head === null ? [] : await recorded(repository, head, kind, name);
+      if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
+      else terminal.out(encoded({ apiVersion: "v1", kind: "List", items } as Json, output));
     }
     return exitCodes.done;
   } finally {
@@ -51,9 +55,34 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
   }
 }
 
-type Rows = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
+/** What can be asked for by name; bindings are asked for by their placement. */
+function keysOf(kind: Kind, { clusters, placements, runs }: Ledger): readonly string[] {
+  switch (kind) {
+    case "clusters":
+      return [...clusters.keys()];
+    case "placements":
+    case "bindings":
+      return [...placements.keys()];
+    case "runs":
+      return [...runs.keys()];
+    case "approvals":
+      return [...runs.values()].flatMap(requestsOf).map(requestKey);
+  }
+}
 
-function rowsOf(kind: Kind, ledger: Ledger, name: string | null): Rows {
+/** `clusterresourceplacement.placement.kubernetes-fleet.io/web-shop`. */
+function resourceName(object: Json): string {
+  const group = textOf(memberAt(object, "apiVersion"))?.replace(/\/.*/, "") ?? "";
+  const kind = textOf(memberAt(object, "kind"))?.toLowerCase() ?? "";
+  return `${kind}.${group}/${textOf(memberAt(object, "metadata", "name")) ?? ""}`;
+}
+
+interface Shown {
+  readonly name: string | null;
+  readonly isWide: boolean;
+}
+
+function rowsOf(kind: Kind, ledger: Ledger, { name, isWide }: Shown): Rows {
   switch (kind) {
     case "placements":
       return placementRows(ledger, name);
@@ -61,6 +90,10 @@ function rowsOf(kind: Kind, ledger: Ledger, name: string | null): Rows {
       return clusterRows(ledger, name);
     case "bindings":
       return bindingRows(ledger, name);
+    case "runs":
+      return runRows(ledger, name, isWide);
+    case "approvals":
+      return approvalRows(ledger, name, isWide);
   }
 }
 
@@ -70,11 +103,17 @@ export function placementRows({ placements }: Ledger, name: string | null): Rows
     .filter((it) => name === null || it.key === name)
     .map((record) => {
       const { wanted, selected, updated, available, state } = summaryOf(record);
-      const index = record.resourceSnapshots.at(-1)?.index;
       const clusters = `${selected}/${wanted}`;
-      return [record.key, record.spec.policy.kind, clusters, `${updated}`, `${available}`, `${index ?? "-"}`, state];
+      return [record.key, record.spec.policy.kind, clusters, `${updated}`, `${available}`, indexText(record), state];
     });
   return [["NAME", "TYPE", "CLUSTERS", "UPDATED", "AVAILABLE", "INDEX", "STATE"], rows];
+}
+
+/** The latest version; of an External placement those that its clusters are to carry: runs decide, also for older ones. */
+function indexText({ spec, resourceSnapshots, bindings }: PlacementRecord): string {
+  if (spec.strategy.type !== "External") return `${resourceSnapshots.at(-1)?.index ?? "-"}`;
+  const carried = new Set([...bindings.values()].flatMap((it) => it.target?.resourceIndex ?? []));
+  return carried.size === 0 ? "-" : [...carried].sort((a, b) => a - b).join(",");
 }
 
 /** The fleet as a table: what `get clusters` and the demo show. */

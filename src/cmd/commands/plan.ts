@@ -38,7 +38,7 @@ function show({ plan: decided, world }: Foresight, output: Format, terminal: Ter
     for (const fault of faults) terminal.err(`defect: the plan ${fault}\n`);
     if (decided.refusal !== null) terminal.err(refusalText(decided.refusal));
     else terminal.out(changes.length === 0 ? "nothing to decide\n" : changes.map((it) => `${it}\n`).join(""));
-    for (const line of reasonLines(decided.reasons)) terminal.out(`${line}\n`);
+    for (const line of reasonLines(decided.reasons, "foretold")) terminal.out(`${line}\n`);
   } else {
     const value = { decides: decided.decides, changes, reasons: reasonValues(decided.reasons), problems, faults };
     terminal.out(encoded(value as never, output));

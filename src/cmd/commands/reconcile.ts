@@ -11,7 +11,7 @@ import type { Ports, Receipt } from "../../shell/reconcile/ports.ts";
 import type { Settings } from "../../shell/reconcile/settings.ts";
 import { type Settled, settle } from "../../shell/reconcile/settle.ts";
 import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
-import { codeOfProblems, codeOfReasons } from "../outcome.ts";
+import { codeOfFiles, codeOfReasons } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
 import { interruptionLines, printProblems, reasonLines, reasonValues, receiptText, refusalText } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -93,7 +93,7 @@ function codeOf(settled: Settled): ExitCode {
   const { last } = settled;
   if (last?.plan.refusal != null) return exitCodes.repository;
   const found =
-    last === null ? exitCodes.done : worst(codeOfProblems(last.intent.problems), codeOfReasons(last.plan.reasons));
+    last === null ? exitCodes.done : worst(codeOfFiles(last.intent.problems), codeOfReasons(last.plan.reasons));
   const isBrokenOff = last?.receipts.some((it) => it.interrupted !== null) === true;
   const isAtRest = settled.kind === "settled" && !settled.ranOut;
   return worst(found, isBrokenOff || !isAtRest ? exitCodes.stuck : exitCodes.done);
@@ -120,7 +120,8 @@ function printEnd(settled: Settled, terminal: Terminal): void {
     const { refusal, reasons } = last.plan;
     printProblems(last.intent.problems, terminal);
     if (refusal !== null) terminal.err(refusalText(refusal));
-    for (const line of [...interruptionLines(last.receipts), ...reasonLines(reasons)]) terminal.out(`${line}\n`);
+    for (const line of [...interruptionLines(last.receipts), ...reasonLines(reasons, "recorded")])
+      terminal.out(`${line}\n`);
   }
   printRest(settled, terminal);
   const wakeAt = last?.plan.wakeAt ?? null;
@@ -191,7 +192,9 @@ async function runForEver(
       if (result.kind !== "passed") return;
       // What is wrong and what is waited for is said when it changes, not on every pass.
       const { plan, intent, receipts } = result;
-      const lines = [...interruptionLines(receipts), ...reasonLines(plan.reasons)].map((it) => `${it}\n`).join("");
+      const lines = [...interruptionLines(receipts), ...reasonLines(plan.reasons, "recorded")]
+        .map((it) => `${it}\n`)
+        .join("");
       const now = JSON.stringify([intent.problems, plan.refusal, lines]);
       if (now === said) return;
       said = now;

@@ -12,10 +12,15 @@ import type { Version, Versions } from "./claim.ts";
 import { didYouMean } from "./nearest.ts";
 import { findingIn } from "./placed.ts";
 import { note, type Remark, warning } from "./remark.ts";
+import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
 
-type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "objects">;
+type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "strategies" | "objects" | "unusable">;
 
-/** Notes and warnings that take the whole repository to see: names that lead nowhere, overrides without effect. */
+/**
+ * What takes the whole repository to see: names that lead nowhere, overrides without effect, runs that cannot begin.
+ *
+ * Nothing of it costs a document: what a run or an eviction comes to, errors included, the reconciler decides.
+ */
 export function adviceOn(said: Said, versions: Versions): readonly Problem[] {
   const problems: Problem[] = [];
   for (const version of versions.values()) {
@@ -34,9 +39,18 @@ function remarksOn({ content }: Version, said: Said): readonly Remark[] {
       return clusterNameRemarks(content.placement, said);
     case "override":
       return overrideRemarks(content.override, said);
+    case "run":
+      return runAdvice(content.run, said);
+    case "strategy":
+      return strategyAdvice(content.strategy, said);
+    case "eviction":
+      return evictionAdvice(content.eviction, said);
+    case "budget":
+      return budgetAdvice(content.budget, said);
     case "cluster":
     case "manifest":
     case "confirmation":
+    case "approval":
     case "later":
       return [];
   }

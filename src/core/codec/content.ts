@@ -1,16 +1,22 @@
+import type { ApprovalFile } from "../model/approval-file.ts";
 import type { MemberCluster } from "../model/cluster.ts";
+import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
 import type { FleetSpec } from "../model/fleet.ts";
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import type { Manifest, VersionedId } from "../model/manifest.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement } from "../model/placement.ts";
+import type { UpdateRun, UpdateStrategy } from "../model/update-run.ts";
 import type { Digest } from "../model/value.ts";
+import { approvalOf, approvalRemarks } from "./approval.ts";
 import { clusterOf, clusterRemarks } from "./cluster.ts";
 import { confirmationRemarks, confirmedDigest } from "./confirmation.ts";
+import { disruptionBudgetOf, disruptionBudgetRemarks } from "./disruption-budget.ts";
+import { evictionOf, evictionRemarks } from "./eviction.ts";
 import { fleetOf, fleetRemarks } from "./fleet-file.ts";
 import { fleetKindOf, fleetKinds, isFleetGroup, type Kind } from "./kinds.ts";
 import { manifestOf, manifestRemarks } from "./manifest.ts";
-import { metadataRemarks } from "./metadata.ts";
+import { dnsLabelRemarks, metadataRemarks } from "./metadata.ts";
 import { didYouMean } from "./nearest.ts";
 import { overrideOf } from "./override.ts";
 import { overrideRemarks } from "./override-rules.ts";
@@ -19,15 +25,34 @@ import { placementRemarks } from "./placement-rules.ts";
 import { error, isError, type Remark, warning } from "./remark.ts";
 import { schemaRemarks } from "./schema-check.ts";
 import { definitionRemarks, isDefinition } from "./scopes.ts";
-import type { Written, WrittenCluster, WrittenFleet, WrittenOverride, WrittenPlacement } from "./written.ts";
+import { updateRunOf, updateRunRemarks } from "./update-run.ts";
+import { updateStrategyOf } from "./update-strategy.ts";
+import { updateStrategyRemarks } from "./update-strategy-rules.ts";
+import type {
+  Written,
+  WrittenApproval,
+  WrittenBudget,
+  WrittenCluster,
+  WrittenEviction,
+  WrittenFleet,
+  WrittenOverride,
+  WrittenPlacement,
+  WrittenRun,
+  WrittenUpdateStrategy,
+} from "./written.ts";
 
 /** What a document defines, wherever it stands. */
 export type Content =
   | { readonly kind: "cluster"; readonly cluster: Omit<MemberCluster, "source"> }
   | { readonly kind: "placement"; readonly placement: Omit<Placement, "source"> }
   | { readonly kind: "override"; readonly override: Omit<Override, "source"> }
+  | { readonly kind: "run"; readonly run: Omit<UpdateRun, "source"> }
+  | { readonly kind: "strategy"; readonly strategy: Omit<UpdateStrategy, "source"> }
+  | { readonly kind: "eviction"; readonly eviction: Omit<Eviction, "source"> }
+  | { readonly kind: "budget"; readonly budget: Omit<DisruptionBudget, "source"> }
   | { readonly kind: "fleet"; readonly fleet: FleetSpec }
   | { readonly kind: "confirmation"; readonly digest: Digest }
+  | { readonly kind: "approval"; readonly approval: Omit<ApprovalFile, "path" | "blob"> }
   | { readonly kind: "manifest"; readonly manifest: Manifest; readonly digest: Digest }
   /** Recognised, not supported yet, ignored. */
   | { readonly kind: "later" };
@@ -69,13 +94,12 @@ function readFleetKind(kind: Kind, claimed: VersionedId, value: JsonObject): Rea
   if (kind.schema === null) return { id, content: { kind: "later" }, remarks: [notYetSupported(kind)] };
   const broken = schemaRemarks(kind.schema, value);
   if (broken.length > 0) return { id, content: null, remarks: broken };
-  const namespaced = kind.scope === "Cluster" && claimed.namespace !== null ? [clusterScoped(kind)] : [];
-  const remarks = [...namespaced, ...metadataRemarks(value), ...rulesOf(kind, value)];
+  const remarks = [...namespaceRemarks(kind, claimed), ...metadataRemarks(value), ...rulesOf(kind, value)];
   return { id, content: remarks.some(isError) ? null : contentOf(kind, value), remarks };
 }
 
 /** The schema has passed: the value is what {@link Written} says. */
-const written = <T extends Written | WrittenFleet>(value: JsonObject): T => value as unknown as T;
+const written = <T extends Written | WrittenFleet | WrittenApproval>(value: JsonObject): T => value as unknown as T;
 
 function rulesOf({ schema, scope }: Kind, value: JsonObject): readonly Remark[] {
   switch (schema) {
@@ -85,10 +109,20 @@ function rulesOf({ schema, scope }: Kind, value: JsonObject): readonly Remark[] 
       return placementRemarks(written<WrittenPlacement>(value), scope);
     case "ClusterResourceOverride":
       return overrideRemarks(written<WrittenOverride>(value), scope);
+    case "ClusterStagedUpdateRun":
+      return updateRunRemarks(written<WrittenRun>(value));
+    case "ClusterStagedUpdateStrategy":
+      return updateStrategyRemarks(written<WrittenUpdateStrategy>(value));
+    case "ClusterResourcePlacementEviction":
+      return evictionRemarks(written<WrittenEviction>(value));
+    case "ClusterResourcePlacementDisruptionBudget":
+      return disruptionBudgetRemarks(written<WrittenBudget>(value));
     case "Fleet":
       return fleetRemarks(written<WrittenFleet>(value));
     case "DeletionConfirmation":
       return confirmationRemarks(value);
+    case "Approval":
+      return approvalRemarks(written<WrittenApproval>(value));
     case null:
       return [];
   }
@@ -102,10 +136,20 @@ function contentOf({ schema, scope }: Kind, value: JsonObject): Content {
       return { kind: "placement", placement: placementOf(written<WrittenPlacement>(value), scope) };
     case "ClusterResourceOverride":
       return { kind: "override", override: overrideOf(written<WrittenOverride>(value), scope) };
+    case "ClusterStagedUpdateRun":
+      return { kind: "run", run: updateRunOf(written<WrittenRun>(value), scope) };
+    case "ClusterStagedUpdateStrategy":
+      return { kind: "strategy", strategy: updateStrategyOf(written<WrittenUpdateStrategy>(value), scope) };
+    case "ClusterResourcePlacementEviction":
+      return { kind: "eviction", eviction: evictionOf(written<WrittenEviction>(value)) };
+    case "ClusterResourcePlacementDisruptionBudget":
+      return { kind: "budget", budget: disruptionBudgetOf(written<WrittenBudget>(value)) };
     case "Fleet":
       return { kind: "fleet", fleet: fleetOf(written<WrittenFleet>(value)) };
     case "DeletionConfirmation":
       return { kind: "confirmation", digest: confirmedDigest(value) };
+    case "Approval":
+      return { kind: "approval", approval: approvalOf(written<WrittenApproval>(value)) };
     case null:
       return { kind: "later" };
   }
@@ -117,7 +161,23 @@ function unknownVersion({ group, kind, versions }: Kind, { version }: VersionedI
 }
 
 const notYetSupported = ({ kind }: Kind): Remark =>
+  /ApprovalRequest$/.test(kind) ? writtenByUs(kind) : laterKind(kind);
+
+const writtenByUs = (kind: string): Remark =>
+  warning(
+    "FLT1900",
+    ["kind"],
+    `${kind} is written by flotilla, on its own branch; here it is ignored`,
+    "answer a request with the file that flotilla describe run shows",
+  );
+
+const laterKind = (kind: string): Remark =>
   warning("FLT1900", ["kind"], `${kind} is not yet supported and is ignored`, "wait for a later version, or remove it");
+
+function namespaceRemarks(kind: Kind, { namespace }: VersionedId): readonly Remark[] {
+  if (namespace === null) return [];
+  return kind.scope === "Cluster" ? [clusterScoped(kind)] : dnsLabelRemarks(namespace, ["metadata", "namespace"]);
+}
 
 const clusterScoped = ({ kind }: Kind): Remark =>
   error("FLT1413", ["metadata", "namespace"], `${kind} is cluster-scoped and has no namespace`, "remove the namespace");

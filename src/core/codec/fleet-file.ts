@@ -16,6 +16,7 @@ export function fleetOf({ spec = {} }: WrittenFleet): FleetSpec {
     profile: spec.profile ?? defaultFleet.profile,
     contexts: new Map(contexts),
     guards: { ...defaultFleet.guards, ...spec.guards },
+    unsignedApprovals: spec.approvals?.unsigned ?? defaultFleet.unsignedApprovals,
   };
 }
 

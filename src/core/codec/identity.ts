@@ -68,11 +68,12 @@ export function identityOf(value: Json): Identity {
   return { kind: "object", id: named };
 }
 
-/** There is one Fleet, and a confirmation is named by its file: neither needs a name of its own. */
+/** There is one Fleet, and confirmations and approvals are known by their files: none needs a name of its own. */
 function withSoleName(value: Json): Json {
   if (!isObject(value) || !String(value["apiVersion"]).startsWith(`${flotillaGroup}/`)) return value;
   if (value["kind"] === "Fleet") return { ...value, metadata: { name: "fleet" } };
   if (value["kind"] === "DeletionConfirmation") return { ...value, metadata: { name: "confirmation" } };
+  if (value["kind"] === "Approval") return { ...value, metadata: { name: "approval" } };
   return value;
 }
 

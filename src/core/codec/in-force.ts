@@ -73,7 +73,7 @@ function fleetInForce(commit: Commit, files: readonly SourceFile[], before: Vers
   return { versions, complaints, fleet: fleet ?? defaultFleet };
 }
 
-/** Settings and confirmations count in their own places only. */
+/** Settings, confirmations and approvals count in their own places only. */
 function inPlace(claims: readonly Claim[]): { claims: readonly Claim[]; complaints: readonly Complaint[] } {
   const complaints: Complaint[] = [];
   const kept = claims.filter((claim) => {
@@ -81,7 +81,8 @@ function inPlace(claims: readonly Claim[]): { claims: readonly Claim[]; complain
     if (id.group !== flotillaGroup) return true;
     if (id.kind === "Fleet" && !isFleetPath(source.path)) complaints.push({ claim, remark: strayFleet });
     if (id.kind === "DeletionConfirmation") complaints.push({ claim, remark: strayConfirmation });
-    return id.kind !== "Fleet" && id.kind !== "DeletionConfirmation";
+    if (id.kind === "Approval") complaints.push({ claim, remark: strayApproval });
+    return id.kind !== "Fleet" && id.kind !== "DeletionConfirmation" && id.kind !== "Approval";
   });
   return { claims: kept, complaints };
 }
@@ -92,6 +93,13 @@ const strayConfirmation = error(
   "FLT1350",
   ["kind"],
   "a confirmation is read from approvals/deletions/<digest>.yaml only",
+  "move it there",
+);
+
+const strayApproval = error(
+  "FLT1350",
+  ["kind"],
+  "an approval is read from a file under approvals/ only",
   "move it there",
 );
 
@@ -163,11 +171,10 @@ interface ScopedClaim {
   readonly isUnknown: boolean;
 }
 
-/** Judges a plain object by the scope of its kind: known at all, with a namespace, or without one. */
+/** Judges an object by the scope of its kind: known at all, with a namespace, or without one. */
 function scopedClaim(claim: Claim, scopes: ScopeTable): ScopedClaim {
   const { id } = claim;
-  if (isFleetGroup(id.group))
-    return { claim, remark: null, isUnknown: claim.content === null && fleetKindOf(id.group, id.kind) === null };
+  if (isFleetGroup(id.group)) return scopedFleetClaim(claim);
   const scope = scopes.get(kindKey(id));
   if (scope === undefined) return { claim: { ...claim, content: null }, remark: unknownKind(id), isUnknown: true };
   if (scope === "Namespaced" && id.namespace === null)
@@ -176,6 +183,15 @@ function scopedClaim(claim: Claim, scopes: ScopeTable): ScopedClaim {
   const placeless = { ...id, namespace: null };
   const misplaced = { ...claim, key: keyOf(placeless), id: placeless, content: null };
   return { claim: misplaced, remark: clusterScoped(id.kind), isUnknown: false };
+}
+
+/** A cluster-scoped kind of ours has no namespace, whatever its document says; one that is ignored may lack its own. */
+function scopedFleetClaim(claim: Claim): ScopedClaim {
+  const { id, content } = claim;
+  const kind = fleetKindOf(id.group, id.kind);
+  if (kind?.scope === "Namespaced" && kind.schema !== null && id.namespace === null)
+    return { claim: null, remark: noNamespace(id.kind), isUnknown: false };
+  return { claim, remark: null, isUnknown: content === null && kind === null };
 }
 
 const noNamespace = (kind: string): Remark =>

@@ -1,10 +1,12 @@
 import type { MemberCluster } from "../model/cluster.ts";
+import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
 import type { Hold, Intent } from "../model/intent.ts";
 import { type Manifest, type ObjectKey, objectIdOf, type Source, type SourcedManifest } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement } from "../model/placement.ts";
 import type { Problem } from "../model/problem.ts";
+import type { UpdateRun, UpdateStrategy } from "../model/update-run.ts";
 import {
   type BlobId,
   type ClusterName,
@@ -12,8 +14,11 @@ import {
   compareText,
   type Digest,
   type PlacementKey,
+  type RunKey,
+  type StrategyKey,
 } from "../model/value.ts";
 import { adviceOn } from "./advice.ts";
+import { approvalsIn } from "./approvals.ts";
 import { type Complaint, keyOf, type Version, type Versions } from "./claim.ts";
 import { confirmationsIn } from "./confirmations.ts";
 import type { DecodedDocument, DecodedFile } from "./documents.ts";
@@ -21,7 +26,7 @@ import { isFleetPath } from "./fleet-file.ts";
 import { type InForce, inForce } from "./in-force.ts";
 import { findingIn } from "./placed.ts";
 import { compareProblems } from "./remark.ts";
-import { isKept, isSourceFile, pathProblems, type SourceFile } from "./source-file.ts";
+import { isKept, isSourceFile, isTrustPath, pathProblems, type SourceFile } from "./source-file.ts";
 
 export type { SourceFile };
 
@@ -52,12 +57,19 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   const now = inForce(commit, ordered, accepted === null ? noVersions : acceptedVersions(accepted));
   const versions = new Map([...now.versions].sort(([a], [b]) => compareText(a, b)));
   const { confirmations, problems } = confirmationsIn(ordered);
+  const answers = approvalsIn(ordered);
   const said = {
     commit,
     fleet: now.fleet,
     clusters: collect(versions, clusterIn),
     placements: collect(versions, placementIn),
     overrides: overridesIn(versions),
+    runs: collect(versions, runIn),
+    strategies: collect(versions, strategyIn),
+    evictions: collect(versions, evictionIn),
+    budgets: collect(versions, budgetIn),
+    approvals: answers.approvals,
+    hasTrust: ordered.some((it) => isTrustPath(it.path)),
     objects: collect(versions, objectIn),
     scopes: now.scopes,
     confirmations: new Set<Digest>([...confirmations].sort(compareText)),
@@ -67,7 +79,9 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   };
   return {
     ...said,
-    problems: [...problemsOf(ordered, now), ...problems, ...adviceOn(said, versions)].sort(compareProblems),
+    problems: [...problemsOf(ordered, now), ...problems, ...answers.problems, ...adviceOn(said, versions)].sort(
+      compareProblems,
+    ),
   };
 }
 
@@ -143,6 +157,22 @@ const placementIn = standing(({ content, source }): readonly [PlacementKey, Plac
 
 const overrideIn = standing(({ content, source }): Override | null =>
   content.kind === "override" ? { ...content.override, source } : null,
+);
+
+const runIn = standing(({ content, source }): readonly [RunKey, UpdateRun] | null =>
+  content.kind === "run" ? [content.run.key, { ...content.run, source }] : null,
+);
+
+const strategyIn = standing(({ content, source }): readonly [StrategyKey, UpdateStrategy] | null =>
+  content.kind === "strategy" ? [content.strategy.key, { ...content.strategy, source }] : null,
+);
+
+const evictionIn = standing(({ content, source }): readonly [string, Eviction] | null =>
+  content.kind === "eviction" ? [content.eviction.name, { ...content.eviction, source }] : null,
+);
+
+const budgetIn = standing(({ content, source }): readonly [PlacementKey, DisruptionBudget] | null =>
+  content.kind === "budget" ? [content.budget.placement, { ...content.budget, source }] : null,
 );
 
 const objectIn = standing(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null =>

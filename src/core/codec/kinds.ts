@@ -14,6 +14,7 @@ export interface Kind {
 
 const both = ["v1", "v1beta1"];
 const all = ["v1", "v1alpha1", "v1beta1"];
+const old = ["v1alpha1", "v1beta1"];
 
 type Row = readonly [kind: string, scope: Scope, versions: readonly string[], schema: KindName | null];
 
@@ -25,14 +26,14 @@ const placementKinds: readonly Row[] = [
   ["ResourceOverride", "Namespaced", all, null],
   ["ClusterResourceEnvelope", "Cluster", ["v1beta1"], null],
   ["ResourceEnvelope", "Namespaced", ["v1beta1"], null],
-  ["ClusterStagedUpdateStrategy", "Cluster", all, null],
-  ["StagedUpdateStrategy", "Namespaced", both, null],
-  ["ClusterStagedUpdateRun", "Cluster", all, null],
-  ["StagedUpdateRun", "Namespaced", both, null],
+  ["ClusterStagedUpdateStrategy", "Cluster", all, "ClusterStagedUpdateStrategy"],
+  ["StagedUpdateStrategy", "Namespaced", both, "ClusterStagedUpdateStrategy"],
+  ["ClusterStagedUpdateRun", "Cluster", all, "ClusterStagedUpdateRun"],
+  ["StagedUpdateRun", "Namespaced", both, "ClusterStagedUpdateRun"],
   ["ClusterApprovalRequest", "Cluster", all, null],
   ["ApprovalRequest", "Namespaced", both, null],
-  ["ClusterResourcePlacementEviction", "Cluster", ["v1alpha1", "v1beta1"], null],
-  ["ClusterResourcePlacementDisruptionBudget", "Cluster", ["v1alpha1", "v1beta1"], null],
+  ["ClusterResourcePlacementEviction", "Cluster", old, "ClusterResourcePlacementEviction"],
+  ["ClusterResourcePlacementDisruptionBudget", "Cluster", old, "ClusterResourcePlacementDisruptionBudget"],
   ["ClusterSchedulingPolicySnapshot", "Cluster", both, null],
   ["SchedulingPolicySnapshot", "Namespaced", ["v1beta1"], null],
   ["ClusterResourceSnapshot", "Cluster", both, null],
@@ -64,6 +65,7 @@ const plannedKinds: readonly Row[] = [
 const ownKinds: readonly Row[] = [
   ["Fleet", "Cluster", ["v1alpha1"], "Fleet"],
   ["DeletionConfirmation", "Cluster", ["v1alpha1"], "DeletionConfirmation"],
+  ["Approval", "Cluster", ["v1alpha1"], "Approval"],
 ];
 
 const rows = (group: string, table: readonly Row[]): readonly Kind[] =>

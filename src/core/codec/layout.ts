@@ -1,5 +1,5 @@
 import type { OverrideSnapshot } from "../model/override.ts";
-import type { BlobId, ClusterName, PlacementKey } from "../model/value.ts";
+import type { BlobId, ClusterName, PlacementKey, RunKey } from "../model/value.ts";
 
 // Where everything stands on the state branch: the picture in DESIGN.md §3. Folders end with a slash.
 
@@ -57,16 +57,45 @@ export const snapshotFilesFolder = (placement: PlacementKey, index: number): str
 export const overridePath = ({ namespace, override }: Pick<OverrideSnapshot, "namespace" | "override">): string =>
   `${namespace === null ? "" : `namespaces/${namespace}/`}overrides/${override}.yaml`;
 
+/** Everything about one update run: `runs/<name>/` or `namespaces/<namespace>/runs/<name>/`. */
+export const runFolder = (run: RunKey): string => {
+  const slash = run.indexOf("/");
+  return slash < 0 ? `runs/${run}/` : `namespaces/${run.slice(0, slash)}/runs/${run.slice(slash + 1)}/`;
+};
+
+/** The run whose folder it is: the inverse of {@link runFolder}. */
+export function runOfFolder(folder: string): RunKey {
+  const parts = folder.split("/");
+  return (parts[0] === "runs" ? parts[1] : `${parts[1]}/${parts[3]}`) as RunKey;
+}
+
+export const runPath = (run: RunKey): string => `${runFolder(run)}run.yaml`;
+export const runPlanPath = (run: RunKey): string => `${runFolder(run)}plan.yaml`;
+
+/** The request of one gate, by {@link approvalRequestName}. Output: never read back. */
+export const approvalRequestPath = (namespace: string | null, name: string): string =>
+  `${namespace === null ? "" : `namespaces/${namespace}/`}approvals/${name}.yaml`;
+
+/** KubeFleet's name for a gate's request (`RULINGS.md` B); no two are the same, as stages have no dash. */
+export const approvalRequestName = (run: string, when: "before" | "after", stage: string): string =>
+  `${run}-${when}-${stage}`;
+
+export const evictionPath = (eviction: string): string => `evictions/${eviction}.yaml`;
+
 /** What a file of the state branch is, by its path; `other` is not part of the record. */
 export type StateFile =
   | { readonly kind: "ledger" | "other" }
-  | { readonly kind: "cluster" | "override" }
+  | { readonly kind: "cluster" | "override" | "eviction" }
+  | { readonly kind: "run" | "runPlan"; readonly folder: string }
   | { readonly kind: "placement" | "bindings" | "policySnapshots" | "resourceSnapshot"; readonly folder: string };
 
 export function stateFileOf(path: string): StateFile {
   if (path === ledgerPath) return { kind: "ledger" };
   const [, folder, file] = /^((?:namespaces\/[^/]+\/)?placements\/[^/]+\/)(.+)$/.exec(path) ?? [];
   if (folder !== undefined && file !== undefined) return placementFileOf(folder, file);
+  const run = /^((?:namespaces\/[^/]+\/)?runs\/[^/]+\/)(run|plan)\.yaml$/.exec(path);
+  if (run?.[1] !== undefined) return { kind: run[2] === "run" ? "run" : "runPlan", folder: run[1] };
+  if (/^evictions\/[^/]+\.yaml$/.test(path)) return { kind: "eviction" };
   if (/^clusters\/[^/]+\.yaml$/.test(path)) return { kind: "cluster" };
   return { kind: /^(?:namespaces\/[^/]+\/)?overrides\/[^/]+\.yaml$/.test(path) ? "override" : "other" };
 }

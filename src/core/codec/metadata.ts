@@ -1,6 +1,6 @@
 import { isObject, type Json, memberAt } from "../model/json.ts";
 import { flotillaGroup, placementLabel, writeAnnotation } from "../model/names.ts";
-import { isDnsLabel, isLabelValue, isQualifiedName } from "./label-syntax.ts";
+import { isDnsLabel, isDnsSubdomain, isLabelValue, isQualifiedName } from "./label-syntax.ts";
 import { didYouMean } from "./nearest.ts";
 import { error, type JsonPath, type Remark, warning } from "./remark.ts";
 
@@ -46,6 +46,23 @@ export function dnsLabelRemarks(name: string, at: JsonPath = ["metadata", "name"
   );
   return [{ ...remark, got: JSON.stringify(name) }];
 }
+
+/** The name of any other object of ours, as Kubernetes wants it; with dots, and at most `limit` characters. */
+export function dnsSubdomainRemarks(
+  name: string,
+  at: JsonPath = ["metadata", "name"],
+  limit: 253 | 63 = 253,
+): readonly Remark[] {
+  if (isDnsSubdomain(name) && name.length <= limit) return [];
+  const fix = `use lower-case letters, digits, - and ., at most ${limit} characters`;
+  return [{ ...error("FLT1309", at, "must be a DNS subdomain", fix), got: JSON.stringify(name) }];
+}
+
+/** v1alpha1 is read as the later versions are, with a word of warning. */
+export const oldVersionRemarks = (apiVersion: string, later = "v1beta1 or v1"): readonly Remark[] =>
+  apiVersion.endsWith("/v1alpha1")
+    ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later}`)]
+    : [];
 
 /** Warns of settings of ours that do not exist: a misspelt annotation would be ignored silently. */
 export function annotationRemarks(annotations: Json | undefined, known: readonly string[]): readonly Remark[] {

@@ -1,7 +1,6 @@
 import type { Scope } from "../model/scope.ts";
 import { labelSelectorRemarks } from "./label-selector.ts";
-import { isDnsSubdomain } from "./label-syntax.ts";
-import { annotationRemarks, statusRemarks } from "./metadata.ts";
+import { annotationRemarks, dnsSubdomainRemarks, oldVersionRemarks, statusRemarks } from "./metadata.ts";
 import { selectorsOf } from "./override.ts";
 import { operationRemarks } from "./patch-rules.ts";
 import { error, type JsonPath, type Remark, warning } from "./remark.ts";
@@ -14,22 +13,14 @@ export function overrideRemarks(
   scope: Scope,
 ): readonly Remark[] {
   return [
-    ...nameRemarks(metadata.name),
+    ...dnsSubdomainRemarks(metadata.name),
     ...annotationRemarks(metadata.annotations, []),
     ...placementRefRemarks(spec, scope),
     ...selectorRemarks(spec, scope),
     ...spec.policy.overrideRules.flatMap((it, i) => ruleRemarks(it, ["spec", "policy", "overrideRules", i])),
-    ...(apiVersion.endsWith("/v1alpha1")
-      ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", "change it to v1beta1 or v1")]
-      : []),
+    ...oldVersionRemarks(apiVersion),
     ...statusRemarks(status),
   ];
-}
-
-function nameRemarks(name: string): readonly Remark[] {
-  if (isDnsSubdomain(name)) return [];
-  const fix = "use lower-case letters, digits, - and .";
-  return [{ ...error("FLT1309", ["metadata", "name"], "must be a DNS subdomain", fix), got: JSON.stringify(name) }];
 }
 
 function placementRefRemarks({ placement }: WrittenOverride["spec"], scope: Scope): readonly Remark[] {

@@ -2,8 +2,10 @@ import { conditionOf } from "../model/condition.ts";
 import type { Binding, ClusterRecord, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Reason } from "../model/plan.ts";
+import type { RunWait } from "../model/run-wait.ts";
 import { type Digest, instantText, type PlacementKey } from "../model/value.ts";
 import { clusterPath, placementPath } from "./layout.ts";
+import { runRows } from "./page-runs.ts";
 
 /** How the page words what the planner knows; both live in `core/plan`. */
 export interface PageWords {
@@ -26,6 +28,7 @@ export function statePage(ledger: Ledger, reasons: readonly Reason[], words: Pag
     deletions(ledger.deletions.held, words),
     reasonList("What fails", reasons.filter(isFailure), words),
     placements(ledger, reasons, words),
+    updateRuns(ledger),
     members(ledger),
     reasonList("Good to know", reasons.filter(isNotice), words),
   ];
@@ -94,6 +97,19 @@ function placements({ placements: all }: Ledger, reasons: readonly Reason[], wor
     "| --- | --- | --- | --- | --- | --- |",
     ...rows.map((it) => placementRow(it, waits.get(it.key) ?? [], words)),
     ...rest(all.size, "placement"),
+  ];
+}
+
+function updateRuns({ runs }: Ledger): Section {
+  const rows = runRows(runs.values(), shown);
+  if (rows.length === 0) return [];
+  return [
+    "## Update runs",
+    "",
+    "| Run | Placement | Version | Clusters | State |",
+    "| --- | --- | --- | --- | --- |",
+    ...rows.slice(0, limit),
+    ...rest(rows.length, "run"),
   ];
 }
 
@@ -231,12 +247,33 @@ function unblocker(reason: Reason): string {
       return "the file's owner: make it valid again";
     case "sourceHeld":
       return "whoever may write the source branch";
+    case "run":
+      return runUnblocker(reason.wait);
+    case "runFailed":
+      return "the run's owner: mend the cause and create a new run, or roll back";
     case "started":
     case "heldBack":
     case "applying":
     case "awaitingHealth":
     case "adopted":
     case "left":
+      return byItself;
+  }
+}
+
+function runUnblocker(wait: RunWait): string {
+  switch (wait.kind) {
+    case "approval":
+      return "an approver: commit the answer that flotilla describe run shows";
+    case "failures":
+    case "stuck":
+      return "the workload's owner: repair it, stop the run or roll back";
+    case "stopped":
+      return "whoever stopped it: set its state to Run";
+    case "timer":
+    case "planning":
+    case "clusters":
+    case "superseded":
       return byItself;
   }
 }

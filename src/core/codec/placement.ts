@@ -43,6 +43,7 @@ export function placementOf({ metadata, spec }: WrittenPlacement, scope: Scope):
       resourceSelectors: spec.resourceSelectors.map(selectorOf),
       policy: policyOf(spec.policy ?? {}),
       strategy: {
+        type: strategy.type ?? "RollingUpdate",
         rollingUpdate: rollingUpdateOf(strategy.rollingUpdate ?? {}),
         applyStrategy: applyStrategyOf(strategy.applyStrategy ?? {}),
         propagationPolicy: strategy.deleteStrategy?.propagationPolicy ?? "Delete",

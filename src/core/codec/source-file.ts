@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { remembered } from "../model/memo.ts";
 import type { Problem } from "../model/problem.ts";
 import type { BlobId } from "../model/value.ts";
+import { isApprovalPath } from "./approval.ts";
 import { confirmationPath } from "./confirmation.ts";
 import type { DecodedFile } from "./documents.ts";
 import { isFleetPath } from "./fleet-file.ts";
@@ -22,8 +23,11 @@ export interface SourceFile {
 /** Whether a path may hold documents: YAML, and not in a folder whose name begins with a dot. */
 export const isRead = (path: string): boolean => /\.ya?ml$/i.test(path) && !/(?:^|\/)\.[^/]*\//.test(path);
 
+/** Whether a file says who may approve, in whatever form: that it is there counts, and it need not be YAML. */
+export const isTrustPath = (path: string): boolean => path.startsWith("trust/");
+
 /** Folders with a meaning of their own, whatever stands in them. */
-const isSpecial = (path: string): boolean => path.startsWith("approvals/") || path.startsWith("trust/");
+const isSpecial = (path: string): boolean => path.startsWith("approvals/") || isTrustPath(path);
 
 /** Whether a path lies in one of the roots; no root means everywhere. */
 export const isUnder = (path: string, roots: readonly string[]): boolean =>
@@ -37,14 +41,15 @@ export function isSourceFile(file: SourceFile, roots: readonly string[]): boolea
 
 /** Whether the state branch has to keep a file for the intent to be read again from it. */
 export const isKept = (file: SourceFile, roots: readonly string[]): boolean =>
-  file.kind === "file" && (isSourceFile(file, roots) || placeOf(file).isConfirmation);
+  file.kind === "file" && (isSourceFile(file, roots) || placeOf(file).isAnswer);
 
 /** What a file's path says, looked at once. */
 interface Place {
   /** Objects are read from there, if a root holds it. */
   readonly isSource: boolean;
   readonly isFleet: boolean;
-  readonly isConfirmation: boolean;
+  /** A confirmation or an approval. */
+  readonly isAnswer: boolean;
   readonly isTrust: boolean;
   /** As systems see it that do not tell case and accents apart; null for what is not read, or stands behind a dot. */
   readonly folded: string | null;
@@ -56,19 +61,16 @@ interface Place {
 
 const placeOf = remembered(({ path, kind }: SourceFile): Place => {
   const isYaml = isRead(path);
-  const isConfirmation = confirmationPath(path) !== null;
+  const isAnswer = confirmationPath(path) !== null || isApprovalPath(path);
   const isDotted = /(?:^|\/)\./.test(path);
   return {
     isSource: isYaml && !isSpecial(path),
     isFleet: isFleetPath(path),
-    isConfirmation,
-    isTrust: path.startsWith("trust/"),
+    isAnswer,
+    isTrust: isTrustPath(path),
     folded: isYaml && !isDotted ? path.normalize("NFC").toLowerCase() : null,
     inside: isDotted ? [] : [...linkProblem(path, kind), ...(isYaml && isAwkward(path) ? [awkward(path)] : [])],
-    anywhere:
-      isYaml && path.startsWith("approvals/") && !isConfirmation
-        ? [notReadYet(path, "only approvals/deletions is read so far; this file is ignored")]
-        : [],
+    anywhere: isYaml && path.startsWith("approvals/") && !isAnswer ? [strayAnswer(path)] : [],
   };
 });
 
@@ -127,7 +129,13 @@ const awkward = (path: string): Problem =>
 const collision = (path: string, other: string): Problem =>
   fileProblem("warning", "FLT1104", path, [`on some systems this is the same file as ${other}`, "rename one"]);
 
-const notReadYet = (path: string, message: string): Problem =>
-  fileProblem("note", "FLT1902", path, [message, "wait for a later version"]);
+const strayAnswer = (path: string): Problem =>
+  fileProblem("note", "FLT1350", path, ["no confirmation stands here; this file is ignored", confirmationsPlace]);
 
-const trustFolder = notReadYet("trust/", "the rules of who may approve are not read yet; the folder is ignored");
+const confirmationsPlace = "confirmations are read from approvals/deletions/<digest>.yaml";
+
+/** It is not without effect: `hasTrust` of the ledger says for good that approvals have to be signed. */
+const trustFolder = fileProblem("note", "FLT1902", "trust/", [
+  "the rules of who may approve are not read yet; that they are here makes every unsigned approval void, for good",
+  "wait for a later version",
+]);

@@ -222,7 +222,8 @@ const leavingOf = (findings: Findings, item: Json): Leaving => ({
   released: isObject(item) && item["released"] === true,
 });
 
-function namespacedNameJson(key: string): JsonObject {
+/** KubeFleet's NamespacedName of a key `namespace/name`. */
+export function namespacedNameJson(key: string): JsonObject {
   const slash = key.indexOf("/");
   return { name: key.slice(slash + 1), namespace: key.slice(0, slash) };
 }

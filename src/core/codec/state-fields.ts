@@ -94,6 +94,10 @@ export function instantAt(findings: Findings, object: JsonObject, key: string): 
   return moment ?? (0 as Instant);
 }
 
+/** The moment at `key`, or null when there is none. */
+export const instantOrNull = (findings: Findings, object: JsonObject, key: string): Instant | null =>
+  member(object, key) === null ? null : instantAt(findings, object, key);
+
 /** The object of strings at `key`, empty where there is none. */
 export function labelsAt(findings: Findings, object: JsonObject, key: string): Labels {
   const part = partAt(object, key);

@@ -21,7 +21,10 @@ import { countAt, type Findings, find, given, objectsAt, partAt, textAt, textOrN
 export const formatVersion = 1;
 
 /** The part of the ledger that stands in `ledger.yaml`. */
-export type LedgerHead = Pick<Ledger, "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions">;
+export type LedgerHead = Pick<
+  Ledger,
+  "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions" | "hasTrust"
+>;
 
 /**
  * The text of `ledger.yaml`. Objects stand as `group/Kind/namespace/name`.
@@ -39,6 +42,7 @@ export const ledgerText = (ledger: LedgerHead, restless: readonly PlacementKey[]
     ...(restless === null ? {} : { [restlessKey]: restless }),
     holds: ledger.holds.map(holdJson),
     deletions: deletionsJson(ledger.deletions),
+    ...(ledger.hasTrust ? { hasTrust: true } : {}),
   });
 
 const restlessKey = "restless";
@@ -63,7 +67,15 @@ export function ledgerHeadOf(findings: Findings, document: Json): LedgerHead {
     sourceCommit: textOrNull(findings, object, "sourceCommit") as Commit | null,
     holds: objectsAt(findings, object, "holds").map((it) => holdOf(findings, it)),
     deletions: deletionsOf(findings, partAt(object, "deletions")),
+    hasTrust: trustOf(findings, object),
   };
+}
+
+/** Anything but `true`, or nothing at all, is an error: a slip here would let unsigned approvals count again. */
+function trustOf(findings: Findings, object: JsonObject): boolean {
+  const value = member(object, "hasTrust");
+  if (value !== null && value !== true) find(findings, "hasTrust", "is neither true nor left out");
+  return value === true;
 }
 
 const holdJson = ({ id, commit, path, document, blob }: Hold): JsonObject => ({

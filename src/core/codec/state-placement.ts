@@ -16,6 +16,8 @@ const own = {
 
 /** What a placement's status shows and the record does not hold: derived by `core/status`, never read back. */
 export interface DerivedStatus {
+  /** `status.observedResourceIndex`. */
+  readonly index: string;
   /** `status.selectedResources`. */
   readonly selected: readonly Json[];
   /** `status.placementStatuses`. */
@@ -26,7 +28,7 @@ export interface DerivedStatus {
 export type PlacementHead = Omit<PlacementRecord, "policySnapshots" | "resourceSnapshots" | "bindings">;
 
 /** The text of `placement.yaml`: KubeFleet's placement with its status. The rows come last, see {@link withoutRows}. */
-export const placementText = (record: PlacementRecord, { selected, rows }: DerivedStatus): string =>
+export const placementText = (record: PlacementRecord, { index, selected, rows }: DerivedStatus): string =>
   emitYaml({
     ...headingJson({
       apiVersion: placementApiVersion,
@@ -46,7 +48,7 @@ export const placementText = (record: PlacementRecord, { selected, rows }: Deriv
     spec: specJson(record.spec),
     status: given({
       conditions: record.conditions.map(conditionJson),
-      observedResourceIndex: String(record.resourceSnapshots.at(-1)?.index ?? ""),
+      observedResourceIndex: index,
       selectedResources: filled(selected),
       placementStatuses: filled(rows),
     }),

@@ -1,9 +1,11 @@
-import { type Json, sameJson } from "../model/json.ts";
 import { type DeletionLedger, emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
-import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
-import { ledgerPath, overridePath, placementOfFolder } from "./layout.ts";
+import type { RunRecord } from "../model/run-record.ts";
+import { compareText, type PlacementKey, type RunKey } from "../model/value.ts";
+import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
+import { amended, kept, keptList, keptMembers, replaced, sameList } from "./state-kept.ts";
 import { newReading, type PlacementParts, type Reading, readStateFile } from "./state-record.ts";
+import { runReadOf } from "./state-run-reader.ts";
 
 /** A ledger as read from its files, or what keeps them from being read: which file, which document, what. */
 export type LedgerRead =
@@ -37,18 +39,9 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
   const base = before ?? emptyLedger;
   const head = reading.head === undefined ? before : reading.head;
   if (reading.wrong === null && head === null) reading.wrong = `${ledgerPath} is missing`;
-  const placements: [PlacementKey, PlacementRecord | null][] = [];
-  for (const [folder, parts] of reading.placements) {
-    const key = placementOfFolder(folder);
-    const record = recordOf(parts, base.placements.get(key) ?? null);
-    if (record === "headless") reading.wrong ??= `${folder}placement.yaml is missing`;
-    else placements.push([key, record]);
-  }
+  const placements = placementsOf(reading, base);
+  const runs = runsOf(reading, base);
   if (reading.wrong !== null || head === null) return { kind: "unreadable", message: reading.wrong ?? "" };
-  const clusters = [...reading.clusters].map(([path, it]) => {
-    const name = clusterOf(path);
-    return [name, it === null ? null : kept(base.clusters.get(name), it)] as const;
-  });
   const ledger: Ledger = {
     fleet: head.fleet,
     epoch: head.epoch,
@@ -56,14 +49,46 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
     sourceCommit: head.sourceCommit,
     holds: keptList(base.holds, head.holds),
     deletions: keptDeletions(base.deletions, head.deletions),
-    clusters: amended(base.clusters, clusters),
+    clusters: amended(base.clusters, filesOf(reading.clusters, base.clusters)),
     placements: amended(base.placements, placements),
+    runs: amended(base.runs, runs),
+    evictions: amended(base.evictions, filesOf(reading.evictions, base.evictions)),
+    hasTrust: head.hasTrust,
     overrides: overridesOf(base.overrides, reading.overrides),
   };
   return { kind: "read", ledger };
 }
 
-const clusterOf = (path: string): ClusterName => path.slice(path.indexOf("/") + 1, -".yaml".length) as ClusterName;
+type Changes<K, V> = readonly (readonly [K, V | null])[];
+
+/** What stands in files of its own, `<folder>/<name>.yaml`. */
+const filesOf = <K extends string, V>(files: ReadonlyMap<string, V | null>, before: ReadonlyMap<K, V>): Changes<K, V> =>
+  [...files].map(([path, it]) => {
+    const name = path.slice(path.indexOf("/") + 1, -".yaml".length) as K;
+    return [name, it === null ? null : kept(before.get(name), it)];
+  });
+
+function placementsOf(reading: Reading, base: Ledger): Changes<PlacementKey, PlacementRecord> {
+  const changes: [PlacementKey, PlacementRecord | null][] = [];
+  for (const [folder, parts] of reading.placements) {
+    const key = placementOfFolder(folder);
+    const record = recordOf(parts, base.placements.get(key) ?? null);
+    if (record === "headless") reading.wrong ??= `${folder}placement.yaml is missing`;
+    else changes.push([key, record]);
+  }
+  return changes;
+}
+
+function runsOf(reading: Reading, base: Ledger): Changes<RunKey, RunRecord> {
+  const changes: [RunKey, RunRecord | null][] = [];
+  for (const [folder, parts] of reading.runs) {
+    const key = runOfFolder(folder);
+    const read = runReadOf(parts, base.runs.get(key) ?? null);
+    if (read.kind === "wrong") reading.wrong ??= `${folder}${read.file} ${read.message}`;
+    else changes.push([key, read.run]);
+  }
+  return changes;
+}
 
 /** One placement put together, in the order that the ledger promises; null when all of its files are gone. */
 function recordOf(parts: PlacementParts, old: PlacementRecord | null): PlacementRecord | null | "headless" {
@@ -120,54 +145,7 @@ const bySnapshot = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
 
 const emptyMap: ReadonlyMap<never, never> = new Map<never, never>();
 
-/** The value itself while a new one says the same. Plain data: records without maps in them. */
-const kept = <T>(before: T | undefined, after: T): T =>
-  before !== undefined && sameJson(before as unknown as Json, after as unknown as Json) ? before : after;
-
-/** The list with what stays, found by its place; the list itself when all of it stays. */
-function keptList<T>(before: readonly T[], after: readonly T[]): readonly T[] {
-  const list = after.map((it, at) => kept(before[at], it));
-  return sameList(before, list) ? before : list;
-}
-
-const sameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
-  a.length === b.length && a.every((it, at) => it === b[at]);
-
-/** The object with those members that stay; the object itself when all do. `settled` members are compared by identity. */
-function keptMembers<T extends object>(before: T, after: T, settled: readonly (keyof T)[]): T {
-  const next = { ...after };
-  for (const key of Object.keys(after) as (keyof T)[])
-    if (!settled.includes(key)) next[key] = kept(before[key], after[key]);
-  return (Object.keys(next) as (keyof T)[]).every((key) => next[key] === before[key]) ? before : next;
-}
-
 function keptDeletions(before: DeletionLedger, after: DeletionLedger): DeletionLedger {
   const permitted = replaced(before.permitted, [...after.permitted]);
   return keptMembers(before, { ...after, permitted, held: keptList(before.held, after.held) }, ["permitted", "held"]);
-}
-
-/** A map in the order of its keys, with those entries of the old one that stay; the old map itself when all do. */
-function replaced<K extends string, V>(
-  before: ReadonlyMap<K, V>,
-  entries: readonly (readonly [K, V])[],
-): ReadonlyMap<K, V> {
-  const next = entries.map(([key, it]) => [key, kept(before.get(key), it)] as const);
-  const isSame = next.length === before.size && next.every(([key, it]) => before.get(key) === it);
-  return isSame ? before : new Map([...next].sort(([a], [b]) => compareText(a, b)));
-}
-
-/** The map with some values replaced, null ones removed. What stays is `===`. */
-function amended<K extends string, V>(
-  before: ReadonlyMap<K, V>,
-  changes: readonly (readonly [K, V | null])[],
-): ReadonlyMap<K, V> {
-  const next = new Map(before);
-  let isSame = true;
-  for (const [key, it] of changes) {
-    if (it === (before.get(key) ?? null)) continue;
-    isSame = false;
-    if (it === null) next.delete(key);
-    else next.set(key, it);
-  }
-  return isSame ? before : new Map([...next].sort(([a], [b]) => compareText(a, b)));
 }

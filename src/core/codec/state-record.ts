@@ -1,16 +1,30 @@
+import type { EvictionRecord } from "../model/eviction.ts";
 import type { Json } from "../model/json.ts";
 import type { Binding, ClusterRecord, PolicySnapshot, ResourceSnapshot } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import { newRepeats, type Repeats, readState } from "./canonical-read.ts";
-import { clusterPath, ledgerPath, overridePath, placementFolder, stateFileOf } from "./layout.ts";
+import {
+  clusterPath,
+  evictionPath,
+  ledgerPath,
+  overridePath,
+  placementFolder,
+  runPath,
+  runPlanPath,
+  stateFileOf,
+} from "./layout.ts";
 import { bindingOf } from "./state-bindings.ts";
 import { clusterOf } from "./state-cluster.ts";
+import { evictionOf } from "./state-eviction.ts";
 import type { Findings } from "./state-fields.ts";
 import { type LedgerHead, ledgerHeadOf } from "./state-ledger.ts";
 import { overrideSnapshotOf } from "./state-overrides.ts";
 import { type PlacementHead, placementHeadOf, withoutRows } from "./state-placement.ts";
 import { policySnapshotOf } from "./state-policy-snapshots.ts";
 import { resourceSnapshotOf } from "./state-resource-snapshots.ts";
+import { runOf } from "./state-run.ts";
+import { runPlanOf } from "./state-run-plan.ts";
+import type { RunParts } from "./state-run-reader.ts";
 
 /** What has been read of a state branch so far, and the first thing that is wrong with it. Null stands for a file that is gone. */
 export interface Reading {
@@ -20,9 +34,13 @@ export interface Reading {
   /** By path. */
   readonly clusters: Map<string, ClusterRecord | null>;
   /** By path. */
+  readonly evictions: Map<string, EvictionRecord | null>;
+  /** By path. */
   readonly overrides: Map<string, readonly OverrideSnapshot[]>;
   /** By folder. */
   readonly placements: Map<string, PlacementParts>;
+  /** By folder. */
+  readonly runs: Map<string, RunParts>;
   readonly repeats: Repeats;
 }
 
@@ -39,8 +57,10 @@ export const newReading = (): Reading => ({
   wrong: null,
   head: undefined,
   clusters: new Map(),
+  evictions: new Map(),
   overrides: new Map(),
   placements: new Map(),
+  runs: new Map(),
   repeats: newRepeats(),
 });
 
@@ -59,6 +79,16 @@ export function readStateFile(reading: Reading, path: string, text: string | nul
         path,
         onlyOne(one, clusterOf, (it) => clusterPath(it.name)),
       );
+      return;
+    case "eviction":
+      reading.evictions.set(
+        path,
+        onlyOne(one, evictionOf, (it) => evictionPath(it.name)),
+      );
+      return;
+    case "run":
+    case "runPlan":
+      readRunPart(runIn(reading, file.folder), file.kind, one);
       return;
     case "override": {
       const snapshots = all(one, overrideSnapshotOf);
@@ -96,6 +126,11 @@ function readPart(parts: PlacementParts, kind: PartKind, one: StateText): void {
         onlyOne(one, resourceSnapshotOf, (it) => path.replace(/\d+(?=\/[^/]+$)/, String(it.index))),
       );
   }
+}
+
+function readRunPart(parts: RunParts, kind: "run" | "runPlan", one: StateText): void {
+  if (kind === "run") parts.head = onlyOne(one, runOf, (it) => runPath(it.run.key));
+  else parts.plan = onlyOne(one, runPlanOf, (it) => runPlanPath(it.key))?.plan ?? null;
 }
 
 /** One file that is being read. */
@@ -150,5 +185,11 @@ function partsIn({ placements }: Reading, folder: string): PlacementParts {
     resourceSnapshots: new Map(),
   };
   placements.set(folder, parts);
+  return parts;
+}
+
+function runIn({ runs }: Reading, folder: string): RunParts {
+  const parts: RunParts = runs.get(folder) ?? { head: undefined, plan: undefined };
+  runs.set(folder, parts);
   return parts;
 }

@@ -8,7 +8,7 @@ import type {
   RollingUpdate,
   RolloutStrategy,
 } from "../model/placement.ts";
-import type { DurationMs } from "../model/value.ts";
+import { type DurationMs, seconds } from "../model/value.ts";
 import {
   choiceAt,
   countAt,
@@ -28,8 +28,8 @@ export const specJson = ({ resourceSelectors, policy, strategy, revisionHistoryL
   resourceSelectors: resourceSelectors.map(resourceSelectorJson),
   policy: policyJson(policy),
   strategy: {
-    type: "RollingUpdate",
-    rollingUpdate: rollingUpdateJson(strategy.rollingUpdate),
+    type: strategy.type,
+    ...(strategy.type === "External" ? {} : { rollingUpdate: rollingUpdateJson(strategy.rollingUpdate) }),
     applyStrategy: applyStrategyJson(strategy.applyStrategy),
     deleteStrategy: { propagationPolicy: strategy.propagationPolicy },
   },
@@ -96,26 +96,26 @@ function resourceSelectorOf(findings: Findings, object: JsonObject): ResourceSel
 }
 
 const rollingUpdateJson = ({ maxUnavailable, maxSurge, unavailablePeriod }: RollingUpdate): JsonObject => ({
-  maxUnavailable: bound(maxUnavailable),
-  maxSurge: bound(maxSurge),
+  maxUnavailable: boundJson(maxUnavailable),
+  maxSurge: boundJson(maxSurge),
   unavailablePeriodSeconds: unavailablePeriod / 1000,
 });
 
-const bound = (it: CountOrPercent): Json => ("count" in it ? it.count : `${it.percent}%`);
+/** `3` or `"25%"`, as KubeFleet writes it. */
+export const boundJson = (it: CountOrPercent): Json => ("count" in it ? it.count : `${it.percent}%`);
 
-function boundAt(findings: Findings, object: JsonObject, key: string): CountOrPercent {
+/** The inverse of {@link boundJson}. */
+export function boundAt(findings: Findings, object: JsonObject, key: string): CountOrPercent {
   const percent = /^(\d{1,3})%$/.exec(String(member(object, key)));
   return percent === null ? { count: countAt(findings, object, key) } : { percent: Number(percent[1]) };
 }
 
 function strategyOf(findings: Findings, strategy: JsonObject, annotations: JsonObject): RolloutStrategy {
-  const rolling = partAt(strategy, "rollingUpdate");
+  const type = choiceAt(findings, strategy, "type", ["RollingUpdate", "External"]);
   return {
-    rollingUpdate: {
-      maxUnavailable: boundAt(findings, rolling, "maxUnavailable"),
-      maxSurge: boundAt(findings, rolling, "maxSurge"),
-      unavailablePeriod: (numberAt(findings, rolling, "unavailablePeriodSeconds") * 1000) as DurationMs,
-    },
+    type,
+    rollingUpdate:
+      type === "External" ? unusedRollingUpdate : rollingUpdateOf(findings, partAt(strategy, "rollingUpdate")),
     applyStrategy: applyStrategyOf(findings, partAt(strategy, "applyStrategy")),
     propagationPolicy: choiceAt(findings, partAt(strategy, "deleteStrategy"), "propagationPolicy", [
       "Delete",
@@ -126,10 +126,24 @@ function strategyOf(findings: Findings, strategy: JsonObject, annotations: JsonO
   };
 }
 
-/** A duration as Go reads it, in the one unit that fits. */
-const durationText = (it: DurationMs): string => (it % 1000 === 0 ? `${it / 1000}s` : `${it}ms`);
+const rollingUpdateOf = (findings: Findings, rolling: JsonObject): RollingUpdate => ({
+  maxUnavailable: boundAt(findings, rolling, "maxUnavailable"),
+  maxSurge: boundAt(findings, rolling, "maxSurge"),
+  unavailablePeriod: (numberAt(findings, rolling, "unavailablePeriodSeconds") * 1000) as DurationMs,
+});
 
-function durationAt(findings: Findings, object: JsonObject, key: string): DurationMs {
+/** What External placements carry in memory: KubeFleet's defaults, which decide nothing there. */
+const unusedRollingUpdate: RollingUpdate = {
+  maxUnavailable: { percent: 25 },
+  maxSurge: { percent: 25 },
+  unavailablePeriod: seconds(60),
+};
+
+/** A duration as Go reads it, in the one unit that fits. */
+export const durationText = (it: DurationMs): string => (it % 1000 === 0 ? `${it / 1000}s` : `${it}ms`);
+
+/** The inverse of {@link durationText}. */
+export function durationAt(findings: Findings, object: JsonObject, key: string): DurationMs {
   const [, digits, unit] = /^(\d+)(ms|s)$/.exec(textAt(findings, object, key)) ?? [];
   if (digits === undefined) find(findings, key, "is no duration");
   return (Number(digits ?? 0) * (unit === "s" ? 1000 : 1)) as DurationMs;

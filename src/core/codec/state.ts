@@ -4,28 +4,39 @@ import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.
 import type { OverrideSnapshot } from "../model/override.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import {
+  approvalRequestName,
+  approvalRequestPath,
   bindingsPath,
   clusterPath,
+  evictionPath,
   ledgerPath,
   overridePath,
   placementPath,
   policySnapshotsPath,
+  runPath,
+  runPlanPath,
   type StateEdit,
   snapshotPath,
 } from "./layout.ts";
+import { approvalRequests, approvalRequestText } from "./state-approvals.ts";
 import { bindingsText } from "./state-bindings.ts";
 import { clusterText } from "./state-cluster.ts";
+import { evictionText } from "./state-eviction.ts";
 import { ledgerText } from "./state-ledger.ts";
 import { overrideText } from "./state-overrides.ts";
 import { placementText } from "./state-placement.ts";
 import { policySnapshotsText } from "./state-policy-snapshots.ts";
 import { type LedgerRead, ledgerReader } from "./state-reader.ts";
 import { resourceSnapshotText, snapshotFiles } from "./state-resource-snapshots.ts";
+import { runText } from "./state-run.ts";
+import { runPlanText } from "./state-run-plan.ts";
 
 /** What the files show and the ledger does not hold. */
 export interface Shown {
   /** `status.placementStatuses` of a placement. */
   readonly rowsOf: (record: PlacementRecord) => readonly Json[];
+  /** `status.observedResourceIndex` of a placement. */
+  readonly indexOf: (record: PlacementRecord) => string;
   /** `status.selectedResources` of a placement. */
   readonly selectedOf: (record: PlacementRecord) => readonly Json[];
   /** Placements that the plan of this ledger had something to say about; null or absent: unknown, or too many to name. */
@@ -36,7 +47,7 @@ export interface Shown {
 
 /**
  * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `clusters/`,
- * `placements/`, `overrides/`, `namespaces/`), ordered by path, each path once.
+ * `placements/`, `overrides/`, `runs/`, `approvals/`, `evictions/`, `namespaces/`), ordered by path, each path once.
  *
  * What is `===` is neither serialised nor compared, so that cost follows change (`DESIGN.md` §4). From the empty ledger
  * on it gives the whole tree.
@@ -46,6 +57,8 @@ export function stateEdits(before: Ledger, after: Ledger, shown: Shown): readonl
     ...edit(before === emptyLedger ? [] : [headFile(before, shown)], [headFile(after, shown)]),
     ...edit(clusterFiles(before, after, shown), clusterFiles(after, before, shown)),
     ...edit(placementFiles(before, after, shown), placementFiles(after, before, shown)),
+    ...edit(runFiles(before, after), runFiles(after, before)),
+    ...edit(evictionFiles(before, after), evictionFiles(after, before)),
     ...(before.overrides === after.overrides ? [] : edit(overrideFiles(before), overrideFiles(after))),
   ];
   return edits.sort((a, b) => compareText(a.path, b.path));
@@ -84,7 +97,7 @@ const text = (path: string, from: readonly unknown[], write: () => string): Reco
 });
 
 const headFile = (it: Ledger, { restless }: Shown): RecordFile =>
-  text(ledgerPath, [it.fleet, it.epoch, it.sequence, it.sourceCommit, it.holds, it.deletions], () =>
+  text(ledgerPath, [it.fleet, it.epoch, it.sequence, it.sourceCommit, it.holds, it.deletions, it.hasTrust], () =>
     ledgerText(it, restless ?? null),
   );
 
@@ -96,7 +109,7 @@ function* clusterFiles(ledger: Ledger, other: Ledger, { members }: Shown): Gener
 function* placementFiles(ledger: Ledger, other: Ledger, shown: Shown): Generator<RecordFile> {
   for (const it of changed(ledger.placements, other.placements)) {
     yield text(placementPath(it.key), [it], () =>
-      placementText(it, { selected: shown.selectedOf(it), rows: shown.rowsOf(it) }),
+      placementText(it, { index: shown.indexOf(it), selected: shown.selectedOf(it), rows: shown.rowsOf(it) }),
     );
     if (it.bindings.size > 0) yield text(bindingsPath(it.key), [it.bindings], () => bindingsText(it));
     // The latest policy snapshot shows the placement's generation.
@@ -117,6 +130,24 @@ function* snapshotRecord(record: PlacementRecord, other: PlacementRecord | null)
     for (const [path, blob] of snapshotFiles(record.key, it))
       yield { path, from: [blob], edit: () => ({ kind: "link", path, blob }) };
   }
+}
+
+/** A plan is written once: it is the same from its run's first pass to the last. */
+function* runFiles(ledger: Ledger, other: Ledger): Generator<RecordFile> {
+  for (const it of changed(ledger.runs, other.runs)) {
+    const { plan } = it;
+    yield text(runPath(it.key), [it], () => runText(it));
+    if (plan !== null) yield text(runPlanPath(it.key), [plan], () => runPlanText(it, plan));
+    for (const request of approvalRequests(it)) {
+      const name = approvalRequestName(it.name, request.when, request.stage);
+      yield text(approvalRequestPath(it.namespace, name), [request.gate], () => approvalRequestText(request));
+    }
+  }
+}
+
+function* evictionFiles(ledger: Ledger, other: Ledger): Generator<RecordFile> {
+  for (const it of changed(ledger.evictions, other.evictions))
+    yield text(evictionPath(it.name), [it], () => evictionText(it));
 }
 
 function* overrideFiles({ overrides }: Ledger): Generator<RecordFile> {

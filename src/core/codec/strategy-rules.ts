@@ -5,10 +5,9 @@ import type { WrittenApplyStrategy, WrittenStrategy } from "./written.ts";
 
 const at: JsonPath = ["spec", "strategy"];
 
-/** Checks how a placement rolls out and applies (V-PL-60 … V-PL-71), and refuses what does not work yet. */
+/** Checks how a placement rolls out and applies (V-PL-60, V-PL-62 … V-PL-71), and refuses what does not work yet. */
 export function strategyRemarks(strategy: WrittenStrategy): readonly Remark[] {
   return [
-    ...(strategy.type === "External" ? [notYet([...at, "type"], "External, with its staged update runs, is")] : []),
     ...rollingUpdateRemarks(strategy),
     ...applyStrategyRemarks(strategy.applyStrategy ?? {}),
     ...(strategy.reportBackStrategy?.type === "Mirror"

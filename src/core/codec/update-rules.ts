@@ -1,5 +1,7 @@
+import type { Eviction } from "../model/eviction.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement, PlacementPolicy } from "../model/placement.ts";
+import type { UpdateRun } from "../model/update-run.ts";
 import type { Content } from "./content.ts";
 import { tolerationKey } from "./policy-rules.ts";
 import { error, type Remark } from "./remark.ts";
@@ -9,12 +11,14 @@ export function updateRemarks(before: Content, after: Content): readonly Remark[
   if (before.kind === "placement" && after.kind === "placement")
     return placementRemarks(before.placement, after.placement);
   if (before.kind === "override" && after.kind === "override") return overrideRemarks(before.override, after.override);
+  if (before.kind === "run" && after.kind === "run") return runRemarks(before.run, after.run);
+  if (before.kind === "eviction" && after.kind === "eviction") return evictionRemarks(before.eviction, after.eviction);
   return [];
 }
 
 type Unsourced<T> = Omit<T, "source">;
 
-/** V-CRP-02, V-CRP-07, V-PL-21: the placement type is for life. V-PL-56: tolerations only grow. */
+/** V-CRP-02, V-CRP-07, V-PL-21: the placement type is for life; V-PL-61: so is External. V-PL-56: tolerations grow. */
 function placementRemarks(
   { spec: before }: Unsourced<Placement>,
   { spec: after }: Unsourced<Placement>,
@@ -22,6 +26,10 @@ function placementRemarks(
   if (before.policy.kind !== after.policy.kind) {
     const message = `cannot change from ${before.policy.kind} to ${after.policy.kind}`;
     return [error("FLT1315", ["spec", "policy", "placementType"], message, "write a placement with another name")];
+  }
+  if (before.strategy.type === "External" && after.strategy.type !== "External") {
+    const message = "cannot change from External to RollingUpdate";
+    return [error("FLT1315", ["spec", "strategy", "type"], message, "put External back")];
   }
   const present = new Set(tolerationsOf(after.policy).map(tolerationKey));
   const lost = tolerationsOf(before.policy).filter((it) => !present.has(tolerationKey(it)));
@@ -43,4 +51,38 @@ function overrideRemarks(
   const text = (it: string | null): string => it ?? "every placement";
   const message = `cannot change from ${text(before.placement)} to ${text(after.placement)}`;
   return [error("FLT1315", ["spec", "placement"], message, "write an override with another name")];
+}
+
+/** V-UR-04: a run is for one version of one placement. An absent index and an empty one are the same. */
+function runRemarks({ spec: before }: Unsourced<UpdateRun>, { spec: after }: Unsourced<UpdateRun>): readonly Remark[] {
+  const fields = [
+    ["placementName", before.placement, after.placement],
+    ["resourceSnapshotIndex", before.resourceIndex ?? "none", after.resourceIndex ?? "none"],
+    ["stagedRolloutStrategyName", before.strategy, after.strategy],
+  ] as const;
+  const changed = fields
+    .filter(([, was, is]) => was !== is)
+    .map(([field, was, is]) =>
+      error("FLT1315", ["spec", field], `cannot change from ${was} to ${is}`, "write a run with another name"),
+    );
+  const next = nextState[before.state];
+  if (after.state === before.state || after.state === next) return changed;
+  const message = `cannot change from ${before.state} to ${after.state}`;
+  return [...changed, error("FLT1315", ["spec", "state"], message, `from ${before.state} it can only go to ${next}`)];
+}
+
+/** V-UR-06: what has begun can be stopped and resumed, and never becomes a plan again. */
+const nextState = { Initialize: "Run", Run: "Stop", Stop: "Run" } as const;
+
+/** V-CRPE-02: an eviction is one order. */
+function evictionRemarks(before: Unsourced<Eviction>, after: Unsourced<Eviction>): readonly Remark[] {
+  const fields = [
+    ["placementName", before.placement, after.placement],
+    ["clusterName", before.cluster, after.cluster],
+  ] as const;
+  return fields
+    .filter(([, was, is]) => was !== is)
+    .map(([field, was, is]) =>
+      error("FLT1315", ["spec", field], `cannot change from ${was} to ${is}`, "write an eviction with another name"),
+    );
 }

@@ -21,8 +21,13 @@ export const validators: Readonly<Record<KindName, Validate>> = {
   MemberCluster: lazily("MemberCluster"),
   ClusterResourcePlacement: lazily("ClusterResourcePlacement"),
   ClusterResourceOverride: lazily("ClusterResourceOverride"),
+  ClusterStagedUpdateRun: lazily("ClusterStagedUpdateRun"),
+  ClusterStagedUpdateStrategy: lazily("ClusterStagedUpdateStrategy"),
+  ClusterResourcePlacementEviction: lazily("ClusterResourcePlacementEviction"),
+  ClusterResourcePlacementDisruptionBudget: lazily("ClusterResourcePlacementDisruptionBudget"),
   Fleet: lazily("Fleet"),
   DeletionConfirmation: lazily("DeletionConfirmation"),
+  Approval: lazily("Approval"),
 };
 
 function lazily(kind: KindName): Validate {

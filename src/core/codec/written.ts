@@ -136,6 +136,50 @@ export interface WrittenCluster extends Written {
 
 export type WrittenQuantities = Readonly<Record<string, string | number>>;
 
+export interface WrittenRun extends Written {
+  readonly spec: {
+    readonly placementName: string;
+    readonly resourceSnapshotIndex?: string;
+    readonly stagedRolloutStrategyName: string;
+    readonly state?: "Initialize" | "Run" | "Stop";
+  };
+}
+
+export interface WrittenUpdateStrategy extends Written {
+  readonly spec: { readonly stages: readonly WrittenStage[] };
+}
+
+export interface WrittenStage {
+  readonly name: string;
+  readonly labelSelector?: LabelSelector;
+  readonly sortingLabelKey?: string;
+  readonly maxConcurrency?: number | string;
+  readonly beforeStageTasks?: readonly WrittenTask[];
+  readonly afterStageTasks?: readonly WrittenTask[];
+}
+
+export interface WrittenTask {
+  readonly type: "TimedWait" | "Approval";
+  readonly waitTime?: string;
+}
+
+export interface WrittenEviction extends Written {
+  readonly spec: { readonly placementName: string; readonly clusterName: string };
+}
+
+export interface WrittenBudget extends Written {
+  readonly spec: { readonly maxUnavailable?: number | string; readonly minAvailable?: number | string };
+}
+
+export interface WrittenApproval {
+  readonly spec: {
+    readonly requestDigest: string;
+    readonly decision: "Approve" | "Reject" | "Revoke";
+    readonly principal: string;
+    readonly comment?: string;
+  };
+}
+
 export interface WrittenFleet {
   readonly spec?: {
     readonly roots?: readonly string[];
@@ -147,5 +191,6 @@ export interface WrittenFleet {
       readonly clusters?: number;
       readonly percentOfClusters?: number;
     };
+    readonly approvals?: { readonly unsigned?: "allow" | "deny" };
   };
 }

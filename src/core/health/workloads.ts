@@ -27,7 +27,9 @@ export function deploymentHealth(live: Manifest): Health {
   if (progress?.status === "False" && progress.reason === "ProgressDeadlineExceeded") {
     return failed(conditionText("Progressing", progress));
   }
-  return progressing(`${ready} of ${wanted} replicas are available, ${updated} updated`);
+  // An older replica may stand in for one of the new.
+  const missing = ready >= wanted && unavailable > 0 ? `, ${unavailable} unavailable` : "";
+  return progressing(`${ready} of ${wanted} replicas are available, ${updated} updated${missing}`);
 }
 
 /** A StatefulSet is available when its replicas are, and all of them are of the latest revision (V-05). */

@@ -9,6 +9,11 @@ export interface FleetSpec {
   /** Kubeconfig context per member, where it differs from the member's name. */
   readonly contexts: ReadonlyMap<ClusterName, string>;
   readonly guards: DeletionBounds;
+  /**
+   * Whether an approval counts without a signature. Void for good once `trust/` exists or a trust anchor is given
+   * (`security.md` §2).
+   */
+  readonly unsignedApprovals: "allow" | "deny";
 }
 
 /**
@@ -28,4 +33,5 @@ export const defaultFleet: FleetSpec = {
   profile: "default",
   contexts: new Map(),
   guards: { objectsPerCluster: 10, percentPerCluster: 20, clusters: 3, percentOfClusters: 30 },
+  unsignedApprovals: "deny",
 };

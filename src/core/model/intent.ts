@@ -1,11 +1,14 @@
+import type { ApprovalFile } from "./approval-file.ts";
 import type { MemberCluster } from "./cluster.ts";
+import type { DisruptionBudget, Eviction } from "./eviction.ts";
 import type { FleetSpec } from "./fleet.ts";
 import type { ObjectId, ObjectKey, SourcedManifest } from "./manifest.ts";
 import type { Override } from "./override.ts";
 import type { Placement } from "./placement.ts";
 import type { Problem } from "./problem.ts";
 import type { ScopeTable } from "./scope.ts";
-import type { BlobId, ClusterName, Commit, Digest, PlacementKey } from "./value.ts";
+import type { UpdateRun, UpdateStrategy } from "./update-run.ts";
+import type { BlobId, ClusterName, Commit, Digest, PlacementKey, RunKey, StrategyKey } from "./value.ts";
 
 /**
  * Everything one commit of the repository asks for: decoded, defaulted, cross-checked, valid by construction.
@@ -19,6 +22,15 @@ export interface Intent {
   readonly clusters: ReadonlyMap<ClusterName, MemberCluster>;
   readonly placements: ReadonlyMap<PlacementKey, Placement>;
   readonly overrides: readonly Override[];
+  readonly runs: ReadonlyMap<RunKey, UpdateRun>;
+  readonly strategies: ReadonlyMap<StrategyKey, UpdateStrategy>;
+  /** By name. */
+  readonly evictions: ReadonlyMap<string, Eviction>;
+  readonly budgets: ReadonlyMap<PlacementKey, DisruptionBudget>;
+  /** Answers to approval requests: files under `approvals/`, by path. */
+  readonly approvals: readonly ApprovalFile[];
+  /** There is a `trust/` folder: somebody set up who may approve. What it says is not read yet. */
+  readonly hasTrust: boolean;
   /** Every plain Kubernetes object: what placements select. */
   readonly objects: ReadonlyMap<ObjectKey, SourcedManifest>;
   readonly scopes: ScopeTable;

@@ -1,12 +1,25 @@
 import type { Condition } from "./condition.ts";
+import type { EvictionRecord } from "./eviction.ts";
 import type { DeletionBounds } from "./fleet.ts";
 import type { Hold } from "./intent.ts";
 import type { ObjectId, VersionedId } from "./manifest.ts";
 import type { ContactCode } from "./observation.ts";
 import type { OverrideSnapshot } from "./override.ts";
 import type { ApplyStrategy, PlacementPolicy, PlacementSpec } from "./placement.ts";
+import type { RunRecord } from "./run-record.ts";
 import type { Scope } from "./scope.ts";
-import type { BlobId, ClusterName, Commit, Digest, Epoch, Instant, Labels, PlacementKey, Sequence } from "./value.ts";
+import type {
+  BlobId,
+  ClusterName,
+  Commit,
+  Digest,
+  Epoch,
+  Instant,
+  Labels,
+  PlacementKey,
+  RunKey,
+  Sequence,
+} from "./value.ts";
 
 /**
  * Everything we have decided so far, as committed on the state branch (`DESIGN.md` §3).
@@ -27,6 +40,11 @@ export interface Ledger {
   readonly deletions: DeletionLedger;
   readonly clusters: ReadonlyMap<ClusterName, ClusterRecord>;
   readonly placements: ReadonlyMap<PlacementKey, PlacementRecord>;
+  readonly runs: ReadonlyMap<RunKey, RunRecord>;
+  /** By name. */
+  readonly evictions: ReadonlyMap<string, EvictionRecord>;
+  /** A file under `trust/` was accepted once: from then on, no approval counts without a signature. */
+  readonly hasTrust: boolean;
   /** The last ten snapshots of every override there is and those that a target names, by namespace, name and index. */
   readonly overrides: readonly OverrideSnapshot[];
 }
@@ -41,6 +59,9 @@ export const emptyLedger: Ledger = {
   deletions: { bounds: null, cause: null, permitted: new Map(), held: [] },
   clusters: new Map(),
   placements: new Map(),
+  runs: new Map(),
+  evictions: new Map(),
+  hasTrust: false,
   overrides: [],
 };
 

@@ -73,8 +73,11 @@ export interface Toleration {
   readonly effect: "" | "NoSchedule";
 }
 
-/** When and how. Always a rolling update: the codec refuses `External` as long as there are no staged runs. */
+/** When and how. */
 export interface RolloutStrategy {
+  /** External: nothing moves but by update runs (`spec/rollout.md` §1.15). For good: it is never changed back. */
+  readonly type: "RollingUpdate" | "External";
+  /** Means nothing for External. */
   readonly rollingUpdate: RollingUpdate;
   readonly applyStrategy: ApplyStrategy;
   /** What becomes of placed objects when the placement goes. */

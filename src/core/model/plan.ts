@@ -3,7 +3,19 @@ import type { HeldDeletion, Ledger } from "./ledger.ts";
 import type { Manifest, ObjectId, ObjectKey, VersionedId } from "./manifest.ts";
 import type { Observation } from "./observation.ts";
 import type { ApplyStrategy } from "./placement.ts";
-import type { ClusterName, Commit, Digest, Epoch, Instant, PlacementKey, Sequence } from "./value.ts";
+import type { RunFailure } from "./run-record.ts";
+import type { RunWait } from "./run-wait.ts";
+import type {
+  ClusterName,
+  Commit,
+  Digest,
+  DurationMs,
+  Epoch,
+  Instant,
+  PlacementKey,
+  RunKey,
+  Sequence,
+} from "./value.ts";
 
 /** The whole input of a decision. If it is not in here, it cannot influence what we do. */
 export interface World {
@@ -14,6 +26,8 @@ export interface World {
   /** Manifests that snapshots of earlier commits name, by digest; those of this commit stand in the intent. */
   readonly archive: ReadonlyMap<Digest, Manifest>;
   readonly now: Instant;
+  /** By how much our clock is ahead of the members', the median of at least three; null when fewer tell the time. */
+  readonly clockOffset: DurationMs | null;
   /** A single run tries failed objects at once; a daemon waits for their `retryAt`. */
   readonly patience: "none" | "retryAt";
 }
@@ -194,6 +208,15 @@ export type Reason =
       readonly objects: number;
     }
   | { readonly kind: "left"; readonly cluster: ClusterName; readonly placements: readonly PlacementKey[] }
+  /** What an update run waits for, or what keeps it. */
+  | { readonly kind: "run"; readonly run: RunKey; readonly placement: PlacementKey; readonly wait: RunWait }
+  | {
+      readonly kind: "runFailed";
+      readonly run: RunKey;
+      readonly placement: PlacementKey;
+      readonly code: RunFailure;
+      readonly message: string;
+    }
   | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit }
   | {
       readonly kind: "sourceHeld";

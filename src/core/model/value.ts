@@ -9,6 +9,12 @@ export type ClusterName = Brand<string, "ClusterName">;
 /** Names a placement of either scope: `name` of a ClusterResourcePlacement, `namespace/name` of a ResourcePlacement. */
 export type PlacementKey = Brand<string, "PlacementKey">;
 
+/** Names an update run of either scope: `name` of a ClusterStagedUpdateRun, `namespace/name` of a StagedUpdateRun. */
+export type RunKey = Brand<string, "RunKey">;
+
+/** Names a staged update strategy of either scope, as runs are named. */
+export type StrategyKey = Brand<string, "StrategyKey">;
+
 /** A Git commit id: 40 hexadecimal digits. A locator only; what is bound by trust is bound by a {@link Digest}. */
 export type Commit = Brand<string, "Commit">;
 

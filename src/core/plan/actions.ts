@@ -9,7 +9,7 @@ import { type HeldIndex, heldIndex } from "./holding.ts";
 import { commonKeys } from "./identity.ts";
 import { retryOn } from "./retries.ts";
 import { changesSince, type Roster } from "./roster.ts";
-import { renderTarget } from "./version.ts";
+import { targetRendering } from "./target-rendering.ts";
 
 /**
  * What each member that answered has to do to carry what the ledger says.
@@ -118,10 +118,7 @@ function* actionsOf(
   }
 }
 
-function manifestsOf(binding: Binding, { resourceSnapshots }: PlacementRecord, { ledger, context }: Desk) {
-  const { overrides } = ledger;
-  const { content, world } = context;
-  const sources = { snapshots: resourceSnapshots, overrides, scopes: world.intent.scopes, content };
-  const rendering = renderTarget(binding, sources);
+function manifestsOf(binding: Binding, record: PlacementRecord, { context }: Desk) {
+  const rendering = targetRendering(binding, record, context);
   return rendering?.kind === "rendered" ? rendering.manifests : null;
 }

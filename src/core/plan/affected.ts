@@ -39,10 +39,30 @@ export function affected(before: Intent, after: Intent): ReadonlySet<PlacementKe
     if (spec.placement === null) return null;
     keys.add(spec.placement);
   }
+  for (const it of rolloutsBetween(before, after)) keys.add(it);
   if (before.objects !== after.objects)
     for (const [key, placement] of after.placements)
       if (!keys.has(key) && !sameSelection(placement, before, after)) keys.add(key);
   return keys;
+}
+
+/**
+ * Placements whose runs, strategies, evictions or budgets differ. An approval answers a run that waits: its placement is
+ * restless.
+ */
+function* rolloutsBetween(before: Intent, after: Intent): Generator<PlacementKey> {
+  for (const { spec } of differingValues(before.runs, after.runs)) yield spec.placement;
+  const strategies = new Set([...differingValues(before.strategies, after.strategies)].map((it) => it.key));
+  if (strategies.size > 0)
+    for (const { spec } of after.runs.values()) if (strategies.has(spec.strategy)) yield spec.placement;
+  for (const { placement } of differingValues(before.evictions, after.evictions)) yield placement;
+  for (const { placement } of differingValues(before.budgets, after.budgets)) yield placement;
+}
+
+function* differingValues<K, V>(before: ReadonlyMap<K, V>, after: ReadonlyMap<K, V>): Generator<V> {
+  if (before === after) return;
+  for (const [key, it] of before) if (after.get(key) !== it) yield it;
+  for (const [key, it] of after) if (before.get(key) !== it) yield it;
 }
 
 /** Whether what differs concerns placements one by one, and nothing the fleet as a whole. */

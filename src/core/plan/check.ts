@@ -1,10 +1,12 @@
 import { mostTombstones } from "../model/inventory.ts";
 import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
-import type { ObjectKey } from "../model/manifest.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
 import { deletesWithinBounds } from "./check-deletions.ts";
-import { keyText, sameKey, sameObject, works } from "./check-words.ts";
+import { evictedFrom, evictsWithinBudget } from "./check-evictions.ts";
+import { isDisturbed, lifeOf } from "./check-life.ts";
+import { runsByTheirPlans } from "./check-runs.ts";
+import { sameKey, sameObject, works } from "./check-words.ts";
 
 /**
  * Says what is wrong with a plan, by looking only at the plan and the world it was made for.
@@ -22,6 +24,8 @@ export function check(plan: Plan, world: World): readonly string[] {
     ...deletesOnlyWhatIsOurs(plan, world),
     ...deletesWithinBounds(plan, world),
     ...keepsTheBudget(plan, world),
+    ...runsByTheirPlans(plan, world),
+    ...evictsWithinBudget(plan, world),
     ...sequencesGrow(plan, world),
     ...forgetsNothing(plan, world),
   ];
@@ -106,14 +110,16 @@ const stands = (
 function* keepsTheBudget({ ledger }: Plan, world: World): Generator<string> {
   for (const [key, after] of ledger.placements) {
     const before = world.ledger.placements.get(key);
-    if (before === undefined || after === before || after.deleting !== null) continue;
+    if (before === undefined || after === before || after.deleting !== null || isExternal(after)) continue;
     const wanted = after.spec.policy.kind === "PickN" ? after.spec.policy.numberOfClusters : targeted(after).length;
     const limit = after.spec.strategy.rollingUpdate.maxUnavailable;
     const may = "count" in limit ? limit.count : Math.ceil((limit.percent * wanted) / 100);
     const floor = Math.min(wanted, targeted(after).length) - may;
+    // Evictions have a budget of their own.
+    const evicted = evictedFrom(key, ledger, world);
     const all = [...before.bindings.values()].map((it) => ({
       life: lifeOf(it, before, world),
-      isDisturbed: isDisturbed(it, after.bindings.get(it.cluster)),
+      isDisturbed: isDisturbed(it, after.bindings.get(it.cluster)) && !evicted.has(it.cluster),
     }));
     const disturbed = all.filter((it) => it.isDisturbed && it.life === "up").length;
     const calm = all.filter((it) => !it.isDisturbed && it.life !== "down").length;
@@ -122,47 +128,11 @@ function* keepsTheBudget({ ledger }: Plan, world: World): Generator<string> {
   }
 }
 
+/** Update runs move it, and have bounds of their own. */
+const isExternal = ({ spec }: PlacementRecord): boolean => spec.strategy.type === "External";
+
 const targeted = (record: PlacementRecord): readonly Binding[] =>
   [...record.bindings.values()].filter((it) => it.state !== "Unscheduled" && it.removal === null);
-
-/**
- * Whether a cluster does its work, as the member itself says it now; what was recorded counts where nobody asked.
- * Perhaps: something there cannot be seen, and the planner knows since when.
- */
-function lifeOf(
-  { cluster, target, facts, removal, leaving }: Binding,
-  { key, resourceSnapshots }: PlacementRecord,
-  { observed }: World,
-): "up" | "perhaps" | "down" {
-  if (removal !== null || target === null) return "down";
-  const seen = observed.get(cluster);
-  if (seen === undefined) {
-    if (facts?.sequence !== target.sequence || facts.applied !== "applied") return "down";
-    return facts.phase === "available" ? "up" : facts.phase === "untrackable" ? "perhaps" : "down";
-  }
-  const carried = seen.kind === "reached" ? seen.inventory.placements.get(key) : undefined;
-  if (seen.kind !== "reached" || carried?.sequence !== target.sequence) return "down";
-  const wanted = resourceSnapshots.find((it) => it.index === target.resourceIndex)?.resources ?? [];
-  const wasUp = facts?.sequence === target.sequence && /^(available|untrackable)$/.test(facts.phase);
-  const phases = wanted.flatMap(({ id }) => {
-    const at = keyText(id) as ObjectKey;
-    const entry = carried.entries.get(at);
-    if (entry === undefined || leaving.some((it) => sameKey(at, it.id))) return [];
-    if (entry.outcome.kind !== "applied") return "failed";
-    const live = seen.objects.get(at);
-    if (live === undefined) return "untrackable";
-    // What others made of it does its work as ours would only if ours did before.
-    const isOurs = live.uid === entry.uid && live.fingerprint === entry.fingerprint;
-    return isOurs || wasUp ? live.health.phase : "progressing";
-  });
-  if (phases.some((it) => it === "failed" || it === "progressing")) return "down";
-  return phases.includes("untrackable") ? "perhaps" : "up";
-}
-
-const isDisturbed = (before: Binding, after: Binding | undefined): boolean =>
-  after !== undefined &&
-  (after.removal !== null ||
-    (after.target?.sequence !== before.target?.sequence && after.target?.digest !== before.target?.digest));
 
 function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<string> {
   const last = world.ledger.sequence;

@@ -13,6 +13,9 @@ export function isDecision(before: Ledger, after: Ledger): boolean {
     before.sourceCommit !== after.sourceCommit ||
     before.holds !== after.holds ||
     before.deletions !== after.deletions ||
+    before.runs !== after.runs ||
+    before.evictions !== after.evictions ||
+    before.hasTrust !== after.hasTrust ||
     hasNew(before.overrides, after.overrides) ||
     someDiffers(before.clusters, after.clusters, clusterDecides) ||
     someDiffers(before.placements, after.placements, placementDecides) ||

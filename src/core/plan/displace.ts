@@ -8,6 +8,7 @@ import { finished, type Placed, still } from "./finish.ts";
 import type { Doom } from "./guard.ts";
 import { revised, revisedMap } from "./identity.ts";
 import { memberKey } from "./record.ts";
+import { recordsOf } from "./runs-of.ts";
 import { withdrawn } from "./transition.ts";
 
 /** Decides one placement whose file was removed: everything of it goes from every member, or is let go. */
@@ -22,7 +23,7 @@ export function displace(before: PlacementRecord, context: PlanContext): Placed 
     if (gone !== null && gone !== binding) dooms.push(...doomsOf(before, gone));
     return gone;
   });
-  if (bindings.size === 0) return { ...still(before, context), record: null, reasons: () => [] };
+  if (bindings.size === 0) return { ...still(before, context), record: null, runs: null, reasons: () => [] };
   const record = revised(before, { deleting, bindings });
   return finished(before, record, context, { ...still(record, context), dooms });
 }
@@ -39,5 +40,8 @@ export function isSuspended({ scope, namespace, name, bindings }: PlacementRecor
 }
 
 /** The placement as it was decided last. */
-export const suspend = (before: PlacementRecord, context: PlanContext): Placed =>
-  finished(before, before, context, still(before, context));
+export const suspend = (before: PlacementRecord, context: PlanContext): Placed => ({
+  ...finished(before, before, context, still(before, context)),
+  // What its runs would do rests on what cannot be read now.
+  runs: recordsOf(context.ledger, before.key),
+});

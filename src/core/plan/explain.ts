@@ -1,7 +1,9 @@
 import type { HeldDeletion } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import type { Reason } from "../model/plan.ts";
+import type { RunWait } from "../model/run-wait.ts";
 import { instantText } from "../model/value.ts";
+import { waitText } from "../status/run-words.ts";
 
 /**
  * How much a reason matters to whoever runs us: something is stuck and will not move by itself (exit code 3),
@@ -19,7 +21,10 @@ export function weightOf(reason: Reason): Weight {
     case "selectionFailed":
     case "contentLost":
     case "sourceHeld":
+    case "runFailed":
       return "stuck";
+    case "run":
+      return runWeight(reason.wait);
     case "leaving":
       return reason.stuck ? "stuck" : "waiting";
     case "heldBack":
@@ -35,6 +40,22 @@ export function weightOf(reason: Reason): Weight {
     case "orphans":
     case "left":
     case "held":
+      return "notice";
+  }
+}
+
+function runWeight(wait: RunWait): Weight {
+  switch (wait.kind) {
+    case "failures":
+    case "stuck":
+      return "stuck";
+    case "planning":
+    case "approval":
+    case "timer":
+    case "clusters":
+      return "waiting";
+    case "stopped":
+    case "superseded":
       return "notice";
   }
 }
@@ -86,10 +107,16 @@ export function reasonText(reason: Reason): string {
       return `${reason.cluster}: left the fleet; what it carries of ${names(reason.placements)} stays there as it is`;
     case "held":
       return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, its file cannot be used`;
+    case "run":
+      return `${reason.placement}: run ${reason.run}${runPlace(reason.wait)} ${waitText(reason.wait)}`;
+    case "runFailed":
+      return `${reason.placement}: run ${reason.run} failed: ${reason.code}: ${reason.message}`;
     case "sourceHeld":
       return `${reason.code} at ${reason.head.slice(0, 7)}: ${reason.message}`;
   }
 }
+
+const runPlace = (wait: RunWait): string => ("stage" in wait && wait.stage !== null ? `, stage ${wait.stage}:` : ":");
 
 const heldTexts: Readonly<Record<HeldDeletion["because"], string>> = {
   bounds: "more than one commit may delete unasked",

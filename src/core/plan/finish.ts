@@ -1,6 +1,7 @@
 import { conditionOf, settleConditions } from "../model/condition.ts";
 import type { Binding, PlacementRecord } from "../model/ledger.ts";
 import type { Reason, RenderedTarget } from "../model/plan.ts";
+import type { RunRecord } from "../model/run-record.ts";
 import type { Instant } from "../model/value.ts";
 import { placementVerdicts } from "../status/placement-conditions.ts";
 import type { PlanContext } from "./context.ts";
@@ -14,6 +15,8 @@ import { readinessIn, type When } from "./when.ts";
 export interface Placed {
   /** Null when the placement is gone from every member and is forgotten. */
   readonly record: PlacementRecord | null;
+  /** Its update runs; null where they were not decided with it. */
+  readonly runs: readonly RunRecord[] | null;
   readonly rendered: readonly RenderedTarget[];
   readonly dooms: readonly Doom[];
   /** What is to be said, once it is known what waits for a confirmation. */
@@ -46,6 +49,7 @@ export function finished(
   };
   return {
     record: before !== null && revised(before, next) === before ? before : next,
+    runs: null,
     rendered: when.rendered,
     dooms: when.dooms,
     doomed: when.doomed,

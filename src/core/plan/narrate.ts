@@ -4,13 +4,19 @@ import { objectText } from "../model/manifest.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { count, names } from "./explain.ts";
 import { extentOf } from "./guard.ts";
+import { rolloutLines } from "./narrate-runs.ts";
 
 /**
  * What changed from one ledger to the next, in words: the body of a state commit, so that its log reads like a diary.
  * One line each, placements first; at most 200 lines, then a count of the rest.
  */
 export function narrate(before: Ledger, after: Ledger): readonly string[] {
-  const lines = [...placementLines(before, after), ...deletionLines(before, after), ...clusterLines(before, after)];
+  const lines = [
+    ...rolloutLines(before, after),
+    ...placementLines(before, after),
+    ...deletionLines(before, after),
+    ...clusterLines(before, after),
+  ];
   if (lines.length === 0 && after.sourceCommit !== null && after.sourceCommit !== before.sourceCommit)
     return [`accepted ${after.sourceCommit.slice(0, 7)}: nothing moves`];
   if (lines.length <= linesKept) return lines;
@@ -80,7 +86,7 @@ function* movements(key: PlacementKey, was: PlacementRecord | undefined, next: P
     if (old === undefined) note("is scheduled to", cluster);
     else if (old.state === "Unscheduled" && binding.state !== "Unscheduled") note("is scheduled again to", cluster);
     const isBack = old?.removal != null && binding.removal === null && old.target?.digest === binding.target?.digest;
-    if (isBack) note("stays on", cluster);
+    if (isBack) note("is wanted again on", cluster);
     else if (binding.target !== null && old?.target?.sequence !== binding.target.sequence)
       note(`moves to resource snapshot ${binding.target.resourceIndex} on`, cluster);
     if (binding.removal !== null && old?.removal == null) note("is withdrawn from", cluster);

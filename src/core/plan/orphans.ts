@@ -6,7 +6,8 @@ import type { Reason, RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
 import { commonKeys } from "./identity.ts";
-import { keysOf, renderTarget, snapshotOf } from "./version.ts";
+import { targetRendering } from "./target-rendering.ts";
+import { keysOf, snapshotOf } from "./version.ts";
 
 /** What a member's inventory lists and no decision explains: a member that came back with old state (`RULINGS.md` D 7). */
 export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
@@ -99,21 +100,11 @@ function orphansOf(
 }
 
 /** What a binding is to carry; null when it has no target. Of what it selects, overrides may have dropped some. */
-function wantedKeys(
-  binding: Binding,
-  record: PlacementRecord,
-  { ledger: { overrides }, context }: Scene,
-): ReadonlySet<ObjectKey> | null {
+function wantedKeys(binding: Binding, record: PlacementRecord, { context }: Scene): ReadonlySet<ObjectKey> | null {
   const { target } = binding;
   if (target === null) return null;
   if (target.clusterOverrides.length + target.resourceOverrides.length > 0) {
-    const { content, world } = context;
-    const rendering = renderTarget(binding, {
-      snapshots: record.resourceSnapshots,
-      overrides,
-      scopes: world.intent.scopes,
-      content,
-    });
+    const rendering = targetRendering(binding, record, context);
     if (rendering?.kind === "rendered") return keysIn(rendering.manifests);
   }
   const snapshot = snapshotOf(record, target.resourceIndex);

@@ -11,11 +11,13 @@ import { earliest } from "../model/value.ts";
 import { nextResourceSnapshots } from "../render/resource-snapshot.ts";
 import { type Selection, selectResources } from "../render/select.ts";
 import type { PlanContext } from "./context.ts";
+import { placeExternal } from "./external.ts";
 import { finished, type Placed, still } from "./finish.ts";
 import { hasBeenHeard } from "./hear.ts";
-import { revised, revisedMap } from "./identity.ts";
+import { revised } from "./identity.ts";
 import { remember } from "./recall.ts";
-import { calledOff } from "./transition.ts";
+import { recordsOf } from "./runs-of.ts";
+import { withCallOffs } from "./transition.ts";
 import { versionsOf } from "./version.ts";
 import { decideWhen, type When } from "./when.ts";
 import { decideWhere, uidOf } from "./where.ts";
@@ -24,6 +26,11 @@ import { decideWhere, uidOf } from "./where.ts";
 export function place(placement: Placement, before: PlacementRecord | null, context: PlanContext): Placed {
   const accepted = acceptedRecord(placement, before, context);
   const selection = selectResources(placement, context.world.intent);
+  if (placement.spec.strategy.type === "External") {
+    const resources = selection.kind === "selected" ? selection.resources : [];
+    const snapshotsNow = (): PlacementRecord["resourceSnapshots"] => snapshotsOf(accepted, resources, context);
+    return placeExternal({ placement, before, accepted, selection, snapshotsNow }, context);
+  }
   if (selection.kind === "refused") {
     const reason: Reason = { kind: "selectionFailed", placement: placement.key, message: selection.message };
     const refused = revised(accepted, { selectionError: selection.message });
@@ -31,7 +38,7 @@ export function place(placement: Placement, before: PlacementRecord | null, cont
   }
   const resourceSnapshots = snapshotsOf(accepted, selection.resources, context);
   const where = decideWhere(revised(accepted, { selectionError: null, resourceSnapshots }), context);
-  const here = revised(where.record, { bindings: callOff(where.record, context) });
+  const here = withCallOffs(where.record, context);
   const when = advance(here, context);
   const remarks = selectionReasons(placement, selection);
   const moved = revised(here, { bindings: when.bindings });
@@ -99,9 +106,9 @@ const specDigestOf = remembered((spec: PlacementSpec) => digestOf(spec as unknow
 function snapshotsOf(
   record: PlacementRecord,
   resources: Parameters<typeof nextResourceSnapshots>[1],
-  { world }: PlanContext,
+  context: PlanContext,
 ): PlacementRecord["resourceSnapshots"] {
-  const { commit, files, holds, unusable } = world.intent;
+  const { commit, files, holds, unusable } = context.world.intent;
   // What is selected and cannot be read now is not deselected: the snapshot stays as it is until it can be.
   const latest = record.resourceSnapshots.at(-1);
   if (latest?.resources.some((it) => unusable.has(objectKey(it.id)))) return record.resourceSnapshots;
@@ -110,8 +117,16 @@ function snapshotsOf(
     blobOf: ({ id, source }) =>
       known(blobsOf(holds).get(objectKey(id)) ?? files.get(source.path), `${source.path} is no file of the commit`),
     historyLimit: record.spec.revisionHistoryLimit,
-    inUse: indexesInUse(record.bindings),
+    inUse: inUseOf(record, context),
   });
+}
+
+/** Indexes that a binding or an unfinished run names: never trimmed (`RULINGS.md` A 51). */
+function inUseOf({ key, bindings }: PlacementRecord, { ledger }: PlanContext): ReadonlySet<number> {
+  const runs = recordsOf(ledger, key).flatMap(({ plan, end }) =>
+    plan === null || end !== null ? [] : plan.resourceIndex,
+  );
+  return runs.length === 0 ? indexesInUse(bindings) : new Set([...indexesInUse(bindings), ...runs]);
 }
 
 const blobsOf = remembered((holds: Intent["holds"]) => new Map(holds.map((it) => [objectKey(it.id), it.blob])));
@@ -120,9 +135,6 @@ const indexesInUse = remembered(
   (bindings: PlacementRecord["bindings"]): ReadonlySet<number> =>
     new Set([...bindings.values()].flatMap((it) => it.target?.resourceIndex ?? [])),
 );
-
-const callOff = (record: PlacementRecord, context: PlanContext): PlacementRecord["bindings"] =>
-  revisedMap(record.bindings, (it) => calledOff(it, record, context));
 
 function advance(record: PlacementRecord, context: PlanContext): When {
   const snapshot = record.resourceSnapshots.at(-1);

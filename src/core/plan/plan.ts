@@ -1,4 +1,5 @@
 import { digestOf } from "../model/digest.ts";
+import type { Intent } from "../model/intent.ts";
 import type { Ledger, PlacementRecord, Target } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
@@ -8,8 +9,10 @@ import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts"
 import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
 import type { PlanContext } from "./context.ts";
+import { coursesOf } from "./courses.ts";
 import { isDecision } from "./decision.ts";
 import { displace, isSuspended, suspend } from "./displace.ts";
+import { type Evictions, judgeEvictions } from "./evict.ts";
 import type { Placed } from "./finish.ts";
 import { guard, heldIndex } from "./holding.ts";
 import { sameMap } from "./identity.ts";
@@ -20,6 +23,7 @@ import { record } from "./record.ts";
 import { refuse } from "./refuse.ts";
 import { nextRetry } from "./retries.ts";
 import { rosterOf, voicesOf } from "./roster.ts";
+import { plannedIn } from "./run-moves.ts";
 import { contentOf } from "./version.ts";
 import { nextSequence } from "./where.ts";
 
@@ -33,7 +37,9 @@ export function plan(world: World): Plan {
   const refusal = refuse(world);
   if (refusal !== null) return refused(world, refusal);
   const context = contextOf(world);
-  const placed = placeAll(context);
+  const evictions = judgeEvictions(context);
+  const placed = placeAll(context, evictions);
+  const courses = coursesOf(placed, context);
   const before = world.ledger;
   const placements = new Map(
     [...placed].flatMap(([key, it]) => (it.record === null ? [] : [[key, it.record] as const])),
@@ -45,6 +51,8 @@ export function plan(world: World): Plan {
     holds: sameHolds(before.holds, world.intent.holds) ? before.holds : world.intent.holds,
     overrides: context.overrides,
     placements: sameMap(placements, heard.placements) ? heard.placements : placements,
+    runs: courses.runs,
+    evictions: evictions.records,
   };
   const guarded: Ledger = { ...told, deletions: guard(told, placed, context) };
   const decides = isDecision(before, guarded);
@@ -57,8 +65,8 @@ export function plan(world: World): Plan {
     decides,
     actions: actionsFor(ledger, placed, context),
     rendered: steps.flatMap((it) => it.rendered),
-    wakeAt: earliest(nextRetry(world), ...steps.map((it) => it.wakeAt)),
-    reasons: [...fleetReasons(ledger, context), ...steps.flatMap((it) => it.reasons(isHeld))],
+    wakeAt: earliest(nextRetry(world), courses.wakeAt, ...steps.map((it) => it.wakeAt)),
+    reasons: [...fleetReasons(ledger, context), ...steps.flatMap((it) => it.reasons(isHeld)), ...courses.reasons],
   };
 }
 
@@ -79,7 +87,7 @@ const kept = (before: Ledger, after: Ledger): Ledger =>
 
 function contextOf(world: World): PlanContext {
   const { intent } = world;
-  const ledger = record({ ...world, ledger: founded(world) });
+  const ledger = withTrust(record({ ...world, ledger: founded(world) }), intent);
   const overrides = nextOverrideSnapshots(ledger.overrides, intent.overrides, overridesInUse(ledger));
   const { isHeld, isNamed } = heldIndex(ledger.deletions);
   return {
@@ -108,30 +116,44 @@ function founded({ ledger, intent, now }: World): Ledger {
   return { ...ledger, fleet: digestOf(["Fleet", intent.commit, now]).slice(0, 16) };
 }
 
-/** Names of the override snapshots that a target was made with. */
-function overridesInUse({ placements, overrides }: Ledger): ReadonlySet<string> {
+/** Once it was said who may approve, nothing that is not signed counts, whatever becomes of the folder. */
+const withTrust = (ledger: Ledger, { hasTrust }: Intent): Ledger =>
+  ledger.hasTrust || !hasTrust ? ledger : { ...ledger, hasTrust };
+
+/** Names of the override snapshots that a target was made with, or will be by the plan of an unfinished run. */
+function overridesInUse({ placements, runs, overrides }: Ledger): ReadonlySet<string> {
   if (overrides.length === 0) return new Set();
-  return new Set([...placements.values()].flatMap((it) => overridesIn(it.bindings)));
+  return new Set([...[...placements.values()].flatMap((it) => overridesIn(it.bindings)), ...overridesPlanned(runs)]);
 }
+
+const overridesPlanned = remembered((runs: Ledger["runs"]): readonly string[] =>
+  [...runs.values()].flatMap(({ plan, end }) =>
+    plan === null || end !== null ? [] : [...plannedIn(plan).values()].flatMap(overridesOf),
+  ),
+);
 
 const overridesIn = remembered((bindings: PlacementRecord["bindings"]): readonly string[] => [
   ...new Set([...bindings.values()].flatMap(({ target }) => (target === null ? [] : overridesOf(target)))),
 ]);
 
-const overridesOf = ({ clusterOverrides, resourceOverrides }: Target): readonly string[] => [
+const overridesOf = ({
+  clusterOverrides,
+  resourceOverrides,
+}: Pick<Target, "clusterOverrides" | "resourceOverrides">): readonly string[] => [
   ...clusterOverrides,
   ...resourceOverrides,
 ];
 
 /** Every placement that is asked for or still stands somewhere, decided, in the order of their keys. */
-function placeAll(context: PlanContext): ReadonlyMap<PlacementKey, Placed> {
+function placeAll(context: PlanContext, { placements: evicted }: Evictions): ReadonlyMap<PlacementKey, Placed> {
   const { placements } = context.world.intent;
   const records: ReadonlyMap<PlacementKey, PlacementRecord> = context.ledger.placements;
   const keys = [...new Set([...placements.keys(), ...records.keys()])].sort(compareText);
   const placed = new Map<PlacementKey, Placed>();
   for (const key of keys) {
-    const it = placeOne(placements.get(key), records.get(key) ?? null, context);
-    if (it !== null) placed.set(key, it);
+    const { record, dooms } = evicted.get(key) ?? { record: records.get(key) ?? null, dooms: [] };
+    const it = placeOne(placements.get(key), record, context);
+    if (it !== null) placed.set(key, dooms.length === 0 ? it : { ...it, dooms: [...dooms, ...it.dooms] });
   }
   return placed;
 }

@@ -14,6 +14,7 @@ import type { PlanContext } from "./context.ts";
 import type { Placed } from "./finish.ts";
 import { commonKeys, sameList, sameMap } from "./identity.ts";
 import { changesSince, type Roster } from "./roster.ts";
+import { recordsOf, runsOf } from "./runs-of.ts";
 import type { When } from "./when.ts";
 import { decideWhere, type Where } from "./where.ts";
 
@@ -33,6 +34,8 @@ interface Recollection {
   readonly scopes: Intent["scopes"];
   readonly unusable: Intent["unusable"];
   readonly profile: Intent["fleet"]["profile"];
+  /** Its update runs, all of them ended, and their documents. */
+  readonly runs: readonly object[];
   readonly roster: Roster;
   /** It stands from this moment until something turns by itself. */
   readonly from: Instant;
@@ -65,8 +68,10 @@ export function remember(record: PlacementRecord, standstill: Standstill, contex
   const snapshot = record.resourceSnapshots.at(-1);
   if (snapshot === undefined || isAtWork(record, when) || context.isNamed(record.key)) return;
   const { intent, now } = context.world;
+  if (recordsOf(context.ledger, record.key).some((it) => it.end === null)) return;
   recollections.set(record, {
     placement,
+    runs: runsAround(record, context),
     selection,
     isSelected: selection.kind === "selected" && snapshot.hash === contentDigest(selection.resources),
     overrides: overridesOf(record.key, snapshot.resources, context.latestOverrides, intent.scopes),
@@ -100,6 +105,7 @@ export function recall(placement: Placement, record: PlacementRecord, context: P
   const { remarks, rest } = known;
   return {
     record,
+    runs: record.spec.strategy.type === "External" ? recordsOf(context.ledger, record.key) : null,
     rendered: [],
     dooms: [],
     doomed: () => [],
@@ -107,6 +113,11 @@ export function recall(placement: Placement, record: PlacementRecord, context: P
     wakeAt: earliest(where.wakeAt, rest.wakeAt),
   };
 }
+
+const runsAround = ({ key }: PlacementRecord, { ledger, world }: PlanContext): readonly object[] => [
+  ...runsOf(world.intent, key),
+  ...recordsOf(ledger, key),
+];
 
 /** With more of them than this, running the whole cycle is no more work than comparing. */
 const mostCompared = 32;
@@ -156,6 +167,7 @@ function stands(known: Recollection, placement: Placement, record: PlacementReco
     sameScopes(known.scopes, intent.scopes) &&
     (known.isForeseen || !context.isNewCommit) &&
     !context.isNamed(record.key) &&
+    sameList(known.runs, runsAround(record, context)) &&
     // A selection is of one placement: another one, or this one edited, has another.
     selectResources(placement, intent) === known.selection &&
     (known.isSelected || isAtHand(record, context)) &&

@@ -1,11 +1,13 @@
+import { conditionOf } from "../model/condition.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { Binding, Leaving, PlacementRecord, Target } from "../model/ledger.ts";
+import type { Binding, Leaving, PlacementRecord, Removal, Target } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
 import type { RenderedManifest } from "../model/plan.ts";
-import type { Digest } from "../model/value.ts";
+import type { ClusterName, Digest } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
-import { sameList } from "./identity.ts";
-import { isCurrent, objectsOf, renderTarget, snapshotOf, type Version } from "./version.ts";
+import { revised, revisedMap, sameList } from "./identity.ts";
+import { targetRendering } from "./target-rendering.ts";
+import { isCurrent, objectsOf, snapshotOf, type Version } from "./version.ts";
 
 /** What a binding that is given a version moves to. */
 export interface Admission {
@@ -83,15 +85,19 @@ export function withdrawn(
   };
 }
 
+/** The placement without the removals that nobody has to confirm any more. */
+export const withCallOffs = (record: PlacementRecord, context: PlanContext): PlacementRecord =>
+  revised(record, { bindings: revisedMap(record.bindings, (it) => calledOff(it, record, context)) });
+
 /**
  * A removal that waits for a confirmation is called off when its cluster is picked again: the placement came back, and
  * nobody has to confirm anything. The cluster carries what it carried, under a new sequence, so that a newer version
  * reaches it as an update does and not as a first placement. What was already under way goes its way, and comes back
- * under the next target.
+ * under the next target; so does what was evicted, which the scheduler may well pick again at once.
  */
-export function calledOff(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
+function calledOff(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
   const { removal, state, target, leaving, cluster } = binding;
-  if (removal === null || state !== "Scheduled") return binding;
+  if (removal === null || state !== "Scheduled" || isEvicted(cluster, removal, record, context)) return binding;
   if (!leaving.some((it) => context.isHeld(cluster, record.key, it.id))) return binding;
   const back = { ...binding, removal: null, facts: null, generation: binding.generation + 1 };
   if (target === null) return back;
@@ -104,12 +110,22 @@ export function calledOff(binding: Binding, record: PlacementRecord, context: Pl
   };
 }
 
+/** Whether a removal is what an eviction came to, as long as that is on record. */
+const isEvicted = (
+  cluster: ClusterName,
+  { since }: Removal,
+  { key }: PlacementRecord,
+  { ledger }: PlanContext,
+): boolean =>
+  [...ledger.evictions.values()].some((it) => {
+    const executed = it.placement === key && it.cluster === cluster ? conditionOf(it.conditions, "Executed") : null;
+    return executed?.status === "True" && executed.lastTransitionTime === since;
+  });
+
 /** The objects of a binding's present target, by what was recorded with it. */
 export function carriedObjects(binding: Binding, record: PlacementRecord, context: PlanContext): readonly ObjectId[] {
   if (binding.target === null) return [];
-  const { overrides, content, world } = context;
-  const sources = { snapshots: record.resourceSnapshots, overrides, scopes: world.intent.scopes, content };
-  const rendering = renderTarget(binding, sources);
+  const rendering = targetRendering(binding, record, context);
   if (rendering !== null) return objectsOf(rendering);
   // The content is lost, its list is not. An override may have dropped some of it: what is not there is soon seen to be gone.
   return snapshotOf(record, binding.target.resourceIndex)?.resources.map((it) => it.id) ?? [];

@@ -101,16 +101,26 @@ function admitRemovals(candidates: readonly RolloutBinding[], { removals }: Budg
   });
 }
 
-/** While there is budget: a ready cluster uses up one, a cluster that is not ready anyway uses up nothing (B 11). */
+/**
+ * A ready cluster needs a budget and uses it up; one that is not ready anyway uses up nothing (`RULINGS.md` B 11).
+ *
+ * One that has answered, and is known to be down, does not need any left either: as long as the budget is not
+ * overdrawn, those that are not ready are no more than may be, and it is one of them. So a fix reaches the cluster that
+ * waits for it, and a version that is none reaches no more clusters than it would among healthy ones (I-03).
+ */
 function admitUpdates(candidates: readonly RolloutBinding[], { updates }: Budget): Admitted & { readyTaken: number } {
   let readyTaken = 0;
-  const admitted = split(candidates, ({ readiness }) => {
-    if (updates - readyTaken <= 0) return false;
-    if (readiness.kind === "available") readyTaken += 1;
+  const admitted = split(candidates, (it) => {
+    if (updates - readyTaken < (isDown(it) ? 0 : 1)) return false;
+    if (it.readiness.kind === "available") readyTaken += 1;
     return true;
   });
   return { ...admitted, readyTaken };
 }
+
+/** Its member answered, and did not say that it is available: only then does a deadline run. */
+const isDown = ({ readiness }: RolloutBinding): boolean =>
+  readiness.kind === "progressing" && readiness.failsAt !== null;
 
 function split(candidates: readonly RolloutBinding[], admits: (it: RolloutBinding) => boolean): Admitted {
   const taken: RolloutBinding[] = [];

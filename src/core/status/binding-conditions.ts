@@ -54,7 +54,7 @@ type MakeVerdict = (type: string, status: Status, reason: string, message: strin
 const rolloutVerdict = (heldBack: boolean, verdict: MakeVerdict): Verdict =>
   heldBack
     ? verdict("RolloutStarted", "False", "RolloutNotStartedYet", "a newer version waits for the rollout's budget")
-    : verdict("RolloutStarted", "True", "RolloutStarted", "the rollout of the newest version has started");
+    : verdict("RolloutStarted", "True", "RolloutStarted", "the rollout of what the cluster is to carry has started");
 
 /** The failing version has begun to move and got no further; the cluster keeps what it has (O-04, R-05). */
 function failureVerdicts({ code, message }: RenderFailure, verdict: MakeVerdict): readonly Verdict[] {

@@ -2,6 +2,7 @@ import { type Condition, conditionOf } from "../model/condition.ts";
 import type { Binding, PlacementRecord } from "../model/ledger.ts";
 import type { Instant } from "../model/value.ts";
 import { type ExpectedCondition, expectedConditions } from "./expected-conditions.ts";
+import { isExternal } from "./observed-index.ts";
 import type { SelectedCluster } from "./selected-clusters.ts";
 
 /**
@@ -14,15 +15,15 @@ export function freshCondition(binding: Binding, type: string): Condition | null
 }
 
 /** Whether a binding's target is of the latest content. */
-export const isLatest = ({ target }: Binding, { resourceSnapshots }: PlacementRecord): boolean =>
+const isLatest = ({ target }: Binding, { resourceSnapshots }: PlacementRecord): boolean =>
   target !== null && target.resourceIndex === resourceSnapshots.at(-1)?.index;
 
 /**
  * The conditions of one cluster's row after `Scheduled`: up to the first that is not True (`spec/apply.md` §5.5).
  *
  * A cluster on older content is held back or undecided, whatever it says of that content, unless the newest could not
- * be rendered for it: that is said, or nobody would learn of it (O-04). Transition times are the binding's; where it
- * has none, `since`.
+ * be rendered for it: that is said, or nobody would learn of it (O-04). For External no content is older: it says what
+ * it says (`spec/rollout.md` §5.2). Transition times are the binding's; where it has none, `since`.
  */
 export function walk(selected: SelectedCluster, record: PlacementRecord, since: Instant): readonly Condition[] {
   const { binding } = selected;
@@ -49,7 +50,7 @@ export function stepOf(binding: Binding | null, expected: ExpectedCondition, rec
 
 /** On older content, and neither held back nor failing to get the newest. */
 function isUndecided(binding: Binding, record: PlacementRecord): boolean {
-  if (isLatest(binding, record)) return false;
+  if (isExternal(record) || isLatest(binding, record)) return false;
   const says = (type: string): boolean => freshCondition(binding, type)?.status === "False";
   return !says("RolloutStarted") && !says("Overridden") && !says("WorkSynchronized");
 }

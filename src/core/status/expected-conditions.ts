@@ -75,6 +75,16 @@ const diff: readonly ExpectedCondition[] = [
   },
 ];
 
+/** What moves by update runs alone waits for no budget, and may well move to an older version. */
+const byRuns: ExpectedCondition["phrases"] = {
+  unknown: "no update run has decided yet about",
+  false: "another version waits for an update run on",
+  true: "the version has started on",
+};
+
 /** The conditions that every cluster of a placement goes through, in order (`spec/apply.md` §5.5 and §5.6). */
-export const expectedConditions = ({ strategy }: PlacementSpec): readonly ExpectedCondition[] =>
-  strategy.applyStrategy.type === "ReportDiff" ? diff : apply;
+export function expectedConditions({ strategy }: PlacementSpec): readonly ExpectedCondition[] {
+  const expected = strategy.applyStrategy.type === "ReportDiff" ? diff : apply;
+  if (strategy.type !== "External") return expected;
+  return expected.map((it) => (it.type === "RolloutStarted" ? { ...it, phrases: byRuns } : it));
+}

@@ -4,7 +4,14 @@ import type { Binding, BindingFacts, ClusterDecision, ObjectTrouble, PlacementRe
 import type { ObjectId, VersionedId } from "../model/manifest.ts";
 import { type Instant, instantText } from "../model/value.ts";
 import { walk } from "./cluster-walk.ts";
-import { currentScheduling, missingClusters, type SelectedCluster, selectedClusters } from "./selected-clusters.ts";
+import { isExternal, observedResourceIndex, rowIndex } from "./observed-index.ts";
+import {
+  currentScheduling,
+  missingClusters,
+  pendingRemovals,
+  type SelectedCluster,
+  selectedClusters,
+} from "./selected-clusters.ts";
 
 // KubeFleet's limits: decisions per policy snapshot, entries per list.
 const rowLimit = 1000;
@@ -12,11 +19,12 @@ const listLimit = 100;
 
 /**
  * `status.placementStatuses`: a row per selected cluster in the order of decisions, then a nameless row per cluster
- * that could not be found (`spec/apply.md` §5.5; `RULINGS.md` C 37).
+ * that could not be found (`spec/apply.md` §5.5; `RULINGS.md` C 37), then one per cluster that is no longer picked and
+ * goes on carrying the placement until its removal is admitted (B 25).
  *
- * `observedResourceIndex` is the newest index, as in KubeFleet; which one the cluster is to carry now stands beside it
- * (C 39), and so does the total wherever a list is cut (C 17). Every time in it comes from the record: rendering
- * the same record again gives the same rows.
+ * `observedResourceIndex` is KubeFleet's: under RollingUpdate the newest index. Which one the cluster is to carry now
+ * stands beside it (C 39), and so does the total wherever a list is cut (C 17). Every time in it comes from the record:
+ * rendering the same record again gives the same rows.
  */
 export function perClusterRows(record: PlacementRecord): readonly Json[] {
   const scheduling = currentScheduling(record);
@@ -24,16 +32,16 @@ export function perClusterRows(record: PlacementRecord): readonly Json[] {
   const since = scheduling.condition.lastTransitionTime;
   const rows = selectedClusters(record).map((it) => clusterRow(it, record, since));
   const missing = missingClusters(record).map((it) => missingRow(it, record, since));
-  return [...rows, ...missing].slice(0, rowLimit);
+  const pending = pendingRemovals(record).map((it) => pendingRow(it, record, since));
+  return [...rows, ...missing, ...pending].slice(0, rowLimit);
 }
 
-/** `status.selectedResources`: what the latest snapshot holds, in the order of selection. */
-export const selectedResources = ({ resourceSnapshots }: PlacementRecord): readonly Json[] =>
-  (resourceSnapshots.at(-1)?.resources ?? []).map((it) => resourceIdentifier(it.id));
-
-/** `status.observedResourceIndex`: the latest index; empty before the first snapshot. */
-export const observedResourceIndex = ({ resourceSnapshots }: PlacementRecord): string =>
-  String(resourceSnapshots.at(-1)?.index ?? "");
+/** `status.selectedResources`: what the snapshot of the observed index holds, in the order of selection. */
+export function selectedResources(record: PlacementRecord): readonly Json[] {
+  const index = observedResourceIndex(record);
+  const snapshot = record.resourceSnapshots.find((it) => String(it.index) === index);
+  return (snapshot?.resources ?? []).map((it) => resourceIdentifier(it.id));
+}
 
 function clusterRow(selected: SelectedCluster, record: PlacementRecord, since: Instant): Json {
   const { cluster, reason, binding } = selected;
@@ -41,7 +49,7 @@ function clusterRow(selected: SelectedCluster, record: PlacementRecord, since: I
   const scheduled = scheduledJson({ status: "True", reason: "Scheduled", message: reason }, record, since);
   return {
     clusterName: cluster,
-    observedResourceIndex: observedResourceIndex(record),
+    observedResourceIndex: rowIndex(binding, record),
     ...(binding === null ? {} : targetPart(binding, record, walked)),
     ...(binding === null ? {} : factsPart(binding, walked)),
     conditions: [scheduled, ...walked.map(conditionJson)],
@@ -88,6 +96,18 @@ function missingRow({ cluster, reason }: ClusterDecision, record: PlacementRecor
   // KubeFleet's row has no clusterName; the name goes into the text (`RULINGS.md` A 59).
   const failed = { status: "False", reason: "ScheduleFailed", message: `${cluster}: ${reason}` } as const;
   return { conditions: [scheduledJson(failed, record, since)] };
+}
+
+/** KubeFleet shows no such row, and nobody learns that the cluster is still served. */
+function pendingRow(binding: Binding, record: PlacementRecord, since: Instant): Json {
+  const waitsFor = isExternal(record) ? "an update run" : "the rollout's budget";
+  const message = `no longer picked; its removal waits for ${waitsFor}`;
+  return {
+    clusterName: binding.cluster,
+    observedResourceIndex: rowIndex(binding, record),
+    ...targetPart(binding, record, []),
+    conditions: [scheduledJson({ status: "False", reason: "PendingRemoval", message }, record, since)],
+  };
 }
 
 const scheduledJson = (

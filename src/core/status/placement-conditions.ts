@@ -3,15 +3,17 @@ import type { PlacementRecord } from "../model/ledger.ts";
 import { bounded } from "./bounded.ts";
 import { type Step, stepOf } from "./cluster-walk.ts";
 import { type ExpectedCondition, expectedConditions } from "./expected-conditions.ts";
+import { isExternal, rowIndex } from "./observed-index.ts";
 import { currentScheduling, type SelectedCluster, selectedClusters } from "./selected-clusters.ts";
 
 /**
  * The conditions of a placement, from its scheduling and its bindings (`spec/apply.md` §5.6, S-01 to S-09;
  * `spec/rollout.md` §5.3, P1 to P4).
  *
- * Unknown beats False beats True, the first type that is not True ends the walk. Where KubeFleet leaves old conditions
- * standing that nobody vouches for (scheduling pending, selectors refused), only `Scheduled` is left (`RULINGS.md` C
- * 36).
+ * Unknown beats False beats True, the first type that is not True ends the walk; what one hides is counted in the
+ * message (`RULINGS.md` B 24). While the clusters of an External placement are not all on one version, that is all there
+ * is to say of them (§5.4). Where KubeFleet leaves old conditions standing that nobody vouches for (scheduling pending,
+ * selectors refused), only `Scheduled` is left (C 36).
  */
 export function placementVerdicts(record: PlacementRecord): readonly Verdict[] {
   const verdict = verdictOf(record);
@@ -19,6 +21,8 @@ export function placementVerdicts(record: PlacementRecord): readonly Verdict[] {
   if (record.selectionError !== null || scheduled.status === "Unknown") return [scheduled];
   const selected = selectedClusters(record);
   if (selected.length === 0) return [scheduled];
+  const undecided = isExternal(record) ? undecidedWords(selected, record) : null;
+  if (undecided !== null) return [scheduled, verdict("RolloutStarted", ...undecided)];
   return [scheduled, ...aggregate(selected, record, verdict)];
 }
 
@@ -41,6 +45,37 @@ function scheduledWords(record: PlacementRecord): Words {
   if (scheduling === null) return ["Unknown", "SchedulePending", "the scheduler has not looked at this version yet"];
   const { status, reason, message } = scheduling.condition;
   return [status, reason, message];
+}
+
+/** Why the clusters of an External placement cannot be spoken of as one; null when they can (§5.4). */
+function undecidedWords(selected: readonly SelectedCluster[], record: PlacementRecord): Words | null {
+  const message = mixedVersions(selected, record) ?? firstUnheard(selected, record);
+  return message === null ? null : ["Unknown", "RolloutControlledByExternalController", message];
+}
+
+/** How many clusters are on which version; null when all are on one. Versions in order, and then none. */
+function mixedVersions(selected: readonly SelectedCluster[], record: PlacementRecord): string | null {
+  const counts = new Map<string, number>();
+  for (const { binding } of selected) {
+    const index = rowIndex(binding, record);
+    counts.set(index, (counts.get(index) ?? 0) + 1);
+  }
+  if (!counts.has("") && counts.size === 1) return null;
+  const ordered = [...counts].sort(([a], [b]) => (a === "" ? 1 : b === "" ? -1 : Number(a) - Number(b)));
+  const versions = ordered.map(
+    ([index, count]) => `${index === "" ? "no version" : `index ${index}`} on ${clusters(count, selected.length)}`,
+  );
+  return `an update run decides which version goes where: ${versions.join(", ")}`;
+}
+
+function firstUnheard(selected: readonly SelectedCluster[], record: PlacementRecord): string | null {
+  const [started] = expectedConditions(record.spec);
+  if (started === undefined) return null;
+  for (const { cluster, binding } of selected) {
+    const step = stepOf(binding, started, record);
+    if (step.status === "Unknown") return `an update run decides, and has not yet about ${cluster}`;
+  }
+  return null;
 }
 
 function aggregate(
@@ -75,8 +110,10 @@ function wordsOf(expected: ExpectedCondition, selected: readonly SelectedCluster
     if (step.status !== "True") add(step.status === "Unknown" ? unknown : failed, it, step);
   }
   const { phrases } = expected;
+  const right = selected.length - unknown.count - failed.count;
+  const counts = `(True ${right}, False ${failed.count}, Unknown ${unknown.count})`;
   const counted = (phrase: string, { count, first }: Group): string =>
-    `${phrase} ${clusters(count, selected.length)}; first ${first}`;
+    `${phrase} ${clusters(count, selected.length)} ${counts}; first ${first}`;
   if (unknown.count > 0) return ["Unknown", expected.unknown, counted(phrases.unknown, unknown)];
   if (failed.count > 0) return ["False", expected.false, counted(phrases.false, failed)];
   return ["True", expected.true, `${phrases.true} ${clusters(selected.length, selected.length)}`];

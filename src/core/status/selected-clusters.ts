@@ -49,6 +49,10 @@ export function missingClusters(record: PlacementRecord): readonly ClusterDecisi
   return record.deleting === null ? unselected.slice(0, Math.max(0, missing)) : [];
 }
 
+/** Clusters that are no longer picked and whose removal nothing has admitted yet, by name. */
+export const pendingRemovals = ({ bindings }: PlacementRecord): readonly Binding[] =>
+  [...bindings.values()].filter((it) => it.state === "Unscheduled" && it.removal === null);
+
 /** How many clusters the policy asks for: whatever is found, for PickAll. */
 export function wantedClusters(record: PlacementRecord): number {
   const { policy } = record.spec;

@@ -1,18 +1,20 @@
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
-import { freshCondition, isLatest } from "./cluster-walk.ts";
+import type { Binding, PlacementRecord, Target } from "../model/ledger.ts";
+import { freshCondition } from "./cluster-walk.ts";
+import { isExternal } from "./observed-index.ts";
 import { currentScheduling, selectedClusters, wantedClusters } from "./selected-clusters.ts";
 
 /** A placement in one line of a table. Counts are of clusters. */
 interface PlacementSummary {
   readonly wanted: number;
   readonly selected: number;
-  /** On the newest content, with nothing held back. */
+  /** On the newest content, with nothing held back. For External: on the content that went out last. */
   readonly updated: number;
   /** Carry all they are to carry now, newest or not. */
   readonly applied: number;
   readonly available: number;
   /** Cannot be rendered, not applied, or explicitly failed; progressing is not failed (`RULINGS.md` B 1). */
   readonly failed: number;
+  /** Waiting for the rollout's budget; for External, for an update run to bring what others got last. */
   readonly heldBack: number;
   /** Said something once and cannot be asked now. */
   readonly unknown: number;
@@ -34,34 +36,42 @@ type PlacementState =
 export function summaryOf(record: PlacementRecord): PlacementSummary {
   const clusters = selectedClusters(record);
   const bindings = clusters.flatMap((it) => it.binding ?? []);
+  const newest = newestIndex(bindings, record);
+  const isOn = ({ target }: Binding): boolean => target !== null && target.resourceIndex === newest;
+  const isWaiting = (it: Binding): boolean => isHeldBack(it) || (isExternal(record) && !isOn(it));
   const count = (holds: (binding: Binding) => boolean): number => bindings.filter(holds).length;
   const counts = {
     wanted: wantedClusters(record),
     selected: clusters.length,
-    updated: count((it) => isLatest(it, record) && says(it, "RolloutStarted") === "True"),
+    updated: count((it) => isOn(it) && says(it, "RolloutStarted") === "True"),
     applied: count((it) => (says(it, "Applied") ?? says(it, "DiffReported")) === "True"),
     available: count(isServing),
     failed: count(hasFailed),
-    heldBack: count(isHeldBack),
+    heldBack: count(isWaiting),
     unknown: count(isSilent),
   };
-  return { ...counts, state: stateOf(record, bindings, counts) };
+  const settled = count((it) => isWaiting(it) || isSilent(it) || (isOn(it) && isServing(it)));
+  return { ...counts, state: stateOf(record, settled, counts) };
 }
 
 /** The worst that is true: what needs a person first, then what moves, then what waits. */
-function stateOf(
-  record: PlacementRecord,
-  bindings: readonly Binding[],
-  counts: Omit<PlacementSummary, "state">,
-): PlacementState {
+function stateOf(record: PlacementRecord, settled: number, counts: Omit<PlacementSummary, "state">): PlacementState {
   if (record.deleting !== null) return "Deleting";
   if (record.selectionError !== null || counts.failed > 0) return "Failed";
   if (currentScheduling(record) === null || (counts.selected === 0 && counts.wanted > 0)) return "Unscheduled";
-  const settled = bindings.filter((it) => isHeldBack(it) || isSilent(it) || (isLatest(it, record) && isServing(it)));
-  if (settled.length < counts.selected) return "Progressing";
+  if (settled < counts.selected) return "Progressing";
   if (counts.heldBack > 0) return "HeldBack";
   if (counts.unknown > 0) return "Unknown";
   return counts.selected < counts.wanted ? "Unfulfilled" : "Available";
+}
+
+/** The latest content; for External the one whose rollout began last, which may be an older one. */
+function newestIndex(bindings: readonly Binding[], record: PlacementRecord): number | null {
+  if (!isExternal(record)) return record.resourceSnapshots.at(-1)?.index ?? null;
+  let last: Target | null = null;
+  for (const { target } of bindings)
+    if (target !== null && (last === null || target.sequence > last.sequence)) last = target;
+  return last?.resourceIndex ?? null;
 }
 
 const says = (binding: Binding, type: string): string | null => freshCondition(binding, type)?.status ?? null;

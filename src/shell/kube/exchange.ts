@@ -12,6 +12,8 @@ export interface Network {
   pause(ms: number, signal: AbortSignal | null): Promise<void>;
   /** A signal that aborts after so many milliseconds. */
   deadline(ms: number): AbortSignal;
+  /** Milliseconds since some moment of the past: goes on evenly, whatever is done to the clock. */
+  elapsed(): number;
 }
 
 /** The real one: HTTP and TLS, and the time on the wall. */
@@ -24,6 +26,7 @@ export const overHttp: Network = {
     setMaxListeners(0, signal);
     return signal;
   },
+  elapsed: () => performance.now(),
 };
 
 /** One request as it goes over the wire. */
@@ -54,6 +57,8 @@ export const usualDeadlines: Deadlines = { connectMs: 5_000, requestMs: 30_000, 
 export interface Incoming {
   readonly status: number;
   readonly retryAfterMs: number | null;
+  /** The `Date` header as it was sent: when the answer was begun, by the clock over there. */
+  readonly date: string | null;
   readonly text: string;
 }
 
@@ -124,7 +129,8 @@ export function collect(response: http.IncomingMessage, largest: number): Promis
     response.once("end", () => {
       const seconds = Number(response.headers["retry-after"] ?? Number.NaN);
       const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;
-      resolve({ status: response.statusCode ?? 0, retryAfterMs, text: Buffer.concat(chunks).toString("utf8") });
+      const { statusCode: status = 0, headers } = response;
+      resolve({ status, retryAfterMs, date: headers.date ?? null, text: Buffer.concat(chunks).toString("utf8") });
     });
   });
 }

@@ -10,9 +10,10 @@ import { type Network, overHttp, usualDeadlines } from "./exchange.ts";
 import { Informer, type Watching } from "./informer.ts";
 import { type Connection, type Kubeconfig, openKubeconfig } from "./kubeconfig.ts";
 import { limiter } from "./limiter.ts";
+import { type Heard, hearTime, type MemberTime, offsetOf } from "./member-time.ts";
 import { kubeSystem, lossOf, observeMember } from "./observe.ts";
 import { contact } from "./scene.ts";
-import type { Streams } from "./stream.ts";
+import { type Streams, streamsOverHttp } from "./stream.ts";
 import { inTurn, type Turns } from "./turn.ts";
 import { recording, type Written } from "./written.ts";
 
@@ -78,11 +79,9 @@ export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFl
   const [listing, acting] = [limiter(membersAtOnce), limiter(objectsAtOnce)];
   const watching = options.watch === undefined ? null : { network, deadlineMs, lanes: listing, ...options.watch };
   const members = new Map<string, Member>();
+  const ways = { network, streams: options.streams ?? streamsOverHttp };
   const memberAt = membership(kubeconfig, members, (name, connection) =>
-    openMember(
-      { name, client: openClient(connection, usualDeadlines, network, options.streams), connection },
-      watching,
-    ),
+    openMember({ name, connection }, ways, watching),
   );
   const soon = (): AbortSignal => network.deadline(deadlineMs);
 
@@ -123,6 +122,7 @@ export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFl
         return untried(actions, lossOf(error).message);
       }
     },
+    clockOffsets: () => [...members.values()].flatMap(({ time }) => offsetOf(clock.now(), time()) ?? []),
     async close() {
       for (const { client, informer } of members.values()) {
         informer?.close();
@@ -157,6 +157,7 @@ interface Member {
   readonly connection: Connection;
   readonly client: Client;
   readonly discovery: Discovery;
+  readonly time: MemberTime;
   /** Null where members are listed at every look. */
   readonly informer: Informer | null;
   /** What was last listed. */
@@ -164,12 +165,15 @@ interface Member {
 }
 
 function openMember(
-  { name, client, connection }: { readonly name: string; readonly client: Client; readonly connection: Connection },
+  { name, connection }: { readonly name: string; readonly connection: Connection },
+  ways: Pick<Heard, "network" | "streams">,
   watching: Watching | null,
 ): Member {
+  const { network, streams, time } = hearTime(ways.network, ways.streams);
+  const client = openClient(connection, usualDeadlines, network, streams);
   const known = discovery();
   const informer = watching === null ? null : new Informer({ client, discovery: known, name }, watching);
-  return { connection, client, discovery: known, informer, last: null };
+  return { connection, client, discovery: known, time, informer, last: null };
 }
 
 /**

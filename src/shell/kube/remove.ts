@@ -32,8 +32,9 @@ export async function removeAll(scene: Scene, removals: readonly Removal[]): Pro
   return results;
 }
 
-const isGoing = ({ entry }: Result): boolean =>
-  entry === null || (entry.outcome.kind === "lingering" && entry.outcome.code === "Terminating");
+/** An entry that is dropped because its object is somebody else's by now says nothing of the object. */
+const isGoing = ({ entry, effect }: Result): boolean =>
+  effect === "deleted" || (entry?.outcome.kind === "lingering" && entry.outcome.code === "Terminating");
 
 const gone: Result = { entry: null, effect: "none" };
 

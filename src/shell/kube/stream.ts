@@ -15,6 +15,8 @@ export interface Streams {
 /** An answer that goes on. */
 export interface Streaming {
   readonly kind: "streaming";
+  /** As {@link Incoming} has it. */
+  readonly date: string | null;
   /** Fulfilled when it has ended: null when the other side was done, otherwise how it was lost. */
   readonly ended: Promise<Lost | null>;
   stop(): void;
@@ -93,7 +95,7 @@ function follow(request: http.ClientRequest, response: http.IncomingMessage, rea
       resolve(lost ?? (response.complete ? null : new Lost("Unreachable", "the connection broke off")));
     });
   });
-  return { kind: "streaming", ended, stop: () => stop(null) };
+  return { kind: "streaming", date: response.headers.date ?? null, ended, stop: () => stop(null) };
 }
 
 /** Cuts bytes into lines, whose characters may be cut by the chunks; gives false when a line grows too long. */

@@ -20,8 +20,11 @@ export async function readArchive(
 ): Promise<ReadonlyMap<Digest, Manifest>> {
   const current = digestsOf(intent.objects);
   const wanted = new Map<Digest, SnapshotResource>();
-  for (const record of ledger.placements.values())
-    for (const it of resourcesInForce(record)) if (!current.has(it.digest)) wanted.set(it.digest, it);
+  const want = (it: SnapshotResource): void => {
+    if (!current.has(it.digest)) wanted.set(it.digest, it);
+  };
+  for (const record of ledger.placements.values()) for (const it of resourcesInForce(record)) want(it);
+  for (const it of resourcesToRollOut(intent, ledger)) want(it);
   if (wanted.size === 0) return new Map();
   const decoded = await decodeBlobs(
     repository,
@@ -40,6 +43,17 @@ export async function readArchive(
 const digestsOf = remembered(
   (objects: Intent["objects"]): ReadonlySet<Digest> => new Set([...objects.values()].map((it) => it.digest)),
 );
+
+/** What update runs bring, or may begin to bring now: the snapshots that they name, or that their plans do. */
+function* resourcesToRollOut({ runs }: Intent, ledger: Ledger): Generator<SnapshotResource> {
+  for (const { key, spec } of runs.values()) {
+    const plan = ledger.runs.get(key)?.plan ?? null;
+    const index = plan === null ? spec.resourceIndex : String(plan.resourceIndex);
+    const snapshots = ledger.placements.get(spec.placement)?.resourceSnapshots ?? [];
+    const snapshot = ledger.runs.get(key)?.end == null ? snapshots.find((it) => String(it.index) === index) : undefined;
+    yield* snapshot?.resources ?? [];
+  }
+}
 
 /** What the targets of a placement consist of. A record that did not change is not looked at again. */
 const resourcesInForce = remembered(({ bindings, resourceSnapshots }: PlacementRecord): readonly SnapshotResource[] => {

@@ -9,6 +9,7 @@ import { type BlobId, compareText, type Instant } from "../../core/model/value.t
 import { restless } from "../../core/plan/affected.ts";
 import { confirmationFile, reasonText } from "../../core/plan/explain.ts";
 import { subjectOf } from "../../core/plan/narrate.ts";
+import { observedResourceIndex } from "../../core/status/observed-index.ts";
 import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
 import type { Memory, State } from "./memory.ts";
 import type { Committed, Edit, Repository } from "./ports.ts";
@@ -39,6 +40,7 @@ export async function commitDecision(
   const edits = [
     ...stateEdits(state.ledger, ledger, {
       rowsOf: perClusterRows,
+      indexOf: observedResourceIndex,
       selectedOf: selectedResources,
       members: intent.clusters,
       restless: restless(decision.reasons),

@@ -90,6 +90,7 @@ export function withGrace(fleet: Fleet, options: GraceOptions): PatientFleet {
       await patience.waitFor(action, true);
       return action.outcome?.it ?? null;
     },
+    clockOffsets: () => fleet.clockOffsets(),
     isActing: () => acting.size > 0,
     rest: async (until) => {
       const ending = new AbortController();

@@ -3,6 +3,7 @@ import type { Observation } from "../../core/model/observation.ts";
 import type { Reason, World } from "../../core/model/plan.ts";
 import { type ClusterName, type Instant, later, seconds } from "../../core/model/value.ts";
 import { readArchive } from "./archive.ts";
+import { medianOffset } from "./clock-offset.ts";
 import { Fault } from "./fault.ts";
 import type { Memory, State } from "./memory.ts";
 import type { MemberAddress, Ports } from "./ports.ts";
@@ -42,7 +43,15 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
   const archive = await readArchive(repository, ledger, intent, memory);
   const isFounding = heads.state === null;
   const observed = settings.members === "ask" ? await askMembers(ports, { intent, isFounding }) : new Map();
-  const world = { intent, ledger, observed, archive, now: wholeSecond(clock.now()), patience: settings.patience };
+  const world = {
+    intent,
+    ledger,
+    observed,
+    archive,
+    now: wholeSecond(clock.now()),
+    clockOffset: medianOffset(ports.fleet.clockOffsets()),
+    patience: settings.patience,
+  };
   return { world, state, reasons };
 }
 

@@ -1,6 +1,6 @@
 import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
-import type { BlobId, ClusterName, Commit, Instant } from "../../core/model/value.ts";
+import type { BlobId, ClusterName, Commit, DurationMs, Instant } from "../../core/model/value.ts";
 
 /** Everything the shell needs from outside, in our words. Adapters speak theirs. */
 export interface Ports {
@@ -104,6 +104,11 @@ export interface Fleet {
    * it goes on, and until it has ended the member is still being asked.
    */
   act(member: MemberAddress, actions: ClusterActions): Promise<Receipt | null>;
+  /**
+   * By how much our clock is ahead of each member's right now, in whole seconds, in no order. Whoever was not heard within
+   * the last minutes is left out; nobody is asked for it.
+   */
+  clockOffsets(): readonly DurationMs[];
   close(): Promise<void>;
 }
 
@@ -132,4 +137,54 @@ export interface Clock {
   now(): Instant;
   /** Resolves at the moment or when the signal aborts, whichever is first. */
   sleepUntil(moment: Instant, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * A person's work tree, for the commands that write files for people: commits are made as `git commit` there would make
+ * them, with the person's identity, signature and hooks. Every method rejects with a {@link Fault} and nothing else.
+ */
+export interface Author {
+  /** The top of the work tree. */
+  readonly name: string;
+  /** Null when none is checked out. */
+  readonly branch: string | null;
+  /** The YAML files as they lie there, by their paths from the top, ordered. */
+  files(): readonly { readonly path: string; readonly text: string }[];
+  /**
+   * Writes the files and commits them, and nothing else that is changed or staged; or changes nothing at all. Files that
+   * have uncommitted changes are refused.
+   */
+  commit(change: AuthoredChange): Promise<Authored>;
+}
+
+/** What a person has us write. */
+export interface AuthoredChange {
+  readonly files: readonly AuthoredFile[];
+  readonly message: string;
+  readonly delivery: Delivery;
+}
+
+/** `before` is what was read; null for a file that is new. What is there otherwise is a fault. */
+export interface AuthoredFile {
+  readonly path: string;
+  readonly text: string;
+  readonly before: string | null;
+}
+
+/** How far the commit goes. */
+export type Delivery =
+  | { readonly kind: "commit" }
+  /** The branch that is checked out goes to the remote that `git push` would choose, or to `origin`. */
+  | { readonly kind: "push" }
+  /** A branch of its own is pushed, to be merged into `base`; work tree and index stay as they are. */
+  | { readonly kind: "pullRequest"; readonly branch: string; readonly base: string };
+
+/** What came of it. */
+export interface Authored {
+  readonly commit: string;
+  readonly branch: string;
+  /** Null when it was not pushed. */
+  readonly remote: string | null;
+  /** Where a pull request can be opened, where that is known. */
+  readonly page: string | null;
 }

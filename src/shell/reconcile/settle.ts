@@ -34,8 +34,8 @@ export interface SettleOptions {
   readonly report: (result: PassResult) => void;
 }
 
-/** Passes of one run that may follow each other without a pause. A rollout over a hundred clusters takes ten. */
-const maxPasses = 50;
+/** Passes of one run that may follow each other without a pause: a rollout may take its clusters one by one. */
+const mostPasses = (clusters: number): number => 50 + 2 * clusters;
 
 /** How often a run that waits looks at what is in flight. */
 const glance = seconds(1);
@@ -56,7 +56,8 @@ export async function settle(ports: Ports, memory: Memory, options: SettleOption
   let last: Passed | null = null;
   let commits = 0;
   let passes = 0;
-  for (let busy = 0; busy < maxPasses; ) {
+  let most = mostPasses(0);
+  for (let busy = 0; busy < most; ) {
     if (signal.aborted) return { kind: "stopped", last, passes };
     const result = await pass(ports, settings, memory, flush);
     passes++;
@@ -67,6 +68,7 @@ export async function settle(ports: Ports, memory: Memory, options: SettleOption
     if (result.kind === "superseded") continue;
     settings = { ...settings, patience: "retryAt" };
     last = result;
+    most = mostPasses(result.intent.clusters.size);
     if (result.committed !== null) commits++;
     if (hasMoved(result)) continue;
     const next = wakeOf(result, ports.clock.now(), deadline);
@@ -93,4 +95,8 @@ export const isInFlight = (reasons: readonly Reason[]): boolean =>
   reasons.some((it) => it.kind === "applying" || it.kind === "awaitingHealth" || (it.kind === "leaving" && !it.stuck));
 
 const isLate = ({ plan }: Passed, deadline: Instant | null): boolean =>
-  deadline !== null && plan.reasons.some((it) => weightOf(it) === "waiting" && it.kind !== "confirmationNeeded");
+  deadline !== null && plan.reasons.some((it) => weightOf(it) === "waiting" && !isForPeople(it));
+
+/** No time brings what a person has to say. */
+const isForPeople = (reason: Reason): boolean =>
+  reason.kind === "confirmationNeeded" || (reason.kind === "run" && reason.wait.kind === "approval");

@@ -1,7 +1,7 @@
 import { type DecodedFile, decodeBlob } from "../../core/codec/documents.ts";
 import { type Accepted, readIntent, type SourceFile } from "../../core/codec/intent.ts";
 import { likeBefore } from "../../core/codec/like-before.ts";
-import { isRead } from "../../core/codec/source-file.ts";
+import { isRead, isTrustPath } from "../../core/codec/source-file.ts";
 import { maxFileBytes } from "../../core/codec/text.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/plan.ts";
@@ -106,7 +106,8 @@ async function filesAt(repository: Repository, head: Commit, memory: Memory): Pr
   if (memory.source?.commit === head) return memory.source.files;
   const before = memory.source;
   const { from, changes } = await changesSince(repository, before?.commit ?? null, { to: head, enters: isOpen });
-  const standing = changes.flatMap((it) => it.file ?? []).filter((it) => it.kind !== "file" || isRead(it.path));
+  const isWanted = ({ path, kind }: TreeFile): boolean => kind !== "file" || isRead(path) || isTrustPath(path);
+  const standing = changes.flatMap((it) => it.file ?? []).filter(isWanted);
   const found = await sourceFiles(repository, standing, memory);
   const files = new Map(from === null ? [] : before?.files);
   // A link may have become a file that nobody reads.
@@ -141,7 +142,7 @@ async function sourceFiles(
     const file = memory.source?.files.get(path);
     return file?.blob === blob && file.kind === kind ? file : null;
   });
-  const unknown = entries.filter((it, at) => known[at] === null && it.kind === "file");
+  const unknown = entries.filter((it, at) => known[at] === null && it.kind === "file" && isRead(it.path));
   const decoded = await decodeBlobs(
     repository,
     unknown.map((it) => it.blob),

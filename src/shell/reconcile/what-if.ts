@@ -1,6 +1,7 @@
 import type { Intent } from "../../core/model/intent.ts";
 import type { Plan, Reason, World } from "../../core/model/plan.ts";
-import type { PlacementKey } from "../../core/model/value.ts";
+import type { UpdateRun } from "../../core/model/update-run.ts";
+import type { PlacementKey, RunKey } from "../../core/model/value.ts";
 import { affected, standsAlone } from "../../core/plan/affected.ts";
 import { plan } from "../../core/plan/plan.ts";
 import { readArchive } from "./archive.ts";
@@ -44,18 +45,30 @@ async function planOfPart({ repository, clock }: Ports, settings: Settings): Pro
   const { intent, reasons } = await readSource(repository, source, outline.state, { memory, settings });
   const keys = reasons.length > 0 ? null : await concerned(repository, outline, { intent, memory });
   if (keys === null) return null;
-  const ledger = await readPlacements(repository, outline, keys);
+  const whole = await readPlacements(repository, outline, keys);
+  const ledger = { ...whole, runs: runsOn(keys, whole.runs) };
   const world: World = {
-    intent: { ...intent, placements: new Map([...intent.placements].filter(([key]) => keys.has(key))) },
+    intent: {
+      ...intent,
+      placements: new Map([...intent.placements].filter(([key]) => keys.has(key))),
+      runs: runsOn(keys, intent.runs),
+    },
     ledger,
     observed: new Map(),
     archive: await readArchive(repository, ledger, intent, memory),
     now: wholeSecond(clock.now()),
+    clockOffset: null,
     patience: settings.patience,
   };
   const decided = plan(world);
   return standsAlone(ledger, decided.ledger, intent) ? { world, plan: decided } : null;
 }
+
+/** Of runs, those whose placement is among `keys`. */
+const runsOn = <T extends Pick<UpdateRun, "spec">>(
+  keys: ReadonlySet<PlacementKey>,
+  runs: ReadonlyMap<RunKey, T>,
+): ReadonlyMap<RunKey, T> => new Map([...runs].filter(([, { spec }]) => keys.has(spec.placement)));
 
 /** The placements whose records the plan of an intent needs; null: it may need all. */
 async function concerned(

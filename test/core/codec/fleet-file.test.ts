@@ -98,7 +98,7 @@ describe("confirmations (RULINGS.md D 3)", () => {
       `approvals/deletions/${other}.yaml error FLT1350`,
       "approvals/deletions/x.yaml error FLT1350",
       "approvals/deletions/x.yaml error FLT1302",
-      "approvals/run.yaml note FLT1902",
+      "approvals/run.yaml error FLT1022",
       "trust/ note FLT1902",
     ]);
   });

@@ -1,4 +1,3 @@
-import type { Condition } from "../../../src/core/model/condition.ts";
 import type { DeletionBounds } from "../../../src/core/model/fleet.ts";
 import type { Hold } from "../../../src/core/model/intent.ts";
 import type {
@@ -16,35 +15,39 @@ import type {
 import type { ObjectId, VersionedId } from "../../../src/core/model/manifest.ts";
 import type { OverrideSnapshot, OverrideSpec } from "../../../src/core/model/override.ts";
 import {
-  type ApplyStrategy,
   type PlacementPolicy,
   type PlacementSpec,
   placementKey,
   type Toleration,
 } from "../../../src/core/model/placement.ts";
-import type { LabelSelector } from "../../../src/core/model/selector.ts";
-import type {
-  BlobId,
-  ClusterName,
-  Commit,
-  Digest,
-  DurationMs,
-  Epoch,
-  Instant,
-  Labels,
-  Sequence,
-} from "../../../src/core/model/value.ts";
+import type { BlobId, ClusterName, DurationMs, Epoch, Sequence } from "../../../src/core/model/value.ts";
 import { type Random, seeded } from "./random.ts";
-
-const hex = (random: Random, length: number): string =>
-  Array.from({ length }, () => random.pick([..."0123456789abcdef"])).join("");
+import {
+  applyStrategy,
+  blob,
+  clusterNames,
+  commit,
+  condition,
+  digest,
+  flag,
+  hex,
+  instant,
+  keysOf,
+  labels,
+  many,
+  maybe,
+  selector,
+  sequence,
+  text,
+} from "./random-values.ts";
+import { randomEviction, randomRun } from "./run-records.ts";
 
 /** A valid ledger that uses every shape the model has, the same for the same seed. */
 export function randomLedger(seed: number): Ledger {
   const random = seeded(seed);
   const clusters = keysOf(random, clusterNames).map((it) => cluster(random, it as ClusterName));
   const placements = keysOf(random, placementNames).map((it) => placement(random, it));
-  return {
+  const ledger = {
     fleet: hex(random, 16),
     epoch: random.below(3) as Epoch,
     sequence: (random.below(1000) + 1) as Sequence,
@@ -55,38 +58,19 @@ export function randomLedger(seed: number): Ledger {
     placements: new Map(placements.map((it) => [it.key, it])),
     overrides: overrides(random),
   };
+  const runs = keysOf(random, runNames).map((it) => randomRun(random, it));
+  const evictions = keysOf(random, evictionNames).map((it) => randomEviction(random, it));
+  return {
+    ...ledger,
+    runs: new Map(runs.map((it) => [it.key, it])),
+    evictions: new Map(evictions.map((it) => [it.name, it])),
+    hasTrust: flag(random),
+  };
 }
 
-const clusterNames = ["10", "9", "a", "berlin-1", "berlin-2", "no", "tokyo"];
+const runNames = ["1", "a-b/v1", "a/v1", "no", "shop-v2"];
+const evictionNames = ["10", "9", "away.1"];
 const placementNames = ["a-b/web", "a/web", "no", "null", "shop", "web"];
-const texts = [
-  "",
-  "no",
-  "1",
-  "3 of 5 ready: waiting",
-  'said "no"',
-  "line\nline",
-  "{}",
-  "日本 | x",
-  "a: b #c",
-  "x".repeat(300),
-];
-
-const keysOf = (random: Random, keys: readonly string[]): readonly string[] => keys.filter(() => random.below(4) > 0);
-const many = <T>(random: Random, most: number, make: (at: number) => T): readonly T[] =>
-  Array.from({ length: random.below(most + 1) }, (_, at) => make(at));
-const maybe = <T>(random: Random, make: () => T): T | null => (random.below(3) === 0 ? null : make());
-const commit = (random: Random): Commit => hex(random, 40) as Commit;
-const blob = (random: Random): BlobId => hex(random, 40) as BlobId;
-const digest = (random: Random): Digest => hex(random, 64) as Digest;
-const sequence = (random: Random): Sequence => random.below(5000) as Sequence;
-const instant = (random: Random): Instant => ((1_700_000_000 + random.below(100_000_000)) * 1000) as Instant;
-const text = (random: Random): string => random.pick(texts);
-const flag = (random: Random): boolean => random.below(2) === 0;
-
-const labels = (random: Random): Labels =>
-  Object.fromEntries(many(random, 3, () => [random.pick(["env", "region", "example.com/tier", "1"]), text(random)]));
-
 const objectId = (random: Random): ObjectId => ({
   group: random.pick(["", "apps", "rbac.authorization.k8s.io"]),
   kind: random.pick(["Deployment", "Namespace", "ClusterRole"]),
@@ -95,15 +79,6 @@ const objectId = (random: Random): ObjectId => ({
 });
 
 const versionedId = (random: Random): VersionedId => ({ ...objectId(random), version: random.pick(["v1", "v1beta1"]) });
-
-const condition = (random: Random): Condition => ({
-  type: random.pick(["Applied", "Available", "ClusterResourcePlacementScheduled"]),
-  status: random.pick(["True", "False", "Unknown"]),
-  reason: random.pick(["Scheduled", "No"]),
-  message: text(random),
-  observedGeneration: random.below(20),
-  lastTransitionTime: instant(random),
-});
 
 const hold = (random: Random): Hold => ({
   id: objectId(random),
@@ -187,6 +162,7 @@ const spec = (random: Random): PlacementSpec => ({
   })),
   policy: policy(random),
   strategy: {
+    type: "RollingUpdate",
     rollingUpdate: {
       maxUnavailable: random.pick([{ count: 3 }, { percent: 25 }, { count: 0 }]),
       maxSurge: random.pick([{ count: 1 }, { percent: 100 }, { percent: 0 }]),
@@ -198,28 +174,6 @@ const spec = (random: Random): PlacementSpec => ({
     deleteAdopted: flag(random),
   },
   revisionHistoryLimit: random.below(10) + 1,
-});
-
-const applyStrategy = (random: Random): ApplyStrategy => ({
-  type: random.pick(["ClientSideApply", "ServerSideApply", "ReportDiff"]),
-  comparisonOption: random.pick(["PartialComparison", "FullComparison"]),
-  whenToApply: random.pick(["Always", "IfNotDrifted"]),
-  whenToTakeOver: random.pick(["Always", "IfNoDiff", "Never"]),
-  allowCoOwnership: flag(random),
-  forceConflicts: flag(random),
-});
-
-const selector = (random: Random): LabelSelector => ({
-  ...(flag(random) ? { matchLabels: labels(random) } : {}),
-  ...(flag(random)
-    ? {
-        matchExpressions: many(random, 2, () => ({
-          key: "env",
-          operator: random.pick(["In", "NotIn", "Exists", "DoesNotExist"] as const),
-          ...(flag(random) ? { values: many(random, 3, () => text(random)) } : {}),
-        })),
-      }
-    : {}),
 });
 
 const toleration = (random: Random): Toleration => ({

@@ -32,6 +32,7 @@ describe("a placement is read with KubeFleet's defaults (spec/api.md §7)", () =
         ],
         policy: { kind: "PickAll", required: [], tolerations: [] },
         strategy: {
+          type: "RollingUpdate",
           rollingUpdate: { maxUnavailable: { percent: 25 }, maxSurge: { percent: 25 }, unavailablePeriod: 60_000 },
           applyStrategy: {
             type: "ClientSideApply",
@@ -141,6 +142,9 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
   ["B-72", "-1", strategy("rollingUpdate: {maxSurge: -1}"), ["FLT1303"]],
   ["B-72", "a blank before the percent sign", strategy("rollingUpdate: {maxSurge: 25 %}"), ["FLT1303"]],
   ["B-72", "0.5", strategy("rollingUpdate: {maxSurge: 0.5}"), ["FLT1302"]],
+  ["V-PL-60", "a strategy that does not exist", strategy("type: Recreate"), ["FLT1302"]],
+  ["V-PL-60", "staged runs", strategy("type: External"), []],
+  ["V-PL-62", "staged runs with a pace of its own", strategy("type: External, rollingUpdate: {}"), ["FLT1307"]],
   ["V-PL-64", "digits in quotes", strategy('rollingUpdate: {maxSurge: "2"}'), ["FLT1303"]],
   ["B-73", "PickN without a number", policy("placementType: PickN"), ["FLT1304"]],
   ["B-73", "PickAll with a number", policy("numberOfClusters: 2"), ["FLT1304"]],
@@ -293,7 +297,6 @@ describe("a setting that would be ignored silently is refused until it works", (
     policy(
       "placementType: PickN, numberOfClusters: 1, affinity: {clusterAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {propertySorter: {name: a, sortOrder: Ascending}}}]}}",
     ),
-    strategy("type: External"),
     strategy("applyStrategy: {type: ReportDiff}"),
     strategy("applyStrategy: {comparisonOption: FullComparison}"),
     strategy("applyStrategy: {whenToApply: IfNotDrifted}"),
@@ -307,7 +310,7 @@ describe("a setting that would be ignored silently is refused until it works", (
     });
 
   it("kinds that do not work yet are ignored with one warning each", () => {
-    for (const kind of ["ResourcePlacement", "ClusterStagedUpdateRun", "ClusterApprovalRequest", "ResourceEnvelope"]) {
+    for (const kind of ["ResourcePlacement", "ResourceOverride", "ResourceEnvelope"]) {
       const text = `apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ${kind}\nmetadata: {name: a, namespace: b}\nspec: {anything: true}\n`;
       expect(problemsOf(text)).toEqual([
         `2:7: warning FLT1900: kind: ${kind} is not yet supported and is ignored; wait for a later version, or remove it`,

@@ -87,13 +87,52 @@ spec:
         jsonPatchOverrides: [{op: add, path: /metadata/labels/a, value: b}]
 `;
 
+export const run = (name: string, spec = ""): string => `apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterStagedUpdateRun
+metadata: {name: ${name}}
+spec:
+  placementName: web
+  stagedRolloutStrategyName: ring
+${spec}`;
+
+export const updateStrategy = (
+  name: string,
+  ...stages: readonly string[]
+): string => `apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterStagedUpdateStrategy
+metadata: {name: ${name}}
+spec:
+  stages: [${stages.join(", ")}]
+`;
+
+export const eviction = (
+  name: string,
+  placementName: string,
+  clusterName: string,
+): string => `apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterResourcePlacementEviction
+metadata: {name: ${name}}
+spec: {placementName: ${placementName}, clusterName: ${clusterName}}
+`;
+
+export const budget = (name: string, spec: string): string => `apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterResourcePlacementDisruptionBudget
+metadata: {name: ${name}}
+spec: {${spec}}
+`;
+
 /** What is in force, object by object; held ones with the commit and place of their version. */
-export function inForce({ clusters, placements, overrides, objects, holds }: Intent): readonly string[] {
+export function inForce({ clusters, placements, overrides, runs, objects, holds }: Intent): readonly string[] {
   const held = new Map(holds.map((it) => [objectText(it.id), ` (held ${it.commit} ${it.path}#${it.document})`]));
   const names = [
     ...[...clusters.keys()].map((it) => `MemberCluster.cluster.kubernetes-fleet.io ${it}`),
     ...[...placements.keys()].map((it) => `ClusterResourcePlacement.placement.kubernetes-fleet.io ${it}`),
     ...overrides.map((it) => `ClusterResourceOverride.placement.kubernetes-fleet.io ${it.name}`),
+    ...[...runs.values()].map(({ scope, key }) =>
+      scope === "Cluster"
+        ? `ClusterStagedUpdateRun.placement.kubernetes-fleet.io ${key}`
+        : `StagedUpdateRun.placement.kubernetes-fleet.io ${key}`,
+    ),
     ...[...objects.values()].map((it) => objectText(it.id)),
   ];
   return names.map((it) => it.replace(/\.(?:cluster|placement)\.kubernetes-fleet\.io/, "") + (held.get(it) ?? ""));

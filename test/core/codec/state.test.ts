@@ -19,7 +19,11 @@ const rowsOf = ({ bindings }: PlacementRecord): readonly Json[] =>
     clusterName: it.cluster,
     conditions: [{ type: "Scheduled", status: "True" }],
   }));
-const shown = { rowsOf, selectedOf: (): readonly Json[] => [{ kind: "Namespace", name: "shop", version: "v1" }] };
+const shown = {
+  rowsOf,
+  indexOf: (record: PlacementRecord): string => String(record.resourceSnapshots.at(-1)?.index ?? ""),
+  selectedOf: (): readonly Json[] => [{ kind: "Namespace", name: "shop", version: "v1" }],
+};
 
 const edits = (before: Ledger, after: Ledger): readonly StateEdit[] => stateEdits(before, after, shown);
 const seeds = Array.from({ length: 30 }, (_, at) => at + 1);
@@ -216,7 +220,13 @@ function mixed(before: Ledger, other: Ledger): Ledger {
     const old = placements.get(key);
     placements.set(key, old === undefined ? it : { ...old, resourceSnapshots: it.resourceSnapshots, generation: 5 });
   }
-  return { ...before, sequence: other.sequence, clusters, placements, overrides: other.overrides };
+  const runs = new Map([...before.runs].filter((_, at) => at % 3 !== 0));
+  for (const [key, it] of other.runs) {
+    const old = runs.get(key);
+    runs.set(key, old === undefined ? it : { ...old, generation: 12, conditions: it.conditions });
+  }
+  const { sequence, evictions, hasTrust, overrides } = other;
+  return { ...before, sequence, clusters, placements, runs, evictions, hasTrust, overrides };
 }
 
 function applied(tree: ReadonlyMap<string, string>, changes: readonly StateEdit[]): ReadonlyMap<string, string> {
@@ -236,5 +246,10 @@ const keysOf = (ledger: Ledger): readonly (readonly string[])[] => [
   [...ledger.clusters.keys()],
   [...ledger.placements.keys()],
   [...ledger.deletions.permitted.keys()],
+  [...ledger.runs.keys()],
+  [...ledger.evictions.keys()],
+  ...[...ledger.runs.values()].flatMap(({ stages, deletion }) =>
+    [...stages, deletion].map((it) => [...it.clusters.keys()]),
+  ),
   ...[...ledger.placements.values()].map((it) => [...it.bindings.keys()]),
 ];

@@ -266,6 +266,10 @@ describe("health", () => {
       phase: "progressing",
       message: "1 of 3 replicas are available, 3 updated",
     });
+    expect(healthOf(live("apps/v1/Deployment", { replicas: 3 }, { ...counts, unavailableReplicas: 1 }))).toEqual({
+      phase: "progressing",
+      message: "3 of 3 replicas are available, 3 updated, 1 unavailable",
+    });
   });
 
   it("says no more than a status can hold", () => {

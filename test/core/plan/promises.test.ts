@@ -3,15 +3,14 @@
 import { expect, test } from "vitest";
 import type { Ledger } from "../../../src/core/model/ledger.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
-import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
-import { type Instant, later, minutes } from "../../../src/core/model/value.ts";
-import { check } from "../../../src/core/plan/check.ts";
+import type { Plan } from "../../../src/core/model/plan.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
-import { differenceOf, lostIdentities } from "./same-ledger.ts";
+import { isReproducible, standsStill } from "./any-weather.ts";
+import { lostIdentities } from "./same-ledger.ts";
 import { Storm } from "./storm.ts";
 
 const one = process.env["SEED"];
-const count = Number(process.env["STORMS"] ?? 60);
+const count = Number(process.env["STORMS"] ?? 40);
 const seeds = one === undefined ? Array.from({ length: count }, (_, at) => at + 1) : [Number(one)];
 const steps = 25;
 
@@ -61,39 +60,6 @@ function deletesWhatIsDecided({ actions, ledger }: Plan, decided: ReadonlySet<st
         expect(decided.has(gone) && !held.has(gone), `${where}: ${gone}`).toBe(true);
       }
 }
-
-/**
- * A plan made with warm memories is the one made by cold ones, value by value: a copy of the world shares no identity with
- * anything that was seen before, so nothing of it is remembered. Asked again, the same world gives the same plan.
- */
-function isReproducible(seen: Seen, made: Plan, where: string): void {
-  const copy = structuredClone(seen);
-  const cold = plan(copy);
-  expect(differenceOf(made, cold), `${where}: cold`).toBeNull();
-  expect(differenceOf(plan(seen), cold), `${where}: again`).toBeNull();
-  expect(check(cold, copy), where).toEqual([]);
-  expect(made.ledger === seen.ledger, `${where}: stands as a cold plan says`).toBe(cold.ledger === copy.ledger);
-}
-
-/**
- * If the world stands still, decisions come to an end at once: what the members say of the newest ones is heard, and
- * then nothing is decided, done or written down before `wakeAt`.
- */
-function standsStill(seen: Seen, where: string): void {
-  let settled = plan(seen);
-  if (settled.refusal !== null) return;
-  for (let again = 0; again < 8; again++) {
-    const next = plan({ ...seen, ledger: settled.ledger });
-    if (next.ledger === settled.ledger) break;
-    settled = next;
-  }
-  const last = plan({ ...seen, ledger: settled.ledger, now: justBefore(settled, seen) });
-  expect(last.ledger === settled.ledger ? "stands" : last.ledger, `${where}: the ledger moved`).toEqual("stands");
-  expect(last.actions, `${where}: does something else before its time`).toEqual(settled.actions);
-}
-
-const justBefore = ({ wakeAt }: Plan, { now }: Seen): Instant =>
-  wakeAt === null ? later(now, minutes(60 * 24 * 365)) : (Math.max(now, wakeAt - 1) as Instant);
 
 const leavingIn = ({ placements }: Ledger): readonly string[] =>
   [...placements].flatMap(([placement, { bindings }]) =>

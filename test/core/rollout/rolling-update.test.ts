@@ -78,6 +78,7 @@ function anyState(seed: number): RolloutState {
     "Bor",
     "Bor",
     "Bop",
+    "Boa",
     "Bof",
     "Bo?",
     "Bnr",
@@ -119,6 +120,18 @@ describe("whatever the state of a rollout", () => {
       if (removed > 0) expect(left.length, `seed ${seed}`).toBeGreaterThanOrEqual(wanted - maxUnavailable.count);
       const neededForUpdates = maxUnavailableOfTargeted.of - maxUnavailableOfTargeted.count;
       if (updated > 0) expect(leftTargeted.length, `seed ${seed}`).toBeGreaterThanOrEqual(neededForUpdates);
+    }
+  });
+
+  test("I-03, B 11: no more clusters are down or get a version than may be down, failed ones apart", () => {
+    for (const seed of seeds) {
+      const state = anyState(seed);
+      const { update } = rollOut(state);
+      const { maxUnavailableOfTargeted: bound } = budgetOf(state.policy, state.rollingUpdate, state.bindings);
+      const untouched = state.bindings.filter((it) => isTargeted(it) && isReady(it) && !update.includes(it.cluster));
+      const isPaced = (it: RolloutBinding): boolean => it.readiness.kind !== "failed" && update.includes(it.cluster);
+      if (state.bindings.some(isPaced))
+        expect(untouched.length, `seed ${seed}`).toBeGreaterThanOrEqual(bound.of - bound.count);
     }
   });
 

@@ -6,7 +6,8 @@ import { type RolloutState, rollOut } from "../../../src/core/rollout/rolling-up
 import { bindings, bound, told } from "./notation.ts";
 
 // Row of `spec/rollout.md` §6.1, with the ruling of `RULINGS.md` where one changes it; policy; maxUnavailable/maxSurge;
-// bindings; the budgets `rm` and `add`; what happens. D-15 is a threat of `security.md`.
+// bindings; the budgets `rm` and `add`; what happens. D-15 is a threat and I-04 an invariant of `security.md`: what only
+// reports differences may still carry what it had before, and holds its place. R42 stands with the placements' status.
 
 const rows = `
 R1          ; 4   ; 25%/25% ; a:S b:S c:S d:S                 ; -3,5  ; +a +b +c +d
@@ -42,7 +43,11 @@ R30         ; all ; 1/1     ; a:Bnt5 b:Bor c:Bor              ; 0,1   ; nothing 
 R31         ; 3   ; 1/1     ; a:Bnf b:Bor c:Bor               ; 0,2   ; nothing | held b,c
 R32         ; 3   ; 1/1     ; a:Bof b:Bor c:Bor               ; 0,2   ; ^a | held b,c
 R33         ; 4   ; 100%/1  ; a:Bor b:Bor c:Bor d:Bor         ; 4,1   ; ^a ^b ^c ^d
-R34         ; 4   ; 1/1     ; a:Bop b:Bor c:Bor d:Bor         ; 0,1   ; nothing | held a,b,c,d
+R34, B 11   ; 4   ; 1/1     ; a:Bop b:Bor c:Bor d:Bor         ; 0,1   ; ^a | held b,c,d
+R34, unheard; 4   ; 1/1     ; a:Boa b:Bor c:Bor d:Bor         ; 0,1   ; nothing | held a,b,c,d
+R34, two    ; 4   ; 1/1     ; a:Bop b:Bop c:Bor d:Bor         ; -1,1  ; nothing | held a,b,c,d
+R35, B 1    ; 4   ; 25%/25% ; a:Bor b:Bor c:Bor d:Bof         ; 0,2   ; ^d | held a,b,c
+R36, I-04   ; 4   ; 1/1     ; a:Ur b:Ur c:S d:S e:S f:S       ; -1,3  ; +c +d +e | held f | pending a,b
 R37         ; 3   ; 1/1     ; a:Bnr b:Bor c:Bnr               ; 1,1   ; ^b
 R38, B 10   ; 3   ; 2/1     ; a:Sxp b:Bor c:Bor               ; 1,1   ; ^b | held c,a
 R39, B 9    ; 4   ; 1/1     ; a:Bor b:Bor c:Bor d:Bor         ; 1,1   ; ^a | held b,c,d
@@ -53,6 +58,10 @@ D-15, ready ; 3   ; 1/1     ; a:Bn? b:Bor c:Bor               ; 0,1   ; nothing 
 D-15, leave ; 2   ; 0/1     ; a:U? b:U? c:S d:S               ; -2,1  ; +c | held d | pending a,b
 D-15, spare ; 2   ; 1/1     ; a:U? b:Bnr c:Bnr                ; 1,0   ; -a
 B 11, free  ; 4   ; 2/1     ; a:Bop b:Bor c:Bor d:Bor         ; 1,1   ; ^a ^b | held c,d
+B 11, last  ; 4   ; 2/1     ; a:Bor b:Bor c:Bor d:Bop         ; 1,1   ; ^a ^d | held b,c
+B 11, one   ; all ; 25%/25% ; a:Bop                           ; 0,1   ; ^a
+B 11, none  ; 2   ; 0/1     ; a:Bop b:Bor                     ; -1,1  ; nothing | held a,b
+D-15, quiet ; 3   ; 1/1     ; a:Bo? b:Bor c:Bor               ; 0,1   ; nothing | held a,b,c
 no version  ; 2   ; 0/1     ; a:Ur b:Ur c:Sn d:S              ; 0,1   ; +d | pending a,b
 B 1, retry  ; 3   ; 0/1     ; a:Bor b:Bof c:Bor               ; -1,2  ; ^b | held a,c
 evicted     ; 2   ; 1/1     ; a:Boxr b:Bor                    ; 0,1   ; nothing | held b

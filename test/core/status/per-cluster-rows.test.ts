@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Json, memberAt } from "../../../src/core/model/json.ts";
-import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { RolloutStrategy } from "../../../src/core/model/placement.ts";
 import type { Sequence } from "../../../src/core/model/value.ts";
-import { observedResourceIndex, perClusterRows, selectedResources } from "../../../src/core/status/per-cluster-rows.ts";
+import { observedResourceIndex } from "../../../src/core/status/observed-index.ts";
+import { perClusterRows, selectedResources } from "../../../src/core/status/per-cluster-rows.ts";
 import { clientSide } from "../../strategy.ts";
 import {
   binding,
@@ -13,10 +15,12 @@ import {
   later,
   notApplied,
   passedOver,
+  pickAll,
   picked,
   pickN,
   policySnapshot,
   record,
+  removal,
   target,
   trouble,
   unfulfilled,
@@ -61,7 +65,12 @@ describe("the rows of a placement", () => {
         applicableResourceOverrides: [{ namespace: "shop", name: "ro-0" }],
         conditions: [
           scheduled,
-          condition("RolloutStarted", "True", "RolloutStarted", "the rollout of the newest version has started"),
+          condition(
+            "RolloutStarted",
+            "True",
+            "RolloutStarted",
+            "the rollout of what the cluster is to carry has started",
+          ),
           condition("Overridden", "True", "OverriddenSucceeded", "2 overrides applied"),
           condition(
             "WorkSynchronized",
@@ -149,6 +158,24 @@ describe("the rows of a placement", () => {
     const adopted = [{ group: "apps", kind: "Deployment", namespace: "shop", name: "web" }];
     const [row] = perClusterRows(record([binding("c1", { facts: facts({ adopted, sequence: 6 as Sequence }) })]));
     expect(memberAt(row, "adoptedResources")).toBeNull();
+  });
+
+  it("B 25: a cluster that is no longer picked stands last, until its removal is admitted", () => {
+    const waits = (more: Partial<Binding>): Binding => binding("c0", { state: "Unscheduled", ...more });
+    const own = (left: Binding, type: RolloutStrategy["type"]): PlacementRecord =>
+      record([binding("c1"), left], { type, policySnapshots: [policySnapshot(pickAll, [picked("c1")])] });
+    const row = (waitsFor: string): Json => ({
+      clusterName: "c0",
+      observedResourceIndex: "0",
+      targetResourceIndex: "0",
+      targetCommit: "c0ffee0",
+      conditions: [
+        condition("Scheduled", "False", "PendingRemoval", `no longer picked; its removal waits for ${waitsFor}`),
+      ],
+    });
+    expect(perClusterRows(own(waits({}), "RollingUpdate")).slice(1)).toEqual([row("the rollout's budget")]);
+    expect(perClusterRows(own(waits({}), "External")).slice(1)).toEqual([row("an update run")]);
+    expect(perClusterRows(own(waits({ removal }), "External")).slice(1)).toEqual([]);
   });
 
   it("there are never more than a thousand", () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { memberAt } from "../../../src/core/model/json.ts";
 import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
-import type { Commit, Sequence } from "../../../src/core/model/value.ts";
+import type { Commit } from "../../../src/core/model/value.ts";
+import { perClusterRows } from "../../../src/core/status/per-cluster-rows.ts";
 import { placementVerdicts } from "../../../src/core/status/placement-conditions.ts";
 import { clientSide } from "../../strategy.ts";
 import {
@@ -18,6 +20,7 @@ import {
   pickN,
   policySnapshot,
   record,
+  removal,
   target,
   terse,
   unfulfilled,
@@ -38,9 +41,9 @@ const twoContents = [contents(0), contents(1)];
  * revision.
  */
 const stale = (cluster: string): Binding => ({ ...binding(cluster), generation: 4 });
+const onNewest = (cluster: string): Binding => binding(cluster, { target: target(1) });
 const failing = (cluster: string): Binding =>
   binding(cluster, {}, { ...fine, failure: { code: "OverriddenFailed", message: "override ro-0: no" } });
-const removal = { sequence: 8 as Sequence, since: noon, cause: "c0ffee" as Commit, propagation: "Delete" } as const;
 const foreignPolicy = (cluster: string): Binding => binding(cluster, { policySnapshot: 9 });
 
 describe("a placement's conditions", () => {
@@ -222,8 +225,41 @@ describe("what they say", () => {
 
   it("how many clusters decided, and what is wrong with the first", () =>
     expect(last(record([binding("c1"), binding("c2", { facts: notApplied })]))).toBe(
-      "not every object could be applied to 1 of 2 clusters; first c2: Deployment shop/web: spec.selector is immutable",
+      "not every object could be applied to 1 of 2 clusters (True 1, False 1, Unknown 0); " +
+        "first c2: Deployment shop/web: spec.selector is immutable",
     ));
+
+  it("P1: how many wait for the budget", () => {
+    const own = record([onNewest("a"), ...["b", "c", "d"].map((it) => binding(it, {}, heldBack))], {
+      resourceSnapshots: twoContents,
+    });
+    expect(last(own)).toBe(
+      "the newest version waits for the rollout's budget on 3 of 4 clusters (True 1, False 3, Unknown 0); " +
+        "first b: a newer version waits for the rollout's budget",
+    );
+    expect(perClusterRows(own).map((it) => memberAt(it, "observedResourceIndex"))).toEqual(["1", "1", "1", "1"]);
+  });
+
+  it("P3: how many came through the steps before", () =>
+    expect(
+      placementVerdicts(record([binding("c1"), binding("c2"), binding("c3", { facts: notApplied })])),
+    ).toMatchObject([
+      {},
+      { message: "the newest version has started on 3 of 3 clusters" },
+      { message: "no override applies to any selected cluster" },
+      { message: "rendered and recorded for 3 of 3 clusters" },
+      { message: expect.stringMatching(/^not every object could be applied to 1 of 3 clusters/) },
+    ]));
+
+  it("P2, RULINGS B 24: how many say what the worst hides", () => {
+    const own = record([binding("c1", {}, heldBack), binding("c2", {}, heldBack), stale("c3"), onNewest("c4")], {
+      resourceSnapshots: twoContents,
+    });
+    expect(last(own)).toBe(
+      "not decided yet whether to start the newest version on 1 of 4 clusters (True 1, False 2, Unknown 1); " +
+        "first c3: not decided yet whether to start the newest version on this cluster",
+    );
+  });
 
   it("how many clusters are well", () => expect(last(record([binding("c1")]))).toBe("available on 1 of 1 cluster"));
 

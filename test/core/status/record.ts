@@ -8,11 +8,12 @@ import type {
   ObjectTrouble,
   PlacementRecord,
   PolicySnapshot,
+  Removal,
   ResourceSnapshot,
   Target,
   Trouble,
 } from "../../../src/core/model/ledger.ts";
-import type { ApplyStrategy, PlacementPolicy } from "../../../src/core/model/placement.ts";
+import type { ApplyStrategy, PlacementPolicy, RolloutStrategy } from "../../../src/core/model/placement.ts";
 import {
   type ClusterName,
   type Commit,
@@ -32,6 +33,14 @@ const commit = "c0ffee" as Commit;
 export const fine: BindingContext = { trouble: null, heldBack: false, failure: null };
 export const heldBack: BindingContext = { ...fine, heldBack: true };
 export const unreachable: Trouble = { code: "Unreachable", message: "connection refused", since: noon };
+
+/** Decided after the target of everything here. */
+export const removal: Removal = {
+  sequence: 8 as Sequence,
+  since: noon,
+  cause: commit,
+  propagation: "Delete",
+};
 
 export const target = (resourceIndex: number, more: Partial<Target> = {}): Target => ({
   resourceIndex,
@@ -183,9 +192,13 @@ export const policySnapshot = (
  */
 export function record(
   bindings: readonly Binding[],
-  more: Partial<PlacementRecord> & { readonly policy?: PlacementPolicy; readonly applyStrategy?: ApplyStrategy } = {},
+  more: Partial<PlacementRecord> & {
+    readonly policy?: PlacementPolicy;
+    readonly applyStrategy?: ApplyStrategy;
+    readonly type?: RolloutStrategy["type"];
+  } = {},
 ): PlacementRecord {
-  const { policy = pickAll, applyStrategy = clientSide, ...rest } = more;
+  const { policy = pickAll, applyStrategy = clientSide, type = "RollingUpdate", ...rest } = more;
   return {
     key: "web" as PlacementKey,
     scope: "Cluster",
@@ -197,7 +210,7 @@ export function record(
     spec: {
       resourceSelectors: [],
       policy,
-      strategy: { ...defaultStrategy, applyStrategy },
+      strategy: { ...defaultStrategy, type, applyStrategy },
       revisionHistoryLimit: 10,
     },
     deleting: null,

@@ -82,7 +82,7 @@ function hubFrom(name: string, kind: string, fill: (path: string) => void): Hub 
 }
 
 /** Makes the hub refuse every push with these words. */
-export function refusePushes({ folder, name }: Hub, words: string): void {
+export function refusePushes({ folder, name }: Pick<Hub, "folder" | "name">, words: string): void {
   const hooks = join(folder, name, "hooks");
   mkdirSync(hooks, { recursive: true });
   writeFileSync(join(hooks, "pre-receive"), `#!/bin/sh\necho '${words}' >&2\nexit 1\n`);

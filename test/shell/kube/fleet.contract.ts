@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
+import type { Instant } from "../../../src/core/model/value.ts";
 import {
   actionsOf,
   bodyOf,
@@ -304,6 +305,24 @@ export function fleetContract(
       const strategy = { type: "ReportDiff" } as const;
       expect(await stage.act({ placement: "report", strategy, apply: [namespace("report")] })).toEqual(receipt({}));
       expect(await get(stage.client, "/api/v1/namespaces/report")).toMatchObject({ status: 404 });
+    });
+
+    it("tells by how much our clock is ahead of a member's, and sees it jump although nobody is asked (I-06)", async () => {
+      let ahead = 90;
+      const fleet = await stage.open({ ...clock, now: () => (Date.now() + 1000 * ahead) as Instant });
+      expect(fleet.clockOffsets()).toEqual([]);
+      await fleet.observe(stage.admin);
+      if (stage.cluster.contexts.dead !== null)
+        await fleet.observe({ ...stage.admin, context: stage.cluster.contexts.dead });
+      for (const it of [90, 0, -3600]) {
+        ahead = it;
+        const offsets = fleet.clockOffsets();
+        expect(offsets).toEqual([expect.any(Number)]);
+        // The header names a second, and answers take a moment.
+        expect(Math.abs((offsets[0] ?? 0) / 1000 - it)).toBeLessThanOrEqual(2);
+      }
+      await fleet.close();
+      expect(fleet.clockOffsets()).toEqual([]);
     });
 
     troubleCases(() => stage);

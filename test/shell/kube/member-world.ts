@@ -177,8 +177,8 @@ export interface Stage {
   readonly client: Client;
   readonly uid: string;
   readonly admin: MemberAddress;
-  /** One more fleet of the same kind. */
-  open(): Promise<KubeFleet>;
+  /** One more fleet of the same kind, by another clock where one is given. */
+  open(by?: Clock): Promise<KubeFleet>;
   /** A member as it is, as soon as the fleet sees it so. */
   look(at?: MemberAddress, by?: KubeFleet): Promise<Observation>;
   see(): Promise<Reached>;
@@ -193,7 +193,8 @@ export async function stageOn(cluster: TestCluster, mode: "lists" | "watches" = 
   const { kubeconfig } = cluster;
   const lister = await kubeFleet({ kubeconfig, clock });
   const watch = { ring: () => {}, heartbeatMs: 100 };
-  const open = (): Promise<KubeFleet> => kubeFleet({ kubeconfig, clock, ...(mode === "watches" ? { watch } : {}) });
+  const open = (by = clock): Promise<KubeFleet> =>
+    kubeFleet({ kubeconfig, clock: by, ...(mode === "watches" ? { watch } : {}) });
   const fleet = await open();
   const admin = { name: "m1", context: cluster.contexts.admin } as MemberAddress;
   const look: Stage["look"] = (at = admin, by = fleet) =>

@@ -49,6 +49,7 @@ it("members are asked whether they are still there 64 at a time, and who answers
       if (isHeld) deadlines += 1;
       return overHttp.deadline(ms);
     },
+    elapsed: overHttp.elapsed,
   };
   const fleet = fleetOver(everywhere(), { clock, network, watch: { ring: () => {}, heartbeatMs: 600_000 } });
   for (const it of members) expect((await fleet.observe(it)).kind).toBe("reached");

@@ -39,6 +39,7 @@ export function editedFleet(seed: number): EditedFleet {
       const interrupted = known(members, name).act(actions, now as Instant);
       return { cluster: actions.cluster, created: 1, configured: 0, deleted: 0, released: 0, failed: 0, interrupted };
     },
+    clockOffsets: () => [],
     close: async () => {},
   };
   const clock = { now: () => now as Instant, sleepUntil: async () => {} };

@@ -30,6 +30,7 @@ function begin(atFirst: DurationMs): PatientFleet {
   const slow = {
     observe: () => new Promise<Observation>((resolve) => void asked.push(resolve)),
     act: () => new Promise<Receipt>((resolve) => void told.push(resolve)),
+    clockOffsets: () => [],
     close: async () => {},
   };
   const ring = (): void => void rings++;

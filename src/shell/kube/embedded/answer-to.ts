@@ -18,13 +18,13 @@ export interface Asked {
   readonly now: number;
 }
 
-/** Answers one request, refusals included, counts it and logs it. Null when it became a watch, which answers on `stream`. */
+/** Answers one request, refusals included, by the cluster's own clock; counts it and logs it. Null when it became a watch, which answers on `stream`. */
 export function answerTo(cluster: Cluster, asked: Asked, stream: Stream): Answer | null {
   const answer = answerOf(cluster, asked, stream);
   const { method, path, query } = asked;
   const shown = query.size === 0 ? path : `${path}?${query}`;
   cluster.record({ method, path: shown, code: answer?.code ?? 200 });
-  return answer;
+  return answer === null ? null : { ...answer, headers: { ...answer.headers, date: cluster.date() } };
 }
 
 function answerOf(cluster: Cluster, asked: Asked, stream: Stream): Answer | null {

@@ -47,7 +47,7 @@ export class Cluster {
   /** A hash of name and incarnation: no two clusters share a uid. */
   #origin: string;
   #serial = 0;
-  #time = { second: -1, text: "" };
+  #time = { second: -1, text: "", date: "" };
 
   constructor(setting: ClusterSetting) {
     this.#setting = setting;
@@ -62,11 +62,22 @@ export class Cluster {
 
   /** The moment as Kubernetes writes it: RFC 3339, whole seconds. */
   time(): string {
+    return this.#moment().text;
+  }
+
+  /** The moment as HTTP writes it (RFC 9110 §5.6.7). */
+  date(): string {
+    return this.#moment().date;
+  }
+
+  /** The words of a second are found once. */
+  #moment(): { readonly text: string; readonly date: string } {
     const second = Math.floor(this.#setting.now() / 1000);
     if (second !== this.#time.second) {
-      this.#time = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+      const at = new Date(second * 1000);
+      this.#time = { second, text: `${at.toISOString().slice(0, 19)}Z`, date: at.toUTCString() };
     }
-    return this.#time.text;
+    return this.#time;
   }
 
   /** The next number of this cluster: whatever is told apart by it is the same in every run. */

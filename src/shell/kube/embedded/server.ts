@@ -164,12 +164,12 @@ async function meet(cluster: Cluster, visit: Visit): Promise<void> {
   }
   if (cluster.trouble.hang) return;
   const { headers, method = "GET" } = message;
-  const answer = answerTo(cluster, { method, path, query, headers, body, now }, streamOver(response));
+  const answer = answerTo(cluster, { method, path, query, headers, body, now }, streamOver(response, cluster));
   if (answer !== null) send(response, answer);
 }
 
 /** Events of one moment, such as a hundred workloads becoming available together, go out in one piece. */
-function streamOver(response: ServerResponse): Stream {
+function streamOver(response: ServerResponse, cluster: Cluster): Stream {
   let pending = "";
   const flush = (): void => {
     if (pending !== "" && !response.destroyed) response.write(pending);
@@ -178,7 +178,7 @@ function streamOver(response: ServerResponse): Stream {
   return {
     begin() {
       if (response.headersSent) return;
-      response.writeHead(200, { "content-type": "application/json" });
+      response.writeHead(200, { "content-type": "application/json", date: cluster.date() });
       response.flushHeaders();
     },
     send(text) {

@@ -1,0 +1,91 @@
+import { acceptedFolder } from "../../core/codec/layout.ts";
+import type { Json } from "../../core/model/json.ts";
+import type { RunRecord } from "../../core/model/run-record.ts";
+import type { Commit, Instant, RunKey } from "../../core/model/value.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
+import type { Repository } from "../../shell/reconcile/ports.ts";
+import { readState } from "../../shell/reconcile/state.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import { encoded, type Format } from "../output.ts";
+import { recorded } from "../recorded.ts";
+import { nothingOf } from "../report.ts";
+import { approvalFile, openRequests, requestsOf } from "../show/approval-text.ts";
+import { requestKey } from "../show/run-rows.ts";
+import { runTree } from "../show/run-tree.ts";
+import { treeLines } from "../show/tree.ts";
+import type { Terminal } from "../terminal.ts";
+import { type HubOptions, openHub, ownIdentity } from "../wire.ts";
+
+/** What `flotilla describe` is given. */
+export interface DescribeOptions extends HubOptions {
+  readonly kind: string;
+  readonly name: string;
+  readonly output: Format;
+}
+
+/** Shows a run from what is recorded: what is done, what waits, for whom and until when, and what fails. */
+export async function describe(options: DescribeOptions, terminal: Terminal): Promise<ExitCode> {
+  if (!["run", "runs"].includes(options.kind)) {
+    terminal.err(`error: unknown kind ${options.kind}; known is run\n`);
+    return exitCodes.usage;
+  }
+  const repository = await openHub(options, terminal.environment);
+  try {
+    const { state: head } = await repository.heads();
+    const { ledger } = await readState(repository, head);
+    const run = ledger.runs.get(options.name as RunKey);
+    if (head === null || run === undefined) {
+      terminal.err(nothingOf(`run ${options.name}`, [...ledger.runs.keys()]));
+      return exitCodes.usage;
+    }
+    if (options.output !== "text") terminal.out(encoded(await asValue(repository, head, run), options.output));
+    else {
+      const tree = runTree({ run, ledger, now: Date.now() as Instant });
+      terminal.out(
+        treeLines(tree)
+          .map((it) => `${oneLine(it)}\n`)
+          .join(""),
+      );
+      for (const path of await strayAnswers(repository, head, run))
+        terminal.out(`\n${oneLine(path)} is there and answers nothing: its requestDigest is another one\n`);
+      // A hub elsewhere knows nobody: then who runs the command here.
+      const person = (await ownIdentity(options)) ?? (await ownIdentity({ repo: null })) ?? "your name";
+      terminal.out(requestTexts(run, options.branch, person));
+    }
+    return exitCodes.done;
+  } finally {
+    await repository.close();
+  }
+}
+
+/** For each open request the file that answers it, to be copied as it stands. */
+export const requestTexts = (run: RunRecord, branch: string, principal: string): string =>
+  openRequests(run)
+    .map((request) => {
+      const { path, text } = approvalFile(request, request.gate, principal);
+      const what = request.when === "before" ? `let stage ${request.stage} begin` : `let stage ${request.stage} end`;
+      return `\nto ${what}, commit this file to ${branch}: ${path}\n\n${text}`;
+    })
+    .join("");
+
+/** Files that stand where the answer to an open request belongs, and do not name it: their digest is of another one. */
+async function strayAnswers(repository: Repository, head: Commit, run: RunRecord): Promise<readonly string[]> {
+  const files = new Map((await repository.files(head)).map((it) => [it.path, it.blob]));
+  const there = openRequests(run).flatMap((it) => {
+    const { path } = approvalFile(it, it.gate, "");
+    const blob = files.get(`${acceptedFolder}${path}`);
+    return blob === undefined ? [] : [{ path, blob, digest: it.gate.digest }];
+  });
+  const blobs = await repository.blobs(there.map((it) => it.blob));
+  const decoder = new TextDecoder();
+  return there.filter(({ blob, digest }) => !decoder.decode(blobs.get(blob)).includes(digest)).map((it) => it.path);
+}
+
+/** For programs: KubeFleet's objects as they are recorded, and the frozen plan. */
+async function asValue(repository: Repository, head: Commit, run: RunRecord): Promise<Json> {
+  const objects = (kind: "runs" | "plans" | "approvals", key: string) => recorded(repository, head, kind, key);
+  const [its = null] = await objects("runs", run.key);
+  const [plan = null] = await objects("plans", run.key);
+  const approvals = await Promise.all(requestsOf(run).map((it) => objects("approvals", requestKey(it))));
+  return { run: its, plan, approvals: approvals.flat() };
+}

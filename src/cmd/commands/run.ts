@@ -1,0 +1,100 @@
+import { isDnsLabel, isDnsSubdomain } from "../../core/codec/label-syntax.ts";
+import type { UpdateRunSpec } from "../../core/model/update-run.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
+import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
+import { editedText } from "../edits/edited-text.ts";
+import { valueIn } from "../edits/found-document.ts";
+import { runFile, runKind } from "../edits/new-file.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import type { Terminal } from "../terminal.ts";
+import { openWorkplace } from "../workplace.ts";
+
+/** What `flotilla run create` is given. */
+export interface RunCreateOptions extends DeliveryOptions {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly placement: string;
+  readonly strategy: string;
+  readonly index?: string;
+  readonly state: UpdateRunSpec["state"];
+}
+
+/** Writes the file of a new run. Whether placement and strategy are there is said by `validate` and by the run itself. */
+export async function runCreate(options: RunCreateOptions, terminal: Terminal): Promise<ExitCode> {
+  const { name, namespace = null, placement, strategy, index = null, state } = options;
+  const objection = objectionTo(options);
+  if (objection !== null) return declined(...objection, terminal);
+  const { author, root, find } = await openWorkplace(options);
+  const [there] = find({ kind: runKind(namespace), namespace, name });
+  if (there !== undefined)
+    return declined(`there is a run ${name} in ${there.path}`, "a run is made once: choose another name", terminal);
+  const file = runFile({ namespace, name, placement, strategy, index, state }, root);
+  const version = index === null ? "what it selects now" : `resource snapshot ${index}`;
+  const subject = `Create run ${name}: ${version} of ${placement} by ${strategy}`;
+  const written = { files: [{ ...file, before: null }], subject, slug: `run-${name}` };
+  return deliver(author, written, options, terminal);
+}
+
+function objectionTo({ name, namespace, placement, strategy, index }: RunCreateOptions): [string, string] | null {
+  const labels = [namespace ?? "x", placement].filter((it) => !isDnsLabel(it));
+  const [wrong] = [...(isDnsSubdomain(name) && name.length <= 63 ? [] : [name]), ...labels];
+  if (wrong !== undefined)
+    return [`${JSON.stringify(wrong)} is no name`, "use lower-case letters, digits and -, at most 63"];
+  if (!isDnsSubdomain(strategy))
+    return [`${JSON.stringify(strategy)} is no name`, "use lower-case letters, digits, - and ."];
+  if (index === undefined || /^(?:0|[1-9]\d*)$/.test(index)) return null;
+  return [
+    `${JSON.stringify(index)} is no index of a resource snapshot`,
+    "--index takes a number, as get placements shows it",
+  ];
+}
+
+/** What `flotilla run start` and `flotilla run stop` are given. */
+export interface RunStateOptions extends DeliveryOptions {
+  /** `name`, or `namespace/name`. */
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** Sets a run's wanted state in its file, wherever that stands. */
+export async function runState(options: RunStateOptions, to: "Run" | "Stop", terminal: Terminal): Promise<ExitCode> {
+  const [namespace, name] = keyOf(options);
+  const { author, find } = await openWorkplace(options);
+  const found = find({ kind: runKind(namespace), namespace, name });
+  const [file] = found;
+  if (file === undefined)
+    return declined(
+      `no file defines the run ${name}`,
+      "flotilla run create writes one; -n names a namespace",
+      terminal,
+    );
+  if (found.length > 1)
+    return declined(
+      `several files define it: ${found.map((it) => it.path).join(", ")}`,
+      "remove all but one",
+      terminal,
+    );
+  const before = valueIn(file, "spec", "state");
+  if (before === to) {
+    terminal.out(`${oneLine(file.path)} says ${to} already\n`);
+    return exitCodes.done;
+  }
+  // V-UR-06: what has not begun cannot be stopped.
+  if (to === "Stop" && before !== "Run")
+    return declined(
+      `the run ${name} has not been started`,
+      "there is nothing to stop; remove its file to give it up",
+      terminal,
+    );
+  const text = editedText(file.text, file.document, { kind: "set", under: ["spec"], key: "state", value: to });
+  if (text === null)
+    return declined(`${file.path} cannot be edited`, `set spec.state to ${to} in it by hand`, terminal);
+  const subject = `${to === "Run" ? "Start" : "Stop"} run ${name}`;
+  const files = [{ path: file.path, text, before: file.text }];
+  return deliver(author, { files, subject, slug: `run-${name}-${to.toLowerCase()}` }, options, terminal);
+}
+
+function keyOf({ name, namespace }: RunStateOptions): readonly [namespace: string | null, name: string] {
+  const slash = name.indexOf("/");
+  return slash < 0 ? [namespace ?? null, name] : [name.slice(0, slash), name.slice(slash + 1)];
+}

@@ -1,0 +1,67 @@
+import { oneLine } from "../shell/reconcile/one-line.ts";
+import type { Author, AuthoredFile, Delivery } from "../shell/reconcile/ports.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import type { Terminal } from "./terminal.ts";
+import type { HubOptions } from "./wire.ts";
+
+/** Options of commands that write files and commit them. */
+export interface DeliveryOptions extends HubOptions {
+  readonly push?: boolean;
+  readonly pr?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** Files to be written in one commit. */
+export interface Written {
+  readonly files: readonly AuthoredFile[];
+  /** The commit's subject. */
+  readonly subject: string;
+  /** Of the branch that `--pr` makes: `flotilla/<slug>`. */
+  readonly slug: string;
+}
+
+/** Commits what a command wrote, as far as its options say, and tells what came of it and what is left to do. */
+export async function deliver(
+  author: Author,
+  { files, subject, slug }: Written,
+  options: DeliveryOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  if (options.dryRun === true) {
+    terminal.out(files.map(({ path, text }) => `# ${oneLine(path)}\n${text}`).join("---\n"));
+    return exitCodes.done;
+  }
+  const { commit, branch, remote, page } = await author.commit({
+    files,
+    message: subject,
+    delivery: deliveryOf(options, slug),
+  });
+  terminal.out(`committed ${commit.slice(0, 10)} to ${branch}: ${oneLine(subject)}\n`);
+  for (const { path } of files) terminal.out(`  ${oneLine(path)}\n`);
+  if (remote !== null) terminal.out(`pushed ${branch} to ${remote}\n`);
+  for (const line of nextSteps(options, { branch, remote, page })) terminal.out(`${line}\n`);
+  return exitCodes.done;
+}
+
+const deliveryOf = ({ push, pr, branch: base }: DeliveryOptions, slug: string): Delivery => {
+  if (pr === true) return { kind: "pullRequest", branch: `flotilla/${slug}`, base };
+  return { kind: push === true ? "push" : "commit" };
+};
+
+interface Landed {
+  readonly branch: string;
+  readonly remote: string | null;
+  readonly page: string | null;
+}
+
+/** What has to happen before Flotilla sees the commit. */
+function nextSteps({ pr, branch: source }: DeliveryOptions, { branch, page }: Landed): readonly string[] {
+  if (pr === true) return [`open a pull request into ${source}: ${page === null ? `from ${branch}` : oneLine(page)}`];
+  return branch === source ? [] : [`flotilla reads ${source}: it takes effect once ${branch} is merged there`];
+}
+
+/** Says why a command does nothing, and what to do; it ends as a wrong command line does. */
+export function declined(message: string, fix: string, { err }: Terminal): ExitCode {
+  err(`error: ${oneLine(message)}\n  ${oneLine(fix)}\n`);
+  return exitCodes.usage;
+}

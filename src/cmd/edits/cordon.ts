@@ -1,0 +1,38 @@
+import { type Json, member } from "../../core/model/json.ts";
+import { editedText } from "./edited-text.ts";
+import { type FoundDocument, valueIn } from "./found-document.ts";
+
+/** The taint that keeps new placements off a drained cluster: the one that `kubectl fleet drain` sets. */
+export const cordonTaint = { key: "cordon-key", value: "cordon-value", effect: "NoSchedule" } as const;
+
+/** What becomes of a MemberCluster's file. */
+export type CordonEdit =
+  | { readonly kind: "edited"; readonly text: string }
+  /** It says so already. */
+  | { readonly kind: "unchanged" }
+  /** Its layout cannot be edited without loss. */
+  | { readonly kind: "unsupported" };
+
+/** The file of a MemberCluster with the taint. Placements that tolerate it are not kept away. */
+export const cordoned = (found: FoundDocument): CordonEdit =>
+  taintsOf(found).some(isCordon)
+    ? { kind: "unchanged" }
+    : edit(
+        editedText(found.text, found.document, { kind: "append", under: ["spec"], key: "taints", item: cordonTaint }),
+      );
+
+/** The file of a MemberCluster without the taint; taints of others stay. */
+export const uncordoned = (found: FoundDocument): CordonEdit =>
+  taintsOf(found).some(isCordon)
+    ? edit(editedText(found.text, found.document, { kind: "drop", under: ["spec"], key: "taints", doomed: isCordon }))
+    : { kind: "unchanged" };
+
+const edit = (text: string | null): CordonEdit => (text === null ? { kind: "unsupported" } : { kind: "edited", text });
+
+const isCordon = (taint: Json): boolean =>
+  member(taint, "key") === cordonTaint.key && member(taint, "value") === cordonTaint.value;
+
+function taintsOf(found: FoundDocument): readonly Json[] {
+  const taints = valueIn(found, "spec", "taints");
+  return Array.isArray(taints) ? (taints as readonly Json[]) : [];
+}

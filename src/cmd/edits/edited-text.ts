@@ -1,0 +1,156 @@
+import { type Document, isMap, isPair, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
+import { type Json, type JsonObject, sameJson } from "../../core/model/json.ts";
+import { documentsIn } from "./found-document.ts";
+
+/** One change of a document, below a path of keys that leads to a mapping. */
+export type YamlEdit =
+  | { readonly kind: "set"; readonly under: readonly string[]; readonly key: string; readonly value: string }
+  /** Adds an item to the list at `key`, which is made where there is none. */
+  | { readonly kind: "append"; readonly under: readonly string[]; readonly key: string; readonly item: JsonObject }
+  /** Takes the items away that `doomed` names; a list that is left empty goes too. */
+  | {
+      readonly kind: "drop";
+      readonly under: readonly string[];
+      readonly key: string;
+      readonly doomed: (item: Json) => boolean;
+    };
+
+/**
+ * A file with one document edited, and every other byte as somebody wrote it: comments, order, quotes, indentation.
+ *
+ * The change is cut into the text where it belongs. Where that does not give what was meant (a flow mapping, say), the
+ * one document is written anew by the YAML library, which keeps comments and order, not layout. Null when neither does.
+ */
+export function editedText(text: string, document: number, edit: YamlEdit): string | null {
+  const before = documentsIn(text);
+  const chosen = before[document];
+  if (chosen === undefined) return null;
+  const wanted = before.map((it, at) => (at === document ? changed(it, edit) : it));
+  const says = (candidate: string): boolean => {
+    const after = documentsIn(candidate);
+    return after.length === wanted.length && after.every((it, at) => sameJson(jsonOf(it), jsonOf(wanted[at] ?? it)));
+  };
+  const cut = cutIn(text, chosen, edit);
+  if (cut !== null && says(cut)) return cut;
+  const anew = rewritten(text, document, before, wanted);
+  return says(anew) ? anew : null;
+}
+
+const jsonOf = (document: Document): Json => document.toJS() as Json;
+
+/** The document as it is to be; the given one stays as it is. */
+function changed(document: Document, { under, key, ...edit }: YamlEdit): Document {
+  const copy = document.clone();
+  const path = [...under, key];
+  const list = copy.getIn(path);
+  switch (edit.kind) {
+    case "set":
+      copy.setIn(path, edit.value);
+      break;
+    case "append":
+      if (isSeq(list)) copy.addIn(path, copy.createNode(edit.item));
+      else copy.setIn(path, copy.createNode([edit.item]));
+      break;
+    case "drop":
+      if (!isSeq(list)) break;
+      list.items = list.items.filter((it) => !edit.doomed((it as Node).toJS(copy) as Json));
+      if (list.items.length === 0) copy.deleteIn(path);
+  }
+  return copy;
+}
+
+function rewritten(text: string, at: number, before: readonly Document[], after: readonly Document[]): string {
+  // What stands before the first document belongs to it: the library gives it back with the rest.
+  const start = at === 0 ? 0 : (before[at]?.range?.[0] ?? 0);
+  const end = before[at]?.range?.[2] ?? text.length;
+  const written = after[at]?.toString({ lineWidth: 0, flowCollectionPadding: false }) ?? "";
+  return text.slice(0, start) + written + text.slice(end);
+}
+
+/** The text with the edit cut in; null where the layout is not the common one: a block mapping, block lists. */
+function cutIn(text: string, document: Document, edit: YamlEdit): string | null {
+  const parent = edit.under.length === 0 ? document.contents : document.getIn(edit.under, true);
+  if (!isMap(parent) || parent.items.length === 0) return null;
+  const pair = (parent as YAMLMap).items.find((it) => isScalar(it.key) && it.key.value === edit.key) ?? null;
+  if (parent.flow === true) return pair !== null && edit.kind === "set" ? cutScalar(text, pair, edit.value) : null;
+  switch (edit.kind) {
+    case "set":
+      return pair === null ? cutPair(text, parent, [`${edit.key}: ${edit.value}`]) : cutScalar(text, pair, edit.value);
+    case "append": {
+      const item = linesOf(edit.item);
+      if (pair === null) return cutPair(text, parent, [`${edit.key}:`, ...item.map((it) => `  ${it}`)]);
+      return cutItem(text, pair, item);
+    }
+    case "drop":
+      return pair === null ? null : cutAway(text, pair, document, edit.doomed);
+  }
+}
+
+function cutScalar(text: string, { value }: Pair, to: string): string | null {
+  if (!isScalar(value) || value.range == null) return null;
+  return text.slice(0, value.range[0]) + to + text.slice(value.range[1]);
+}
+
+/** After the last pair, so that no comment changes what it stands over. */
+function cutPair(text: string, { items }: YAMLMap, lines: readonly string[]): string | null {
+  const last = items.at(-1);
+  const [start] = rangeOf(last?.key) ?? [];
+  const end = rangeOf(last?.value)?.[1] ?? rangeOf(last?.key)?.[1];
+  if (start === undefined || end === undefined) return null;
+  return insertedAfter(text, end, { lines, indent: indentAt(text, start) });
+}
+
+function cutItem(text: string, { value }: Pair, lines: readonly string[]): string | null {
+  if (!isSeq(value) || value.flow === true) return null;
+  const range = rangeOf(value.items.at(-1));
+  const indent = range === null ? null : dashAt(text, range[0]);
+  if (range === null || indent === null) return null;
+  return insertedAfter(text, range[1], { lines, indent });
+}
+
+function cutAway(text: string, { key, value }: Pair, document: Document, doomed: (item: Json) => boolean) {
+  if (!isSeq(value) || value.flow === true) return null;
+  const marked = value.items.map((it) => doomed((it as Node).toJS(document) as Json));
+  const goes = marked.every(Boolean) ? [{ from: key, to: value }] : [];
+  const items = value.items.flatMap((it, at) => (marked[at] === true ? [{ from: it, to: it }] : []));
+  let rest = text;
+  for (const { from, to } of (goes.length > 0 ? goes : items).reverse()) {
+    const [start] = rangeOf(from) ?? [];
+    const [, end] = rangeOf(to) ?? [];
+    if (start === undefined || end === undefined) return null;
+    rest = rest.slice(0, rest.lastIndexOf("\n", start - 1) + 1) + rest.slice(lineEnd(rest, end) + 1);
+  }
+  return rest;
+}
+
+function insertedAfter(
+  text: string,
+  offset: number,
+  { lines, indent }: { readonly lines: readonly string[]; readonly indent: string },
+): string {
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const at = lineEnd(text, offset);
+  const end = text[at - 1] === "\r" ? at - 1 : at;
+  return text.slice(0, end) + lines.map((it) => `${eol}${indent}${it}`).join("") + text.slice(end);
+}
+
+/** Where the line ends in which the content before `offset` ends: a comment behind it belongs to it. */
+function lineEnd(text: string, offset: number): number {
+  const end = text.indexOf("\n", text.slice(0, offset).trimEnd().length);
+  return end < 0 ? text.length : end;
+}
+
+const lineStart = (text: string, offset: number): string => text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
+
+/** As many blanks as stand before the column: a mapping may begin behind a dash. */
+const indentAt = (text: string, offset: number): string => " ".repeat(lineStart(text, offset).length);
+
+/** The indentation of the dash before an item; null when something else stands there. */
+const dashAt = (text: string, offset: number): string | null => /^( *)- +$/.exec(lineStart(text, offset))?.[1] ?? null;
+
+const rangeOf = (node: unknown): readonly [number, number, number] | null =>
+  isPair(node) ? null : ((node as Node | null | undefined)?.range ?? null);
+
+/** A flat mapping as an item of a block list. Its values need no quotes. */
+const linesOf = (item: JsonObject): readonly string[] =>
+  Object.entries(item).map(([key, value], at) => `${at === 0 ? "- " : "  "}${key}: ${String(value)}`);

@@ -1,0 +1,69 @@
+import { type Document, isMap, isScalar, parseAllDocuments } from "yaml";
+import { type Json, memberAt } from "../../core/model/json.ts";
+
+/** A file's text, with its path from the top of the repository. */
+export interface TextFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Which object of ours: any version of its kind. */
+export interface WantedDocument {
+  readonly kind: string;
+  /** Null for cluster-scoped kinds. */
+  readonly namespace: string | null;
+  readonly name: string;
+}
+
+/** Where an object is defined: a file, and which of its documents. */
+export interface FoundDocument extends TextFile {
+  readonly document: number;
+}
+
+/**
+ * Every document that defines the object, wherever it stands: kinds decide, not paths (`DESIGN.md` §2).
+ *
+ * A file that cannot be read as YAML defines nothing here; `validate` says what is wrong with it.
+ */
+export function documentsOf(files: readonly TextFile[], wanted: WantedDocument): readonly FoundDocument[] {
+  return files
+    .filter(({ text }) => text.includes(wanted.kind) && text.includes(wanted.name))
+    .flatMap(({ path, text }) =>
+      documentsIn(text).flatMap((it, document) => (isWanted(it, wanted) ? [{ path, text, document }] : [])),
+    );
+}
+
+/** What a found document says at a path of keys; null where it says nothing. */
+export const valueIn = ({ text, document }: FoundDocument, ...path: readonly string[]): Json =>
+  memberAt(documentsIn(text)[document]?.toJS() as Json, ...path);
+
+/** The folders that `fleet.yaml` says are read; none means all. */
+export function rootsOf(files: readonly TextFile[]): readonly string[] {
+  const fleet = files.find(({ path }) => /^fleet\.ya?ml$/.test(path));
+  const roots = fleet === undefined ? null : documentsIn(fleet.text)[0]?.getIn(["spec", "roots"]);
+  const { items = [] } = (roots ?? {}) as { readonly items?: readonly unknown[] };
+  return items.flatMap((it) => (isScalar(it) && typeof it.value === "string" ? [it.value.replace(/\/+$/, "")] : []));
+}
+
+/** Only documents without an error: what is broken is nobody's to edit. */
+export const documentsIn = (text: string): readonly Document[] => {
+  const documents = parseAllDocuments(text, { uniqueKeys: false }) as readonly Document[];
+  return documents.some((it) => it.errors.length > 0) ? [] : documents;
+};
+
+/** Groups that are no KubeFleet's or ours may have kinds of the same name. */
+const groups = /^(?:[a-z]+\.kubernetes-fleet\.io|flotilla\.dev)\//;
+
+function isWanted(document: Document, { kind, namespace, name }: WantedDocument): boolean {
+  if (!isMap(document.contents)) return false;
+  const at = (...path: readonly string[]): string | null => {
+    const node = document.getIn(path, true);
+    return isScalar(node) ? (node.source ?? String(node.value)) : null;
+  };
+  return (
+    at("kind") === kind &&
+    at("metadata", "name") === name &&
+    (namespace === null || at("metadata", "namespace") === namespace) &&
+    groups.test(at("apiVersion") ?? "")
+  );
+}

@@ -1,0 +1,66 @@
+import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
+import type { RunRecord } from "../../core/model/run-record.ts";
+
+/** To which version a placement goes back, and by which strategy; or why not, and what to give. */
+export type RollbackChoice =
+  | { readonly kind: "chosen"; readonly index: number; readonly strategy: string }
+  | { readonly kind: "refused"; readonly message: string; readonly fix: string };
+
+/** What was asked for; null where it is left to us. */
+export interface RollbackWish {
+  readonly index: string | null;
+  readonly strategy: string | null;
+}
+
+/**
+ * Chooses the version that a placement goes back to.
+ *
+ * Unless one is named it is older than the one that is being rolled out, or that was last: what the last succeeded run
+ * brought; failing that, what most clusters carry; failing that, the next older version on record. So it undoes a
+ * rollout that got stuck half-way as well as one that went through. The strategy is that of the placement's last run.
+ */
+export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, wish: RollbackWish): RollbackChoice {
+  if (placement.spec.strategy.type !== "External")
+    return refused(`${placement.key} rolls out by itself, without runs`, "revert the commit that brought the version");
+  const its = [...runs.values()].filter((it) => it.spec.placement === placement.key).sort((a, b) => b.since - a.since);
+  const kept = placement.resourceSnapshots.map((it) => it.index);
+  const strategy = wish.strategy ?? its[0]?.spec.strategy.split("/").at(-1) ?? null;
+  if (strategy === null) return refused(`${placement.key} has had no run yet`, "name its strategy with --strategy");
+  if (wish.index !== null) {
+    const index = kept.find((it) => String(it) === wish.index);
+    if (index !== undefined) return { kind: "chosen", index, strategy };
+    return refused(`no resource snapshot ${wish.index} of ${placement.key} is kept`, `give one of ${listed(kept)}`);
+  }
+  const index = olderVersion(placement, its, kept);
+  if (index !== null) return { kind: "chosen", index, strategy };
+  const message = `there is no version of ${placement.key} before the present one`;
+  return refused(message, `name one with --to: ${listed(kept)}`);
+}
+
+const refused = (message: string, fix: string): RollbackChoice => ({ kind: "refused", message, fix });
+
+const listed = (kept: readonly number[]): string =>
+  kept.length === 0 ? "none is kept, roll a version out first" : kept.join(", ");
+
+function olderVersion(
+  placement: PlacementRecord,
+  newestFirst: readonly RunRecord[],
+  kept: readonly number[],
+): number | null {
+  const planned = newestFirst.flatMap((it) => (it.plan === null ? [] : [{ run: it, index: it.plan.resourceIndex }]));
+  const succeeded = planned.filter((it) => it.run.end?.kind === "succeeded").map((it) => it.index);
+  const carried = mostCarried(placement);
+  const present = planned[0]?.index ?? carried ?? kept.at(-1);
+  if (present === undefined) return null;
+  const candidates = [...succeeded, ...(carried === null ? [] : [carried]), ...[...kept].reverse()];
+  return candidates.find((it) => it < present && kept.includes(it)) ?? null;
+}
+
+/** The version that most clusters carry; of several the newest. */
+function mostCarried({ bindings }: PlacementRecord): number | null {
+  const counts = new Map<number, number>();
+  for (const { target } of bindings.values())
+    if (target !== null) counts.set(target.resourceIndex, (counts.get(target.resourceIndex) ?? 0) + 1);
+  const [most] = [...counts].sort(([a, ofA], [b, ofB]) => ofB - ofA || b - a);
+  return most?.[0] ?? null;
+}

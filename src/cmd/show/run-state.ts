@@ -1,0 +1,85 @@
+import { conditionOf } from "../../core/model/condition.ts";
+import type { CountOrPercent } from "../../core/model/placement.ts";
+import type { Gate, PlannedStage, RunRecord, StageProgress } from "../../core/model/run-record.ts";
+import { type DurationMs, type Instant, instantText, later } from "../../core/model/value.ts";
+
+/** How a run is, in one word and in a few. */
+export interface RunState {
+  readonly word:
+    | "Succeeded"
+    | "Failed"
+    | "Initializing"
+    | "Initialized"
+    | "Stopped"
+    | "Waiting"
+    | "Stuck"
+    | "Progressing";
+  /** Empty when there is nothing to add. */
+  readonly message: string;
+}
+
+/** Sums a run up from what is recorded of it. */
+export function runState(run: RunRecord): RunState {
+  if (run.end?.kind === "succeeded") return { word: "Succeeded", message: `at ${instantText(run.end.at)}` };
+  if (run.end !== null) return { word: "Failed", message: `${run.end.code}: ${run.end.message}` };
+  if (run.plan === null)
+    return { word: "Initializing", message: conditionOf(run.conditions, "Initialized")?.message ?? "" };
+  if (run.spec.state === "Initialize") return { word: "Initialized", message: "begins once its state is Run" };
+  const active = activeCount(run);
+  // Nothing new starts: that is all a stop does, and it does it at once (`RULINGS.md` B 6).
+  if (run.spec.state === "Stop") return { word: "Stopped", message: active === 0 ? "" : `${active} under way` };
+  const standing = conditionOf(run.conditions, "Progressing");
+  if (standing?.reason === "UpdateRunStuck") return { word: "Stuck", message: standing.message };
+  const at = currentStage(run);
+  if (at === null) return { word: "Progressing", message: "" };
+  const { stage, progress } = at;
+  const wait = openGate(progress) ?? openTimer(stage, progress);
+  // Clusters that failed, and were allowed to, are still under way.
+  if (wait !== null) return { word: "Waiting", message: `${stage.name}: ${wait}` };
+  return { word: "Progressing", message: stage.name };
+}
+
+/** The stage at which the run is; null when all stages have ended, or there is no plan. */
+export function currentStage({
+  plan,
+  stages,
+}: RunRecord): { readonly stage: PlannedStage; readonly progress: StageProgress } | null {
+  for (const [at, stage] of (plan?.stages ?? []).entries()) {
+    const progress = stages[at];
+    if (progress !== undefined && progress.endedAt === null) return { stage, progress };
+  }
+  return null;
+}
+
+/** Clusters that have begun and not ended. */
+export const activeCount = ({ stages, deletion }: RunRecord): number =>
+  [...stages, deletion]
+    .flatMap((it) => [...it.clusters.values()])
+    .filter((it) => it.startedAt !== null && it.end === null).length;
+
+/** How many clusters of all that the plan names have ended. */
+export function clusterCounts({ plan, stages, deletion }: RunRecord): { readonly ended: number; readonly all: number } {
+  const ended = [...stages, deletion].flatMap((it) => [...it.clusters.values()]).filter((it) => it.end !== null).length;
+  const planned = (plan?.stages ?? []).reduce((sum, it) => sum + it.clusters.length, 0);
+  return { ended, all: planned + (plan?.deletions.length ?? 0) };
+}
+
+/** When a stage's timed wait is over; null when it has not begun. */
+export const waitEnds = ({ finishedAt }: StageProgress, wait: DurationMs): Instant | null =>
+  finishedAt === null ? null : later(finishedAt, wait);
+
+/** How many clusters of a stage may fail before nothing new starts; a percentage rounds down (`RULINGS.md` B 13). */
+export const allowedFailures = (limit: CountOrPercent, clusters: number): number =>
+  "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100);
+
+function openGate({ before, after }: StageProgress): string | null {
+  const isOpen = (gate: Gate | null): gate is Gate => gate !== null && gate.approval === null;
+  if (isOpen(before)) return `approval before it, asked for at ${instantText(before.requestedAt)}`;
+  return isOpen(after) ? `approval after it, asked for at ${instantText(after.requestedAt)}` : null;
+}
+
+function openTimer({ after }: PlannedStage, progress: StageProgress): string | null {
+  const [timer] = after.flatMap((it) => (it.kind === "TimedWait" ? [it] : []));
+  const until = timer === undefined ? null : waitEnds(progress, timer.wait);
+  return until === null ? null : `wait until ${instantText(until)}`;
+}

@@ -1,0 +1,158 @@
+import { conditionOf } from "../../core/model/condition.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
+import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress } from "../../core/model/run-record.ts";
+import type { StageTask } from "../../core/model/update-run.ts";
+import { type ClusterName, type Instant, instantText } from "../../core/model/value.ts";
+import { count, names } from "../../core/plan/explain.ts";
+import { waitText } from "../../core/status/run-words.ts";
+import { chooseRollback } from "../edits/rollback-choice.ts";
+import type { GateAt } from "./approval-text.ts";
+import { hasFailed, troublesOn } from "./cluster-troubles.ts";
+import { durationText } from "./duration-text.ts";
+import { allowedFailures, clusterCounts, runState, waitEnds } from "./run-state.ts";
+import { type Branch, leaf } from "./tree.ts";
+
+/** What a description of a run rests on. */
+export interface RunView {
+  readonly run: RunRecord;
+  readonly ledger: Ledger;
+  readonly now: Instant;
+}
+
+/** A run as a tree of stages, clusters and tasks: what is done, what waits, for whom and until when, what fails and why. */
+export function runTree(view: RunView): Branch {
+  const { run } = view;
+  const { word, message } = runState(run);
+  const head = leaf(`${run.key}: ${word}${message === "" ? "" : `: ${message}`}`);
+  if (run.plan === null) return { ...head, below: [leaf(wishOf(run))] };
+  const stages = run.plan.stages.flatMap((stage, at) => {
+    const progress = run.stages[at];
+    return progress === undefined ? [] : [stageBranch(view, stage, progress)];
+  });
+  return { ...head, below: [leaf(wishOf(run)), planLeaf(run), ...stages, ...deletionBranch(view), ...aftermath(view)] };
+}
+
+function wishOf({ spec, plan }: RunRecord): string {
+  const unnamed = plan === null ? "what it selects" : "what it selected then";
+  const version = spec.resourceIndex === null ? unnamed : `resource snapshot ${spec.resourceIndex}`;
+  return `${spec.placement}: ${version} by ${spec.strategy}; wanted state ${spec.state}`;
+}
+
+function planLeaf(run: RunRecord): Branch {
+  const { ended, all } = clusterCounts(run);
+  const { resourceIndex = 0, root = "", stages = [] } = run.plan ?? {};
+  const size = `${ended} of ${count(all, "cluster")} done in ${count(stages.length, "stage")}`;
+  return leaf(`plan ${root.slice(0, 12)}: resource snapshot ${resourceIndex}; ${size}`);
+}
+
+function stageBranch(view: RunView, stage: PlannedStage, progress: StageProgress): Branch {
+  const at = (when: GateAt["when"]): GateAt => ({ run: view.run, stage: stage.name, when });
+  return {
+    text: `stage ${stage.name}: ${stageState(view, stage, progress)}`,
+    below: [
+      ...stage.before.map(() => gateBranch(view, at("before"), progress)),
+      ...stage.clusters.map((it) => clusterBranch(view, it.cluster, progress.clusters.get(it.cluster) ?? null)),
+      ...stage.after.map((it) => taskBranch(view, { task: it, at: at("after"), progress })),
+    ],
+  };
+}
+
+function stageState(view: RunView, stage: PlannedStage, progress: StageProgress): string {
+  if (progress.endedAt !== null) return `done at ${instantText(progress.endedAt)}`;
+  if (progress.finishedAt !== null) return `all clusters done at ${instantText(progress.finishedAt)}`;
+  if (progress.startedAt === null) return progress.before === null ? "not begun" : "waits";
+  const failed = [...progress.clusters]
+    .filter(([, it]) => it.end === null)
+    .filter(([cluster, it]) => hasFailed(view, cluster, it));
+  const lost = [...progress.clusters.values()].filter((it) => it.startedAt !== null && it.end?.kind === "superseded");
+  const allowed = allowedFailures(stage.maxFailures, stage.clusters.length);
+  const taken = lost.length === 0 ? "" : `, ${lost.length} taken over before they were well`;
+  const isHalted = failed.length + lost.length > allowed;
+  const halt = isHalted ? `; nothing new starts: ${failed.length} failed${taken}, ${allowed} may` : "";
+  return `under way since ${instantText(progress.startedAt)}${halt}`;
+}
+
+function taskBranch(
+  view: RunView,
+  { task, at, progress }: { readonly task: StageTask; readonly at: GateAt; readonly progress: StageProgress },
+): Branch {
+  if (task.kind === "Approval") return gateBranch(view, at, progress);
+  const name = `wait of ${durationText(task.wait)}`;
+  const until = waitEnds(progress, task.wait);
+  if (until === null) return leaf(`${name}: begins when all clusters are done`);
+  const isOver = progress.endedAt !== null || view.now >= until;
+  return leaf(`${name}: ${isOver ? "over since" : "until"} ${instantText(until)}`);
+}
+
+function gateBranch({ run }: RunView, at: GateAt, progress: StageProgress): Branch {
+  const gate = progress[at.when];
+  const name = `approval ${at.when} ${at.stage}`;
+  if (gate === null) return leaf(`${name}: not asked for yet`);
+  if (gate.approval !== null) {
+    const { principal: who, at: when, path } = gate.approval;
+    return leaf(`${name}: given by ${who === "" ? "somebody" : who} at ${instantText(when)} (${path})`);
+  }
+  if (run.end !== null) return leaf(`${name}: was asked for at ${instantText(gate.requestedAt)} and is moot`);
+  const text = `${name}: waits for somebody since ${instantText(gate.requestedAt)}; digest ${gate.digest}`;
+  return { text, below: objectionsTo(at, gate, progress) };
+}
+
+/** Why an answer that is there does not count, as the status of the stage has it. */
+function objectionsTo({ stage, when }: GateAt, { digest }: Gate, { conditions }: StageProgress): readonly Branch[] {
+  const asked = waitText({ kind: "approval", stage, when, digest, because: null });
+  const [, more = ""] = (conditionOf(conditions, "Progressing")?.message ?? "").split(`${asked}; `);
+  return more.startsWith(unheard) ? [leaf(more)] : [];
+}
+
+/** How `waitText` begins to say it. */
+const unheard = "an answer does not count";
+
+function clusterBranch(view: RunView, cluster: ClusterName, progress: ClusterProgress | null): Branch {
+  if (progress === null) return leaf(`${cluster}: waits for its turn`);
+  const { end, startedAt } = progress;
+  if (end !== null) return leaf(`${cluster}: ${endText(end)}`);
+  if (startedAt === null) return leaf(`${cluster}: waits for its turn`);
+  return {
+    text: `${cluster}: ${hasFailed(view, cluster, progress) ? "failed; began" : "under way since"} ${instantText(startedAt)}`,
+    below: troublesOn(view, cluster, progress).map(leaf),
+  };
+}
+
+function endText(end: NonNullable<ClusterProgress["end"]>): string {
+  switch (end.kind) {
+    case "succeeded":
+      return `done at ${instantText(end.at)}`;
+    case "skipped":
+      return `skipped at ${instantText(end.at)}: ${end.because}`;
+    case "superseded":
+      return `taken over by run ${end.by} at ${instantText(end.at)}`;
+  }
+}
+
+function deletionBranch({ run }: RunView): readonly Branch[] {
+  const { plan, deletion } = run;
+  if (plan === null || plan.deletions.length === 0) return [];
+  const state = deletion.endedAt !== null ? `done at ${instantText(deletion.endedAt)}` : "after all stages";
+  const clusters = plan.deletions.map((cluster) => {
+    const { startedAt = null, end = null } = deletion.clusters.get(cluster) ?? {};
+    if (end !== null) return leaf(`${cluster}: ${endText(end)}`);
+    return leaf(
+      `${cluster}: ${startedAt === null ? "waits for its turn" : `being removed since ${instantText(startedAt)}`}`,
+    );
+  });
+  return [{ text: `removal from clusters that are no longer picked: ${state}`, below: clusters }];
+}
+
+/** After a failure: who carries what now, and the command that goes back (`RULINGS.md` B 23). */
+function aftermath({ run, ledger }: RunView): readonly Branch[] {
+  const record = ledger.placements.get(run.spec.placement);
+  if (run.end?.kind !== "failed" || record === undefined || run.plan === null) return [];
+  const byIndex = new Map<number, string[]>();
+  for (const { cluster, target } of record.bindings.values())
+    if (target !== null) byIndex.set(target.resourceIndex, [...(byIndex.get(target.resourceIndex) ?? []), cluster]);
+  const versions = [...byIndex].sort(([a], [b]) => a - b);
+  const below = versions.map(([index, clusters]) => leaf(`resource snapshot ${index}: ${names(clusters)}`));
+  const back = chooseRollback(ledger, record, { index: null, strategy: null });
+  const command = `to go back: flotilla rollback ${record.key} --to ${back.kind === "chosen" ? back.index : ""}`;
+  return [{ text: "what the clusters carry now", below }, ...(back.kind === "chosen" ? [leaf(command)] : [])];
+}

@@ -1,0 +1,43 @@
+import { isUnder } from "../core/codec/source-file.ts";
+import type { Ledger } from "../core/model/ledger.ts";
+import type { Author } from "../shell/reconcile/ports.ts";
+import { readState } from "../shell/reconcile/state.ts";
+import {
+  documentsOf,
+  type FoundDocument,
+  rootsOf,
+  type TextFile,
+  type WantedDocument,
+} from "./edits/found-document.ts";
+import { type HubOptions, openRecord, openWorkTree } from "./wire.ts";
+
+/** A person's work tree, read: what commands that write files begin with. */
+export interface Workplace {
+  readonly author: Author;
+  /** Folder below which new files go, with a slash at its end; empty for the top. */
+  readonly root: string;
+  readonly find: (wanted: WantedDocument) => readonly FoundDocument[];
+}
+
+/** Reads the work tree at `--repo`, or here. */
+export async function openWorkplace(options: HubOptions): Promise<Workplace> {
+  const author = await openWorkTree(options);
+  const all: readonly TextFile[] = author.files();
+  const roots = rootsOf(all);
+  const files = all.filter((it) => isUnder(it.path, roots));
+  const [root] = roots;
+  return { author, root: root === undefined ? "" : `${root}/`, find: (wanted) => documentsOf(files, wanted) };
+}
+
+/** What is recorded of the work tree's fleet. */
+export async function readRecord(
+  options: HubOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Ledger> {
+  const repository = await openRecord(options, environment);
+  try {
+    return (await readState(repository, (await repository.heads()).state)).ledger;
+  } finally {
+    await repository.close();
+  }
+}

@@ -1,0 +1,35 @@
+import type { ApprovalFile } from "../model/approval-file.ts";
+import type { Digest } from "../model/value.ts";
+import { error, type Remark } from "./remark.ts";
+import type { WrittenApproval } from "./written.ts";
+
+/** What an approval says, wherever its file stands. Its schema and its rules have passed it. */
+export const approvalOf = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
+  digest: spec.requestDigest as Digest,
+  decision: spec.decision,
+  principal: spec.principal,
+  comment: spec.comment ?? "",
+});
+
+/** Checks an approval that its schema has passed: what it answers, and that whoever reads the record can read it. */
+export function approvalRemarks({ spec }: WrittenApproval): readonly Remark[] {
+  const { requestDigest, principal, comment = "" } = spec;
+  const remarks: Remark[] = [];
+  if (!/^[0-9a-f]{64}$/.test(requestDigest))
+    remarks.push(error("FLT1302", ["spec", "requestDigest"], "is not a digest of 64 hexadecimal digits", copyDigest));
+  if (!/^\P{C}{1,253}$/u.test(principal) || principal.trim() !== principal)
+    remarks.push(error("FLT1302", ["spec", "principal"], "is not a name on one line", "say who answers"));
+  if (comment.length > 1000)
+    remarks.push(error("FLT1302", ["spec", "comment"], "is longer than 1000 characters", "shorten it"));
+  return remarks;
+}
+
+const copyDigest = "copy the annotation flotilla.dev/request-digest of the request";
+
+/**
+ * Whether a file answers a request: YAML under `approvals/`, except for confirmations and in dot-folders.
+ *
+ * `Approvals/` is another folder: whoever guards this one with CODEOWNERS does not guard that.
+ */
+export const isApprovalPath = (path: string): boolean =>
+  /^approvals\/(?!deletions\/)(?:[^./][^/]*\/)*[^/]+\.[yY][aA]?[mM][lL]$/.test(path);

@@ -1,0 +1,159 @@
+import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Plan, World } from "../model/plan.ts";
+import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { ClusterName } from "../model/value.ts";
+
+/** Says where a plan moves an External placement otherwise than the frozen plan of an update run allows now. */
+export function* runsByTheirPlans(plan: Plan, world: World): Generator<string> {
+  yield* movesOnlyByRuns(plan, world);
+  for (const [key, run] of plan.ledger.runs) {
+    const before = world.ledger.runs.get(key);
+    if (before === run) continue;
+    yield* keepsItsPlan(run, before);
+    yield* opensInOrder(run, before, world);
+    yield* startsWithinBounds(run, before, plan, world);
+  }
+}
+
+/** I-05, I-09: what changes on a cluster is what one run that is under way says of it, whose turn it is. */
+function* movesOnlyByRuns({ ledger }: Plan, world: World): Generator<string> {
+  for (const [key, record] of ledger.placements) {
+    const before = world.ledger.placements.get(key);
+    if (record === before || record.spec.strategy.type !== "External" || record.deleting !== null) continue;
+    const runs = [...ledger.runs.values()].filter((it) => it.spec.placement === key && it.spec.state === "Run");
+    for (const [cluster, binding] of record.bindings) {
+      const was = before?.bindings.get(cluster);
+      if (isNewTarget(binding, was) && !runs.some((it) => brings(it, binding)))
+        yield `moves ${key} on ${cluster}, which no run says`;
+      const isGoing = binding.removal !== null && was?.removal == null;
+      if (isGoing && !runs.some((it) => takes(it, cluster)) && !isEvicted(ledger, record, cluster))
+        yield `takes ${key} from ${cluster}, which no run says`;
+    }
+  }
+}
+
+const isNewTarget = ({ target }: Binding, was: Binding | undefined): boolean =>
+  target !== null &&
+  target.sequence !== was?.target?.sequence &&
+  // Called off: it carries what it carried.
+  target.digest !== was?.target?.digest;
+
+function brings(run: RunRecord, { cluster, target }: Binding): boolean {
+  const at = run.plan?.stages.findIndex((it) => it.clusters.some((planned) => planned.cluster === cluster)) ?? -1;
+  const planned = run.plan?.stages[at]?.clusters.find((it) => it.cluster === cluster);
+  return (
+    planned !== undefined &&
+    planned.digest === target?.digest &&
+    run.plan?.resourceIndex === target.resourceIndex &&
+    run.stages.slice(0, at).every((it) => it.endedAt !== null) &&
+    run.stages[at]?.clusters.get(cluster)?.startedAt != null
+  );
+}
+
+const takes = ({ plan, stages }: RunRecord, cluster: ClusterName): boolean =>
+  plan?.deletions.includes(cluster) === true && stages.every((it) => it.endedAt !== null);
+
+const isEvicted = ({ evictions }: Plan["ledger"], { key }: PlacementRecord, cluster: ClusterName): boolean =>
+  [...evictions.values()].some(
+    (it) =>
+      it.placement === key &&
+      it.cluster === cluster &&
+      it.conditions.some((condition) => condition.type === "Executed" && condition.status === "True"),
+  );
+
+/** I-05, U7: a plan is written once, an end is for good, and so is an approval. */
+function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator<string> {
+  if (before === undefined || before.uid !== run.uid) return;
+  if (before.plan !== null && run.plan !== before.plan) yield `changes the plan of run ${run.key}`;
+  if (before.end !== null && (run.end !== before.end || run.stages !== before.stages))
+    yield `goes on with run ${run.key}, which has ended`;
+  for (const [at, stage] of before.stages.entries())
+    for (const when of ["before", "after"] as const) {
+      const gate = stage[when];
+      if (gate?.approval != null && run.stages[at]?.[when] !== gate) yield `forgets an approval of run ${run.key}`;
+    }
+}
+
+/** I-01, I-06: a stage is over when its clusters, its waits and its approvals are; only then the next one begins. */
+function* opensInOrder(run: RunRecord, before: RunRecord | undefined, world: World): Generator<string> {
+  for (const [at, stage] of run.plan?.stages.entries() ?? []) {
+    const progress = run.stages[at];
+    if (progress === undefined) continue;
+    const where = `stage ${stage.name} of run ${run.key}`;
+    const hasBegun = [...progress.clusters.values()].some((it) => it.startedAt !== null);
+    if (hasBegun && run.stages.slice(0, at).some((it) => it.endedAt === null)) yield `begins ${where} out of turn`;
+    if (hasBegun && stage.before.length > 0 && progress.before?.approval == null) yield `begins ${where} unasked`;
+    if (progress.endedAt === null || before?.stages[at]?.endedAt != null) continue;
+    if (!hasBegun) continue;
+    yield* endsInTime(stage, progress, { where, world });
+  }
+}
+
+function* endsInTime(
+  stage: PlannedStage,
+  progress: StageProgress,
+  { where, world }: { readonly where: string; readonly world: World },
+): Generator<string> {
+  for (const task of stage.after) {
+    if (task.kind === "Approval" && progress.after?.approval == null) yield `ends ${where} unasked`;
+    if (task.kind !== "TimedWait") continue;
+    const jump = Math.abs(world.clockOffset ?? 0);
+    if (progress.finishedAt === null || world.now < progress.finishedAt + task.wait || jump > 60_000)
+      yield `ends ${where} before its time`;
+  }
+}
+
+/** I-02, I-07, I-08: no more clusters at once than the stage allows, none after too many failures, none once stopped. */
+function* startsWithinBounds(
+  run: RunRecord,
+  before: RunRecord | undefined,
+  { ledger }: Plan,
+  world: World,
+): Generator<string> {
+  const record = ledger.placements.get(run.spec.placement);
+  if (run.plan === null || record === undefined) return;
+  for (const [at, stage] of run.plan.stages.entries()) {
+    const progress = run.stages[at]?.clusters ?? new Map();
+    const fresh = stage.clusters.filter(
+      ({ cluster }) =>
+        progress.get(cluster)?.startedAt != null && before?.stages[at]?.clusters.get(cluster)?.startedAt == null,
+    );
+    if (fresh.length === 0) continue;
+    const where = `stage ${stage.name} of run ${run.key}`;
+    if (run.spec.state !== "Run") yield `starts clusters in ${where}, which is not to run`;
+    const underWay = stage.clusters.filter((it) => isUnderWay(progress.get(it.cluster)));
+    const failed = underWay.filter((it) => hasFailed(record, it));
+    const late = underWay.filter((it) => !failed.includes(it) && isOverdue(record, it, world));
+    const active = underWay.length - failed.length - late.length;
+    const most = Math.max(1, floorOf(stage.maxConcurrency, stage.clusters.length));
+    if (active > most) yield `has ${active} clusters under way in ${where}, at most ${most} may be`;
+    const allowed = floorOf(stage.maxFailures, stage.clusters.length);
+    // Nobody knows what would have become of one that a newer run took.
+    const lost = stage.clusters.filter((it) => isLost(progress.get(it.cluster)));
+    const failures = failed.filter((it) => !fresh.includes(it)).length + lost.length;
+    if (failures > allowed) yield `starts clusters in ${where} after ${failures} failures, ${allowed} may be`;
+  }
+}
+
+/** By what its member said last of the version of the plan: silence mends nothing. */
+function hasFailed({ bindings }: PlacementRecord, { cluster, digest }: PlannedCluster): boolean {
+  const { target, facts } = bindings.get(cluster) ?? { target: null, facts: null };
+  if (target === null || target.digest !== digest) return false;
+  return facts?.sequence === target.sequence && (facts.applied === "failed" || facts.phase === "failed");
+}
+
+/** Its time is over: whether that makes it failed is for those to say who know since when it runs. */
+const isOverdue = ({ bindings, spec }: PlacementRecord, { cluster }: PlannedCluster, { now }: World): boolean =>
+  now >= (bindings.get(cluster)?.target?.startedAt ?? now) + spec.strategy.progressDeadline;
+
+const isLost = (it: ClusterProgress | undefined): boolean => it?.startedAt != null && it.end?.kind === "superseded";
+
+interface Way {
+  readonly startedAt: number | null;
+  readonly end: object | null;
+}
+
+const isUnderWay = (it: Way | undefined): boolean => it !== undefined && it.startedAt !== null && it.end === null;
+
+const floorOf = (bound: PlannedStage["maxConcurrency"], of: number): number =>
+  "count" in bound ? bound.count : Math.floor((bound.percent * of) / 100);

@@ -1,0 +1,156 @@
+import { writeText } from "../apply/mark.ts";
+import { healthOf } from "../health/health.ts";
+import { digestOf } from "../model/digest.ts";
+import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
+import type { Manifest, ObjectKey } from "../model/manifest.ts";
+import type { Health, LiveObject, Observation } from "../model/observation.ts";
+import type { ClusterActions, PlacementActions, RenderedManifest } from "../model/plan.ts";
+import { type ClusterName, type DurationMs, earliest, type Instant, later } from "../model/value.ts";
+
+/**
+ * A member as a forecast has it: what it would say if it were asked, and what comes over it by time alone.
+ *
+ * It does what it is told at once and completely, and knows nothing but what the ledger says of it: what others do there
+ * is not foreseen.
+ */
+export interface VirtualMember {
+  readonly name: ClusterName;
+  readonly seen: Observation;
+  readonly fate: Fate;
+  /** How objects will be, and from when on. */
+  readonly coming: ReadonlyMap<ObjectKey, Turn>;
+}
+
+/** How a member takes what is brought to it. */
+export type Fate =
+  | { readonly kind: "lands" }
+  /** What is brought there fails instead of becoming available. */
+  | { readonly kind: "rejects" }
+  /** All that it carries fails from that moment on, and whatever is brought there later. */
+  | { readonly kind: "breaks"; readonly at: Instant };
+
+/** What becomes of an object, and when. */
+export interface Turn {
+  readonly at: Instant;
+  readonly health: Health;
+}
+
+/** How an object is that the forecast was told to let fail. */
+export const failing: Health = { phase: "failed", message: "as supposed" };
+const starting: Health = { phase: "progressing", message: "starting" };
+
+/** The member as it is at `now`; itself when nothing became of it since. */
+export function memberAt(member: VirtualMember, now: Instant): VirtualMember {
+  const { seen, fate, coming } = member;
+  if (seen.kind !== "reached") return member;
+  if (fate.kind === "breaks" && fate.at <= now) {
+    const objects = new Map([...seen.objects].map(([key, live]) => [key, { ...live, health: failing }]));
+    return { ...member, seen: { ...seen, objects }, fate: { kind: "rejects" }, coming: new Map() };
+  }
+  const due = [...coming].filter(([, { at }]) => at <= now);
+  if (due.length === 0) return member;
+  const objects = new Map(seen.objects);
+  const rest = new Map(coming);
+  for (const [key, { health }] of due) {
+    const live = objects.get(key);
+    if (live !== undefined) objects.set(key, { ...live, health });
+    rest.delete(key);
+  }
+  return { ...member, seen: { ...seen, objects }, coming: rest };
+}
+
+/** When the member next becomes another by time alone; null when it stays as it is. */
+export function nextTurn({ seen, fate, coming }: VirtualMember): Instant | null {
+  if (seen.kind !== "reached") return null;
+  return earliest(fate.kind === "breaks" ? fate.at : null, ...[...coming.values()].map((it) => it.at));
+}
+
+/** When actions are carried out, and how long what they bring takes to become available. */
+export interface Landing {
+  readonly now: Instant;
+  readonly landing: DurationMs;
+}
+
+/**
+ * The member after it did what it was told: what it keeps of inventory and objects, as the contract of
+ * `core/model/plan.ts` has it. What it carried already, unchanged, stays as well as it is.
+ */
+export function afterActions(member: VirtualMember, actions: ClusterActions, landing: Landing): VirtualMember {
+  const { seen } = member;
+  if (seen.kind !== "reached") return member;
+  const placements = new Map(seen.inventory.placements);
+  const site: Site = { member, actions, objects: new Map(seen.objects), coming: new Map(member.coming), landing };
+  for (const it of actions.placements)
+    placements.set(it.placement, carriedAfter(it, placements.get(it.placement), site));
+  const inventory = { fleet: actions.fleet, epoch: actions.epoch, placements };
+  return { ...member, seen: { ...seen, inventory, objects: site.objects }, coming: site.coming };
+}
+
+interface Site {
+  readonly member: VirtualMember;
+  readonly actions: ClusterActions;
+  readonly objects: Map<ObjectKey, LiveObject>;
+  readonly coming: Map<ObjectKey, Turn>;
+  readonly landing: Landing;
+}
+
+function carriedAfter(
+  action: PlacementActions,
+  before: InventoryPlacement | undefined,
+  site: Site,
+): InventoryPlacement {
+  const entries = new Map(before?.entries);
+  for (const item of action.apply) entries.set(item.key, written(item, entries.get(item.key), action, site));
+  for (const { key } of action.remove) {
+    entries.delete(key);
+    site.objects.delete(key);
+    site.coming.delete(key);
+  }
+  for (const key of action.forget) entries.delete(key);
+  return { sequence: action.sequence, digest: action.digest ?? before?.digest ?? digestOf([]), entries };
+}
+
+function written(
+  item: RenderedManifest,
+  before: InventoryEntry | undefined,
+  { sequence }: PlacementActions,
+  { member, actions, objects, coming, landing }: Site,
+): InventoryEntry {
+  const { entry, live } = carriedObject(member.name, item, sequence);
+  const was = objects.get(item.key);
+  const isSame = was !== undefined && before?.digest === item.digest;
+  const mark = writeText({ fleet: actions.fleet, epoch: actions.epoch, sequence });
+  if (isSame) objects.set(item.key, { ...was, mark });
+  else {
+    const health = member.fate.kind === "rejects" ? failing : healthOnceUp(item.manifest);
+    objects.set(item.key, { ...live, generation: (was?.generation ?? 0) + 1, health: starting, mark });
+    coming.set(item.key, { at: later(landing.now, landing.landing), health });
+  }
+  return { ...entry, adopted: before?.adopted ?? false };
+}
+
+/** Whether anybody could see that an object works: by its kind, since nobody knows what it will say. */
+const healthOnceUp = (manifest: Manifest): Health =>
+  healthOf(manifest).phase === "untrackable" ? { phase: "untrackable" } : { phase: "available" };
+
+/** An object that a member carries as it was applied, available, and its entry in the inventory. */
+export function carriedObject(
+  member: ClusterName,
+  { id, key, digest }: Pick<RenderedManifest, "id" | "key" | "digest">,
+  sequence: InventoryEntry["sequence"],
+): { readonly entry: InventoryEntry; readonly live: LiveObject } {
+  const uid = `${member} ${key}`;
+  const fingerprint = digestOf(["forecast", digest]);
+  return {
+    entry: {
+      version: id.version,
+      digest,
+      uid,
+      adopted: false,
+      sequence,
+      fingerprint,
+      outcome: { kind: "applied" },
+    },
+    live: { uid, generation: 1, fingerprint, health: { phase: "available" }, terminating: false, mark: "" },
+  };
+}

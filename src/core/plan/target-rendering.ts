@@ -1,0 +1,11 @@
+import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Rendering } from "../render/render.ts";
+import type { PlanContext } from "./context.ts";
+import { renderTarget } from "./version.ts";
+
+/** What a target holds, by what was recorded with it; null when something that it names is not kept any more. */
+export const targetRendering = (
+  carrier: Pick<Binding, "cluster" | "target">,
+  { resourceSnapshots: snapshots }: PlacementRecord,
+  { overrides, content, world }: PlanContext,
+): Rendering | null => renderTarget(carrier, { snapshots, overrides, scopes: world.intent.scopes, content });

@@ -1,0 +1,92 @@
+import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
+import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { ClusterName, RunKey } from "../model/value.ts";
+import { allowanceOf, type Counted } from "./disruption-budget.ts";
+import type { Readiness } from "./readiness.ts";
+
+/** Everything that decides about one eviction. */
+export interface EvictionScene {
+  readonly eviction: Eviction;
+  /** Null when there is no such placement. */
+  readonly placement: PlacementRecord | null;
+  /** Null when there is none; `unusable` when there is one that cannot be read, which protects all there is (I-54). */
+  readonly budget: DisruptionBudget | "unusable" | null;
+  readonly readinessOf: (cluster: ClusterName) => Readiness;
+  /** The unfinished run that has the cluster in its plan; null when there is none (`RULINGS.md` B 17). */
+  readonly runOn: (cluster: ClusterName) => RunKey | null;
+}
+
+/** What becomes of an eviction. `evict`: the cluster loses the placement now. */
+export type EvictionVerdict =
+  | { readonly kind: "invalid"; readonly message: string }
+  | { readonly kind: "executed"; readonly evict: boolean; readonly message: string }
+  | { readonly kind: "refused"; readonly message: string };
+
+/**
+ * Judges an eviction, once (`spec/rollout.md` §4.2 and §4.3, as `RULINGS.md` B 12 and 17 amend them).
+ *
+ * Of several evictions, each is judged after what the ones before it took away: the placement given is the one that
+ * they left (E17).
+ */
+export function judgeEviction(scene: EvictionScene): EvictionVerdict {
+  const { placement, eviction } = scene;
+  const { cluster } = eviction;
+  if (placement === null) return invalid(`there is no ClusterResourcePlacement ${eviction.placement}`);
+  if (placement.deleting !== null) return invalid(`${placement.key} is being removed from every cluster`);
+  if (placement.spec.policy.kind === "PickFixed")
+    return invalid(`${placement.key} names its clusters (PickFixed); take ${cluster} off its clusterNames instead`);
+  const binding = placement.bindings.get(cluster);
+  if (binding === undefined) return invalid(`${placement.key} is not on ${cluster}, nor is it to be`);
+  const run = scene.runOn(cluster);
+  if (run !== null) return invalid(`${cluster} is in the plan of the update run ${run}; evict it when that has ended`);
+  if (binding.removal === null) return judgePlaced(scene, placement, binding);
+  // KubeFleet has two bindings then, and refuses to choose (E21).
+  if (binding.state === "Scheduled") return invalid(`${cluster} was picked again while ${placement.key} is leaving it`);
+  return { kind: "executed", evict: false, message: `${placement.key} is leaving ${cluster} already` };
+}
+
+/** The eviction is valid. What does not work is no loss; anything else goes as far as the budget allows. */
+function judgePlaced(scene: EvictionScene, { key, spec, bindings }: PlacementRecord, target: Binding): EvictionVerdict {
+  const { budget } = scene;
+  const { cluster } = target;
+  if (!isPlaced(target)) return refused(`nothing of ${key} was placed on ${cluster}`);
+  if (scene.readinessOf(cluster).kind === "failed")
+    return evicted(`${key} has failed on ${cluster}: no budget applies`);
+  if (isReporting(target)) return evicted(`${key} only reports the differences of ${cluster}: no budget applies`);
+  if (budget === null) return evicted(`${key} has no disruption budget`);
+  if (budget === "unusable") return refused(`the disruption budget of ${key} cannot be read; repair it first`);
+  const available = [...bindings.values()].filter((it) => isAvailable(scene, it));
+  const allowed = allowanceOf(budget, spec.policy, { total: bindings.size, available: available.length });
+  if (allowed.kind === "misconfigured") return refused(allowed.message);
+  return withinAllowance(allowed, cluster, available.includes(target));
+}
+
+/** Who is not available takes nothing of what is (`RULINGS.md` B 12, E14). */
+function withinAllowance(
+  { allowance, arithmetic }: Counted,
+  cluster: ClusterName,
+  isAvailable: boolean,
+): EvictionVerdict {
+  const which = isAvailable ? `${cluster} is one of the available` : `${cluster} is not one of the available`;
+  if (allowance >= (isAvailable ? 1 : 0)) return evicted(`${arithmetic}; ${which}`);
+  return refused(`${arithmetic}; ${which}; create the eviction again when more are`);
+}
+
+/** Untrackable counts at once, an earlier version counts as well; what is on its way out, or out of reach, does not. */
+function isAvailable({ readinessOf }: EvictionScene, binding: Binding): boolean {
+  if (binding.removal !== null || isReporting(binding)) return false;
+  const { kind } = readinessOf(binding.cluster);
+  return kind === "available" || kind === "untrackable";
+}
+
+/** The objects were brought there, and nobody has decided yet that they go (`spec/rollout.md` §0.5). */
+const isPlaced = ({ state, previousState }: Binding): boolean =>
+  state === "Bound" || (state === "Unscheduled" && previousState === "Bound");
+
+/** The member has said what differs, and is not asked to change it: KubeFleet's DIFFMODE (`spec/rollout.md` §0.5). */
+const isReporting = ({ target, facts }: Binding): boolean =>
+  target !== null && target.applyStrategy.type === "ReportDiff" && facts !== null && facts.sequence === target.sequence;
+
+const invalid = (message: string): EvictionVerdict => ({ kind: "invalid", message });
+const refused = (message: string): EvictionVerdict => ({ kind: "refused", message });
+const evicted = (message: string): EvictionVerdict => ({ kind: "executed", evict: true, message });

@@ -1,0 +1,205 @@
+import type { MemberCluster } from "../model/cluster.ts";
+import { digestOf } from "../model/digest.ts";
+import { type Json, sameJson } from "../model/json.ts";
+import type { PlacementRecord, PolicySnapshot } from "../model/ledger.ts";
+import type { PlannedCluster, PlannedStage, RunFailure, RunPlan, RunRecord } from "../model/run-record.ts";
+import type { LabelSelector } from "../model/selector.ts";
+import type { Stage, UpdateStrategy } from "../model/update-run.ts";
+import { type ClusterName, compareText, type Digest } from "../model/value.ts";
+import { nameList } from "./name-list.ts";
+import { orderStages } from "./stage-order.ts";
+
+/** Everything that a run's plan is made from. */
+export interface PlanRequest {
+  readonly run: RunRecord;
+  /** The placement as scheduled in this pass; null when there is none, or it is being removed. */
+  readonly placement: PlacementRecord | null;
+  readonly strategy: UpdateStrategy | null;
+  /** Labels of the members. */
+  readonly members: ReadonlyMap<ClusterName, MemberCluster>;
+  /** Runs of the same placement that have a plan and have not ended (`RULINGS.md` B 4). */
+  readonly underWay: readonly RunRecord[];
+  /** The index to roll out, and what every cluster is to carry of it; or why there is none. */
+  readonly version: PlanVersion;
+}
+
+export type PlanVersion =
+  | {
+      readonly kind: "found";
+      readonly resourceIndex: number;
+      readonly clusterOf: (
+        cluster: ClusterName,
+      ) => PlannedCluster | { readonly kind: "failed"; readonly message: string };
+    }
+  | {
+      readonly kind: "failed";
+      readonly code: Extract<RunFailure, "SnapshotNotFound" | "BadSelectors">;
+      readonly message: string;
+    }
+  | Postponement;
+
+/** A run's plan, why there is none and never will be, or why not yet (`RULINGS.md` B 21). */
+export type Planning = { readonly kind: "planned"; readonly plan: RunPlan } | Refusal | Postponement;
+
+interface Refusal {
+  readonly kind: "failed";
+  readonly code: RunFailure;
+  readonly message: string;
+}
+
+interface Postponement {
+  readonly kind: "waiting";
+  readonly message: string;
+}
+
+/**
+ * Freezes what a run will do (`spec/rollout.md` §2.4, as `RULINGS.md` B 2, 4, 19 to 22 amend it).
+ *
+ * The first check that fails decides, in KubeFleet's order; whether another run is in the way (B 4) comes last, so that
+ * what is wrong with the run itself is said first.
+ */
+export function planRun(request: PlanRequest): Planning {
+  const subject = subjectOf(request);
+  if (subject.kind !== "found") return subject;
+  const { run, strategy, members, version, underWay } = request;
+  if (strategy === null) {
+    return failed(
+      "StrategyNotFound",
+      `there is no strategy ${run.spec.strategy}; add it or name another one, then create a new run`,
+    );
+  }
+  const order = orderStages(strategy.stages, subject.selected, members);
+  if (order.kind === "failed") return order;
+  if (version.kind !== "found") return version;
+  const { resourceIndex } = version;
+  const stages = fillStages(strategy.stages, order.clusters, version.clusterOf);
+  if ("kind" in stages) return stages;
+  const other = underWay.find((it) => it.plan !== null && !sameStages(it.plan.stages, strategy.stages));
+  if (other !== undefined) return strategiesDiffer(run, other);
+  const { policy, placement, deletions, clusterCount } = subject;
+  const { applyStrategy } = placement.spec.strategy;
+  const bare = {
+    policySnapshot: policy.index,
+    policyHash: policy.hash,
+    clusterCount,
+    resourceIndex,
+    applyStrategy,
+    stages,
+    deletions,
+  };
+  return { kind: "planned", plan: { root: planRoot(bare), ...bare } };
+}
+
+/** The digest over all of a plan but itself: what an approval of one of its stages is bound to (`RULINGS.md` B 22). */
+export const planRoot = (plan: Omit<RunPlan, "root">): Digest => {
+  const { policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions } = plan;
+  const all = [policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions];
+  return digestOf(all as unknown as Json);
+};
+
+/** The placement of a run, as far as the plan is about it. */
+interface Subject {
+  readonly kind: "found";
+  readonly placement: PlacementRecord;
+  readonly policy: PolicySnapshot;
+  readonly clusterCount: number;
+  /** By name. */
+  readonly selected: readonly ClusterName[];
+  readonly deletions: readonly ClusterName[];
+}
+
+/**
+ * Checks 1 to 7. The count is not compared with what is bound (7c), nor the snapshots of the bindings (7a): the
+ * scheduler ran in the same pass, and its verdict says whether it found enough.
+ */
+function subjectOf({ run, placement }: PlanRequest): Subject | Refusal | Postponement {
+  const name = run.spec.placement;
+  if (placement === null || placement.deleting !== null)
+    return failed("PlacementNotFound", `there is no placement ${name}, or it is being removed`);
+  if (placement.spec.strategy.type !== "External") {
+    return failed(
+      "NotExternal",
+      `placement ${name} rolls out by itself; set its spec.strategy.type to External, then create a new run`,
+    );
+  }
+  const policy = placement.policySnapshots.at(-1);
+  const verdict = policy?.verdict ?? null;
+  if (policy === undefined || verdict === null || verdict.observedGeneration < placement.generation)
+    return { kind: "waiting", message: `waits for placement ${name} to be scheduled as it is now` };
+  const { status, message } = verdict.condition;
+  if (status !== "True")
+    return { kind: "waiting", message: `waits for placement ${name} to be fully scheduled: ${message}` };
+  const selected = clustersOf(placement, (state) => state !== "Unscheduled");
+  const deletions = clustersOf(placement, (state) => state === "Unscheduled");
+  if (selected.length + deletions.length === 0)
+    return failed("NothingToDo", `placement ${name} picks no cluster, and none has to lose it`);
+  return { kind: "found", placement, policy, clusterCount: wanted(policy) ?? selected.length, selected, deletions };
+}
+
+const clustersOf = (
+  { bindings }: PlacementRecord,
+  holds: (state: "Scheduled" | "Bound" | "Unscheduled") => boolean,
+): readonly ClusterName[] =>
+  [...bindings.values()].flatMap((it) => (holds(it.state) ? [it.cluster] : [])).sort(compareText);
+
+/** How many clusters a policy asks for by number; null for PickAll. */
+export function wanted({ policy }: PolicySnapshot): number | null {
+  switch (policy.kind) {
+    case "PickAll":
+      return null;
+    case "PickN":
+      return policy.numberOfClusters;
+    case "PickFixed":
+      return policy.clusterNames.length;
+  }
+}
+
+/** Check 10: what cannot be rendered for a cluster of the plan is seen before anything moves. */
+function fillStages(
+  stages: readonly Stage[],
+  clusters: readonly (readonly ClusterName[])[],
+  clusterOf: Extract<PlanVersion, { kind: "found" }>["clusterOf"],
+): readonly PlannedStage[] | Refusal {
+  const broken: ClusterName[] = [];
+  let first = "";
+  const filled = stages.map((stage, at): PlannedStage => {
+    const planned = (clusters[at] ?? []).flatMap((cluster) => {
+      const it = clusterOf(cluster);
+      if (!("kind" in it)) return [it];
+      if (broken.push(cluster) === 1) first = it.message;
+      return [];
+    });
+    return { ...stage, clusters: planned };
+  });
+  if (broken.length === 0) return filled;
+  const message = `the overrides cannot be applied for ${nameList(broken)}: ${first}`;
+  return failed("OverrideError", `${message}; mend them, then create a new run`);
+}
+
+/** Whether two strategies have the same stages, as data: what they are called does not matter (`RULINGS.md` B 4). */
+const sameStages = (a: readonly Stage[], b: readonly Stage[]): boolean =>
+  sameJson(a.map(stageData) as unknown as Json, b.map(stageData) as unknown as Json);
+
+const stageData = (it: Stage): Stage => ({
+  name: it.name,
+  selector: it.selector === null ? null : selectorData(it.selector),
+  sortingLabelKey: it.sortingLabelKey,
+  maxConcurrency: it.maxConcurrency,
+  before: it.before,
+  after: it.after,
+  maxFailures: it.maxFailures,
+});
+
+const selectorData = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): LabelSelector => ({
+  matchLabels,
+  matchExpressions: matchExpressions.map((it) => ({ ...it, values: it.values ?? [] })),
+});
+
+const strategiesDiffer = (run: RunRecord, other: RunRecord): Refusal =>
+  failed(
+    "StrategiesDiffer",
+    `run ${other.key} of placement ${run.spec.placement} is under way with other stages (strategy ` +
+      `${other.spec.strategy}); let it end or remove its file, or use its stages, then create a new run`,
+  );
+
+const failed = (code: RunFailure, message: string): Refusal => ({ kind: "failed", code, message });

@@ -1,0 +1,67 @@
+import type { CountOrPercent } from "../model/placement.ts";
+import type { ClusterProgress, DeletionProgress, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { ClusterName } from "../model/value.ts";
+
+/** How far the clusters of one stage are. */
+export type Progress = ReadonlyMap<ClusterName, ClusterProgress>;
+
+/** A cluster of the plan whose turn has not come. */
+export const unbegunCluster: ClusterProgress = { startedAt: null, sequence: null, end: null };
+
+/** A stage that nothing has happened in. */
+export const unbegunStage: StageProgress = {
+  startedAt: null,
+  clusters: new Map(),
+  finishedAt: null,
+  before: null,
+  after: null,
+  endedAt: null,
+  conditions: [],
+};
+
+/** The deletion stage before its turn. */
+export const unbegunDeletion: DeletionProgress = {
+  startedAt: null,
+  clusters: new Map(),
+  endedAt: null,
+  conditions: [],
+};
+
+/** Gives a run its plan, once and for good (`RULINGS.md` B 22): nothing of it has begun. */
+export const initialized = (run: RunRecord, plan: RunPlan): RunRecord => ({
+  ...run,
+  plan,
+  stages: plan.stages.map(() => unbegunStage),
+});
+
+/** Whether it was started and what came of it is not known yet: a failed cluster too, since it may recover. */
+export const isUnderWay = (it: ClusterProgress | undefined): boolean =>
+  it !== undefined && it.startedAt !== null && it.end === null;
+
+/** Whether its turn has not come. */
+export const isUnbegun = (it: ClusterProgress | undefined): boolean =>
+  it === undefined || (it.startedAt === null && it.end === null);
+
+/** Whether nothing more comes of it in this run. */
+export const hasEnded = (it: ClusterProgress | undefined): boolean => it !== undefined && it.end !== null;
+
+/** What a bound of a stage comes to: percentages round down (U9). */
+export const floorOf = (bound: CountOrPercent, of: number): number =>
+  "count" in bound ? bound.count : Math.floor((bound.percent * of) / 100);
+
+/** The value with `changes`; the value itself when they change nothing. */
+export function revised<T extends object>(before: T, changes: Partial<T>): T {
+  for (const key in changes) if (before[key] !== changes[key]) return { ...before, ...changes };
+  return before;
+}
+
+/** The progress with `moved`, in the order of the plan; the same one when nothing moved. */
+export function withMoved(before: Progress, moved: Progress, order: readonly ClusterName[]): Progress {
+  if (moved.size === 0) return before;
+  const after = new Map<ClusterName, ClusterProgress>();
+  for (const cluster of order) {
+    const progress = moved.get(cluster) ?? before.get(cluster);
+    if (progress !== undefined) after.set(cluster, progress);
+  }
+  return after;
+}

@@ -1,0 +1,41 @@
+import type { GateAnswer } from "../model/approval-file.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
+import type { ClockTrust } from "../model/run-wait.ts";
+import type { ClusterName, Digest, Instant, RunKey, Sequence } from "../model/value.ts";
+import type { Readiness } from "./readiness.ts";
+
+/** Everything that decides how far a run goes now, besides the run itself. */
+export interface RunScene {
+  readonly now: Instant;
+  /** A wait may end by our clock unless it is `unsound`. */
+  readonly clock: ClockTrust;
+  /** What waits run from: `now`, or by the members' clocks when those are later and ours is `unsound` (I-06). */
+  readonly latest: Instant;
+  /** Of the commit in which what starts now will stand. */
+  readonly sequence: Sequence;
+  /** Names the fleet in request digests. */
+  readonly fleet: string;
+  /** The run's placement as it is now; null when it is gone, or going. */
+  readonly placement: PlacementRecord | null;
+  /** Where the placement is, or is to be. One that is missing has left. */
+  readonly bindings: ReadonlyMap<ClusterName, RunBinding>;
+  /** Whether just what the plan says of the cluster can be brought there now (`security.md` I-12). */
+  readonly isAtHand: (cluster: ClusterName) => boolean;
+  /** What people said to a request of this digest. */
+  readonly answerTo: (digest: Digest) => GateAnswer;
+  /** The newest of the newer runs that has moved the cluster or is moving it; null when there is none. */
+  readonly newerOn: (cluster: ClusterName) => RunKey | null;
+}
+
+/** A binding as a run sees it. */
+export interface RunBinding {
+  readonly cluster: ClusterName;
+  readonly state: "Scheduled" | "Bound" | "Unscheduled";
+  /** A removal was decided and is not confirmed. */
+  readonly removing: boolean;
+  /** Of the target; null without one. */
+  readonly sequence: Sequence | null;
+  /** The target is exactly what the run's plan says for the cluster, and the binding is Bound. */
+  readonly isOn: boolean;
+  readonly readiness: Readiness;
+}

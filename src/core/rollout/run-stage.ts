@@ -1,0 +1,145 @@
+import type { PlannedStage, StageProgress } from "../model/run-record.ts";
+import type { RunWait } from "../model/run-wait.ts";
+import { type ClusterName, earliest, type Instant, later, minutes, type RunKey } from "../model/value.ts";
+import { turnsAt } from "./readiness.ts";
+import { askAt, type RunCourse, timerOf } from "./run-gates.ts";
+import { clustersOf, land } from "./run-landing.ts";
+import { isUnderWay, type Progress, revised } from "./run-progress.ts";
+import type { RunScene } from "./run-scene.ts";
+import { isThrough, openWindow, type Standing, standingOf } from "./run-window.ts";
+
+/** What comes of one stage in one pass. */
+export interface StageTurn {
+  readonly progress: StageProgress;
+  readonly start: readonly ClusterName[];
+  readonly waits: readonly RunWait[];
+  readonly wakeAt: Instant | null;
+  /** Why the run is over; null when nobody rejected it. */
+  readonly rejection: string | null;
+}
+
+/** How long a cluster may be under way before it is reported (`spec/rollout.md` §2.17, `RULINGS.md` B 1). */
+const stuckAfter = minutes(5);
+
+/**
+ * Takes a stage as far as it goes now: its before task, its clusters, its after tasks. The last one is that behind which
+ * the run moves no cluster any more.
+ */
+export function workOn(stage: PlannedStage, before: StageProgress, course: RunCourse, isLast: boolean): StageTurn {
+  if (before.finishedAt !== null) return closeStage(stage, before, before.finishedAt, course);
+  const entry = askAt(stage, "before", before, course);
+  const entered = revised(before, { before: entry.gate });
+  if (entry.wait !== null || entry.rejection !== null) {
+    const waits = [...(entry.wait === null ? [] : [entry.wait]), ...supersededIn(stage, entered.clusters)];
+    return { ...still(entered), waits, rejection: entry.rejection };
+  }
+  const { scene } = course;
+  const landed = land(stage, entered.clusters, scene, true);
+  const { progress: clusters, start } = openWindow(stage, landed, scene);
+  const hasStarted = [...clusters.values()].some((it) => it.startedAt !== null);
+  const after = revised(entered, { clusters, startedAt: entered.startedAt ?? (hasStarted ? scene.now : null) });
+  const standing = standingOf(stage, after.clusters, scene);
+  if (isThrough(standing, isLast)) return closeStage(stage, finished(after, scene), scene.latest, course);
+  return { ...still(after), start, ...watch(stage, after, standing, scene) };
+}
+
+/** All after tasks run at once, and the stage ends with the last of them (`spec/rollout.md` §2.8). */
+function closeStage(stage: PlannedStage, before: StageProgress, finishedAt: Instant, course: RunCourse): StageTurn {
+  const { scene } = course;
+  const exit = askAt(stage, "after", before, course);
+  const timer = timerOf(stage, finishedAt, scene);
+  const waits = [timer, exit.wait].flatMap((it) => it ?? []);
+  const isOver = waits.length === 0 && exit.rejection === null;
+  const progress = revised(before, { after: exit.gate, endedAt: isOver ? scene.now : null });
+  const opensAt = timer?.kind === "timer" && timer.until > scene.now ? timer.until : null;
+  const superseded = isOver ? [] : supersededIn(stage, before.clusters);
+  return { ...still(progress), waits: [...waits, ...superseded], wakeAt: opensAt, rejection: exit.rejection };
+}
+
+/**
+ * A stopped stage starts nothing and asks nobody; what is in flight lands (`RULINGS.md` B 6, I-08). Its timer runs from
+ * the moment at which the last cluster landed, stopped or not (B 15).
+ */
+export function haltIn(stage: PlannedStage, before: StageProgress, { scene }: RunCourse, isLast: boolean): StageTurn {
+  const standing = standingOf(stage, before.clusters, scene);
+  const hasBegun = before.startedAt !== null && before.finishedAt === null;
+  const progress = hasBegun && isThrough(standing, isLast) ? finished(before, scene) : before;
+  const active = underWayIn(stage, before.clusters);
+  const { stuck, wakeAt } = clocks(stage.name, before.clusters, active, scene);
+  return { ...still(progress), waits: [{ kind: "stopped", stage: stage.name, active }, ...stuck], wakeAt };
+}
+
+/** A stage that nothing is to be done in is over with all its tasks (U16, U17). */
+export function skipStage(stage: PlannedStage, before: StageProgress, { scene }: RunCourse): StageProgress {
+  const clusters = land(stage, before.clusters, scene, true);
+  return { ...before, clusters, startedAt: scene.now, finishedAt: scene.now, endedAt: scene.now };
+}
+
+const still = (progress: StageProgress): StageTurn => ({
+  progress,
+  start: [],
+  waits: [],
+  wakeAt: null,
+  rejection: null,
+});
+
+/** A stage whose clusters all went their own way counts as started when the last of them is known to have. */
+const finished = (before: StageProgress, { now, latest }: RunScene): StageProgress =>
+  revised(before, { startedAt: before.startedAt ?? now, finishedAt: latest });
+
+/** Why a stage with its window open is not further, and when it may be. */
+function watch(
+  stage: PlannedStage,
+  { clusters }: StageProgress,
+  standing: Standing,
+  scene: RunScene,
+): Pick<StageTurn, "waits" | "wakeAt"> {
+  const { active, waiting, maxConcurrency, maxFailures: allowed } = standing;
+  const failed = [...standing.failed, ...standing.lost];
+  const name = stage.name;
+  const { stuck, wakeAt } = clocks(name, clusters, underWayIn(stage, clusters), scene);
+  const waits: readonly RunWait[] = [
+    ...(failed.length > allowed ? [{ kind: "failures", stage: name, failed, allowed } as const] : []),
+    ...(active.length + waiting.length > 0
+      ? [{ kind: "clusters", stage: name, active, waiting, maxConcurrency } as const]
+      : []),
+    ...stuck,
+    ...supersededIn(stage, clusters),
+  ];
+  return { waits, wakeAt };
+}
+
+/** Who is stuck, and when time alone tells more: the next one is stuck then, or has failed. */
+function clocks(
+  stage: string,
+  progress: Progress,
+  underWay: readonly ClusterName[],
+  { now, bindings }: RunScene,
+): { readonly stuck: readonly RunWait[]; readonly wakeAt: Instant | null } {
+  const clusters: ClusterName[] = [];
+  let wakeAt: Instant | null = null;
+  for (const cluster of underWay) {
+    const mark = later(progress.get(cluster)?.startedAt ?? now, stuckAfter);
+    if (now >= mark) clusters.push(cluster);
+    const binding = bindings.get(cluster);
+    const turn = binding?.isOn === true ? turnsAt(binding.readiness) : null;
+    wakeAt = earliest(wakeAt, now < mark ? mark : null, turn !== null && turn > now ? turn : null);
+  }
+  return { stuck: clusters.length === 0 ? [] : [{ kind: "stuck", stage, clusters }], wakeAt };
+}
+
+const underWayIn = (stage: PlannedStage, progress: Progress): readonly ClusterName[] =>
+  clustersOf(stage).filter((it) => isUnderWay(progress.get(it)));
+
+/** Gathered by the run that moved them: a newer one usually moves a whole stage. */
+function supersededIn({ name, clusters }: PlannedStage, progress: Progress): readonly RunWait[] {
+  const taken = new Map<RunKey, ClusterName[]>();
+  for (const { cluster } of clusters) {
+    const end = progress.get(cluster)?.end ?? null;
+    if (end?.kind !== "superseded") continue;
+    const list = taken.get(end.by);
+    if (list === undefined) taken.set(end.by, [cluster]);
+    else list.push(cluster);
+  }
+  return [...taken].map(([by, names]) => ({ kind: "superseded", stage: name, clusters: names, by }));
+}

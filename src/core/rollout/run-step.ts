@@ -1,0 +1,124 @@
+import type { RunFailure, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { RunWait } from "../model/run-wait.ts";
+import type { ClusterName, Instant } from "../model/value.ts";
+import { haltInDeletion, workOnDeletion } from "./run-deletion.ts";
+import type { RunCourse } from "./run-gates.ts";
+import { land } from "./run-landing.ts";
+import { mismatchOf } from "./run-mismatch.ts";
+import { hasEnded, revised, unbegunStage } from "./run-progress.ts";
+import type { RunScene } from "./run-scene.ts";
+import { haltIn, type StageTurn, skipStage, workOn } from "./run-stage.ts";
+
+/** What comes of a run in one pass. */
+export interface RunStep {
+  /** With its progress; the conditions are not its business. The same one (`===`) when nothing changed. */
+  readonly run: RunRecord;
+  /** Clusters that get the version of the plan now, in the order of the plan. */
+  readonly start: readonly ClusterName[];
+  /** Clusters that lose the placement now. */
+  readonly remove: readonly ClusterName[];
+  readonly waits: readonly RunWait[];
+  /** When the same scene would give another step by time alone; null when there is none. */
+  readonly wakeAt: Instant | null;
+}
+
+/**
+ * Takes an initialized run as far as it goes now (`spec/rollout.md` §2.5 to §2.12, as `RULINGS.md` B amends them).
+ *
+ * One call goes through as many stages as are over already. A stage begins when the one before has ended, its after
+ * tasks included, and never otherwise (I-01). What stands in the plan is never changed (I-05), and a run that has ended
+ * stays as it is.
+ */
+export function stepRun(run: RunRecord, scene: RunScene): RunStep {
+  const { plan } = run;
+  if (plan === null || run.end !== null) return still(run);
+  const mismatch = mismatchOf(run, plan, scene.placement);
+  if (mismatch !== null) return still(failed(run, mismatch.code, mismatch.message, scene));
+  // What a newer run moves in the meantime is out of its hands for good, even when that run is forgotten.
+  if (run.spec.state === "Initialize") return still(withStages(run, landed(run, plan, scene)));
+  const { stages, turn } = goThrough(plan, { run, root: plan.root, scene });
+  const moved = withStages(run, stages);
+  if (turn === null) return goThroughDeletions(moved, plan, scene);
+  const { start, waits, wakeAt, rejection } = turn;
+  if (rejection !== null) return still(failed(moved, "Rejected", rejection, scene));
+  return { run: moved, start, remove: [], waits, wakeAt };
+}
+
+const still = (run: RunRecord): RunStep => ({ run, start: [], remove: [], waits: [], wakeAt: null });
+
+const failed = (run: RunRecord, code: RunFailure, message: string, { now }: RunScene): RunRecord => ({
+  ...run,
+  end: { kind: "failed", at: now, code, message },
+});
+
+const withStages = (run: RunRecord, stages: readonly StageProgress[]): RunRecord =>
+  stages.every((it, at) => it === run.stages[at]) ? run : { ...run, stages };
+
+interface Passage {
+  readonly stages: readonly StageProgress[];
+  /** Of the stage that is not over; null when all are. */
+  readonly turn: StageTurn | null;
+}
+
+/** What became of clusters in any stage, whether its turn came or not. */
+const landed = ({ stages }: RunRecord, plan: RunPlan, scene: RunScene): StageProgress[] =>
+  plan.stages.map((stage, at) => {
+    const before = stages[at] ?? unbegunStage;
+    return revised(before, { clusters: land(stage, before.clusters, scene, false) });
+  });
+
+/** Stage by stage, up to the first one that is not over. */
+function goThrough(plan: RunPlan, course: RunCourse): Passage {
+  const { run, scene } = course;
+  const stages = landed(run, plan, scene);
+  for (const [at, stage] of plan.stages.entries()) {
+    const before = stages[at] ?? unbegunStage;
+    if (before.endedAt !== null) continue;
+    const isStopped = run.spec.state === "Stop";
+    if (!isStopped && isEmpty(plan, stages, at, scene)) {
+      stages[at] = skipStage(stage, before, course);
+      continue;
+    }
+    const isLast = !isAnyLeft(plan, stages, at + 1, scene);
+    const turn = isStopped ? haltIn(stage, before, course, isLast) : workOn(stage, before, course, isLast);
+    stages[at] = turn.progress;
+    if (turn.progress.endedAt === null) return { stages, turn };
+  }
+  return { stages, turn: null };
+}
+
+/**
+ * Whether a stage, with its tasks, is for nothing: the plan has no clusters for it (U16, U17); or newer runs moved all
+ * that was to move in it and behind it, so that its gates would guard nothing (U26). While anything is left behind it
+ * its gates stand, however few of its own clusters are left.
+ */
+function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { bindings }: RunScene): boolean {
+  if (plan.stages[at]?.clusters.length === 0) return true;
+  if (stages[at]?.startedAt !== null) return false;
+  const isOver = plan.stages.every((stage, i) => {
+    const progress = (stages[i] ?? unbegunStage).clusters;
+    return i < at || stage.clusters.every(({ cluster }) => hasEnded(progress.get(cluster)));
+  });
+  return isOver && !plan.deletions.some((it) => bindings.get(it)?.state === "Unscheduled");
+}
+
+/** Whether a stage from `from` on has a cluster that the run would still move. One that left is none. */
+const isAnyLeft = (plan: RunPlan, stages: readonly StageProgress[], from: number, { bindings }: RunScene): boolean =>
+  plan.stages.some(
+    ({ clusters }, at) =>
+      at >= from &&
+      clusters.some(({ cluster }) => {
+        const state = bindings.get(cluster)?.state ?? "Unscheduled";
+        return state !== "Unscheduled" && !hasEnded(stages[at]?.clusters.get(cluster));
+      }),
+  );
+
+/** The end of a run: once all stages are over, what is no longer picked goes (`spec/rollout.md` §2.10). */
+function goThroughDeletions(run: RunRecord, plan: RunPlan, scene: RunScene): RunStep {
+  const isStopped = run.spec.state === "Stop";
+  const { progress, remove, waits } = isStopped
+    ? haltInDeletion(plan, run.deletion, scene)
+    : workOnDeletion(plan, run.deletion, scene);
+  const end = progress.endedAt === null ? null : ({ kind: "succeeded", at: progress.endedAt } as const);
+  return { run: revised(run, { deletion: progress, end }), start: [], remove, waits, wakeAt: null };
+}

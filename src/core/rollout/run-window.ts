@@ -1,0 +1,101 @@
+import type { ClusterProgress, PlannedStage } from "../model/run-record.ts";
+import type { ClusterName } from "../model/value.ts";
+import { clustersOf, hasLanded } from "./run-landing.ts";
+import { floorOf, isUnbegun, isUnderWay, type Progress, unbegunCluster, withMoved } from "./run-progress.ts";
+import type { RunBinding, RunScene } from "./run-scene.ts";
+
+/** How the clusters of a stage stand, in the order of the plan. */
+export interface Standing {
+  /** Under way, and not known to have failed; one that is out of reach as well (I-02). */
+  readonly active: readonly ClusterName[];
+  /** Under way and failed, now: nothing of it is latched (`RULINGS.md` B 1). */
+  readonly failed: readonly ClusterName[];
+  /**
+   * Taken over by a newer run before they were well. Nobody knows whether they would ever have been: they count against
+   * what may fail, or a way back would set free the very version that it takes back.
+   */
+  readonly lost: readonly ClusterName[];
+  /** Their turn has not come. */
+  readonly waiting: readonly ClusterName[];
+  readonly maxConcurrency: number;
+  /** How many may fail before nothing new starts (`RULINGS.md` B 13). */
+  readonly maxFailures: number;
+}
+
+/** Counts the clusters of a stage, and takes its bounds of them. */
+export function standingOf(stage: PlannedStage, progress: Progress, { bindings }: RunScene): Standing {
+  const clusters = clustersOf(stage);
+  const underWay = clusters.filter((it) => isUnderWay(progress.get(it)));
+  return {
+    active: underWay.filter((it) => !hasFailed(bindings.get(it))),
+    failed: underWay.filter((it) => hasFailed(bindings.get(it))),
+    lost: clusters.filter((it) => wasLost(progress.get(it))),
+    waiting: clusters.filter((it) => isUnbegun(progress.get(it))),
+    maxConcurrency: Math.max(1, floorOf(stage.maxConcurrency, clusters.length)),
+    maxFailures: floorOf(stage.maxFailures, clusters.length),
+  };
+}
+
+/**
+ * Whether nothing of the stage is to come any more.
+ *
+ * Clusters that failed do not hold the stage up while there are no more of them than it allows: whoever allows failures
+ * means to go on without them. They stay listed, and what becomes of them is still recorded. Those that were lost count
+ * as well as long as something would follow: behind the last stage that moves anything they hold up nothing.
+ */
+export const isThrough = ({ active, failed, lost, waiting, maxFailures }: Standing, isLast: boolean): boolean =>
+  active.length + waiting.length === 0 && failed.length + (isLast ? 0 : lost.length) <= maxFailures;
+
+/** What starts, and what came of it at once. */
+export interface Window {
+  readonly progress: Progress;
+  /** Clusters that get the version of the plan now. */
+  readonly start: readonly ClusterName[];
+}
+
+/**
+ * Starts the next clusters of a stage (`spec/rollout.md` §2.7): in order, at most maxConcurrency at a time, the next as
+ * soon as one has landed, and none while more have failed than the stage allows (`RULINGS.md` B 13), or while what the plan
+ * says of the next one cannot be had (`security.md` I-12).
+ *
+ * A cluster that has the version of the plan already needs no write: it is started all the same, so that its failure is
+ * seen (B 27), and takes a place only when it is not well (U36). Where something else changed what this run began, and
+ * no newer run did, it is begun again. One whose earlier removal is not confirmed lets the others pass (B 10).
+ */
+export function openWindow(stage: PlannedStage, progress: Progress, scene: RunScene): Window {
+  const { active, failed, lost, maxConcurrency, maxFailures } = standingOf(stage, progress, scene);
+  let free = maxConcurrency - active.length;
+  let failures = failed.length + lost.length;
+  const moved = new Map<ClusterName, ClusterProgress>();
+  const start: ClusterName[] = [];
+  for (const { cluster } of stage.clusters) {
+    if (failures > maxFailures) break;
+    const before = progress.get(cluster) ?? unbegunCluster;
+    const binding = scene.bindings.get(cluster);
+    if (before.end !== null || binding === undefined || binding.removing) continue;
+    const isNew = before.startedAt === null;
+    if (isNew ? free <= 0 : binding.isOn) continue;
+    if (!binding.isOn && !scene.isAtHand(cluster)) break;
+    const after = begun(before, binding, scene);
+    moved.set(cluster, after);
+    if (!binding.isOn) start.push(cluster);
+    if (!isNew || after.end !== null) continue;
+    if (hasFailed(binding)) failures += 1;
+    else free -= 1;
+  }
+  return { progress: withMoved(progress, moved, clustersOf(stage)), start };
+}
+
+function begun(before: ClusterProgress, binding: RunBinding, { now, sequence }: RunScene): ClusterProgress {
+  return {
+    startedAt: before.startedAt ?? now,
+    sequence: binding.isOn ? binding.sequence : sequence,
+    end: hasLanded(binding) ? { kind: "succeeded", at: now } : null,
+  };
+}
+
+const wasLost = (it: ClusterProgress | undefined): boolean => it?.startedAt != null && it.end?.kind === "superseded";
+
+/** What is said of another target says nothing of the one of the plan. */
+const hasFailed = (binding: RunBinding | undefined): boolean =>
+  binding?.isOn === true && binding.readiness.kind === "failed";

@@ -1,0 +1,34 @@
+import type { Verdict } from "../model/condition.ts";
+import { bounded } from "./bounded.ts";
+
+/** What became of an eviction, and why. */
+interface Judgement {
+  readonly kind: "invalid" | "executed" | "refused";
+  readonly message: string;
+}
+
+/**
+ * The conditions of an eviction, in KubeFleet's words: Valid, and Executed where it is valid (`spec/rollout.md` §4.2).
+ * Outcomes that share a reason are told apart by the message alone. An eviction is immutable, and so in its first
+ * generation for good.
+ */
+export function evictionVerdicts({ kind, message }: Judgement): readonly Verdict[] {
+  switch (kind) {
+    case "invalid":
+      return [verdict("Valid", "False", "Invalid", message)];
+    case "refused":
+      return [valid, verdict("Executed", "False", "NotExecuted", message)];
+    case "executed":
+      return [valid, verdict("Executed", "True", "Executed", message)];
+  }
+}
+
+const verdict = (type: string, status: Verdict["status"], reason: string, message: string): Verdict => ({
+  type,
+  status,
+  reason: `ClusterResourcePlacementEviction${reason}`,
+  message: bounded(message),
+  observedGeneration: 1,
+});
+
+const valid = verdict("Valid", "True", "Valid", "the placement is on the cluster, or is to be");

@@ -1,0 +1,180 @@
+import type { Verdict } from "../model/condition.ts";
+import { deletionStage } from "../model/names.ts";
+import type { DeletionProgress, RunEnd, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { RunWait } from "../model/run-wait.ts";
+import { bounded } from "./bounded.ts";
+import { counted, endsText, failureText, named, waitText } from "./run-words.ts";
+
+// A run in KubeFleet's words (`spec/rollout.md` §2.13). What clusters and tasks say is their progress itself: the codec
+// writes it, and reads it back.
+
+/**
+ * The conditions of a run: Initialized, Progressing, Succeeded.
+ *
+ * Without a plan, and not failed, it has none yet. A stopped run is stopped as soon as it starts nothing new, and names
+ * what is in flight: `UpdateRunStopping` is never said (`RULINGS.md` B 6). One whose failures keep it from going on is
+ * stuck: like a stuck one it needs somebody (B 13).
+ */
+export function runVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly Verdict[] {
+  const { plan, end, spec } = run;
+  const verdict = verdictOf(run);
+  if (plan === null) {
+    if (end?.kind !== "failed") return [];
+    return [verdict("Initialized", "False", "UpdateRunInitializedFailed", failureText(end))];
+  }
+  const initialized = verdict("Initialized", "True", "UpdateRunInitializedSuccessfully", planText(plan));
+  if (end !== null) return [initialized, ...endVerdicts(run, plan, end)];
+  if (spec.state === "Initialize") return [initialized];
+  const [status, reason] = standing(waits);
+  return [initialized, verdict("Progressing", status, reason, waitsText(run, plan, waits))];
+}
+
+/**
+ * The conditions of one stage, by its place in the plan: Progressing, Succeeded.
+ *
+ * What waits or is stopped is the stage that the run has come to; later ones have none. A run that fails takes that
+ * stage with it if it had begun.
+ */
+export function stageVerdicts(run: RunRecord, at: number, waits: readonly RunWait[]): readonly Verdict[] {
+  const progress = run.stages[at];
+  const stage = run.plan?.stages[at];
+  if (progress === undefined || stage === undefined) return [];
+  const verdict = verdictOf(run);
+  if (progress.endedAt !== null)
+    return isSkipped(progress) ? skippedVerdicts(verdict) : succeededVerdicts(progress, "updated", verdict);
+  return at === currentStage(run) ? currentVerdicts(progress, stage.name, { run, waits }) : [];
+}
+
+/** The same for the deletion stage. One without clusters is not skipped: KubeFleet goes through it as well. */
+export function deletionVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly Verdict[] {
+  const { deletion, plan, stages } = run;
+  if (plan === null) return [];
+  if (deletion.endedAt !== null) return succeededVerdicts(deletion, "removed", verdictOf(run));
+  return currentStage(run) === stages.length ? currentVerdicts(deletion, deletionStage, { run, waits }) : [];
+}
+
+type MakeVerdict = (type: string, status: Verdict["status"], reason: string, message: string) => Verdict;
+
+const verdictOf =
+  ({ generation }: RunRecord): MakeVerdict =>
+  (type, status, reason, message) => ({
+    type,
+    status,
+    reason,
+    message: bounded(message),
+    observedGeneration: generation,
+  });
+
+/** The first stage that has not ended; one beyond the last stands for the deletion stage. */
+function currentStage({ stages }: RunRecord): number {
+  const at = stages.findIndex((it) => it.endedAt === null);
+  return at < 0 ? stages.length : at;
+}
+
+/** What matters most of all that a run waits for. */
+function standing(waits: readonly RunWait[]): readonly [Verdict["status"], string] {
+  const has = (...kinds: readonly RunWait["kind"][]): boolean => waits.some((it) => kinds.includes(it.kind));
+  if (has("stopped")) return ["False", "UpdateRunStopped"];
+  if (has("stuck", "failures")) return ["False", "UpdateRunStuck"];
+  if (has("approval", "timer")) return ["False", "UpdateRunWaiting"];
+  return ["True", "UpdateRunProgressing"];
+}
+
+const planText = ({ stages, deletions, resourceIndex, root }: RunPlan): string => {
+  const clusters = stages.reduce((sum, it) => sum + it.clusters.length, 0);
+  const removed = deletions.length === 0 ? "" : `, and ${counted(deletions.length, "cluster")} will lose the placement`;
+  return (
+    `${counted(clusters, "cluster")} in ${counted(stages.length, "stage")} will get resource index ${resourceIndex}` +
+    `${removed}; plan ${root}`
+  );
+};
+
+/** The stage that the run has come to, and what it waits for there. */
+function waitsText(run: RunRecord, { stages }: RunPlan, waits: readonly RunWait[]): string {
+  const at = currentStage(run);
+  const stage = stages[at];
+  const place = stage === undefined ? "the deletion stage" : `stage ${stage.name} (${at + 1} of ${stages.length})`;
+  return `${place}: ${wordsOf(waits)}`;
+}
+
+const wordsOf = (waits: readonly RunWait[]): string =>
+  waits.length === 0 ? "under way" : waits.map(waitText).join("; ");
+
+function endVerdicts(run: RunRecord, plan: RunPlan, end: RunEnd): readonly Verdict[] {
+  const verdict = verdictOf(run);
+  if (end.kind === "succeeded") {
+    const done = `${counted(plan.stages.length, "stage")} done: ${endsText(clustersOf(run), "updated")}`;
+    const removed = run.deletion.clusters.size === 0 ? "" : `; ${endsText(run.deletion.clusters.values(), "removed")}`;
+    return [
+      verdict("Progressing", "False", "UpdateRunSucceeded", "nothing is left to do"),
+      verdict("Succeeded", "True", "UpdateRunSucceeded", `${done}${removed}`),
+    ];
+  }
+  return [
+    verdict("Progressing", "False", "UpdateRunFailed", "the run is over: create a new one to go on"),
+    verdict("Succeeded", "False", "UpdateRunFailed", `${failureText(end)}; ${reachText(run, plan)}`),
+  ];
+}
+
+/** How far a failed run came, and the way back (`RULINGS.md` B 23). It undoes nothing by itself. */
+function reachText({ spec, stages }: RunRecord, { resourceIndex }: RunPlan): string {
+  const reached = stages.flatMap(({ clusters }) =>
+    [...clusters].flatMap(([cluster, { startedAt, end }]) =>
+      startedAt !== null && end?.kind !== "superseded" ? [cluster] : [],
+    ),
+  );
+  if (reached.length === 0) return "no cluster was touched";
+  return (
+    `resource index ${resourceIndex} reached ${counted(reached.length, "cluster")} (${named(reached)}); ` +
+    `the way back is: flotilla rollback ${spec.placement}`
+  );
+}
+
+const clustersOf = ({ stages }: RunRecord) => stages.flatMap((it) => [...it.clusters.values()]);
+
+interface Scene {
+  readonly run: RunRecord;
+  readonly waits: readonly RunWait[];
+}
+
+function currentVerdicts(
+  progress: StageProgress | DeletionProgress,
+  name: string,
+  { run, waits }: Scene,
+): readonly Verdict[] {
+  const verdict = verdictOf(run);
+  const hasBegun = progress.startedAt !== null || ("before" in progress && progress.before !== null);
+  if (run.end?.kind === "failed")
+    return hasBegun
+      ? [
+          verdict("Progressing", "False", "StageUpdatingFailed", "the run failed"),
+          verdict("Succeeded", "False", "StageUpdatingFailed", failureText(run.end)),
+        ]
+      : [];
+  const here = waits.filter((it) => it.kind !== "planning" && (it.stage === name || it.stage === null));
+  const progressing = (status: Verdict["status"], reason: string): readonly Verdict[] => [
+    verdict("Progressing", status, reason, wordsOf(here)),
+  ];
+  if (here.some((it) => it.kind === "stopped")) return progressing("False", "StageUpdatingStopped");
+  if (here.some((it) => it.kind === "approval" || it.kind === "timer"))
+    return progressing("False", "StageUpdatingWaiting");
+  return progress.startedAt === null ? [] : progressing("True", "StageUpdatingStarted");
+}
+
+/** Nothing was started and nobody was waited for: no clusters, or all of them went their own way (U16, U17). */
+const isSkipped = ({ startedAt, endedAt, clusters }: StageProgress): boolean =>
+  startedAt === endedAt && [...clusters.values()].every((it) => it.startedAt === null);
+
+const skippedVerdicts = (verdict: MakeVerdict): readonly Verdict[] => [
+  verdict("Progressing", "False", "StageUpdatingSkippedNoClusters", "skipped with its tasks"),
+  verdict("Succeeded", "True", "StageUpdatingSkippedNoClusters", "there was no cluster to update"),
+];
+
+const succeededVerdicts = (
+  { clusters }: StageProgress | DeletionProgress,
+  done: string,
+  verdict: MakeVerdict,
+): readonly Verdict[] => [
+  verdict("Progressing", "False", "StageUpdatingSucceeded", "nothing is left to do"),
+  verdict("Succeeded", "True", "StageUpdatingSucceeded", endsText(clusters.values(), done)),
+];

@@ -1,0 +1,62 @@
+import type { ClusterProgress, RunEnd } from "../model/run-record.ts";
+import type { ClockTrust, RunWait } from "../model/run-wait.ts";
+import { instantText } from "../model/value.ts";
+
+// KubeFleet shows three clusters of those that are stuck.
+const most = 3;
+
+/** Names for a message, in the order given: the first three, and how many more there are. */
+export const named = (names: readonly string[]): string =>
+  names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ");
+
+/** A number of things: `1 stage`, `2 stages`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** Why a run failed, its code first. */
+export const failureText = ({ code, message }: Extract<RunEnd, { kind: "failed" }>): string => `${code}: ${message}`;
+
+const clockWords: Readonly<Record<ClockTrust, string>> = {
+  sound: "",
+  unsound: ", and for our clock to agree with the members'",
+  unseen: "; fewer than three members tell the time",
+};
+
+/** What a run waits for, without the stage. */
+export function waitText(wait: RunWait): string {
+  switch (wait.kind) {
+    case "planning":
+      return wait.message;
+    case "approval": {
+      const asked = `waits for the ${wait.when}-stage approval of request digest ${wait.digest}`;
+      return wait.because === null ? asked : `${asked}; an answer does not count: ${wait.because}`;
+    }
+    case "timer":
+      return `waits until ${instantText(wait.until)}${clockWords[wait.clock]}`;
+    case "clusters":
+      return clustersText(wait);
+    case "failures":
+      return `starts nothing new: ${named(wait.failed)} did not come up, and ${wait.allowed} may fail`;
+    case "stuck":
+      return `under way for more than five minutes: ${named(wait.clusters)}`;
+    case "stopped":
+      return wait.active.length === 0 ? "stopped" : `stopped; in flight: ${named(wait.active)}`;
+    case "superseded":
+      return `run ${wait.by} has taken over ${named(wait.clusters)}`;
+  }
+}
+
+function clustersText({ active, waiting, maxConcurrency }: Extract<RunWait, { kind: "clusters" }>): string {
+  const under = active.length === 0 ? [] : [`under way: ${named(active)}`];
+  const rest = waiting.length === 0 ? [] : [`waiting, ${maxConcurrency} at a time: ${named(waiting)}`];
+  return [...under, ...rest].join("; ");
+}
+
+/** How the clusters of a stage ended: `2 updated, 1 skipped`; whoever has not ended is not counted. */
+export function endsText(clusters: Iterable<ClusterProgress>, succeeded: string): string {
+  const counts = { succeeded: 0, skipped: 0, superseded: 0 };
+  for (const { end } of clusters) if (end !== null) counts[end.kind] += 1;
+  const others = (["skipped", "superseded"] as const).filter((it) => counts[it] > 0);
+  return [`${counted(counts.succeeded, "cluster")} ${succeeded}`, ...others.map((it) => `${counts[it]} ${it}`)].join(
+    ", ",
+  );
+}

@@ -1,0 +1,43 @@
+import type { ApprovalFile, GateAnswer } from "../model/approval-file.ts";
+import type { FleetSpec } from "../model/fleet.ts";
+import type { Digest, Instant } from "../model/value.ts";
+
+/** What decides whether an answer counts. */
+export interface ConsentRules {
+  readonly unsigned: FleetSpec["unsignedApprovals"];
+  /** Somebody set up who may approve: nothing counts any more that is not signed. */
+  readonly hasTrust: boolean;
+  readonly now: Instant;
+}
+
+/**
+ * What the files under `approvals/` come to for one request: a rejection by anybody outweighs every approval, and whoever
+ * revokes takes back an approval of his own.
+ *
+ * Nothing here is proof of who wrote a file. As long as there are no signatures, that counts only where the fleet says
+ * so, and never once it was said who may approve (`security.md` §2).
+ */
+export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules: ConsentRules): GateAnswer {
+  const answers = files.filter((it) => it.digest === digest);
+  const [first] = answers;
+  if (first === undefined) return { kind: "none" };
+  const objection = objectionTo(first, rules);
+  if (objection !== null) return { kind: "void", because: objection };
+  const rejection = answers.find((it) => it.decision === "Reject");
+  if (rejection !== undefined) {
+    const { principal, comment, path } = rejection;
+    return { kind: "rejected", by: principal, comment, path };
+  }
+  const revoked = new Set(answers.filter((it) => it.decision === "Revoke").map((it) => it.principal));
+  const approval = answers.find((it) => it.decision === "Approve" && !revoked.has(it.principal));
+  if (approval === undefined) return { kind: "void", because: `${first.principal} revoked the approval` };
+  const { principal, path, blob } = approval;
+  return { kind: "approved", approval: { principal, path, blob, at: rules.now } };
+}
+
+function objectionTo({ path }: ApprovalFile, { unsigned, hasTrust }: ConsentRules): string | null {
+  if (hasTrust) return `${path} carries no signature, and trust/ says who may sign`;
+  return unsigned === "allow"
+    ? null
+    : `${path} carries no signature; spec.approvals.unsigned of fleet.yaml could allow that`;
+}

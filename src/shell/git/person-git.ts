@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { scrub } from "./address.ts";
+import { repositoryFault } from "./repository-fault.ts";
+
+/** What git answered. */
+export interface PersonAnswer {
+  readonly code: number;
+  readonly output: string;
+  /** Without credentials; at most 8 KiB. */
+  readonly complaint: string;
+}
+
+/** What a call of git is given besides its arguments. */
+export interface PersonCall {
+  /** What we are doing, for a fault. */
+  readonly during: string;
+  readonly input?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Runs git in one work tree as its person would. */
+export type PersonGit = (args: readonly string[], call: PersonCall) => Promise<PersonAnswer>;
+
+/**
+ * Git as a person runs it in a folder: identity, signing, hooks, credential helpers and the terminal are theirs, and so
+ * is the time it takes, for somebody may be typing a passphrase. `runGit` is for the reconciler, which has none of these.
+ */
+export const personGit =
+  (folder: string): PersonGit =>
+  (args, { during, input = "", environment = {} }) =>
+    new Promise((resolve, reject) => {
+      const env = { ...inherited(), ...environment };
+      const child = spawn("git", ["-C", folder, ...args], { env, stdio: "pipe", windowsHide: true });
+      const output: Buffer[] = [];
+      const complaint: Buffer[] = [];
+      child.stdout.on("data", (it: Buffer) => output.push(it));
+      child.stderr.on("data", (it: Buffer) => complaint.push(it));
+      child.stdin.on("error", () => {});
+      child.on("error", (cause) => {
+        const fix = "install git 2.31 or newer and see that it is on the PATH";
+        reject(repositoryFault("RepositoryUnsupported", during, "the git program cannot be run", { fix, cause }));
+      });
+      child.on("close", (code) =>
+        resolve({
+          code: code ?? 128,
+          output: Buffer.concat(output).toString("utf8"),
+          complaint: complaintOf(Buffer.concat(complaint).toString("utf8")),
+        }),
+      );
+      child.stdin.end(input);
+    });
+
+const complaintLimit = 8 << 10;
+
+/** Without git's standing hints, which say how to make git quiet. */
+const complaintOf = (text: string): string =>
+  // Cut last: half a URL would not be known as one that holds a password.
+  scrub(text.replace(/^hint:.*\n?/gm, ""))
+    .slice(-complaintLimit)
+    .trim();
+
+/** A git process that surrounds us (a hook, an alias) may point elsewhere. */
+const pointers =
+  /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|PREFIX|(?:ALTERNATE_)?OBJECT_DIRECTOR(?:Y|IES))$/;
+
+const inherited = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([key]) => !pointers.test(key)));
+
+/** What git printed, without the last line's end; anything but success is a fault. */
+export async function printed(git: PersonGit, args: readonly string[], call: PersonCall): Promise<string> {
+  const { code, output, complaint } = await git(args, call);
+  if (code !== 0) {
+    const message = complaint === "" ? `git ${args[0]} failed and gave no reason` : complaint;
+    throw repositoryFault("RepositoryRefused", call.during, message, {
+      fix: "do what git says above, then run it again",
+    });
+  }
+  return output.replace(/\r?\n$/, "");
+}
+
+/** What git printed; null when it has no such thing. */
+export async function printedOrNull(git: PersonGit, args: readonly string[], call: PersonCall): Promise<string | null> {
+  const { code, output } = await git(args, call);
+  return code === 0 && output.trim() !== "" ? output.replace(/\r?\n$/, "") : null;
+}
+
+/** A path of ours as an argument: no character of it means a pattern. */
+export const literal = (path: string): string => `:(top,literal)${path}`;

@@ -1,0 +1,334 @@
+// The commands that write files for people, on real Git: a hub with a recorded state, and a clone in which somebody works.
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { main } from "../../src/cmd/main.ts";
+import { stateEdits } from "../../src/core/codec/state.ts";
+import { emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
+import type { ClusterName, Digest, PlacementKey } from "../../src/core/model/value.ts";
+import { type Clone, clonesWith } from "../shell/git/clone.ts";
+import { gitIn } from "../shell/git/hub.ts";
+import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "./rollout-ledger.ts";
+
+const read = (path: string): string => readFileSync(join(place.path, path), "utf8");
+
+const member = `# kept by the platform team
+apiVersion: cluster.kubernetes-fleet.io/v1beta1
+kind: MemberCluster
+metadata:
+  name: east
+spec:
+  identity: {kind: User, name: east} # never changes
+`;
+
+const clones = clonesWith({ "members.yaml": `${member.replaceAll("east", "west")}---\n${member}` });
+let place: Clone;
+beforeEach(() => {
+  place = clones();
+});
+afterEach(() => place.remove());
+
+const git = (...args: readonly string[]): string => place.git(...args);
+const inHub = (...args: readonly string[]): string => place.inHub(...args);
+const write = (path: string, text: string): void => place.write(path, text);
+
+/** Puts a ledger on the hub's state branch, and source files as accepted, as a reconciler would have. */
+function recordState(ledger: Ledger, accepted: Readonly<Record<string, string>> = {}): void {
+  const shown = { rowsOf: () => [], indexOf: () => "", selectedOf: () => [] };
+  const files = [
+    ...stateEdits(emptyLedger, ledger, shown).flatMap((it) => (it.kind === "write" ? [it] : [])),
+    ...Object.entries(accepted).map(([path, text]) => ({ path: `accepted/${path}`, text })),
+  ];
+  const blob = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  const head = `commit refs/heads/fleet/state\ncommitter f <f@localhost> 1700000000 +0000\n${blob("state\n")}`;
+  const stream = files.map(({ path, text }) => `M 100644 inline ${path}\n${blob(text)}`).join("");
+  gitIn(hubPath(), ["fast-import", "--quiet", "--force"], `${head}deleteall\n${stream}`);
+}
+
+const hubPath = (): string => join(place.hub.folder, place.hub.name);
+
+const flotilla = (...argv: readonly string[]) => runAt(argv, place.path);
+
+async function runAt(argv: readonly string[], repo: string) {
+  const said = { out: "", err: "" };
+  const code = await main([...argv, "--repo", repo], {
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    environment: { XDG_CACHE_HOME: join(place.hub.folder, "cache") },
+  });
+  return { code, ...said };
+}
+
+const id = (): string => git("rev-parse", "HEAD").slice(0, 10);
+
+describe("run", () => {
+  const create = ["run", "create", "web-3", "--placement", "web", "--strategy", "canary-first"] as const;
+
+  test("create, start, stop: each is a commit of the one file, and a comment in it stays", async () => {
+    expect(await flotilla(...create, "--index", "3")).toEqual({
+      code: 0,
+      out: `committed ${id()} to main: Create run web-3: resource snapshot 3 of web by canary-first\n  runs/web-3.yaml\n`,
+      err: "",
+    });
+    const text = read("runs/web-3.yaml");
+    expect(text).toContain('  resourceSnapshotIndex: "3"\n');
+    write("runs/web-3.yaml", text.replace("state: Initialize", "state: Initialize # not yet"));
+    git("mv", "runs/web-3.yaml", "moved.yaml");
+    git("commit", "--quiet", "-am", "Say why");
+    expect(await flotilla("run", "start", "web-3")).toEqual({
+      code: 0,
+      out: `committed ${id()} to main: Start run web-3\n  moved.yaml\n`,
+      err: "",
+    });
+    expect(await flotilla("run", "start", "web-3")).toEqual({ code: 0, out: "moved.yaml says Run already\n", err: "" });
+    expect((await flotilla("run", "stop", "web-3")).code).toBe(0);
+    expect(read("moved.yaml")).toBe(text.replace("state: Initialize", "state: Stop # not yet"));
+    expect(git("log", "--format=%s", "-3")).toBe("Stop run web-3\nStart run web-3\nSay why");
+  });
+
+  test("in a namespace", async () => {
+    expect((await flotilla(...create, "-n", "shop")).code).toBe(0);
+    expect(read("runs/shop/web-3.yaml")).toContain("kind: StagedUpdateRun\nmetadata:\n  namespace: shop\n");
+    expect((await flotilla("run", "start", "web-3")).code).toBe(64);
+    expect((await flotilla("run", "start", "shop/web-3")).code).toBe(0);
+    expect((await flotilla("run", "stop", "web-3", "-n", "shop")).code).toBe(0);
+  });
+
+  test("names may have dots where Kubernetes lets them, and a placement's may not", async () => {
+    const of = (name: string, placement: string, strategy: string) =>
+      flotilla("run", "create", name, "--placement", placement, "--strategy", strategy, "--dry-run");
+    expect((await of("web.3", "web", "canary.first")).out).toContain("stagedRolloutStrategyName: canary.first\n");
+    expect((await of("web", "web.shop", "s")).err).toMatch(/"web\.shop" is no name/);
+    expect((await of("web", "web", "../s")).err).toMatch(/"\.\.\/s" is no name/);
+    expect((await of("a".repeat(64), "web", "s")).err).toMatch(/is no name/);
+    expect((await flotilla("run", "start", "shop/web/3")).err).toMatch(/no file defines the run web\/3/);
+  });
+
+  test("--dry-run prints the file and writes nothing", async () => {
+    const { code, out } = await flotilla(...create, "--dry-run");
+    expect([code, out.split("\n")[0]]).toEqual([0, "# runs/web-3.yaml"]);
+    expect([existsSync(join(place.path, "runs")), git("log", "--format=%s")]).toEqual([false, "first"]);
+  });
+
+  test("--push brings it to the hub, --pr a branch of its own, with what is left to do", async () => {
+    expect((await flotilla(...create, "--push")).out).toContain("pushed main to origin\n");
+    expect(inHub("log", "--format=%s", "-1", "main")).toBe(
+      "Create run web-3: what it selects now of web by canary-first",
+    );
+    const { code, out } = await flotilla("run", "start", "web-3", "--pr");
+    expect([code, out.split("\n").slice(1)]).toEqual([
+      0,
+      [
+        "  runs/web-3.yaml",
+        "pushed flotilla/run-web-3-run to origin",
+        "open a pull request into main: from flotilla/run-web-3-run",
+        "",
+      ],
+    ]);
+    expect(read("runs/web-3.yaml")).toContain("state: Initialize\n");
+    expect(inHub("show", "flotilla/run-web-3-run:runs/web-3.yaml")).toContain("state: Run");
+  });
+
+  test("on another branch it is said that it has no effect yet", async () => {
+    git("checkout", "--quiet", "-b", "mine");
+    expect((await flotilla(...create)).out).toContain(
+      "flotilla reads main: it takes effect once mine is merged there\n",
+    );
+  });
+
+  test.each([
+    [["run", "create", "Web", "--placement", "web", "--strategy", "s"], /"Web" is no name/],
+    [["run", "create", "w", "--placement", "web", "--strategy", "s", "--index", "01"], /"01" is no index/],
+    [["run", "create", "w", "--strategy", "s"], /required option '--placement <name>' not specified/],
+    [["run", "create", "w", "--placement", "web", "--strategy", "s", "--push", "--pr"], /cannot be used with/],
+    [["run", "start", "none"], /no file defines the run none/],
+    [["uncordon", "north"], /no file defines the MemberCluster north/],
+    [["describe", "node", "x"], /unknown kind node; known is run/],
+  ])("%j is refused", async (argv, says) => {
+    const { code, out, err } = await flotilla(...argv);
+    expect({ code, out }).toEqual({ code: 64, out: "" });
+    expect(err).toMatch(says);
+    expect(git("status", "--porcelain")).toBe("");
+  });
+
+  test("one that is there is not made again, and one that has not begun is not stopped (V-UR-06)", async () => {
+    await flotilla(...create);
+    expect((await flotilla(...create)).err).toMatch(/there is a run web-3 in runs\/web-3.yaml/);
+    expect((await flotilla("run", "stop", "web-3")).err).toMatch(/has not been started/);
+  });
+
+  test("a file with uncommitted changes is left alone", async () => {
+    await flotilla(...create);
+    write("runs/web-3.yaml", `# mine\n${read("runs/web-3.yaml")}`);
+    const { code, err } = await flotilla("run", "start", "web-3");
+    expect([code, err]).toEqual([69, expect.stringContaining("runs/web-3.yaml has uncommitted changes")]);
+    expect(read("runs/web-3.yaml")).toContain("state: Initialize\n");
+  });
+});
+
+describe("rollback", () => {
+  test("goes back to the version before, by the strategy of the last run, and names who else is under way", async () => {
+    const runs = [succeeded("a", 1, 2), succeeded("b", 2, 3), run("web-to-2", 1)];
+    recordState(ledgerOf([web([on("east", 3)])], runs));
+    expect(await flotilla("rollback", "web")).toEqual({
+      code: 0,
+      out:
+        `committed ${id()} to main: Roll web back to resource snapshot 2\n  runs/web-to-2-2.yaml\n` +
+        "run web-to-2 is still under way; what keeps it from going on: flotilla run stop web-to-2\n",
+      err: "",
+    });
+    expect(read("runs/web-to-2-2.yaml")).toBe(`apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterStagedUpdateRun
+metadata:
+  name: web-to-2-2
+spec:
+  placementName: web
+  resourceSnapshotIndex: "2"
+  stagedRolloutStrategyName: canary-first
+  state: Run
+`);
+    expect((await flotilla("rollback", "web", "--to", "1")).out).toContain("runs/web-to-1.yaml");
+    expect((await flotilla("rollback", "web")).out).toContain("runs/web-to-2-3.yaml");
+  });
+
+  test("has nothing to say of a run that was just stopped, although the record does not know it yet", async () => {
+    recordState(ledgerOf([web([on("east", 3)])], [succeeded("a", 1, 2), succeeded("b", 2, 3), run("bad", 4)]));
+    const { apiVersion, kind } = {
+      apiVersion: "placement.kubernetes-fleet.io/v1beta1",
+      kind: "ClusterStagedUpdateRun",
+    };
+    const spec = "placementName: web, stagedRolloutStrategyName: canary-first, state: Stop";
+    write("runs/bad.yaml", `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: bad}\nspec: {${spec}}\n`);
+    git("add", "runs/bad.yaml");
+    git("commit", "--quiet", "-m", "Stop it");
+    expect((await flotilla("rollback", "web")).out).not.toContain("still under way");
+  });
+
+  test("says what is missing", async () => {
+    expect(await flotilla("rollback", "web")).toEqual({
+      code: 64,
+      out: "",
+      err: "error: nothing is recorded of placement web; recorded are: none\n",
+    });
+    recordState(ledgerOf([web([on("east", 3)])], []));
+    expect((await flotilla("rollback", "web")).err).toBe(
+      "error: web has had no run yet\n  name its strategy with --strategy\n",
+    );
+  });
+});
+
+describe("evict, drain and uncordon", () => {
+  const fixed = { kind: "PickFixed" as const, clusterNames: ["east" as ClusterName] };
+  const named = (name: string) => ({ key: name as PlacementKey, name });
+  const ledger = (): Ledger =>
+    ledgerOf([web([on("east", 3)]), web([on("east", 3)], { ...named("fixed"), policy: fixed })], []);
+
+  test("an eviction is written once, and again under another name when that one was judged", async () => {
+    recordState(ledger());
+    expect((await flotilla("evict", "web", "east")).out).toContain("  evictions/web-east.yaml\n");
+    expect((await flotilla("evict", "web", "east")).out).toBe(
+      "web is to be evicted from east already: it waits to be judged\n",
+    );
+    const record = { name: "web-east", uid: "u", placement: "web" as PlacementKey, cluster: "east" as ClusterName };
+    recordState({ ...ledger(), evictions: new Map([["web-east", { ...record, conditions: [] }]]) });
+    expect((await flotilla("evict", "web", "east")).out).toContain("  evictions/web-east-2.yaml\n");
+    expect((await flotilla("evict", "web", "west")).err).toBe(
+      "error: nothing is recorded of web on west; recorded are: east\n",
+    );
+    expect((await flotilla("evict", "fixed", "east")).err).toContain("edit its clusterNames instead");
+  });
+
+  test("an eviction whose name another one has is written under a name of its own", async () => {
+    const [short, long] = [web([on("east-1", 3)]), web([on("1", 3)], named("web-east"))];
+    recordState(ledgerOf([short, long], []));
+    expect((await flotilla("evict", "web-east", "1")).out).toContain("  evictions/web-east-1.yaml\n");
+    expect((await flotilla("evict", "web", "east-1")).out).toContain("  evictions/web-east-1-2.yaml\n");
+    expect((await flotilla("evict", "web", "east-1")).out).toMatch(/is to be evicted from east-1 already/);
+  });
+
+  test("a drain is one commit, and uncordon takes the taint away to the byte", async () => {
+    recordState(ledger());
+    const before = read("members.yaml");
+    expect(await flotilla("drain", "east")).toEqual({
+      code: 0,
+      out: `committed ${id()} to main: Drain east\n  members.yaml\n  evictions/web-east.yaml\n`,
+      err: "warning: fixed stays: it names its clusters (PickFixed); edit its clusterNames instead\n",
+    });
+    const taint = "  taints:\n    - key: cordon-key\n      value: cordon-value\n      effect: NoSchedule\n";
+    expect(read("members.yaml")).toBe(before + taint);
+    expect((await flotilla("drain", "east")).out).toMatch(/^east is drained already/);
+    expect((await flotilla("uncordon", "east")).code).toBe(0);
+    expect(read("members.yaml")).toBe(before);
+    expect((await flotilla("uncordon", "east")).out).toBe("east has no taint of a drain\n");
+  });
+
+  test("where nothing is recorded a drain only taints, and says so", async () => {
+    expect(await flotilla("drain", "east")).toEqual({
+      code: 0,
+      out: `committed ${id()} to main: Drain east\n  members.yaml\n`,
+      err: "warning: nothing is recorded of this fleet yet: nothing is evicted\n",
+    });
+  });
+});
+
+describe("get and describe", () => {
+  const asked = { requestedAt: at("09:00:00"), digest: "ab".repeat(32) as Digest, approval: null };
+  const its = run("r", 1, {
+    plan: planOf(3, [stage("canary", ["east"], { before: [approval] })]),
+    stages: [progress({ before: asked })],
+  });
+
+  test("show the runs and what they ask for", async () => {
+    recordState(ledgerOf([web([on("east", 2)])], [its]));
+    const show = (...argv: readonly string[]) => runAt(argv, hubPath());
+    expect((await show("get", "runs")).out).toBe(
+      "NAME   PLACEMENT   INDEX   STAGES   CLUSTERS   STATE\nr      web         3       0/1      0/1        Waiting\n",
+    );
+    expect((await show("get", "runs", "r", "-o", "wide")).out).toMatch(/canary-first +0 +canary: approval before it/);
+    expect((await show("get", "run", "-o", "name")).out).toBe(
+      "clusterstagedupdaterun.placement.kubernetes-fleet.io/r\n",
+    );
+    expect((await show("get", "approvals", "-o", "name")).out).toBe(
+      "clusterapprovalrequest.placement.kubernetes-fleet.io/r-before-canary\n",
+    );
+    expect((await show("get", "approvals", "r-before-none")).err).toBe(
+      "error: nothing is recorded of approval r-before-none; recorded are: r-before-canary\n",
+    );
+    const { out } = await show("describe", "run", "r");
+    expect(out).toMatch(/^r: Waiting: canary: approval before it/);
+    expect(out).toContain("└─ stage canary: waits\n");
+    expect(out).toContain(
+      `commit this file to main: approvals/r/canary-before.yaml\n\napiVersion: flotilla.dev/v1alpha1\n`,
+    );
+    const value = JSON.parse((await show("describe", "run", "r", "-o", "json")).out);
+    expect([value.run.kind, value.run.metadata.name, value.approvals.length]).toEqual([
+      "ClusterStagedUpdateRun",
+      "r",
+      1,
+    ]);
+    expect((await show("describe", "run", "s")).err).toBe("error: nothing is recorded of run s; recorded are: r\n");
+  });
+
+  test("an answer that stands in its place with another digest is said to answer nothing", async () => {
+    const ledger = ledgerOf([web([on("east", 2)])], [its]);
+    const described = async (digest: string): Promise<string> => {
+      recordState(ledger, { "approvals/r/canary-before.yaml": `spec:\n  requestDigest: ${digest}\n` });
+      return (await runAt(["describe", "run", "r"], hubPath())).out;
+    };
+    const said = "\napprovals/r/canary-before.yaml is there and answers nothing: its requestDigest is another one\n";
+    expect(await described("cd".repeat(32))).toContain(said);
+    expect(await described(asked.digest)).not.toContain("answers nothing");
+  });
+});
+
+test("the state is read where it stands: here, when this is the hub", async () => {
+  recordState(ledgerOf([web([on("east", 3)])], [succeeded("a", 1, 2)]));
+  git("fetch", "--quiet", "origin", "fleet/state:fleet/state");
+  git("remote", "remove", "origin");
+  rmSync(hubPath(), { recursive: true });
+  expect((await flotilla("rollback", "web", "--to", "1", "--dry-run")).out).toContain('resourceSnapshotIndex: "1"');
+});

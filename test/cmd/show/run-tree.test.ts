@@ -1,0 +1,286 @@
+import { describe, expect, test } from "vitest";
+import { requestTexts } from "../../../src/cmd/commands/describe.ts";
+import { approvalRows, runRows } from "../../../src/cmd/show/run-rows.ts";
+import { runState } from "../../../src/cmd/show/run-state.ts";
+import { runTree } from "../../../src/cmd/show/run-tree.ts";
+import { treeLines } from "../../../src/cmd/show/tree.ts";
+import type { Condition } from "../../../src/core/model/condition.ts";
+import type { ClusterRecord, Ledger } from "../../../src/core/model/ledger.ts";
+import type { ClusterProgress, Gate, RunRecord } from "../../../src/core/model/run-record.ts";
+import type { BlobId, ClusterName, Digest, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
+import { waitText } from "../../../src/core/status/run-words.ts";
+import { facts, target, trouble } from "../../core/status/record.ts";
+import { approval, at, hour, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";
+
+const digest = "ab".repeat(32) as Digest;
+const asked: Gate = { requestedAt: at("09:00:00"), digest, approval: null };
+const given: Gate = {
+  ...asked,
+  approval: { principal: "ada@example.com", path: "approvals/r/a.yaml", blob: "b" as BlobId, at: at("09:10:00") },
+};
+const clusters = (all: Readonly<Record<string, ClusterProgress>>): ReadonlyMap<ClusterName, ClusterProgress> =>
+  new Map(Object.entries(all) as [ClusterName, ClusterProgress][]);
+const done: ClusterProgress = {
+  startedAt: at("09:20:00"),
+  sequence: 3 as Sequence,
+  end: { kind: "succeeded", at: at("09:21:00") },
+};
+const begun = (time: string, sequence = 7): ClusterProgress => ({
+  startedAt: at(time),
+  sequence: sequence as Sequence,
+  end: null,
+});
+
+/** Canary is through and its hour runs; the rest waits for approval, or has begun. */
+const stages = [
+  stage("canary", ["east"], { before: [approval], after: [hour, approval] }),
+  stage("rest", ["north", "south", "west"], { before: [approval] }),
+];
+const ended = progress({
+  startedAt: at("09:20:00"),
+  clusters: clusters({ east: done }),
+  finishedAt: at("09:21:00"),
+  before: given,
+  after: given,
+  endedAt: at("10:21:00"),
+});
+const plan = planOf(3, stages, ["gone"]);
+const stuck: Condition = {
+  type: "Progressing",
+  status: "False",
+  reason: "UpdateRunStuck",
+  message: "canary failed",
+  observedGeneration: 1,
+  lastTransitionTime: at("09:30:00"),
+};
+
+const lines = (its: RunRecord, ledger: Ledger, now: Instant): readonly string[] =>
+  treeLines(runTree({ run: its, ledger, now }));
+
+describe("a run is told as a tree", () => {
+  test("what is done, what waits, for whom and until when", () => {
+    const waits = progress({
+      startedAt: at("09:20:00"),
+      clusters: clusters({ east: done }),
+      finishedAt: at("09:21:00"),
+      before: given,
+      after: asked,
+    });
+    const its = run("r", 1, { plan, stages: [waits, progress()] });
+    expect(lines(its, ledgerOf([web([])], [its]), at("09:30:00"))).toEqual([
+      "r: Waiting: canary: approval after it, asked for at 2026-11-21T09:00:00Z",
+      "├─ web: what it selected then by canary-first; wanted state Run",
+      "├─ plan dddddddddddd: resource snapshot 3; 1 of 5 clusters done in 2 stages",
+      "├─ stage canary: all clusters done at 2026-11-21T09:21:00Z",
+      "│  ├─ approval before canary: given by ada@example.com at 2026-11-21T09:10:00Z (approvals/r/a.yaml)",
+      "│  ├─ east: done at 2026-11-21T09:21:00Z",
+      "│  ├─ wait of 1h: until 2026-11-21T10:21:00Z",
+      `│  └─ approval after canary: waits for somebody since 2026-11-21T09:00:00Z; digest ${digest}`,
+      "├─ stage rest: not begun",
+      "│  ├─ approval before rest: not asked for yet",
+      "│  ├─ north: waits for its turn",
+      "│  ├─ south: waits for its turn",
+      "│  └─ west: waits for its turn",
+      "└─ removal from clusters that are no longer picked: after all stages",
+      "   └─ gone: waits for its turn",
+    ]);
+  });
+
+  test("why an answer that is there does not count", () => {
+    const because = "approvals/r/a.yaml carries no signature";
+    const message = waitText({ kind: "approval", stage: "canary", when: "before", digest, because });
+    const waits = progress({ before: asked, conditions: [{ ...stuck, reason: "StageUpdatingWaiting", message }] });
+    const its = run("r", 1, { plan, stages: [waits, progress()] });
+    expect(lines(its, ledgerOf([web([])], [its]), at("09:30:00")).slice(4, 6)).toEqual([
+      `│  ├─ approval before canary: waits for somebody since 2026-11-21T09:00:00Z; digest ${digest}`,
+      `│  │  └─ an answer does not count: ${because}`,
+    ]);
+  });
+
+  test("which object fails and why, what is merely late, who cannot be asked", () => {
+    const silent = {
+      name: "west",
+      trouble: { code: "Unreachable", message: "connection refused", since: at("10:40:00") },
+    } as ClusterRecord;
+    const rest = progress({
+      startedAt: at("10:30:00"),
+      before: given,
+      clusters: clusters({ north: begun("10:30:00"), south: begun("10:31:00"), west: begun("10:32:00", 8) }),
+    });
+    const broken = facts({ phase: "failed", troubles: [trouble("Available", "image pull failed")], troubleCount: 3 });
+    const late = facts({
+      phase: "progressing",
+      since: at("10:31:30"),
+      troubles: [trouble("Available", "1 of 2 replicas")],
+      troubleCount: 1,
+    });
+    const placement = web([
+      on("north", 3, { facts: broken }),
+      on("south", 3, { target: target(3, { startedAt: at("10:31:00") }), facts: late }),
+      on("west", 3, { target: target(3, { sequence: 8 as Sequence }), facts: broken }),
+    ]);
+    const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
+    expect(lines(its, ledgerOf([placement], [its], [silent]), at("10:35:00")).slice(-10)).toEqual([
+      "└─ stage rest: under way since 2026-11-21T10:30:00Z; nothing new starts: 1 failed, 0 may",
+      "   ├─ approval before rest: given by ada@example.com at 2026-11-21T09:10:00Z (approvals/r/a.yaml)",
+      "   ├─ north: failed; began 2026-11-21T10:30:00Z",
+      "   │  ├─ Deployment shop/web: Failed: image pull failed",
+      "   │  └─ and 2 more objects",
+      "   ├─ south: under way since 2026-11-21T10:31:00Z",
+      "   │  ├─ Deployment shop/web: Failed: 1 of 2 replicas",
+      "   │  └─ counts as failed from 2026-11-21T10:41:00Z",
+      "   └─ west: under way since 2026-11-21T10:32:00Z",
+      "      └─ Unreachable since 2026-11-21T10:40:00Z: connection refused",
+    ]);
+  });
+
+  test("a deadline runs from where the planner counts it: the start of the target, not of the run's turn", () => {
+    const rest = progress({ startedAt: at("10:30:00"), clusters: clusters({ north: begun("10:30:00") }) });
+    const since = at("10:00:00");
+    const late = { target: target(3, { startedAt: since }), facts: facts({ phase: "progressing", since }) };
+    const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
+    const told = lines(its, ledgerOf([web([on("north", 3, late)])], [its]), at("10:35:00"));
+    expect(told).toContain("   ├─ north: failed; began 2026-11-21T10:30:00Z");
+    expect(told).toContain("   │  └─ counts as failed since 2026-11-21T10:10:00Z");
+  });
+
+  test("clusters that a newer run took before they were well count against what may fail", () => {
+    const end = { kind: "superseded", at: at("10:31:00"), by: "s" as RunKey } as const;
+    const rest = progress({
+      startedAt: at("10:30:00"),
+      clusters: clusters({ north: { ...begun("10:30:00"), end } }),
+    });
+    const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
+    expect(lines(its, ledgerOf([web([])], [its]), at("10:35:00"))).toContain(
+      "└─ stage rest: under way since 2026-11-21T10:30:00Z; nothing new starts: " +
+        "0 failed, 1 taken over before they were well, 0 may",
+    );
+  });
+
+  test("a run that failed tells what the clusters carry, and how to go back (RULINGS.md B 23)", () => {
+    const its = run("r", 2, {
+      plan,
+      stages: [ended, progress({ before: asked })],
+      end: { kind: "failed", at: at("11:00:00"), code: "PolicyChanged", message: "the policy changed" },
+    });
+    const ledger = ledgerOf([web([on("east", 3), on("north", 2), on("west", 2)])], [succeeded("q", 1, 2), its]);
+    const told = lines(its, ledger, at("11:00:00"));
+    expect(told[0]).toBe("r: Failed: PolicyChanged: the policy changed");
+    expect(told.find((it) => it.includes("before rest"))).toBe(
+      "│  ├─ approval before rest: was asked for at 2026-11-21T09:00:00Z and is moot",
+    );
+    expect(told.slice(-4)).toEqual([
+      "├─ what the clusters carry now",
+      "│  ├─ resource snapshot 2: north, west",
+      "│  └─ resource snapshot 3: east",
+      "└─ to go back: flotilla rollback web --to 2",
+    ]);
+  });
+
+  test("a run that has no plan yet", () => {
+    const its = run("r", 1);
+    expect(lines(its, ledgerOf([], [its]), at("09:00:00"))).toEqual([
+      "r: Initializing",
+      "└─ web: what it selects by canary-first; wanted state Run",
+    ]);
+  });
+
+  test("clusters that were skipped, or that a newer run took", () => {
+    const taken = { startedAt: null, sequence: null } as const;
+    const rest = progress({
+      startedAt: at("10:30:00"),
+      clusters: clusters({
+        north: { ...taken, end: { kind: "skipped", at: at("10:30:00"), because: "it left the fleet" } },
+        south: { ...taken, end: { kind: "superseded", at: at("10:31:00"), by: "s" as RunKey } },
+      }),
+    });
+    const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
+    expect(lines(its, ledgerOf([web([])], [its]), at("10:35:00")).slice(-3)).toEqual([
+      "   ├─ north: skipped at 2026-11-21T10:30:00Z: it left the fleet",
+      "   ├─ south: taken over by run s at 2026-11-21T10:31:00Z",
+      "   └─ west: waits for its turn",
+    ]);
+  });
+});
+
+describe("in one word", () => {
+  const spec = (state: RunRecord["spec"]["state"]) => ({ ...run("r", 1).spec, state });
+  const active = progress({ startedAt: at("09:20:00"), clusters: clusters({ east: begun("09:20:00") }) });
+  const timed = progress({ startedAt: at("09:20:00"), finishedAt: at("09:21:00"), clusters: clusters({ east: done }) });
+  test.each([
+    ["Initializing", run("r", 1), ""],
+    ["Initialized", run("r", 1, { plan, spec: spec("Initialize") }), "begins once its state is Run"],
+    ["Stopped", run("r", 1, { plan, spec: spec("Stop") }), ""],
+    ["Stopped", run("r", 1, { plan, spec: spec("Stop"), stages: [active, progress()] }), "1 under way"],
+    ["Progressing", run("r", 1, { plan, stages: [active, progress()] }), "canary"],
+    [
+      "Waiting",
+      run("r", 1, { plan, stages: [progress({ before: asked }), progress()] }),
+      "canary: approval before it, asked for at 2026-11-21T09:00:00Z",
+    ],
+    ["Waiting", run("r", 1, { plan, stages: [timed, progress()] }), "canary: wait until 2026-11-21T10:21:00Z"],
+    [
+      "Waiting",
+      run("r", 1, { plan, stages: [{ ...ended, clusters: active.clusters }, progress({ before: asked })] }),
+      "rest: approval before it, asked for at 2026-11-21T09:00:00Z",
+    ],
+    ["Succeeded", succeeded("r", 1, 3), "at 2026-11-21T10:00:00Z"],
+    ["Stuck", run("r", 1, { plan, stages: [ended, progress({})], conditions: [stuck] }), "canary failed"],
+  ] as const)("%s", (word, its, message) => expect(runState(its)).toEqual({ word, message }));
+});
+
+describe("tables", () => {
+  const its = run("r", 1, { plan, stages: [ended, progress({ before: asked })] });
+  const ledger = ledgerOf([web([])], [succeeded("q", 1, 2), its]);
+
+  test("runs", () => {
+    expect(runRows(ledger, null, false)).toEqual([
+      ["NAME", "PLACEMENT", "INDEX", "STAGES", "CLUSTERS", "STATE"],
+      [
+        ["q", "web", "2", "0/0", "0/0", "Succeeded"],
+        ["r", "web", "3", "1/2", "1/5", "Waiting"],
+      ],
+    ]);
+    expect(runRows(ledger, "r", true)).toEqual([
+      ["NAME", "PLACEMENT", "INDEX", "STAGES", "CLUSTERS", "STATE", "STRATEGY", "POLICY", "MESSAGE"],
+      [
+        [
+          ...["r", "web", "3", "1/2", "1/5", "Waiting", "canary-first", "0"],
+          "rest: approval before it, asked for at 2026-11-21T09:00:00Z",
+        ],
+      ],
+    ]);
+  });
+
+  test("approvals", () => {
+    expect(approvalRows(ledger, null, false)).toEqual([
+      ["NAME", "RUN", "STAGE", "WHEN", "STATE", "SINCE"],
+      [
+        ["r-before-canary", "r", "canary", "before", "Approved", "2026-11-21T09:10:00Z"],
+        ["r-after-canary", "r", "canary", "after", "Approved", "2026-11-21T09:10:00Z"],
+        ["r-before-rest", "r", "rest", "before", "Waiting", "2026-11-21T09:00:00Z"],
+      ],
+    ]);
+    expect(approvalRows(ledger, "r-before-rest", true)[1]).toEqual([
+      ["r-before-rest", "r", "rest", "before", "Waiting", "2026-11-21T09:00:00Z", "-", digest],
+    ]);
+  });
+
+  test("the file that approves is told as it has to be committed", () => {
+    expect(requestTexts(its, "main", "ada@example.com")).toBe(`
+to let stage rest begin, commit this file to main: approvals/r/rest-before.yaml
+
+apiVersion: flotilla.dev/v1alpha1
+kind: Approval
+metadata:
+  name: r-before-rest
+spec:
+  requestDigest: ${digest}
+  decision: Approve
+  principal: ada@example.com
+  comment: ""
+`);
+    const over = { ...its, end: { kind: "succeeded", at: at("11:00:00") } } as const;
+    expect(requestTexts(over, "main", "ada@example.com")).toBe("");
+  });
+});

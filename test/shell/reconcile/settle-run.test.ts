@@ -1,0 +1,32 @@
+// Runs of the program that end, over staged update runs that take their time.
+import { expect, test } from "vitest";
+import { minutes } from "../../../src/core/model/value.ts";
+import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { settle } from "../../../src/shell/reconcile/settle.ts";
+import { once } from "./stage.ts";
+import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";
+
+const settled = ({ ports }: StagedFleet) => {
+  const signal = new AbortController().signal;
+  return settle(ports, freshMemory(), { settings: once, wait: minutes(1), signal, report: () => {} });
+};
+
+const one: ReadonlyMap<string, string> = new Map([["m1", "canary"]]);
+
+test("a stage that takes seventy clusters one by one is taken to its end", async () => {
+  const members = new Map(Array.from({ length: 70 }, (_, it) => [`m${it}`, "prod"]));
+  const fleet = stagedFleet(members, { prod: "maxConcurrency: 1" });
+  expect(await settled(fleet)).toMatchObject({ kind: "settled", ranOut: false });
+  expect((await fleet.recorded()).end?.kind).toBe("succeeded");
+});
+
+test("whom a run waits for is a person, so no limit runs out", async () => {
+  const fleet = stagedFleet(one, { canary: "beforeStageTasks: [{type: Approval}]" });
+  expect(await settled(fleet)).toMatchObject({ kind: "settled", ranOut: false });
+  expect((await fleet.recorded()).stages[0]?.before?.approval).toBe(null);
+});
+
+test("a timed wait that ends after the limit is not waited for", async () => {
+  const fleet = stagedFleet(one, { canary: "afterStageTasks: [{type: TimedWait, waitTime: 1h}]" });
+  expect(await settled(fleet)).toMatchObject({ kind: "settled", ranOut: true });
+});

@@ -1,0 +1,59 @@
+// Approvals without a signature, and a folder trust/ that says who may approve: from then on none of them counts, for good.
+import { expect, test } from "vitest";
+import { seconds } from "../../../src/core/model/value.ts";
+import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { pass } from "../../../src/shell/reconcile/pass.ts";
+import { readState } from "../../../src/shell/reconcile/state.ts";
+import { once } from "./stage.ts";
+import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";
+
+/** A run that waits to be let in, with the file that lets it in. */
+async function asking(): Promise<StagedFleet & { readonly answer: Readonly<Record<string, string>> }> {
+  const fleet = stagedFleet(new Map([["m1", "canary"]]), { canary: "beforeStageTasks: [{type: Approval}]" });
+  await passes(fleet);
+  const { digest } = (await fleet.recorded()).stages[0]?.before ?? expect.fail("nothing is asked for");
+  const spec = `{requestDigest: ${digest}, decision: Approve, principal: ann}`;
+  const text = `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nspec: ${spec}\n`;
+  return { ...fleet, answer: { "approvals/first.yaml": text } };
+}
+
+/** Some passes of one process. */
+async function passes({ ports, clock }: StagedFleet, memory = freshMemory()): Promise<void> {
+  for (let count = 0; count < 4; count++) {
+    expect((await pass(ports, once, memory, true)).kind).toBe("passed");
+    await clock.advance(seconds(7));
+  }
+}
+
+const trustOf = async ({ ports }: StagedFleet): Promise<boolean> =>
+  (await readState(ports.repository, (await ports.repository.heads()).state)).ledger.hasTrust;
+
+test("where fleet.yaml allows it, an approval without a signature lets the run in", async () => {
+  const fleet = await asking();
+  fleet.push(fleet.answer);
+  await passes(fleet);
+  expect((await fleet.recorded()).stages[0]?.before?.approval).toMatchObject({ principal: "ann" });
+  expect([await trustOf(fleet), fleet.begun.has("m1")]).toEqual([false, true]);
+});
+
+test("once there was a folder trust/ it does not, in the same commit or after the folder is gone", async () => {
+  const fleet = await asking();
+  const memory = freshMemory();
+  fleet.push({ ...fleet.answer, "trust/allowed_signers": "ann ssh-ed25519 AAAA\n" });
+  await passes(fleet, memory);
+  expect([await trustOf(fleet), fleet.begun.has("m1")]).toEqual([true, false]);
+  fleet.push({ "trust/allowed_signers": null });
+  await passes(fleet, memory);
+  await passes(fleet);
+  expect([await trustOf(fleet), fleet.begun.has("m1")]).toEqual([true, false]);
+  expect((await fleet.recorded()).stages[0]?.before?.approval).toBeNull();
+});
+
+test("a folder that comes alone, with nothing else changed, is remembered", async () => {
+  const fleet = await asking();
+  const memory = freshMemory();
+  await passes(fleet, memory);
+  fleet.push({ "trust/allowed_signers": "ann ssh-ed25519 AAAA\n" });
+  await passes(fleet, memory);
+  expect(await trustOf(fleet)).toBe(true);
+});

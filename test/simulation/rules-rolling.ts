@@ -1,0 +1,111 @@
+import type { Binding, PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { Commit } from "../../src/core/model/value.ts";
+import { type Document, isExternal, optionsOf } from "./document.ts";
+import type { Judge } from "./judge.ts";
+import type { Page, PageRule } from "./page.ts";
+import { evictionsAt } from "./seen-runs.ts";
+
+/**
+ * Promises about rolling updates, as `RULINGS.md` B has them. Whether an update takes a ready cluster away (I-03) is for
+ * `check()` to say: what its member said in the very pass goes with the old target, and stands in no record.
+ */
+export const rollingRules: readonly (readonly [string, PageRule])[] = [
+  ["I-03", removesWithinBounds],
+  ["I-04", addsWithinBounds],
+];
+
+/** One placement that rolls out by itself, in one commit. */
+interface Rolling {
+  readonly document: Extract<Document, { kind: "placement" }>;
+  readonly record: PlacementRecord;
+  readonly bindings: readonly Binding[];
+  /** What a cluster had before; null for nothing. */
+  readonly was: (binding: Binding) => Binding | null;
+  /** How many clusters are asked for. */
+  readonly wanted: number;
+  readonly targeted: number;
+}
+
+function rollingIn({ before, after }: Page, { inForce }: Judge): readonly Rolling[] {
+  const said = inForce.at(after.sourceCommit as Commit);
+  return [...after.placements.values()].flatMap((record): readonly Rolling[] => {
+    const old = before?.placements.get(record.key);
+    const document = said.get(`placements/${record.key}.yaml`);
+    if (old === record || document?.kind !== "placement" || isExternal(document) || record.deleting !== null) return [];
+    const bindings = [...record.bindings.values()];
+    const targeted = bindings.filter((it) => it.state !== "Unscheduled").length;
+    const [kind, rest = ""] = document.policy.split(" ");
+    const wanted = kind === "PickN" ? Number(rest) : kind === "PickFixed" ? rest.split(",").length : targeted;
+    const was = ({ cluster, uid }: Binding): Binding | null => {
+      const found = old?.bindings.get(cluster);
+      return found?.uid === uid ? found : null;
+    };
+    return [{ document, record, bindings, was, wanted, targeted }];
+  });
+}
+
+/** Percentages round up. */
+function boundOf({ document }: Rolling, name: string, of: number): number {
+  const written = optionsOf(document.options).get(name) ?? "25%";
+  return written.endsWith("%") ? Math.ceil((Number(written.slice(0, -1)) * of) / 100) : Number(written);
+}
+
+/** Whether a cluster answers and has what its target was, and well: nobody can see more. */
+const isWell = (binding: Binding, target: Binding["target"], { facts: { answered } }: Page): boolean =>
+  target !== null &&
+  binding.facts?.sequence === target.sequence &&
+  binding.facts.applied === "applied" &&
+  binding.facts.phase === "available" &&
+  answered.has(binding.cluster);
+
+const isNew = (binding: Binding, was: Binding | null): boolean =>
+  binding.target !== null && binding.target.sequence !== was?.target?.sequence;
+
+/** What nobody can see the health of counts, as soon as its time is over. */
+const isPerhapsWell = (binding: Binding, page: Page): boolean =>
+  isWell(binding, binding.target, page) ||
+  (binding.facts?.sequence === binding.target?.sequence && binding.facts?.phase === "untrackable");
+
+/** I-03: the removal of a ready cluster leaves as many ready ones as the bound asks for, of those that are wanted. */
+function* removesWithinBounds(page: Page, judge: Judge): Generator<string> {
+  const evicted = new Set(
+    evictionsAt(judge.simulation.hub, page.commit)
+      .filter((it) => it.isExecuted)
+      .map((it) => `${it.placement} ${it.cluster}`),
+  );
+  for (const rolling of rollingIn(page, judge)) {
+    const { record, bindings, was, wanted } = rolling;
+    const taken = bindings.filter((it) => {
+      const old = was(it);
+      const isRemoved = it.removal !== null && old !== null && old.removal === null;
+      return isRemoved && !evicted.has(`${record.key} ${it.cluster}`) && isWell(it, old.target, page);
+    });
+    if (taken.length === 0) continue;
+    const least = wanted - boundOf(rolling, "unavailable", wanted);
+    // Updates and removals of one pass are bounded independently.
+    const left = bindings.filter((it) => it.removal === null && (isNew(it, was(it)) || isPerhapsWell(it, page)));
+    if (left.length < least)
+      yield `${record.key} leaves ${namesOf(taken)}, and ${left.length} ready remain of at least ${least}`;
+  }
+}
+
+/** I-04: whoever may hold a placement, failed and leaving ones apart, is within what is wanted and the surge. */
+function* addsWithinBounds(page: Page, judge: Judge): Generator<string> {
+  for (const rolling of rollingIn(page, judge)) {
+    const { record, bindings, was, wanted } = rolling;
+    const fresh = bindings.filter((it) => it.target !== null && was(it)?.target == null);
+    const most = wanted + boundOf(rolling, "surge", wanted);
+    const holding = bindings.filter(
+      (it) => it.target !== null && it.removal === null && !mayHaveFailed(it, record, page),
+    );
+    if (fresh.length > 0 && holding.length > most)
+      yield `${record.key} is brought to ${namesOf(fresh)}, and ${holding.length} hold it, at most ${most} may`;
+  }
+}
+
+function mayHaveFailed({ target, facts }: Binding, { spec }: PlacementRecord, page: Page): boolean {
+  if (facts?.applied === "failed" || facts?.phase === "failed") return true;
+  return target !== null && page.facts.now >= target.startedAt + spec.strategy.progressDeadline;
+}
+
+const namesOf = (bindings: readonly Binding[]): string => bindings.map((it) => it.cluster).join(", ");
