@@ -50,6 +50,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "npm:yaml",
     "node:*",
   ],
+  "shell/signature": ["core/model", "npm:openpgp", "node:crypto", "node:buffer"],
   "shell/host": ["core/model", "shell/reconcile/ports.ts", "node:*"],
   cmd: [
     "core/model",
@@ -73,6 +74,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   "core/codec/manifest.ts": ["node:buffer"],
   "core/codec/source-file.ts": ["node:buffer"],
   "core/codec/text.ts": ["node:buffer"],
+  // Fingerprints are functions of the key.
+  "core/codec/openpgp-key.ts": ["node:buffer", "node:crypto"],
+  "core/codec/ssh-key.ts": ["node:buffer", "node:crypto"],
   "core/render/secret-data.ts": ["node:buffer"],
 };
 

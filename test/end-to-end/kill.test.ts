@@ -24,7 +24,7 @@ import {
 } from "./small-fleet.ts";
 
 /** `KILLS=50 SEED=7 npx vitest run test/end-to-end/kill.test.ts` does it at length, and says where the kills fell. */
-const kills = Number(process.env["KILLS"] ?? 3);
+const kills = Number(process.env["KILLS"] ?? 2);
 const seed = Number(process.env["SEED"] ?? 1);
 
 const shared = { group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRole" };

@@ -116,7 +116,7 @@ await describeKubernetes("a staged run over three whole clusters", "control plan
       stage.hub.push("Version 2");
       await begin("second");
       await approve("second");
-      const text = await described("second", /nothing new starts/);
+      const text = await described("second", /^second: Stuck/);
       expect(text).toMatch(/^second: Stuck: stage canary /);
       expect(text).toMatch(/canary-1: failed; began/);
       expect(text).toMatch(/Deployment shop\/web: .*: 1 of 1 replicas are available, 1 updated, 1 unavailable/);

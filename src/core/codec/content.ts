@@ -123,6 +123,8 @@ function rulesOf({ schema, scope }: Kind, value: JsonObject): readonly Remark[] 
       return confirmationRemarks(value);
     case "Approval":
       return approvalRemarks(written<WrittenApproval>(value));
+    case "Trust":
+      return [strayTrust];
     case null:
       return [];
   }
@@ -150,10 +152,14 @@ function contentOf({ schema, scope }: Kind, value: JsonObject): Content {
       return { kind: "confirmation", digest: confirmedDigest(value) };
     case "Approval":
       return { kind: "approval", approval: approvalOf(written<WrittenApproval>(value)) };
+    case "Trust":
     case null:
       return { kind: "later" };
   }
 }
+
+/** What is trusted is read from one file, and not as an object among others. */
+const strayTrust = error("FLT1350", ["kind"], "a Trust is read from trust/root.yaml only", "move it there");
 
 function unknownVersion({ group, kind, versions }: Kind, { version }: VersionedId): Remark {
   const fix = `use ${versions.map((it) => `${group}/${it}`).join(" or ")}`;

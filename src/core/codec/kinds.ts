@@ -66,6 +66,7 @@ const ownKinds: readonly Row[] = [
   ["Fleet", "Cluster", ["v1alpha1"], "Fleet"],
   ["DeletionConfirmation", "Cluster", ["v1alpha1"], "DeletionConfirmation"],
   ["Approval", "Cluster", ["v1alpha1"], "Approval"],
+  ["Trust", "Cluster", ["v1alpha1"], "Trust"],
 ];
 
 const rows = (group: string, table: readonly Row[]): readonly Kind[] =>

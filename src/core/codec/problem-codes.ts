@@ -1,7 +1,8 @@
 /**
  * Every code a Problem may carry, with what it stands for. Codes are stable: a meaning never moves to another code.
  *
- * FLT10xx text and YAML, FLT11xx files and paths, FLT13xx our own kinds, FLT14xx plain objects, FLT15xx what does not
+ * FLT10xx text and YAML, FLT11xx files and paths, FLT12xx who may
+ * approve what (FLT1201 … FLT1222 are `core/trust`'s), FLT13xx our own kinds, FLT14xx plain objects, FLT15xx what does not
  * belong in a repository, FLT19xx what is recognised and not supported yet (`security.md` §4.2).
  */
 export const problemCodes = {
@@ -35,6 +36,17 @@ export const problemCodes = {
   FLT1104: "two paths that are one on some systems",
   FLT1105: "a pointer to a large file instead of its content",
   FLT1110: "a root without any object",
+  FLT1223: "more people asked for than there are",
+  FLT1224: "a moment that is none",
+  FLT1226: "a weak key",
+  FLT1227: "a malformed key, or one of an unknown kind",
+  FLT1228: "a key that occurs twice",
+  FLT1229: "a private key in the repository",
+  FLT1230: "a name of nobody",
+  FLT1231: "a machine where a person is wanted",
+  FLT1232: "somebody without any key",
+  FLT1233: "a wildcard or an option where a name or a key is wanted",
+  FLT1234: "a trust file that is more than one document, or too large",
   FLT1300: "a required field is missing",
   FLT1301: "an unknown field, kind or version",
   FLT1302: "a value of the wrong type or out of range",

@@ -12,6 +12,7 @@ import clusterStagedUpdateStrategy from "../../../schemas/cluster-staged-update-
 import deletionConfirmation from "../../../schemas/deletion-confirmation.json" with { type: "json" };
 import fleet from "../../../schemas/fleet.json" with { type: "json" };
 import memberCluster from "../../../schemas/member-cluster.json" with { type: "json" };
+import trust from "../../../schemas/trust.json" with { type: "json" };
 
 /** Kinds with a JSON Schema: those that Flotilla reads. A namespaced variant has that of its cluster-scoped one. */
 export type KindName =
@@ -24,7 +25,8 @@ export type KindName =
   | "ClusterResourcePlacementDisruptionBudget"
   | "Fleet"
   | "DeletionConfirmation"
-  | "Approval";
+  | "Approval"
+  | "Trust";
 
 /** The schemas by kind: what editors complete from, what documentation is made of, and what files are checked with. */
 export const schemas: Readonly<Record<KindName, object>> = {
@@ -38,6 +40,7 @@ export const schemas: Readonly<Record<KindName, object>> = {
   Fleet: fleet,
   DeletionConfirmation: deletionConfirmation,
   Approval: approval,
+  Trust: trust,
 };
 
 /** How validators are made of the schemas, at run time as well as ahead of it. Without ajv's words: ours are shown. */

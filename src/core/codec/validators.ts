@@ -28,6 +28,7 @@ export const validators: Readonly<Record<KindName, Validate>> = {
   Fleet: lazily("Fleet"),
   DeletionConfirmation: lazily("DeletionConfirmation"),
   Approval: lazily("Approval"),
+  Trust: lazily("Trust"),
 };
 
 function lazily(kind: KindName): Validate {

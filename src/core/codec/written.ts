@@ -194,3 +194,46 @@ export interface WrittenFleet {
     readonly approvals?: { readonly unsigned?: "allow" | "deny" };
   };
 }
+
+/** Who may approve what, as `trust/root.yaml` has it. */
+export interface WrittenTrust {
+  readonly spec: {
+    readonly version: number;
+    readonly previous?: string;
+    readonly expires: string;
+    readonly threshold: number;
+    readonly roots: readonly string[];
+    readonly principals: Readonly<Record<string, WrittenPrincipal>>;
+    readonly approvals?: readonly WrittenApprovalRule[];
+    readonly protectedTargets?: readonly WrittenTarget[];
+    readonly revocations?: readonly { readonly key: string; readonly kind: "retired" | "compromised" }[];
+  };
+}
+
+export interface WrittenPrincipal {
+  readonly human: boolean;
+  readonly keys?: readonly string[];
+  readonly authorities?: readonly string[];
+  readonly openpgp?: readonly string[];
+  readonly forge?: Readonly<Record<string, string>>;
+}
+
+/** What rules of both kinds say about who approves. */
+export interface WrittenVoters {
+  readonly principals: readonly string[];
+  readonly minimum?: number;
+  readonly accept?: readonly ("commit" | "detached" | "forge")[];
+}
+
+export interface WrittenApprovalRule extends WrittenVoters {
+  readonly placements: readonly string[];
+  readonly stages: readonly string[];
+  readonly fourEyes?: boolean;
+  readonly unsignedChanges?: "deny" | "oneMore" | "allow";
+  readonly maxAge?: string;
+}
+
+export interface WrittenTarget extends WrittenVoters {
+  readonly clusters: readonly string[];
+  readonly namespaces: readonly string[];
+}

@@ -10,7 +10,7 @@ import { lostIdentities } from "./same-ledger.ts";
 import { Storm } from "./storm.ts";
 
 const one = process.env["SEED"];
-const count = Number(process.env["STORMS"] ?? 40);
+const count = Number(process.env["STORMS"] ?? 30);
 const seeds = one === undefined ? Array.from({ length: count }, (_, at) => at + 1) : [Number(one)];
 const steps = 25;
 

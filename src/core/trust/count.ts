@@ -1,0 +1,126 @@
+import type { ApprovalFile } from "../model/approval-file.ts";
+import type { ApprovalRule, Judgement, Proof, Trust } from "../model/trust.ts";
+import { compareText, type Digest, type Instant, instantText } from "../model/value.ts";
+import type { DenialCode } from "./denial.ts";
+import { type Authors, neededBy, objectionOf, type Voice } from "./rules.ts";
+import { revokedBy } from "./signer.ts";
+
+/** An approval file and what became of it. */
+export interface JudgedAnswer {
+  readonly file: ApprovalFile;
+  readonly judgement: Judgement;
+}
+
+/** Everything that decides whether a gate opens. */
+export interface GateScene {
+  /** Of the open request: answers to others are not counted. */
+  readonly digest: Digest;
+  readonly requestedAt: Instant;
+  readonly authors: Authors;
+  /** All that have to be met, as `rulesFor` gives them. */
+  readonly rules: readonly ApprovalRule[];
+  readonly answers: readonly JudgedAnswer[];
+  /** As accepted now: what it revokes as compromised does not count, and once expired nothing does. */
+  readonly trust: Pick<Trust, "expires" | "revocations">;
+  readonly now: Instant;
+}
+
+/** Somebody who approved, and counts. */
+export interface CountedApproval {
+  readonly file: ApprovalFile;
+  readonly principal: string;
+  readonly proofs: readonly Proof[];
+  readonly at: Instant;
+}
+
+/** A rule that is not met yet. */
+export interface Missing {
+  readonly rule: ApprovalRule;
+  /** Who approved so far, by name. */
+  readonly have: readonly string[];
+  readonly need: number;
+  /** Who else could, by name. Fewer than are missing: the rule cannot be met. */
+  readonly mayApprove: readonly string[];
+}
+
+export type GateVerdict =
+  /** Each person once, in the order of their names. */
+  | { readonly kind: "approved"; readonly approvals: readonly CountedApproval[] }
+  | { readonly kind: "rejected"; readonly by: string; readonly comment: string; readonly path: string }
+  | {
+      readonly kind: "waiting";
+      /** Empty where nothing that people say could open it now. */
+      readonly missing: readonly Missing[];
+      readonly code: DenialCode;
+      readonly because: string;
+    };
+
+/**
+ * Counts the answers to one request (`security.md` §2.4, 9; T-06, T-20, B-57): different people, not keys or files.
+ *
+ * One rejection by anybody who could have approved outweighs all approvals. Who revokes takes back every approval of
+ * his to this request, the ones that come later too. Without a rule nobody can open the gate.
+ */
+export function gateVerdict(scene: GateScene): GateVerdict {
+  const { rules, trust, now } = scene;
+  if (now >= trust.expires)
+    return closed("FLT1216", `trust/root.yaml expired at ${instantText(trust.expires)}; sign a new version of it`);
+  if (rules.length === 0) return closed("FLT1214", "no rule of trust/root.yaml says who may approve this; add one");
+  const voices = voicesOf(scene);
+  const rejection = voices.find((it) => it.decision === "Reject");
+  if (rejection !== undefined) {
+    const { principal, comment, path } = rejection.file;
+    return { kind: "rejected", by: principal, comment, path };
+  }
+  const revokers = new Set(voices.filter((it) => it.decision === "Revoke").map((it) => it.file.principal));
+  const approvals = voices.filter((it) => it.decision === "Approve" && !revokers.has(it.file.principal));
+  const missing = rules.flatMap((it) => missingOf(it, approvals, revokers, scene.authors));
+  if (missing.length === 0) return approvedBy(approvals);
+  return { kind: "waiting", missing, code: "FLT1206", because: missing.map(wordsOf).join("; ") };
+}
+
+const closed = (code: DenialCode, because: string): GateVerdict => ({ kind: "waiting", missing: [], code, because });
+
+interface FiledVoice extends Voice {
+  readonly file: ApprovalFile;
+}
+
+/** What counts for some rule, by name and path: to this request, and by no key that was compromised meanwhile. */
+function voicesOf({ digest, requestedAt, authors, rules, answers, trust }: GateScene): readonly FiledVoice[] {
+  const voices = answers.flatMap(({ file, judgement }): readonly FiledVoice[] => {
+    if (judgement.kind === "denied" || file.digest !== digest || file.principal !== judgement.principal) return [];
+    const proofs = judgement.proofs.filter((it) => revokedBy(trust.revocations, it.key)?.kind !== "compromised");
+    const voice = { decision: file.decision, judgement: { ...judgement, proofs }, authors, requestedAt, file };
+    return rules.some((it) => objectionOf(it, voice) === null) ? [voice] : [];
+  });
+  return voices.sort(
+    (a, b) => compareText(a.file.principal, b.file.principal) || compareText(a.file.path, b.file.path),
+  );
+}
+
+function missingOf(
+  rule: ApprovalRule,
+  approvals: readonly FiledVoice[],
+  revokers: ReadonlySet<string>,
+  authors: Authors,
+): readonly Missing[] {
+  const have = [...new Set(approvals.filter((it) => objectionOf(rule, it) === null).map((it) => it.file.principal))];
+  const need = neededBy(rule, authors);
+  const isAuthor = (name: string): boolean => rule.fourEyes && authors.principals.includes(name);
+  const isOut = rule.fourEyes && rule.unsignedChanges === "deny" && authors.unknown > 0;
+  const others = rule.principals.filter((it) => !have.includes(it) && !revokers.has(it) && !isAuthor(it));
+  return have.length >= need ? [] : [{ rule, have, need, mayApprove: isOut ? [] : others.sort(compareText) }];
+}
+
+function wordsOf({ rule, have, need, mayApprove }: Missing): string {
+  const stage = `${rule.placements.join(", ")} / ${rule.stages.join(", ")}`;
+  const count = `${have.length} of ${need} approvals for ${stage}`;
+  if (mayApprove.length >= need - have.length) return `${count}; ${mayApprove.join(", ")} may approve`;
+  return `${count}, and too few are left who may approve; change the rule in trust/root.yaml, or who made the change`;
+}
+
+function approvedBy(voices: readonly FiledVoice[]): GateVerdict {
+  const first = voices.filter((it, at) => voices[at - 1]?.file.principal !== it.file.principal);
+  const approvals = first.map(({ file, judgement: { principal, proofs, at } }) => ({ file, principal, proofs, at }));
+  return { kind: "approved", approvals };
+}

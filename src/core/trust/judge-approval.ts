@@ -1,0 +1,199 @@
+import type { ApprovalFile } from "../model/approval-file.ts";
+import type { CommitFact, SignatureFact } from "../model/signature.ts";
+import type { Denial, Judgement, Proof, Trust } from "../model/trust.ts";
+import type { BlobId, Digest, Instant } from "../model/value.ts";
+import { denied } from "./denial.ts";
+import { type RequestSubject, rulesFor } from "./protected.ts";
+import { type Authors, objectionOf } from "./rules.ts";
+import { type Signer, signerOf } from "./signer.ts";
+
+/** What an SSH signature inside of an approval is made for; Git's own on commits. */
+export const approvalNamespace = "flotilla-approval-v1";
+const commitNamespace = "git";
+
+/** A request that is open: what it asks, and about what. */
+export interface OpenRequest extends RequestSubject {
+  readonly digest: Digest;
+  readonly requestedAt: Instant;
+  readonly authors: Authors;
+}
+
+/**
+ * A review on a forge that is all of `security.md` §2.4.1: merged, of the head that was merged, not dismissed, by
+ * neither the author nor who pushed last, under rules that nobody bypassed. Whoever makes the fact vouches for that.
+ */
+export interface ForgeReview {
+  readonly forge: string;
+  /** The number of the account that reviewed. */
+  readonly account: string;
+  /** The file as it was reviewed. */
+  readonly blob: BlobId;
+}
+
+/** Everything that one approval file is judged by. */
+export interface ApprovalScene {
+  readonly file: ApprovalFile;
+  /** All approvals of the commit: says whose the other files are that came with this one. */
+  readonly files: readonly ApprovalFile[];
+  /** The commits whose blob at the path is this one, while no parent has it. */
+  readonly introducers: readonly CommitFact[];
+  /** The signature inside the file, over what it says; null when there is none. */
+  readonly detached: SignatureFact | null;
+  /** Null when nobody asked the forge, or it has nothing to say. */
+  readonly review: ForgeReview | null;
+  /** The open request that has the file's digest; null when none has. */
+  readonly request: OpenRequest | null;
+  /** As accepted before the commit that brought the file: what came with it decides nothing (T-08). */
+  readonly trust: Trust;
+  /** When we saw the file first. */
+  readonly now: Instant;
+}
+
+/**
+ * Judges one approval file, once and for good (`security.md` §2.4, 3–10, 12 and 13; `RULINGS.md` B 22).
+ *
+ * It counts when somebody whom the trust file names for the stage proves that he wrote it, over the digest of what is
+ * asked right now. Every doubt denies: no fact is taken for granted that is not given.
+ */
+export function judgeApproval(scene: ApprovalScene): Judgement {
+  const { file, request, trust, now } = scene;
+  if (request === null || request.digest !== file.digest) return noRequest(file);
+  if (now >= trust.expires)
+    return denied("FLT1216", "trust/root.yaml has expired; sign a new version of it, then approve again");
+  const carried = carrierObjection(scene);
+  if (carried !== null) return carried;
+  const proofs = proofsOf(scene);
+  if ("kind" in proofs) return proofs;
+  const judgement = { kind: "counts", principal: file.principal, proofs, at: now } as const;
+  const rules = rulesFor(trust, request);
+  if (rules.length === 0) return noRule(request);
+  const { authors, requestedAt } = request;
+  const objections = rules.map((it) => objectionOf(it, { decision: file.decision, judgement, authors, requestedAt }));
+  // One rule that takes it is enough here; whether all are met is for the count to say.
+  return objections.includes(null) ? judgement : (telling(objections) ?? noRule(request));
+}
+
+/** Among several objections, the one that is about more than not being asked. */
+const telling = (objections: readonly (Denial | null)[]): Denial | null =>
+  objections.find((it) => it?.code !== "FLT1214") ?? objections[0] ?? null;
+
+const noRequest = ({ path }: ApprovalFile): Denial =>
+  denied("FLT1201", `${path} answers no request that is open; ${answerOpen}`);
+
+const answerOpen = "answer the one that flotilla describe run shows, in a new file";
+
+const noRule = ({ placement, stage }: OpenRequest): Denial =>
+  denied("FLT1214", `no rule of trust/root.yaml says who may approve ${subject(placement, stage)}; add one`);
+
+const subject = (placement: string, stage: string | null): string =>
+  stage === null ? `a change of ${placement}` : `stage ${stage} of ${placement}`;
+
+/** What is wrong with the way in which the file came, whatever it proves: one commit adds it, once (T-05, T-11). */
+function carrierObjection({ file, introducers }: ApprovalScene): Denial | null {
+  const fix = "write a new file";
+  const [introducer, again] = introducers;
+  if (introducer === undefined) return denied("FLT1211", `no commit is known that added ${file.path}; ${fix}`);
+  const short = introducer.commit.slice(0, 12);
+  const merge = introducers.find((it) => it.parents.length > 1);
+  if (merge !== undefined)
+    return denied("FLT1208", `merge ${merge.commit.slice(0, 12)} itself adds ${file.path}; commit it on its own`);
+  if (again !== undefined) return denied("FLT1211", `${file.path} was put there more than once; ${fix}`);
+  const own = introducer.changes.filter((it) => it.path === file.path);
+  if (own.length !== 1 || own.some((it) => it.after !== file.blob))
+    return denied("FLT1211", `commit ${short} does not add ${file.path} as it is now; ${fix}`);
+  if (own.some((it) => it.before !== null))
+    return denied("FLT1211", `commit ${short} changes ${file.path}; an approval is written once: ${fix}`);
+  return null;
+}
+
+/**
+ * All proofs of who wrote the file, or why there is none.
+ *
+ * A signature inside the file has to be right if it is there. The commit's own may fail where there is another proof:
+ * squash and rebase lose it (`security.md` §2.4.1).
+ */
+function proofsOf(scene: ApprovalScene): readonly Proof[] | Denial {
+  const { detached, file } = scene;
+  const isSigned = detached !== null && detached.kind !== "unsigned";
+  const inFile = isSigned ? proofOf(signerOf(detached, signing(scene, file.path)), file) : null;
+  if (inFile !== null && "kind" in inFile) return inFile;
+  const byCommit = commitProof(scene);
+  const byForge = forgeProof(scene);
+  const proofs: Proof[] = [];
+  if (!("kind" in byCommit)) proofs.push({ evidence: "commit", ...byCommit });
+  if (inFile !== null) proofs.push({ evidence: "detached", ...inFile });
+  if (byForge !== null && !("kind" in byForge)) proofs.push({ evidence: "forge", ...byForge });
+  if (proofs.length > 0) return proofs;
+  return byForge !== null && "kind" in byForge ? byForge : unproven(byCommit, scene);
+}
+
+type Key = Pick<Proof, "key">;
+
+/** Why nothing proves it: what is wrong with the commit, and that nobody asks a forge yet where the rules would. */
+function unproven(byCommit: Key | Denial, { trust, request, review, file }: ApprovalScene): Denial {
+  const denial = "kind" in byCommit ? byCommit : denied("FLT1209", `nothing proves who wrote ${file.path}`);
+  const rules = request === null ? [] : rulesFor(trust, request);
+  if (review !== null || !rules.some((it) => it.accept.includes("forge"))) return denial;
+  return { ...denial, because: `${denial.because} (reviews on a forge are not built yet)` };
+}
+
+const signing = ({ trust, now }: ApprovalScene, what: string) => ({ trust, namespace: approvalNamespace, what, now });
+
+/** The commit that added the file: signed by the one who answers, and it does nothing else (B-58; T-13, T-19). */
+function commitProof(scene: ApprovalScene): Key | Denial {
+  const [introducer] = scene.introducers;
+  if (introducer === undefined) return denied("FLT1211", `no commit is known that added ${scene.file.path}`);
+  const what = `commit ${introducer.commit.slice(0, 12)}`;
+  const proof = proofOf(
+    signerOf(introducer.signature, { ...signing(scene, what), namespace: commitNamespace }),
+    scene.file,
+  );
+  return "kind" in proof ? proof : (companyObjection(introducer, scene) ?? proof);
+}
+
+/** Whose key made it: of the principal who is named in the file, and a person. */
+function proofOf(signer: Signer | Denial, file: ApprovalFile): Key | Denial {
+  if (signer.kind === "denied") return signer;
+  const { principal, key } = signer;
+  if (!principal.isHuman) return principal.name === file.principal ? machine(file) : forgeKey(principal.name);
+  if (principal.name !== file.principal) {
+    const fix = "everybody answers in his own name";
+    return denied("FLT1204", `${file.path} speaks for ${file.principal} and is signed by ${principal.name}; ${fix}`);
+  }
+  return { key };
+}
+
+const machine = ({ principal }: ApprovalFile): Denial =>
+  denied("FLT1218", `${principal} is a machine; people alone approve`);
+
+const forgeKey = (name: string): Denial =>
+  denied("FLT1209", `signed by ${name}, which is no person: whoever may write can make it sign; ${signYourself}`);
+
+const signYourself = "use flotilla approve, which signs as you";
+
+/** What else the commit does: it may add approvals of the same person, and nothing more. */
+function companyObjection({ commit, parents, changes }: CommitFact, { file, files }: ApprovalScene): Denial | null {
+  const no = (what: string): Denial =>
+    denied("FLT1207", `commit ${commit.slice(0, 12)} ${what}; commit approvals alone, each person his own`);
+  if (parents.length !== 1) return no("has no parent, so nobody knows what it adds");
+  for (const { path, before, after } of changes) {
+    if (path === file.path) continue;
+    if (!path.startsWith("approvals/")) return no(`touches ${path} as well`);
+    if (before !== null || after === null) return no(`changes or removes ${path} as well`);
+    const other = files.find((it) => it.path === path && it.blob === after);
+    if (other === undefined) return no(`adds ${path}, which is no approval now`);
+    if (other.principal !== file.principal) return no(`adds ${path} of ${other.principal} as well`);
+  }
+  return null;
+}
+
+/** A review by the account that the trust file lists for the one whom the file names; null where there is none. */
+function forgeProof({ file, review, trust }: ApprovalScene): Key | Denial | null {
+  if (review === null) return null;
+  const { forge, account, blob } = review;
+  const key = `${forge}:${account}`;
+  const principal = [...trust.principals.values()].find((it) => it.forgeIds.get(forge) === account);
+  if (blob !== file.blob) return denied("FLT1211", `${file.path} is not what ${key} reviewed; write a new file`);
+  if (principal === undefined) return denied("FLT1202", `trust/root.yaml lists ${key} for nobody`);
+  return proofOf({ kind: "signer", principal, key }, file);
+}

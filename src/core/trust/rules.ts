@@ -1,0 +1,60 @@
+import type { ApprovalFile } from "../model/approval-file.ts";
+import type { ApprovalRule, Denial, Judgement, Trust } from "../model/trust.ts";
+import { type Instant, later } from "../model/value.ts";
+import { denied } from "./denial.ts";
+import { matchesAny } from "./pattern.ts";
+
+/** What four eyes look at: who changed what is to be approved (`security.md` §2.4, 8). */
+export interface Authors {
+  /** By signature: who says that he wrote something proves nothing by it. */
+  readonly principals: readonly string[];
+  /** How many changes nobody signed. */
+  readonly unknown: number;
+}
+
+/** What a judged answer says, and what it is held against. */
+export interface Voice {
+  readonly decision: ApprovalFile["decision"];
+  readonly judgement: Judgement & { readonly kind: "counts" };
+  readonly authors: Authors;
+  readonly requestedAt: Instant;
+}
+
+/**
+ * The rules that a stage of a placement has to meet, all of them, in the order of the file.
+ *
+ * None is no permission: a gate that no rule matches stays closed (`security.md` §1.1, gittuf).
+ */
+export const requiredBy = (
+  trust: Pick<Trust, "approvals">,
+  placement: string,
+  stage: string,
+): readonly ApprovalRule[] =>
+  trust.approvals.filter((it) => matchesAny(it.placements, placement) && matchesAny(it.stages, stage));
+
+/**
+ * Says why a rule does not take an answer; null when it does (`security.md` §2.4, 7, 8 and 10).
+ *
+ * Who stops something is not held to four eyes, nor to a time: that a rollout stops is safe.
+ */
+export function objectionOf(rule: ApprovalRule, { decision, judgement, authors, requestedAt }: Voice): Denial | null {
+  const { principal, proofs, at } = judgement;
+  if (!rule.principals.includes(principal))
+    return denied("FLT1214", `${principal} may not approve this stage; ${rule.principals.join(", ")} may`);
+  if (!proofs.some((it) => rule.accept.includes(it.evidence))) {
+    const given = proofs.map((it) => it.evidence).join(", ");
+    return denied("FLT1219", `given as ${given}; this stage accepts ${rule.accept.join(", ")}`);
+  }
+  if (decision !== "Approve") return null;
+  if (at > later(requestedAt, rule.maxAge))
+    return denied("FLT1215", "the request stood unanswered for too long; create the run again");
+  if (!rule.fourEyes) return null;
+  if (authors.principals.includes(principal))
+    return denied("FLT1205", `four eyes: ${principal} signed a change that this would roll out; ask somebody else`);
+  if (authors.unknown === 0 || rule.unsignedChanges !== "deny") return null;
+  return denied("FLT1205", `four eyes: ${authors.unknown} of the changes are signed by nobody, so anybody may be one`);
+}
+
+/** How many different people a rule asks for, given what nobody signed (T-07). Never nobody. */
+export const neededBy = ({ minimum, fourEyes, unsignedChanges }: ApprovalRule, { unknown }: Authors): number =>
+  Math.max(1, minimum) + (fourEyes && unsignedChanges === "oneMore" && unknown > 0 ? 1 : 0);

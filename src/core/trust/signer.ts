@@ -1,0 +1,104 @@
+import type { SignatureFact, SignatureFlaw, SshCertificate } from "../model/signature.ts";
+import type { Denial, Principal, Revocation, Trust } from "../model/trust.ts";
+import { type Instant, instantText } from "../model/value.ts";
+import { type DenialCode, denied } from "./denial.ts";
+
+/** Whose signature it is. */
+export interface Signer {
+  readonly kind: "signer";
+  readonly principal: Principal;
+  /** The fingerprint of the key that signed. */
+  readonly key: string;
+}
+
+/** What a signature is held against. */
+export interface SignerScene {
+  readonly trust: Pick<Trust, "principals" | "revocations">;
+  /** What an SSH signature has to be made for: `git` on commits. OpenPGP has nothing of the kind. */
+  readonly namespace: string;
+  /** What is signed, for the words. */
+  readonly what: string;
+  /** When we saw it first. What the signature says about time proves nothing (T-14). */
+  readonly now: Instant;
+}
+
+/**
+ * Says which principal made a signature, or why nobody did that counts (`security.md` §2.4, 5 and 6).
+ *
+ * A key that is listed speaks for its owner; one that is not, for whom the certificate names, if its authority is listed
+ * for him. A revoked key or authority speaks for nobody, whatever else holds.
+ */
+export function signerOf(fact: SignatureFact, scene: SignerScene): Signer | Denial {
+  switch (fact.kind) {
+    case "unsigned":
+      return denied("FLT1209", `${scene.what} carries no signature; answer with flotilla approve, which signs`);
+    case "rejected":
+      return denied(flawCodes[fact.code], `the signature of ${scene.what} proves nothing: ${fact.message}`);
+    case "ssh":
+      return sshSigner(fact, scene);
+    case "openpgp": {
+      const { fingerprint } = fact;
+      const revoked = revocationOf(scene, fingerprint, null);
+      if (revoked !== null) return revoked;
+      for (const principal of scene.trust.principals.values())
+        if (principal.openPgp.has(fingerprint)) return { kind: "signer", principal, key: fingerprint };
+      return unknownKey(scene, fingerprint);
+    }
+  }
+}
+
+const flawCodes: Readonly<Record<SignatureFlaw, DenialCode>> = {
+  Malformed: "FLT1217",
+  Mismatch: "FLT1217",
+  Weak: "FLT1217",
+  Unsupported: "FLT1217",
+  UnknownKey: "FLT1202",
+  Revoked: "FLT1203",
+  Expired: "FLT1203",
+  Ambiguous: "FLT1217",
+};
+
+function sshSigner(fact: SignatureFact & { readonly kind: "ssh" }, scene: SignerScene): Signer | Denial {
+  const { fingerprint, namespace, certificate } = fact;
+  if (namespace !== scene.namespace) {
+    const made = `was made for ${JSON.stringify(namespace)}, not for ${JSON.stringify(scene.namespace)}`;
+    return denied("FLT1210", `the signature of ${scene.what} ${made}; sign it anew`);
+  }
+  const revoked = revocationOf(scene, fingerprint, certificate);
+  if (revoked !== null) return revoked;
+  for (const principal of scene.trust.principals.values())
+    if (principal.sshKeys.includes(fingerprint)) return { kind: "signer", principal, key: fingerprint };
+  return certificate === null ? unknownKey(scene, fingerprint) : certified(fingerprint, certificate, scene);
+}
+
+/** Whom a certificate names, among those for whom its authority is listed: one person, now, and by name. */
+function certified(key: string, certificate: SshCertificate, scene: SignerScene): Signer | Denial {
+  const { authority, principals, validAfter, validBefore } = certificate;
+  const named = [...scene.trust.principals.values()].filter(
+    (it) => it.sshAuthorities.includes(authority) && principals.includes(it.name),
+  );
+  const [principal] = named;
+  if (principal === undefined)
+    return denied("FLT1202", `trust/root.yaml lists neither ${key} nor anybody whom its certificate names`);
+  if (named.length > 1)
+    return denied("FLT1202", `the certificate of ${key} names several people; sign with one that names you alone`);
+  if (scene.now < validAfter)
+    return denied("FLT1203", `the certificate of ${key} is valid only from ${instantText(validAfter)} on`);
+  if (validBefore !== null && scene.now >= validBefore)
+    return denied("FLT1203", `the certificate of ${key} was valid until ${instantText(validBefore)}; renew it`);
+  return { kind: "signer", principal, key };
+}
+
+function revocationOf({ trust, what }: SignerScene, key: string, certificate: SshCertificate | null): Denial | null {
+  const { revocations } = trust;
+  const found = revokedBy(revocations, key) ?? revokedBy(revocations, certificate?.authority ?? null);
+  if (found === null) return null;
+  return denied("FLT1203", `${what} is signed with ${found.key}, which is ${found.kind}; sign with another key`);
+}
+
+/** The revocation of a key, if there is one. */
+export const revokedBy = (revocations: readonly Revocation[], key: string | null): Revocation | null =>
+  revocations.find((it) => it.key === key) ?? null;
+
+const unknownKey = ({ what }: SignerScene, key: string): Denial =>
+  denied("FLT1202", `${what} is signed with ${key}, which trust/root.yaml lists for nobody`);

@@ -1,0 +1,91 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import type { Commit } from "../../core/model/value.ts";
+import { type Header, headersOf } from "./commit-headers.ts";
+import { Flawed, orRejected, type Rejected } from "./flawed.ts";
+
+/** A commit taken apart. Everything in it comes from the same bytes that its signature is over. */
+export interface CommitBytes {
+  readonly kind: "commit";
+  readonly tree: string;
+  readonly parents: readonly Commit[];
+  readonly author: CommitPerson;
+  readonly committer: CommitPerson;
+  /** Read as UTF-8, whatever `encoding` says: for people to look at. */
+  readonly message: string;
+  /** The bytes that were signed: all of them but the `gpgsig` header and its continuation lines. */
+  readonly payload: Uint8Array;
+  /** The value of `gpgsig`, as git hands it to whoever verifies; null without one. */
+  readonly signature: Uint8Array | null;
+  /** There is a `gpgsig-sha256`. Git leaves it out of what it verifies, so nobody vouches for it. */
+  readonly hasForeignSignature: boolean;
+}
+
+/** Somebody, by the commit's own words; `seconds` since the epoch are theirs too, and prove nothing. */
+export interface CommitPerson {
+  readonly name: string;
+  readonly email: string;
+  readonly seconds: number;
+  readonly zone: string;
+}
+
+const mostBytes = 64 * 1024;
+const mostParents = 16;
+
+/**
+ * Takes the content of a commit object apart (without the `commit <size>` that git puts before it), byte by byte.
+ *
+ * Stricter than git, which takes the first of several trees, and leaves headers that it does not know alone: whatever
+ * two programs could read differently is refused (`security.md` §2.4, 2; T-16, B-37, B-38). Nobody else may say what was
+ * signed: a library that rebuilds it from the parsed commit accepts one with another message (`libs.md` §0).
+ */
+export const commitBytes = (raw: Uint8Array): CommitBytes | Rejected => orRejected(() => read(raw));
+
+/** The id that git gives to a commit of these bytes. What was fetched under another id is not that commit. */
+export const commitId = (raw: Uint8Array): Commit =>
+  createHash("sha1").update(`commit ${raw.length}\0`).update(raw).digest("hex") as Commit;
+
+function read(raw: Uint8Array): CommitBytes {
+  if (raw.length > mostBytes) throw new Flawed("Malformed", `the commit is larger than ${mostBytes} bytes`);
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  if (bytes.includes(0)) throw new Flawed("Malformed", "the commit has a zero byte in it");
+  const { headers, end } = headersOf(bytes);
+  const parents = headers.filter((it) => it.name === "parent");
+  if (parents.length > mostParents) throw new Flawed("Malformed", `the commit has more than ${mostParents} parents`);
+  const [tree, author, committer] = ["tree", "author", "committer"].map((name) => headerValue(headers, name));
+  const signature = headers.find((it) => it.name === "gpgsig");
+  return {
+    kind: "commit",
+    tree: idOf(tree ?? ""),
+    parents: parents.map((it) => idOf(it.value) as Commit),
+    author: personOf(author ?? ""),
+    committer: personOf(committer ?? ""),
+    message: bytes.toString("utf8", end + 1),
+    payload:
+      signature === undefined
+        ? bytes
+        : Buffer.concat([bytes.subarray(0, signature.start), bytes.subarray(signature.end)]),
+    signature: signature === undefined ? null : Buffer.from(`${signature.value}\n`, "latin1"),
+    hasForeignSignature: headers.some((it) => it.name === "gpgsig-sha256"),
+  };
+}
+
+const headerValue = (headers: readonly Header[], name: string): string =>
+  headers.find((it) => it.name === name)?.value ?? "";
+
+function idOf(value: string): string {
+  if (!/^[0-9a-f]{40}$/.test(value))
+    throw new Flawed("Malformed", "the commit names an object by something else than its id");
+  return value;
+}
+
+/** `NAME <EMAIL> SECONDS ZONE`, as `git fsck` wants it. */
+function personOf(value: string): CommitPerson {
+  const match = /^([^<>]*) <([^<>]*)> (0|[1-9][0-9]{0,14}) ([+-][0-9]{4})$/.exec(value);
+  if (match === null)
+    throw new Flawed("Malformed", "the commit's author or committer is not NAME <EMAIL> SECONDS ZONE");
+  const [, name = "", email = "", seconds = "", zone = ""] = match;
+  return { name: fromLatin1(name), email: fromLatin1(email), seconds: Number(seconds), zone };
+}
+
+const fromLatin1 = (text: string): string => Buffer.from(text, "latin1").toString("utf8");

@@ -1,0 +1,33 @@
+import type { SignatureFact, SignatureFlaw } from "../../core/model/signature.ts";
+
+/** A signature that nothing can be read from. */
+export type Rejected = Extract<SignatureFact, { readonly kind: "rejected" }>;
+
+/**
+ * Ends the reading of a signature: every parser here throws it, and the doors of the room turn it into a fact. It never
+ * leaves `shell/signature`.
+ */
+export class Flawed extends Error {
+  override readonly name = "Flawed";
+  readonly code: SignatureFlaw;
+
+  constructor(code: SignatureFlaw, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Whatever went wrong, as a fact. What was not foreseen is no proof either (`security.md` §2.4, 13). */
+export function rejectionOf(error: unknown): Rejected {
+  if (error instanceof Flawed) return { kind: "rejected", code: error.code, message: error.message };
+  return { kind: "rejected", code: "Malformed", message: "the signature cannot be read" };
+}
+
+/** What a reading gives, or why it gives nothing. */
+export function orRejected<T>(read: () => T): T | Rejected {
+  try {
+    return read();
+  } catch (error) {
+    return rejectionOf(error);
+  }
+}

@@ -1,0 +1,131 @@
+import { Buffer } from "node:buffer";
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import { base64Of } from "./armor.ts";
+import { Flawed, orRejected, type Rejected } from "./flawed.ts";
+import { type Wire, wireOf, wireString } from "./ssh-wire.ts";
+
+/** A public key that signatures can be checked with. */
+export interface SshKey {
+  readonly kind: "key";
+  /** As `ssh-keygen -l` says it: `SHA256:` and base64 without padding. */
+  readonly fingerprint: string;
+  readonly keyType: string;
+  /** Of RSA keys, how long they are; null where the type says it. */
+  readonly bits: number | null;
+  readonly object: KeyObject;
+  /** Of a key that lives in hardware: what its signatures are bound to (`ssh:`). */
+  readonly application: Buffer | null;
+}
+
+/**
+ * The key of one line as in `id_ed25519.pub`: type, base64, and a comment that nobody reads. Options, as in
+ * `authorized_keys`, and certificates are refused.
+ */
+export function sshKeyOfLine(line: string): SshKey | Rejected {
+  return orRejected(() => {
+    const [, type, base64] = /^([a-z0-9@.-]+) ([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?\n?$/.exec(line) ?? [];
+    if (type === undefined || base64 === undefined) {
+      throw new Flawed("Malformed", "this is not a public key as in id_ed25519.pub: TYPE BASE64 COMMENT");
+    }
+    const key = sshKeyOf(base64Of(base64));
+    if (key.keyType !== type) throw new Flawed("Malformed", "the key is not of the type that stands before it");
+    return key;
+  });
+}
+
+/** The key of a blob, which is all of it. */
+export function sshKeyOf(blob: Buffer): SshKey {
+  const wire = wireOf(blob, "the public key");
+  const key = readSshKey(wire.text(), wire);
+  wire.end();
+  return key;
+}
+
+/** Reads the fields of a key of that type, where keys and certificates have them. */
+export function readSshKey(type: string, wire: Wire): SshKey {
+  const read = Object.hasOwn(readers, type) ? readers[type] : undefined;
+  if (read === undefined) throw new Flawed("Unsupported", "the key is of a kind that is not supported");
+  const { fields, jwk, ...more } = read(wire);
+  const blob = Buffer.concat([type, ...fields].map(wireString));
+  const fingerprint = `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`;
+  return { kind: "key", fingerprint, keyType: type, bits: null, application: null, ...more, object: objectOf(jwk) };
+}
+
+interface Fields {
+  readonly fields: readonly (Buffer | string)[];
+  readonly jwk: JsonWebKey;
+  readonly bits?: number;
+  readonly application?: Buffer;
+}
+
+const readers: Readonly<Record<string, (wire: Wire) => Fields>> = {
+  "ssh-ed25519": ed25519,
+  "sk-ssh-ed25519@openssh.com": (wire) => bound(ed25519(wire), wire),
+  "ecdsa-sha2-nistp256": (wire) => ecdsa(wire, "nistp256"),
+  "ecdsa-sha2-nistp384": (wire) => ecdsa(wire, "nistp384"),
+  "ecdsa-sha2-nistp521": (wire) => ecdsa(wire, "nistp521"),
+  "sk-ecdsa-sha2-nistp256@openssh.com": (wire) => bound(ecdsa(wire, "nistp256"), wire),
+  "ssh-rsa": rsa,
+  "ssh-dss": () => {
+    throw new Flawed("Weak", "DSA keys are too weak; use ssh-ed25519");
+  },
+};
+
+function ed25519(wire: Wire): Fields {
+  const point = wire.string();
+  if (point.length !== 32) throw new Flawed("Malformed", "an Ed25519 key has 32 bytes");
+  return { fields: [point], jwk: { kty: "OKP", crv: "Ed25519", x: point.toString("base64url") } };
+}
+
+const curves = {
+  nistp256: { crv: "P-256", size: 32 },
+  nistp384: { crv: "P-384", size: 48 },
+  nistp521: { crv: "P-521", size: 66 },
+} as const;
+
+function ecdsa(wire: Wire, name: keyof typeof curves): Fields {
+  const { crv, size } = curves[name];
+  const curve = wire.text();
+  const point = wire.string();
+  if (curve !== name || point.length !== 1 + 2 * size || point[0] !== 4) {
+    throw new Flawed("Malformed", `this is not a point of ${name}`);
+  }
+  const [x, y] = [point.subarray(1, 1 + size), point.subarray(1 + size)].map((it) => it.toString("base64url"));
+  return { fields: [curve, point], jwk: { kty: "EC", crv, x: x ?? "", y: y ?? "" } };
+}
+
+/** As OpenSSH: longer ones cost more time than they are worth. */
+const mostBits = 16_384;
+const leastBits = 2048;
+
+/** RSA. Stricter than OpenSSH 9.2, which takes 1024 bits, and any exponent. */
+function rsa(wire: Wire): Fields {
+  const [exponent, modulus] = [wire.positive(), wire.positive()];
+  const bits = modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24;
+  if (bits < leastBits) throw new Flawed("Weak", `RSA keys need at least ${leastBits} bits, and this one has ${bits}`);
+  if (bits > mostBits) throw new Flawed("Unsupported", `RSA keys of more than ${mostBits} bits are not supported`);
+  const isOdd = ((exponent.at(-1) ?? 0) & 1) === 1 && ((modulus.at(-1) ?? 0) & 1) === 1;
+  const isOne = exponent.length === 1 && exponent[0] === 1;
+  if (!isOdd || isOne || exponent.length > 4)
+    throw new Flawed("Weak", "the RSA key has an unusual exponent or modulus");
+  // Lengths as they were on the wire: a zero comes first where the top bit is set.
+  const fields = [exponent, modulus].map((it) => ((it[0] ?? 0) < 0x80 ? it : Buffer.concat([Buffer.alloc(1), it])));
+  return {
+    fields,
+    jwk: { kty: "RSA", e: exponent.toString("base64url"), n: modulus.toString("base64url") },
+    bits,
+  };
+}
+
+const bound = (key: Fields, wire: Wire): Fields => {
+  const application = wire.string();
+  return { ...key, fields: [...key.fields, application], application };
+};
+
+function objectOf(jwk: JsonWebKey): KeyObject {
+  try {
+    return createPublicKey({ key: jwk, format: "jwk" });
+  } catch {
+    throw new Flawed("Malformed", "the public key is none: its numbers do not fit together");
+  }
+}

@@ -1,0 +1,234 @@
+import { describe, expect, it } from "vitest";
+import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
+import type { Evidence, Judgement } from "../../../src/core/model/trust.ts";
+import type { DurationMs } from "../../../src/core/model/value.ts";
+import { type GateScene, gateVerdict, type JudgedAnswer } from "../../../src/core/trust/count.ts";
+import { requiredBy } from "../../../src/core/trust/rules.ts";
+import { approval, at, blob, day, digest, hour, path, rule, trust } from "./scene.ts";
+
+interface Told {
+  readonly key?: string;
+  readonly evidence?: Evidence;
+  readonly at?: number;
+  readonly file?: Partial<ApprovalFile>;
+}
+
+/** `ann`, `ann!` rejects, `ann~` revokes. */
+const answer = (word: string, told: Told = {}): JudgedAnswer => {
+  const name = word.replace(/[!~]$/, "");
+  const decision = word.endsWith("!") ? "Reject" : word.endsWith("~") ? "Revoke" : "Approve";
+  const proofs = [{ evidence: told.evidence ?? "commit", key: told.key ?? `SHA256:${name}` }] as const;
+  const judgement: Judgement = { kind: "counts", principal: name, proofs, at: at(told.at ?? hour) };
+  const file = approval({ path: path(word), blob: blob("a"), principal: name, decision, comment: word, ...told.file });
+  return { file, judgement };
+};
+
+const scene = (more: Partial<GateScene> = {}, ...words: readonly string[]): GateScene => ({
+  digest: digest("d"),
+  requestedAt: at(0),
+  authors: { principals: [], unknown: 0 },
+  rules: [rule({ minimum: 2 })],
+  answers: words.map((it) => answer(it)),
+  trust: trust(),
+  now: at(2 * hour),
+  ...more,
+});
+
+/** `approved ann bob`, `rejected carol`, `waiting 1/2 (ann): bob carol`. */
+function told(at: GateScene): string {
+  const verdict = gateVerdict(at);
+  switch (verdict.kind) {
+    case "approved":
+      return `approved ${verdict.approvals.map((it) => it.principal).join(" ")}`;
+    case "rejected":
+      return `rejected ${verdict.by}`;
+    case "waiting": {
+      const each = verdict.missing.map(
+        ({ have, need, mayApprove }) => `${have.length}/${need} (${have.join(" ")}): ${mayApprove.join(" ")}`,
+      );
+      return ["waiting", verdict.code, ...each].join(" ");
+    }
+  }
+}
+
+const denied = { kind: "denied", code: "FLT1202", because: "nobody's" } as const;
+const unsigned = (unsignedChanges: "deny" | "oneMore" | "allow", minimum = 1) => ({
+  authors: { principals: [], unknown: 1 },
+  rules: [rule({ minimum, unsignedChanges })],
+});
+
+describe("a gate", () => {
+  const rows: readonly (readonly [name: string, scene: GateScene, want: string])[] = [
+    ["waits for the first", scene(), "waiting FLT1206 0/2 (): ann bob carol"],
+    ["waits for one more", scene({}, "bob"), "waiting FLT1206 1/2 (bob): ann carol"],
+    ["opens by two people, in the order of their names", scene({}, "carol", "ann"), "approved ann carol"],
+    ["opens by three, and names them all", scene({}, "carol", "ann", "bob"), "approved ann bob carol"],
+    [
+      "B-57, T-06: counts two keys of one person once",
+      scene({ answers: [answer("ann"), answer("ann", { key: "SHA256:ann2", file: { path: path("again") } })] }),
+      "waiting FLT1206 1/2 (ann): bob carol",
+    ],
+    ["does not count who may not approve", scene({}, "ann", "dave"), "waiting FLT1206 1/2 (ann): bob carol"],
+    [
+      "does not count what was denied",
+      scene({ answers: [answer("ann"), { ...answer("bob"), judgement: denied }] }),
+      "waiting FLT1206 1/2 (ann): bob carol",
+    ],
+    [
+      "does not count answers to another request",
+      scene({ answers: [answer("ann"), answer("bob", { file: { digest: digest("e") } })] }),
+      "waiting FLT1206 1/2 (ann): bob carol",
+    ],
+    [
+      "does not count a name that was not proven",
+      scene({ answers: [answer("ann"), answer("bob", { file: { principal: "carol" } })] }),
+      "waiting FLT1206 1/2 (ann): bob carol",
+    ],
+    ["T-20: is closed by one rejection among approvals", scene({}, "ann", "bob", "carol!"), "rejected carol"],
+    ["T-20: is closed by who approved as well", scene({}, "ann", "ann!", "bob"), "rejected ann"],
+    [
+      "is closed by an author's rejection",
+      scene({ authors: { principals: ["carol"], unknown: 0 } }, "ann", "bob", "carol!"),
+      "rejected carol",
+    ],
+    ["is not closed by somebody who may not approve", scene({}, "ann", "bob", "dave!"), "approved ann bob"],
+    [
+      "is not closed by a rejection that was denied",
+      scene({ answers: [answer("ann"), answer("bob"), { ...answer("carol!"), judgement: denied }] }),
+      "approved ann bob",
+    ],
+    ["loses what is revoked", scene({}, "ann", "bob", "bob~"), "waiting FLT1206 1/2 (ann): carol"],
+    ["loses what is revoked by who gave it alone", scene({}, "ann", "bob", "carol~"), "approved ann bob"],
+    [
+      "does not count an author (four eyes)",
+      scene({ authors: { principals: ["ann"], unknown: 0 } }, "ann", "bob"),
+      "waiting FLT1206 1/2 (bob): carol",
+    ],
+    [
+      "counts an author where four eyes are not asked for",
+      scene(
+        { authors: { principals: ["ann"], unknown: 0 }, rules: [rule({ minimum: 2, fourEyes: false })] },
+        "ann",
+        "bob",
+      ),
+      "approved ann bob",
+    ],
+    [
+      "T-07: asks for one more where something is unsigned",
+      scene(unsigned("oneMore"), "ann"),
+      "waiting FLT1206 1/2 (ann): bob carol",
+    ],
+    [
+      "T-07: opens by one more where something is unsigned",
+      scene(unsigned("oneMore"), "ann", "bob"),
+      "approved ann bob",
+    ],
+    [
+      "T-07: stays closed where unsigned changes deny",
+      scene(unsigned("deny"), "ann", "bob", "carol"),
+      "waiting FLT1206 0/1 (): ",
+    ],
+    ["T-07: opens where unsigned changes are allowed", scene(unsigned("allow"), "ann"), "approved ann"],
+    [
+      "T-07: asks for no more where four eyes are not asked for",
+      scene({ ...unsigned("oneMore"), rules: [rule({ fourEyes: false })] }, "ann"),
+      "approved ann",
+    ],
+    [
+      "counts in time",
+      scene({ answers: [answer("ann", { at: day }), answer("bob")], now: at(9 * day) }),
+      "approved ann bob",
+    ],
+    [
+      "does not count what came too late for the rule",
+      scene({ answers: [answer("ann", { at: day + 1 }), answer("bob")] }),
+      "waiting FLT1206 1/2 (bob): ann carol",
+    ],
+    [
+      "does not count evidence that the rule does not accept",
+      scene({ answers: [answer("ann", { evidence: "forge" }), answer("bob")] }),
+      "waiting FLT1206 1/2 (bob): ann carol",
+    ],
+    [
+      "has to meet every rule",
+      scene({ rules: [rule(), rule({ principals: ["dave"] })] }, "ann"),
+      "waiting FLT1206 0/1 (): dave",
+    ],
+    [
+      "has to meet every rule, and may",
+      scene({ rules: [rule(), rule({ principals: ["dave", "ann"], minimum: 2 })] }, "ann", "dave"),
+      "approved ann dave",
+    ],
+    [
+      "names every rule that is not met",
+      scene({ rules: [rule(), rule({ principals: ["dave"] })] }),
+      "waiting FLT1206 0/1 (): ann bob carol 0/1 (): dave",
+    ],
+    [
+      "each rule has its own time",
+      scene({ rules: [rule(), rule({ maxAge: 1 as DurationMs })] }, "ann"),
+      "waiting FLT1206 0/1 (): ann bob carol",
+    ],
+    ["stays closed when no rule matches", scene({ rules: [] }, "ann", "bob", "carol"), "waiting FLT1214"],
+    ["stays closed when trust has expired", scene({ now: at(300 * day) }, "ann", "bob"), "waiting FLT1216"],
+    [
+      "loses what a compromised key gave",
+      scene({ trust: trust({ revocations: [{ key: "SHA256:ann", kind: "compromised" }] }) }, "ann", "bob"),
+      "waiting FLT1206 1/2 (bob): ann carol",
+    ],
+    [
+      "keeps what a retired key gave before",
+      scene({ trust: trust({ revocations: [{ key: "SHA256:ann", kind: "retired" }] }) }, "ann", "bob"),
+      "approved ann bob",
+    ],
+  ];
+  for (const [name, at, want] of rows)
+    it(name, () => {
+      expect(told(at)).toBe(want);
+    });
+
+  it("says who opened it, by what, and when", () => {
+    const given = answer("ann");
+    expect(gateVerdict(scene({ rules: [rule()], answers: [given] }))).toEqual({
+      kind: "approved",
+      approvals: [
+        { file: given.file, principal: "ann", proofs: [{ evidence: "commit", key: "SHA256:ann" }], at: at(hour) },
+      ],
+    });
+  });
+
+  it("says who rejected it, and why", () => {
+    expect(gateVerdict(scene({}, "bob!"))).toEqual({
+      kind: "rejected",
+      by: "bob",
+      comment: "bob!",
+      path: path("bob!"),
+    });
+  });
+
+  it("says in words what is missing, and when it cannot be had", () => {
+    const because = (at: GateScene) => {
+      const verdict = gateVerdict(at);
+      return verdict.kind === "waiting" ? verdict.because : "";
+    };
+    expect(because(scene({}, "ann"))).toBe("1 of 2 approvals for web / prod; bob, carol may approve");
+    expect(because(scene({ authors: { principals: ["ann", "bob"], unknown: 0 } }))).toMatch(/too few are left/);
+  });
+
+  it("does not depend on the order of the answers", () => {
+    const words = ["carol", "ann", "bob~", "bob"];
+    expect(gateVerdict(scene({}, ...words))).toEqual(gateVerdict(scene({}, ...[...words].reverse())));
+  });
+});
+
+it("rules are those that match both placement and stage", () => {
+  const approvals = [rule(), rule({ stages: ["*"] }), rule({ placements: ["team/*"] }), rule({ stages: ["pro"] })];
+  const found = (placement: string, stage: string) =>
+    requiredBy(trust({ approvals }), placement, stage).map((it) => approvals.indexOf(it));
+  expect([found("web", "prod"), found("web", "canary"), found("team/web", "prod"), found("shop", "prod")]).toEqual([
+    [0, 1],
+    [1],
+    [2],
+    [],
+  ]);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import type { ProtectedTarget } from "../../../src/core/model/trust.ts";
+import type { ClusterName } from "../../../src/core/model/value.ts";
+import { protectionRule, protects, reachedBy, rulesFor, uncovered } from "../../../src/core/trust/protected.ts";
+import { day, rule } from "./scene.ts";
+
+const target = (clusters: readonly string[], namespaces: readonly string[]): ProtectedTarget => ({
+  clusters,
+  namespaces,
+  principals: ["ann", "bob"],
+  minimum: 2,
+  accept: ["commit"],
+});
+const trust = {
+  protectedTargets: [target(["prod-*"], ["payments"]), target(["prod-1@u1", "edge"], ["*"]), target(["x"], ["pay*"])],
+};
+const cluster = (name: string, uid: string | null = null) => ({ name: name as ClusterName, uid });
+
+describe("a protected target is reached", () => {
+  const rows: readonly (readonly [
+    name: string,
+    cluster: ReturnType<typeof cluster>,
+    namespaces: readonly (string | null)[],
+    want: readonly number[],
+  ])[] = [
+    ["by its cluster and its namespace", cluster("prod-2"), ["payments"], [0]],
+    ["by one namespace among others", cluster("prod-2"), ["web", "payments"], [0]],
+    ["by several rules", cluster("prod-1"), ["payments"], [0, 1]],
+    ["by a beginning", cluster("x"), ["payroll"], [2]],
+    ["T-33: under another name, by its UID", cluster("dev-9", "u1"), ["web"], [1]],
+    ["T-33: under its name, with another UID", cluster("prod-1", "u2"), ["web"], [1]],
+    ["by an object of no namespace", cluster("prod-2"), [null], [0]],
+    ["not in another namespace", cluster("prod-2"), ["web"], []],
+    ["not in another cluster", cluster("dev-1", "u9"), ["payments", null], []],
+    ["not by a cluster whose UID nobody knows yet", cluster("dev-9"), ["payments"], []],
+    ["not by nothing", cluster("prod-1", "u1"), [], []],
+    ["not by a cluster whose name only begins alike", cluster("edge-1"), ["web"], []],
+  ];
+  for (const [name, at, namespaces, want] of rows)
+    it(name, () => {
+      expect(protects(trust, at, namespaces).map((it) => trust.protectedTargets.indexOf(it))).toEqual(want);
+    });
+});
+
+describe("a plan", () => {
+  const reached = reachedBy(trust, [
+    { cluster: cluster("prod-2"), namespaces: ["payments"] },
+    { cluster: cluster("dev-1"), namespaces: [null] },
+    { cluster: cluster("prod-1", "u1"), namespaces: ["payments"] },
+    { cluster: cluster("prod-2"), namespaces: ["payments", "web"] },
+  ]);
+  const [first, second] = reached;
+
+  it("T-32, T-34: reaches the union of what its changes reach, by any path, each once", () => {
+    expect(reached).toEqual([
+      { target: trust.protectedTargets[0], clusters: ["prod-1", "prod-2"] },
+      { target: trust.protectedTargets[1], clusters: ["prod-1"] },
+    ]);
+    expect(reachedBy({ protectedTargets: [] }, [{ cluster: cluster("prod-1"), namespaces: [null] }])).toEqual([]);
+  });
+
+  it("goes ahead where all that it reaches was granted", () => {
+    expect(uncovered(reached, structuredClone(reached))).toEqual([]);
+    expect(uncovered([], [])).toEqual([]);
+  });
+
+  it("waits for what was not granted, cluster by cluster", () => {
+    expect(uncovered(reached, [])).toEqual(reached);
+    const some = [{ target: trust.protectedTargets[0] ?? target([], []), clusters: ["prod-2" as ClusterName] }];
+    expect(uncovered(reached, some)).toEqual([{ ...first, clusters: ["prod-1"] }, second]);
+  });
+
+  it("waits where the target that was granted says something else now", () => {
+    const before = reached.map((it) => ({ ...it, target: { ...it.target, minimum: 1 } }));
+    expect(uncovered(reached, before)).toEqual(reached);
+  });
+});
+
+it("a request has to meet the rules of its stage and those of its targets", () => {
+  const approvals = [rule(), rule({ stages: ["canary"] })];
+  const targets = [target(["prod-*"], ["*"])];
+  const protection = targets.map(protectionRule);
+  const rules = (stage: string | null) => rulesFor({ approvals }, { placement: "web", stage, targets });
+  expect([rules("prod"), rules("other"), rules(null)]).toEqual([[rule(), ...protection], protection, protection]);
+});
+
+it("protection asks for four eyes, within a day", () => {
+  expect(protectionRule(target(["prod-*"], ["*"]))).toEqual({
+    placements: ["*"],
+    stages: ["*"],
+    principals: ["ann", "bob"],
+    minimum: 2,
+    fourEyes: true,
+    unsignedChanges: "oneMore",
+    accept: ["commit"],
+    maxAge: day,
+  });
+});
