@@ -33,7 +33,7 @@ export interface RunRecord {
 /** How a run ended. */
 export type RunEnd =
   | { readonly kind: "succeeded"; readonly at: Instant }
-  /** `initialized` is false when it never got a plan. */
+  /** Without a plan, it never began. */
   | {
       readonly kind: "failed";
       readonly at: Instant;

@@ -1,4 +1,3 @@
-import type { Eviction } from "../model/eviction.ts";
 import type { Intent } from "../model/intent.ts";
 import type { Ledger } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
@@ -14,17 +13,10 @@ export const runsOf = ({ runs }: Pick<Intent, "runs">, placement: PlacementKey):
 export const recordsOf = ({ runs }: Pick<Ledger, "runs">, placement: PlacementKey): readonly RunRecord[] =>
   recordsByPlacement(runs).get(placement) ?? none;
 
-/** The evictions that the repository has for a placement. */
-export const evictionsOf = ({ evictions }: Pick<Intent, "evictions">, placement: PlacementKey): readonly Eviction[] =>
-  evictionsByPlacement(evictions).get(placement) ?? none;
-
 const none: readonly never[] = [];
 
 const runsByPlacement = remembered((runs: Intent["runs"]) => grouped(runs.values(), (it) => it.spec.placement));
 const recordsByPlacement = remembered((runs: Ledger["runs"]) => grouped(runs.values(), (it) => it.spec.placement));
-const evictionsByPlacement = remembered((it: Intent["evictions"]) =>
-  grouped(it.values(), (eviction) => eviction.placement),
-);
 
 function grouped<T>(
   items: Iterable<T>,
