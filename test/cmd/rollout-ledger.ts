@@ -13,6 +13,7 @@ import {
   type Sequence,
   type StrategyKey,
 } from "../../src/core/model/value.ts";
+import { unbegunStage } from "../../src/core/rollout/run-progress.ts";
 import { binding, contents, record, target } from "../core/status/record.ts";
 import { clientSide } from "../strategy.ts";
 
@@ -64,13 +65,7 @@ export const stage = (name: string, clusters: readonly string[], more: Partial<P
 
 /** A stage that has not begun, unless `more` says otherwise. */
 export const progress = (more: Partial<StageProgress> = {}): StageProgress => ({
-  startedAt: null,
-  clusters: new Map(),
-  finishedAt: null,
-  before: null,
-  after: null,
-  endedAt: null,
-  conditions: [],
+  ...unbegunStage,
   ...more,
 });
 

@@ -28,6 +28,7 @@ import {
   instantOf,
   type Sequence,
 } from "../../../src/core/model/value.ts";
+import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
 import { clientSide } from "../../strategy.ts";
 import { randomLedger } from "./ledgers.ts";
 import { requestYaml, runYaml } from "./run-texts.ts";
@@ -78,20 +79,11 @@ const plan: RunPlan = {
   deletions: ["old" as ClusterName],
 };
 
-const unbegun: StageProgress = {
-  startedAt: null,
-  clusters: new Map(),
-  finishedAt: null,
-  before: null,
-  after: null,
-  endedAt: null,
-  conditions: [],
-};
 const clustersOf = (clusters: Readonly<Record<string, ClusterProgress>>): StageProgress["clusters"] =>
   new Map(Object.entries(clusters).map(([name, it]) => [name as ClusterName, it]));
 
 const canary: StageProgress = {
-  ...unbegun,
+  ...unbegunStage,
   startedAt: at("12:00"),
   clusters: clustersOf({
     a: { startedAt: at("12:00"), sequence: 40 as Sequence, end: { kind: "succeeded", at: at("12:01") } },
@@ -122,7 +114,7 @@ const run: RunRecord = {
   },
   since: 39 as Sequence,
   plan,
-  stages: [canary, unbegun],
+  stages: [canary, unbegunStage],
   deletion: { startedAt: null, clusters: new Map(), endedAt: null, conditions: [] },
   end: null,
   conditions: [],
@@ -164,13 +156,13 @@ describe("the edits of a run", () => {
   const path = { run: runPath(run.key), plan: runPlanPath(run.key) };
 
   test("write its plan once", () => {
-    const next = withRun({ ...run, stages: [canary, { ...unbegun, startedAt: at("13:03") }] });
+    const next = withRun({ ...run, stages: [canary, { ...unbegunStage, startedAt: at("13:03") }] });
     expect(terse(edits(ledger, next))).toEqual([`write ${path.run}`]);
   });
 
   test("write a request again when it is answered", () => {
     const after = { requestedAt: at("12:02"), digest: digest("d"), approval: null };
-    const asked = withRun({ ...run, stages: [{ ...canary, after }, unbegun] });
+    const asked = withRun({ ...run, stages: [{ ...canary, after }, unbegunStage] });
     expect(terse(edits(asked, ledger))).toEqual([`write ${request}`, `write ${path.run}`]);
   });
 
@@ -181,7 +173,7 @@ describe("the edits of a run", () => {
 
 describe("a wait", () => {
   const elapsed = (endedAt: Instant | null): boolean =>
-    (filesOf(withRun({ ...run, stages: [{ ...canary, endedAt }, unbegun] })).get(runPath(run.key)) ?? "").includes(
+    (filesOf(withRun({ ...run, stages: [{ ...canary, endedAt }, unbegunStage] })).get(runPath(run.key)) ?? "").includes(
       "WaitTimeElapsed",
     );
 
@@ -209,7 +201,7 @@ describe("a ledger read on top of another", () => {
   });
 
   test("keeps what did not change of a run that did", () => {
-    const moved: StageProgress = { ...unbegun, clusters: new Map([["d" as ClusterName, superseded]]) };
+    const moved: StageProgress = { ...unbegunStage, clusters: new Map([["d" as ClusterName, superseded]]) };
     const next = readOnTop(ledger, edits(ledger, withRun({ ...run, stages: [structuredClone(canary), moved] })));
     const read = next.runs.get(run.key);
     expect(read).not.toBe(run);

@@ -14,6 +14,7 @@ import type {
 import type { RunWait } from "../../../src/core/model/run-wait.ts";
 import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Instant, Sequence } from "../../../src/core/model/value.ts";
+import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
 import { deletionVerdicts, runVerdicts, stageVerdicts } from "../../../src/core/status/run-conditions.ts";
 import { settledRun } from "../../../src/core/status/settled-run.ts";
 import { clientSide } from "../../strategy.ts";
@@ -45,15 +46,6 @@ const plan: RunPlan = {
   deletions: [],
 };
 
-const unbegun: StageProgress = {
-  startedAt: null,
-  clusters: new Map(),
-  finishedAt: null,
-  before: null,
-  after: null,
-  endedAt: null,
-  conditions: [],
-};
 const started: ClusterProgress = { startedAt: noon, sequence: 7 as Sequence, end: null };
 const updated: ClusterProgress = { ...started, end: { kind: "succeeded", at: later } };
 const skipped: ClusterProgress = {
@@ -62,15 +54,15 @@ const skipped: ClusterProgress = {
   end: { kind: "skipped", at: noon, because: "left" },
 };
 const superseded: ClusterProgress = { ...started, end: { kind: "superseded", at: noon, by: newer } };
-const underWay: StageProgress = { ...unbegun, startedAt: noon, clusters: new Map([[a, started]]) };
+const underWay: StageProgress = { ...unbegunStage, startedAt: noon, clusters: new Map([[a, started]]) };
 const done: StageProgress = {
-  ...unbegun,
+  ...unbegunStage,
   startedAt: noon,
   finishedAt: later,
   endedAt: later,
   clusters: new Map([[a, updated]]),
 };
-const asked: StageProgress = { ...unbegun, before: { requestedAt: noon, digest, approval: null } };
+const asked: StageProgress = { ...unbegunStage, before: { requestedAt: noon, digest, approval: null } };
 const noDeletion: DeletionProgress = { startedAt: null, clusters: new Map(), endedAt: null, conditions: [] };
 const failed: RunEnd = { kind: "failed", at: later, code: "PolicyChanged", message: "the policy is another one" };
 
@@ -89,7 +81,7 @@ const run = (more: Partial<RunRecord> = {}): RunRecord => ({
   },
   since: 5 as Sequence,
   plan,
-  stages: [underWay, unbegun],
+  stages: [underWay, unbegunStage],
   deletion: noDeletion,
   end: null,
   conditions: [],
@@ -133,7 +125,7 @@ describe("a run's conditions", () => {
     {
       id: "§2.3 step 8",
       claim: "Initialize makes the plan and nothing else",
-      run: run({ stages: [unbegun, unbegun], spec: { ...run().spec, state: "Initialize" } }),
+      run: run({ stages: [unbegunStage, unbegunStage], spec: { ...run().spec, state: "Initialize" } }),
       want: [planIsThere],
     },
     {
@@ -231,7 +223,7 @@ describe("a stage's conditions", () => {
     {
       id: "§2.11",
       claim: "between two stages, the next one is stopped",
-      run: run({ stages: [done, unbegun] }),
+      run: run({ stages: [done, unbegunStage] }),
       waits: [{ kind: "stopped", stage: null, active: [] }],
       at: 1,
       want: ["Progressing False StageUpdatingStopped"],
@@ -239,13 +231,13 @@ describe("a stage's conditions", () => {
     {
       id: "§2.8 3",
       claim: "done",
-      run: run({ stages: [done, unbegun] }),
+      run: run({ stages: [done, unbegunStage] }),
       want: ["Progressing False StageUpdatingSucceeded", "Succeeded True StageUpdatingSucceeded"],
     },
     {
       id: "§2.6 3",
       claim: "without clusters it is skipped",
-      run: run({ stages: [{ ...unbegun, startedAt: noon, finishedAt: noon, endedAt: noon }, unbegun] }),
+      run: run({ stages: [{ ...unbegunStage, startedAt: noon, finishedAt: noon, endedAt: noon }, unbegunStage] }),
       want: ["Progressing False StageUpdatingSkippedNoClusters", "Succeeded True StageUpdatingSkippedNoClusters"],
     },
     {
@@ -253,8 +245,8 @@ describe("a stage's conditions", () => {
       claim: "when all of its clusters left it is skipped",
       run: run({
         stages: [
-          { ...unbegun, startedAt: noon, finishedAt: noon, endedAt: noon, clusters: new Map([[a, skipped]]) },
-          unbegun,
+          { ...unbegunStage, startedAt: noon, finishedAt: noon, endedAt: noon, clusters: new Map([[a, skipped]]) },
+          unbegunStage,
         ],
       }),
       want: ["Progressing False StageUpdatingSkippedNoClusters", "Succeeded True StageUpdatingSkippedNoClusters"],
@@ -268,13 +260,13 @@ describe("a stage's conditions", () => {
     {
       id: "§2.5",
       claim: "one that is done stays so when the run fails",
-      run: run({ stages: [done, unbegun], end: failed }),
+      run: run({ stages: [done, unbegunStage], end: failed }),
       want: ["Progressing False StageUpdatingSucceeded", "Succeeded True StageUpdatingSucceeded"],
     },
     {
       id: "§2.5",
       claim: "one that has not begun does not fail",
-      run: run({ stages: [done, unbegun], end: failed }),
+      run: run({ stages: [done, unbegunStage], end: failed }),
       at: 1,
       want: [],
     },
