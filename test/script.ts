@@ -107,6 +107,7 @@ const edits: Readonly<Record<string, Command>> = {
       decision: decision as ApprovalFile["decision"],
       principal,
       comment,
+      signature: null,
     });
   },
   evict: (world, [name = "", placement = "", cluster = ""]) =>

@@ -3,6 +3,7 @@ import type { ApprovalFile } from "../src/core/model/approval-file.ts";
 import type { MemberCluster } from "../src/core/model/cluster.ts";
 import type { DisruptionBudget, Eviction } from "../src/core/model/eviction.ts";
 import { defaultFleet, type FleetSpec } from "../src/core/model/fleet.ts";
+import { type History, noHistory } from "../src/core/model/history.ts";
 import type { Hold, Intent } from "../src/core/model/intent.ts";
 import { emptyLedger, type Ledger } from "../src/core/model/ledger.ts";
 import {
@@ -19,6 +20,8 @@ import type { Override } from "../src/core/model/override.ts";
 import type { Placement } from "../src/core/model/placement.ts";
 import type { ClusterActions, Plan, World as Seen } from "../src/core/model/plan.ts";
 import { builtInScopes } from "../src/core/model/scope.ts";
+import type { CommitFact, PathChange } from "../src/core/model/signature.ts";
+import type { TrustFile } from "../src/core/model/trust.ts";
 import type { UpdateRun, UpdateStrategy } from "../src/core/model/update-run.ts";
 import {
   type BlobId,
@@ -35,7 +38,9 @@ import {
   seconds,
 } from "../src/core/model/value.ts";
 import { check } from "../src/core/plan/check.ts";
+import { lookBack } from "../src/core/plan/look-back.ts";
 import { plan, sealed } from "../src/core/plan/plan.ts";
+import { beyond } from "./commit-graph.ts";
 import { type Death, Member } from "./member.ts";
 
 /** What becomes of a pass after it has decided. */
@@ -88,6 +93,18 @@ export class World {
   readonly evictions = new Map<string, Eviction>();
   readonly budgets = new Map<PlacementKey, DisruptionBudget>();
   readonly approvals: ApprovalFile[] = [];
+  /** `trust/root.yaml`. */
+  trust: TrustFile | null = null;
+  /** There is something else under `trust/`. */
+  hasTrust = false;
+  /** The SHA-256 of the trust file that the operator vouches for. */
+  anchor: Digest | null = null;
+  /** Of the passes to come. */
+  entropy = "00".repeat(32);
+  /** What stands instead of what the commits make of it: signatures in files, a gap. */
+  history: Partial<History> = {};
+  /** Every commit; those of other branches can be added, and named as parents. */
+  readonly facts = new Map<Commit, CommitFact>();
   readonly members = new Map<ClusterName, Member>();
   /** Actions that slow executors still have in their hands. */
   readonly late: ClusterActions[] = [];
@@ -99,13 +116,48 @@ export class World {
   private cached: Intent | null = null;
   private readonly said = new Map<ClusterName, Observation>();
   private readonly texts = new Map<Digest, Manifest>();
+  private readonly blobs = new WeakMap<object, string>();
+  private blobCount = 0;
+  private tree: ReadonlyMap<string, BlobId> = new Map();
 
-  /** Changes the repository: one commit. */
-  commit(edit: () => void): void {
+  /**
+   * Changes the repository: one commit, `c1`, `c2` … Nobody signed it, and it changes the files that `edit` does, unless
+   * `fact` says otherwise.
+   */
+  commit(edit: () => void, fact: Partial<Omit<CommitFact, "commit">> = {}): void {
     edit();
+    const parents = this.commits === 0 ? [] : [this.commitId()];
     this.commits += 1;
     this.cached = null;
     for (const { digest, manifest } of this.objects.values()) this.texts.set(digest, manifest);
+    const before = this.tree;
+    this.tree = this.files();
+    const commit = this.commitId();
+    const usual = { parents, signature: { kind: "unsigned" }, claimedAuthor: "somebody", merge: null } as const;
+    this.facts.set(commit, { commit, changes: changesBetween(before, this.tree), ...usual, ...fact });
+  }
+
+  private commitId = (): Commit => `c${this.commits}` as Commit;
+
+  /** Every file by its path. Blobs that a test does not name are as many as there are values. */
+  private files(): ReadonlyMap<string, BlobId> {
+    const said = [this.clusters, this.placements, this.runs, this.strategies, this.evictions, this.budgets].flatMap(
+      (it): readonly (Pick<MemberCluster, "source"> & object)[] => [...it.values()],
+    );
+    const files = new Map<string, BlobId>();
+    for (const it of [...said, ...this.overrides.values()]) files.set(it.source.path, this.blobOf(it));
+    for (const { source, digest } of this.objects.values()) files.set(source.path, objectBlob(digest));
+    for (const { path, blob } of this.approvals) files.set(path, blob);
+    if (this.trust !== null) files.set("trust/root.yaml", this.trust.blob);
+    return files;
+  }
+
+  private blobOf(value: object): BlobId {
+    const known = this.blobs.get(value);
+    if (known === undefined) this.blobCount += 1;
+    const blob = known ?? `blob-${this.blobCount}`;
+    this.blobs.set(value, blob);
+    return blob as BlobId;
   }
 
   member(name: string): Member {
@@ -125,7 +177,7 @@ export class World {
 
   intent(): Intent {
     this.cached ??= {
-      commit: `c${this.commits}` as Commit,
+      commit: this.commitId(),
       fleet: this.fleet,
       clusters: sorted(this.clusters),
       placements: sorted(this.placements),
@@ -135,16 +187,15 @@ export class World {
       evictions: sorted(this.evictions),
       budgets: sorted(this.budgets),
       approvals: [...this.approvals],
-      hasTrust: false,
+      hasTrust: this.hasTrust || this.trust !== null,
+      trust: this.trust,
       objects: sorted(this.objects),
       scopes: builtInScopes,
       confirmations: new Set(this.confirmations),
       holds: this.holds,
       unusable: this.unusable,
       problems: [],
-      files: new Map(
-        [...this.objects.values()].map(({ source, digest }) => [source.path, `blob-${digest.slice(0, 8)}` as BlobId]),
-      ),
+      files: new Map([...this.objects.values()].map(({ source, digest }) => [source.path, objectBlob(digest)])),
     };
     return this.cached;
   }
@@ -160,13 +211,26 @@ export class World {
   }
 
   look(): Seen {
-    const { now, patience } = this;
+    const { now, patience, entropy, anchor: trustAnchor } = this;
     const intent = this.intent();
     const ledger = this.news ?? this.head;
     const archive = this.archive(intent, ledger);
     const observed = this.observe();
     const telling = [...observed.values()].filter((it) => it.kind === "reached").length;
-    return { intent, ledger, observed, archive, now, clockOffset: telling < 3 ? null : this.clockOffset, patience };
+    const clockOffset = telling < 3 ? null : this.clockOffset;
+    const history = this.historyFor(intent, ledger);
+    return { intent, ledger, observed, archive, history, trustAnchor, now, entropy, clockOffset, patience };
+  }
+
+  /** Facts about commits, as the shell would look for them: no others. */
+  private historyFor(intent: Intent, ledger: Ledger): History {
+    const head = intent.commit;
+    const isAsked = ledger.trust !== null || intent.hasTrust || this.anchor !== null;
+    if (!isAsked) return { ...noHistory(head), ...this.history };
+    const news = beyond(this.facts, head, ledger.sourceCommit);
+    const older = lookBack(ledger, intent).flatMap((it) => beyond(this.facts, head, it));
+    const commits = new Map([...older, ...news].map((it) => [it.commit, it]));
+    return { ...noHistory(head), news: news.map((it) => it.commit), commits, ...this.history };
   }
 
   /** Manifests of earlier commits that targets name, as the shell would fetch them: no others. */
@@ -248,6 +312,16 @@ export class World {
     const data = this.texts.get(digest)?.["data"] as { readonly value?: string } | undefined;
     return data?.value ?? null;
   }
+}
+
+const objectBlob = (digest: Digest): BlobId => `blob-${digest.slice(0, 8)}` as BlobId;
+
+function changesBetween(from: ReadonlyMap<string, BlobId>, to: ReadonlyMap<string, BlobId>): readonly PathChange[] {
+  const paths = [...new Set([...from.keys(), ...to.keys()])].sort(compareText);
+  return paths.flatMap((path) => {
+    const [before, after] = [from.get(path) ?? null, to.get(path) ?? null];
+    return before === after ? [] : [{ path, before, after }];
+  });
 }
 
 /** A file that cannot be read: the object stays as it was accepted in `commit`. */

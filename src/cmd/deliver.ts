@@ -18,12 +18,14 @@ export interface Written {
   readonly subject: string;
   /** Of the branch that `--pr` makes: `flotilla/<slug>`. */
   readonly slug: string;
+  /** The commit is signed, whatever git is set up to do. */
+  readonly signed?: boolean;
 }
 
 /** Commits what a command wrote, as far as its options say, and tells what came of it and what is left to do. */
 export async function deliver(
   author: Author,
-  { files, subject, slug }: Written,
+  { files, subject, slug, signed = false }: Written,
   options: DeliveryOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
@@ -34,6 +36,7 @@ export async function deliver(
   const { commit, branch, remote, page } = await author.commit({
     files,
     message: subject,
+    signed,
     delivery: deliveryOf(options, slug),
   });
   terminal.out(`committed ${commit.slice(0, 10)} to ${branch}: ${oneLine(subject)}\n`);

@@ -1,9 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { DurationMs } from "../core/model/value.ts";
+import { addApprovals } from "./approval-commands.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { outputOption, withHub, withHubAndOutput } from "./options.ts";
+import { outputOption, withHub, withHubAndOutput, withSigningKey, withTrustAnchor } from "./options.ts";
 import { addRollouts } from "./rollout-commands.ts";
 import type { Terminal } from "./terminal.ts";
+import { addTrust } from "./trust-commands.ts";
 
 declare const FLOTILLA_VERSION: string | undefined;
 const version = typeof FLOTILLA_VERSION === "string" ? FLOTILLA_VERSION : "development";
@@ -39,6 +41,8 @@ function programOf(terminal: Terminal, finish: Finish): Command {
   addActing(program, terminal, finish);
   addReading(program, terminal, finish);
   addRollouts(program, terminal, finish);
+  addApprovals(program, terminal, finish);
+  addTrust(program, terminal, finish);
   return program;
 }
 
@@ -63,6 +67,7 @@ function addTrying(program: Command, terminal: Terminal, finish: Finish): void {
 }
 
 function addActing(program: Command, terminal: Terminal, finish: Finish): void {
+  const { environment } = terminal;
   program
     .command("validate")
     .description("problems in a hub's files, with file:line:col; exit code 1 if there are errors")
@@ -71,11 +76,11 @@ function addActing(program: Command, terminal: Terminal, finish: Finish): void {
     .action(async (path, options) =>
       finish((await import("./commands/validate.ts")).validate({ path, ...options }, terminal)),
     );
-  withHubAndOutput(program.command("plan"))
+  withTrustAnchor(withHubAndOutput(program.command("plan")), terminal.environment)
     .description("what the next reconcile would decide; contacts members only when --kubeconfig is given")
     .addOption(kubeconfigOption("contexts that lead to the members", "no member is asked"))
     .action(async (options) => finish(await (await import("./commands/plan.ts")).planCommand(options, terminal)));
-  withHubAndOutput(program.command("reconcile"))
+  withSigningKey(withTrustAnchor(withHubAndOutput(program.command("reconcile")), environment), environment)
     .description("passes until everything that can be done now is done; with --watch, for ever")
     .addOption(kubeconfigOption("contexts that lead to the members", "KUBECONFIG or ~/.kube/config"))
     .option("--watch", "keep reconciling: a daemon")
@@ -91,6 +96,12 @@ function addActing(program: Command, terminal: Terminal, finish: Finish): void {
 }
 
 function addReading(program: Command, terminal: Terminal, finish: Finish): void {
+  withTrustAnchor(withHubAndOutput(program.command("verify")), terminal.environment)
+    .description(
+      "judges the state branch again: its chain, signatures, approvals, plans; asks no member, works offline",
+    )
+    .option("--full", "all of its history, and what rendered/ shows; otherwise the last 100 commits", false)
+    .action(async (options) => finish(await (await import("./commands/verify.ts")).verify(options, terminal)));
   withHub(program.command("get"))
     .description("what is recorded: placements, clusters, bindings, runs or approvals")
     .argument("<kind>", "placements, clusters, bindings, runs or approvals")

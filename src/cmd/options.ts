@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Commit, Digest } from "../core/model/value.ts";
 
 /** Options of every command that reads the hub. */
 export const withHub = (command: Command): Command =>
@@ -23,6 +24,57 @@ const withBranches = (command: Command): Command =>
 
 /** The same for commands that tell what they found. */
 export const withHubAndOutput = (command: Command): Command => withHub(command).addOption(outputOption());
+
+/** The option of commands that judge what people signed: which trust file the operator vouches for. */
+export const withTrustAnchor = (command: Command, environment: Readonly<Record<string, string | undefined>>): Command =>
+  command
+    .addOption(
+      new Option("--trust-anchor <sha256>", "digest of the first trust/root.yaml, as you know it to be")
+        .argParser(anchorOf)
+        .default(null, anchorVariable),
+    )
+    .hook("preAction", (it) => {
+      const text = environment[anchorVariable] ?? "";
+      if (text === "" || it.getOptionValue("trustAnchor") !== null) return;
+      const anchor = sha256Of(text);
+      if (anchor === null) it.error(`error: ${anchorVariable}='${text}' is invalid. ${anchorForm}`);
+      it.setOptionValue("trustAnchor", anchor);
+    });
+
+const anchorVariable = "FLOTILLA_TRUST_ANCHOR";
+const anchorForm = "expected a SHA-256: 64 hexadecimal digits";
+
+const sha256Of = (text: string): Digest | null =>
+  /^[0-9a-f]{64}$/i.test(text) ? (text.toLowerCase() as Digest) : null;
+
+function anchorOf(text: string): Digest {
+  const anchor = sha256Of(text);
+  if (anchor === null) throw new InvalidArgumentError(anchorForm);
+  return anchor;
+}
+
+/** The options of the command that writes the state branch: by which key, and what was found right there. */
+export const withSigningKey = (command: Command, environment: Readonly<Record<string, string | undefined>>): Command =>
+  command
+    .addOption(
+      new Option("--signing-key <file>", "Ed25519 private key that signs commits of the state branch").default(
+        environment[signingVariable] || null,
+        signingVariable,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--accept-state <commit>",
+        "with a signing key: take the state branch as it stands at this commit, whoever wrote it",
+      ).argParser(commitOf),
+    );
+
+const signingVariable = "FLOTILLA_SIGNING_KEY";
+
+function commitOf(text: string): Commit {
+  if (!/^[0-9a-f]{40}$/.test(text)) throw new InvalidArgumentError("expected a full commit id: 40 hexadecimal digits");
+  return text as Commit;
+}
 
 /** How a result is told: to people, or to programs. */
 export const outputOption = (formats: readonly string[] = ["text", "json", "yaml"]): Option =>

@@ -41,7 +41,11 @@ export function reasonLines(reasons: readonly Reason[], when: "recorded" | "fore
 
 function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[] {
   if (reason.kind === "run" && reason.wait.kind === "approval" && when === "recorded")
-    return [`  the file that answers it: flotilla describe run ${reason.run}`];
+    return [
+      `  what it is: flotilla describe run ${reason.run}; to answer: flotilla approve ${reason.run} ${reason.wait.stage}`,
+    ];
+  if (reason.kind === "protected" && reason.digest !== null && when === "recorded")
+    return [`  to answer: flotilla approve --change ${reason.placement}`];
   if (reason.kind !== "confirmationNeeded") return [];
   const { path, text } = confirmationFile(reason.digest);
   const file = text.trimEnd().split("\n");

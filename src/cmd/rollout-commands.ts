@@ -3,7 +3,7 @@ import { durationOf } from "../core/codec/duration.ts";
 import type { DurationMs } from "../core/model/value.ts";
 import type { Failing } from "./commands/simulate.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { withDelivery, withHubAndOutput } from "./options.ts";
+import { withDelivery, withHubAndOutput, withTrustAnchor } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Finish = (code: ExitCode) => void;
@@ -28,7 +28,7 @@ function addDescribe(program: Command, terminal: Terminal, finish: Finish): void
 }
 
 function addSimulate(program: Command, terminal: Terminal, finish: Finish): void {
-  withHubAndOutput(program.command("simulate"))
+  withTrustAnchor(withHubAndOutput(program.command("simulate")), terminal.environment)
     .description("how a rollout would go: order, waits, earliest end, who is not available when; nothing is written")
     .argument("<name>", "of a run or a placement: name, or namespace/name")
     .addOption(new Option("--kind <kind>", "which, where both have that name").choices(["run", "placement"]))

@@ -1,13 +1,18 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { DurationMs } from "../core/model/value.ts";
-import { identityAt, openAuthor } from "../shell/git/author.ts";
+import type { SignatureFact } from "../core/model/signature.ts";
+import type { DurationMs, Instant } from "../core/model/value.ts";
+import { identityAt, openAuthor, pastTexts, signingKeyAt } from "../shell/git/author.ts";
 import { localGitDir, openRepository } from "../shell/git/open.ts";
 import { originOf } from "../shell/git/origin.ts";
 import { watchRepository } from "../shell/git/watch.ts";
 import { systemClock } from "../shell/host/clock.ts";
+import { systemEntropy } from "../shell/host/entropy.ts";
 import { kubeFleet } from "../shell/kube/fleet.ts";
 import type { Author, Fleet, Ports, Repository } from "../shell/reconcile/ports.ts";
+import { signingKeyOf } from "../shell/signature/ssh-sign.ts";
+import { verifier } from "../shell/signature/verifier.ts";
+import { detachedSignature } from "../shell/signature/verify.ts";
 
 /** Options that every command which reads the hub has. */
 export interface HubOptions {
@@ -18,6 +23,8 @@ export interface HubOptions {
   readonly git: "auto" | "iso" | "program";
   /** Where mirrors of remote repositories are kept; null: the user's cache folder. */
   readonly cache: string | null;
+  /** Signs what is committed to the state branch; absent: nobody does. */
+  readonly sign?: (payload: Uint8Array) => string;
 }
 
 /** Options of the commands that contact members. */
@@ -36,7 +43,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function openPorts(hub: HubOptions, fleet: FleetOptions | null, environment: Environment): Promise<Ports> {
   const repository = await openHub(hub, environment);
   try {
-    return { repository, fleet: fleet === null ? noFleet : await openFleet(fleet), clock: systemClock };
+    return {
+      repository,
+      fleet: fleet === null ? noFleet : await openFleet(fleet),
+      clock: systemClock,
+      verifier,
+      entropy: systemEntropy,
+    };
   } catch (error) {
     await repository.close();
     throw error;
@@ -45,7 +58,7 @@ export async function openPorts(hub: HubOptions, fleet: FleetOptions | null, env
 
 /** Opens the hub alone, for commands that only read what is recorded. */
 export async function openHub(hub: HubOptions, environment: Environment): Promise<Repository> {
-  const { branch, stateBranch, git, cache } = hub;
+  const { branch, stateBranch, git, cache, sign } = hub;
   return openRepository({
     repo: await repoOf(hub),
     branch,
@@ -53,8 +66,12 @@ export async function openHub(hub: HubOptions, environment: Environment): Promis
     engine: git,
     cacheFolder: cache ?? join(environment["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "flotilla"),
     token: environment["FLOTILLA_GIT_TOKEN"] ?? null,
+    ...(sign === undefined ? {} : { sign }),
   });
 }
+
+/** A private key that signs commits of the state branch, or what is wrong with its file. */
+export const signingKey = (text: string): ReturnType<typeof signingKeyOf> => signingKeyOf(text);
 
 /** Opens the work tree that a person's commands write in: the one at `--repo`, or the one that they run in. */
 export const openWorkTree = ({ repo }: Pick<HubOptions, "repo">): Promise<Author> => openAuthor(repo ?? ".");
@@ -71,6 +88,20 @@ export async function openRecord(hub: HubOptions, environment: Environment): Pro
 
 /** How git calls whoever runs us; null when it does not know. */
 export const ownIdentity = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => identityAt(repo ?? ".");
+
+/** The public half of what git here signs with; null where it is not set up to sign. */
+export const ownSigningKey = ({ repo }: Pick<HubOptions, "repo">) => signingKeyAt(repo ?? ".");
+
+/** What a file said in earlier commits of the work tree, the newest first. */
+export const earlierTexts = ({ repo }: Pick<HubOptions, "repo">, path: string): Promise<readonly string[]> =>
+  pastTexts(repo ?? ".", path);
+
+/** The time, for commands that have no ports. */
+export const now = (): Instant => systemClock.now();
+
+/** What an armored signature says about a text, by what is known now. `certificates`: armored, of OpenPGP. */
+export const signatureOn = (text: string, armored: string, certificates: readonly string[]): Promise<SignatureFact> =>
+  detachedSignature(new TextEncoder().encode(text), armored, certificates, now());
 
 /** Rings when a hub on this machine changes. A hub elsewhere has nothing to watch: it is polled. */
 export async function watchHub(hub: HubOptions, ring: () => void, signal: AbortSignal): Promise<void> {

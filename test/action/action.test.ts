@@ -80,7 +80,15 @@ describeWhenFound("the Action's command line", missing, () => {
     const token = { "git-token": "abc" };
     const workflow = workflowOf({
       plain: { command: "validate", ...token },
-      plan: { command: "plan", repo: "a b", branch: "--x", kubeconfig: "k", wait: "1m", ...token },
+      plan: {
+        command: "plan",
+        repo: "a b",
+        branch: "--x",
+        kubeconfig: "k",
+        wait: "1m",
+        "trust-anchor": "c0de",
+        ...token,
+      },
       reconcile: { command: "reconcile", "kubeconfig-data": "two\nlines\n", wait: "10m", ...token },
       lines: { command: "validate", repo: "${{ github.event.pull_request.body }}" },
       unknown: { command: "demo" },
@@ -105,7 +113,10 @@ describeWhenFound("the Action's command line", missing, () => {
   test("says what the inputs say, and no more", () => {
     expect(given()).toEqual([
       { arguments: ["validate", "--", "."], mode: "", text: "", token: "enon" },
-      { arguments: ["plan", "--repo=a b", "--branch=--x", "--kubeconfig=k"], mode: "", text: "", token: "cba" },
+      {
+        arguments: ["plan", "--repo=a b", "--branch=--x", "--kubeconfig=k", "--trust-anchor=c0de"],
+        ...{ mode: "", text: "", token: "cba" },
+      },
       { arguments: ["reconcile", "--kubeconfig=FILE", "--wait=10m"], mode: "600", text: "two\nlines\n", token: "cba" },
     ]);
   });

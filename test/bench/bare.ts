@@ -10,6 +10,7 @@ import { kubeFleet } from "../../src/shell/kube/fleet.ts";
 import { freshMemory, type Memory } from "../../src/shell/reconcile/memory.ts";
 import { addressOf, observe } from "../../src/shell/reconcile/observe.ts";
 import type { Fleet } from "../../src/shell/reconcile/ports.ts";
+import { unsigned } from "../unsigned.ts";
 import { memoryRepository } from "./memory-repository.ts";
 import type { Part } from "./parts.ts";
 import { perfectFleet } from "./perfect-fleet.ts";
@@ -107,8 +108,8 @@ async function settle(bare: Bare, files: readonly File[]): Promise<Counts> {
 
 async function pass({ repository, fleet, memory }: Bare): Promise<Counts & { readonly isMoving: boolean }> {
   const lap = stopwatch();
-  const settings = { members: "ask", patience: "none", acceptRewrite: null } as const;
-  const { world, state } = await observe({ repository, fleet, clock: systemClock }, settings, memory);
+  const settings = { members: "ask", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
+  const { world, state } = await observe({ repository, fleet, clock: systemClock, ...unsigned }, settings, memory);
   const observing = lap();
   const decided = plan(world);
   const planning = lap();
@@ -138,8 +139,8 @@ async function scheduleAlone(): Promise<void> {
   const { size } = orders;
   const bare = await open();
   bare.repository.write(workloadOf(size));
-  const settings = { members: "record", patience: "none", acceptRewrite: null } as const;
-  const ports = { repository: bare.repository, fleet: bare.fleet, clock: systemClock };
+  const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
+  const ports = { repository: bare.repository, fleet: bare.fleet, clock: systemClock, ...unsigned };
   const { world } = await observe(ports, settings, bare.memory);
   const candidates = [...world.intent.clusters.values()].map((cluster) => ({ cluster, trouble: null }));
   const policies = [...world.intent.placements.values()].map((it) => it.spec.policy);

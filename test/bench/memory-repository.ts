@@ -36,6 +36,7 @@ export function memoryRepository(): MemoryRepository {
     files: async () => [...files.values()].sort((a, b) => compareText(a.path, b.path)),
     blobs: async (ids) => new Map(ids.map((it) => [it, blobs.get(it) ?? new Uint8Array()])),
     descends: async () => true,
+    history: async () => [],
     commit: async () => ({ kind: "superseded" }),
     close: async () => {},
   };

@@ -4,6 +4,7 @@ import { type DurationMs, type Instant, seconds } from "../../src/core/model/val
 import { localGitDir, openRepository } from "../../src/shell/git/open.ts";
 import { watchRepository } from "../../src/shell/git/watch.ts";
 import { systemClock } from "../../src/shell/host/clock.ts";
+import { systemEntropy } from "../../src/shell/host/entropy.ts";
 import { kubeFleet } from "../../src/shell/kube/fleet.ts";
 import { newDoorbell } from "../../src/shell/reconcile/doorbell.ts";
 import { loop } from "../../src/shell/reconcile/loop.ts";
@@ -11,6 +12,7 @@ import { freshMemory } from "../../src/shell/reconcile/memory.ts";
 import type { PassResult } from "../../src/shell/reconcile/pass.ts";
 import type { Clock, Fleet, Ports } from "../../src/shell/reconcile/ports.ts";
 import { isInFlight, settle } from "../../src/shell/reconcile/settle.ts";
+import { verifier } from "../../src/shell/signature/verifier.ts";
 import { perfectFleet } from "./perfect-fleet.ts";
 import { endProfile, startProfile } from "./profile.ts";
 import { instant, type Order, type Orders, type Report, type Usage } from "./protocol.ts";
@@ -40,7 +42,7 @@ async function main(): Promise<void> {
     cacheFolder: "",
     token: null,
   });
-  const ports = { repository, fleet: listening(await openFleet()), clock: fineClock };
+  const ports = { repository, fleet: listening(await openFleet()), clock: fineClock, verifier, entropy: systemEntropy };
   try {
     if (orders.run !== "daemon") {
       await runOnce(ports);
@@ -88,7 +90,7 @@ async function openFleet(): Promise<Fleet> {
 }
 
 async function runOnce(ports: Ports): Promise<void> {
-  const settings = { members: "ask", patience: "none", acceptRewrite: null } as const;
+  const settings = { members: "ask", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
   const options = { settings, wait: seconds(3600), signal: stop.signal, report: tellPass };
   const settled = await settle(ports, freshMemory(), options);
   tell({ kind: "settled", how: settled.kind });
@@ -98,7 +100,7 @@ async function runForEver(ports: Ports): Promise<void> {
   const folder = await localGitDir(orders.repo);
   if (folder !== null) await watchRepository(folder, doorbell.ring, stop.signal);
   await loop(ports, {
-    settings: { members: "ask", patience: "retryAt", acceptRewrite: null },
+    settings: { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor: null },
     poll: seconds(5),
     resync,
     ...timing,

@@ -3,11 +3,11 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
-import { stateEdits } from "../../src/core/codec/state.ts";
-import { emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
+import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Digest, PlacementKey } from "../../src/core/model/value.ts";
+import { gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
-import { gitIn } from "../shell/git/hub.ts";
+import { recordStateIn } from "./record-state.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "./rollout-ledger.ts";
 
 const read = (path: string): string => readFileSync(join(place.path, path), "utf8");
@@ -32,18 +32,8 @@ const git = (...args: readonly string[]): string => place.git(...args);
 const inHub = (...args: readonly string[]): string => place.inHub(...args);
 const write = (path: string, text: string): void => place.write(path, text);
 
-/** Puts a ledger on the hub's state branch, and source files as accepted, as a reconciler would have. */
-function recordState(ledger: Ledger, accepted: Readonly<Record<string, string>> = {}): void {
-  const shown = { rowsOf: () => [], indexOf: () => "", selectedOf: () => [] };
-  const files = [
-    ...stateEdits(emptyLedger, ledger, shown).flatMap((it) => (it.kind === "write" ? [it] : [])),
-    ...Object.entries(accepted).map(([path, text]) => ({ path: `accepted/${path}`, text })),
-  ];
-  const blob = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
-  const head = `commit refs/heads/fleet/state\ncommitter f <f@localhost> 1700000000 +0000\n${blob("state\n")}`;
-  const stream = files.map(({ path, text }) => `M 100644 inline ${path}\n${blob(text)}`).join("");
-  gitIn(hubPath(), ["fast-import", "--quiet", "--force"], `${head}deleteall\n${stream}`);
-}
+const recordState = (ledger: Ledger, accepted: Readonly<Record<string, string>> = {}): void =>
+  recordStateIn(place, ledger, accepted);
 
 const hubPath = (): string => join(place.hub.folder, place.hub.name);
 
@@ -276,7 +266,7 @@ describe("evict, drain and uncordon", () => {
 });
 
 describe("get and describe", () => {
-  const asked = { requestedAt: at("09:00:00"), digest: "ab".repeat(32) as Digest, approval: null };
+  const asked = gateOf({ requestedAt: at("09:00:00"), digest: "ab".repeat(32) as Digest });
   const its = run("r", 1, {
     plan: planOf(3, [stage("canary", ["east"], { before: [approval] })]),
     stages: [progress({ before: asked })],

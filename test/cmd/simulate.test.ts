@@ -9,6 +9,7 @@ import { freshMemory } from "../../src/shell/reconcile/memory.ts";
 import { hasMoved, pass } from "../../src/shell/reconcile/pass.ts";
 import type { Ports } from "../../src/shell/reconcile/ports.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
+import { unsigned } from "../unsigned.ts";
 
 const memberFile = (name: string, stage: string): string => `apiVersion: cluster.kubernetes-fleet.io/v1beta1
 kind: MemberCluster
@@ -101,6 +102,7 @@ async function reconcile(): Promise<void> {
   const ports: Ports = {
     repository,
     clock: { now: () => began, sleepUntil: async () => {} },
+    ...unsigned,
     fleet: {
       observe: async ({ name }) => of(name).seen,
       act: async ({ name }, actions) => {
@@ -113,7 +115,7 @@ async function reconcile(): Promise<void> {
     },
   };
   const memory = freshMemory();
-  const how = { members: "ask", patience: "retryAt", acceptRewrite: null } as const;
+  const how = { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor: null } as const;
   for (let left = 20, isMoving = true; isMoving; left--) {
     const result = await pass(ports, how, memory, false);
     if (result.kind !== "passed" || left === 0) throw new Error(`it does not settle: ${result.kind}`);

@@ -5,8 +5,9 @@ import { bundle, projectFolder } from "./bundle.ts";
 import { flotilla, start } from "./program.ts";
 
 const commands = [
-  ...["demo", "embedded", "validate", "plan", "reconcile", "get", "explain"],
+  ...["demo", "embedded", "validate", "plan", "reconcile", "verify", "get", "explain"],
   ...["describe", "simulate", "run", "rollback", "evict", "drain", "uncordon"],
+  ...["approve", "reject", "trust"],
 ];
 
 test("flotilla --version says which version it is", async () => {

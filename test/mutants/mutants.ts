@@ -225,7 +225,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "begins a stage that nobody approved",
     file: "src/core/rollout/run-gates.ts",
-    find: "return { gate, wait: { ...wait, because: null }, rejection: null };",
+    find: "return { gate, wait: { ...wait, because: null }, rejection: null, wakeAt };",
     replace: "return open(gate);",
     caughtBy: "check",
   },

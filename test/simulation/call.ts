@@ -8,6 +8,7 @@ export type CallKind =
   | "files"
   | "blobs"
   | "descends"
+  | "history"
   | "commit"
   | "read"
   | "list"

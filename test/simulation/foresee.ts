@@ -18,7 +18,7 @@ export async function foresee(simulation: Simulation, memory: Memory = freshMemo
   const observer = new Reconciler("observer", calmly(simulation));
   const { time } = simulation;
   observer.attempt = new Attempt({ writer: "observer", words: usualWords, hold: "", time, hit: () => {} });
-  const settings = { members: "ask", patience: "retryAt", acceptRewrite: null } as const;
+  const settings = { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor: null } as const;
   try {
     const { world } = await observe(observer.ports, settings, memory);
     return plan(world);

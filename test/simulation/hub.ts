@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BlobId, Commit, Instant } from "../../src/core/model/value.ts";
 import { compareText } from "../../src/core/model/value.ts";
-import type { Edit, Proposal } from "../../src/shell/reconcile/ports.ts";
+import type { Edit, HistoricCommit, Proposal } from "../../src/shell/reconcile/ports.ts";
 
 /** Path → blob. Never changed in place. */
 export type Tree = ReadonlyMap<string, BlobId>;
@@ -19,6 +19,8 @@ export type Pushed = { readonly kind: "committed"; readonly commit: Commit } | {
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+
+const people = ["author", "committer"].map((it) => `${it} people <people@example.com> 0 +0000`);
 
 /** A repository in memory: a source branch that people push to, and a state branch that moves by compare-and-swap. */
 export class Hub {
@@ -70,6 +72,33 @@ export class Hub {
   descends(commit: Commit, ancestor: Commit): boolean {
     for (let at: Commit | null = commit; at !== null; at = this.commitAt(at).parent) if (at === ancestor) return true;
     return false;
+  }
+
+  /** What `head` has beyond `base`, parents first; null when that is more than `limit`. Nobody signed anything. */
+  historyOf(head: Commit, base: Commit | null, limit: number): readonly HistoricCommit[] | null {
+    const known = new Set(base === null ? [] : this.descends(head, base) ? [base] : this.#chain(base));
+    const found = this.#chain(head, known);
+    return found.length > limit ? null : found.reverse().map((it) => this.#historic(this.commitAt(it)));
+  }
+
+  #chain(from: Commit, known: ReadonlySet<Commit> = new Set()): Commit[] {
+    const chain: Commit[] = [];
+    for (let at: Commit | null = from; at !== null && !known.has(at); at = this.commitAt(at).parent) chain.push(at);
+    return chain;
+  }
+
+  #historic({ id, parent, tree, message }: HubCommit): HistoricCommit {
+    const before = this.treeAt(parent);
+    const paths = [...new Set([...before.keys(), ...tree.keys()])].filter((it) => before.get(it) !== tree.get(it));
+    const lines = [`tree ${"0".repeat(40)}`, ...(parent === null ? [] : [`parent ${parent}`]), ...people, "", message];
+    return {
+      commit: id,
+      raw: encoder.encode(lines.join("\n")),
+      changes: paths
+        .sort(compareText)
+        .map((path) => ({ path, before: before.get(path) ?? null, after: tree.get(path) ?? null })),
+      merge: null,
+    };
   }
 
   #edit(tree: Map<string, BlobId>, edit: Edit): void {

@@ -7,6 +7,7 @@ import { Lost } from "../../src/shell/kube/lost.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { freshMemory } from "../../src/shell/reconcile/memory.ts";
 import type { Clock, Ports, Repository } from "../../src/shell/reconcile/ports.ts";
+import { unsigned } from "../unsigned.ts";
 import type { Attempt, Fault as Mishap } from "./attempt.ts";
 import { type Call, type CallKind, type Request, requestOf } from "./call.ts";
 import type { Hub } from "./hub.ts";
@@ -64,7 +65,7 @@ export class Reconciler {
       },
     };
     const fleet = fleetOver(kubeconfig, { clock, network: this.#network() });
-    this.ports = { repository: this.#repository(), fleet, clock };
+    this.ports = { repository: this.#repository(), fleet, clock, ...unsigned };
   }
 
   #sleep(ms: number, signal: AbortSignal | null = null): Promise<void> {
@@ -158,6 +159,7 @@ export class Reconciler {
       blobs: (ids) =>
         ask("blobs", "reading", () => new Map(ids.map((it): [BlobId, Uint8Array] => [it, mustHave(hub, it)]))),
       descends: (commit, ancestor) => ask("descends", "walking", () => hub.descends(commit, ancestor)),
+      history: (...range) => ask("history", "walking", () => hub.historyOf(...range)),
       commit: (proposal) =>
         ask("commit", "pushing", () => {
           const attempt = this.#current();

@@ -262,7 +262,12 @@ export class Simulation implements Surroundings {
     this.judge.begins(attempt, process);
     if (this.#skew !== this.#skewBefore) this.hit(this.#skew < this.#skewBefore ? "clock back" : "clock ahead");
     this.#skewBefore = this.#skew;
-    const settings = { members: "ask", patience: words.patience, acceptRewrite: this.#rewrite } as const;
+    const settings = {
+      members: "ask",
+      patience: words.patience,
+      acceptRewrite: this.#rewrite,
+      trustAnchor: null,
+    } as const;
     const running = pass(process.ports, settings, process.memory, words.flush).then(
       (result): Outcome => ({ kind: "result", result }),
       (error: unknown): Outcome => {

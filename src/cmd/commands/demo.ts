@@ -128,7 +128,7 @@ async function reconcileOnce(
   const ports = await openPorts(hubAt(hub), { kubeconfig, deadline: seconds(5) }, terminal.environment);
   try {
     const settled = await settle(ports, freshMemory(), {
-      settings: { members: "ask", patience: "none", acceptRewrite: null },
+      settings: { members: "ask", patience: "none", acceptRewrite: null, trustAnchor: null },
       wait,
       signal: new AbortController().signal,
       report: (result) => {

@@ -2,19 +2,22 @@ import { acceptedFolder } from "../../core/codec/layout.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import type { Commit, Instant, RunKey } from "../../core/model/value.ts";
+import { askState, gateAsks } from "../../core/plan/ask.ts";
+import { type Outlook, outlookOn } from "../../core/plan/outlook.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Repository } from "../../shell/reconcile/ports.ts";
 import { readState } from "../../shell/reconcile/state.ts";
+import { answererOf } from "../answerer.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format } from "../output.ts";
 import { recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
-import { approvalFile, openRequests, requestsOf } from "../show/approval-text.ts";
+import { answerCommand, answerPath, approvalFile, askText, openRequests, requestsOf } from "../show/approval-text.ts";
 import { requestKey } from "../show/run-rows.ts";
 import { runTree } from "../show/run-tree.ts";
 import { treeLines } from "../show/tree.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HubOptions, openHub, ownIdentity } from "../wire.ts";
+import { type HubOptions, openHub } from "../wire.ts";
 
 /** What `flotilla describe` is given. */
 export interface DescribeOptions extends HubOptions {
@@ -48,9 +51,9 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
       );
       for (const path of await strayAnswers(repository, head, run))
         terminal.out(`\n${oneLine(path)} is there and answers nothing: its requestDigest is another one\n`);
-      // A hub elsewhere knows nobody: then who runs the command here.
-      const person = (await ownIdentity(options)) ?? (await ownIdentity({ repo: null })) ?? "your name";
-      terminal.out(requestTexts(run, options.branch, person));
+      const outlook = outlookOn(ledger, Date.now() as Instant);
+      if (openRequests(run).length > 0)
+        terminal.out(requestTexts(run, options.branch, await personFor(options, outlook), outlook !== null));
     }
     return exitCodes.done;
   } finally {
@@ -58,13 +61,25 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
   }
 }
 
-/** For each open request the file that answers it, to be copied as it stands. */
-export const requestTexts = (run: RunRecord, branch: string, principal: string): string =>
-  openRequests(run)
-    .map((request) => {
-      const { path, text } = approvalFile(request, request.gate, principal);
-      const what = request.when === "before" ? `let stage ${request.stage} begin` : `let stage ${request.stage} end`;
-      return `\nto ${what}, commit this file to ${branch}: ${path}\n\n${text}`;
+/** In whose name the answers are suggested. A hub elsewhere knows nobody: then who runs the command here. */
+async function personFor(options: DescribeOptions, outlook: Outlook | null): Promise<string> {
+  for (const place of [options, { repo: null }]) {
+    const it = await answererOf(place, outlook).catch(() => null);
+    if (it?.kind === "somebody") return it.principal;
+  }
+  return "your name";
+}
+
+/** For each open request how to answer it: the command, and the file, to be copied as it stands. */
+export const requestTexts = (run: RunRecord, branch: string, principal: string, isSigned = false): string =>
+  gateAsks(run)
+    .filter((it) => askState(it) === "open")
+    .map((ask) => {
+      const at = { run, stage: ask.stage.name, when: ask.when };
+      const { path, text } = approvalFile(at, ask.request, principal);
+      const alone = isSigned ? ", alone in a commit that you sign" : "";
+      const where = isSigned ? answerPath(ask, principal, () => false) : path;
+      return `\nto ${askText(ask)}: ${answerCommand(ask)}; or commit this file to ${branch}${alone}: ${where}\n\n${text}`;
     })
     .join("");
 

@@ -1,15 +1,19 @@
 import { conditionOf } from "../../core/model/condition.ts";
 import { type Json, memberAt, textOf } from "../../core/model/json.ts";
 import type { Binding, Ledger, PlacementRecord } from "../../core/model/ledger.ts";
-import { instantText } from "../../core/model/value.ts";
+import { type Instant, instantText } from "../../core/model/value.ts";
+import { asksIn } from "../../core/plan/ask.ts";
+import { outlookOn } from "../../core/plan/outlook.ts";
 import { summaryOf } from "../../core/status/summary.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { readState } from "../../shell/reconcile/state.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format, table } from "../output.ts";
 import { recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
-import { requestsOf } from "../show/approval-text.ts";
-import { approvalRows, type Rows, requestKey, runRows } from "../show/run-rows.ts";
+import { askKey } from "../show/approval-text.ts";
+import { nextLines, requestLines, ruleLines, standingLines } from "../show/request-text.ts";
+import { approvalRows, type Rows, runRows } from "../show/run-rows.ts";
 import type { Terminal } from "../terminal.ts";
 import { type HubOptions, openHub } from "../wire.ts";
 
@@ -44,6 +48,8 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     if (output === "text" || output === "wide") {
       const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide" });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
+      if (kind === "approvals" && name !== null)
+        for (const line of askLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
     } else {
       const items = head === null ? [] : await recorded(repository, head, kind, name);
       if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
@@ -66,8 +72,21 @@ function keysOf(kind: Kind, { clusters, placements, runs }: Ledger): readonly st
     case "runs":
       return [...runs.keys()];
     case "approvals":
-      return [...runs.values()].flatMap(requestsOf).map(requestKey);
+      return asksIn({ runs, placements }).map(askKey);
   }
+}
+
+/** One request: what it is about, by which rules, how it stands, and what to type next. */
+function askLines(ledger: Ledger, name: string): readonly string[] {
+  const now = Date.now() as Instant;
+  const asks = asksIn(ledger).filter((it) => askKey(it) === name);
+  return asks.flatMap((it) => [
+    "",
+    ...requestLines(it, ledger),
+    ...ruleLines(it, outlookOn(ledger, now)),
+    ...standingLines(it, ledger, now),
+    ...nextLines(it),
+  ]);
 }
 
 /** `clusterresourceplacement.placement.kubernetes-fleet.io/web-shop`. */

@@ -1,3 +1,4 @@
+import type { Digest } from "../../core/model/value.ts";
 import { check } from "../../core/plan/check.ts";
 import { narrate } from "../../core/plan/narrate.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
@@ -12,6 +13,7 @@ import { type HubOptions, openPorts } from "../wire.ts";
 /** What `flotilla plan` is given. */
 export interface PlanOptions extends HubOptions {
   readonly kubeconfig: string | null;
+  readonly trustAnchor: Digest | null;
   readonly output: Format;
 }
 
@@ -21,7 +23,9 @@ export async function planCommand(options: PlanOptions, terminal: Terminal): Pro
   const fleet = asks ? { kubeconfig: options.kubeconfig, deadline: null } : null;
   const ports = await openPorts(options, fleet, terminal.environment);
   try {
-    const settings = { members: asks ? "ask" : "record", patience: "none", acceptRewrite: null } as const;
+    const { trustAnchor } = options;
+    const members = asks ? "ask" : "record";
+    const settings = { members, patience: "none", acceptRewrite: null, trustAnchor } as const;
     return show(await whatIf(ports, settings), options.output, terminal);
   } finally {
     await ports.fleet.close();

@@ -1,5 +1,5 @@
 import type { Json } from "../../core/model/json.ts";
-import { type Commit, type DurationMs, instantText, seconds } from "../../core/model/value.ts";
+import { type Commit, type Digest, type DurationMs, instantText, seconds } from "../../core/model/value.ts";
 import { count } from "../../core/plan/explain.ts";
 import { type Doorbell, newDoorbell } from "../../shell/reconcile/doorbell.ts";
 import type { Fault } from "../../shell/reconcile/fault.ts";
@@ -14,6 +14,7 @@ import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
 import { codeOfFiles, codeOfReasons } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
 import { interruptionLines, printProblems, reasonLines, reasonValues, receiptText, refusalText } from "../report.ts";
+import { openSigningKey } from "../signing-key.ts";
 import type { Terminal } from "../terminal.ts";
 import { type HubOptions, openPorts, watchHub } from "../wire.ts";
 
@@ -26,6 +27,9 @@ export interface ReconcileOptions extends HubOptions {
   readonly resync: DurationMs;
   readonly deadline: DurationMs;
   readonly acceptRewrite?: string;
+  readonly trustAnchor: Digest | null;
+  readonly signingKey: string | null;
+  readonly acceptState?: Commit;
   readonly output: Format;
 }
 
@@ -40,10 +44,13 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     terminal.err("error: -o json and -o yaml tell how a run ended, and --watch has no end; leave one of them out\n");
     return exitCodes.usage;
   }
+  const key = await openSigningKey(options.signingKey, terminal);
+  if (key === "declined") return exitCodes.usage;
   const doorbell = newDoorbell();
   const watch = { ring: doorbell.ring, heartbeat: options.resync };
   const fleet = { kubeconfig: options.kubeconfig, deadline: options.deadline, ...(options.watch ? { watch } : {}) };
-  const ports = await openPorts(options, fleet, terminal.environment);
+  const hub = key === null ? options : { ...options, sign: key.sign };
+  const ports = await openPorts(hub, fleet, terminal.environment);
   const stop = new AbortController();
   // Once: whoever asks a second time means now.
   const onSignal = (): void => {
@@ -53,7 +60,11 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
   };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    const settings: Settings = { members: "ask", patience: options.watch ? "retryAt" : "none", acceptRewrite: rewrite };
+    const { trustAnchor, watch: isDaemon } = options;
+    const patience = isDaemon ? "retryAt" : "none";
+    const accepted = options.acceptState ?? null;
+    const seal = key === null ? {} : { seal: { fingerprint: key.fingerprint, accepted } };
+    const settings: Settings = { members: "ask", patience, acceptRewrite: rewrite, trustAnchor, ...seal };
     const run = { ports, settings, signal: stop.signal, terminal };
     return options.watch ? await runForEver(options, run, doorbell) : await runOnce(options, run);
   } finally {

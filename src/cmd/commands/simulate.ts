@@ -1,5 +1,5 @@
 import type { Json } from "../../core/model/json.ts";
-import { type ClusterName, type DurationMs, instantText } from "../../core/model/value.ts";
+import { type ClusterName, type Digest, type DurationMs, instantText } from "../../core/model/value.ts";
 import { type ForecastSetup, forecast } from "../../core/plan/forecast.ts";
 import { type Subject, subjectOf } from "../../core/plan/forecast-subject.ts";
 import type { Ending, Forecast } from "../../core/plan/forecast-tale.ts";
@@ -30,6 +30,7 @@ export interface SimulateOptions extends HubOptions {
   /** False with `--no-approvals`. */
   readonly approvals: boolean;
   readonly until: DurationMs;
+  readonly trustAnchor: Digest | null;
   readonly output: Format;
 }
 
@@ -46,7 +47,8 @@ const mostPasses = 2000;
 export async function simulate(options: SimulateOptions, terminal: Terminal): Promise<ExitCode> {
   const ports = await openPorts(options, null, terminal.environment);
   try {
-    const settings = { members: "record", patience: "retryAt", acceptRewrite: null } as const;
+    const { trustAnchor } = options;
+    const settings = { members: "record", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;
     const { world, reasons } = await observe(ports, settings, freshMemory());
     const clusters = [...options.fail.map((it) => it.cluster), ...options.silent].map((it) => it as ClusterName);
     const { name, kind = null, strategy = null } = options;

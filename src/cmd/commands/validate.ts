@@ -2,10 +2,13 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { decodeBlob } from "../../core/codec/documents.ts";
 import { readIntent } from "../../core/codec/intent.ts";
+import { isRead, isTrustPath } from "../../core/codec/source-file.ts";
+import { trustPath } from "../../core/codec/trust-file.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Commit } from "../../core/model/value.ts";
 import { count } from "../../core/plan/explain.ts";
 import { blobIdOf, readWorkTree } from "../../shell/git/worktree.ts";
+import { exactText } from "../../shell/reconcile/exact-text.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { codeOfProblems } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
@@ -20,14 +23,15 @@ export interface ValidateOptions {
 
 /** Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. */
 export function validate({ path, output }: ValidateOptions, terminal: Terminal): ExitCode {
-  const files = readWorkTree(path, (it) => /\.ya?ml$/i.test(it));
+  const files = readWorkTree(path, (it) => /\.ya?ml$/i.test(it) || isTrustPath(it));
   const intent = readIntent({
     commit: "worktree" as Commit,
     files: files.map(({ path: file, bytes, kind }) => ({
       path: file,
       blob: blobIdOf(bytes),
       kind,
-      decoded: kind === "file" ? decodeBlob(bytes) : null,
+      decoded: kind === "file" && isRead(file) ? decodeBlob(bytes) : null,
+      ...(file === trustPath ? { text: exactText(bytes) } : {}),
     })),
     accepted: null,
   });

@@ -1,16 +1,28 @@
 import { type Document, isMap, isPair, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
-import { type Json, type JsonObject, sameJson } from "../../core/model/json.ts";
+import { leafText } from "../../core/codec/canonical.ts";
+import { type Json, sameJson } from "../../core/model/json.ts";
 import { documentsIn } from "./found-document.ts";
+import { yamlLines } from "./yaml-lines.ts";
 
-/** One change of a document, below a path of keys that leads to a mapping. */
+/** Keys of mappings and places in lists that lead to a mapping. */
+export type YamlPath = readonly (string | number)[];
+
+/** One change of a document, below a path that leads to a mapping. */
 export type YamlEdit =
-  | { readonly kind: "set"; readonly under: readonly string[]; readonly key: string; readonly value: string }
+  /** A key that is not there yet is written behind `after`, or at the end. */
+  | {
+      readonly kind: "set";
+      readonly under: YamlPath;
+      readonly key: string;
+      readonly value: Json;
+      readonly after?: string;
+    }
   /** Adds an item to the list at `key`, which is made where there is none. */
-  | { readonly kind: "append"; readonly under: readonly string[]; readonly key: string; readonly item: JsonObject }
+  | { readonly kind: "append"; readonly under: YamlPath; readonly key: string; readonly item: Json }
   /** Takes the items away that `doomed` names; a list that is left empty goes too. */
   | {
       readonly kind: "drop";
-      readonly under: readonly string[];
+      readonly under: YamlPath;
       readonly key: string;
       readonly doomed: (item: Json) => boolean;
     };
@@ -45,7 +57,7 @@ function changed(document: Document, { under, key, ...edit }: YamlEdit): Documen
   const list = copy.getIn(path);
   switch (edit.kind) {
     case "set":
-      copy.setIn(path, edit.value);
+      copy.setIn(path, copy.createNode(edit.value));
       break;
     case "append":
       if (isSeq(list)) copy.addIn(path, copy.createNode(edit.item));
@@ -72,28 +84,38 @@ function cutIn(text: string, document: Document, edit: YamlEdit): string | null 
   const parent = edit.under.length === 0 ? document.contents : document.getIn(edit.under, true);
   if (!isMap(parent) || parent.items.length === 0) return null;
   const pair = (parent as YAMLMap).items.find((it) => isScalar(it.key) && it.key.value === edit.key) ?? null;
-  if (parent.flow === true) return pair !== null && edit.kind === "set" ? cutScalar(text, pair, edit.value) : null;
+  if (parent.flow === true) return pair === null ? null : cutInLine(text, pair, edit);
   switch (edit.kind) {
     case "set":
-      return pair === null ? cutPair(text, parent, [`${edit.key}: ${edit.value}`]) : cutScalar(text, pair, edit.value);
-    case "append": {
-      const item = linesOf(edit.item);
-      if (pair === null) return cutPair(text, parent, [`${edit.key}:`, ...item.map((it) => `  ${it}`)]);
-      return cutItem(text, pair, item);
-    }
+      return pair === null
+        ? cutPair(text, parent, yamlLines({ [edit.key]: edit.value }), edit.after)
+        : cutScalar(text, pair, edit.value);
+    case "append":
+      return pair === null
+        ? cutPair(text, parent, yamlLines({ [edit.key]: [edit.item] }))
+        : (cutItem(text, pair, yamlLines([edit.item])) ?? cutInLine(text, pair, edit));
     case "drop":
       return pair === null ? null : cutAway(text, pair, document, edit.doomed);
   }
 }
 
-function cutScalar(text: string, { value }: Pair, to: string): string | null {
-  if (!isScalar(value) || value.range == null) return null;
-  return text.slice(0, value.range[0]) + to + text.slice(value.range[1]);
+/** What stands between braces or brackets: one scalar for another, or one more at the end of a list. */
+function cutInLine(text: string, pair: Pair, edit: YamlEdit): string | null {
+  if (edit.kind === "set") return cutScalar(text, pair, edit.value);
+  const { value } = pair;
+  if (edit.kind !== "append" || !isSeq(value) || value.flow !== true || typeof edit.item === "object") return null;
+  const end = rangeOf(value.items.at(-1))?.[1];
+  return end === undefined ? null : `${text.slice(0, end)}, ${leafText(edit.item)}${text.slice(end)}`;
 }
 
-/** After the last pair, so that no comment changes what it stands over. */
-function cutPair(text: string, { items }: YAMLMap, lines: readonly string[]): string | null {
-  const last = items.at(-1);
+function cutScalar(text: string, { value }: Pair, to: Json): string | null {
+  if (!isScalar(value) || value.range == null || typeof to === "object") return null;
+  return text.slice(0, value.range[0]) + leafText(to) + text.slice(value.range[1]);
+}
+
+/** Behind the pair of the key `after`, or the last one, so that no comment changes what it stands over. */
+function cutPair(text: string, { items }: YAMLMap, lines: readonly string[], after?: string): string | null {
+  const last = items.find((it) => isScalar(it.key) && it.key.value === after) ?? items.at(-1);
   const [start] = rangeOf(last?.key) ?? [];
   const end = rangeOf(last?.value)?.[1] ?? rangeOf(last?.key)?.[1];
   if (start === undefined || end === undefined) return null;
@@ -150,7 +172,3 @@ const dashAt = (text: string, offset: number): string | null => /^( *)- +$/.exec
 
 const rangeOf = (node: unknown): readonly [number, number, number] | null =>
   isPair(node) ? null : ((node as Node | null | undefined)?.range ?? null);
-
-/** A flat mapping as an item of a block list. Its values need no quotes. */
-const linesOf = (item: JsonObject): readonly string[] =>
-  Object.entries(item).map(([key, value], at) => `${at === 0 ? "- " : "  "}${key}: ${String(value)}`);

@@ -1,7 +1,9 @@
 import { emitYaml } from "../../core/codec/canonical.ts";
-import { approvalRequestName } from "../../core/codec/layout.ts";
+import { approvalRequestName, changeRequestName } from "../../core/codec/layout.ts";
+import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import { flotillaGroup } from "../../core/model/names.ts";
 import type { Gate, RunRecord } from "../../core/model/run-record.ts";
+import type { Ask } from "../../core/plan/ask.ts";
 
 /** Which request of a run: a stage, and whether it is asked before or after it. */
 export interface GateAt {
@@ -21,18 +23,73 @@ export function approvalFile(
   principal: string,
 ): { readonly path: string; readonly text: string } {
   const { run, stage, when } = at;
-  const own = run.namespace === null ? run.name : `${run.namespace}/${run.name}`;
-  const folder = /^deletions(?:\/|$)/.test(own) ? `runs/${own}` : own;
-  const spec = { requestDigest: digest, decision: "Approve", principal, comment: "" };
-  return {
-    path: `approvals/${folder}/${stage}-${when}.yaml`,
-    text: emitYaml({
-      apiVersion: `${flotillaGroup}/v1alpha1`,
-      kind: "Approval",
-      metadata: { name: approvalRequestName(run.name, when, stage) },
-      spec,
-    }),
-  };
+  const text = answerText(approvalRequestName(run.name, when, stage), {
+    digest,
+    decision: "Approve",
+    principal,
+    comment: "",
+    signature: null,
+  });
+  return { path: `${answerFolder(run)}/${stage}-${when}.yaml`, text };
+}
+
+const answerFolder = ({ namespace, name }: GateAt["run"]): string => {
+  const own = namespace === null ? name : `${namespace}/${name}`;
+  return `approvals/${/^deletions(?:\/|$)/.test(own) ? `runs/${own}` : own}`;
+};
+
+/** The text of a file under `approvals/`. */
+export const answerText = (
+  name: string,
+  { digest, decision, principal, comment, signature }: Omit<ApprovalFile, "path" | "blob">,
+): string =>
+  emitYaml({
+    apiVersion: `${flotillaGroup}/v1alpha1`,
+    kind: "Approval",
+    metadata: { name },
+    spec: { requestDigest: digest, decision, principal, comment, ...(signature === null ? {} : { signature }) },
+  });
+
+/** The name of the request's object on the state branch, without its namespace. */
+export const askName = (ask: Ask): string =>
+  ask.kind === "gate"
+    ? approvalRequestName(ask.run.name, ask.when, ask.stage.name)
+    : changeRequestName(ask.record.name);
+
+/** The same with its namespace before it where it has one: what `flotilla get approvals` takes. */
+export function askKey(ask: Ask): string {
+  const { namespace } = ask.kind === "gate" ? ask.run : ask.record;
+  return namespace === null ? askName(ask) : `${namespace}/${askName(ask)}`;
+}
+
+/**
+ * Where answers to a request go: each in a file of its own that nobody has written yet, as what was judged at a path is
+ * never judged again (`security.md` §2.3).
+ */
+export function answerPath(ask: Ask, principal: string, isTaken: (path: string) => boolean): string {
+  const base = `${answersPrefix(ask)}.${fileName(principal)}`;
+  let path = `${base}.yaml`;
+  for (let n = 2; isTaken(path); n += 1) path = `${base}.${n}.yaml`;
+  return path;
+}
+
+/** How the paths begin at which answers to a request are looked for by people. Anywhere else counts as well. */
+export const answersPrefix = (ask: Ask): string =>
+  ask.kind === "gate" ? `${answerFolder(ask.run)}/${ask.stage.name}-${ask.when}` : `${answerFolder(ask.record)}/change`;
+
+/** Names are people's own words, addresses among them. */
+const fileName = (principal: string): string => principal.replaceAll(/[^A-Za-z0-9._@+-]+/g, "-").slice(0, 100);
+
+/** What a person types to answer a request. */
+export const answerCommand = (ask: Ask, verb = "approve"): string =>
+  ask.kind === "gate"
+    ? `flotilla ${verb} ${ask.run.key} ${ask.stage.name}`
+    : `flotilla ${verb} --change ${ask.record.key}`;
+
+/** What an approval of it lets happen. */
+export function askText(ask: Ask): string {
+  if (ask.kind === "change") return `let ${ask.record.key} change what is protected`;
+  return `let stage ${ask.stage.name} of run ${ask.run.key} ${ask.when === "before" ? "begin" : "end"}`;
 }
 
 /** A request that nobody has answered yet. */

@@ -1,7 +1,8 @@
 import { approvalRequestName } from "../../core/codec/layout.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import { instantText } from "../../core/model/value.ts";
-import { type OpenRequest, requestsOf } from "./approval-text.ts";
+import { askState, asksIn } from "../../core/plan/ask.ts";
+import { answerCommand, askKey, type OpenRequest } from "./approval-text.ts";
 import { clusterCounts, runState } from "./run-state.ts";
 
 /** A table: its columns, and a row for each thing. */
@@ -23,23 +24,23 @@ export function runRows({ runs }: Ledger, name: string | null, isWide: boolean):
   return [isWide ? [...header, "STRATEGY", "POLICY", "MESSAGE"] : header, rows];
 }
 
-/** The requests of all runs as a table, open ones and answered ones; `isWide` adds what an approval has to name. */
-export function approvalRows({ runs }: Ledger, name: string | null, isWide: boolean): Rows {
-  const rows = [...runs.values()]
-    .flatMap((run) =>
-      requestsOf(run).map((request) => ({ request, key: requestKey(request), isOver: run.end !== null })),
-    )
-    .filter((it) => name === null || it.key === name)
-    .map(({ request, key, isOver }) => {
-      const { run, stage, when, gate } = request;
-      const state = gate.approval !== null ? "Approved" : isOver ? "Moot" : "Waiting";
-      const since = instantText(gate.approval?.at ?? gate.requestedAt);
-      const short = [key, run.name, stage, when, state, since];
-      return isWide ? [...short, gate.approval?.principal ?? "-", gate.digest] : short;
+/** Every request as a table, open ones and answered ones; `isWide` adds what an answer has to name, and what to type. */
+export function approvalRows(ledger: Ledger, name: string | null, isWide: boolean): Rows {
+  const rows = asksIn(ledger)
+    .filter((it) => name === null || askKey(it) === name)
+    .map((ask) => {
+      const { approval, requestedAt, digest } = ask.request;
+      const state = askState(ask);
+      const [of, stage, when] = ask.kind === "gate" ? [ask.run.name, ask.stage.name, ask.when] : ["-", "-", "change"];
+      const short = [askKey(ask), of, stage, when, words[state], instantText(approval?.at ?? requestedAt)];
+      const by = approval?.by.map((it) => it.principal).join(",") ?? "-";
+      return isWide ? [...short, by, digest, state === "open" ? answerCommand(ask) : "-"] : short;
     });
   const header = ["NAME", "RUN", "STAGE", "WHEN", "STATE", "SINCE"];
-  return [isWide ? [...header, "BY", "DIGEST"] : header, rows];
+  return [isWide ? [...header, "BY", "DIGEST", "NEXT"] : header, rows];
 }
+
+const words = { open: "Waiting", answered: "Approved", moot: "Moot" } as const;
 
 /** `<run>-<before|after>-<stage>`, with the namespace of the run before it where it has one. */
 export function requestKey({ run, stage, when }: Omit<OpenRequest, "gate">): string {

@@ -3,12 +3,16 @@ import type { Ledger } from "../../core/model/ledger.ts";
 import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress } from "../../core/model/run-record.ts";
 import type { StageTask } from "../../core/model/update-run.ts";
 import { type ClusterName, type Instant, instantText } from "../../core/model/value.ts";
+import { gateAsks } from "../../core/plan/ask.ts";
 import { count, names } from "../../core/plan/explain.ts";
+import { approversText } from "../../core/plan/narrate-trust.ts";
+import { outlookOn } from "../../core/plan/outlook.ts";
 import { waitText } from "../../core/status/run-words.ts";
 import { chooseRollback } from "../edits/rollback-choice.ts";
 import type { GateAt } from "./approval-text.ts";
 import { hasFailed, troublesOn } from "./cluster-troubles.ts";
 import { durationText } from "./duration-text.ts";
+import { answerLines, verdictText } from "./request-text.ts";
 import { allowedFailures, clusterCounts, runState, waitEnds } from "./run-state.ts";
 import { type Branch, leaf } from "./tree.ts";
 
@@ -84,28 +88,40 @@ function taskBranch(
   return leaf(`${name}: ${isOver ? "over since" : "until"} ${instantText(until)}`);
 }
 
-function gateBranch({ run }: RunView, at: GateAt, progress: StageProgress): Branch {
+function gateBranch(view: RunView, at: GateAt, progress: StageProgress): Branch {
+  const { run } = view;
   const gate = progress[at.when];
   const name = `approval ${at.when} ${at.stage}`;
   if (gate === null) return leaf(`${name}: not asked for yet`);
   if (gate.approval !== null) {
-    const { principal: who, at: when, path } = gate.approval;
-    return leaf(`${name}: given by ${who === "" ? "somebody" : who} at ${instantText(when)} (${path})`);
+    const { at: when } = gate.approval;
+    return leaf(`${name}: given at ${instantText(when)} by ${approversText(gate.approval)}`);
   }
   if (run.end !== null) return leaf(`${name}: was asked for at ${instantText(gate.requestedAt)} and is moot`);
   const text = `${name}: waits for somebody since ${instantText(gate.requestedAt)}; digest ${gate.digest}`;
-  return { text, below: objectionsTo(at, gate, progress) };
+  return { text, below: [...answersTo(view, at), ...objectionsTo(view, at, { gate, progress })] };
 }
 
-/** Why an answer that is there does not count, as the status of the stage has it. */
-function objectionsTo({ stage, when }: GateAt, { digest }: Gate, { conditions }: StageProgress): readonly Branch[] {
-  const asked = waitText({ kind: "approval", stage, when, digest, because: null });
-  const [, more = ""] = (conditionOf(conditions, "Progressing")?.message ?? "").split(`${asked}; `);
-  return more.startsWith(unheard) ? [leaf(more)] : [];
+/** Where people sign: who answered so far, and with which key. */
+function answersTo({ run, ledger }: RunView, { stage, when }: GateAt): readonly Branch[] {
+  const ask = gateAsks(run).find((it) => it.stage.name === stage && it.when === when);
+  return ask === undefined ? [] : answerLines(ask, ledger).map(leaf);
 }
 
-/** How `waitText` begins to say it. */
-const unheard = "an answer does not count";
+/** What is missing or does not count, as the status of the stage has it; else as the answers on record have it. */
+function objectionsTo(
+  { run, ledger, now }: RunView,
+  { stage, when }: GateAt,
+  { gate, progress }: { readonly gate: Gate; readonly progress: StageProgress },
+): readonly Branch[] {
+  const asked = waitText({ kind: "approval", stage, when, digest: gate.digest, because: null });
+  const [, more = ""] = (conditionOf(progress.conditions, "Progressing")?.message ?? "").split(`${asked}; `);
+  // Other waits of the stage stand behind it, on lines of their own.
+  if (more !== "") return [leaf(more)];
+  const outlook = outlookOn(ledger, now);
+  const ask = gateAsks(run).find((it) => it.stage.name === stage && it.when === when);
+  return outlook === null || ask === undefined ? [] : [leaf(verdictText(ask, outlook))];
+}
 
 function clusterBranch(view: RunView, cluster: ClusterName, progress: ClusterProgress | null): Branch {
   if (progress === null) return leaf(`${cluster}: waits for its turn`);

@@ -26,7 +26,16 @@ import { isFleetPath } from "./fleet-file.ts";
 import { type InForce, inForce } from "./in-force.ts";
 import { findingIn } from "./placed.ts";
 import { compareProblems } from "./remark.ts";
-import { isKept, isSourceFile, isTrustPath, pathProblems, type SourceFile } from "./source-file.ts";
+import {
+  isKept,
+  isSourceFile,
+  isTrustPath,
+  isTrustSignature,
+  maxTrustSignatures,
+  pathProblems,
+  type SourceFile,
+} from "./source-file.ts";
+import { trustIn } from "./trust-source.ts";
 
 export type { SourceFile };
 
@@ -58,6 +67,7 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   const versions = new Map([...now.versions].sort(([a], [b]) => compareText(a, b)));
   const { confirmations, problems } = confirmationsIn(ordered);
   const answers = approvalsIn(ordered);
+  const trust = trustIn(ordered);
   const said = {
     commit,
     fleet: now.fleet,
@@ -70,6 +80,7 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
     budgets: collect(versions, budgetIn),
     approvals: answers.approvals,
     hasTrust: ordered.some((it) => isTrustPath(it.path)),
+    trust: trust.trust,
     objects: collect(versions, objectIn),
     scopes: now.scopes,
     confirmations: new Set<Digest>([...confirmations].sort(compareText)),
@@ -79,9 +90,13 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   };
   return {
     ...said,
-    problems: [...problemsOf(ordered, now), ...problems, ...answers.problems, ...adviceOn(said, versions)].sort(
-      compareProblems,
-    ),
+    problems: [
+      ...problemsOf(ordered, now),
+      ...problems,
+      ...answers.problems,
+      ...trust.problems,
+      ...adviceOn(said, versions),
+    ].sort(compareProblems),
   };
 }
 
@@ -195,8 +210,16 @@ function holdsIn(versions: Versions): readonly Hold[] {
   return holds;
 }
 
-const keptFiles = (files: readonly SourceFile[], { fleet }: InForce): ReadonlyMap<string, BlobId> =>
-  new Map(files.filter((it) => isKept(it, fleet.roots)).map(({ path, blob }) => [path, blob]));
+function keptFiles(files: readonly SourceFile[], { fleet }: InForce): ReadonlyMap<string, BlobId> {
+  const kept = new Map<string, BlobId>();
+  let signatures = 0;
+  for (const file of files) {
+    if (!isKept(file, fleet.roots)) continue;
+    if (isTrustSignature(file) && ++signatures > maxTrustSignatures) continue;
+    kept.set(file.path, file.blob);
+  }
+  return kept;
+}
 
 function problemsOf(files: readonly SourceFile[], { fleet, complaints, problems }: InForce): readonly Problem[] {
   const found = [...problems, ...pathProblems(files, fleet.roots)];

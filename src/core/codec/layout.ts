@@ -13,6 +13,10 @@ export type StateEdit =
 /** The page for people. Output: never read back. */
 export const pagePath = "README.md";
 export const ledgerPath = "ledger.yaml";
+/** Every approval file that was judged, and what became of it. */
+export const answersPath = "answers.yaml";
+/** The trust file in force, word for word; `ledger.yaml` says which it has to be. */
+export const trustTextPath = "trust/root.yaml";
 
 /** The source files as last read, by their own paths. */
 export const acceptedFolder = "accepted/";
@@ -80,17 +84,26 @@ export const approvalRequestPath = (namespace: string | null, name: string): str
 export const approvalRequestName = (run: string, when: "before" | "after", stage: string): string =>
   `${run}-${when}-${stage}`;
 
+/**
+ * The request of a placement whose changes need an approval: `<placement>-change`. After a placement called `web-before`
+ * or `web-after`, a dot: a gate before stage `change` of run `web` is called `web-before-change`.
+ */
+export const changeRequestName = (placement: string): string =>
+  `${placement}${/-(?:before|after)$/.test(placement) ? "." : "-"}change`;
+
 export const evictionPath = (eviction: string): string => `evictions/${eviction}.yaml`;
 
 /** What a file of the state branch is, by its path; `other` is not part of the record. */
 export type StateFile =
-  | { readonly kind: "ledger" | "other" }
+  | { readonly kind: "ledger" | "answers" | "trust" | "other" }
   | { readonly kind: "cluster" | "override" | "eviction" }
   | { readonly kind: "run" | "runPlan"; readonly folder: string }
   | { readonly kind: "placement" | "bindings" | "policySnapshots" | "resourceSnapshot"; readonly folder: string };
 
 export function stateFileOf(path: string): StateFile {
   if (path === ledgerPath) return { kind: "ledger" };
+  if (path === answersPath) return { kind: "answers" };
+  if (path === trustTextPath) return { kind: "trust" };
   const [, folder, file] = /^((?:namespaces\/[^/]+\/)?placements\/[^/]+\/)(.+)$/.exec(path) ?? [];
   if (folder !== undefined && file !== undefined) return placementFileOf(folder, file);
   const run = /^((?:namespaces\/[^/]+\/)?runs\/[^/]+\/)(run|plan)\.yaml$/.exec(path);

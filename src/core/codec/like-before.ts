@@ -14,6 +14,7 @@ export function likeBefore(before: Intent | null, after: Intent): Intent {
     evictions: likeMap(before.evictions, after.evictions),
     budgets: likeMap(before.budgets, after.budgets),
     approvals: likeList(before.approvals, after.approvals),
+    trust: likeTrust(before.trust, after.trust),
     objects: likeMap(before.objects, after.objects),
     scopes: likeMap(before.scopes, after.scopes),
     confirmations: likeSet(before.confirmations, after.confirmations),
@@ -24,6 +25,10 @@ export function likeBefore(before: Intent | null, after: Intent): Intent {
   };
   return (Object.keys(next) as (keyof Intent)[]).every((key) => next[key] === before[key]) ? before : next;
 }
+
+/** What a text says follows from it. */
+const likeTrust = (before: Intent["trust"], after: Intent["trust"]): Intent["trust"] =>
+  before?.blob === after?.blob && before?.text === after?.text ? before : after;
 
 /** Maps of ours iterate in the order of their keys, so equal entries are equal maps. */
 function likeMap<K, V>(before: ReadonlyMap<K, V>, after: ReadonlyMap<K, V>): ReadonlyMap<K, V> {

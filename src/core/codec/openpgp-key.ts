@@ -22,9 +22,20 @@ export function openPgpKeyOf(armor: string): KeyReading {
   if (version !== 4 && version !== 6) return weak("is of a version that is too old");
   const strength = strengthOf(body, version === 4 ? 6 : 10);
   if (strength !== null) return strength;
-  const fingerprint = (version === 4 ? oldFingerprint(body) : newFingerprint(body)).toUpperCase();
-  return { kind: "key", fingerprint };
+  return { kind: "key", fingerprint: fingerprintOf(body) };
 }
+
+/**
+ * The fingerprints of the subkeys in an armored OpenPGP public key that {@link openPgpKeyOf} takes. Nobody is known by
+ * them: what they sign counts for their primary key, and is revoked with that.
+ */
+export const openPgpSubkeysOf = (armor: string): readonly string[] =>
+  packetsOf(dearmored(armor) ?? Buffer.alloc(0))
+    ?.filter((it) => it.tag === 14)
+    .map((it) => fingerprintOf(it.body)) ?? [];
+
+const fingerprintOf = (body: Buffer): string =>
+  (body[0] === 6 ? newFingerprint(body) : oldFingerprint(body)).toUpperCase();
 
 /** Version 4 is identified by SHA-1, for good: whoever finds a second key of one fingerprint has no signature by it. */
 const oldFingerprint = (body: Buffer): string =>

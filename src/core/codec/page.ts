@@ -213,6 +213,8 @@ const failures: ReadonlySet<Reason["kind"]> = new Set([
   "unreachable",
   "contentLost",
   "sourceHeld",
+  "trustRefused",
+  "answerDenied",
 ]);
 
 /** What has no row of its own: nobody needs to act at once. */
@@ -249,6 +251,13 @@ function unblocker(reason: Reason): string {
       return "whoever may write the source branch";
     case "run":
       return runUnblocker(reason.wait);
+    case "trustRefused":
+      return "whoever may write the source branch: repair trust/root.yaml";
+    case "answerDenied":
+      return "whoever answered: write a new file under approvals/";
+    case "protected":
+      if (reason.digest === null) return byItself;
+      return "an approver: commit the answer to the placement's request under approvals/";
     case "runFailed":
       return "the run's owner: mend the cause and create a new run, or roll back";
     case "started":
@@ -268,6 +277,8 @@ function runUnblocker(wait: RunWait): string {
     case "failures":
     case "stuck":
       return "the workload's owner: repair it, stop the run or roll back";
+    case "held":
+      return "the run's owner: create a new run, and have it approved";
     case "stopped":
       return "whoever stopped it: set its state to Run";
     case "timer":

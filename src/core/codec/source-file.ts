@@ -7,6 +7,7 @@ import { confirmationPath } from "./confirmation.ts";
 import type { DecodedFile } from "./documents.ts";
 import { isFleetPath } from "./fleet-file.ts";
 import type { ProblemCode } from "./problem-codes.ts";
+import { trustPath } from "./trust-file.ts";
 
 /**
  * A file of a commit as the intent is read from it. Whoever reads one commit after the other gives the same object while
@@ -18,6 +19,8 @@ export interface SourceFile {
   readonly kind: "file" | "link" | "submodule";
   /** Null for links, submodules and whatever {@link isRead} does not want. */
   readonly decoded: DecodedFile | null;
+  /** Only of `trust/root.yaml`: its exact text; null where it is no UTF-8 or too large. */
+  readonly text?: string | null;
 }
 
 /** Whether a path may hold documents: YAML, and not in a folder whose name begins with a dot. */
@@ -25,6 +28,13 @@ export const isRead = (path: string): boolean => /\.ya?ml$/i.test(path) && !/(?:
 
 /** Whether a file says who may approve, in whatever form: that it is there counts, and it need not be YAML. */
 export const isTrustPath = (path: string): boolean => path.startsWith("trust/");
+
+/** Whether a file is a signature under the trust file, whatever stands in it. */
+export const isTrustSignature = ({ path, kind }: SourceFile): boolean =>
+  kind === "file" && path.startsWith("trust/sigs/");
+
+/** How many signatures count. Each is verified, and whoever may write files may write any number. */
+export const maxTrustSignatures = 256;
 
 /** Folders with a meaning of their own, whatever stands in them. */
 const isSpecial = (path: string): boolean => path.startsWith("approvals/") || isTrustPath(path);
@@ -39,9 +49,13 @@ export function isSourceFile(file: SourceFile, roots: readonly string[]): boolea
   return place.isSource && (place.isFleet || isUnder(file.path, roots));
 }
 
-/** Whether the state branch has to keep a file for the intent to be read again from it. */
+/**
+ * Whether the state branch has to keep a file: for the intent to be read again from it, and for anybody to verify again
+ * who might approve. Of signatures, the first {@link maxTrustSignatures} by path are kept.
+ */
 export const isKept = (file: SourceFile, roots: readonly string[]): boolean =>
-  file.kind === "file" && (isSourceFile(file, roots) || placeOf(file).isAnswer);
+  file.kind === "file" &&
+  (isSourceFile(file, roots) || placeOf(file).isAnswer || file.path === trustPath || isTrustSignature(file));
 
 /** What a file's path says, looked at once. */
 interface Place {
@@ -50,7 +64,6 @@ interface Place {
   readonly isFleet: boolean;
   /** A confirmation or an approval. */
   readonly isAnswer: boolean;
-  readonly isTrust: boolean;
   /** As systems see it that do not tell case and accents apart; null for what is not read, or stands behind a dot. */
   readonly folded: string | null;
   /** What is wrong with the path in a root. */
@@ -67,9 +80,11 @@ const placeOf = remembered(({ path, kind }: SourceFile): Place => {
     isSource: isYaml && !isSpecial(path),
     isFleet: isFleetPath(path),
     isAnswer,
-    isTrust: isTrustPath(path),
     folded: isYaml && !isDotted ? path.normalize("NFC").toLowerCase() : null,
-    inside: isDotted ? [] : [...linkProblem(path, kind), ...(isYaml && isAwkward(path) ? [awkward(path)] : [])],
+    inside:
+      isDotted || path === trustPath
+        ? []
+        : [...linkProblem(path, kind), ...(isYaml && isAwkward(path) ? [awkward(path)] : [])],
     anywhere: isYaml && path.startsWith("approvals/") && !isAnswer ? [strayAnswer(path)] : [],
   };
 });
@@ -81,10 +96,8 @@ const placeOf = remembered(({ path, kind }: SourceFile): Place => {
 export function pathProblems(files: readonly SourceFile[], roots: readonly string[]): readonly Problem[] {
   const problems: Problem[] = [];
   const first = new Map<string, string>();
-  let hasTrust = false;
   for (const file of files) {
-    const { folded, inside, anywhere, isTrust } = placeOf(file);
-    hasTrust ||= isTrust;
+    const { folded, inside, anywhere } = placeOf(file);
     problems.push(...anywhere);
     if (!isUnder(file.path, roots)) continue;
     problems.push(...inside);
@@ -92,7 +105,7 @@ export function pathProblems(files: readonly SourceFile[], roots: readonly strin
     if (other !== undefined) problems.push(collision(file.path, other));
     else if (folded !== null) first.set(folded, file.path);
   }
-  return hasTrust ? [...problems, trustFolder] : problems;
+  return problems;
 }
 
 /** A problem of a file as a whole. */
@@ -133,9 +146,3 @@ const strayAnswer = (path: string): Problem =>
   fileProblem("note", "FLT1350", path, ["no confirmation stands here; this file is ignored", confirmationsPlace]);
 
 const confirmationsPlace = "confirmations are read from approvals/deletions/<digest>.yaml";
-
-/** It is not without effect: `hasTrust` of the ledger says for good that approvals have to be signed. */
-const trustFolder = fileProblem("note", "FLT1902", "trust/", [
-  "the rules of who may approve are not read yet; that they are here makes every unsigned approval void, for good",
-  "wait for a later version",
-]);

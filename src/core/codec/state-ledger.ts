@@ -16,15 +16,16 @@ import {
 import { emitYaml } from "./canonical.ts";
 import { readState } from "./canonical-read.ts";
 import { countAt, type Findings, find, given, objectsAt, partAt, textAt, textOrNull, textsAt } from "./state-fields.ts";
+import { type TrustHead, trustHeadJson, trustHeadOf } from "./state-trust.ts";
 
 /** Counts changes of the layout that an older flotilla cannot read. */
 export const formatVersion = 1;
 
 /** The part of the ledger that stands in `ledger.yaml`. */
-export type LedgerHead = Pick<
-  Ledger,
-  "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions" | "hasTrust"
->;
+export interface LedgerHead
+  extends Pick<Ledger, "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions" | "hasTrust"> {
+  readonly trust: TrustHead | null;
+}
 
 /**
  * The text of `ledger.yaml`. Objects stand as `group/Kind/namespace/name`.
@@ -32,7 +33,7 @@ export type LedgerHead = Pick<
  * `restless` are the placements that a plan has something to say about: whoever asks what an edit would change reads those
  * and what the edit concerns, and nothing of the others. Null: unknown, or too many. Not part of the ledger.
  */
-export const ledgerText = (ledger: LedgerHead, restless: readonly PlacementKey[] | null): string =>
+export const ledgerText = (ledger: Ledger, restless: readonly PlacementKey[] | null): string =>
   emitYaml({
     formatVersion,
     fleet: ledger.fleet,
@@ -43,6 +44,7 @@ export const ledgerText = (ledger: LedgerHead, restless: readonly PlacementKey[]
     holds: ledger.holds.map(holdJson),
     deletions: deletionsJson(ledger.deletions),
     ...(ledger.hasTrust ? { hasTrust: true } : {}),
+    ...(ledger.trust === null ? {} : { trust: trustHeadJson(ledger.trust) }),
   });
 
 const restlessKey = "restless";
@@ -67,12 +69,13 @@ export function ledgerHeadOf(findings: Findings, document: Json): LedgerHead {
     sourceCommit: textOrNull(findings, object, "sourceCommit") as Commit | null,
     holds: objectsAt(findings, object, "holds").map((it) => holdOf(findings, it)),
     deletions: deletionsOf(findings, partAt(object, "deletions")),
-    hasTrust: trustOf(findings, object),
+    hasTrust: hasTrustOf(findings, object),
+    trust: trustHeadOf(findings, object),
   };
 }
 
 /** Anything but `true`, or nothing at all, is an error: a slip here would let unsigned approvals count again. */
-function trustOf(findings: Findings, object: JsonObject): boolean {
+function hasTrustOf(findings: Findings, object: JsonObject): boolean {
   const value = member(object, "hasTrust");
   if (value !== null && value !== true) find(findings, "hasTrust", "is neither true nor left out");
   return value === true;

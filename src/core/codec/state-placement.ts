@@ -3,6 +3,7 @@ import type { PlacementRecord } from "../model/ledger.ts";
 import { placementKey } from "../model/placement.ts";
 import type { Commit, Digest } from "../model/value.ts";
 import { emitYaml } from "./canonical.ts";
+import { changeOf, changeText } from "./state-change.ts";
 import { conditionJson, conditionsOf } from "./state-condition.ts";
 import { countAt, type Findings, filled, given, instantAt, textAt, textOrNull } from "./state-fields.ts";
 import { headingJson, kindIn, open, ownKey, placementApiVersion, scopeIn } from "./state-names.ts";
@@ -12,6 +13,7 @@ const own = {
   specDigest: ownKey("spec-digest"),
   deletionCause: ownKey("deletion-cause"),
   selectionError: ownKey("selection-error"),
+  change: ownKey("change"),
 } as const;
 
 /** What a placement's status shows and the record does not hold: derived by `core/status`, never read back. */
@@ -43,6 +45,7 @@ export const placementText = (record: PlacementRecord, { index, selected, rows }
         [own.specDigest]: record.specDigest,
         [own.deletionCause]: record.deleting?.cause ?? null,
         [own.selectionError]: record.selectionError,
+        [own.change]: record.change === null ? null : changeText(record.change),
       },
     }),
     spec: specJson(record.spec),
@@ -81,6 +84,7 @@ export function placementHeadOf(findings: Findings, document: Json): PlacementHe
     specDigest: textAt(findings, annotations, own.specDigest) as Digest,
     spec: specOf(findings, spec, annotations),
     deleting: deletingOf(findings, metadata, annotations),
+    change: changeOf(findings, annotations, own.change),
     selectionError: textOrNull(findings, annotations, own.selectionError),
     conditions: conditionsOf(findings, status),
   };

@@ -3,9 +3,11 @@ import type { OverrideSnapshot } from "../model/override.ts";
 import type { RunRecord } from "../model/run-record.ts";
 import { compareText, type PlacementKey, type RunKey } from "../model/value.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
+import { keptChange } from "./state-change.ts";
 import { amended, kept, keptList, keptMembers, replaced, sameList } from "./state-kept.ts";
 import { newReading, type PlacementParts, type Reading, readStateFile } from "./state-record.ts";
 import { runReadOf } from "./state-run-reader.ts";
+import { trustReadOf } from "./state-trust.ts";
 
 /** A ledger as read from its files, or what keeps them from being read: which file, which document, what. */
 export type LedgerRead =
@@ -38,10 +40,17 @@ export function ledgerReader(before: Ledger | null): LedgerReader {
 function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
   const base = before ?? emptyLedger;
   const head = reading.head === undefined ? before : reading.head;
+  const trust = trustReadOf(
+    reading.head === undefined ? undefined : (reading.head?.trust ?? null),
+    reading.trustText,
+    base.trust,
+  );
   if (reading.wrong === null && head === null) reading.wrong = `${ledgerPath} is missing`;
   const placements = placementsOf(reading, base);
   const runs = runsOf(reading, base);
-  if (reading.wrong !== null || head === null) return { kind: "unreadable", message: reading.wrong ?? "" };
+  if (trust.kind === "wrong") reading.wrong ??= trust.message;
+  if (trust.kind === "wrong" || reading.wrong !== null || head === null)
+    return { kind: "unreadable", message: reading.wrong ?? "" };
   const ledger: Ledger = {
     fleet: head.fleet,
     epoch: head.epoch,
@@ -54,10 +63,20 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
     runs: amended(base.runs, runs),
     evictions: amended(base.evictions, filesOf(reading.evictions, base.evictions)),
     hasTrust: head.hasTrust,
+    trust: trust.trust,
+    answers: answersIn(reading, base),
     overrides: overridesOf(base.overrides, reading.overrides),
   };
   return { kind: "read", ledger };
 }
+
+const answersIn = ({ answers }: Reading, base: Ledger): Ledger["answers"] =>
+  answers === undefined
+    ? base.answers
+    : replaced(
+        base.answers,
+        answers.map((it) => [it.file.path, it]),
+      );
 
 type Changes<K, V> = readonly (readonly [K, V | null])[];
 
@@ -103,8 +122,11 @@ function recordOf(parts: PlacementParts, old: PlacementRecord | null): Placement
   const policySnapshots = keptSnapshots(old?.policySnapshots ?? [], parts.policySnapshots);
   const resourceSnapshots = resourceSnapshotsOf(parts, old);
   if (head === null) return bindings.size + policySnapshots.length + resourceSnapshots.length > 0 ? "headless" : null;
-  const record = { ...head, policySnapshots, resourceSnapshots, bindings };
-  return old === null ? record : keptMembers(old, record, ["policySnapshots", "resourceSnapshots", "bindings"]);
+  const change = keptChange(old?.change ?? null, head.change);
+  const record = { ...head, change, policySnapshots, resourceSnapshots, bindings };
+  return old === null
+    ? record
+    : keptMembers(old, record, ["change", "policySnapshots", "resourceSnapshots", "bindings"]);
 }
 
 function resourceSnapshotsOf({ resourceSnapshots }: PlacementParts, old: PlacementRecord | null) {

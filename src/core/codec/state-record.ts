@@ -2,8 +2,10 @@ import type { EvictionRecord } from "../model/eviction.ts";
 import type { Json } from "../model/json.ts";
 import type { Binding, ClusterRecord, PolicySnapshot, ResourceSnapshot } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
+import type { AnswerRecord } from "../model/trust.ts";
 import { newRepeats, type Repeats, readState } from "./canonical-read.ts";
 import {
+  answersPath,
   clusterPath,
   evictionPath,
   ledgerPath,
@@ -13,6 +15,7 @@ import {
   runPlanPath,
   stateFileOf,
 } from "./layout.ts";
+import { answersOf } from "./state-answers.ts";
 import { bindingOf } from "./state-bindings.ts";
 import { clusterOf } from "./state-cluster.ts";
 import { evictionOf } from "./state-eviction.ts";
@@ -31,6 +34,10 @@ export interface Reading {
   wrong: string | null;
   /** Undefined while `ledger.yaml` was not read. */
   head: LedgerHead | null | undefined;
+  /** The trust file's text. Undefined while it was not read. */
+  trustText: string | null | undefined;
+  /** Undefined while `answers.yaml` was not read. */
+  answers: readonly AnswerRecord[] | undefined;
   /** By path. */
   readonly clusters: Map<string, ClusterRecord | null>;
   /** By path. */
@@ -56,6 +63,8 @@ export interface PlacementParts {
 export const newReading = (): Reading => ({
   wrong: null,
   head: undefined,
+  trustText: undefined,
+  answers: undefined,
   clusters: new Map(),
   evictions: new Map(),
   overrides: new Map(),
@@ -73,6 +82,12 @@ export function readStateFile(reading: Reading, path: string, text: string | nul
       return;
     case "ledger":
       reading.head = onlyOne(one, ledgerHeadOf, () => ledgerPath);
+      return;
+    case "answers":
+      reading.answers = onlyOne(one, answersOf, () => answersPath) ?? [];
+      return;
+    case "trust":
+      reading.trustText = text;
       return;
     case "cluster":
       reading.clusters.set(

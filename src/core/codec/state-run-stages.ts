@@ -11,11 +11,12 @@ import type {
   StageProgress,
 } from "../model/run-record.ts";
 import type { StageTask } from "../model/update-run.ts";
-import { type BlobId, type Digest, type Instant, instantText, later } from "../model/value.ts";
+import { type Instant, instantText, later } from "../model/value.ts";
 import { approvalRequestName } from "./layout.ts";
 import { namespacedNameJson } from "./state-bindings.ts";
 import { conditionJson, conditionsOf } from "./state-condition.ts";
-import { type Findings, filled, given, instantAt, instantOrNull, objectsAt, partAt, textAt } from "./state-fields.ts";
+import { type Findings, filled, given, instantAt, instantOrNull, objectsAt, partAt } from "./state-fields.ts";
+import { requestNotesJson, requestOf } from "./state-request.ts";
 import {
   type ClusterNotes,
   clusterConditionsJson,
@@ -57,8 +58,8 @@ export const deletionStatusJson = (run: RunRecord, { deletions }: RunPlan): Json
 export const stageNotesJson = ({ finishedAt, before, after, clusters }: StageProgress): JsonObject =>
   given({
     finishedAt: finishedAt === null ? null : instantText(finishedAt),
-    before: before === null ? null : gateNotesJson(before),
-    after: after === null ? null : gateNotesJson(after),
+    before: before === null ? null : requestNotesJson(before),
+    after: after === null ? null : requestNotesJson(after),
     ...clusterNotesJson(clusters),
   });
 
@@ -151,25 +152,13 @@ function waitOver({ finishedAt, endedAt }: StageProgress, task: StageTask & { ki
   return over <= endedAt ? over : null;
 }
 
-const gateNotesJson = ({ digest, approval }: Gate): JsonObject =>
-  given({ digest, principal: approval?.principal, path: approval?.path, blob: approval?.blob });
-
 function gateOf(findings: Findings, tasks: readonly JsonObject[], notes: JsonObject): Gate | null {
   const task = tasks.find((it) => member(it, "type") === "Approval") ?? {};
   const asked = trueAt(findings, task, requested);
   if (asked === null) return null;
   const answered = trueAt(findings, task, approved);
-  return {
+  return requestOf(findings, notes, {
     requestedAt: instantAt(findings, asked, "lastTransitionTime"),
-    digest: textAt(findings, notes, "digest") as Digest,
-    approval:
-      answered === null
-        ? null
-        : {
-            principal: textAt(findings, notes, "principal"),
-            path: textAt(findings, notes, "path"),
-            blob: textAt(findings, notes, "blob") as BlobId,
-            at: instantAt(findings, answered, "lastTransitionTime"),
-          },
-  };
+    approvedAt: answered === null ? null : instantAt(findings, answered, "lastTransitionTime"),
+  });
 }

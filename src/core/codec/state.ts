@@ -4,8 +4,7 @@ import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.
 import type { OverrideSnapshot } from "../model/override.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import {
-  approvalRequestName,
-  approvalRequestPath,
+  answersPath,
   bindingsPath,
   clusterPath,
   evictionPath,
@@ -17,8 +16,10 @@ import {
   runPlanPath,
   type StateEdit,
   snapshotPath,
+  trustTextPath,
 } from "./layout.ts";
-import { approvalRequests, approvalRequestText } from "./state-approvals.ts";
+import { answersText } from "./state-answers.ts";
+import { type ApprovalRequest, changeRequests, runRequests } from "./state-approvals.ts";
 import { bindingsText } from "./state-bindings.ts";
 import { clusterText } from "./state-cluster.ts";
 import { evictionText } from "./state-eviction.ts";
@@ -46,8 +47,9 @@ export interface Shown {
 }
 
 /**
- * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `clusters/`,
- * `placements/`, `overrides/`, `runs/`, `approvals/`, `evictions/`, `namespaces/`), ordered by path, each path once.
+ * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `answers.yaml`,
+ * `trust/root.yaml`, `clusters/`, `placements/`, `overrides/`, `runs/`, `approvals/`, `evictions/`, `namespaces/`),
+ * ordered by path, each path once.
  *
  * What is `===` is neither serialised nor compared, so that cost follows change (`DESIGN.md` §4). From the empty ledger
  * on it gives the whole tree.
@@ -55,6 +57,8 @@ export interface Shown {
 export function stateEdits(before: Ledger, after: Ledger, shown: Shown): readonly StateEdit[] {
   const edits = [
     ...edit(before === emptyLedger ? [] : [headFile(before, shown)], [headFile(after, shown)]),
+    ...edit(answerFiles(before), answerFiles(after)),
+    ...edit(trustFiles(before), trustFiles(after)),
     ...edit(clusterFiles(before, after, shown), clusterFiles(after, before, shown)),
     ...edit(placementFiles(before, after, shown), placementFiles(after, before, shown)),
     ...edit(runFiles(before, after), runFiles(after, before)),
@@ -96,10 +100,20 @@ const text = (path: string, from: readonly unknown[], write: () => string): Reco
   }),
 });
 
-const headFile = (it: Ledger, { restless }: Shown): RecordFile =>
-  text(ledgerPath, [it.fleet, it.epoch, it.sequence, it.sourceCommit, it.holds, it.deletions, it.hasTrust], () =>
-    ledgerText(it, restless ?? null),
-  );
+function headFile(it: Ledger, { restless }: Shown): RecordFile {
+  const { fleet, epoch, sequence, sourceCommit, holds, deletions, hasTrust, trust } = it;
+  const from = [fleet, epoch, sequence, sourceCommit, holds, deletions, hasTrust, trust];
+  return text(ledgerPath, from, () => ledgerText(it, restless ?? null));
+}
+
+/** Word for word: whoever asks who might approve what can verify it again. */
+function* trustFiles({ trust }: Ledger): Generator<RecordFile> {
+  if (trust !== null) yield text(trustTextPath, [trust.text], () => trust.text);
+}
+
+function* answerFiles({ answers }: Ledger): Generator<RecordFile> {
+  if (answers.size > 0) yield text(answersPath, [answers], () => answersText(answers));
+}
 
 function* clusterFiles(ledger: Ledger, other: Ledger, { members }: Shown): Generator<RecordFile> {
   for (const it of changed(ledger.clusters, other.clusters))
@@ -115,6 +129,7 @@ function* placementFiles(ledger: Ledger, other: Ledger, shown: Shown): Generator
     // The latest policy snapshot shows the placement's generation.
     if (it.policySnapshots.length > 0)
       yield text(policySnapshotsPath(it.key), [it.policySnapshots, it.generation], () => policySnapshotsText(it));
+    yield* requestFiles(changeRequests(it));
     yield* snapshotRecord(it, other.placements.get(it.key) ?? null);
   }
 }
@@ -138,11 +153,12 @@ function* runFiles(ledger: Ledger, other: Ledger): Generator<RecordFile> {
     const { plan } = it;
     yield text(runPath(it.key), [it], () => runText(it));
     if (plan !== null) yield text(runPlanPath(it.key), [plan], () => runPlanText(it, plan));
-    for (const request of approvalRequests(it)) {
-      const name = approvalRequestName(it.name, request.when, request.stage);
-      yield text(approvalRequestPath(it.namespace, name), [request.gate], () => approvalRequestText(request));
-    }
+    yield* requestFiles(runRequests(it));
   }
+}
+
+function* requestFiles(requests: readonly ApprovalRequest[]): Generator<RecordFile> {
+  for (const it of requests) yield text(it.path, it.from, it.text);
 }
 
 function* evictionFiles(ledger: Ledger, other: Ledger): Generator<RecordFile> {

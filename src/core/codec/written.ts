@@ -177,6 +177,7 @@ export interface WrittenApproval {
     readonly decision: "Approve" | "Reject" | "Revoke";
     readonly principal: string;
     readonly comment?: string;
+    readonly signature?: string;
   };
 }
 

@@ -7,6 +7,7 @@ import type { Override } from "./override.ts";
 import type { Placement } from "./placement.ts";
 import type { Problem } from "./problem.ts";
 import type { ScopeTable } from "./scope.ts";
+import type { TrustFile } from "./trust.ts";
 import type { UpdateRun, UpdateStrategy } from "./update-run.ts";
 import type { BlobId, ClusterName, Commit, Digest, PlacementKey, RunKey, StrategyKey } from "./value.ts";
 
@@ -29,8 +30,10 @@ export interface Intent {
   readonly budgets: ReadonlyMap<PlacementKey, DisruptionBudget>;
   /** Answers to approval requests: files under `approvals/`, by path. */
   readonly approvals: readonly ApprovalFile[];
-  /** There is a `trust/` folder: somebody set up who may approve. What it says is not read yet. */
+  /** There is a `trust/` folder: somebody set up who may approve. */
   readonly hasTrust: boolean;
+  /** `trust/root.yaml`, whether or not it may come into force; null when there is none. */
+  readonly trust: TrustFile | null;
   /** Every plain Kubernetes object: what placements select. */
   readonly objects: ReadonlyMap<ObjectKey, SourcedManifest>;
   readonly scopes: ScopeTable;

@@ -8,6 +8,7 @@ import type { OverrideSnapshot } from "./override.ts";
 import type { ApplyStrategy, PlacementPolicy, PlacementSpec } from "./placement.ts";
 import type { RunRecord } from "./run-record.ts";
 import type { Scope } from "./scope.ts";
+import type { AnswerRecord, Request, TrustRecord } from "./trust.ts";
 import type {
   BlobId,
   ClusterName,
@@ -45,6 +46,10 @@ export interface Ledger {
   readonly evictions: ReadonlyMap<string, EvictionRecord>;
   /** A file under `trust/` was accepted once: from then on, no approval counts without a signature. */
   readonly hasTrust: boolean;
+  /** Null until the first trust file is accepted. */
+  readonly trust: TrustRecord | null;
+  /** By path: every approval file that was judged. */
+  readonly answers: ReadonlyMap<string, AnswerRecord>;
   /** The last ten snapshots of every override there is and those that a target names, by namespace, name and index. */
   readonly overrides: readonly OverrideSnapshot[];
 }
@@ -62,6 +67,8 @@ export const emptyLedger: Ledger = {
   runs: new Map(),
   evictions: new Map(),
   hasTrust: false,
+  trust: null,
+  answers: new Map(),
   overrides: [],
 };
 
@@ -108,10 +115,26 @@ export interface PlacementRecord {
   readonly resourceSnapshots: readonly ResourceSnapshot[];
   /** Ordered by cluster name. At most one per cluster. */
   readonly bindings: ReadonlyMap<ClusterName, Binding>;
+  /** What waits, or had to wait, for an approval because it changes what is protected; null when nothing does. */
+  readonly change: ChangeRequest | null;
   /** Why nothing could be selected, or null: KubeFleet's InvalidResourceSelectors (`spec/apply.md` §5.6). */
   readonly selectionError: string | null;
   /** Placement-level conditions; per-cluster rows are derived from the bindings. */
   readonly conditions: readonly Condition[];
+}
+
+/**
+ * Changes of protected clusters and namespaces that no gate of a run covers: a rolling update, a removal, an eviction, a
+ * deletion (`security.md` D-17). Its request is `approvals/<placement>-change.yaml`. It stays until all of it is done;
+ * what is asked for beyond it makes another request.
+ */
+export interface ChangeRequest {
+  /** By cluster: what it would carry, over the manifests and how they are applied; null where the placement leaves it. */
+  readonly clusters: ReadonlyMap<ClusterName, Digest | null>;
+  /** Who changed it since these commits must not approve it alone: that is looked up before anybody is asked. */
+  readonly since: readonly Commit[];
+  /** Null until it is asked for, one pass later. */
+  readonly request: Request | null;
 }
 
 /** One version of a placement's policy, with what the scheduler made of it. */

@@ -1,3 +1,4 @@
+import type { History } from "./history.ts";
 import type { Intent } from "./intent.ts";
 import type { HeldDeletion, Ledger } from "./ledger.ts";
 import type { Manifest, ObjectId, ObjectKey, VersionedId } from "./manifest.ts";
@@ -25,7 +26,12 @@ export interface World {
   readonly observed: ReadonlyMap<ClusterName, Observation>;
   /** Manifests that snapshots of earlier commits name, by digest; those of this commit stand in the intent. */
   readonly archive: ReadonlyMap<Digest, Manifest>;
+  readonly history: History;
+  /** The SHA-256 of the trust file that the operator vouches for, out of band; null without one. */
+  readonly trustAnchor: Digest | null;
   readonly now: Instant;
+  /** 64 hexadecimal digits that nobody could know before: for nonces, and nothing else. */
+  readonly entropy: string;
   /** By how much our clock is ahead of the members', the median of at least three; null when fewer tell the time. */
   readonly clockOffset: DurationMs | null;
   /** A single run tries failed objects at once; a daemon waits for their `retryAt`. */
@@ -216,6 +222,25 @@ export type Reason =
       readonly placement: PlacementKey;
       readonly code: RunFailure;
       readonly message: string;
+    }
+  /** Every gate is closed until the trust file is repaired (`RULINGS.md` D 6). Running workloads are untouched. */
+  | { readonly kind: "trustRefused"; readonly code: string; readonly message: string }
+  /** An approval that does not count. */
+  | {
+      readonly kind: "answerDenied";
+      readonly path: string;
+      readonly principal: string;
+      readonly code: string;
+      readonly message: string;
+    }
+  /** A change in protected clusters and namespaces that waits for its approval (`security.md` D-17). */
+  | {
+      readonly kind: "protected";
+      readonly placement: PlacementKey;
+      readonly clusters: readonly ClusterName[];
+      /** Null before anybody is asked. */
+      readonly digest: Digest | null;
+      readonly because: string;
     }
   | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit }
   | {

@@ -1,8 +1,9 @@
 import type { Condition } from "./condition.ts";
 import type { ApplyStrategy } from "./placement.ts";
 import type { Scope } from "./scope.ts";
+import type { Request } from "./trust.ts";
 import type { Stage, UpdateRunSpec } from "./update-run.ts";
-import type { BlobId, ClusterName, Digest, Instant, Labels, RunKey, Sequence } from "./value.ts";
+import type { ClusterName, Digest, Instant, Labels, RunKey, Sequence } from "./value.ts";
 
 /** Everything decided about one update run. */
 export interface RunRecord {
@@ -133,21 +134,8 @@ export interface DeletionProgress {
   readonly conditions: readonly Condition[];
 }
 
-/** One Approval task: asked for, and perhaps answered. Its request is `approvals/<run>-<before|after>-<stage>.yaml`. */
-export interface Gate {
-  readonly requestedAt: Instant;
-  /** What an approval has to name: over the fleet, the run's uid, the stage, before or after, and the plan's root. */
-  readonly digest: Digest;
-  readonly approval: Approval | null;
-}
-
-/** An approval that was accepted: once and for good (U7). */
-export interface Approval {
-  /** Who, as far as it is known. */
-  readonly principal: string;
-  /** The file that gave it. */
-  readonly path: string;
-  readonly blob: BlobId;
-  /** When it was accepted, by our clock. */
-  readonly at: Instant;
-}
+/**
+ * One Approval task: asked for, and perhaps answered. Its request is `approvals/<run>-<before|after>-<stage>.yaml`; the
+ * digest is over the fleet, the run's uid, the stage, before or after, and the plan's root.
+ */
+export type Gate = Request;

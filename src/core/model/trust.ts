@@ -1,5 +1,6 @@
+import type { ApprovalFile } from "./approval-file.ts";
 import type { SignatureFact } from "./signature.ts";
-import type { Digest, DurationMs, Instant, Sequence } from "./value.ts";
+import type { BlobId, Commit, Digest, DurationMs, Instant, Sequence } from "./value.ts";
 
 /** Who may allow what: `trust/root.yaml`, decoded and valid by construction (`security.md` §2.2). */
 export interface Trust {
@@ -80,7 +81,10 @@ export interface DetachedSignature {
 /** One way in which an approval proves who gave it. */
 export interface Proof {
   readonly evidence: Evidence;
-  /** The fingerprint of the key that signed; of a forge, its name and the number of the account. */
+  /**
+   * The fingerprint of the key that signed, with ` by ` and its authority's where a certificate said whose it is: either
+   * may turn out to be compromised. Of a forge, its name and the number of the account.
+   */
   readonly key: string;
 }
 
@@ -104,10 +108,79 @@ export interface Denial {
   readonly because: string;
 }
 
-/** What the ledger knows about trust. */
+/** `trust/root.yaml` as it stands in a commit. */
+export interface TrustFile {
+  readonly blob: BlobId;
+  readonly text: string;
+  /** Null when it cannot be used. */
+  readonly trust: Trust | null;
+}
+
+/** The trust file that is in force: what came after it was accepted is judged by it. */
 export interface TrustRecord {
-  readonly version: number;
-  readonly digest: Digest;
-  /** The sequence in which it was accepted: what comes later is judged by it. */
+  readonly trust: Trust;
+  /** Of which `trust.digest` is the SHA-256: kept word for word, so that anybody can verify again. */
+  readonly text: string;
+  /** The sequence in which it was accepted, and the source commit that brought it. */
   readonly since: Sequence;
+  readonly from: Commit;
+  /** The source commit that brought the first version: nobody looks further back for who changed what. */
+  readonly first: Commit;
+  /** Who vouched for it: the operator's anchor, or these roots, by name. */
+  readonly by: "anchor" | readonly string[];
+}
+
+/**
+ * An approval file and what became of it: judged once and kept (`security.md` §2.4, 12), as long as the file is there or
+ * what it answers is open.
+ */
+export interface AnswerRecord {
+  /** As it was when it was judged. */
+  readonly file: ApprovalFile;
+  readonly judgement: Judgement;
+  /** The commit that brought it; null where none is known to. */
+  readonly commit: Commit | null;
+  /** When it was first seen, by our clock. */
+  readonly at: Instant;
+}
+
+/** Who changed what is to be approved: four eyes look at it (`security.md` §2.4, 8). */
+export interface Authors {
+  /** By signature: who says that he wrote something proves nothing by it. In the order of their names. */
+  readonly principals: readonly string[];
+  /** How many changes nobody signed. */
+  readonly unknown: number;
+}
+
+/** Something that people are asked for. Written once: whatever it rests on changes, and it is another request. */
+export interface Request {
+  readonly requestedAt: Instant;
+  /** 32 hexadecimal digits out of the entropy of the pass that asked: nobody can answer before he is asked (T-04). */
+  readonly nonce: string;
+  /** What an answer names: over all that is asked, the nonce, the rules and the authors. */
+  readonly digest: Digest;
+  /** Of the rules of the trust file that have to be met, and what they protect; null where none is in force. */
+  readonly rules: Digest | null;
+  readonly authors: Authors;
+  /** Null while it is open. Accepted once and for good (U7). */
+  readonly approval: Approval | null;
+}
+
+/** An approval that was accepted. */
+export interface Approval {
+  /** By our clock. */
+  readonly at: Instant;
+  /** Everybody once, in the order of their names. At least one. */
+  readonly by: readonly Approver[];
+}
+
+/** Who approved, and how that is known. */
+export interface Approver {
+  readonly principal: string;
+  readonly path: string;
+  readonly blob: BlobId;
+  /** The commit that brought the file; null where nobody had to sign. */
+  readonly commit: Commit | null;
+  /** Empty where `fleet.yaml` lets files count that nobody signed. */
+  readonly proofs: readonly Proof[];
 }

@@ -5,7 +5,9 @@ import type { ClusterActions, Departure, PlacementActions, Plan, World } from ".
 import { deletesWithinBounds } from "./check-deletions.ts";
 import { evictedFrom, evictsWithinBudget } from "./check-evictions.ts";
 import { isDisturbed, lifeOf } from "./check-life.ts";
+import { changesOnlyWhatItMay } from "./check-protection.ts";
 import { runsByTheirPlans } from "./check-runs.ts";
+import { approvesByTheRules } from "./check-trust.ts";
 import { sameKey, sameObject, works } from "./check-words.ts";
 
 /**
@@ -26,6 +28,8 @@ export function check(plan: Plan, world: World): readonly string[] {
     ...keepsTheBudget(plan, world),
     ...runsByTheirPlans(plan, world),
     ...evictsWithinBudget(plan, world),
+    ...approvesByTheRules(plan, world),
+    ...changesOnlyWhatItMay(plan, world),
     ...sequencesGrow(plan, world),
     ...forgetsNothing(plan, world),
   ];

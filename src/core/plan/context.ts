@@ -6,6 +6,8 @@ import type { ClusterName, PlacementKey, Sequence } from "../model/value.ts";
 import type { Rendering } from "../render/render.ts";
 import type { Candidate } from "../schedule/cycle.ts";
 import type { ConditionsOf } from "../status/conditions-at.ts";
+import type { Consent } from "./consent.ts";
+import type { Protection } from "./protection.ts";
 import type { Reached, Roster } from "./roster.ts";
 import type { Content } from "./version.ts";
 
@@ -27,6 +29,8 @@ export interface PlanContext {
   readonly latestOverrides: readonly OverrideSnapshot[];
   /** The intent is another one than that of the last decision: what it takes away has not been counted yet. */
   readonly isNewCommit: boolean;
+  readonly consent: Consent;
+  readonly protection: Protection;
   /** Whether an object waits for a confirmation, by the guard's ledger as it was before this pass. */
   readonly isHeld: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
   /** Whether anything of a placement stands in a set that waits for a confirmation, or had to. */

@@ -16,6 +16,8 @@ export function isDecision(before: Ledger, after: Ledger): boolean {
     before.runs !== after.runs ||
     before.evictions !== after.evictions ||
     before.hasTrust !== after.hasTrust ||
+    before.trust !== after.trust ||
+    before.answers !== after.answers ||
     hasNew(before.overrides, after.overrides) ||
     someDiffers(before.clusters, after.clusters, clusterDecides) ||
     someDiffers(before.placements, after.placements, placementDecides) ||
@@ -60,6 +62,7 @@ const placementDecides = (was: PlacementRecord | undefined, is: PlacementRecord)
   hasNew(was.resourceSnapshots, is.resourceSnapshots) ||
   was.policySnapshots.at(-1)?.policy !== is.policySnapshots.at(-1)?.policy ||
   (was.deleting === null) !== (is.deleting === null) ||
+  was.change !== is.change ||
   someDiffers(was.bindings, is.bindings, bindingDecides) ||
   someEnded(was.bindings, is.bindings);
 

@@ -19,6 +19,8 @@ export function displace(before: PlacementRecord, context: PlanContext): Placed 
   const bindings = revisedMap(before.bindings, (binding, cluster) => {
     // A member that left the fleet is nobody's business any more (`RULINGS.md` D 2).
     if (!world.intent.clusters.has(cluster)) return null;
+    if (binding.removal === null && !context.protection.permits({ record: before, binding, next: null }))
+      return binding;
     const gone = withdrawn(binding, { record: before, context });
     if (gone !== null && gone !== binding) dooms.push(...doomsOf(before, gone));
     return gone;
@@ -41,7 +43,7 @@ export function isSuspended({ scope, namespace, name, bindings }: PlacementRecor
 
 /** The placement as it was decided last. */
 export const suspend = (before: PlacementRecord, context: PlanContext): Placed => ({
-  ...finished(before, before, context, still(before, context)),
+  ...finished(before, before, context, { ...still(before, context), isSuspended: true }),
   // What its runs would do rests on what cannot be read now.
   runs: recordsOf(context.ledger, before.key),
 });

@@ -45,6 +45,7 @@ export function judgeEvictions(context: PlanContext): Evictions {
     const placement =
       placements.get(eviction.placement)?.record ?? context.ledger.placements.get(eviction.placement) ?? null;
     const judged = judge(eviction, placement, context);
+    if (judged === null) continue;
     records.push([name, judged.record]);
     if (judged.evicted === null) continue;
     const dooms = [...(placements.get(eviction.placement)?.dooms ?? []), ...judged.evicted.dooms];
@@ -59,11 +60,12 @@ const isUnusable = (name: string, { world }: PlanContext): boolean =>
     objectKey({ group: placementGroup, kind: "ClusterResourcePlacementEviction", namespace: null, name }),
   );
 
+/** Null while what it would take away is protected and nobody approved that: it is judged when somebody has. */
 function judge(
   eviction: Eviction,
   placement: PlacementRecord | null,
   context: PlanContext,
-): { readonly record: EvictionRecord; readonly evicted: Evicted | null } {
+): { readonly record: EvictionRecord; readonly evicted: Evicted | null } | null {
   const { now } = context.world;
   const { name, cluster } = eviction;
   const verdict = judgeEviction({
@@ -86,6 +88,9 @@ function judge(
     conditions: settleConditions([], evictionVerdicts(verdict), now),
   };
   const isTaken = verdict.kind === "executed" && verdict.evict && placement !== null;
+  const binding = placement?.bindings.get(cluster);
+  if (isTaken && binding !== undefined && !context.protection.permits({ record: placement, binding, next: null }))
+    return null;
   return { record, evicted: isTaken ? without(cluster, placement, context) : null };
 }
 

@@ -22,6 +22,7 @@ export function weightOf(reason: Reason): Weight {
     case "contentLost":
     case "sourceHeld":
     case "runFailed":
+    case "trustRefused":
       return "stuck";
     case "run":
       return runWeight(reason.wait);
@@ -31,6 +32,7 @@ export function weightOf(reason: Reason): Weight {
     case "applying":
     case "awaitingHealth":
     case "confirmationNeeded":
+    case "protected":
       return "waiting";
     case "unfulfilled":
     case "nothingSelected":
@@ -40,6 +42,7 @@ export function weightOf(reason: Reason): Weight {
     case "orphans":
     case "left":
     case "held":
+    case "answerDenied":
       return "notice";
   }
 }
@@ -48,6 +51,7 @@ function runWeight(wait: RunWait): Weight {
   switch (wait.kind) {
     case "failures":
     case "stuck":
+    case "held":
       return "stuck";
     case "planning":
     case "approval":
@@ -111,8 +115,26 @@ export function reasonText(reason: Reason): string {
       return `${reason.placement}: run ${reason.run}${runPlace(reason.wait)} ${waitText(reason.wait)}`;
     case "runFailed":
       return `${reason.placement}: run ${reason.run} failed: ${reason.code}: ${reason.message}`;
+    case "trustRefused":
+    case "answerDenied":
+    case "protected":
+      return consentText(reason);
     case "sourceHeld":
       return `${reason.code} at ${reason.head.slice(0, 7)}: ${reason.message}`;
+  }
+}
+
+/** What is to be said of who may allow what. */
+function consentText(reason: Extract<Reason, { kind: "trustRefused" | "answerDenied" | "protected" }>): string {
+  switch (reason.kind) {
+    case "trustRefused":
+      return `every gate is closed: ${reason.code}: ${reason.message}`;
+    case "answerDenied":
+      return `${reason.path} of ${reason.principal} does not count: ${reason.code}: ${reason.message}`;
+    case "protected": {
+      const asked = reason.digest === null ? "" : ` of request digest ${reason.digest}`;
+      return `${reason.placement}: ${names(reason.clusters)} protected: waits for an approval${asked}: ${reason.because}`;
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { conditionOf, settleConditions } from "../model/condition.ts";
 import type { Binding, PlacementRecord } from "../model/ledger.ts";
 import type { Reason, RenderedTarget } from "../model/plan.ts";
 import type { RunRecord } from "../model/run-record.ts";
-import type { Instant } from "../model/value.ts";
+import { earliest, type Instant } from "../model/value.ts";
 import { placementVerdicts } from "../status/placement-conditions.ts";
 import type { PlanContext } from "./context.ts";
 import { doomedObjects } from "./doom.ts";
@@ -41,7 +41,9 @@ export function finished(
     });
     return conditions === binding.conditions ? binding : { ...binding, conditions };
   });
-  const told = revised(record, { bindings });
+  const nothing = { change: record.change, reasons: [], wakeAt: null };
+  const asked = when.isSuspended === true ? nothing : context.protection.askedFor(record);
+  const told = revised(record, { bindings, change: asked.change });
   const next = revised(told, { conditions: settleConditions(told.conditions, placementVerdicts(told), world.now) });
   const reasonsOf = (binding: Binding, isHeld: PlanContext["isHeld"]): readonly Reason[] => {
     const readiness = when.readiness.get(binding.cluster) ?? readinessIn(context, next, binding);
@@ -55,9 +57,10 @@ export function finished(
     doomed: when.doomed,
     reasons: (isHeld) => [
       ...when.reasons,
+      ...asked.reasons,
       ...gathered([...next.bindings.values()].flatMap((it) => reasonsOf(it, isHeld))),
     ],
-    wakeAt: when.wakeAt,
+    wakeAt: earliest(when.wakeAt, asked.wakeAt),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Ledger } from "../model/ledger.ts";
 import type { Gate, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { Approval } from "../model/trust.ts";
 import { type BlobId, type DurationMs, earliest, type Instant, later, type RunKey } from "../model/value.ts";
 import type { Focus } from "./forecast-event.ts";
 
@@ -54,9 +55,13 @@ function approvedStage(stage: StageProgress, now: Instant, approving: Approving)
 function approvedGate(gate: Gate | null, now: Instant, approving: Approving): Gate | null {
   const due = dueAt(gate, approving);
   if (gate === null || due === null || due > now) return gate;
-  const approval = { principal: "the forecast", path: "approvals/forecast.yaml", blob: "" as BlobId, at: now };
-  return { ...gate, approval };
+  return { ...gate, approval: forecastApproval(now) };
 }
+
+const forecastApproval = (at: Instant): Approval => ({
+  at,
+  by: [{ principal: "the forecast", path: "approvals/forecast.yaml", blob: "" as BlobId, commit: null, proofs: [] }],
+});
 
 const dueAt = (gate: Gate | null, { approveAfter }: Approving): Instant | null =>
   gate === null || gate.approval !== null || approveAfter === null ? null : later(gate.requestedAt, approveAfter);

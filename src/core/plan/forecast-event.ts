@@ -190,4 +190,5 @@ function* holdsOf({ key }: RunRecord, { reasons }: Passage): Generator<Happening
   }
 }
 
-const isHold = ({ kind }: RunWait): boolean => kind === "planning" || kind === "failures" || kind === "stuck";
+const isHold = ({ kind }: RunWait): boolean =>
+  kind === "planning" || kind === "failures" || kind === "stuck" || kind === "held";

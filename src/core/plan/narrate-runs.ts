@@ -4,6 +4,7 @@ import type { Ledger } from "../model/ledger.ts";
 import type { RunRecord, StageProgress } from "../model/run-record.ts";
 import type { ClusterName } from "../model/value.ts";
 import { count, names } from "./explain.ts";
+import { approversText } from "./narrate-trust.ts";
 
 /** What update runs and evictions came to from one ledger to the next, in words. */
 export function* rolloutLines(before: Ledger, after: Ledger): Generator<string> {
@@ -54,9 +55,9 @@ const standingWords: Readonly<Record<string, string>> = {
 function* stageLines(name: string, was: StageProgress | undefined, stage: StageProgress): Generator<string> {
   for (const when of ["before", "after"] as const) {
     const [old, gate] = [was?.[when] ?? null, stage[when]];
-    if (gate !== null && old === null) yield `${name} asks for an approval ${when} it: ${gate.digest}`;
+    if (gate !== null && old?.digest !== gate.digest) yield `${name} asks for an approval ${when} it: ${gate.digest}`;
     if (gate?.approval != null && old?.approval == null)
-      yield `${name} was approved by ${gate.approval.principal} (${gate.approval.path})`;
+      yield `${name} was approved by ${approversText(gate.approval)}`;
   }
   yield* ends(name, was, stage);
   if (stage.endedAt !== null && was?.endedAt == null) yield `${name} is over`;

@@ -5,6 +5,7 @@ import { type ClusterName, compareText, type PlacementKey } from "../model/value
 import { count, names } from "./explain.ts";
 import { extentOf } from "./guard.ts";
 import { rolloutLines } from "./narrate-runs.ts";
+import { trustLines } from "./narrate-trust.ts";
 
 /**
  * What changed from one ledger to the next, in words: the body of a state commit, so that its log reads like a diary.
@@ -12,6 +13,7 @@ import { rolloutLines } from "./narrate-runs.ts";
  */
 export function narrate(before: Ledger, after: Ledger): readonly string[] {
   const lines = [
+    ...trustLines(before, after),
     ...rolloutLines(before, after),
     ...placementLines(before, after),
     ...deletionLines(before, after),

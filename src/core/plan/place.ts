@@ -86,6 +86,7 @@ function acceptedRecord(
       policySnapshots: [],
       resourceSnapshots: [],
       bindings: new Map(),
+      change: null,
       selectionError: null,
       conditions: [],
     };

@@ -3,11 +3,13 @@ import type { Intent } from "../model/intent.ts";
 import type { Ledger, PlacementRecord, Target } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
-import type { Plan, Refusal, World } from "../model/plan.ts";
+import type { Plan, Reason, Refusal, World } from "../model/plan.ts";
 import { compareText, earliest, type PlacementKey } from "../model/value.ts";
 import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts";
 import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
+import { answerReasons, judgedAnswers, keptAnswers } from "./answers.ts";
+import { consentOf } from "./consent.ts";
 import type { PlanContext } from "./context.ts";
 import { coursesOf } from "./courses.ts";
 import { isDecision } from "./decision.ts";
@@ -17,10 +19,12 @@ import type { Placed } from "./finish.ts";
 import { guard, heldIndex } from "./holding.ts";
 import { sameMap } from "./identity.ts";
 import { place } from "./place.ts";
+import { protectionIn, unprotected } from "./protection.ts";
 import { fleetReasons } from "./reasons.ts";
 import { recall } from "./recall.ts";
 import { record } from "./record.ts";
 import { refuse } from "./refuse.ts";
+import { askedIn, openRequests } from "./requests.ts";
 import { nextRetry } from "./retries.ts";
 import { rosterOf, voicesOf } from "./roster.ts";
 import { plannedIn } from "./run-moves.ts";
@@ -54,7 +58,12 @@ export function plan(world: World): Plan {
     runs: courses.runs,
     evictions: evictions.records,
   };
-  const guarded: Ledger = { ...told, deletions: guard(told, placed, context) };
+  const answers = keptAnswers(heard.answers, {
+    was: askedIn(before),
+    is: askedIn(told),
+    files: world.intent.approvals,
+  });
+  const guarded: Ledger = { ...told, answers, deletions: guard(told, placed, context) };
   const decides = isDecision(before, guarded);
   const ledger = decides ? { ...guarded, sequence: context.sequence } : kept(before, guarded);
   const steps = [...placed.values()];
@@ -66,7 +75,13 @@ export function plan(world: World): Plan {
     actions: actionsFor(ledger, placed, context),
     rendered: steps.flatMap((it) => it.rendered),
     wakeAt: earliest(nextRetry(world), courses.wakeAt, ...steps.map((it) => it.wakeAt)),
-    reasons: [...fleetReasons(ledger, context), ...steps.flatMap((it) => it.reasons(isHeld)), ...courses.reasons],
+    reasons: [
+      ...trustReasons(context),
+      ...answerReasons(answers, world.intent.approvals),
+      ...fleetReasons(ledger, context),
+      ...steps.flatMap((it) => it.reasons(isHeld)),
+      ...courses.reasons,
+    ],
   };
 }
 
@@ -85,14 +100,25 @@ function refused(world: World, refusal: Refusal): Plan {
 const kept = (before: Ledger, after: Ledger): Ledger =>
   (Object.keys(after) as (keyof Ledger)[]).every((key) => before[key] === after[key]) ? before : after;
 
+/** Whose word counts is decided first, and what people said by those who were trusted before. */
 function contextOf(world: World): PlanContext {
+  const heard = withTrust(record({ ...world, ledger: founded(world) }), world.intent);
+  const consent = consentOf(world, heard, nextSequence(heard));
+  const before = contextIn(world, heard, { record: heard.trust, closed: consent.closed });
+  const answers = judgedAnswers(world, (trust) => openRequests(before, trust));
+  if (answers === heard.answers && consent.record === heard.trust) return before;
+  return contextIn(world, { ...heard, answers, trust: consent.record }, consent);
+}
+
+function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]): PlanContext {
   const { intent } = world;
-  const ledger = withTrust(record({ ...world, ledger: founded(world) }), intent);
   const overrides = nextOverrideSnapshots(ledger.overrides, intent.overrides, overridesInUse(ledger));
   const { isHeld, isNamed } = heldIndex(ledger.deletions);
-  return {
+  const context: PlanContext = {
     world,
     ledger,
+    consent,
+    protection: unprotected,
     roster: rosterOf(world, ledger),
     voices: voicesOf(world, ledger),
     candidates: [...intent.clusters.values()].map((cluster) => ({
@@ -108,6 +134,7 @@ function contextOf(world: World): PlanContext {
     isNamed,
     conditionsOf: conditionsAt(world.now),
   };
+  return { ...context, protection: protectionIn(context) };
 }
 
 /** The fleet gets its name with its first decision, and keeps it. */
@@ -119,6 +146,10 @@ function founded({ ledger, intent, now }: World): Ledger {
 /** Once it was said who may approve, nothing that is not signed counts, whatever becomes of the folder. */
 const withTrust = (ledger: Ledger, { hasTrust }: Intent): Ledger =>
   ledger.hasTrust || !hasTrust ? ledger : { ...ledger, hasTrust };
+
+/** Why nobody's word counts, where that is so. */
+const trustReasons = ({ consent: { closed } }: PlanContext): readonly Reason[] =>
+  closed === null ? [] : [{ kind: "trustRefused", code: closed.code, message: closed.because }];
 
 /** Names of the override snapshots that a target was made with, or will be by the plan of an unfinished run. */
 function overridesInUse({ placements, runs, overrides }: Ledger): ReadonlySet<string> {

@@ -67,6 +67,8 @@ export function remember(record: PlacementRecord, standstill: Standstill, contex
   const { placement, selection, remarks, where, when, told } = standstill;
   const snapshot = record.resourceSnapshots.at(-1);
   if (snapshot === undefined || isAtWork(record, when) || context.isNamed(record.key)) return;
+  // What waits for an approval rests on what people say, and on who may say it.
+  if (record.change !== null) return;
   const { intent, now } = context.world;
   if (recordsOf(context.ledger, record.key).some((it) => it.end === null)) return;
   recollections.set(record, {
@@ -97,6 +99,8 @@ const isAtWork = ({ bindings }: PlacementRecord, { rendered, dooms, reasons }: W
 export function recall(placement: Placement, record: PlacementRecord, context: PlanContext): Placed | null {
   const known = recollections.get(record);
   if (known === undefined || !stands(known, placement, record, context)) return null;
+  // An eviction waits for an approval.
+  if (context.protection.isAsked(record.key)) return null;
   const { moved } = changesSince(known.roster, context.roster);
   if (isOnAny(record, moved)) return null;
   const where = isJudgedAlike(known, moved, context) ? known.where : decideWhere(record, context);

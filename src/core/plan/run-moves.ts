@@ -153,7 +153,8 @@ const targetOf = (plan: RunPlan, planned: PlannedCluster, { sequence, world }: P
   startedAt: world.now,
 });
 
-type Move =
+/** What becomes of a cluster that gets the version of a plan. */
+export type Move =
   | {
       readonly kind: "moved";
       readonly binding: Binding;

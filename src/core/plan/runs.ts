@@ -11,12 +11,13 @@ import { unbegunDeletion, initialized as withPlan } from "../rollout/run-progres
 import type { RunScene } from "../rollout/run-scene.ts";
 import { stepRun } from "../rollout/run-step.ts";
 import { settledRun } from "../status/settled-run.ts";
-import { gateAnswer } from "../trust/gate-answer.ts";
 import type { PlanContext } from "./context.ts";
 import type { Doom } from "./guard.ts";
 import { revised } from "./identity.ts";
+import { holdOn, runConsents } from "./run-consent.ts";
 import { eachOnce, runDooms } from "./run-dooms.ts";
 import { carryOutRun, type Mover, moverOf, runBindings } from "./run-moves.ts";
+import { askAhead, isPermitted, mayLeave } from "./run-protection.ts";
 import { type Selected, versionFor } from "./run-version.ts";
 import { recordsOf, runsOf } from "./runs-of.ts";
 import { uidOf } from "./where.ts";
@@ -168,8 +169,11 @@ function stepped({ course, run, waits }: Moved, turn: Turn): Course {
   const { context } = turn;
   const before = context.ledger.runs.get(run.key);
   const mover = moverOf(run, course.record, context);
+  askAhead(run, course.record, mover, context);
+  const hold = holdOn(run, context);
   const step = stepRun(run, sceneOf(course, run, mover, context));
-  const moves = carryOutRun(step, course.record, mover, context);
+  const remove = hold === null ? step.remove.filter((it) => mayLeave(it, course.record, context)) : [];
+  const moves = carryOutRun({ ...step, remove }, course.record, mover, context);
   const after: Course = {
     ...course,
     record: moves.record,
@@ -178,14 +182,14 @@ function stepped({ course, run, waits }: Moved, turn: Turn): Course {
     reasons: [...course.reasons, ...moves.reasons],
     wakeAt: earliest(course.wakeAt, step.wakeAt),
   };
-  return told({ course: after, run: step.run, waits: [...waits, ...step.waits] }, turn);
+  const held: readonly RunWait[] = hold === null || step.run.end !== null ? [] : [{ kind: "held", because: hold }];
+  return told({ course: after, run: step.run, waits: [...waits, ...held, ...step.waits] }, turn);
 }
 
-function sceneOf({ record, runs }: Course, run: RunRecord, { moveOf }: Mover, context: PlanContext): RunScene {
+function sceneOf({ record, runs }: Course, run: RunRecord, mover: Mover, context: PlanContext): RunScene {
   const { world, ledger, sequence } = context;
-  const { intent, now } = world;
+  const { now } = world;
   const clock = clockTrust(world.clockOffset);
-  const rules = { unsigned: intent.fleet.unsignedApprovals, hasTrust: ledger.hasTrust, now };
   return {
     now,
     clock,
@@ -195,8 +199,11 @@ function sceneOf({ record, runs }: Course, run: RunRecord, { moveOf }: Mover, co
     fleet: ledger.fleet,
     placement: record,
     bindings: record === null ? new Map() : runBindings(run, record, context),
-    isAtHand: (cluster) => moveOf(cluster).kind === "moved",
-    answerTo: (digest) => gateAnswer(digest, intent.approvals, rules),
+    isAtHand: (cluster) =>
+      mover.moveOf(cluster).kind === "moved" &&
+      holdOn(run, context) === null &&
+      isPermitted(cluster, { run, record, mover }, context),
+    ...runConsents(run, record, context),
     newerOn: (cluster) => runs.find((it) => hasMoved(it, cluster))?.key ?? null,
   };
 }

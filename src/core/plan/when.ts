@@ -3,6 +3,7 @@ import type { Binding, PlacementRecord, Target } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { Reason, RenderedTarget } from "../model/plan.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
+import type { Rendering } from "../render/render.ts";
 import { type Readiness, readinessOf, turnsAt } from "../rollout/readiness.ts";
 import { type RollOut, rollOut } from "../rollout/rolling-update.ts";
 import type { FailedRendering, PlanContext } from "./context.ts";
@@ -28,6 +29,8 @@ export interface When {
   readonly wakeAt: Instant | null;
   /** Every cluster is on the version that it should have, so that a new commit as such takes nothing away. */
   readonly isSettled: boolean;
+  /** Nothing can be decided now: what is asked for stands. */
+  readonly isSuspended?: boolean;
 }
 
 /** A binding with all that decides what becomes of it now. */
@@ -37,6 +40,8 @@ interface Row {
   readonly version: Version | null;
   readonly isCurrent: boolean;
   readonly failure: FailedRendering | null;
+  /** What it is to become waits for an approval: until then it stays as it is and takes no one's turn. */
+  readonly isProtected: boolean;
   readonly readiness: Readiness;
 }
 
@@ -52,12 +57,12 @@ export function decideWhen(
   const outcome = rollOut({
     policy: record.spec.policy,
     rollingUpdate: record.spec.strategy.rollingUpdate,
-    bindings: rows.map(({ binding, version, isCurrent, failure, readiness }) => ({
+    bindings: rows.map(({ binding, version, isCurrent, failure, isProtected, readiness }) => ({
       cluster: binding.cluster,
-      state: binding.state,
+      state: isProtected && binding.state === "Unscheduled" ? "Bound" : binding.state,
       removing: binding.removal !== null,
       // A version that cannot be rendered is nothing to move to: the cluster keeps what it has and takes no one's turn.
-      upToDate: version === null || isCurrent || failure !== null,
+      upToDate: version === null || isCurrent || failure !== null || isProtected,
       readiness,
     })),
   });
@@ -116,9 +121,29 @@ function rowsOf(record: PlacementRecord, versions: Versions, context: PlanContex
     // What a cluster is on was rendered when it got there.
     const rendering = version === null || isOn ? null : version.rendering();
     const failure = rendering?.kind === "failed" ? rendering : null;
-    rows.push({ binding, version, isCurrent: isOn, failure, readiness: readinessIn(context, record, binding) });
+    const isProtected = !mayMove(binding, version, { record, rendering, context });
+    const readiness = readinessIn(context, record, binding);
+    rows.push({ binding, version, isCurrent: isOn, failure, isProtected, readiness });
   }
   return rows;
+}
+
+/** Whether a cluster may become what it is to become, as far as protection goes. */
+function mayMove(
+  binding: Binding,
+  version: Version | null,
+  { record, rendering, context }: Pick<Move, "record" | "context"> & { readonly rendering: Rendering | null },
+): boolean {
+  const { protection } = context;
+  if (binding.removal !== null && binding.state === "Unscheduled") return true;
+  if (binding.state === "Unscheduled")
+    return (
+      (binding.target === null && binding.leaving.length === 0) || protection.permits({ record, binding, next: null })
+    );
+  if (version === null || rendering?.kind !== "rendered") return true;
+  const { digest, manifests } = rendering;
+  const target = { digest, applyStrategy: version.applyStrategy };
+  return protection.permits({ record, binding, next: { target, manifests } });
 }
 
 /** How a binding is, as its member's silence, its deadlines and its facts have it. */

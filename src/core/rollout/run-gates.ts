@@ -1,9 +1,11 @@
+import type { GateAnswer } from "../model/approval-file.ts";
 import type { Gate, PlannedStage, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
 import type { RunWait } from "../model/run-wait.ts";
 import type { StageTask } from "../model/update-run.ts";
-import { type Instant, later } from "../model/value.ts";
+import { earliest, type Instant, later } from "../model/value.ts";
+import { commentLine } from "./comment-line.ts";
 import { requestDigest } from "./run-request.ts";
-import type { RunScene } from "./run-scene.ts";
+import type { GateTerms, RunScene } from "./run-scene.ts";
 
 /** The run that a stage belongs to, and the world around it. */
 export interface RunCourse {
@@ -19,52 +21,75 @@ export interface GateTurn {
   readonly wait: RunWait | null;
   /** Why the run is over; null when nobody rejected it. */
   readonly rejection: string | null;
+  /** When it is asked for anew; null when it is not. */
+  readonly wakeAt: Instant | null;
 }
 
 /**
  * Asks for the approval of a stage where it has such a task, and hears the answer.
  *
- * An answer that was accepted stands for good (U7). One that was given before it was asked for counts as well: it names
- * the digest of this very request (U43, as `RULINGS.md` B rewrites it).
+ * An answer that was accepted stands for good (U7). One that was given before it was asked for is none: nobody can know
+ * the nonce of a request before it is there (T-04, against U43). A request that is still open is made anew when the rules
+ * that it has to meet have changed, or when it has stood for as long as they allow.
  */
 export function askAt(
   stage: PlannedStage,
   when: "before" | "after",
   before: StageProgress,
-  { run, root, scene }: RunCourse,
+  course: RunCourse,
 ): GateTurn {
   const asked = before[when];
   if (!stage[when].some((it) => it.kind === "Approval")) return open(asked);
   if (asked !== null && asked.approval !== null) return open(asked);
-  const digest = requestDigest({ fleet: scene.fleet, run, stage: stage.name, when, root });
-  const gate = asked ?? { requestedAt: scene.now, digest, approval: null };
-  const answer = scene.answerTo(gate.digest);
+  const { scene } = course;
+  const terms = scene.termsOf(stage, when);
+  const isStanding = asked !== null && asked.rules === terms.rules && !isTooOld(asked, terms, scene);
+  const gate = isStanding ? asked : newGate(stage, when, terms, course);
+  const answer: GateAnswer = isStanding ? scene.answerTo(stage, when, gate) : { kind: "none" };
   const wait = { kind: "approval", stage: stage.name, when, digest: gate.digest } as const;
+  const wakeAt = earliest(tooOldAt(gate, terms), answer.kind === "void" ? answer.wakeAt : null);
   switch (answer.kind) {
     case "approved":
       return open({ ...gate, approval: answer.approval });
     case "rejected":
-      return { gate, wait: null, rejection: rejectionText(stage.name, when, answer) };
+      return { gate, wait: null, rejection: rejectionText(stage.name, when, answer), wakeAt: null };
     case "void":
-      return { gate, wait: { ...wait, because: answer.because }, rejection: null };
+      return { gate, wait: { ...wait, because: answer.because }, rejection: null, wakeAt };
     case "none":
-      return { gate, wait: { ...wait, because: null }, rejection: null };
+      return { gate, wait: { ...wait, because: null }, rejection: null, wakeAt };
   }
 }
 
-const open = (gate: Gate | null): GateTurn => ({ gate, wait: null, rejection: null });
+const open = (gate: Gate | null): GateTurn => ({ gate, wait: null, rejection: null, wakeAt: null });
 
-/** People write as much as they like, on as many lines; of it, one line is kept. */
-const longestComment = 256;
-const oneLine = (comment: string): string =>
-  [...comment.replaceAll(/[\p{C}\s]+/gu, " ").trim()].slice(0, longestComment).join("");
+function newGate(
+  stage: PlannedStage,
+  when: "before" | "after",
+  terms: GateTerms,
+  { run, root, scene }: RunCourse,
+): Gate {
+  const { rules } = terms;
+  const nonce = scene.nonceFor(stage, when);
+  const authors = terms.authors();
+  const digest = requestDigest({ fleet: scene.fleet, run, stage: stage.name, when, root, nonce, rules, authors });
+  return { requestedAt: scene.now, nonce, digest, rules, authors, approval: null };
+}
+
+/** From then on an answer would come too late: somebody who looks at it has to be asked about what is now. */
+const tooOldAt = ({ requestedAt }: Gate, { maxAge }: GateTerms): Instant | null =>
+  maxAge === null ? null : later(requestedAt, maxAge);
+
+const isTooOld = (gate: Gate, terms: GateTerms, { now }: RunScene): boolean => {
+  const end = tooOldAt(gate, terms);
+  return end !== null && now >= end;
+};
 
 function rejectionText(
   stage: string,
   when: "before" | "after",
   { by, comment, path }: { readonly by: string; readonly comment: string; readonly path: string },
 ): string {
-  const line = oneLine(comment);
+  const line = commentLine(comment);
   const said = line === "" ? "" : `: ${line}`;
   return (
     `the ${when}-stage approval of stage ${stage} was rejected by ${by} (${path})${said}; ` +

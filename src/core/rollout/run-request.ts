@@ -1,10 +1,11 @@
 import { digestOf } from "../model/digest.ts";
 import type { RunPlan, RunRecord } from "../model/run-record.ts";
+import type { Request } from "../model/trust.ts";
 import type { Digest } from "../model/value.ts";
 
-/** One Approval task of a run. */
-export interface GateRequest {
-  /** Names the fleet for good: an approval does not carry over to another one. */
+/** One Approval task of a run, as it is asked for. */
+export interface GateRequest extends Pick<Request, "nonce" | "rules" | "authors"> {
+  /** Names the fleet for good: an approval does not carry over to another one (T-03). */
   readonly fleet: string;
   readonly run: Pick<RunRecord, "uid" | "key">;
   readonly stage: string;
@@ -13,10 +14,21 @@ export interface GateRequest {
 }
 
 /**
- * Names what a person approves: this stage of this very run with this very plan (`RULINGS.md` B 22).
+ * Names what a person approves: this stage of this very run with this very plan, asked under these rules (`RULINGS.md`
+ * B 22).
  *
- * It is known as soon as there is a plan, so an answer may be there before it is asked for (U43). A run that is created
- * again has another uid, so no answer carries over.
+ * Nobody can know it before it is asked for, because of the nonce (T-04). A run that is created again has another uid, so
+ * no answer carries over (T-01); neither does one to the same stage under another rule.
  */
-export const requestDigest = ({ fleet, run, stage, when, root }: GateRequest): Digest =>
-  digestOf({ fleet, uid: run.uid, run: run.key, stage, when, root });
+export const requestDigest = ({ fleet, run, stage, when, root, nonce, rules, authors }: GateRequest): Digest =>
+  digestOf({
+    fleet,
+    uid: run.uid,
+    run: run.key,
+    stage,
+    when,
+    root,
+    nonce,
+    rules,
+    authors: { principals: authors.principals, unknown: authors.unknown },
+  });

@@ -1,7 +1,9 @@
 import type { GateAnswer } from "../model/approval-file.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
+import type { Gate, PlannedStage } from "../model/run-record.ts";
 import type { ClockTrust } from "../model/run-wait.ts";
-import type { ClusterName, Digest, Instant, RunKey, Sequence } from "../model/value.ts";
+import type { Authors } from "../model/trust.ts";
+import type { ClusterName, Digest, DurationMs, Instant, RunKey, Sequence } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** Everything that decides how far a run goes now, besides the run itself. */
@@ -21,10 +23,24 @@ export interface RunScene {
   readonly bindings: ReadonlyMap<ClusterName, RunBinding>;
   /** Whether just what the plan says of the cluster can be brought there now (`security.md` I-12). */
   readonly isAtHand: (cluster: ClusterName) => boolean;
-  /** What people said to a request of this digest. */
-  readonly answerTo: (digest: Digest) => GateAnswer;
+  /** Under which rules an approval of a stage is asked for now. */
+  readonly termsOf: (stage: PlannedStage, when: "before" | "after") => GateTerms;
+  /** 32 hexadecimal digits for a request of this run: others for every stage, and in every pass. */
+  readonly nonceFor: (stage: PlannedStage, when: "before" | "after") => string;
+  /** What people said to a request that was made in an earlier pass. */
+  readonly answerTo: (stage: PlannedStage, when: "before" | "after", gate: Gate) => GateAnswer;
   /** The newest of the newer runs that has moved the cluster or is moving it; null when there is none. */
   readonly newerOn: (cluster: ClusterName) => RunKey | null;
+}
+
+/** Under which rules people are asked. */
+export interface GateTerms {
+  /** Of all rules that have to be met; null where nobody set up who may approve. */
+  readonly rules: Digest | null;
+  /** How long a request may stand unanswered before it is made anew; null: for ever. */
+  readonly maxAge: DurationMs | null;
+  /** Who changed what would be approved. Looked up when it is asked for, and not again. */
+  readonly authors: () => Authors;
 }
 
 /** A binding as a run sees it. */

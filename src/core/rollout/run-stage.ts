@@ -31,7 +31,7 @@ export function workOn(stage: PlannedStage, before: StageProgress, course: RunCo
   const entered = revised(before, { before: entry.gate });
   if (entry.wait !== null || entry.rejection !== null) {
     const waits = [...(entry.wait === null ? [] : [entry.wait]), ...supersededIn(stage, entered.clusters)];
-    return { ...still(entered), waits, rejection: entry.rejection };
+    return { ...still(entered), waits, rejection: entry.rejection, wakeAt: entry.wakeAt };
   }
   const { scene } = course;
   const landed = land(stage, entered.clusters, scene, true);
@@ -53,7 +53,8 @@ function closeStage(stage: PlannedStage, before: StageProgress, finishedAt: Inst
   const progress = revised(before, { after: exit.gate, endedAt: isOver ? scene.now : null });
   const opensAt = timer?.kind === "timer" && timer.until > scene.now ? timer.until : null;
   const superseded = isOver ? [] : supersededIn(stage, before.clusters);
-  return { ...still(progress), waits: [...waits, ...superseded], wakeAt: opensAt, rejection: exit.rejection };
+  const wakeAt = earliest(opensAt, exit.wakeAt);
+  return { ...still(progress), waits: [...waits, ...superseded], wakeAt, rejection: exit.rejection };
 }
 
 /**

@@ -75,7 +75,7 @@ function currentStage({ stages }: RunRecord): number {
 function standing(waits: readonly RunWait[]): readonly [Verdict["status"], string] {
   const has = (...kinds: readonly RunWait["kind"][]): boolean => waits.some((it) => kinds.includes(it.kind));
   if (has("stopped")) return ["False", "UpdateRunStopped"];
-  if (has("stuck", "failures")) return ["False", "UpdateRunStuck"];
+  if (has("stuck", "failures", "held")) return ["False", "UpdateRunStuck"];
   if (has("approval", "timer")) return ["False", "UpdateRunWaiting"];
   return ["True", "UpdateRunProgressing"];
 }
@@ -151,7 +151,7 @@ function currentVerdicts(
           verdict("Succeeded", "False", "StageUpdatingFailed", failureText(run.end)),
         ]
       : [];
-  const here = waits.filter((it) => it.kind !== "planning" && (it.stage === name || it.stage === null));
+  const here = waits.filter((it) => "stage" in it && (it.stage === name || it.stage === null));
   const progressing = (status: Verdict["status"], reason: string): readonly Verdict[] => [
     verdict("Progressing", status, reason, wordsOf(here)),
   ];

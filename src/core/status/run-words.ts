@@ -28,7 +28,7 @@ export function waitText(wait: RunWait): string {
       return wait.message;
     case "approval": {
       const asked = `waits for the ${wait.when}-stage approval of request digest ${wait.digest}`;
-      return wait.because === null ? asked : `${asked}; an answer does not count: ${wait.because}`;
+      return wait.because === null ? asked : `${asked}; ${wait.because}`;
     }
     case "timer":
       return `waits until ${instantText(wait.until)}${clockWords[wait.clock]}`;
@@ -38,6 +38,8 @@ export function waitText(wait: RunWait): string {
       return `starts nothing new: ${named(wait.failed)} did not come up, and ${wait.allowed} may fail`;
     case "stuck":
       return `under way for more than five minutes: ${named(wait.clusters)}`;
+    case "held":
+      return `starts nothing new: ${wait.because}`;
     case "stopped":
       return wait.active.length === 0 ? "stopped" : `stopped; in flight: ${named(wait.active)}`;
     case "superseded":

@@ -1,8 +1,8 @@
 import type { ApprovalFile } from "../model/approval-file.ts";
-import type { ApprovalRule, Judgement, Proof, Trust } from "../model/trust.ts";
+import type { ApprovalRule, Authors, Judgement, Proof, Trust } from "../model/trust.ts";
 import { compareText, type Digest, type Instant, instantText } from "../model/value.ts";
 import type { DenialCode } from "./denial.ts";
-import { type Authors, neededBy, objectionOf, type Voice } from "./rules.ts";
+import { neededBy, objectionOf, type Voice } from "./rules.ts";
 import { revokedBy } from "./signer.ts";
 
 /** An approval file and what became of it. */
@@ -20,7 +20,7 @@ export interface GateScene {
   /** All that have to be met, as `rulesFor` gives them. */
   readonly rules: readonly ApprovalRule[];
   readonly answers: readonly JudgedAnswer[];
-  /** As accepted now: what it revokes as compromised does not count, and once expired nothing does. */
+  /** As accepted now: approvals by keys that it revokes as compromised do not count, and once expired nothing does. */
   readonly trust: Pick<Trust, "expires" | "revocations">;
   readonly now: Instant;
 }
@@ -85,11 +85,14 @@ interface FiledVoice extends Voice {
   readonly file: ApprovalFile;
 }
 
-/** What counts for some rule, by name and path: to this request, and by no key that was compromised meanwhile. */
+/**
+ * What counts for some rule, by name and path: to this request, and no approval by a key that was compromised meanwhile.
+ * A rejection or a revocation stays: revoking a key may close a gate, and never opens one.
+ */
 function voicesOf({ digest, requestedAt, authors, rules, answers, trust }: GateScene): readonly FiledVoice[] {
   const voices = answers.flatMap(({ file, judgement }): readonly FiledVoice[] => {
     if (judgement.kind === "denied" || file.digest !== digest || file.principal !== judgement.principal) return [];
-    const proofs = judgement.proofs.filter((it) => revokedBy(trust.revocations, it.key)?.kind !== "compromised");
+    const proofs = judgement.proofs.filter((it) => file.decision !== "Approve" || !isStolen(it.key, trust));
     const voice = { decision: file.decision, judgement: { ...judgement, proofs }, authors, requestedAt, file };
     return rules.some((it) => objectionOf(it, voice) === null) ? [voice] : [];
   });
@@ -97,6 +100,9 @@ function voicesOf({ digest, requestedAt, authors, rules, answers, trust }: GateS
     (a, b) => compareText(a.file.principal, b.file.principal) || compareText(a.file.path, b.file.path),
   );
 }
+
+const isStolen = (key: string, { revocations }: Pick<Trust, "revocations">): boolean =>
+  revokedBy(revocations, key)?.kind === "compromised";
 
 function missingOf(
   rule: ApprovalRule,

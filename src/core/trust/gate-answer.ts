@@ -22,7 +22,7 @@ export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules
   const [first] = answers;
   if (first === undefined) return { kind: "none" };
   const objection = objectionTo(first, rules);
-  if (objection !== null) return { kind: "void", because: objection };
+  if (objection !== null) return { kind: "void", because: `an answer does not count: ${objection}`, wakeAt: null };
   const rejection = answers.find((it) => it.decision === "Reject");
   if (rejection !== undefined) {
     const { principal, comment, path } = rejection;
@@ -30,9 +30,10 @@ export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules
   }
   const revoked = new Set(answers.filter((it) => it.decision === "Revoke").map((it) => it.principal));
   const approval = answers.find((it) => it.decision === "Approve" && !revoked.has(it.principal));
-  if (approval === undefined) return { kind: "void", because: `${first.principal} revoked the approval` };
+  if (approval === undefined)
+    return { kind: "void", because: `an answer does not count: ${first.principal} revoked the approval`, wakeAt: null };
   const { principal, path, blob } = approval;
-  return { kind: "approved", approval: { principal, path, blob, at: rules.now } };
+  return { kind: "approved", approval: { at: rules.now, by: [{ principal, path, blob, commit: null, proofs: [] }] } };
 }
 
 function objectionTo({ path }: ApprovalFile, { unsigned, hasTrust }: ConsentRules): string | null {

@@ -1,10 +1,10 @@
 import type { ApprovalFile } from "../model/approval-file.ts";
 import type { CommitFact, SignatureFact } from "../model/signature.ts";
-import type { Denial, Judgement, Proof, Trust } from "../model/trust.ts";
+import type { Authors, Denial, Judgement, Proof, Trust } from "../model/trust.ts";
 import type { BlobId, Digest, Instant } from "../model/value.ts";
 import { denied } from "./denial.ts";
 import { type RequestSubject, rulesFor } from "./protected.ts";
-import { type Authors, objectionOf } from "./rules.ts";
+import { objectionOf } from "./rules.ts";
 import { type Signer, signerOf } from "./signer.ts";
 
 /** What an SSH signature inside of an approval is made for; Git's own on commits. */

@@ -1,16 +1,8 @@
 import type { ApprovalFile } from "../model/approval-file.ts";
-import type { ApprovalRule, Denial, Judgement, Trust } from "../model/trust.ts";
+import type { ApprovalRule, Authors, Denial, Judgement, Request, Trust } from "../model/trust.ts";
 import { type Instant, later } from "../model/value.ts";
 import { denied } from "./denial.ts";
 import { matchesAny } from "./pattern.ts";
-
-/** What four eyes look at: who changed what is to be approved (`security.md` §2.4, 8). */
-export interface Authors {
-  /** By signature: who says that he wrote something proves nothing by it. */
-  readonly principals: readonly string[];
-  /** How many changes nobody signed. */
-  readonly unknown: number;
-}
 
 /** What a judged answer says, and what it is held against. */
 export interface Voice {
@@ -53,6 +45,16 @@ export function objectionOf(rule: ApprovalRule, { decision, judgement, authors, 
     return denied("FLT1205", `four eyes: ${principal} signed a change that this would roll out; ask somebody else`);
   if (authors.unknown === 0 || rule.unsignedChanges !== "deny") return null;
   return denied("FLT1205", `four eyes: ${authors.unknown} of the changes are signed by nobody, so anybody may be one`);
+}
+
+/** Whether an approval that was accepted is all that a rule asks for: of so many different people who may give it. */
+export function isMetBy(rule: ApprovalRule, { authors, requestedAt, approval }: Request): boolean {
+  if (approval === null) return false;
+  const heard = approval.by.filter(({ principal, proofs }) => {
+    const judgement = { kind: "counts", principal, proofs, at: approval.at } as const;
+    return objectionOf(rule, { decision: "Approve", judgement, authors, requestedAt }) === null;
+  });
+  return new Set(heard.map((it) => it.principal)).size >= neededBy(rule, authors);
 }
 
 /** How many different people a rule asks for, given what nobody signed (T-07). Never nobody. */

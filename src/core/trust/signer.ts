@@ -7,7 +7,7 @@ import { type DenialCode, denied } from "./denial.ts";
 export interface Signer {
   readonly kind: "signer";
   readonly principal: Principal;
-  /** The fingerprint of the key that signed. */
+  /** The fingerprint of the key that signed; where a certificate says whose it is, `… by …` and its authority's. */
   readonly key: string;
 }
 
@@ -86,7 +86,7 @@ function certified(key: string, certificate: SshCertificate, scene: SignerScene)
     return denied("FLT1203", `the certificate of ${key} is valid only from ${instantText(validAfter)} on`);
   if (validBefore !== null && scene.now >= validBefore)
     return denied("FLT1203", `the certificate of ${key} was valid until ${instantText(validBefore)}; renew it`);
-  return { kind: "signer", principal, key };
+  return { kind: "signer", principal, key: `${key}${vouched}${authority}` };
 }
 
 function revocationOf({ trust, what }: SignerScene, key: string, certificate: SshCertificate | null): Denial | null {
@@ -96,9 +96,18 @@ function revocationOf({ trust, what }: SignerScene, key: string, certificate: Ss
   return denied("FLT1203", `${what} is signed with ${found.key}, which is ${found.kind}; sign with another key`);
 }
 
-/** The revocation of a key, if there is one. */
-export const revokedBy = (revocations: readonly Revocation[], key: string | null): Revocation | null =>
-  revocations.find((it) => it.key === key) ?? null;
+/** Between a key and the authority that says whose it is. */
+const vouched = " by ";
+
+/**
+ * The revocation of a key as a {@link Signer} or a proof names it, if there is one: its own, or its authority's. That one
+ * of them is compromised outweighs that the other is retired.
+ */
+export function revokedBy(revocations: readonly Revocation[], key: string | null): Revocation | null {
+  const names = key?.split(vouched) ?? [];
+  const found = revocations.filter((it) => names.includes(it.key));
+  return found.find((it) => it.kind === "compromised") ?? found[0] ?? null;
+}
 
 const unknownKey = ({ what }: SignerScene, key: string): Denial =>
   denied("FLT1202", `${what} is signed with ${key}, which trust/root.yaml lists for nobody`);

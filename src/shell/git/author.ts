@@ -5,6 +5,7 @@ import { Fault } from "../reconcile/fault.ts";
 import type { Author, Authored, AuthoredChange, AuthoredFile } from "../reconcile/ports.ts";
 import { addressOf } from "./address.ts";
 import { literal, type PersonGit, personGit, printed, printedOrNull } from "./person-git.ts";
+import { type PersonKey, personKey, personSignature } from "./person-signature.ts";
 import { pullRequestPage } from "./pull-request.ts";
 import { repositoryFault } from "./repository-fault.ts";
 import { readWorkTree } from "./worktree.ts";
@@ -35,6 +36,28 @@ export const identityAt = (folder: string): Promise<string | null> =>
     () => null,
   );
 
+/** The key with which git would sign a commit at a folder; null where it is not set up to sign, or its public half is not at hand. */
+export const signingKeyAt = async (folder: string): Promise<PersonKey | null> => {
+  const { name } = await openAuthor(folder);
+  return personKey(personGit(name), name);
+};
+
+/** How many earlier texts of a file are looked through. */
+const pastLimit = 50;
+
+/** What a file said in the commits that changed it, the newest first: as far as the branch at a folder reaches back. */
+export async function pastTexts(folder: string, path: string): Promise<readonly string[]> {
+  const during = `reading earlier versions of ${path}`;
+  const git = personGit((await openAuthor(folder)).name);
+  const commits = await printedOrNull(git, ["log", `-n${pastLimit}`, "--format=%H", "--", literal(path)], { during });
+  const texts: string[] = [];
+  for (const commit of commits?.split("\n") ?? []) {
+    const { code, output } = await git(["cat-file", "blob", `${commit}:${path}`], { during });
+    if (code === 0) texts.push(output);
+  }
+  return texts;
+}
+
 /** Parts of a path that lead elsewhere than to a file of the work tree. */
 const notAName = /^(?:\.{0,2}|\.git)$/i;
 
@@ -55,6 +78,10 @@ class WorkTreeAuthor implements Author {
     return readWorkTree(this.name, (path) => /\.ya?ml$/i.test(path))
       .filter((it) => it.kind === "file")
       .map(({ path, bytes }) => ({ path, text: decoder.decode(bytes) }));
+  }
+
+  async sign(bytes: Uint8Array, namespace: string): Promise<string> {
+    return personSignature(this.#git, this.name, bytes, namespace);
   }
 
   async commit(change: AuthoredChange): Promise<Authored> {
@@ -112,14 +139,15 @@ class WorkTreeAuthor implements Author {
   }
 
   /** As `git commit` on the branch that is checked out. When git refuses, the files are as they were. */
-  async #inPlace({ files, message }: AuthoredChange, during: string): Promise<string> {
+  async #inPlace({ files, message, signed = false }: AuthoredChange, during: string): Promise<string> {
     const paths = files.map((it) => literal(it.path));
     const fresh = files.filter((it) => it.before === null).map((it) => literal(it.path));
     const begun: AuthoredFile[] = [];
     try {
       for (const file of files) await this.#write(file, () => begun.push(file));
       if (fresh.length > 0) await printed(this.#git, ["add", "--", ...fresh], { during });
-      await printed(this.#git, ["commit", "--quiet", "--only", "--message", message, "--", ...paths], { during });
+      const how = ["--quiet", "--only", ...(signed ? ["-S"] : []), "--message", message];
+      await printed(this.#git, ["commit", ...how, "--", ...paths], { during });
     } catch (error) {
       if (fresh.length > 0)
         await this.#git(["rm", "--cached", "--quiet", "--ignore-unmatch", "--", ...fresh], { during });
@@ -195,13 +223,13 @@ class WorkTreeAuthor implements Author {
   }
 
   async #committed(
-    { message }: AuthoredChange,
+    { message, signed = false }: AuthoredChange,
     tree: string,
     { parent, during }: { readonly parent: string; readonly during: string },
   ): Promise<string> {
     // Unlike `git commit`, this one has to be told to sign.
     const asked = await printedOrNull(this.#git, ["config", "--type=bool", "commit.gpgSign"], { during });
-    const sign = asked === "true" ? ["-S"] : [];
+    const sign = signed || asked === "true" ? ["-S"] : [];
     return printed(this.#git, ["commit-tree", ...sign, "-p", parent, "-F", "-", tree], {
       during,
       input: `${message}\n`,

@@ -2,7 +2,7 @@ import git, { type TreeEntry } from "isomorphic-git";
 import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
 import type { Change, Edit, TreeFile } from "../reconcile/ports.ts";
 import { atomicFiles } from "./atomic-files.ts";
-import { treeChanges } from "./tree-changes.ts";
+import { type TreeEntry as FolderEntry, treeChanges } from "./tree-changes.ts";
 import { assertTreePath } from "./tree-path.ts";
 
 /** Objects of one repository, as isomorphic-git is asked for them. */
@@ -33,18 +33,29 @@ export async function changesBetween(
 ): Promise<readonly Change[]> {
   const treeOf = async (oid: Commit): Promise<string> =>
     (await git.readCommit({ fs: atomicFiles, ...store, oid })).commit.tree;
-  const read = async (ids: readonly string[]) => {
-    const trees = new Map<string, readonly { name: string; id: string; kind: TreeFile["kind"] | "folder" }[]>();
-    for (const id of ids) {
-      const entries = [...(await entriesOf(store, id)).values()];
-      trees.set(
-        id,
-        entries.map((it) => ({ name: it.path, id: it.oid, kind: it.type === "tree" ? "folder" : kindOf(it) })),
-      );
-    }
-    return trees;
-  };
+  const read = (ids: readonly string[]) => readTrees(store, ids);
   return treeChanges(read, from === null ? null : await treeOf(from), await treeOf(to), enters);
+}
+
+/** Reads folders by id. */
+export async function readTrees(
+  store: IsoStore,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly FolderEntry[]>> {
+  const trees = new Map<string, readonly FolderEntry[]>();
+  for (const id of ids) {
+    const entries = [...(await entriesOf(store, id)).values()];
+    trees.set(
+      id,
+      entries.map((it) => ({
+        name: it.path,
+        id: it.oid,
+        kind: it.type === "tree" ? "folder" : kindOf(it),
+        isExecutable: it.type === "blob" && it.mode === "100755",
+      })),
+    );
+  }
+  return trees;
 }
 
 /**

@@ -4,16 +4,27 @@ import git from "isomorphic-git";
 import { Defect } from "../../core/model/assert.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { Fault } from "../reconcile/fault.ts";
-import type { Change, Committed, Heads, Proposal, Repository, TreeFile } from "../reconcile/ports.ts";
+import type {
+  Change,
+  Committed,
+  Heads,
+  HistoricCommit,
+  Proposal,
+  RawCommit,
+  Repository,
+  TreeFile,
+} from "../reconcile/ports.ts";
 import { type HttpAddress, scrub } from "./address.ts";
 import { atomicFiles as fs } from "./atomic-files.ts";
 import { type Branches, refOf, trackingRef } from "./branch.ts";
 import { type ClaimedFolder, claimFolder } from "./claimed-folder.ts";
+import { isoHistory, isoLineage } from "./iso-history.ts";
 import { ConnectionLost, isoHttp } from "./iso-http.ts";
 import { changesBetween, type IsoStore, listFiles, writeTrees } from "./iso-tree.ts";
 import { cacheNameOf, exchangeDeadlineMs, type RemoteOptions } from "./mirror-hub.ts";
 import { faultOfStatus, repositoryFault } from "./repository-fault.ts";
 import { signatureLine } from "./signature-line.ts";
+import { type SignCommit, signedCommit } from "./signed-commit.ts";
 
 /** Times that we look again when a branch was rewritten between asking where it is and fetching it. */
 const attempts = 3;
@@ -45,6 +56,7 @@ class IsoRepository implements Repository {
   readonly #branches: Branches;
   readonly #folder: ClaimedFolder;
   readonly #deadlineMs: number;
+  readonly #sign: SignCommit | null;
   #store: IsoStore;
 
   constructor(address: HttpAddress, options: RemoteOptions, folder: ClaimedFolder) {
@@ -53,6 +65,7 @@ class IsoRepository implements Repository {
     this.#branches = options.branches;
     this.#folder = folder;
     this.#deadlineMs = options.deadlineMs ?? exchangeDeadlineMs;
+    this.#sign = options.sign ?? null;
     this.#store = { gitdir: join(folder.path, "git"), cache: {} };
   }
 
@@ -104,6 +117,14 @@ class IsoRepository implements Repository {
     return this.#guarded(`reading the history of ${this.name}`, () =>
       git.isDescendent({ fs, ...this.#store, oid: commit, ancestor, depth: -1 }),
     );
+  }
+
+  history(head: Commit, base: Commit | null, limit: number): Promise<readonly HistoricCommit[] | null> {
+    return this.#guarded(`reading the history of ${this.name}`, () => isoHistory(this.#store, { head, base, limit }));
+  }
+
+  lineage(head: Commit, limit: number): Promise<readonly RawCommit[]> {
+    return this.#guarded(`reading the history of ${this.name}`, () => isoLineage(this.#store, head, limit));
   }
 
   async commit(proposal: Proposal): Promise<Committed> {
@@ -180,7 +201,8 @@ class IsoRepository implements Repository {
     const parents = parent === null ? "" : `parent ${parent}\n`;
     const signature = signatureLine(at);
     const text = `tree ${tree}\n${parents}author ${signature}\ncommitter ${signature}\n\n${message}`;
-    const object = Buffer.from(text);
+    const bare = Buffer.from(text);
+    const object = this.#sign === null ? bare : signedCommit(bare, this.#sign);
     const { gitdir } = this.#store;
     return (await git.writeObject({ fs, gitdir, type: "commit", format: "content", object })) as Commit;
   }

@@ -11,6 +11,7 @@ import { readRefs } from "./path-hub.ts";
 import { type Git, type GitAnswer, gitEnvironment, runGit } from "./process.ts";
 import { descends, type Hub, ProgramRepository, sweepScratch } from "./program.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
+import type { SignCommit } from "./signed-commit.ts";
 import { sweepStaleLocks } from "./stale-locks.ts";
 
 /** How a hub behind a URL is opened. */
@@ -20,6 +21,8 @@ export interface RemoteOptions {
   readonly cacheFolder: string;
   /** Longest wait for one exchange with the server. */
   readonly deadlineMs?: number;
+  /** Signs what is committed; absent: nobody does. */
+  readonly sign?: SignCommit;
 }
 
 /** Anything that hangs longer than this will not come. */
@@ -51,7 +54,7 @@ export async function openRemote(address: HttpAddress | SshAddress, options: Rem
   const hub = new MirrorHub(address, git, options);
   await hub.prepare();
   await sweepScratch(git, `reading ${address.name}`);
-  return new ProgramRepository(address.name, git, hub);
+  return new ProgramRepository(address.name, git, hub, options.sign ?? null);
 }
 
 /** A folder name for what is cached about a URL, which carries no credentials. */

@@ -20,6 +20,8 @@ export interface RepositoryOptions {
   readonly token: string | null;
   /** Longest wait for one exchange with a server; two minutes when absent, half an hour for a first clone. */
   readonly deadlineMs?: number;
+  /** An armored signature over the content of a commit: what is committed carries it. Absent: nobody signs. */
+  readonly sign?: (payload: Uint8Array) => string;
 }
 
 /**
@@ -31,10 +33,11 @@ export interface RepositoryOptions {
 export async function openRepository(options: RepositoryOptions): Promise<Repository> {
   const address = addressOf(options.repo, options.token);
   const branches = branchesOf(options.branch, options.stateBranch);
-  const { cacheFolder, deadlineMs, engine } = options;
-  const remote = { branches, cacheFolder, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
+  const { cacheFolder, deadlineMs, engine, sign } = options;
+  const more = { ...(deadlineMs === undefined ? {} : { deadlineMs }), ...(sign === undefined ? {} : { sign }) };
+  const remote = { branches, cacheFolder, ...more };
   if (engine === "program" || (engine === "auto" && (await hasGit()))) {
-    return address.kind === "path" ? openPath(address, branches) : openRemote(address, remote);
+    return address.kind === "path" ? openPath(address, branches, sign) : openRemote(address, remote);
   }
   if (address.kind === "http") {
     const { openIso } = await import("./iso.ts");

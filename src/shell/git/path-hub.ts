@@ -7,6 +7,7 @@ import { type Branches, refOf } from "./branch.ts";
 import { type Git, gitEnvironment, runGit } from "./process.ts";
 import { type Hub, ProgramRepository, sweepScratch } from "./program.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
+import type { SignCommit } from "./signed-commit.ts";
 
 /**
  * Opens a repository on this machine as the hub, bare or with a work tree.
@@ -14,10 +15,14 @@ import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
  * The state branch moves by compare-and-swap of its ref. Index and checked-out files are never touched, so a person
  * should not have the state branch itself checked out.
  */
-export async function openPath(address: PathAddress, branches: Branches): Promise<Repository> {
+export async function openPath(
+  address: PathAddress,
+  branches: Branches,
+  sign: SignCommit | null = null,
+): Promise<Repository> {
   const git = await gitAt(address);
   await sweepScratch(git, `reading ${address.name}`);
-  return new ProgramRepository(address.name, git, new PathHub(address.name, git, branches));
+  return new ProgramRepository(address.name, git, new PathHub(address.name, git, branches), sign);
 }
 
 /**

@@ -14,32 +14,43 @@ export interface PersonAnswer {
 export interface PersonCall {
   /** What we are doing, for a fault. */
   readonly during: string;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
+  /** The program reads what the person types; there is no `input` then. */
+  readonly isTyped?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Runs git in one work tree as its person would. */
+/** Runs git, or another program of the person's, in one work tree as the person would. */
 export type PersonGit = (args: readonly string[], call: PersonCall) => Promise<PersonAnswer>;
 
 /**
  * Git as a person runs it in a folder: identity, signing, hooks, credential helpers and the terminal are theirs, and so
  * is the time it takes, for somebody may be typing a passphrase. `runGit` is for the reconciler, which has none of these.
  */
-export const personGit =
-  (folder: string): PersonGit =>
-  (args, { during, input = "", environment = {} }) =>
+export const personGit = (folder: string): PersonGit => {
+  const run = personProgram("git", null, "install git 2.31 or newer and see that it is on the PATH");
+  return (args, call) => run(["-C", folder, ...args], call);
+};
+
+/** Any program as {@link personGit} runs git. `folder` null: where we are ourselves. `fix`: what to do when there is none. */
+export const personProgram =
+  (program: string, folder: string | null, fix: string): PersonGit =>
+  (args, { during, input = "", isTyped = false, environment = {} }) =>
     new Promise((resolve, reject) => {
       const env = { ...inherited(), ...environment };
-      const child = spawn("git", ["-C", folder, ...args], { env, stdio: "pipe", windowsHide: true });
+      const cwd = folder === null ? {} : { cwd: folder };
+      const stdin = isTyped ? "inherit" : "pipe";
+      const child = spawn(program, args, { ...cwd, env, stdio: [stdin, "pipe", "pipe"], windowsHide: true });
       const output: Buffer[] = [];
       const complaint: Buffer[] = [];
-      child.stdout.on("data", (it: Buffer) => output.push(it));
-      child.stderr.on("data", (it: Buffer) => complaint.push(it));
-      child.stdin.on("error", () => {});
-      child.on("error", (cause) => {
-        const fix = "install git 2.31 or newer and see that it is on the PATH";
-        reject(repositoryFault("RepositoryUnsupported", during, "the git program cannot be run", { fix, cause }));
-      });
+      child.stdout?.on("data", (it: Buffer) => output.push(it));
+      child.stderr?.on("data", (it: Buffer) => complaint.push(it));
+      child.stdin?.on("error", () => {});
+      child.on("error", (cause) =>
+        reject(
+          repositoryFault("RepositoryUnsupported", during, `the program ${program} cannot be run`, { fix, cause }),
+        ),
+      );
       child.on("close", (code) =>
         resolve({
           code: code ?? 128,
@@ -47,7 +58,7 @@ export const personGit =
           complaint: complaintOf(Buffer.concat(complaint).toString("utf8")),
         }),
       );
-      child.stdin.end(input);
+      child.stdin?.end(input);
     });
 
 const complaintLimit = 8 << 10;

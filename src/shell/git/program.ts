@@ -2,12 +2,25 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
-import type { Change, Committed, Heads, Proposal, Repository, TreeFile } from "../reconcile/ports.ts";
+import type {
+  Change,
+  Committed,
+  Heads,
+  HistoricCommit,
+  Proposal,
+  RawCommit,
+  Repository,
+  TreeFile,
+} from "../reconcile/ports.ts";
+import { longestCommit } from "./ancestry.ts";
 import { importStream } from "./import-stream.ts";
 import { isObjectId } from "./object-id.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { type Git, type GitAnswer, runGit } from "./process.ts";
+import { programHistory } from "./program-history.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
+import { refuseShallow } from "./shallow.ts";
+import { type SignCommit, signedCommit } from "./signed-commit.ts";
 import { treeChanges } from "./tree-changes.ts";
 import { commitLinesOf, entriesOf } from "./tree-object.ts";
 
@@ -46,12 +59,14 @@ export class ProgramRepository implements Repository {
   readonly #git: Git;
   readonly #hub: Hub;
   readonly #objects: ObjectReader;
+  readonly #sign: SignCommit | null;
   #commits = 0;
 
-  constructor(name: string, git: Git, hub: Hub) {
+  constructor(name: string, git: Git, hub: Hub, sign: SignCommit | null) {
     this.name = name;
     this.#git = git;
     this.#hub = hub;
+    this.#sign = sign;
     this.#objects = new ObjectReader(git, name);
   }
 
@@ -102,12 +117,27 @@ export class ProgramRepository implements Repository {
     return false;
   }
 
+  async history(head: Commit, base: Commit | null, limit: number): Promise<readonly HistoricCommit[] | null> {
+    const source = { git: this.#git, name: this.name, objects: this.#objects };
+    return programHistory(source, { head, base, limit });
+  }
+
+  async lineage(head: Commit, limit: number): Promise<readonly RawCommit[]> {
+    const unsound = isObjectId(head) ? null : head.slice(0, 80);
+    if (unsound !== null) throw repositoryFault("RepositoryCorrupt", `reading ${this.name}`, `there is no ${unsound}`);
+    const args = ["-c", "core.commitGraph=false", "rev-list", "--first-parent", `--max-count=${limit}`, head, "--"];
+    const { output } = await this.#sure(args, "reading the history of");
+    const ids = output.toString("latin1").split("\n").slice(0, -1) as Commit[];
+    const raws = await this.#objects.read("commit", ids, longestCommit);
+    return ids.map((commit) => ({ commit, raw: raws.get(commit) ?? new Uint8Array() }));
+  }
+
   async commit(proposal: Proposal): Promise<Committed> {
     const stamp = Math.floor(Date.now() / 1000);
     const scratch = `${scratchFolder}/${stamp}-${process.pid}-${randomBytes(6).toString("hex")}`;
     let outcome: Committed | null = null;
     try {
-      const commit = await this.#import(proposal, scratch);
+      const commit = await this.#signed(await this.#import(proposal, scratch));
       outcome = await this.#hub.move(commit, proposal.parent, scratch);
       return outcome;
     } finally {
@@ -126,6 +156,18 @@ export class ProgramRepository implements Repository {
     const [report, complaint] = crashReportIn(answer.complaint);
     if (report !== null) await rm(join(this.#git.gitDir ?? "", report), { force: true });
     throw faultOfComplaint(`writing to ${this.name}`, complaint);
+  }
+
+  /**
+   * The same commit with our signature, where we sign: another object. What it leads to hangs on the scratch ref of the
+   * one without; itself it is a moment old, and no gc takes that.
+   */
+  async #signed(commit: Commit): Promise<Commit> {
+    if (this.#sign === null) return commit;
+    const raw = (await this.#objects.read("commit", [commit])).get(commit) ?? new Uint8Array();
+    const text = signedCommit(raw, this.#sign).toString("utf8");
+    const { output } = await this.#sure(["hash-object", "-t", "commit", "-w", "--stdin"], "writing to", [text]);
+    return output.toString("latin1").trim() as Commit;
   }
 
   /** After the outcome is known, which nothing here may change any more. */
@@ -180,11 +222,7 @@ export async function descends(git: Git, name: string, commit: Commit, ancestor:
   const during = `reading the history of ${name}`;
   const { code, complaint } = await runGit(git, ["merge-base", "--is-ancestor", ancestor, commit], { during });
   if (code === 0) return true;
-  const shallow = await runGit(git, ["rev-parse", "--is-shallow-repository"], { during });
-  if (shallow.output.toString("utf8").trim() === "true") {
-    const fix = "run git fetch --unshallow there, or check out with full history (fetch-depth: 0)";
-    throw repositoryFault("RepositoryUnsupported", during, "it is a shallow clone: its history is cut off", { fix });
-  }
+  await refuseShallow(git, during);
   if (code === 1) return false;
   const here = await runGit(git, ["cat-file", "-e", `${commit}^{commit}`], { during });
   if (here.code === 0) return false;

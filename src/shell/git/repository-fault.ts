@@ -79,6 +79,7 @@ const complaints: readonly (readonly [RepositoryFaultCode, RegExp])[] = [
     anyOf(
       "bad (object|tree|sha1)|missing (blob|tree|commit)|not found:|Not a valid|not a tree object|not our ref",
       "corrupt|is empty$|inflate|unable to (read|parse|unpack)|unresolved",
+      "could not read [0-9a-f]{40}|failed to traverse parents",
       "fsck error|index-pack failed",
     ),
   ],

@@ -13,15 +13,17 @@ export function entriesOf(tree: Uint8Array<ArrayBuffer>): readonly TreeEntry[] |
     const end = space < 0 ? -1 : bytes.indexOf(0, space);
     if (end < 0 || end + 21 > bytes.length) return null;
     const id = bytes.toString("hex", end + 1, end + 21);
-    entries.push({
-      name: bytes.toString("utf8", space + 1, end),
-      id,
-      kind: kindOf(bytes.toString("latin1", at, space)),
-    });
+    const mode = bytes.toString("latin1", at, space);
+    const kind = kindOf(mode);
+    const isExecutable = kind === "file" && isExecutableMode(mode);
+    entries.push({ name: bytes.toString("utf8", space + 1, end), id, kind, isExecutable });
     at = end + 21;
   }
   return entries;
 }
+
+/** As git reads it: whether the owner may execute the file, whatever else an old tool wrote. */
+export const isExecutableMode = (mode: string): boolean => (Number.parseInt(mode, 8) & 0o100) !== 0;
 
 function kindOf(mode: string): TreeEntry["kind"] {
   switch (mode) {

@@ -33,4 +33,6 @@ export type FaultCode =
   | "SourceBranchMissing"
   /** The state branch holds what we did not write. */
   | "StateUnreadable"
+  /** The state branch holds a commit that neither we nor a machine of the trust file signed. */
+  | "StatusTampered"
   | "KubeconfigUnreadable";

@@ -1,9 +1,13 @@
 import type { Accepted, SourceFile } from "../../core/codec/intent.ts";
+import type { History } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
+import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { type DecodedFiles, newDecodedFiles } from "./decoded-files.ts";
+import { type FactCache, newFactCache } from "./fact-cache.ts";
 import type { Heads } from "./ports.ts";
+import type { Walks } from "./walker.ts";
 
 /**
  * What one process keeps from pass to pass to go faster. Never needed to be right: all of it can be read again from Git,
@@ -28,8 +32,21 @@ export interface Memory {
   intent: { readonly head: Commit; readonly of: AcceptedState; readonly value: Intent } | null;
   /** News about members that decides nothing and is not committed yet, on top of `state`. */
   pending: Ledger | null;
+  readonly history: HistoryMemory;
   /** The text of the page that stands on the state branch, if this process wrote it. */
   page: string | null;
+}
+
+/** Who signed what, as far as it was found out. */
+export interface HistoryMemory {
+  /** The history as last read, and everything that it was read from. */
+  last: { readonly of: readonly unknown[]; readonly value: History } | null;
+  walks: Walks | null;
+  /** The certificates that were last verified with: the same list as long as they are the same. */
+  certificates: readonly string[];
+  readonly commits: FactCache<CommitFact>;
+  /** Signatures in files: in approvals by the file's blob, under a trust file by its blob and their own. */
+  readonly detached: FactCache<SignatureFact>;
 }
 
 /** The files of a source commit that are read, by path. */
@@ -66,5 +83,15 @@ export const freshMemory = (): Memory => ({
   accepted: null,
   intent: null,
   pending: null,
+  history: {
+    last: null,
+    walks: null,
+    certificates: [],
+    commits: newFactCache(factsKept),
+    detached: newFactCache(factsKept),
+  },
   page: null,
 });
+
+/** Twice as many as one history may have. */
+const factsKept = 20_000;

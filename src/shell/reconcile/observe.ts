@@ -5,8 +5,10 @@ import { type ClusterName, type Instant, later, seconds } from "../../core/model
 import { readArchive } from "./archive.ts";
 import { medianOffset } from "./clock-offset.ts";
 import { Fault } from "./fault.ts";
+import { readHistory } from "./history.ts";
 import type { Memory, State } from "./memory.ts";
 import type { MemberAddress, Ports } from "./ports.ts";
+import { assureState } from "./seal.ts";
 import type { Settings } from "./settings.ts";
 import { readSource } from "./source.ts";
 import { readState } from "./state.ts";
@@ -32,15 +34,20 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
       "push it, or name another one with --branch",
     );
   }
+  if (settings.seal !== undefined) await assureState(ports, heads.state, settings.seal, memory);
   if (memory.state === null || memory.state.commit !== heads.state) {
     memory.state = await readState(repository, heads.state, memory.state);
     memory.pending = null;
     memory.page = null;
   }
   const { state } = memory;
-  const { intent, reasons } = await readSource(repository, heads.source, state, { memory, settings });
+  const source = await readSource(repository, heads.source, state, { memory, settings });
+  const { intent, reasons } = source;
   const ledger = memory.pending ?? state.ledger;
   const archive = await readArchive(repository, ledger, intent, memory);
+  const { trustAnchor } = settings;
+  const look = { source, ledger, anchor: trustAnchor, now: wholeSecond(clock.now()) };
+  const history = await readHistory(ports, memory, look);
   const isFounding = heads.state === null;
   const observed = settings.members === "ask" ? await askMembers(ports, { intent, isFounding }) : new Map();
   const world = {
@@ -48,7 +55,10 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
     ledger,
     observed,
     archive,
+    history,
+    trustAnchor,
     now: wholeSecond(clock.now()),
+    entropy: ports.entropy(),
     clockOffset: medianOffset(ports.fleet.clockOffsets()),
     patience: settings.patience,
   };

@@ -1,5 +1,6 @@
 import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
+import type { CommitFact, PathChange, SignatureFact } from "../../core/model/signature.ts";
 import type { BlobId, ClusterName, Commit, DurationMs, Instant } from "../../core/model/value.ts";
 
 /** Everything the shell needs from outside, in our words. Adapters speak theirs. */
@@ -7,6 +8,9 @@ export interface Ports {
   readonly repository: Repository;
   readonly fleet: Fleet;
   readonly clock: Clock;
+  readonly verifier: Verifier;
+  /** 64 hexadecimal digits that nobody could know before, others at every call. */
+  readonly entropy: () => string;
 }
 
 /**
@@ -35,12 +39,44 @@ export interface Repository {
   /** Whether `commit` is `ancestor` or has it among its ancestors. */
   descends(commit: Commit, ancestor: Commit): Promise<boolean>;
   /**
+   * Every commit that `head` has and `base` has not (null: all that it has), parents before their children; null when
+   * there are more than `limit`. Costs what is between the two.
+   */
+  history(head: Commit, base: Commit | null, limit: number): Promise<readonly HistoricCommit[] | null>;
+  /**
+   * A commit and those before it by first parents, the newest first, at most `limit`: their bytes, whatever they changed.
+   * An adapter that has nothing of the kind leaves it out, and is asked for `history` instead.
+   */
+  lineage?(head: Commit, limit: number): Promise<readonly RawCommit[]>;
+  /**
    * Writes a commit on top of `proposal.parent` and moves the state branch from there to it, or not at all.
    * That move is the lock, there is no other: "superseded" means somebody else moved the branch first, and nothing was written.
    * A fault `RepositoryUnreachable` leaves open whether the branch moved; the next `heads` tells.
    */
   commit(proposal: Proposal): Promise<Committed>;
   close(): Promise<void>;
+}
+
+/** A commit as git stores it: nobody has verified anything of it. */
+export interface RawCommit {
+  readonly commit: Commit;
+  /** The content of the commit object; of one that is longer than 64 KiB, the first 64 KiB and one byte. */
+  readonly raw: Uint8Array;
+}
+
+/** A commit with what it changed. */
+export interface HistoricCommit extends RawCommit {
+  /** As {@link CommitFact} has them: against the first parent, of a merge against every parent, ordered by path. */
+  readonly changes: readonly PathChange[];
+  readonly merge: CommitFact["merge"];
+}
+
+/** Says whose signature stands on some bytes: facts, never authority. No method rejects. */
+export interface Verifier {
+  /** What a commit says of itself; its signature is rejected where the bytes are not those of its id. */
+  commit(from: HistoricCommit, certificates: readonly string[], now: Instant): Promise<CommitFact>;
+  /** What an armored signature says about other bytes. `certificates` are armored OpenPGP certificates, one each. */
+  detached(bytes: Uint8Array, armored: string, certificates: readonly string[], now: Instant): Promise<SignatureFact>;
 }
 
 /** Where both branches stand. */
@@ -68,7 +104,7 @@ export interface Change {
   readonly file: TreeFile | null;
 }
 
-/** A commit that we would like to make. It determines every byte of that commit. */
+/** A commit that we would like to make. It determines every byte of that commit, together with the key that signs. */
 export interface Proposal {
   /** The state branch as it was read; null to found it with an orphan commit. */
   readonly parent: Commit | null;
@@ -155,12 +191,19 @@ export interface Author {
    * have uncommitted changes are refused.
    */
   commit(change: AuthoredChange): Promise<Authored>;
+  /**
+   * An armored signature over the bytes, made with the format, key and program with which git would sign a commit there.
+   * An SSH signature is made for `namespace`; OpenPGP has nothing of the kind.
+   */
+  sign(bytes: Uint8Array, namespace: string): Promise<string>;
 }
 
 /** What a person has us write. */
 export interface AuthoredChange {
   readonly files: readonly AuthoredFile[];
   readonly message: string;
+  /** The commit is signed, whatever git is set up to do; otherwise it is signed if the person's git does so. */
+  readonly signed?: boolean;
   readonly delivery: Delivery;
 }
 

@@ -1,5 +1,6 @@
 import type { World } from "../../core/model/plan.ts";
-import type { Commit } from "../../core/model/value.ts";
+import type { Commit, Digest } from "../../core/model/value.ts";
+import type { Seal } from "./seal.ts";
 
 /** How one process reconciles: what the command line says, and nothing that the repository says. */
 export interface Settings {
@@ -8,4 +9,8 @@ export interface Settings {
   readonly patience: World["patience"];
   /** The one rewrite of history that an operator accepted: from the accepted commit to the new head. */
   readonly acceptRewrite: { readonly from: Commit; readonly to: Commit } | null;
+  /** The SHA-256 of the trust file that the operator vouches for, whatever the repository says; null without one. */
+  readonly trustAnchor: Digest | null;
+  /** Absent: this process does not sign, and takes the state branch as it is. */
+  readonly seal?: Seal;
 }

@@ -3,16 +3,21 @@ import { type Accepted, readIntent, type SourceFile } from "../../core/codec/int
 import { likeBefore } from "../../core/codec/like-before.ts";
 import { isRead, isTrustPath } from "../../core/codec/source-file.ts";
 import { maxFileBytes } from "../../core/codec/text.ts";
+import { trustPath } from "../../core/codec/trust-file.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/plan.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { changesSince } from "./changes-since.ts";
+import { exactText, maxTrustBytes } from "./exact-text.ts";
 import type { AcceptedState, Listing, Memory, State } from "./memory.ts";
 import type { Repository, TreeFile } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the source branch asks for, and why it may be asking for less than its head says. */
 export interface Source {
+  /** The commit that was read: the head of the branch, or what was accepted where that is held back. */
+  readonly head: Commit;
+  readonly isHeld: boolean;
   readonly intent: Intent;
   readonly reasons: readonly Reason[];
 }
@@ -33,19 +38,25 @@ export async function readSource(
   if (accepted !== null && accepted !== head && !isAccepted(settings, accepted, head)) {
     if (!(await repository.descends(head, accepted))) {
       const message = `it does not descend from ${accepted}, which was accepted; run with --accept-rewrite ${accepted}..${head} if this is meant`;
-      return {
-        intent: await acceptedIntent(repository, state, memory),
-        reasons: [held("HistoryRewritten", head, message)],
-      };
+      return heldSource(held("HistoryRewritten", head, message), { repository, state, memory });
     }
   }
   const isRewrite = accepted !== null && isAccepted(settings, accepted, head);
   const intent = await intentAt(repository, head, { state, memory, isRewrite });
   if (intent.files.size === 0 && state.accepted.size > 0) {
     const message = "it holds no file that is read; what was accepted before stays in force";
-    return { intent: await acceptedIntent(repository, state, memory), reasons: [held("SourceEmpty", head, message)] };
+    return heldSource(held("SourceEmpty", head, message), { repository, state, memory });
   }
-  return { intent, reasons: [] };
+  return { head, isHeld: false, intent, reasons: [] };
+}
+
+/** What was accepted, where the head is not believed. */
+async function heldSource(
+  reason: Reason,
+  { repository, state, memory }: Pick<Reading, "state" | "memory"> & { readonly repository: Repository },
+): Promise<Source> {
+  const intent = await acceptedIntent(repository, state, memory);
+  return { head: intent.commit, isHeld: true, intent, reasons: [reason] };
 }
 
 const held = (code: "HistoryRewritten" | "SourceEmpty", head: Commit, message: string): Reason => ({
@@ -148,9 +159,13 @@ async function sourceFiles(
     unknown.map((it) => it.blob),
     memory,
   );
-  return entries.map(
-    ({ path, blob, kind }, at) => known[at] ?? { path, blob, kind, decoded: decoded.get(blob) ?? null },
-  );
+  const trust = unknown.find((it) => it.path === trustPath);
+  const bytes = trust === undefined ? null : (await repository.blobs([trust.blob], maxTrustBytes)).get(trust.blob);
+  const text = bytes == null ? null : exactText(bytes);
+  return entries.map(({ path, blob, kind }, at) => {
+    const file = known[at] ?? { path, blob, kind, decoded: decoded.get(blob) ?? null };
+    return path === trustPath && known[at] === null ? { ...file, text } : file;
+  });
 }
 
 /**

@@ -5,6 +5,7 @@ import type { PlacementKey, RunKey } from "../../core/model/value.ts";
 import { affected, standsAlone } from "../../core/plan/affected.ts";
 import { plan } from "../../core/plan/plan.ts";
 import { readArchive } from "./archive.ts";
+import { readHistory } from "./history.ts";
 import { freshMemory, type Memory } from "./memory.ts";
 import { observe, wholeSecond } from "./observe.ts";
 import type { Ports, Repository } from "./ports.ts";
@@ -37,16 +38,20 @@ const withReasons = (decided: Plan, known: readonly Reason[]): Plan => ({
   reasons: [...known, ...decided.reasons],
 });
 
-async function planOfPart({ repository, clock }: Ports, settings: Settings): Promise<Foresight | null> {
+async function planOfPart(ports: Ports, settings: Settings): Promise<Foresight | null> {
+  const { repository, clock } = ports;
   const { source, state } = await repository.heads();
   const outline = source === null || state === null ? null : await readOutline(repository, state);
   if (source === null || outline === null) return null;
   const memory = freshMemory();
-  const { intent, reasons } = await readSource(repository, source, outline.state, { memory, settings });
+  const read = await readSource(repository, source, outline.state, { memory, settings });
+  const { intent, reasons } = read;
   const keys = reasons.length > 0 ? null : await concerned(repository, outline, { intent, memory });
   if (keys === null) return null;
   const whole = await readPlacements(repository, outline, keys);
   const ledger = { ...whole, runs: runsOn(keys, whole.runs) };
+  const { trustAnchor } = settings;
+  const now = wholeSecond(clock.now());
   const world: World = {
     intent: {
       ...intent,
@@ -56,7 +61,10 @@ async function planOfPart({ repository, clock }: Ports, settings: Settings): Pro
     ledger,
     observed: new Map(),
     archive: await readArchive(repository, ledger, intent, memory),
-    now: wholeSecond(clock.now()),
+    history: await readHistory(ports, memory, { source: read, ledger, anchor: trustAnchor, now }),
+    trustAnchor,
+    now,
+    entropy: ports.entropy(),
     clockOffset: null,
     patience: settings.patience,
   };
@@ -76,7 +84,12 @@ async function concerned(
   { state, restless }: Outline,
   { intent, memory }: { readonly intent: Intent; readonly memory: Memory },
 ): Promise<ReadonlySet<PlacementKey> | null> {
-  if (restless === null) return null;
+  // Another trust file, or none where there was one, concerns everything that waits for an approval.
+  const inForce = state.ledger.trust?.trust.digest;
+  if (restless === null || intent.trust?.trust?.digest !== inForce) return null;
+  // Which request a new answer is about, if any, is looked for among all.
+  const { answers } = state.ledger;
+  if (inForce !== undefined && intent.approvals.some((it) => answers.get(it.path)?.file.blob !== it.blob)) return null;
   const edited = affected(await acceptedIntent(repository, state, memory), intent);
   if (edited === null) return null;
   const waiting = state.ledger.deletions.held.flatMap((it) => it.groups.map((group) => group.placement));

@@ -38,12 +38,7 @@ export function base64Lines(lines: readonly string[]): Buffer {
   if (lines.includes("") || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) {
     throw new Flawed("Malformed", "the signature is not base64");
   }
-  return base64Of(text);
-}
-
-/** The bytes of one text of base64, padded as it has to be. */
-export function base64Of(text: string): Buffer {
   const bytes = Buffer.from(text, "base64");
-  if (bytes.toString("base64") !== text) throw new Flawed("Malformed", "this is not proper base64");
+  if (bytes.toString("base64") !== text) throw new Flawed("Malformed", "the signature is not proper base64");
   return bytes;
 }

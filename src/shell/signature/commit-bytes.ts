@@ -29,7 +29,8 @@ export interface CommitPerson {
   readonly zone: string;
 }
 
-const mostBytes = 64 * 1024;
+/** Of a commit that anybody reads (`security.md` §2.4, 2). */
+export const mostBytes = 64 * 1024;
 const mostParents = 16;
 
 /**

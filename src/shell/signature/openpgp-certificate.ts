@@ -1,5 +1,5 @@
 import type { PublicKey, Subkey } from "openpgp";
-import { Flawed, type Rejected, rejectionOf } from "./flawed.ts";
+import { Flawed } from "./flawed.ts";
 
 /** The certificates that signatures are checked with, and how many of those given are none. */
 export interface OpenPgpCertificates {
@@ -19,20 +19,6 @@ export const openPgp = () => import("openpgp");
 const longest = 256 * 1024;
 
 /**
- * The full fingerprint of one armored certificate, 40 or 64 upper-case hexadecimal digits: what a trust file may list.
- * An armor with several certificates in it, or with a private key, is refused.
- */
-export async function openPgpFingerprint(
-  armored: string,
-): Promise<{ readonly kind: "certificate"; readonly fingerprint: string } | Rejected> {
-  try {
-    return { kind: "certificate", fingerprint: fingerprintOf(await certificateOf(armored)) };
-  } catch (error) {
-    return rejectionOf(error);
-  }
-}
-
-/**
  * Reads certificates; the same list (`===`) is read once. One that cannot be read costs itself only: the trust file was
  * checked for it when it was read.
  */
@@ -47,23 +33,18 @@ export function openPgpCertificates(armored: readonly string[]): Promise<OpenPgp
 const readings = new WeakMap<readonly string[], Promise<OpenPgpCertificates>>();
 
 async function readAll(armored: readonly string[]): Promise<OpenPgpCertificates> {
-  const read = await Promise.allSettled(armored.map(certificateOf));
-  const keys = read.flatMap((it) => (it.status === "fulfilled" ? [it.value] : []));
+  const read = await Promise.all(armored.map(certificateOf));
+  const keys = read.filter((it) => it !== null);
   return { keys, unreadable: read.length - keys.length };
 }
 
-async function certificateOf(armored: string): Promise<PublicKey> {
+/** The certificate in an armor; null where that holds none, several, or a private key. */
+async function certificateOf(armored: string): Promise<PublicKey | null> {
+  if (armored.length > longest) return null;
   const { readKeys } = await openPgp();
-  if (armored.length > longest) throw new Flawed("Malformed", `the certificate is longer than ${longest} bytes`);
   const keys = await readKeys({ armoredKeys: armored }).catch(() => []);
   const [key] = keys;
-  if (key === undefined) throw new Flawed("Malformed", "this is not an armored OpenPGP certificate");
-  if (keys.length > 1)
-    throw new Flawed("Ambiguous", "more than one certificate is in this armor; list them one by one");
-  if (key.isPrivate()) {
-    throw new Flawed("Malformed", "this is a private key, not a certificate; revoke it if anybody has seen it");
-  }
-  return key;
+  return key === undefined || keys.length > 1 || key.isPrivate() ? null : key;
 }
 
 export const fingerprintOf = (key: PublicKey | Subkey): string => key.getFingerprint().toUpperCase();

@@ -16,7 +16,7 @@ import { openPgpPacket } from "./openpgp-packet.ts";
  *
  * The key has to be good at `now`, whenever the signature says it was made: that time is its maker's to choose, and who
  * found an expired or a revoked key could go back to before. Stricter than gpg: any revocation counts, whatever its
- * reason; SHA-1, DSA and RSA below 2048 bits never do; nothing may stand around the armor.
+ * reason; SHA-1 (in the certificate as well), DSA and RSA below 2048 bits never do; nothing may stand around the armor.
  */
 export async function verifyOpenPgp(
   payload: Uint8Array,
@@ -64,8 +64,12 @@ async function read(payload: Uint8Array, { packet, signers, now }: Claim): Promi
   return { kind: "openpgp", fingerprint: fingerprintOf(first.certificate), claimedAt: created.getTime() as Instant };
 }
 
+/** MD5, SHA-1 and RIPEMD (RFC 9580 §9.5), in what a certificate says about its own keys; in signatures they are anyway. */
+const weakHashes = new Set([1, 2, 3]);
+
 const config: PartialConfig = {
   minRSABits: 2048,
+  rejectHashAlgorithms: weakHashes,
   // Whoever extends a key's life replaces what the key says about itself, and it is younger than his signatures then.
   allowInsecureVerificationWithReformattedKeys: true,
 };
@@ -88,7 +92,10 @@ async function checkSigner({ certificate, key }: OpenPgpSigner, at: Date): Promi
     .getSigningKey(key.getKeyID(), at, undefined, { ...defaults, ...config })
     .catch(() => null);
   if (signing === null || fingerprintOf(signing) !== name) {
-    throw new Flawed("Unsupported", `the key ${name} is not one that may sign, by its own certificate`);
+    throw new Flawed(
+      "Unsupported",
+      `the key ${name} is not one that may sign, by what its certificate says without SHA-1`,
+    );
   }
 }
 

@@ -1,36 +1,16 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
-import { base64Of } from "./armor.ts";
-import { Flawed, orRejected, type Rejected } from "./flawed.ts";
+import { Flawed } from "./flawed.ts";
 import { type Wire, wireOf, wireString } from "./ssh-wire.ts";
 
 /** A public key that signatures can be checked with. */
 export interface SshKey {
-  readonly kind: "key";
   /** As `ssh-keygen -l` says it: `SHA256:` and base64 without padding. */
   readonly fingerprint: string;
   readonly keyType: string;
-  /** Of RSA keys, how long they are; null where the type says it. */
-  readonly bits: number | null;
   readonly object: KeyObject;
   /** Of a key that lives in hardware: what its signatures are bound to (`ssh:`). */
   readonly application: Buffer | null;
-}
-
-/**
- * The key of one line as in `id_ed25519.pub`: type, base64, and a comment that nobody reads. Options, as in
- * `authorized_keys`, and certificates are refused.
- */
-export function sshKeyOfLine(line: string): SshKey | Rejected {
-  return orRejected(() => {
-    const [, type, base64] = /^([a-z0-9@.-]+) ([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?\n?$/.exec(line) ?? [];
-    if (type === undefined || base64 === undefined) {
-      throw new Flawed("Malformed", "this is not a public key as in id_ed25519.pub: TYPE BASE64 COMMENT");
-    }
-    const key = sshKeyOf(base64Of(base64));
-    if (key.keyType !== type) throw new Flawed("Malformed", "the key is not of the type that stands before it");
-    return key;
-  });
 }
 
 /** The key of a blob, which is all of it. */
@@ -48,13 +28,12 @@ export function readSshKey(type: string, wire: Wire): SshKey {
   const { fields, jwk, ...more } = read(wire);
   const blob = Buffer.concat([type, ...fields].map(wireString));
   const fingerprint = `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`;
-  return { kind: "key", fingerprint, keyType: type, bits: null, application: null, ...more, object: objectOf(jwk) };
+  return { fingerprint, keyType: type, application: null, ...more, object: objectOf(jwk) };
 }
 
 interface Fields {
   readonly fields: readonly (Buffer | string)[];
   readonly jwk: JsonWebKey;
-  readonly bits?: number;
   readonly application?: Buffer;
 }
 
@@ -113,7 +92,6 @@ function rsa(wire: Wire): Fields {
   return {
     fields,
     jwk: { kty: "RSA", e: exponent.toString("base64url"), n: modulus.toString("base64url") },
-    bits,
   };
 }
 

@@ -2,27 +2,16 @@ import { Buffer } from "node:buffer";
 import type { SignatureFact } from "../../core/model/signature.ts";
 import type { Instant } from "../../core/model/value.ts";
 import { armorFormat } from "./armor.ts";
-import { type CommitBytes, commitBytes } from "./commit-bytes.ts";
+import type { CommitBytes } from "./commit-bytes.ts";
 import { verifyOpenPgp } from "./openpgp-signature.ts";
 import { verifySsh } from "./ssh-signature.ts";
 
 /**
- * What the signature of a commit turns out to be, from the content of the commit object (without git's `commit <size>`).
+ * What the signature of a commit turns out to be.
  *
  * `certificates` are armored OpenPGP certificates, one each; hand in the same list (`===`) again, and they are read once.
- * Facts only: which namespace an SSH signature has to carry (`git`), and whose key it is, is for others to judge. Never
- * rejects, never throws.
+ * Facts only: which namespace an SSH signature has to carry (`git`), and whose key it is, is for others to judge.
  */
-export async function signatureOf(
-  rawCommit: Uint8Array,
-  certificates: readonly string[],
-  now: Instant,
-): Promise<SignatureFact> {
-  const commit = commitBytes(rawCommit);
-  return commit.kind === "rejected" ? commit : signatureOfCommit(commit, certificates, now);
-}
-
-/** {@link signatureOf} a commit that was taken apart already. */
 export async function signatureOfCommit(
   commit: CommitBytes,
   certificates: readonly string[],

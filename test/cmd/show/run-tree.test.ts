@@ -7,17 +7,15 @@ import { treeLines } from "../../../src/cmd/show/tree.ts";
 import type { Condition } from "../../../src/core/model/condition.ts";
 import type { ClusterRecord, Ledger } from "../../../src/core/model/ledger.ts";
 import type { ClusterProgress, Gate, RunRecord } from "../../../src/core/model/run-record.ts";
-import type { BlobId, ClusterName, Digest, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
+import type { ClusterName, Digest, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
 import { waitText } from "../../../src/core/status/run-words.ts";
 import { facts, target, trouble } from "../../core/status/record.ts";
+import { approvalOf, gateOf } from "../../gate.ts";
 import { approval, at, hour, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";
 
 const digest = "ab".repeat(32) as Digest;
-const asked: Gate = { requestedAt: at("09:00:00"), digest, approval: null };
-const given: Gate = {
-  ...asked,
-  approval: { principal: "ada@example.com", path: "approvals/r/a.yaml", blob: "b" as BlobId, at: at("09:10:00") },
-};
+const asked = gateOf({ requestedAt: at("09:00:00"), digest });
+const given: Gate = { ...asked, approval: approvalOf("ada@example.com", at("09:10:00"), "approvals/r/a.yaml") };
 const clusters = (all: Readonly<Record<string, ClusterProgress>>): ReadonlyMap<ClusterName, ClusterProgress> =>
   new Map(Object.entries(all) as [ClusterName, ClusterProgress][]);
 const done: ClusterProgress = {
@@ -72,7 +70,7 @@ describe("a run is told as a tree", () => {
       "├─ web: what it selected then by canary-first; wanted state Run",
       "├─ plan dddddddddddd: resource snapshot 3; 1 of 5 clusters done in 2 stages",
       "├─ stage canary: all clusters done at 2026-11-21T09:21:00Z",
-      "│  ├─ approval before canary: given by ada@example.com at 2026-11-21T09:10:00Z (approvals/r/a.yaml)",
+      "│  ├─ approval before canary: given at 2026-11-21T09:10:00Z by ada@example.com (approvals/r/a.yaml)",
       "│  ├─ east: done at 2026-11-21T09:21:00Z",
       "│  ├─ wait of 1h: until 2026-11-21T10:21:00Z",
       `│  └─ approval after canary: waits for somebody since 2026-11-21T09:00:00Z; digest ${digest}`,
@@ -87,13 +85,13 @@ describe("a run is told as a tree", () => {
   });
 
   test("why an answer that is there does not count", () => {
-    const because = "approvals/r/a.yaml carries no signature";
+    const because = "ADR011: approvals/r/a.yaml is not signed";
     const message = waitText({ kind: "approval", stage: "canary", when: "before", digest, because });
     const waits = progress({ before: asked, conditions: [{ ...stuck, reason: "StageUpdatingWaiting", message }] });
     const its = run("r", 1, { plan, stages: [waits, progress()] });
     expect(lines(its, ledgerOf([web([])], [its]), at("09:30:00")).slice(4, 6)).toEqual([
       `│  ├─ approval before canary: waits for somebody since 2026-11-21T09:00:00Z; digest ${digest}`,
-      `│  │  └─ an answer does not count: ${because}`,
+      `│  │  └─ ${because}`,
     ]);
   });
 
@@ -122,7 +120,7 @@ describe("a run is told as a tree", () => {
     const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
     expect(lines(its, ledgerOf([placement], [its], [silent]), at("10:35:00")).slice(-10)).toEqual([
       "└─ stage rest: under way since 2026-11-21T10:30:00Z; nothing new starts: 1 failed, 0 may",
-      "   ├─ approval before rest: given by ada@example.com at 2026-11-21T09:10:00Z (approvals/r/a.yaml)",
+      "   ├─ approval before rest: given at 2026-11-21T09:10:00Z by ada@example.com (approvals/r/a.yaml)",
       "   ├─ north: failed; began 2026-11-21T10:30:00Z",
       "   │  ├─ Deployment shop/web: Failed: image pull failed",
       "   │  └─ and 2 more objects",
@@ -262,13 +260,23 @@ describe("tables", () => {
       ],
     ]);
     expect(approvalRows(ledger, "r-before-rest", true)[1]).toEqual([
-      ["r-before-rest", "r", "rest", "before", "Waiting", "2026-11-21T09:00:00Z", "-", digest],
+      [
+        "r-before-rest",
+        "r",
+        "rest",
+        "before",
+        "Waiting",
+        "2026-11-21T09:00:00Z",
+        "-",
+        digest,
+        "flotilla approve r rest",
+      ],
     ]);
   });
 
   test("the file that approves is told as it has to be committed", () => {
     expect(requestTexts(its, "main", "ada@example.com")).toBe(`
-to let stage rest begin, commit this file to main: approvals/r/rest-before.yaml
+to let stage rest of run r begin: flotilla approve r rest; or commit this file to main: approvals/r/rest-before.yaml
 
 apiVersion: flotilla.dev/v1alpha1
 kind: Approval

@@ -17,19 +17,23 @@ import {
   sourceFiles,
   updateStrategy,
 } from "./reading.ts";
+import { armoredSignature } from "./trust-records.ts";
 
 const digest = "ab".repeat(32);
 const approval = (fields = "decision: Approve, principal: ann@example.com"): string =>
   `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nspec: {requestDigest: ${digest}, ${fields}}\n`;
 const web = configMap("web");
+const signature = JSON.stringify(armoredSignature);
 
 describe("approvals", () => {
   it("are read from any folder under approvals/, by path", () => {
-    const full = approval("decision: Revoke, principal: bob, comment: not yet, signature: anything");
+    const full = approval(`decision: Revoke, principal: bob, comment: not yet, signature: ${signature}`);
     const intent = read({ "approvals/b.yaml": full, "approvals/a/run/1.yml": approval(), "web.yaml": web });
+    const ann = { decision: "Approve", principal: "ann@example.com", comment: "", signature: null };
+    const bob = { decision: "Revoke", principal: "bob", comment: "not yet", signature: armoredSignature };
     expect(intent.approvals.map(({ blob: _, ...it }) => it)).toEqual([
-      { path: "approvals/a/run/1.yml", digest, decision: "Approve", principal: "ann@example.com", comment: "" },
-      { path: "approvals/b.yaml", digest, decision: "Revoke", principal: "bob", comment: "not yet" },
+      { path: "approvals/a/run/1.yml", digest, ...ann },
+      { path: "approvals/b.yaml", digest, ...bob },
     ]);
     expect(intent.problems).toEqual([]);
     expect([...intent.files.keys()]).toEqual(["approvals/a/run/1.yml", "approvals/b.yaml", "web.yaml"]);
@@ -77,6 +81,22 @@ describe("approvals", () => {
     [
       "a comment without end",
       approval(`decision: Approve, principal: ann, comment: ${"x".repeat(1001)}`),
+      "error FLT1302",
+    ],
+    ["a signature that is no armor", approval("decision: Approve, principal: ann, signature: U1NI"), "error FLT1302"],
+    [
+      "a key in place of a signature",
+      approval(`decision: Approve, principal: ann, signature: ${signature.replaceAll("SIGNATURE", "PUBLIC KEY")}`),
+      "error FLT1302",
+    ],
+    [
+      "a signature with an end of another kind",
+      approval(`decision: Approve, principal: ann, signature: ${signature.replace("END SSH", "END PGP")}`),
+      "error FLT1302",
+    ],
+    [
+      "a signature without end",
+      approval(`decision: Approve, principal: ann, signature: ${signature.replace("U1NI", "U1NI".repeat(4096))}`),
       "error FLT1302",
     ],
     ["a field that does not exist", approval("decision: Approve, principal: ann, expires: never"), "error FLT1301"],

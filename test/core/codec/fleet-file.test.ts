@@ -99,7 +99,7 @@ describe("confirmations (RULINGS.md D 3)", () => {
       "approvals/deletions/x.yaml error FLT1350",
       "approvals/deletions/x.yaml error FLT1302",
       "approvals/run.yaml error FLT1022",
-      "trust/ note FLT1902",
+      "trust/ error FLT1237",
     ]);
   });
 

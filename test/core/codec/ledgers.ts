@@ -41,6 +41,7 @@ import {
   text,
 } from "./random-values.ts";
 import { randomEviction, randomRun } from "./run-records.ts";
+import { randomAnswers, randomChange, randomTrust } from "./trust-records.ts";
 
 /** A valid ledger that uses every shape the model has, the same for the same seed. */
 export function randomLedger(seed: number): Ledger {
@@ -65,6 +66,8 @@ export function randomLedger(seed: number): Ledger {
     runs: new Map(runs.map((it) => [it.key, it])),
     evictions: new Map(evictions.map((it) => [it.name, it])),
     hasTrust: flag(random),
+    trust: maybe(random, () => randomTrust(random)),
+    answers: maybe(random, () => randomAnswers(random)) ?? new Map(),
   };
 }
 
@@ -146,6 +149,7 @@ function placement(random: Random, key: string): PlacementRecord {
     policySnapshots: many(random, 3, (at) => policySnapshot(random, at * 4)),
     resourceSnapshots: many(random, 3, (at) => resourceSnapshot(random, at * 7)),
     bindings: new Map(bindings.map((it) => [it.cluster, it])),
+    change: maybe(random, () => randomChange(random)),
     selectionError: maybe(random, () => text(random)),
     conditions: many(random, 3, () => condition(random)),
   };

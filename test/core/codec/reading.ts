@@ -1,6 +1,7 @@
 import { decodeBlob } from "../../../src/core/codec/documents.ts";
 import { type Accepted, readIntent, type SourceFile } from "../../../src/core/codec/intent.ts";
 import { problemText } from "../../../src/core/codec/remark.ts";
+import { trustPath } from "../../../src/core/codec/trust-file.ts";
 import { digestOfText } from "../../../src/core/model/digest.ts";
 import type { Intent } from "../../../src/core/model/intent.ts";
 import { objectText } from "../../../src/core/model/manifest.ts";
@@ -18,7 +19,8 @@ export function sourceFiles(files: Files): readonly SourceFile[] {
   return Object.entries(files).map(([path, content]): SourceFile => {
     const blob = digestOfText(`${content}`).slice(0, 40) as BlobId;
     if (content === "link" || content === "submodule") return { path, blob, kind: content, decoded: null };
-    return { path, blob, kind: "file", decoded: decodeBlob(bytesOf(content)) };
+    const file = { path, blob, kind: "file", decoded: decodeBlob(bytesOf(content)) } as const;
+    return path === trustPath ? { ...file, text: typeof content === "string" ? content : null } : file;
   });
 }
 

@@ -4,7 +4,6 @@ import type {
   ClusterEnd,
   ClusterProgress,
   DeletionProgress,
-  Gate,
   PlannedStage,
   RunEnd,
   RunPlan,
@@ -16,7 +15,6 @@ import type { ClusterName, DurationMs } from "../../../src/core/model/value.ts";
 import type { Random } from "./random.ts";
 import {
   applyStrategy,
-  blob,
   clusterNames,
   condition,
   digest,
@@ -31,6 +29,7 @@ import {
   sequence,
   text,
 } from "./random-values.ts";
+import { randomRequest } from "./trust-records.ts";
 
 /** A run that uses every shape that its record can have: with and without a plan, at any point of it, ended or not. */
 export function randomRun(random: Random, key: string): RunRecord {
@@ -114,8 +113,8 @@ const stageProgress = (random: Random, { clusters, before, after }: PlannedStage
     clusters.map((it) => it.cluster),
   ),
   finishedAt: maybe(random, () => instant(random)),
-  before: before.length === 0 ? null : maybe(random, () => gate(random)),
-  after: after.some((it) => it.kind === "Approval") ? maybe(random, () => gate(random)) : null,
+  before: before.length === 0 ? null : maybe(random, () => randomRequest(random)),
+  after: after.some((it) => it.kind === "Approval") ? maybe(random, () => randomRequest(random)) : null,
   endedAt: maybe(random, () => instant(random)),
   conditions: many(random, 2, () => condition(random)),
 });
@@ -145,17 +144,6 @@ const clusterEnd = (random: Random): ClusterEnd =>
     { kind: "skipped", at: instant(random), because: text(random) },
     { kind: "superseded", at: instant(random), by: runKey(random.pick([null, "a"]), "newer") },
   ]);
-
-const gate = (random: Random): Gate => ({
-  requestedAt: instant(random),
-  digest: digest(random),
-  approval: maybe(random, () => ({
-    principal: text(random),
-    path: "approvals/v1.yaml",
-    blob: blob(random),
-    at: instant(random),
-  })),
-});
 
 const runEnd = (random: Random): RunEnd =>
   random.pick<RunEnd>([

@@ -5,9 +5,16 @@ const progress = {
       finishedAt: "2026-11-21T12:02:00Z",
       after: {
         digest: "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd",
-        principal: "alice",
-        path: "approvals/canary.yaml",
-        blob: "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+        nonce: "1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f",
+        by: [
+          {
+            principal: "alice",
+            path: "approvals/canary.yaml",
+            blob: "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+            commit: "1234567890abcdef1234567890abcdef12345678",
+            proofs: [{ evidence: "commit", key: "SHA256:abc" }],
+          },
+        ],
       },
       sequences: { a: 40, c: 41 },
       supersededBy: { c: "newer" },
@@ -143,6 +150,7 @@ metadata:
     kubernetes-fleet.io/targetUpdatingStage: canary
     kubernetes-fleet.io/taskType: afterStage
   annotations:
+    flotilla.dev/nonce: "1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f"
     flotilla.dev/request-digest: dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd
 spec:
   parentStageRollout: v7
@@ -152,7 +160,7 @@ status:
   - type: Approved
     status: "True"
     reason: ClusterApprovalRequestApproved
-    message: approved by alice
+    message: approved by alice (SHA256:abc, commit 1234567890ab)
     observedGeneration: 1
     lastTransitionTime: "2026-11-21T12:30:00Z"
   - type: ApprovalAccepted

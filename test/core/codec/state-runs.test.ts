@@ -18,10 +18,12 @@ import type {
   RunRecord,
   StageProgress,
 } from "../../../src/core/model/run-record.ts";
+import type { Request } from "../../../src/core/model/trust.ts";
 import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";
 import {
   type BlobId,
   type ClusterName,
+  type Commit,
   type Digest,
   type DurationMs,
   type Instant,
@@ -82,6 +84,26 @@ const plan: RunPlan = {
 const clustersOf = (clusters: Readonly<Record<string, ClusterProgress>>): StageProgress["clusters"] =>
   new Map(Object.entries(clusters).map(([name, it]) => [name as ClusterName, it]));
 
+const answered: Request = {
+  requestedAt: at("12:02"),
+  digest: digest("d"),
+  nonce: "1f".repeat(16),
+  rules: null,
+  authors: { principals: [], unknown: 0 },
+  approval: {
+    at: at("12:30"),
+    by: [
+      {
+        principal: "alice",
+        path: "approvals/canary.yaml",
+        blob: "e".repeat(40) as BlobId,
+        commit: "1234567890abcdef".repeat(3).slice(0, 40) as Commit,
+        proofs: [{ evidence: "commit", key: "SHA256:abc" }],
+      },
+    ],
+  },
+};
+
 const canary: StageProgress = {
   ...unbegunStage,
   startedAt: at("12:00"),
@@ -91,11 +113,7 @@ const canary: StageProgress = {
     c: { startedAt: at("12:01"), sequence: 41 as Sequence, end: { kind: "superseded", at: at("12:02"), by: newer } },
   }),
   finishedAt: at("12:02"),
-  after: {
-    requestedAt: at("12:02"),
-    digest: digest("d"),
-    approval: { principal: "alice", path: "approvals/canary.yaml", blob: "e".repeat(40) as BlobId, at: at("12:30") },
-  },
+  after: answered,
   endedAt: at("13:02"),
 };
 
@@ -161,8 +179,7 @@ describe("the edits of a run", () => {
   });
 
   test("write a request again when it is answered", () => {
-    const after = { requestedAt: at("12:02"), digest: digest("d"), approval: null };
-    const asked = withRun({ ...run, stages: [{ ...canary, after }, unbegunStage] });
+    const asked = withRun({ ...run, stages: [{ ...canary, after: { ...answered, approval: null } }, unbegunStage] });
     expect(terse(edits(asked, ledger))).toEqual([`write ${request}`, `write ${path.run}`]);
   });
 
@@ -194,10 +211,13 @@ describe("a ledger read on top of another", () => {
 
   test.each(seeds)("is the same (===) where the same is read again (seed %i)", (seed) => {
     const before = randomLedger(seed);
-    const { runs, evictions, hasTrust } = readOnTop(before, edits(emptyLedger, before));
+    const { runs, evictions, hasTrust, trust, answers, placements } = readOnTop(before, edits(emptyLedger, before));
     expect(runs).toBe(before.runs);
     expect(evictions).toBe(before.evictions);
     expect(hasTrust).toBe(before.hasTrust);
+    expect(trust).toBe(before.trust);
+    expect(answers).toBe(before.answers);
+    expect(placements).toBe(before.placements);
   });
 
   test("keeps what did not change of a run that did", () => {

@@ -191,7 +191,7 @@ function withSnapshots(count: number): Ledger {
   return { ...base, placements: new Map([[web.key, { ...web, resourceSnapshots: snapshots.slice(0, count) }]]) };
 }
 
-const base: Ledger = { ...randomLedger(1), clusters: new Map(), overrides: [], placements: new Map() };
+const base: Ledger = { ...emptyLedger, fleet: "1234" };
 const found = seeds
   .flatMap((it) => [...randomLedger(it).placements.values()])
   .find((it) => it.key === "web" && it.bindings.size > 2);
@@ -218,15 +218,18 @@ function mixed(before: Ledger, other: Ledger): Ledger {
   const placements = new Map([...before.placements].filter((_, at) => at % 3 !== 0));
   for (const [key, it] of other.placements) {
     const old = placements.get(key);
-    placements.set(key, old === undefined ? it : { ...old, resourceSnapshots: it.resourceSnapshots, generation: 5 });
+    placements.set(
+      key,
+      old === undefined ? it : { ...old, resourceSnapshots: it.resourceSnapshots, generation: 5, change: it.change },
+    );
   }
   const runs = new Map([...before.runs].filter((_, at) => at % 3 !== 0));
   for (const [key, it] of other.runs) {
     const old = runs.get(key);
     runs.set(key, old === undefined ? it : { ...old, generation: 12, conditions: it.conditions });
   }
-  const { sequence, evictions, hasTrust, overrides } = other;
-  return { ...before, sequence, clusters, placements, runs, evictions, hasTrust, overrides };
+  const { sequence, evictions, hasTrust, trust, answers, overrides } = other;
+  return { ...before, sequence, clusters, placements, runs, evictions, hasTrust, trust, answers, overrides };
 }
 
 function applied(tree: ReadonlyMap<string, string>, changes: readonly StateEdit[]): ReadonlyMap<string, string> {

@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { problemText } from "../../../src/core/codec/remark.ts";
 import { readTrust } from "../../../src/core/codec/trust-file.ts";
 import { digestOfText } from "../../../src/core/model/digest.ts";
 import { instantOf } from "../../../src/core/model/value.ts";
-import { armored, ed25519, sshKeys } from "./public-keys.ts";
+import { armor, armored, ed25519, sshKeys } from "./public-keys.ts";
 import { configMap, read } from "./reading.ts";
 
 const previous = "cd".repeat(32);
@@ -145,6 +146,21 @@ describe("a trust file", () => {
 const many = (count: number): string =>
   Array.from({ length: count }, (_, at) => `    p${at}: {human: true, forge: {github: "${at + 1}"}}\n`).join("");
 
+const { fingerprint } = sshKeys.rsa3072;
+/** Beside a primary key, a subkey of the same form, and that one is revoked. */
+const [primary, second] = [armored(4, 1), armored(4, 1, 3072, 14)].map((it) =>
+  Buffer.from(it.split("\n").slice(2, -1).join(""), "base64"),
+);
+const keyBody = second!.subarray(6); // Made above.
+const subkey = createHash("sha1")
+  .update(Buffer.from([0x99, keyBody.length >> 8, keyBody.length & 255]))
+  .update(keyBody)
+  .digest("hex");
+const withSubkey = changed(indented(armored(4, 1)), indented(armor(Buffer.concat([primary!, second!])))).replace(
+  "ab".repeat(20),
+  subkey,
+);
+
 /** One row, one thing wrong (B-66, B-67 of `security.md` §4.2). */
 const broken: readonly (readonly [name: string, text: string, code: string, place: string])[] = [
   ["an unknown field", changed("threshold:", "treshold: 1\n  threshold:"), "FLT1301", "9:3"],
@@ -219,6 +235,9 @@ const broken: readonly (readonly [name: string, text: string, code: string, plac
   ["RSA of 2048 bits", changed(ed25519(2), sshKeys.rsa2048.line), "FLT1226", "15:11"],
   ["an authority with an option", changed(ed25519(9), `cert-authority ${ed25519(9)}`), "FLT1233", "17:11"],
   ["a 64-bit key id", changed("AB".repeat(20).toLowerCase(), '"DEADBEEFDEADBEEF"'), "FLT1227", ""],
+  ["a fingerprint that nothing has", changed(fingerprint, `${fingerprint.slice(0, -1)}5`), "FLT1227", ""],
+  ["a subkey revoked, which revokes nothing", withSubkey, "FLT1227", ""],
+  ["a subkey revoked in capitals", withSubkey.replace(subkey, subkey.toUpperCase()), "FLT1227", ""],
   ["a revocation twice", changed("ab".repeat(20), sshKeys.rsa3072.fingerprint), "FLT1308", ""],
   ["a revocation without its kind", changed("      kind: retired\n", ""), "FLT1300", ""],
   ["257 principals", changed("  principals:\n", `  principals:\n${many(254)}`), "FLT1302", "12:5"],
@@ -245,6 +264,12 @@ describe("a trust file with one thing wrong is of no use at all (D 6)", () => {
       if (code !== "") expect(problems.map((it) => it.code)).toContain(code);
       if (place !== "") expect(problems.map((it) => `${it.line}:${it.column}`)).toContain(place);
     });
+
+  it("and says whose subkey was revoked for nothing, and nothing else", () => {
+    expect(readTrust(withSubkey).problems.map((it) => it.message)).toEqual([
+      expect.stringMatching(/only a subkey of web-flow's/),
+    ]);
+  });
 
   it("and a private key is told without a part of it being shown", () => {
     const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----";

@@ -70,6 +70,7 @@ function allowed(): World {
       decision: "Approve",
       principal: "ann",
       comment: "",
+      signature: null,
     }),
   );
   return world;

@@ -97,6 +97,7 @@ export class RunStorm {
         decision,
         principal: "ann",
         comment: "",
+        signature: null,
       });
   }
 

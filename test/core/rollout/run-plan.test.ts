@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { digestOf } from "../../../src/core/model/digest.ts";
-import type { RunPlan } from "../../../src/core/model/run-record.ts";
+import type { RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
 import type { UpdateStrategy } from "../../../src/core/model/update-run.ts";
 import { type Planning, type PlanVersion, planRoot } from "../../../src/core/rollout/run-plan.ts";
+import { requestDigest } from "../../../src/core/rollout/run-request.ts";
 import { planningText, play } from "./run-script.ts";
-import { create, digestAt, join, runIn, strategyOf, versionOf, type World, worldOf } from "./run-world.ts";
+import { create, join, runIn, strategyOf, versionOf, type World, worldOf } from "./run-world.ts";
 
 const fleet = "member1:env=canary,order=2 member2:env=staging member3:env=canary,order=1";
 const staged = "staging env=staging 30% after:1m | canary env=canary sort:order x2 before after";
@@ -226,22 +227,31 @@ function withValues(strategy: UpdateStrategy): UpdateStrategy {
 }
 
 describe("what a person approves", () => {
-  it("is named by the fleet, the very run, the stage, the time and the plan", () => {
+  it("is named by the fleet, the very run, the stage, the time, the plan, the nonce, the rules and the authors", () => {
     const world = worldOf(fleet);
-    create(world, "A", 0, strategyOf(staged));
-    const first = runIn(world, "A");
-    create(world, "A", 0, strategyOf(staged));
-    const again = runIn(world, "A");
-    create(world, "B", 0, strategyOf(staged));
-    const other = runIn(world, "B");
-    expect(again.plan?.root).toBe(first.plan?.root);
-    const digests = [
-      digestAt(first, "canary", "before"),
-      digestAt(first, "canary", "after"),
-      digestAt(first, "staging", "after"),
-      digestAt(again, "canary", "before"),
-      digestAt(other, "canary", "before"),
-    ];
+    const created = (name: string): RunRecord => {
+      create(world, name, 0, strategyOf(staged));
+      return runIn(world, name);
+    };
+    const run = created("A");
+    const again = created("A");
+    const root = run.plan?.root ?? digestOf("no plan");
+    expect(again.plan?.root).toBe(root);
+    const authors = { principals: [], unknown: 0 };
+    const request = { fleet, run, stage: "canary", when: "before", root, nonce: "0", rules: null, authors } as const;
+    const others = [
+      { fleet: "another" },
+      { run: again },
+      { run: created("B") },
+      { stage: "staging" },
+      { when: "after" },
+      { root: digestOf("another plan") },
+      { nonce: "1" },
+      { rules: digestOf("strict") },
+      { authors: { principals: ["ann"], unknown: 0 } },
+      { authors: { principals: [], unknown: 1 } },
+    ] as const;
+    const digests = [request, ...others.map((it) => ({ ...request, ...it }))].map(requestDigest);
     expect(new Set(digests).size).toBe(digests.length);
   });
 });

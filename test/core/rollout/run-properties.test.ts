@@ -124,6 +124,22 @@ function stopped(before: RunRecord, stages: readonly Staged[], moves: readonly C
   }
 }
 
+/** Only a request that stood before the pass is answered in it, under the rules of now; then it is what it is for good. */
+function asked({ world }: Passed, { before, after }: Staged): void {
+  for (const when of ["before", "after"] as const) {
+    const [old, gate] = [before[when], after[when]];
+    if (gate === old || gate === null) continue;
+    expect(old?.approval ?? null, "U7").toBeNull();
+    if (gate.approval !== null) {
+      expect({ ...gate, approval: null }, "T-04").toEqual(old);
+      expect(gate.rules, "§2.5").toBe(world.rules);
+    } else if (old !== null) {
+      const isTooOld = world.maxAge !== null && world.now >= later(old.requestedAt, world.maxAge);
+      expect(isTooOld || old.rules !== world.rules, "U8").toBe(true);
+    }
+  }
+}
+
 /** A cluster is in the hands of one run, and no older run writes what a newer one moved. */
 function apart({ world, before, steps }: Passed): void {
   const runs = [...world.runs.values()];
@@ -168,6 +184,7 @@ function check(passed: Passed): void {
     inOrder(passed, step.run, stages);
     withinBounds(passed, step.run, stages, step.start);
     frozen(before, step.run);
+    for (const it of stages) asked(passed, it);
     stopped(before, stages, [...step.start, ...step.remove]);
   }
   apart(passed);

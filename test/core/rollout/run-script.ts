@@ -1,12 +1,14 @@
 // Scripts for the world of staged runs, and what came of them, each in one line.
 
 import type { GateAnswer } from "../../../src/core/model/approval-file.ts";
+import { digestOf } from "../../../src/core/model/digest.ts";
 import type { RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
 import type { RunWait } from "../../../src/core/model/run-wait.ts";
 import type { UpdateStrategy } from "../../../src/core/model/update-run.ts";
-import { type BlobId, type ClusterName, type Instant, later } from "../../../src/core/model/value.ts";
+import { type ClusterName, type Instant, later } from "../../../src/core/model/value.ts";
 import type { Planning } from "../../../src/core/rollout/run-plan.ts";
 import type { RunStep } from "../../../src/core/rollout/run-step.ts";
+import { approvalOf } from "../../gate.ts";
 import { clientSide } from "../../strategy.ts";
 import {
   change,
@@ -28,6 +30,7 @@ import {
  * - `a,b ok`: what members say: `ok`, `blind`, `slow`, `bad`, `?`; or what becomes of them: `drop`, `pick`, `gone`,
  *   `leave`, `touch` (something else changes what it carries), `repick` (before it was gone), `clear` (now it is)
  * - `yes A before canary`, `no …`, `void …`, `hush …`: people answer, and take it back
+ * - `rules strict` (`none` for none), `within 5m` (`ever`): under which rules people are asked
  * - `join d:env=prod`, `policy other`, `count 2`, `apply ReportDiff`, `type RollingUpdate`, `remove`, `Scheduled False|never`,
  *   `clock unsound`, `+90s`, `-90s`
  */
@@ -65,13 +68,13 @@ const edit = (world: World, run: RunRecord, state: RunRecord["spec"]["state"]): 
 };
 
 function answer(world: World, verb: string, run: RunRecord, [when, stage]: readonly [string, string]): void {
-  const approval = { principal: "ann", path: "approvals/ann.yaml", blob: "b10b" as BlobId, at: world.now };
+  const approval = approvalOf("ann", world.now);
   const answers: Readonly<Record<string, GateAnswer>> = {
     yes: { kind: "approved", approval },
     no: { kind: "rejected", by: "ann", comment: "too hot", path: "approvals/ann.yaml" },
-    void: { kind: "void", because: "no signature" },
+    void: { kind: "void", because: "no signature", wakeAt: null },
   };
-  const digest = digestAt(run, stage, when === "before" ? "before" : "after");
+  const digest = digestAt(world, run, stage, when === "before" ? "before" : "after");
   const said = answers[verb];
   if (said === undefined) world.answers.delete(digest);
   else world.answers.set(digest, said);
@@ -84,6 +87,8 @@ function befalls(world: World, verb: string, what: string): boolean {
   else if (verb === "count") world.policy = { ...pickN, numberOfClusters: Number(what) };
   else if (verb === "apply") world.applyStrategy = { ...clientSide, type: "ReportDiff" };
   else if (verb === "type") world.type = "RollingUpdate";
+  else if (verb === "rules") world.rules = what === "none" ? null : digestOf(what);
+  else if (verb === "within") world.maxAge = what === "ever" ? null : durationOf(what);
   else if (verb === "remove") world.hasPlacement = false;
   else if (verb === "Scheduled") world.scheduled = what as World["scheduled"];
   else if (verb === "clock") world.clock = what as World["clock"];
@@ -174,6 +179,8 @@ function waitText(wait: RunWait, now: Instant): string {
       return `(failed ${wait.failed.join(",")} > ${wait.allowed})`;
     case "stuck":
       return `(stuck ${wait.clusters.join(",")})`;
+    case "held":
+      return `(held: ${wait.because})`;
     case "stopped":
       return `(stopped ${wait.stage}: ${wait.active.join(",") || "nobody"})`;
     case "superseded":

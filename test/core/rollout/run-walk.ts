@@ -44,7 +44,7 @@ export function walk(seed: number): Walk {
   const happen = (): void => {
     const cluster = pick(["m0" as ClusterName, ...world.spots.keys()]);
     const run = pick<string>(["A", ...world.runs.keys()]);
-    const what = below(32);
+    const what = below(34);
     const name = names[world.runs.size];
     if (what < 14) tell(`${cluster} ${pick(moods)}`);
     else if (what < 19) world.now = later(world.now, seconds(pick([20, 60, 150, 400])));
@@ -58,6 +58,8 @@ export function walk(seed: number): Walk {
     else if (what === 29 && below(4) === 0) tell(`${cluster} leave`);
     else if (what === 30) tell(`${cluster} touch`);
     else if (what === 31 && below(5) === 0 && name !== undefined) tell(`${name}=${below(3)} Run`);
+    else if (what === 32) tell(`rules ${pick(["none", "strict"])}`);
+    else if (what === 33) tell(`within ${pick(["ever", "5m"])}`);
   };
 
   const look = (): Passed => {
@@ -73,6 +75,7 @@ export function walk(seed: number): Walk {
 
   const calm = (): Passed => {
     tell("clock sound");
+    tell("within ever");
     tell("+1h");
     for (const cluster of [...world.spots.keys()]) {
       confirm(world, cluster);

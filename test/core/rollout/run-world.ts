@@ -11,8 +11,9 @@ import {
   type PlacementPolicy,
   placementKey,
 } from "../../../src/core/model/placement.ts";
-import type { RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
+import type { Gate, RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
 import type { ClockTrust } from "../../../src/core/model/run-wait.ts";
+import type { Authors } from "../../../src/core/model/trust.ts";
 import { runKey, type Stage, strategyKey, type UpdateStrategy } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, DurationMs, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
 import { later, minutes, seconds } from "../../../src/core/model/value.ts";
@@ -57,6 +58,12 @@ export interface World {
   /** From the oldest to the newest. */
   readonly runs: Map<RunKey, RunRecord>;
   readonly answers: Map<Digest, GateAnswer>;
+  /** Under which rules people are asked. */
+  rules: Digest | null;
+  /** How long a request stands. */
+  maxAge: DurationMs | null;
+  /** Who changed what they are asked about. */
+  authors: Authors;
   /** Clusters whose version cannot be had any more. */
   readonly lost: Set<ClusterName>;
 }
@@ -77,6 +84,9 @@ export function worldOf(fleet: string): World {
     spots: new Map(),
     runs: new Map(),
     answers: new Map(),
+    rules: null,
+    maxAge: null,
+    authors: { principals: [], unknown: 0 },
     lost: new Set(),
   };
   for (const text of fleet.split(" ")) join(world, text);
@@ -177,6 +187,7 @@ export function placementOf(world: World): PlacementRecord | null {
     policySnapshots: [{ index: 0, hash: digestOf(world.policyName), policy: world.policy, verdict }],
     resourceSnapshots: [],
     bindings: new Map([...world.spots].map(([cluster, spot]) => [cluster, bindingOf(cluster, spot)])),
+    change: null,
     selectionError: null,
     conditions: [],
   };
@@ -261,9 +272,29 @@ export function runIn(world: World, name: string): RunRecord {
   return run;
 }
 
-/** What people are asked for before or after a stage. */
-export const digestAt = (run: RunRecord, stage: string, when: "before" | "after"): Digest =>
-  requestDigest({ fleet: "fleet", run, stage, when, root: (run.plan as RunPlan).root });
+/** The request of a stage, if it was made. */
+export const gateAt = (run: RunRecord, stage: string, when: "before" | "after"): Gate | null =>
+  run.stages[(run.plan as RunPlan).stages.findIndex((it) => it.name === stage)]?.[when] ?? null;
+
+/**
+ * What people answer before or after a stage. Where nobody has asked them yet, it is the best that they can guess: they
+ * know everything but the nonce, and take that of the pass that was.
+ */
+export const digestAt = (world: World, run: RunRecord, stage: string, when: "before" | "after"): Digest =>
+  gateAt(run, stage, when)?.digest ??
+  requestDigest({
+    fleet: "fleet",
+    run,
+    stage,
+    when,
+    root: (run.plan as RunPlan).root,
+    nonce: nonceIn(world),
+    rules: world.rules,
+    authors: world.authors,
+  });
+
+/** Of what is asked for in a pass; another one in every pass. */
+export const nonceIn = ({ sequence }: World): string => String(sequence).padStart(32, "0");
 
 /** One pass: the newest run first, each in a world in which the steps before it are done. */
 export function pass(world: World): readonly RunStep[] {
@@ -294,7 +325,9 @@ export function sceneOf(world: World, run: RunRecord): RunScene {
     fleet: "fleet",
     placement: placementOf(world),
     bindings,
-    answerTo: (digest) => world.answers.get(digest) ?? { kind: "none" },
+    termsOf: () => ({ rules: world.rules, maxAge: world.maxAge, authors: () => world.authors }),
+    nonceFor: () => nonceIn(world),
+    answerTo: (_stage, _when, { digest }) => world.answers.get(digest) ?? { kind: "none" },
     newerOn: (cluster) => {
       const movers = [...world.runs.values()].filter((it) => it.since > run.since && hasMoved(it, cluster));
       return movers.at(-1)?.key ?? null;

@@ -141,7 +141,7 @@ it.each([
   const world = worldOf(fleet);
   const strategy = strategyOf(staged);
   play(world, toCanary, strategy);
-  const digest = digestAt(runIn(world, "A"), "canary", "before");
+  const digest = digestAt(world, runIn(world, "A"), "canary", "before");
   world.answers.set(digest, { kind: "rejected", by: "ann", comment, path: "approvals/ann.yaml" });
   play(world, "pass", strategy);
   const { end } = runIn(world, "A");
@@ -183,30 +183,30 @@ describe("a timed wait", () => {
 });
 
 describe("the deletion stage", () => {
-  const done = `${throughCanary}; member1,member2 drop; B=0 Run; yes B before canary; yes B after canary`;
+  const done = `${throughCanary}; member1,member2 drop; B=0 Run; pass; yes B before canary; pass; yes B after canary`;
   const rows: readonly Row[] = [
     [
       "U20: goes last, all at once, and ends when the members have confirmed",
       "pass; member1 gone; pass; member2 gone; pass",
-      "B: -member1 -member2 staging. member3! canary. (member1,member2 of 2; then nobody) | " +
+      "B: -member1 -member2 canary. (member1,member2 of 2; then nobody) | " +
         "B: member1! (member2 of 1; then nobody) | B: member2! deletion. succeeded",
     ],
     [
       "U32: stopped before it begins, it is stopped",
       "pass; B Stop; pass; member1,member2 gone; pass; B Run; pass",
-      "B: -member1 -member2 staging. member3! canary. (member1,member2 of 2; then nobody) | " +
+      "B: -member1 -member2 canary. (member1,member2 of 2; then nobody) | " +
         "B: (stopped kubernetes-fleet.io/deleteStage: member1,member2) | " +
         "B: member1! member2! (stopped kubernetes-fleet.io/deleteStage: nobody) | B: deletion. succeeded",
     ],
     [
       "a cluster that is picked again keeps what it has",
       "member1 pick; pass; member2 gone; pass",
-      "B: -member2 member1~ staging. member3! canary. (member2 of 1; then nobody) | B: member2! deletion. succeeded",
+      "B: -member2 member1~ canary. (member2 of 1; then nobody) | B: member2! deletion. succeeded",
     ],
     [
       "a cluster that left needs nothing",
       "member1,member2 leave; pass",
-      "B: member1! member2! staging. member3! canary. deletion. succeeded",
+      "B: member1! member2! canary. deletion. succeeded",
     ],
   ];
   it.each(rows)("%s", (_name, script, want) => {
@@ -273,7 +273,7 @@ describe("several runs of one placement (`RULINGS.md` B 4)", () => {
   it("U26: an older run that waited does not bring clusters back; where nothing is left to move, nobody is asked", () => {
     const world = worldOf(fleet);
     const newer =
-      "B=2 Run; yes B before canary; yes B after canary; pass; member2 ok; pass; +1m; pass; member1,member3 ok";
+      "B=2 Run; pass; member2 ok; pass; +1m; pass; yes B before canary; pass; member1,member3 ok; pass; yes B after canary";
     const told = tell(world, staged, `${toCanary}; ${newer}; pass`, "yes A before canary; pass");
     expect(told).toBe("nothing");
     expect([...world.spots.values()].map((it) => it.index)).toEqual([2, 2, 2]);
@@ -295,7 +295,7 @@ describe("several runs of one placement (`RULINGS.md` B 4)", () => {
   it("U26: while something is left behind a stage, its gates stand, though a newer run has the stage's clusters", () => {
     const world = worldOf("a:env=one b:env=two");
     const stages = "one env=one before | two env=two";
-    expect(tell(world, stages, "A=1 Run; B=2 Run; yes B before one", "pass; A Run; pass")).toBe(
+    expect(tell(world, stages, "A=1 Run; B=2 Run; pass; yes B before one", "pass; A Run; pass")).toBe(
       "B: +a (a of 1; then nobody), A: a>B (asks before one) (a is B's) | " +
         "B: (a of 1; then nobody), A: (asks before one) (a is B's)",
     );
@@ -306,7 +306,7 @@ describe("several runs of one placement (`RULINGS.md` B 4)", () => {
     ["asks before it removes anything", "pass", "A: (asks before one) (a is B's)"],
     ["ends where it has nothing to remove either", "c gone; pass", "A: one. c! deletion. succeeded"],
   ] as const)("U26: a run whose clusters are all a newer one's %s", (_name, script, want) => {
-    const before = "c drop; A=1 Run; B=2 Run; yes B before one; pass; B Stop";
+    const before = "c drop; A=1 Run; B=2 Run; pass; yes B before one; pass; B Stop";
     const told = tell(worldOf("a c"), "one * x2 before", before, script);
     expect(told.split(", ")).toEqual(["B: (stopped one: a)", want]);
   });

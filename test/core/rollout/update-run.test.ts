@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
 import { standingOf } from "../../../src/core/rollout/run-window.ts";
-import { fleet, inCanary, play, sorted, staged, tell, throughCanary, toCanary } from "./run-script.ts";
+import { fleet, inCanary, play, staged, tell, throughCanary, toCanary } from "./run-script.ts";
 import { create, runIn, sceneOf, strategyOf, worldOf } from "./run-world.ts";
 
 type Row = readonly [name: string, script: string, want: string];
@@ -49,8 +49,8 @@ describe("approvals as files (`RULINGS.md` B)", () => {
     ["a rejection ends the run", "no A before canary; pass; yes A before canary; pass", "Rejected | nothing"],
     [
       "a rejection after the stage ends the run",
-      "yes A before canary; pass; member1,member3 ok; no A after canary; pass",
-      "+member3 +member1 (member3,member1 of 2; then nobody) | member3! member1! Rejected",
+      "yes A before canary; pass; member1,member3 ok; pass; no A after canary; pass",
+      "+member3 +member1 (member3,member1 of 2; then nobody) | member3! member1! (asks after canary) | Rejected",
     ],
     [
       "a cluster that leaves does not void an approval (B 22)",
@@ -63,10 +63,11 @@ describe("approvals as files (`RULINGS.md` B)", () => {
     expect(tell(worldOf(fleet), staged, toCanary, script)).toBe(want);
   });
 
-  it("U43: an answer that is there before the question counts on first contact", () => {
-    const script = "yes A before canary; +1m; pass";
-    const want = "staging. +member3 +member1 (member3,member1 of 2; then nobody)";
-    expect(sorted(tell(worldOf(fleet), staged, "A=0 Run; pass; member2 ok; pass", script))).toBe(sorted(want));
+  it("U43 (T-04): an answer that is there before the question is none", () => {
+    const script = "yes A before canary; +1m; pass; pass";
+    expect(tell(worldOf(fleet), staged, "A=0 Run; pass; member2 ok; pass", script)).toBe(
+      "staging. (asks before canary) | (asks before canary)",
+    );
   });
 
   it("an approval does not carry over to a run that is created again under its name", () => {

@@ -222,6 +222,7 @@ export function record(
     ],
     resourceSnapshots: [contents(0)],
     bindings: new Map(bindings.map((it) => [it.cluster, it])),
+    change: null,
     selectionError: null,
     conditions: [],
     ...rest,

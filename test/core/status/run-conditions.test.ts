@@ -1,103 +1,14 @@
 import { describe, expect, it, test } from "vitest";
 import type { Verdict } from "../../../src/core/model/condition.ts";
 import { deletionStage } from "../../../src/core/model/names.ts";
-import { placementKey } from "../../../src/core/model/placement.ts";
-import type {
-  ClusterProgress,
-  DeletionProgress,
-  PlannedStage,
-  RunEnd,
-  RunPlan,
-  RunRecord,
-  StageProgress,
-} from "../../../src/core/model/run-record.ts";
+import type { RunRecord } from "../../../src/core/model/run-record.ts";
 import type { RunWait } from "../../../src/core/model/run-wait.ts";
-import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";
-import type { ClusterName, Digest, Instant, Sequence } from "../../../src/core/model/value.ts";
+import type { Instant } from "../../../src/core/model/value.ts";
 import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
 import { deletionVerdicts, runVerdicts, stageVerdicts } from "../../../src/core/status/run-conditions.ts";
 import { settledRun } from "../../../src/core/status/settled-run.ts";
-import { clientSide } from "../../strategy.ts";
 import { later, noon } from "./record.ts";
-
-const [a, b, c] = ["a", "b", "c"] as readonly string[] as readonly [ClusterName, ClusterName, ClusterName];
-const root = "f".repeat(64) as Digest;
-const digest = "d".repeat(64) as Digest;
-const newer = runKey(null, "newer");
-
-const planned = (name: string, ...clusters: readonly ClusterName[]): PlannedStage => ({
-  name,
-  selector: {},
-  sortingLabelKey: null,
-  maxConcurrency: { count: 1 },
-  before: [],
-  after: [],
-  maxFailures: { count: 0 },
-  clusters: clusters.map((cluster) => ({ cluster, clusterOverrides: [], resourceOverrides: [], labels: {}, digest })),
-});
-const plan: RunPlan = {
-  root,
-  policySnapshot: 0,
-  policyHash: digest,
-  clusterCount: 2,
-  resourceIndex: 4,
-  applyStrategy: clientSide,
-  stages: [planned("canary", a), planned("prod", b, c)],
-  deletions: [],
-};
-
-const started: ClusterProgress = { startedAt: noon, sequence: 7 as Sequence, end: null };
-const updated: ClusterProgress = { ...started, end: { kind: "succeeded", at: later } };
-const skipped: ClusterProgress = {
-  startedAt: null,
-  sequence: null,
-  end: { kind: "skipped", at: noon, because: "left" },
-};
-const superseded: ClusterProgress = { ...started, end: { kind: "superseded", at: noon, by: newer } };
-const underWay: StageProgress = { ...unbegunStage, startedAt: noon, clusters: new Map([[a, started]]) };
-const done: StageProgress = {
-  ...unbegunStage,
-  startedAt: noon,
-  finishedAt: later,
-  endedAt: later,
-  clusters: new Map([[a, updated]]),
-};
-const asked: StageProgress = { ...unbegunStage, before: { requestedAt: noon, digest, approval: null } };
-const noDeletion: DeletionProgress = { startedAt: null, clusters: new Map(), endedAt: null, conditions: [] };
-const failed: RunEnd = { kind: "failed", at: later, code: "PolicyChanged", message: "the policy is another one" };
-
-const run = (more: Partial<RunRecord> = {}): RunRecord => ({
-  key: runKey(null, "v4"),
-  scope: "Cluster",
-  namespace: null,
-  name: "v4",
-  uid: "1",
-  generation: 3,
-  spec: {
-    placement: placementKey(null, "web"),
-    resourceIndex: null,
-    strategy: strategyKey(null, "slow"),
-    state: "Run",
-  },
-  since: 5 as Sequence,
-  plan,
-  stages: [underWay, unbegunStage],
-  deletion: noDeletion,
-  end: null,
-  conditions: [],
-  ...more,
-});
-
-const on = (stage: string) => ({
-  clusters: { kind: "clusters", stage, active: [a], waiting: [b], maxConcurrency: 1 } as RunWait,
-  approval: { kind: "approval", stage, when: "before", digest, because: null } as RunWait,
-  timer: { kind: "timer", stage, until: later, clock: "sound" } as RunWait,
-  failures: { kind: "failures", stage, failed: [a], allowed: 0 } as RunWait,
-  stuck: { kind: "stuck", stage, clusters: [a] } as RunWait,
-  stopped: { kind: "stopped", stage, active: [a] } as RunWait,
-});
-const canary = on("canary");
-const prod = on("prod");
+import { a, asked, canary, done, failed, noDeletion, on, prod, run, skipped } from "./staged-run.ts";
 
 const terse = (verdicts: readonly Verdict[]): readonly string[] =>
   verdicts.map((it) => `${it.type} ${it.status} ${it.reason}`);
@@ -164,6 +75,13 @@ describe("a run's conditions", () => {
       want: [planIsThere, "Progressing False UpdateRunStuck"],
     },
     {
+      id: "security.md §2.5",
+      claim: "its approvals are in doubt, whatever else it waits for",
+      run: run(),
+      waits: [canary.held, canary.approval],
+      want: [planIsThere, "Progressing False UpdateRunStuck"],
+    },
+    {
       id: "RULINGS B 6",
       claim: "stopped at once, whatever is in flight",
       run: run({ spec: { ...run().spec, state: "Stop" } }),
@@ -195,6 +113,13 @@ describe("a stage's conditions", () => {
       claim: "under way, even where the run is stuck",
       run: run(),
       waits: [canary.stuck],
+      want: ["Progressing True StageUpdatingStarted"],
+    },
+    {
+      id: "security.md §2.5",
+      claim: "under way, even where the run is held: what is in flight lands",
+      run: run(),
+      waits: [canary.held, canary.clusters],
       want: ["Progressing True StageUpdatingStarted"],
     },
     {
@@ -304,76 +229,6 @@ describe("the deletion stage's conditions", () => {
   ];
   it.each(cases)("$id: $claim", (one) => {
     expect(terse(deletionVerdicts(one.run, one.waits ?? []))).toEqual(one.want);
-  });
-});
-
-describe("the messages", () => {
-  const lastOf = (verdicts: readonly Verdict[]): string => verdicts.at(-1)?.message ?? "";
-  const cases: readonly (readonly [string, RunRecord, readonly RunWait[], string])[] = [
-    [
-      "name the plan",
-      run({ spec: { ...run().spec, state: "Initialize" } }),
-      [],
-      `3 clusters in 2 stages will get resource index 4; plan ${root}`,
-    ],
-    [
-      "name the stage and its clusters",
-      run(),
-      [canary.clusters],
-      "stage canary (1 of 2): under way: a; waiting, 1 at a time: b",
-    ],
-    [
-      "name what has to be approved, and why an answer does not count",
-      run({ stages: [done, asked] }),
-      [{ kind: "approval", stage: "prod", when: "before", digest, because: "no signature" }],
-      `stage prod (2 of 2): waits for the before-stage approval of request digest ${digest}; ` +
-        "an answer does not count: no signature",
-    ],
-    [
-      "name the instant of a wait, and a clock that is not to be believed",
-      run(),
-      [{ kind: "timer", stage: "canary", until: later, clock: "unsound" }],
-      "stage canary (1 of 2): waits until 2026-11-21T12:05:00Z, and for our clock to agree with the members'",
-    ],
-    [
-      "say when nobody could see the clock jump",
-      run(),
-      [{ kind: "timer", stage: "canary", until: later, clock: "unseen" }],
-      "stage canary (1 of 2): waits until 2026-11-21T12:05:00Z; fewer than three members tell the time",
-    ],
-    [
-      "name the code of a failure, how far the run came, and the way back",
-      run({ end: failed }),
-      [],
-      "PolicyChanged: the policy is another one; resource index 4 reached 1 cluster (a); " +
-        "the way back is: flotilla rollback web",
-    ],
-    [
-      "count who was skipped and who was superseded",
-      run({
-        stages: [
-          done,
-          {
-            ...done,
-            clusters: new Map([
-              [b, skipped],
-              [c, superseded],
-            ]),
-          },
-        ],
-        end: { kind: "succeeded", at: later },
-      }),
-      [],
-      "2 stages done: 1 cluster updated, 1 skipped, 1 superseded",
-    ],
-  ];
-  it.each(cases)("%s", (_, one, waits, want) => {
-    expect(lastOf(runVerdicts(one, waits))).toBe(want);
-  });
-
-  test("stay within what a status holds", () => {
-    const long = run({ end: { kind: "failed", at: later, code: "Rejected", message: "x".repeat(9000) } });
-    expect(lastOf(runVerdicts(long, [])).length).toBeLessThanOrEqual(512);
   });
 });
 

@@ -177,6 +177,35 @@ describe("a gate", () => {
       "waiting FLT1206 1/2 (bob): ann carol",
     ],
     [
+      "loses what a compromised authority vouched for, though the key was merely retired",
+      scene({
+        answers: [answer("ann", { key: "SHA256:new by SHA256:ca" }), answer("bob")],
+        trust: trust({
+          revocations: [
+            { key: "SHA256:new", kind: "retired" },
+            { key: "SHA256:ca", kind: "compromised" },
+          ],
+        }),
+      }),
+      "waiting FLT1206 1/2 (bob): ann carol",
+    ],
+    [
+      "keeps the no of a compromised key: revoking one opens nothing",
+      scene({
+        answers: [answer("ann"), answer("bob"), answer("carol!", { key: "SHA256:old" })],
+        trust: trust({ revocations: [{ key: "SHA256:old", kind: "compromised" }] }),
+      }),
+      "rejected carol",
+    ],
+    [
+      "keeps what a compromised key took back",
+      scene({
+        answers: [answer("ann"), answer("bob"), answer("bob~", { key: "SHA256:old" })],
+        trust: trust({ revocations: [{ key: "SHA256:old", kind: "compromised" }] }),
+      }),
+      "waiting FLT1206 1/2 (ann): carol",
+    ],
+    [
       "keeps what a retired key gave before",
       scene({ trust: trust({ revocations: [{ key: "SHA256:ann", kind: "retired" }] }) }, "ann", "bob"),
       "approved ann bob",

@@ -79,11 +79,20 @@ describe("an approval counts", () => {
       },
       [proof("commit", "B0B")],
     ],
-    ["by a certificate that names him", by({ signature: certified("new", ["ann"]) }), [proof("commit", "SHA256:new")]],
+    [
+      "by a certificate that names him",
+      by({ signature: certified("new", ["ann"]) }),
+      [proof("commit", "SHA256:new by SHA256:ca")],
+    ],
+    [
+      "by a key that is listed, in a certificate that nobody needs",
+      by({ signature: certified("ann", ["ann"]) }),
+      [proof("commit", "SHA256:ann")],
+    ],
     [
       "by a certificate without an end",
       by({ signature: certified("new", ["ann"], -day, null) }),
-      [proof("commit", "SHA256:new")],
+      [proof("commit", "SHA256:new by SHA256:ca")],
     ],
     [
       "by a signature in the file, from an unsigned squash (2.4.1)",
@@ -369,13 +378,19 @@ describe("an approval is denied", () => {
     [
       "T-32: an author, under protection, whatever the rules say",
       {
-        ...ruled({ fourEyes: false, stages: ["x"] }),
+        ...ruled({ fourEyes: false, principals: ["bob"] }),
         ...asked({ authors: { principals: ["ann"], unknown: 0 }, targets: [target("ann")] }),
       },
       "FLT1205",
       /ann signed a change/,
     ],
     ["no rule for the stage", asked({ stage: "canary" }), "FLT1214", /no rule/],
+    [
+      "no rule for the stage, though it reaches what ann may let pass",
+      asked({ stage: "canary", targets: [target("ann")] }),
+      "FLT1214",
+      /no rule/,
+    ],
     ["no rule for the placement", asked({ placement: "webby" }), "FLT1214", /no rule/],
     ["too late", { now: at(day + 1) }, "FLT1215", /too long/],
     ["trust that has expired", { trust: trust({ expires: at(hour) }) }, "FLT1216", /expired/],

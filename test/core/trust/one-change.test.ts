@@ -79,6 +79,8 @@ it("no change of what an approval rests on leaves it counting, but for these", (
       // Words, and what says nothing about who wrote the file.
       "file.comment introducers[].claimedAuthor introducers[].commit introducers[].parents[] introducers[].merge",
       "introducers[].signature.keyType",
+      // The armor of the signature in the file: what it proves is said beside it.
+      "file.signature files[].signature",
       // Other files matter only where the commit brings them.
       "files[+] files[-] files[].blob files[].comment files[].decision files[].digest files[].path files[].principal",
       // A little sooner or later, and whatever is in time.
@@ -118,7 +120,7 @@ it("no change of what a gate rests on leaves it open, but for these", () => {
   expect(harmlessIn(gate, (it) => gateVerdict(it).kind === "approved")).toEqual(
     listed(
       // One more answer that approves, or does not count; words, and where the file is.
-      "answers[+] answers[].file.blob answers[].file.comment answers[].file.path",
+      "answers[+] answers[].file.blob answers[].file.comment answers[].file.path answers[].file.signature",
       // A key that is not compromised; one more proof.
       "answers[].judgement.proofs[].key answers[].judgement.proofs[+]",
       // A little sooner or later, and whatever is in time.

@@ -104,6 +104,7 @@ export const approval = (more: Partial<ApprovalFile> = {}): ApprovalFile => ({
   decision: "Approve",
   principal: "ann",
   comment: "",
+  signature: null,
   ...more,
 });
 

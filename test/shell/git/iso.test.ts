@@ -1,4 +1,7 @@
+import { historyContract } from "./history.contract.ts";
 import { repositoryContract } from "./repository.contract.ts";
 import { overHttp } from "./way.ts";
 
-repositoryContract(overHttp("iso"));
+const way = overHttp("iso");
+repositoryContract(way);
+historyContract(way, { mergesAgain: false });

@@ -1,4 +1,7 @@
+import { historyContract } from "./history.contract.ts";
 import { repositoryContract } from "./repository.contract.ts";
 import { overHttp } from "./way.ts";
 
-repositoryContract(overHttp("program"));
+const way = overHttp("program");
+repositoryContract(way);
+historyContract(way, { mergesAgain: true });

@@ -96,6 +96,25 @@ describe("a hub at a path", () => {
     });
   });
 
+  test("the history that a shallow clone has is told, and one that is cut off is refused", async () => {
+    const base = hub.git("rev-parse", "main") as Commit;
+    const head = hub.git("commit-tree", "-p", "main", "-m", "next", "main~1^{tree}") as Commit;
+    hub.git("update-ref", "refs/heads/main", head);
+    gitIn(hub.folder, ["clone", "--quiet", "--depth=2", "--bare", `file://${path}`, "shallow.git"]);
+    const repository = await open(`${hub.folder}/shallow.git`);
+    const whole = await open(path);
+    expect(await repository.history(head, base, 9)).toEqual(await whole.history(head, base, 9));
+    for (const [to, from] of [
+      [head, null],
+      [base, null],
+      [head, hub.git("rev-parse", `${base}~1`) as Commit],
+    ] as const)
+      await expect(repository.history(to, from, 9)).rejects.toMatchObject({
+        code: "RepositoryUnsupported",
+        fix: expect.stringContaining("git fetch --unshallow") as unknown,
+      });
+  });
+
   test("refs of writers that died are swept away, those of the living are not", async () => {
     const now = Math.floor(Date.now() / 1000);
     for (const name of [`${now - 200_000}-1-dead`, `${now}-2-alive`])

@@ -1,5 +1,8 @@
+import { historyContract } from "./history.contract.ts";
 import { repositoryContract } from "./repository.contract.ts";
 import { atPath } from "./way.ts";
 
 repositoryContract(atPath("hub.git"));
 repositoryContract(atPath("hub"));
+historyContract(atPath("hub.git"), { mergesAgain: true });
+historyContract(atPath("hub"), { mergesAgain: true });

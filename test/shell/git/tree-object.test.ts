@@ -8,12 +8,12 @@ const hex = "11".repeat(20);
 test("a tree is taken apart into its entries, whatever they are", () => {
   const tree = ["100644 a b", "100755 run", "120000 link", "160000 module", "40000 folder", "040000 old"];
   expect(entriesOf(bytes(tree.map((it) => `${it}\0${id}`).join("")))).toEqual([
-    { name: "a b", id: hex, kind: "file" },
-    { name: "run", id: hex, kind: "file" },
-    { name: "link", id: hex, kind: "link" },
-    { name: "module", id: hex, kind: "submodule" },
-    { name: "folder", id: hex, kind: "folder" },
-    { name: "old", id: hex, kind: "folder" },
+    { name: "a b", id: hex, kind: "file", isExecutable: false },
+    { name: "run", id: hex, kind: "file", isExecutable: true },
+    { name: "link", id: hex, kind: "link", isExecutable: false },
+    { name: "module", id: hex, kind: "submodule", isExecutable: false },
+    { name: "folder", id: hex, kind: "folder", isExecutable: false },
+    { name: "old", id: hex, kind: "folder", isExecutable: false },
   ]);
   expect(entriesOf(bytes(""))).toEqual([]);
 });

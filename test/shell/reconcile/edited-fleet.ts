@@ -5,6 +5,7 @@ import type { Fleet, Ports } from "../../../src/shell/reconcile/ports.ts";
 import { type Random, seeded } from "../../core/codec/random.ts";
 import { Member } from "../../member.ts";
 import { Hub } from "../../simulation/hub.ts";
+import { unsigned } from "../../unsigned.ts";
 import { hubRepository } from "./hub-repository.ts";
 
 /** A small fleet in memory whose repository somebody edits at random: the same seed, the same story. */
@@ -43,7 +44,7 @@ export function editedFleet(seed: number): EditedFleet {
     close: async () => {},
   };
   const clock = { now: () => now as Instant, sleepUntil: async () => {} };
-  const ports = { repository: hubRepository(hub), fleet, clock };
+  const ports = { repository: hubRepository(hub), fleet, clock, ...unsigned };
   const memory = freshMemory();
   return {
     hub,
@@ -55,7 +56,7 @@ export function editedFleet(seed: number): EditedFleet {
     edit: () => edit(files, random),
     pass: () => {
       now += 1000 * (1 + random.below(30));
-      return pass(ports, { members: "ask", patience: "retryAt", acceptRewrite: null }, memory, true);
+      return pass(ports, { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor: null }, memory, true);
     },
   };
 }

@@ -46,6 +46,7 @@ export function hubRepository(hub: Hub): HubRepository {
       return new Map(ids.map((it) => [it, hub.blob(it) ?? new Uint8Array()]));
     },
     descends: async (commit: Commit, ancestor: Commit) => hub.descends(commit, ancestor),
+    history: async (...range) => hub.historyOf(...range),
     commit: async (proposal) => hub.pushState(proposal),
     close: async () => {},
   };

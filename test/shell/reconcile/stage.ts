@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
+import { systemEntropy } from "../../../src/shell/host/entropy.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../src/shell/kube/embedded/server.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Clock, Ports, Repository } from "../../../src/shell/reconcile/ports.ts";
 import type { Settings } from "../../../src/shell/reconcile/settings.ts";
+import { verifier } from "../../../src/shell/signature/verifier.ts";
 import { memberNames } from "../../end-to-end/fleet.ts";
 import { type Hub, makeHub } from "../../end-to-end/hub.ts";
 
@@ -43,7 +45,13 @@ export async function setStage(): Promise<Stage> {
         cacheFolder: join(folder, "cache"),
         token: null,
       });
-      const ports = { repository, fleet: await kubeFleet({ kubeconfig, clock }), clock };
+      const ports = {
+        repository,
+        fleet: await kubeFleet({ kubeconfig, clock }),
+        clock,
+        verifier,
+        entropy: systemEntropy,
+      };
       open.push(ports);
       return ports;
     },
@@ -59,7 +67,7 @@ export async function setStage(): Promise<Stage> {
   return stage;
 }
 
-export const once: Settings = { members: "ask", patience: "none", acceptRewrite: null };
+export const once: Settings = { members: "ask", patience: "none", acceptRewrite: null, trustAnchor: null };
 
 /** One pass of a reconciler that remembers nothing. */
 export const freshPass = (ports: Ports, settings: Settings = once): Promise<PassResult> =>
@@ -85,6 +93,7 @@ export function withRepository(ports: Ports, change: Partial<Repository>): Ports
     files: (...it) => repository.files(...it),
     blobs: (...it) => repository.blobs(...it),
     descends: (...it) => repository.descends(...it),
+    history: (...it) => repository.history(...it),
     commit: (it) => repository.commit(it),
     close: () => repository.close(),
   };

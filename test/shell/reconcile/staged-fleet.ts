@@ -5,6 +5,7 @@ import type { Fleet, Ports } from "../../../src/shell/reconcile/ports.ts";
 import { readState } from "../../../src/shell/reconcile/state.ts";
 import { Member } from "../../member.ts";
 import { Hub } from "../../simulation/hub.ts";
+import { unsigned } from "../../unsigned.ts";
 import { type HandClock, handClock } from "./hand-clock.ts";
 import { hubRepository } from "./hub-repository.ts";
 
@@ -43,7 +44,7 @@ export function stagedFleet(
     clockOffsets: () => [],
     close: async () => {},
   };
-  const ports = { repository: hubRepository(hub), fleet, clock };
+  const ports = { repository: hubRepository(hub), fleet, clock, ...unsigned };
   const recorded = async (): Promise<RunRecord> => {
     const { ledger } = await readState(ports.repository, hub.state);
     return ledger.runs.get("first" as RunKey) ?? expect.fail("the run is not on record");

@@ -9,7 +9,7 @@ import { readState } from "../../../src/shell/reconcile/state.ts";
 import { editedFleet } from "./edited-fleet.ts";
 import { hubRepository, listingRepository } from "./hub-repository.ts";
 
-const record = { members: "record", patience: "none", acceptRewrite: null } as const;
+const record = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
 
 /** Every state that some edits and passes lead to. */
 async function history(seed: number) {

@@ -9,7 +9,7 @@ import { type Foresight, whatIf } from "../../../src/shell/reconcile/what-if.ts"
 import { type EditedFleet, editedFleet } from "./edited-fleet.ts";
 import { hubRepository, listingRepository } from "./hub-repository.ts";
 
-const record = { members: "record", patience: "none", acceptRewrite: null } as const;
+const record = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
 
 /** Everything of a plan that is ever shown. */
 const shown = ({ world, plan: decided }: Foresight) => ({

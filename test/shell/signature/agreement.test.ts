@@ -3,13 +3,23 @@ import fs, { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import git from "isomorphic-git";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openPgpKeyOf } from "../../../src/core/codec/openpgp-key.ts";
+import { sshKeyOf } from "../../../src/core/codec/ssh-key.ts";
 import type { SignatureFact } from "../../../src/core/model/signature.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { commitBytes, commitId } from "../../../src/shell/signature/commit-bytes.ts";
-import { sshKeyOfLine } from "../../../src/shell/signature/ssh-key.ts";
-import { detachedSignature, signatureOf } from "../../../src/shell/signature/verify.ts";
+import { detachedSignature } from "../../../src/shell/signature/verify.ts";
 import { type Corpus, makeCorpus, type Specimen } from "./corpus.ts";
-import { certificateOf, certified, gpgSigner, hasGpg, hasSshKeygen, type Signer, sshSigner } from "./workshop.ts";
+import {
+  certificateOf,
+  certified,
+  gpgSigner,
+  hasGpg,
+  hasSshKeygen,
+  type Signer,
+  signatureOf,
+  sshSigner,
+} from "./workshop.ts";
 
 const now = Date.now() as Instant;
 const dayMs = 86_400_000;
@@ -143,13 +153,13 @@ describe.skipIf(!hasSshKeygen)("with ssh-keygen", () => {
     expect([gitAccepts(other), await factOf(other)]).toMatchObject([false, { kind: "ssh", namespace: "file" }]);
   });
 
-  test("a public key has the fingerprint that it prints", () => {
+  test("a public key in a trust file has the fingerprint that it prints", () => {
     const lines = ["ed25519", "ecdsa256", "ecdsa384", "ecdsa521", "rsa2048", "rsa3072"].map((name) => {
       const signer = specimen(name).signer;
-      const key = sshKeyOfLine(readFileSync(`${signer.key}.pub`, "utf8"));
-      return key.kind === "key" && [key.fingerprint === fingerprintOf(signer), key.bits];
+      const key = sshKeyOf(readFileSync(`${signer.key}.pub`, "utf8"));
+      return key.kind === "key" ? key.fingerprint === fingerprintOf(signer) : key.code;
     });
-    expect(lines).toEqual([...Array(4).fill([true, null]), [true, 2048], [true, 3072]]);
+    expect(lines).toEqual([true, true, true, true, "FLT1226", true]);
   });
 
   test("we are stricter where it says so", async () => {
@@ -187,6 +197,14 @@ describe.skipIf(!hasSshKeygen)("with ssh-keygen", () => {
 const narrowing = ["-n", "anna@example.com", "-O", "force-command=/bin/true"];
 
 describe.skipIf(!hasGpg)("with gpg", () => {
+  test("a certificate in a trust file has the fingerprint that it prints", () => {
+    const signers = ["gpg ed25519-never", "gpg nistp256-never", "gpg ed25519-ed25519-never"].map(
+      (it) => specimen(it).signer,
+    );
+    const keys = signers.map((it) => openPgpKeyOf(certificateOf(corpus.workshop, it)));
+    expect(keys).toMatchObject(signers.map((it) => ({ kind: "key", fingerprint: it.key })));
+  });
+
   test("an expired key signs nothing any more, whenever it says that it signed", async () => {
     const { raw } = specimen("gpg rsa2048-nistp384/ecdsa-2y");
     const verdicts = [now, (now + 700 * dayMs) as Instant, (now + 800 * dayMs) as Instant].map((at) =>
@@ -236,6 +254,16 @@ describe.skipIf(!hasGpg)("with gpg", () => {
     const raw = workshop.commit(signer, "Hello\n");
     writeFileSync(join(workshop.root, "gnupg", "gpg.conf"), "");
     expect([gitAccepts(raw), await verdictOn(raw)]).toEqual([true, "Weak"]);
+  });
+
+  test("SHA-1 is refused in what a certificate says about its keys, too", async () => {
+    const { workshop } = corpus;
+    writeFileSync(join(workshop.root, "gnupg", "gpg.conf"), "cert-digest-algo SHA1\n");
+    const signer = gpgSigner(workshop, "rsa2048", null, "2y");
+    writeFileSync(join(workshop.root, "gnupg", "gpg.conf"), "");
+    const raw = workshop.commit(signer, "Hello\n");
+    const fact = await signatureOf(raw, [certificateOf(workshop, signer)], now);
+    expect([gitAccepts(raw), fact]).toMatchObject([true, { code: "Unsupported" }]);
   });
 
   test("a signed commit wrapped in another message is refused, though isomorphic-git gives what was signed", async () => {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { expect, test } from "vitest";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { commitBytes } from "../../../src/shell/signature/commit-bytes.ts";
-import { signatureOf } from "../../../src/shell/signature/verify.ts";
+import { signatureOf } from "./workshop.ts";
 
 const id = (digit: string): string => digit.repeat(40);
 const tree = `tree ${id("a")}`;

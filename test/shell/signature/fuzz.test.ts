@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SignatureFact } from "../../../src/core/model/signature.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { commitBytes, commitId } from "../../../src/shell/signature/commit-bytes.ts";
-import { signatureOf } from "../../../src/shell/signature/verify.ts";
 import { type Corpus, makeCorpus } from "./corpus.ts";
 import { mutant, randomOf } from "./mutator.ts";
-import { hasSshKeygen } from "./workshop.ts";
+import { hasSshKeygen, signatureOf } from "./workshop.ts";
 
 /** `FUZZ=1000000 npx vitest run test/shell/signature/fuzz` is a long walk; `SEED=7` another one. */
 const count = Number(process.env["FUZZ"] ?? 3000);

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import * as openpgp from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
+import { openPgpKeyOf } from "../../../src/core/codec/openpgp-key.ts";
 import type { SignatureFact } from "../../../src/core/model/signature.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
-import { openPgpFingerprint } from "../../../src/shell/signature/openpgp-certificate.ts";
 import { verifyOpenPgp } from "../../../src/shell/signature/openpgp-signature.ts";
 
 const at = (text: string): Date => new Date(text);
@@ -212,6 +212,30 @@ describe("a key", () => {
     expect(await verdictOn(armored, [thief.armor()])).toBe("Unsupported");
   });
 
+  test("belongs to a certificate only if both say so, and not in SHA-1", async () => {
+    const { sha1, sha512 } = openpgp.enums.hash;
+    const p256 = { type: "ecc", curve: "nistP256" } as const;
+    const [made, other] = [await pair({ ...p256, subkeys: [{ sign: true }] }), await pair(p256)];
+    const [subkey] = made.key.getSubkeys();
+    const armored = await signed(made, { signingKeyIDs: [subkey!.getKeyID()] }); // Made above.
+    const theirs = subkey!.bindingSignatures[0]?.embeddedSignature ?? null;
+    const consent = (hash: number) => bound(subkey!.keyPacket, { pair: other, subkey: subkey!, hash });
+    const claim = async (embedded: openpgp.SignaturePacket | null, hash: number): Promise<string> => {
+      const certificate = (await openpgp.readKey({ armoredKey: other.certificate })) as openpgp.PublicKey;
+      certificate.subkeys = [...made.key.toPublic().subkeys];
+      const binding = await bound(other.key.keyPacket, { pair: other, subkey: subkey!, hash, embedded });
+      certificate.subkeys[0]!.bindingSignatures = [binding]; // The one made above.
+      return verdictOn(armored, [certificate.armor()]);
+    };
+    expect([
+      await claim(await consent(sha512), sha512),
+      await claim(null, sha512),
+      await claim(theirs, sha512),
+      await claim(await consent(sha512), sha1),
+      await claim(await consent(sha1), sha512),
+    ]).toEqual(["openpgp", "Unsupported", "Unsupported", "Unsupported", "Unsupported"]);
+  });
+
   test("that was revoked as a subkey signed nothing", async () => {
     const with2 = await pair({ subkeys: [{ sign: true }] });
     const [subkey] = with2.key.getSubkeys();
@@ -256,24 +280,59 @@ describe("a key", () => {
   });
 });
 
+interface Bond {
+  readonly pair: Pair;
+  readonly subkey: openpgp.Subkey;
+  readonly hash: number;
+  /** Undefined where the subkey itself speaks. */
+  readonly embedded?: openpgp.SignaturePacket | null;
+}
+
+/** What the pair says about a subkey, or the subkey about the pair: that they belong together, for signing. */
+async function bound(
+  by: openpgp.Key["keyPacket"] | openpgp.Subkey["keyPacket"],
+  { pair, subkey, hash, embedded }: Bond,
+): Promise<openpgp.SignaturePacket> {
+  const { subkeyBinding, keyBinding } = openpgp.enums.signature;
+  const signature = new openpgp.SignaturePacket();
+  Object.assign(signature, {
+    signatureType: embedded === undefined ? keyBinding : subkeyBinding,
+    publicKeyAlgorithm: by.algorithm,
+    hashAlgorithm: hash,
+    keyFlags: Uint8Array.of(openpgp.enums.keyFlags.signData),
+    embeddedSignature: embedded ?? null,
+  });
+  // Their types leave the last argument out; without it, there is no signing here.
+  const config = { ...openpgp.config, nonDeterministicSignaturesViaNotation: false };
+  const data = { key: pair.key.keyPacket, bind: subkey.keyPacket };
+  await Reflect.apply(signature.sign, signature, [by, data, born, false, config]);
+  return signature;
+}
+
 async function revokedOf({ key }: Pair, flag: openpgp.enums.reasonForRevocation): Promise<string> {
   const options = { key, reasonForRevocation: { flag }, date: now, format: "object" } as const;
   return (await openpgp.revokeKey(options)).publicKey.armor();
 }
 
-test("a certificate has the fingerprint that signatures carry", async () => {
-  expect(await openPgpFingerprint(anna.certificate)).toEqual({ kind: "certificate", fingerprint: anna.fingerprint });
+test("a certificate in a trust file has the fingerprint that signatures carry", async () => {
+  const six = await pair({ config: { v6Keys: true } });
+  for (const { certificate, fingerprint } of [anna, six])
+    expect(openPgpKeyOf(certificate)).toMatchObject({ kind: "key", fingerprint });
 });
 
 test.each([
-  ["nothing", () => "", "Malformed"],
-  ["words", () => "trust me", "Malformed"],
-  ["a signature", () => good, "Malformed"],
-  ["a private key", () => anna.key.armor(), "Malformed"],
-  ["two certificates", () => armorOf([anna, bo]), "Ambiguous"],
-  ["a megabyte", () => anna.certificate.padEnd(1 << 20, "\n"), "Malformed"],
-])("%s is no certificate for a trust file", async (_, text, code) => {
-  expect(await openPgpFingerprint(text())).toMatchObject({ kind: "rejected", code });
+  ["nothing", () => ""],
+  ["words", () => "trust me"],
+  ["a signature", () => good],
+  ["a private key", () => anna.key.armor()],
+  ["two certificates", () => armorOf([anna, bo])],
+  ["a megabyte", () => anna.certificate.padEnd(1 << 20, "\n")],
+])("%s is no certificate, here or in a trust file", async (_, text) => {
+  const fact = await verifyOpenPgp(file, good, [text()], now.getTime() as Instant);
+  const message = `none of the certificates given has the key ${anna.fingerprint}; 1 of them cannot be read`;
+  expect(fact).toEqual({ kind: "rejected", code: "UnknownKey", message });
+  expect(await verdictOn(good, [text(), anna.certificate])).toBe("openpgp");
+  if (text().length < 65_536) expect(openPgpKeyOf(text()).kind).toBe("unusable");
 });
 
 const armorOf = (pairs: readonly Pair[]): string =>

@@ -5,7 +5,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
+import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { Instant } from "../../../src/core/model/value.ts";
 import { commitId } from "../../../src/shell/signature/commit-bytes.ts";
+import { verifier } from "../../../src/shell/signature/verifier.ts";
 
 /** A key that git signs with, by the configuration that makes it do so. */
 export interface Signer {
@@ -32,6 +35,16 @@ export interface Workshop {
   /** Whether git says that the signature is good and made by a key that it was told of. */
   readonly gitAccepts: (raw: Uint8Array) => boolean;
   readonly close: () => void;
+}
+
+/** What the verifier makes of the signature of a commit of these bytes. */
+export async function signatureOf(
+  raw: Uint8Array,
+  certificates: readonly string[],
+  now: Instant,
+): Promise<SignatureFact> {
+  const historic = { commit: commitId(raw), raw, changes: [], merge: null };
+  return (await verifier.commit(historic, certificates, now)).signature;
 }
 
 interface Attempt {

@@ -1,0 +1,251 @@
+import { signedApproval } from "../../core/codec/signed-approval.ts";
+import type { ApprovalFile } from "../../core/model/approval-file.ts";
+import type { SignatureFact } from "../../core/model/signature.ts";
+import type { Judgement } from "../../core/model/trust.ts";
+import { type Ask, isGenuine } from "../../core/plan/ask.ts";
+import {
+  acceptedFrom,
+  answerNamespace,
+  answersWith,
+  type IntendedAnswer,
+  judgedAhead,
+  type Outlook,
+  verdictOn,
+} from "../../core/plan/outlook.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
+import type { Author } from "../../shell/reconcile/ports.ts";
+import { type Answerer, answererOf } from "../answerer.ts";
+import { type AskedPlace, openAsked } from "../asked-place.ts";
+import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
+import { chooseAsk } from "../edits/chosen-ask.ts";
+import type { ExitCode } from "../exit-code.ts";
+import { answerPath, answersPrefix, answerText, askName } from "../show/approval-text.ts";
+import { requestLines, ruleLines, verdictText } from "../show/request-text.ts";
+import type { Terminal } from "../terminal.ts";
+import { now, openWorkTree, signatureOn } from "../wire.ts";
+
+/** What `flotilla approve` and `flotilla reject` are given. */
+export interface AnswerOptions extends DeliveryOptions {
+  /** `name`, or `namespace/name`; null with `change`. */
+  readonly run: string | null;
+  readonly stage: string | null;
+  readonly before?: boolean;
+  readonly after?: boolean;
+  /** A placement, whose change of what is protected is answered. */
+  readonly change?: string;
+  readonly comment?: string;
+  /** In whose name; without it whoever the signing key is of. */
+  readonly as?: string;
+  /** Also a signature inside of the file: a squash or a rebase loses the commit's. */
+  readonly detached?: boolean;
+  /** Writes what would not count, too. */
+  readonly force?: boolean;
+}
+
+type Decision = ApprovalFile["decision"];
+
+/**
+ * Answers a request that is open: shows what it is about, says whether the answer would count, and commits a signed file
+ * that holds nothing else (`security.md` §2.3).
+ */
+export async function answer(options: AnswerOptions, decision: Decision, terminal: Terminal): Promise<ExitCode> {
+  const { run, stage, comment = "", change = null } = options;
+  const flaw = commentFlaw(comment, decision);
+  if (flaw !== null) return declined(flaw, "say why with --comment, in at most 1000 characters", terminal);
+  const author = await openWorkTree(options);
+  const place = await openAsked(options, terminal.environment);
+  const when = options.before === true ? "before" : options.after === true ? "after" : null;
+  const chosen = chooseAsk(place.ledger, { run, stage, when, change }, decision === "Reject" ? "reject" : "approve");
+  if (chosen.kind === "refused") return declined(chosen.message, chosen.fix, terminal);
+  const { ask } = chosen;
+  if (!isGenuine(ask, place.ledger))
+    return declined(
+      "the digest of the request is not that of what the record shows: it may be forged (T-21)",
+      "approve nothing; see who wrote the state branch (git log), and let the reconciler ask anew",
+      terminal,
+    );
+  const outlook = outlookAt(place);
+  for (const line of [...requestLines(ask, place.ledger), ...ruleLines(ask, outlook)])
+    terminal.out(`${oneLine(line)}\n`);
+  if (place.closed !== null) terminal.err(`warning: ${oneLine(place.closed)}\n`);
+  const who = await answererOf(options, outlook);
+  if (who.kind === "nobody") return declined(who.message, who.fix, terminal);
+  return outlook === null
+    ? unsigned({ ask, who, decision, place, author }, options, terminal)
+    : signed({ ask, who, decision, place, author }, outlook, options, terminal);
+}
+
+function commentFlaw(comment: string, decision: Decision): string | null {
+  if (comment.length > 1000) return "the comment is too long";
+  return decision === "Reject" && comment.trim() === "" ? "a rejection ends what it answers, and says why" : null;
+}
+
+const outlookAt = ({ ledger, answers }: AskedPlace): Outlook | null =>
+  ledger.trust === null ? null : { ledger, trust: ledger.trust.trust, answers, now: now() };
+
+/** Somebody's answer to a request, before it has a path. */
+interface Answering {
+  readonly ask: Ask;
+  readonly who: Answerer;
+  readonly decision: Decision;
+  readonly place: AskedPlace;
+  readonly author: Author;
+}
+
+/** Where nobody set up who may approve, `fleet.yaml` says whether anybody may. */
+async function unsigned(answering: Answering, options: AnswerOptions, terminal: Terminal): Promise<ExitCode> {
+  const { place, decision, ask } = answering;
+  if (options.force !== true && place.closed !== null)
+    return declined(
+      place.closed,
+      "restore trust/root.yaml; its digest goes to --trust-anchor; --force writes it all the same",
+      terminal,
+    );
+  if (options.force !== true && !place.allowsUnsigned)
+    return declined(
+      "it would not count: nobody is said to be allowed to approve (no trust file is in force)",
+      "flotilla trust init says who may; or set spec.approvals.unsigned: allow in fleet.yaml; --force writes it all the same",
+      terminal,
+    );
+  const code = await write(answering, fileOf(answering, options), { isSigned: false }, { options, terminal });
+  if (options.dryRun !== true) terminal.out(`${effect[decision](ask)}\n`);
+  return code;
+}
+
+async function signed(
+  answering: Answering,
+  outlook: Outlook,
+  options: AnswerOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { ask, who, place, author } = answering;
+  const bare = fileOf(answering, options);
+  const own = ownAnswer(answering, outlook);
+  if (own !== null && options.force !== true) return declined(own, forced, terminal);
+  const ways = waysOf(answering, outlook, options);
+  const signature = ways.inFile ? await author.sign(bytesOf(bare), answerNamespace) : null;
+  const file = { ...bare, signature };
+  const intended = await intendedAnswer(file, { key: who.key, isSigned: ways.onCommit }, outlook);
+  const judgement = judgedAhead(intended, ask, outlook);
+  if (judgement.kind === "denied" && options.force !== true)
+    return declined(`it would not count: ${judgement.code}: ${judgement.because}`, forced, terminal);
+  if (options.pr === true && !ways.inFile) terminal.err(`warning: ${mergeWords}\n`);
+  const code = await write(answering, file, { isSigned: ways.onCommit }, { options, terminal });
+  if (options.dryRun === true) return code;
+  const after = { ...outlook, answers: answersWith(outlook, intended, judgement) };
+  for (const line of afterLines(answering, judgement, after)) terminal.out(`${oneLine(line)}\n`);
+  if (place.closed !== null) terminal.out("no gate opens before the trust file is restored\n");
+  return code;
+}
+
+/** Where the signature goes: on the commit, unless the rules want it in the file; there too where the commit's may get lost. */
+function waysOf(
+  { ask, who }: Answering,
+  outlook: Outlook,
+  { detached = false, pr = false }: AnswerOptions,
+): { readonly inFile: boolean; readonly onCommit: boolean } {
+  const accepted = acceptedFrom(who.principal, ask, outlook);
+  const isWanted = accepted.has("detached") && (pr || !accepted.has("commit"));
+  const inFile = detached || who.key === null || isWanted;
+  return { inFile, onCommit: accepted.has("commit") || !inFile };
+}
+
+const forced = "--force writes it all the same";
+const mergeWords =
+  "the rules take the commit's signature only: merge the pull request with a merge commit, as squash and rebase lose it";
+
+/** Why somebody's own earlier answers leave nothing for this one to say; null when they do not. */
+function ownAnswer({ ask, who, decision }: Answering, outlook: Outlook): string | null {
+  const own = outlook.answers.filter(
+    ({ file, judgement }) =>
+      file.digest === ask.request.digest && file.principal === who.principal && judgement.kind === "counts",
+  );
+  const of = (wanted: Decision) => own.find((it) => it.file.decision === wanted)?.file.path ?? null;
+  const [approved, revoked] = [of("Approve"), of("Revoke")];
+  if (decision === "Revoke" && approved === null)
+    return `no approval of this request by ${who.principal} is recorded: there is nothing to take back`;
+  if (decision !== "Reject" && revoked !== null)
+    return `${who.principal} took back what he approved (${revoked}): no later approval of his counts for this request; somebody else may give one`;
+  if (decision !== "Approve") return null;
+  if (approved !== null) return `${who.principal} has approved it already (${approved})`;
+  const verdict = verdictOn(ask, outlook);
+  return verdict.kind === "rejected" ? `it was ${verdictText(ask, outlook)}; no approval outweighs that` : null;
+}
+
+type BareFile = Omit<ApprovalFile, "blob">;
+
+function fileOf({ ask, who, decision, place, author }: Answering, { comment = "" }: AnswerOptions): BareFile {
+  const here = new Set(author.files().map((it) => it.path));
+  const isTaken = (path: string): boolean =>
+    place.ledger.answers.has(path) || place.accepted.has(path) || here.has(path);
+  const path = answerPath(ask, who.principal, isTaken);
+  return { path, digest: ask.request.digest, decision, principal: who.principal, comment, signature: null };
+}
+
+const bytesOf = (file: BareFile): Uint8Array => new TextEncoder().encode(signedApproval(file));
+
+/** What will be known of the answer once it is read. Where the key is not at hand, its signature says which it is. */
+async function intendedAnswer(
+  file: BareFile,
+  { key, isSigned }: { readonly key: SignatureFact | null; readonly isSigned: boolean },
+  { trust }: Outlook,
+): Promise<IntendedAnswer> {
+  const certificates = [...trust.principals.values()].flatMap((it) => [...it.openPgp.values()]);
+  const { signature } = file;
+  const detached = signature === null ? null : await signatureOn(signedApproval(file), signature, certificates);
+  const same = detached?.kind === "ssh" ? { ...detached, namespace: "git" } : detached;
+  const commit = isSigned ? (key ?? same) : null;
+  return { file, commit: commit ?? { kind: "unsigned" }, detached };
+}
+
+interface Desk {
+  readonly options: AnswerOptions;
+  readonly terminal: Terminal;
+}
+
+function write(
+  { ask, author, decision, who }: Answering,
+  file: BareFile,
+  { isSigned }: { readonly isSigned: boolean },
+  { options, terminal }: Desk,
+): Promise<ExitCode> {
+  const text = answerText(askName(ask), file);
+  const slug = `${decision}-${answersPrefix(ask).replace("approvals/", "")}-${who.principal}`
+    .replaceAll(/[^A-Za-z0-9]+/g, "-")
+    .toLowerCase();
+  const subject = `${verbs[decision]} ${whatText(ask)}`;
+  return deliver(
+    author,
+    { files: [{ path: file.path, text, before: null }], subject, slug, signed: isSigned },
+    options,
+    terminal,
+  );
+}
+
+const whatText = (ask: Ask): string =>
+  ask.kind === "change"
+    ? `the change of ${ask.record.key}`
+    : `the ${ask.when === "before" ? "start" : "end"} of stage ${ask.stage.name} of run ${ask.run.key}`;
+
+const verbs = { Approve: "Approve", Reject: "Reject", Revoke: "Take back the approval of" } as const;
+
+/** What becomes of the request once the answer is read. */
+function afterLines({ ask, decision }: Answering, judgement: Judgement, outlook: Outlook): readonly string[] {
+  if (judgement.kind === "denied") return [`it does not count: ${judgement.code}: ${judgement.because}`];
+  if (decision === "Reject") return [effect.Reject(ask)];
+  if (decision === "Approve" && verdictOn(ask, outlook).kind === "approved") return [effect.Approve(ask)];
+  const missing = `still missing: ${verdictText(ask, outlook)}`;
+  return decision === "Revoke" ? [effect.Revoke(ask), missing] : [missing];
+}
+
+const effect: Readonly<Record<Decision, (ask: Ask) => string>> = {
+  Approve: (ask) =>
+    ask.kind === "gate"
+      ? `that is enough: once flotilla has read it, stage ${ask.stage.name} ${ask.when === "before" ? "may begin" : "may end"}`
+      : `that is enough: once flotilla has read it, ${ask.record.key} may change as shown`,
+  Reject: (ask) =>
+    ask.kind === "gate"
+      ? `run ${ask.run.key} ends once flotilla has read it; clusters keep what they have`
+      : `the change of ${ask.record.key} stays undone; change what was pushed, or take it back`,
+  Revoke: () => "once flotilla has read it, your approval does not count any more",
+};

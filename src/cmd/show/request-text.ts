@@ -1,0 +1,198 @@
+import type { ApprovalFile } from "../../core/model/approval-file.ts";
+import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model/ledger.ts";
+import { apiVersionOf, objectKey, type VersionedId } from "../../core/model/manifest.ts";
+import type { AnswerRecord, Authors, Judgement } from "../../core/model/trust.ts";
+import { type ClusterName, type Digest, type Instant, instantText } from "../../core/model/value.ts";
+import { type Ask, askedPlacement, askState, type GateAsk } from "../../core/plan/ask.ts";
+import { count } from "../../core/plan/explain.ts";
+import { type Outlook, outlookOn, rulesOn, verdictOn } from "../../core/plan/outlook.ts";
+import { answerCommand, answersPrefix, askText } from "./approval-text.ts";
+import { ruleText } from "./trust-text.ts";
+
+/**
+ * All that an approval of a request would let happen, by the record: which versions go to which clusters and in what
+ * order, which objects come, change and go, and by whose word. Objects by their ids and digests: never what they hold.
+ */
+export function requestLines(ask: Ask, ledger: Ledger): readonly string[] {
+  const { request } = ask;
+  const record = askedPlacement(ask, ledger);
+  return [
+    `fleet ${ledger.fleet}`,
+    ask.kind === "gate"
+      ? `run ${ask.run.key} of placement ${ask.run.spec.placement}: ${ask.when} stage ${ask.stage.name}`
+      : `placement ${ask.record.key}: a change of what is protected`,
+    ...(ask.kind === "gate" ? [`plan ${ask.plan.root}, resource snapshot ${ask.plan.resourceIndex}`] : []),
+    `asked for at ${instantText(request.requestedAt)}`,
+    `digest ${request.digest}`,
+    `nonce ${request.nonce}`,
+    ...(ask.kind === "gate" ? gateLines(ask, record) : changeLines(ask.change.clusters, ask.record)),
+    `changed by: ${authorsText(request.authors)}`,
+  ];
+}
+
+function gateLines(ask: GateAsk, record: PlacementRecord | null): readonly string[] {
+  const { plan, stage, when } = ask;
+  const clusters = stage.clusters.map((it) => it.cluster);
+  const order = `${count(clusters.length, "cluster")}, in this order: ${clusters.join(", ")}`;
+  if (when === "after") return [order, `what they carry stays; after it ${nextText(ask)}`];
+  const arrivals = stage.clusters.map(({ cluster, digest, clusterOverrides, resourceOverrides }): Arrival => {
+    const target = record?.bindings.get(cluster)?.target ?? null;
+    const isSame = target !== null && target.digest === digest;
+    return { cluster, to: plan.resourceIndex, isSame, overrides: [...clusterOverrides, ...resourceOverrides] };
+  });
+  const leaving =
+    plan.deletions.length === 0 ? [] : [`after all stages the placement leaves: ${plan.deletions.join(", ")}`];
+  return [order, ...moveLines(arrivals, record), ...overrideLines(arrivals), ...leaving];
+}
+
+function nextText({ plan, stage }: GateAsk): string {
+  const next = plan.stages[plan.stages.indexOf(stage) + 1];
+  if (next !== undefined) return `comes stage ${next.name}: ${next.clusters.map((it) => it.cluster).join(", ")}`;
+  return plan.deletions.length === 0
+    ? "the run is done"
+    : `the placement leaves the clusters that are no longer picked: ${plan.deletions.join(", ")}`;
+}
+
+/** Towards the newest version: overrides alone may be what changes, too. */
+function changeLines(clusters: ReadonlyMap<ClusterName, Digest | null>, record: PlacementRecord): readonly string[] {
+  const latest = record.resourceSnapshots.at(-1)?.index ?? null;
+  const arrivals = [...clusters].map(([cluster, content]): Arrival => {
+    return { cluster, to: content === null ? null : latest, isSame: false, overrides: [] };
+  });
+  const contents = [...clusters].flatMap(([cluster, it]) => (it === null ? [] : [`  ${cluster}: content ${it}`]));
+  return [
+    `${count(clusters.size, "cluster")}: ${[...clusters.keys()].join(", ")}`,
+    ...moveLines(arrivals, record),
+    ...contents,
+  ];
+}
+
+/** A cluster and what it is to carry. */
+interface Arrival {
+  readonly cluster: ClusterName;
+  /** Null where the placement leaves. */
+  readonly to: number | null;
+  /** It carries the very manifests already, under another version's name. */
+  readonly isSame: boolean;
+  readonly overrides: readonly string[];
+}
+
+/** Clusters with the same way to go together, in the order of the first of each. */
+function moveLines(arrivals: readonly Arrival[], record: PlacementRecord | null): readonly string[] {
+  const ways = new Map<string, { from: number | null; to: number | null; isSame: boolean; clusters: string[] }>();
+  for (const { cluster, to, isSame } of arrivals) {
+    const from = record?.bindings.get(cluster)?.target?.resourceIndex ?? null;
+    const key = `${from} ${to} ${isSame}`;
+    const way = ways.get(key) ?? { from, to, isSame, clusters: [] };
+    ways.set(key, way);
+    way.clusters.push(cluster);
+  }
+  return [...ways.values()].flatMap(({ from, to, isSame, clusters }) => {
+    const head = `${wayText(from, to)}: ${clusters.join(", ")}`;
+    if (isSame) return [`${head} (the manifests are the same)`];
+    return [head, ...differenceLines(resourcesOf(record, from), resourcesOf(record, to))];
+  });
+}
+
+function wayText(from: number | null, to: number | null): string {
+  if (to === null) return from === null ? "leaves, having carried nothing" : `leaves, from resource snapshot ${from}`;
+  if (from === null) return `new, to resource snapshot ${to}`;
+  return from === to
+    ? `resource snapshot ${to}, by another override or strategy`
+    : `resource snapshot ${from} to ${to}`;
+}
+
+type Resources = readonly SnapshotResource[] | "unknown";
+
+const resourcesOf = (record: PlacementRecord | null, index: number | null): Resources =>
+  index === null ? [] : (record?.resourceSnapshots.find((it) => it.index === index)?.resources ?? "unknown");
+
+function differenceLines(from: Resources, to: Resources): readonly string[] {
+  if (to === "unknown") return ["  what it holds is no longer on record"];
+  const before = new Map((from === "unknown" ? [] : from).map((it) => [objectKey(it.id), it]));
+  const after = new Set(to.map((it) => objectKey(it.id)));
+  const come = to.flatMap((it) => {
+    const was = before.get(objectKey(it.id));
+    if (was === undefined) return [`  create ${idText(it.id)} ${short(it.digest)}`];
+    return was.digest === it.digest ? [] : [`  change ${idText(it.id)} ${short(was.digest)} to ${short(it.digest)}`];
+  });
+  const go = [...before.values()].filter((it) => !after.has(objectKey(it.id))).map((it) => `  remove ${idText(it.id)}`);
+  const unknown = from === "unknown" ? ["  what they carry is no longer on record: all of it counts as new"] : [];
+  const all = [...unknown, ...come, ...go];
+  return all.length === 0 ? ["  the objects are the same"] : all;
+}
+
+const idText = ({ group, version, kind, namespace, name }: VersionedId): string =>
+  `${apiVersionOf({ group, version })} ${kind} ${namespace === null ? "" : `${namespace}/`}${name}`;
+
+const short = (digest: Digest): string => digest.slice(0, 12);
+
+function overrideLines(arrivals: readonly Arrival[]): readonly string[] {
+  const all = new Map<string, string[]>();
+  for (const { cluster, overrides } of arrivals)
+    if (overrides.length > 0) all.set(overrides.join(", "), [...(all.get(overrides.join(", ")) ?? []), cluster]);
+  return [...all].map(([overrides, clusters]) => `overrides ${overrides}: ${clusters.join(", ")}`);
+}
+
+/** Who changed what is asked for. */
+function authorsText({ principals, unknown }: Authors): string {
+  const unsigned = unknown === 0 ? [] : [`${count(unknown, "change")} that nobody signed`];
+  const all = [...principals, ...unsigned];
+  return all.length === 0 ? "nobody that the record knows of" : all.join(", ");
+}
+
+/** By which rules a request is judged, one a line; without a trust file nobody has to sign. */
+export function ruleLines(ask: Ask, outlook: Outlook | null): readonly string[] {
+  if (outlook === null) return ["rules: none; there is no trust file, and nobody has to sign"];
+  const rules = rulesOn(ask, outlook);
+  return rules.length === 0
+    ? ["rules: none says who may approve this, so nobody may"]
+    : ["rules, all of which have to be met:", ...rules.map((it) => `  ${ruleText(it)}`)];
+}
+
+/** How a request stands: who answered it and with what, which answers do not count and why, and who may still answer. */
+export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly string[] {
+  const outlook = outlookOn(ledger, now);
+  const missing = outlook !== null && askState(ask) === "open" ? [verdictText(ask, outlook)] : [];
+  return [...answerLines(ask, ledger), ...missing];
+}
+
+/** What to type next; nothing where there is nothing left to answer. */
+export const nextLines = (ask: Ask): readonly string[] =>
+  askState(ask) === "open" ? [`to ${askText(ask)}: ${answerCommand(ask)}`] : [];
+
+/** The answers that name a request, and those that stand where answers to it belong and do not count. */
+export const answerLines = (ask: Ask, { answers }: Pick<Ledger, "answers">): readonly string[] =>
+  [...answers.values()]
+    .filter(
+      ({ file, judgement }) =>
+        file.digest === ask.request.digest || (judgement.kind === "denied" && isMeantFor(file, ask)),
+    )
+    .map(answerLine);
+
+/** What is missing, in a line. */
+export function verdictText(ask: Ask, outlook: Outlook): string {
+  const verdict = verdictOn(ask, outlook);
+  switch (verdict.kind) {
+    case "approved":
+      return `approved by ${verdict.approvals.map((it) => it.principal).join(" and ")}`;
+    case "rejected":
+      return `rejected by ${verdict.by} (${verdict.path})${verdict.comment === "" ? "" : `: ${verdict.comment}`}`;
+    case "waiting":
+      return verdict.because;
+  }
+}
+
+const isMeantFor = ({ path }: Pick<ApprovalFile, "path">, ask: Ask): boolean =>
+  path.startsWith(`${answersPrefix(ask)}.`);
+
+function answerLine({ file: { path, principal, decision }, judgement }: AnswerRecord): string {
+  if (judgement.kind === "denied")
+    return `${path} of ${principal} does not count: ${judgement.code}: ${judgement.because}`;
+  return `${done[decision]} by ${principal} at ${instantText(judgement.at)} (${keysText(judgement)}; ${path})`;
+}
+
+const done = { Approve: "approved", Reject: "rejected", Revoke: "taken back" } as const;
+
+const keysText = ({ proofs }: Judgement & { readonly kind: "counts" }): string =>
+  [...new Set(proofs.map((it) => it.key))].join(", ");

@@ -1,0 +1,33 @@
+import type { CommitFact, SignatureFact } from "./signature.ts";
+import type { DetachedSignature } from "./trust.ts";
+import type { BlobId, Commit } from "./value.ts";
+
+/**
+ * Verified facts about the source's commits (`DESIGN.md` §1, §10): made by `shell/signature`, judged by `core/trust`.
+ *
+ * The commits are all that the head has beyond any of the commits that a decision looks back to. What is not here is
+ * not known, and never counts.
+ */
+export interface History {
+  /** What `commits` leads to. */
+  readonly head: Commit;
+  /** Beyond what was accepted last: among these, somebody may have brought something new. Parents first. */
+  readonly news: readonly Commit[];
+  readonly commits: ReadonlyMap<Commit, CommitFact>;
+  /** Why some that should be here are not, in words; null when none is missing. */
+  readonly gap: string | null;
+  /** Under `trust/root.yaml` as the head has it, by path; each over its exact bytes. */
+  readonly trustSignatures: readonly DetachedSignature[];
+  /** The signatures inside of approval files, by the file's blob; a file without one has none here. */
+  readonly detached: ReadonlyMap<BlobId, SignatureFact>;
+}
+
+/** Where nobody set up who may approve: nothing is looked at. */
+export const noHistory = (head: Commit): History => ({
+  head,
+  news: [],
+  commits: new Map(),
+  gap: null,
+  trustSignatures: [],
+  detached: new Map(),
+});

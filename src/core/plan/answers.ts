@@ -1,0 +1,128 @@
+import type { ApprovalFile } from "../model/approval-file.ts";
+import type { Ledger } from "../model/ledger.ts";
+import type { Reason, World } from "../model/plan.ts";
+import type { AnswerRecord, Denial, Trust } from "../model/trust.ts";
+import type { Digest } from "../model/value.ts";
+import { denied } from "../trust/denial.ts";
+import { judgeApproval, type OpenRequest } from "../trust/judge-approval.ts";
+import { newIntroducersOf } from "./consent.ts";
+import { sameMap } from "./identity.ts";
+
+/** Finds what is asked for, as it stands in the ledger; null when nothing open has the digest. */
+export type RequestsByDigest = ReadonlyMap<Digest, OpenRequest>;
+
+/**
+ * Judges every approval file that is new, by the trust file that was in force before it came, and keeps what was said of
+ * the others (`security.md` §2.4, 3 and 12; T-05, T-08).
+ *
+ * Without a trust file nothing is judged. What stands at a path was judged when it came there, whatever stands there now:
+ * an approval that was touched since counts no more, so that nobody puts back what its author took away. A rejection and
+ * a revocation stay.
+ */
+export function judgedAnswers(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["answers"] {
+  const { intent, ledger } = world;
+  const { answers: before, trust } = ledger;
+  if (trust === null) return before;
+  const fresh = intent.approvals.filter((it) => !before.has(it.path));
+  const touched = touchedIn(before, world);
+  if (fresh.length + touched.length === 0) return before;
+  const open = requests(trust.trust);
+  const answers = new Map(before);
+  for (const it of touched)
+    if (open.has(it.file.digest)) answers.set(it.file.path, { ...it, judgement: changed(it.file) });
+  for (const file of fresh) answers.set(file.path, judged(file, world, { trust: trust.trust, open }));
+  return inOrder(answers);
+}
+
+/** Approvals that count, and whose file came again, changed or went with a commit that is new in this pass. */
+function touchedIn(answers: Ledger["answers"], { history }: World): readonly AnswerRecord[] {
+  if (answers.size === 0) return [];
+  const paths = history.news.flatMap((it) => history.commits.get(it)?.changes.map(({ path }) => path) ?? []);
+  const touched = [...new Set(paths)].flatMap((it) => answers.get(it) ?? []);
+  return touched.filter(({ file, judgement }) => file.decision === "Approve" && judgement.kind === "counts");
+}
+
+function judged(
+  file: ApprovalFile,
+  world: World,
+  { trust, open }: { readonly trust: Trust; readonly open: RequestsByDigest },
+): AnswerRecord {
+  const { intent, history, now } = world;
+  const introducers = newIntroducersOf(file.path, file.blob, world);
+  const judgement = judgeApproval({
+    file,
+    files: intent.approvals,
+    introducers,
+    detached: history.detached.get(file.blob) ?? null,
+    review: null,
+    request: open.get(file.digest) ?? null,
+    trust,
+    now,
+  });
+  return { file, judgement, commit: introducers[0]?.commit ?? null, at: now };
+}
+
+/**
+ * The answers that are worth keeping once a pass has decided: those whose file is there, and those to what is still open,
+ * so that nobody takes a rejection back by removing it. One whose request is there no more says so.
+ *
+ * `was` and `is` say what is, or was, asked for.
+ */
+export function keptAnswers(
+  answers: Ledger["answers"],
+  { was, is, files }: { readonly was: Asked; readonly is: Asked; readonly files: readonly ApprovalFile[] },
+): Ledger["answers"] {
+  const paths = new Set(files.map((it) => it.path));
+  const next = new Map<string, AnswerRecord>();
+  for (const [path, it] of answers) {
+    const { digest } = it.file;
+    if (!paths.has(path) && is.digests.get(digest)?.isOpen !== true) continue;
+    const lost = it.judgement.kind === "counts" && !is.digests.has(digest) ? was.digests.get(digest) : undefined;
+    // What was done as it was approved is not asked for any more, and there is nothing to be said about that.
+    const isLost = lost !== undefined && (is.places.has(lost.place) || !lost.isDone);
+    next.set(path, isLost ? { ...it, judgement: replaced(it.file, lost, is) } : it);
+  }
+  return sameMap(next, answers) ? answers : next;
+}
+
+/** Everything that is, or was, asked for. */
+export interface Asked {
+  readonly digests: ReadonlyMap<Digest, AskedFor>;
+  /** Every place at which something is asked for, or about to be, with the UID of its run or placement. */
+  readonly places: ReadonlyMap<AskedFor["place"], string>;
+}
+
+/** What a digest names. */
+export interface AskedFor {
+  /** Which gate or change, whatever run it is of: `run web, before stage prod`. */
+  readonly place: string;
+  readonly uid: string;
+  readonly isOpen: boolean;
+  /** It was approved, and the run is over; a change is forgotten only when all of it was made. */
+  readonly isDone: boolean;
+}
+
+function replaced({ path }: ApprovalFile, { place, uid }: AskedFor, { places }: Asked): Denial {
+  const now = places.get(place);
+  if (now === undefined) return denied("FLT1201", `${path} answered ${place}, which is not asked for any more`);
+  const why = now === uid ? "what has to be met, or what would happen, is another now" : "it was created again";
+  return denied("FLT1201", `${path} answered ${place} as it was before: ${why}; answer the request that is open`);
+}
+
+/** Approvals that do not count, as long as they stand there: each with why not and what to do. */
+export function answerReasons(answers: Ledger["answers"], files: readonly ApprovalFile[]): readonly Reason[] {
+  return files.flatMap((file): readonly Reason[] => {
+    const record = answers.get(file.path);
+    if (record === undefined) return [];
+    const denial = record.file.blob === file.blob ? record.judgement : changed(file);
+    if (denial.kind === "counts") return [];
+    const { path, principal } = file;
+    return [{ kind: "answerDenied", path, principal, code: denial.code, message: denial.because }];
+  });
+}
+
+const changed = ({ path }: ApprovalFile): Denial =>
+  denied("FLT1211", `${path} was changed or taken away after it was judged; write a new file`);
+
+const inOrder = (answers: ReadonlyMap<string, AnswerRecord>): Ledger["answers"] =>
+  new Map([...answers].sort(([a], [b]) => (a < b ? -1 : 1)));

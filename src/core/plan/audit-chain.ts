@@ -1,0 +1,99 @@
+import type { Ledger } from "../model/ledger.ts";
+import type { SignatureFact } from "../model/signature.ts";
+import type { Trust, TrustRecord } from "../model/trust.ts";
+import type { Commit, Digest, Instant } from "../model/value.ts";
+import type { AuditFinding } from "./audit.ts";
+import { namesMachines, stateSignerObjection } from "./state-signer.ts";
+
+/** A commit of the state branch, by what it says of itself. */
+export interface StateCommit {
+  readonly commit: Commit;
+  readonly parents: number;
+  /** Its trailers; null where one is missing. */
+  readonly sourceCommit: string | null;
+  readonly sequence: string | null;
+  readonly signature: SignatureFact;
+  /** When it was written, by its own words. */
+  readonly at: Instant;
+  /** Its source commit is, or follows, that of the commit before. */
+  readonly isForward: boolean;
+}
+
+/** What a commit has to follow from the one before, whatever it decides (`security.md` §2.6). `before` is null for a root. */
+export function* auditChain(it: StateCommit, before: Ledger | null, after: Ledger): Generator<AuditFinding> {
+  const finding = (what: string): AuditFinding => ({ check: "chain", subject: { kind: "ledger" }, what });
+  if (it.parents > 1) yield finding("has several parents, and flotilla never merges");
+  if (it.sourceCommit !== after.sourceCommit)
+    yield finding(`names source commit ${it.sourceCommit ?? "none"}, and its ledger ${after.sourceCommit}`);
+  if (it.sequence !== String(after.sequence))
+    yield finding(`names sequence ${it.sequence ?? "none"}, and its ledger ${after.sequence}`);
+  if (!it.isForward)
+    yield finding(`goes to source commit ${after.sourceCommit}, which does not follow ${before?.sourceCommit}`);
+  if (before === null) return;
+  if (after.fleet !== before.fleet) yield finding(`is of fleet ${after.fleet}, and the one before of ${before.fleet}`);
+  if (after.epoch < before.epoch) yield finding(`goes back from epoch ${before.epoch} to ${after.epoch}`);
+  if (after.epoch === before.epoch && after.sequence !== before.sequence + 1)
+    yield finding(`has sequence ${after.sequence} after ${before.sequence}: something was taken out, or put in`);
+}
+
+/** Whose signatures commits of the state branch carry, one after another. */
+export interface SignatureWatch {
+  readonly next: (it: StateCommit, trust: TrustRecord | null) => readonly AuditFinding[];
+  /** Keys that no trust file vouches for, where none names a machine. */
+  readonly unvouched: () => readonly string[];
+  readonly signed: () => number;
+}
+
+/**
+ * Watches who signs. Where the trust file in force names machines, one of them signs every commit; elsewhere nobody can
+ * say whose key it is, and all that can be seen is that a commit is not signed after one that was.
+ */
+export function signatureWatch(): SignatureWatch {
+  const keys = new Set<string>();
+  let signed = 0;
+  return {
+    next({ commit, signature, at }, record) {
+      const trust: Trust | null = record?.trust ?? null;
+      const finding = (what: string): AuditFinding => ({ check: "signatures", subject: { kind: "ledger" }, what });
+      const isSigned = signature.kind === "ssh" || signature.kind === "openpgp";
+      const wasSigned = signed > 0;
+      if (isSigned) signed += 1;
+      if (trust !== null && namesMachines(trust)) {
+        const objection = stateSignerObjection(signature, trust, { commit, now: at });
+        return objection === null ? [] : [finding(objection)];
+      }
+      if (isSigned) keys.add(signature.fingerprint);
+      if (signature.kind === "rejected")
+        return [finding(`carries a signature that proves nothing: ${signature.message}`)];
+      return !isSigned && wasSigned ? [finding("is not signed, and commits before it are")] : [];
+    },
+    unvouched: () => [...keys],
+    signed: () => signed,
+  };
+}
+
+/** A version of the trust file that came into force by an operator's word alone. */
+export interface Anchored {
+  readonly commit: Commit;
+  readonly version: number;
+  readonly digest: Digest;
+}
+
+/** What follows from the anchor that an operator gives, or from none. */
+export type Vouched =
+  | { readonly kind: "vouched" | "nothing" }
+  | { readonly kind: "onTrust"; readonly words: string }
+  | { readonly kind: "other"; readonly at: Anchored; readonly what: string };
+
+/** The last version that came by an anchor has to be the operator's: what came before does not matter after it. */
+export function vouchedBy(anchor: Digest | null, anchored: readonly Anchored[], base: TrustRecord | null): Vouched {
+  const last = anchored.at(-1);
+  const first = last ?? (base === null ? null : { version: base.trust.version, digest: base.trust.digest });
+  if (first === null) return { kind: "nothing" };
+  if (anchor === first.digest) return { kind: "vouched" };
+  const words = `version ${first.version} of the trust file, with the SHA-256 ${first.digest}, is taken on trust`;
+  if (anchor === null) return { kind: "onTrust", words: `${words}: give --trust-anchor` };
+  if (last === undefined) return { kind: "onTrust", words: `${words}: --full looks further back` };
+  const what = `puts version ${last.version} of the trust file in force by an anchor that is not yours: ${last.digest}`;
+  return { kind: "other", at: last, what };
+}

@@ -1,0 +1,104 @@
+import type { Ledger } from "../model/ledger.ts";
+import type { Plan, World } from "../model/plan.ts";
+import type { CommitFact } from "../model/signature.ts";
+import type { AnswerRecord, Judgement, Proof, Request } from "../model/trust.ts";
+import type { Digest } from "../model/value.ts";
+import { speakerOf } from "./check-signers.ts";
+
+/** Says which answers a plan counts that prove nothing, judges twice, or forgets (`security.md` §2.4, 3 to 6 and 12). */
+export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generator<string> {
+  const { answers: before } = world.ledger;
+  if (ledger.answers === before) return;
+  const [asked, asks] = [openIn(world.ledger), openIn(ledger)];
+  for (const [path, was] of before)
+    if (was.judgement.kind === "counts" && !ledger.answers.has(path) && asks.has(was.file.digest))
+      yield `forgets what ${path} says`;
+  for (const [path, it] of ledger.answers) {
+    const was = before.get(path);
+    if (it === was || it.judgement.kind !== "counts") continue;
+    if (was !== undefined) {
+      if (it.judgement !== was.judgement || it.file !== was.file) yield `judges ${path} again`;
+      continue;
+    }
+    const flaw = flawOf(path, it, it.judgement, { world, asked });
+    if (flaw !== null) yield `counts ${path}, ${flaw}`;
+  }
+}
+
+/** What a ledger waits for an answer to. */
+function openIn({ runs, placements }: Ledger): ReadonlySet<Digest> {
+  const open = new Set<Digest>();
+  const add = (it: Request | null | undefined): void => {
+    if (it?.approval === null) open.add(it.digest);
+  };
+  for (const { end, stages } of runs.values())
+    if (end === null) for (const { before, after } of stages) [before, after].forEach(add);
+  for (const { change } of placements.values()) add(change?.request);
+  return open;
+}
+
+interface Bench {
+  readonly world: World;
+  readonly asked: ReadonlySet<Digest>;
+}
+
+type Counting = Extract<Judgement, { readonly kind: "counts" }>;
+
+/** By the trust file that was in force before it came: what comes with it decides nothing (T-08). */
+function flawOf(path: string, { file }: AnswerRecord, said: Counting, { world, asked }: Bench): string | null {
+  const { ledger, intent, history, now } = world;
+  const trust = ledger.trust?.trust;
+  if (trust === undefined) return "which nobody could judge";
+  if (!intent.approvals.includes(file) || file.path !== path) return "which does not stand there";
+  if (!asked.has(file.digest)) return "which answers nothing that was asked";
+  if (said.principal !== file.principal) return "which speaks for somebody else";
+  if (trust.principals.get(said.principal)?.isHuman !== true) return "which no person gave";
+  if (now >= trust.expires) return "although the trust file has expired";
+  const [carrier, again] = history.news.flatMap((id) => {
+    const it = history.commits.get(id);
+    return it !== undefined && brings(it, file) ? [it] : [];
+  });
+  const isOnce = carrier !== undefined && again === undefined && carrier.parents.length < 2;
+  if (!isOnce || carrier.changes.some((it) => it.path === path && it.before !== null))
+    return "which no single commit adds";
+  if (said.proofs.length === 0) return "which nothing proves";
+  return said.proofs.every((it) => isProven(it, file, carrier, world)) ? null : "which its proofs do not prove";
+}
+
+const brings = ({ changes }: CommitFact, { path, blob }: AnswerRecord["file"]): boolean =>
+  changes.some((it) => it.path === path && it.after === blob && it.before !== blob);
+
+function isProven(
+  { evidence, key }: Proof,
+  file: AnswerRecord["file"],
+  carrier: CommitFact,
+  { ledger, history, intent, now }: World,
+): boolean {
+  const { principals, revocations } = ledger.trust?.trust ?? { principals: new Map(), revocations: [] };
+  const isBy = (fact: CommitFact["signature"] | undefined, purpose: string): boolean => {
+    const speaker = fact === undefined ? null : speakerOf(fact, purpose, { principals, revocations, now });
+    return speaker?.name === file.principal && speaker.key === key;
+  };
+  switch (evidence) {
+    case "commit":
+      return isBy(carrier.signature, "git") && addsOnlyHis(carrier, file, intent.approvals);
+    case "detached":
+      return isBy(history.detached.get(file.blob), "flotilla-approval-v1");
+    case "forge":
+      return false;
+  }
+}
+
+/** B-58, T-13: it adds approvals of one person, and does nothing else. */
+const addsOnlyHis = (
+  { parents, changes }: CommitFact,
+  { principal }: AnswerRecord["file"],
+  files: World["intent"]["approvals"],
+): boolean =>
+  parents.length === 1 &&
+  changes.every(
+    ({ path, before, after }) =>
+      path.startsWith("approvals/") &&
+      before === null &&
+      files.find((it) => it.path === path && it.blob === after)?.principal === principal,
+  );

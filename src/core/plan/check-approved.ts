@@ -1,0 +1,84 @@
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Plan, World } from "../model/plan.ts";
+import type { PlannedStage, RunRecord } from "../model/run-record.ts";
+import type { Approval, ProtectedTarget, Request, Trust } from "../model/trust.ts";
+import { type Demand, isWithin, stageDemands, targetDemand, targetsOn } from "./check-demands.ts";
+
+/** Something that a plan takes for approved that was not before. */
+export interface Approved {
+  readonly what: string;
+  readonly request: Request;
+  readonly approval: Approval;
+  /** What was open under its place when the pass began. */
+  readonly was: Request | null;
+  readonly rules: (trust: Trust, plan: Plan, world: World) => Rules;
+}
+
+/** What an approval has to meet. */
+export interface Rules {
+  /** All of these have to be met. */
+  readonly certain: readonly Demand[];
+  /** Of these, nobody can tell here which of them apply; where nothing is certain, at least one does. */
+  readonly possible: readonly Demand[];
+}
+
+/** Everything that a plan newly takes for approved. */
+export function* newlyApproved(ledger: Ledger, old: Ledger): Generator<Approved> {
+  for (const [key, run] of ledger.runs) {
+    const known = old.runs.get(key);
+    if (run === known) continue;
+    const before = known?.uid === run.uid && known.end === null ? known : null;
+    for (const [at, stage] of run.stages.entries())
+      for (const when of ["before", "after"] as const) {
+        const request = stage[when];
+        const was = before?.stages[at]?.[when] ?? null;
+        const isOld = request?.approval === known?.stages[at]?.[when]?.approval && known?.uid === run.uid;
+        const planned = run.plan?.stages[at];
+        if (request?.approval == null || isOld || planned === undefined) continue;
+        const rules: Approved["rules"] = (...scene) => gateRules({ run, planned, when }, ...scene);
+        const { approval } = request;
+        yield { what: `the gate ${when} stage ${planned.name} of run ${key}`, request, approval, was, rules };
+      }
+  }
+  for (const [key, record] of ledger.placements) {
+    const request = record.change?.request ?? null;
+    const known = old.placements.get(key);
+    if (record === known || request === null || request.approval === null) continue;
+    const was = known?.uid === record.uid ? (known.change?.request ?? null) : null;
+    if (was?.approval === request.approval) continue;
+    const rules: Approved["rules"] = (trust, { ledger: { clusters } }) => changeRules(record, trust, clusters);
+    yield { what: `the change of ${key}`, request, approval: request.approval, was, rules };
+  }
+}
+
+interface GateAt {
+  readonly run: RunRecord;
+  readonly planned: PlannedStage;
+  readonly when: "before" | "after";
+}
+
+/** What of protected targets a stage reaches by what it brings; where overrides may drop some of it, nobody can tell. */
+function gateRules({ run, planned, when }: GateAt, trust: Trust, { ledger }: Plan, world: World): Rules {
+  const { placement } = run.spec;
+  const demands = stageDemands(trust, placement, planned.name);
+  if (when === "after") return { certain: demands, possible: [] };
+  const [record, old] = [ledger, world.ledger].map((it) => it.placements.get(placement));
+  const brought = record?.resourceSnapshots.find((it) => it.index === run.plan?.resourceIndex)?.resources ?? [];
+  const reached = new Set<ProtectedTarget>();
+  const near = new Set<ProtectedTarget>();
+  for (const { cluster, clusterOverrides, resourceOverrides } of planned.clusters) {
+    const isBound = record?.bindings.has(cluster) === true && old?.bindings.has(cluster) === true;
+    const isPlain = clusterOverrides.length + resourceOverrides.length === 0;
+    for (const target of targetsOn(trust, cluster, ledger.clusters)) {
+      near.add(target);
+      if (isBound && isPlain && brought.some((it) => isWithin(target, it.id))) reached.add(target);
+    }
+  }
+  return { certain: [...demands, ...[...reached].map(targetDemand)], possible: [...near].map(targetDemand) };
+}
+
+/** Which of its clusters it still has to do with, nobody can tell here: each is looked at again when it moves. */
+function changeRules({ change }: PlacementRecord, trust: Trust, members: Ledger["clusters"]): Rules {
+  const near = [...(change?.clusters.keys() ?? [])].flatMap((it) => targetsOn(trust, it, members));
+  return { certain: [], possible: [...new Set(near)].map(targetDemand) };
+}

@@ -1,0 +1,82 @@
+import type { Intent } from "../model/intent.ts";
+import type { ClusterRecord } from "../model/ledger.ts";
+import type { ObjectId } from "../model/manifest.ts";
+import type { ApprovalRule, Proof, ProtectedTarget, Request, Trust, TrustRecord } from "../model/trust.ts";
+import type { ClusterName, Instant } from "../model/value.ts";
+
+// What a trust file asks of an approval, for the second opinion. `core/trust` has its own way to say so.
+
+/** Whether the trust file in force is the one that stands in the repository (`RULINGS.md` D 6). */
+export const standsThere = ({ trust: file }: Intent, { text, trust }: TrustRecord): boolean =>
+  file?.trust != null && file.trust.digest === trust.digest && file.text === text;
+
+/** How many of whom it takes. */
+export type Demand = Omit<ApprovalRule, "placements" | "stages">;
+
+/** Somebody who says yes, or no. */
+export interface Voice {
+  readonly principal: string;
+  readonly proofs: readonly Proof[];
+  readonly at: Instant;
+}
+
+/** The demands of a stage: those of every rule that matches it (`security.md` §2.2). */
+export const stageDemands = ({ approvals }: Trust, placement: string, stage: string): readonly Demand[] =>
+  approvals.filter((it) => isAmong(it.placements, placement) && isAmong(it.stages, stage));
+
+/** What a protected target demands: four eyes, one more for what nobody signed, and a day to answer (D-17). */
+export const targetDemand = ({ principals, minimum, accept }: ProtectedTarget): Demand => ({
+  principals,
+  minimum,
+  accept,
+  fourEyes: true,
+  unsignedChanges: "oneMore",
+  maxAge: 86_400_000 as Demand["maxAge"],
+});
+
+/** Whether a demand takes a voice at all: it is of somebody named, given in a way that is accepted. */
+export const isHeard = ({ principals, accept }: Demand, { principal, proofs }: Voice): boolean =>
+  principals.includes(principal) && proofs.some((it) => accept.includes(it.evidence));
+
+/** Whether so many different people say yes as a demand wants (T-06, T-07, T-20). */
+export function isMet(demand: Demand, { authors, requestedAt }: Request, voices: readonly Voice[]): boolean {
+  const { fourEyes, unsignedChanges, minimum, maxAge } = demand;
+  const isUnsure = fourEyes && authors.unknown > 0;
+  if (isUnsure && unsignedChanges === "deny") return false;
+  const heard = new Set<string>();
+  for (const it of voices) if (isHeard(demand, it) && it.at - requestedAt <= maxAge) heard.add(it.principal);
+  if (fourEyes) for (const name of authors.principals) heard.delete(name);
+  return heard.size >= Math.max(minimum, 1) + (isUnsure && unsignedChanges === "oneMore" ? 1 : 0);
+}
+
+/** The protected targets that mean a member: by its name, or by the uid of its `kube-system` (T-33). */
+export const targetsOn = (
+  { protectedTargets }: Trust,
+  cluster: ClusterName,
+  members: ReadonlyMap<ClusterName, ClusterRecord>,
+): readonly ProtectedTarget[] => {
+  const uid = members.get(cluster)?.kubeSystemUid ?? null;
+  return protectedTargets.filter(({ clusters }) =>
+    clusters.some((pattern) => {
+      const [name = "", known] = pattern.split("@", 2);
+      // Who was never reached may be any of those that are known by their uid.
+      return known === undefined ? isAmong([name], cluster) : name === cluster || uid === null || known === uid;
+    }),
+  );
+};
+
+/** Whether an object lies in a protected target's namespaces. What is in none may matter to all of them. */
+export function isWithin({ namespaces }: ProtectedTarget, { group, kind, namespace, name }: ObjectId): boolean {
+  const space = kind === "Namespace" && group === "" ? name : namespace;
+  return space === null || isAmong(namespaces, space);
+}
+
+/** Names, or beginnings with a `*` behind them. */
+function isAmong(patterns: readonly string[], name: string): boolean {
+  for (const it of patterns) {
+    if (it === name) return true;
+    const star = it.length - 1;
+    if (it[star] === "*" && name.slice(0, star) === it.slice(0, star)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,138 @@
+import { digestOf } from "../model/digest.ts";
+import type { Json } from "../model/json.ts";
+import type { Binding, Leaving, PlacementRecord } from "../model/ledger.ts";
+import { type ObjectId, objectKey } from "../model/manifest.ts";
+import type { Plan, RenderedManifest, World } from "../model/plan.ts";
+import type { ProtectedTarget, Request, Trust } from "../model/trust.ts";
+import type { ClusterName, Digest } from "../model/value.ts";
+import { isMet, isWithin, standsThere, targetDemand, targetsOn } from "./check-demands.ts";
+import { isInWrongHands } from "./check-signers.ts";
+
+/**
+ * Says what a plan changes of protected targets that nobody approved before this pass, whatever path the change takes
+ * (`security.md` I-59, D-17; T-32 to T-34).
+ */
+export function* changesOnlyWhatItMay(plan: Plan, world: World): Generator<string> {
+  const trust = plan.ledger.trust?.trust;
+  if (trust === undefined || trust.protectedTargets.length === 0) return;
+  const shown = new Map(plan.rendered.map((it) => [`${it.placement} ${it.cluster}`, it.manifests] as const));
+  for (const [key, record] of plan.ledger.placements) {
+    const before = world.ledger.placements.get(key);
+    if (record === before || record.bindings === before?.bindings) continue;
+    for (const [cluster, binding] of record.bindings) {
+      const was = before?.bindings.get(cluster);
+      if (binding === was) continue;
+      const targets = targetsOn(trust, cluster, plan.ledger.clusters);
+      if (targets.length === 0) continue;
+      const move = moveOf(binding, { was, before, record, shown: shown.get(`${key} ${cluster}`) });
+      if (move === null) continue;
+      const reached = targets.filter((it) => move.objects === null || move.objects.some((id) => isWithin(it, id)));
+      if (reached.length > 0 && !isCovered(move, reached, { trust, plan, world }))
+        yield `changes ${key} on ${cluster}, which is protected, and nobody approved that`;
+    }
+  }
+}
+
+/** What becomes of one cluster. */
+interface Move {
+  readonly record: PlacementRecord;
+  readonly cluster: ClusterName;
+  /** What it is to carry; null where the placement leaves it. */
+  readonly target: Binding["target"];
+  /** Everything that comes, goes or stays; null where nobody can tell. */
+  readonly objects: readonly ObjectId[] | null;
+}
+
+interface Step {
+  readonly was: Binding | undefined;
+  readonly before: PlacementRecord | undefined;
+  readonly record: PlacementRecord;
+  /** What the plan shows of it under `rendered/`. */
+  readonly shown: readonly RenderedManifest[] | undefined;
+}
+
+/** Null where the cluster is to carry what it carried: called off, renamed, or merely heard of. */
+function moveOf(
+  { cluster, target, removal, leaving, uid }: Binding,
+  { was, before, record, shown }: Step,
+): Move | null {
+  const old = was?.uid === uid ? was : undefined;
+  const isGoing = removal !== null && old?.removal == null;
+  // What went and comes back is shown; a removal that is called off is not.
+  const isBack = old?.removal != null && removal === null && shown !== undefined;
+  const isOther = target !== null && target !== old?.target && !isAlike(target, old?.target ?? null);
+  const isLosing = leaving !== old?.leaving && hasMore(leaving, old?.leaving ?? []);
+  if (!isGoing && !isBack && !isOther && !isLosing) return null;
+  const gone = [...leaving.map((it) => it.id), ...(isBack ? [] : plainly(old, before))];
+  if (isGoing || (!isOther && !isBack)) return { record, cluster, target: isGoing ? null : target, objects: gone };
+  return {
+    record,
+    cluster,
+    target,
+    objects: shown === undefined ? null : [...gone, ...shown.map((it) => it.id)],
+  };
+}
+
+function hasMore(leaving: readonly Leaving[], before: readonly Leaving[]): boolean {
+  const known = new Set(before.map((it) => objectKey(it.id)));
+  return leaving.some((it) => !known.has(objectKey(it.id)));
+}
+
+/** What a cluster carries for sure: where overrides may have dropped some of it, what leaves or stays says so. */
+function plainly(binding: Binding | undefined, record: PlacementRecord | undefined): readonly ObjectId[] {
+  const target = binding?.target ?? null;
+  if (target === null || target.clusterOverrides.length + target.resourceOverrides.length > 0) return [];
+  return record?.resourceSnapshots.find((it) => it.index === target.resourceIndex)?.resources.map((it) => it.id) ?? [];
+}
+
+const isAlike = (a: NonNullable<Binding["target"]>, b: Binding["target"]): boolean =>
+  b !== null && contentOf(a) === contentOf(b);
+
+const contentOf = ({ digest, applyStrategy }: NonNullable<Binding["target"]>): Digest =>
+  digestOf([digest, applyStrategy as unknown as Json]);
+
+interface Bench {
+  readonly trust: Trust;
+  readonly plan: Plan;
+  readonly world: World;
+}
+
+const isCovered = (move: Move, reached: readonly ProtectedTarget[], bench: Bench): boolean =>
+  [...gatesFor(move, bench), ...changeFor(move, bench)].some((it) => isApprovedFor(it, reached, bench));
+
+/** Gates before the stage of a run that brings just this, in this pass. */
+function gatesFor({ record, cluster, target }: Move, { plan, world }: Bench): readonly Request[] {
+  if (target === null) return [];
+  return [...world.ledger.runs].flatMap(([key, run]) => {
+    const now = plan.ledger.runs.get(key);
+    if (run.spec.placement !== record.key || run.plan === null || run.end !== null || now?.uid !== run.uid) return [];
+    const isSame = contentOf({ ...target, applyStrategy: run.plan.applyStrategy }) === contentOf(target);
+    return run.plan.stages.flatMap(({ clusters }, at) => {
+      const isPlanned = clusters.some((it) => it.cluster === cluster && it.digest === target.digest);
+      const isBegun = now.stages[at]?.clusters.get(cluster)?.sequence === target.sequence;
+      return isSame && isPlanned && isBegun ? (run.stages[at]?.before ?? []) : [];
+    });
+  });
+}
+
+/** The change of the placement, if it is of just this; none is used while the trust file in force does not stand there. */
+function changeFor({ record, cluster, target }: Move, { plan, world }: Bench): readonly Request[] {
+  const before = world.ledger.placements.get(record.key);
+  const change = before?.uid === record.uid ? before.change : null;
+  const { trust } = plan.ledger;
+  if (change?.request == null || trust === null || !standsThere(world.intent, trust)) return [];
+  const content = target === null ? null : contentOf(target);
+  return change.clusters.get(cluster) === content ? [change.request] : [];
+}
+
+/** Those who approved it are enough for all that is reached, and nobody's key turned out to be somebody else's. */
+function isApprovedFor(request: Request, reached: readonly ProtectedTarget[], { trust }: Bench): boolean {
+  const { approval, requestedAt } = request;
+  if (approval === null) return false;
+  const isStolen = approval.by.some(
+    ({ proofs }) => proofs.length > 0 && proofs.every((it) => isInWrongHands(it, trust.revocations)),
+  );
+  if (isStolen) return false;
+  const voices = approval.by.map((it) => ({ ...it, at: requestedAt }));
+  return reached.every((it) => isMet(targetDemand(it), request, voices));
+}

@@ -1,0 +1,155 @@
+import type { Plan, World } from "../model/plan.ts";
+import type { Approver, Request, Trust, TrustFile } from "../model/trust.ts";
+import { countsOnlyWhatIsProven } from "./check-answers.ts";
+import { type Approved, newlyApproved, type Rules } from "./check-approved.ts";
+import { type Demand, isHeard, isMet, standsThere, type Voice } from "./check-demands.ts";
+import { isInWrongHands, speakerOf } from "./check-signers.ts";
+
+/** Says where a plan trusts, counts or accepts what people did not sign as they have to (`security.md` §2). */
+export function* approvesByTheRules(plan: Plan, world: World): Generator<string> {
+  yield* followsTheChain(plan, world);
+  yield* countsOnlyWhatIsProven(plan, world);
+  for (const it of newlyApproved(plan.ledger, world.ledger)) yield* acceptsWhatWasSaid(it, plan, world);
+  yield* keepsWhatIsAsked(plan, world);
+}
+
+/** §2.2, T-09: the next version, over the one before, signed by enough roots of both; or the one of the anchor. */
+function* followsTheChain({ ledger }: Plan, world: World): Generator<string> {
+  const { trust: before, hasTrust } = world.ledger;
+  const { trust: after } = ledger;
+  if ((hasTrust || world.intent.hasTrust || after !== null) && !ledger.hasTrust)
+    yield "forgets that there was a trust file";
+  if (after === before) return;
+  if (after === null) return yield "forgets the trust file";
+  const { trust: file } = world.intent;
+  const what = `version ${after.trust.version} of the trust file`;
+  if (file === null || file.trust !== after.trust || file.text !== after.text)
+    return yield `trusts ${what}, which does not stand there`;
+  if (world.now >= after.trust.expires) yield `trusts ${what}, which has expired`;
+  if (before !== null && after.trust.version <= before.trust.version) yield `goes back to ${what}`;
+  if (after.trust.digest === world.trustAnchor) return;
+  if (before === null) return yield `trusts ${what}, for which nobody vouches`;
+  yield* succeeds(before.trust, after.trust, file, world);
+}
+
+function* succeeds(old: Trust, next: Trust, { blob }: TrustFile, { history, now }: World): Generator<string> {
+  const what = `version ${next.version} of the trust file`;
+  if (next.version - old.version !== 1 || next.previous !== old.digest)
+    yield `trusts ${what}, which does not follow version ${old.version}`;
+  const carriers = [...history.commits.values()].filter(({ changes }) =>
+    changes.some((it) => it.path === "trust/root.yaml" && it.after === blob && it.before !== blob),
+  );
+  const isAlone = carriers.every(
+    ({ parents, changes }) => parents.length < 2 && changes.every((it) => it.path.startsWith("trust/")),
+  );
+  if (carriers.length === 0 || !isAlone) yield `trusts ${what}, which did not come alone`;
+  const revocations = [...old.revocations, ...next.revocations];
+  for (const { version, principals, roots } of [old, next]) {
+    const speakers = history.trustSignatures.map(
+      ({ fact }) => speakerOf(fact, "flotilla-trust-v1", { principals, revocations, now })?.name,
+    );
+    const signed = roots.principals.filter((it) => speakers.includes(it));
+    if (new Set(signed).size < Math.max(roots.threshold, 1))
+      yield `trusts ${what}, which too few roots of version ${version} signed`;
+  }
+}
+
+/** U7, T-01 to T-07, T-20: it was asked for, and those who have to said yes to just that. */
+function* acceptsWhatWasSaid(it: Approved, plan: Plan, world: World): Generator<string> {
+  const { what, request, approval, was } = it;
+  const isAsked =
+    was !== null &&
+    was.approval === null &&
+    was.digest === request.digest &&
+    was.authors === request.authors &&
+    was.requestedAt === request.requestedAt;
+  if (!isAsked) return yield `opens ${what}, which was not asked for`;
+  if (approval.by.length === 0) yield `opens ${what} by nobody`;
+  const { trust } = plan.ledger;
+  if (trust === null) return yield* opensUnsigned(it, plan, world);
+  const { trust: rules } = trust;
+  if (!standsThere(world.intent, trust)) yield `opens ${what} while the trust file in force does not stand there`;
+  if (world.now >= rules.expires) yield `opens ${what} by a trust file that has expired`;
+  if (new Set(approval.by.map((by) => by.principal)).size < approval.by.length)
+    yield `opens ${what} by one voice twice`;
+  for (const by of approval.by) {
+    const flaw = flawOf(by, request, plan, world);
+    if (flaw !== null) yield `opens ${what} by ${by.principal}, ${flaw}`;
+  }
+  yield* meetsTheRules(it, it.rules(rules, plan, world), plan);
+}
+
+/** What nobody signed counts only where the fleet allows it, and nobody ever said who may approve. */
+function* opensUnsigned({ what, request, approval }: Approved, { ledger }: Plan, world: World): Generator<string> {
+  const { fleet, approvals, trust } = world.intent;
+  const isAllowed = fleet.unsignedApprovals === "allow" && trust === null && world.trustAnchor === null;
+  if (ledger.hasTrust || !isAllowed) yield `opens ${what} although nobody signed that`;
+  const said = approvals.filter((it) => it.digest === request.digest);
+  if (said.some((it) => it.decision === "Reject")) yield `opens ${what}, which was rejected`;
+  for (const { principal, path, blob } of approval.by) {
+    const file = said.find((it) => it.path === path && it.blob === blob);
+    if (file?.decision !== "Approve" || file.principal !== principal)
+      yield `opens ${what} by ${principal}, who said no such thing`;
+  }
+}
+
+/** Why somebody's approval does not count; null when it does. */
+function flawOf(
+  { principal, path, blob, proofs }: Approver,
+  { digest }: Request,
+  { ledger }: Plan,
+  { intent }: World,
+): string | null {
+  const { principals, revocations } = ledger.trust?.trust ?? { principals: new Map(), revocations: [] };
+  if (principals.get(principal)?.isHuman !== true) return "who is no person";
+  const answer = ledger.answers.get(path);
+  if (answer === undefined || answer.judgement.kind !== "counts") return "whose answer does not count";
+  const { file, judgement } = answer;
+  const isHis = judgement.principal === principal && file.principal === principal;
+  if (!isHis || file.digest !== digest || file.decision !== "Approve") return "who said something else";
+  if (file.blob !== blob || !intent.approvals.some((it) => it.path === path && it.blob === blob))
+    return "who does not say so any more";
+  const known = judgement.proofs.map((it) => `${it.evidence} ${it.key}`);
+  if (proofs.length === 0 || !proofs.every((it) => known.includes(`${it.evidence} ${it.key}`)))
+    return "which nothing proves";
+  return proofs.some((it) => isInWrongHands(it, revocations)) ? "whose key is compromised" : null;
+}
+
+function* meetsTheRules(
+  { what, request, approval }: Approved,
+  { certain, possible }: Rules,
+  { ledger }: Plan,
+): Generator<string> {
+  const said = [...ledger.answers.values()].flatMap(({ file: { digest, decision }, judgement }) =>
+    digest === request.digest && judgement.kind === "counts" ? [{ ...judgement, decision }] : [],
+  );
+  const [nos, taken] = (["Reject", "Revoke"] as const).map((no) => said.filter((it) => it.decision === no));
+  const yes = approval.by.map(({ principal, proofs, path }): Voice => {
+    const judgement = ledger.answers.get(path)?.judgement;
+    return { principal, proofs, at: judgement?.kind === "counts" ? judgement.at : approval.at };
+  });
+  const isFull = (demand: Demand): boolean => {
+    const gone = (taken ?? []).filter((it) => isHeard(demand, it)).map((it) => it.principal);
+    return isMet(
+      demand,
+      request,
+      yes.filter((it) => !gone.includes(it.principal)),
+    );
+  };
+  if (!certain.every(isFull) || (certain.length === 0 && !possible.some(isFull)))
+    yield `opens ${what} by fewer than have to approve it`;
+  const isNo = (it: Voice): boolean =>
+    certain.length > 0
+      ? certain.some((demand) => isHeard(demand, it))
+      : possible.length > 0 && possible.every((demand) => isHeard(demand, it));
+  if ((nos ?? []).some(isNo)) yield `opens ${what}, which was rejected`;
+}
+
+/** What people were asked stays what they were asked. */
+function* keepsWhatIsAsked({ ledger }: Plan, { ledger: old }: World): Generator<string> {
+  for (const [key, { change }] of ledger.placements) {
+    const was = old.placements.get(key)?.change ?? null;
+    if (change === was || change?.request == null || change.request.digest !== was?.request?.digest) continue;
+    if (change.clusters !== was.clusters) yield `changes what the change of ${key} is asked for`;
+  }
+}

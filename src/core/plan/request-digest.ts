@@ -1,0 +1,53 @@
+import { digestOf } from "../model/digest.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { RunPlan, RunRecord } from "../model/run-record.ts";
+import type { Request } from "../model/trust.ts";
+import type { ClusterName, Digest } from "../model/value.ts";
+import { planRoot } from "../rollout/run-plan.ts";
+import { requestDigest } from "../rollout/run-request.ts";
+
+/** How something is asked for: under which rules, about whose changes, and by which nonce. */
+export type Terms = Pick<Request, "nonce" | "rules" | "authors">;
+
+/** A gate of a run, and all that the run will do. */
+export interface PlannedGate {
+  readonly run: Pick<RunRecord, "uid" | "key">;
+  readonly plan: RunPlan;
+  readonly stage: string;
+  readonly when: "before" | "after";
+}
+
+/**
+ * The digest that the request of a gate has to have, by the plan as it stands here: also its root is made anew, so that
+ * nothing else is approved than what is shown (T-21).
+ */
+export const gateDigest = (fleet: string, { run, plan, stage, when }: PlannedGate, terms: Terms): Digest => {
+  const { nonce, rules, authors } = terms;
+  return requestDigest({ fleet, run, stage, when, root: planRoot(plan), nonce, rules, authors });
+};
+
+/** What a placement would have its clusters carry. */
+export interface PlannedChange {
+  readonly record: Pick<PlacementRecord, "uid" | "key">;
+  readonly clusters: ReadonlyMap<ClusterName, Digest | null>;
+}
+
+/** The digest of a request for a change of what is protected: over the clusters as they are known, and what each would carry. */
+export const changeDigest = (
+  ledger: Pick<Ledger, "fleet" | "clusters">,
+  { record, clusters }: PlannedChange,
+  { nonce, rules, authors }: Terms,
+): Digest =>
+  digestOf({
+    fleet: ledger.fleet,
+    uid: record.uid,
+    placement: record.key,
+    clusters: [...clusters].map(([cluster, content]) => ({
+      cluster,
+      uid: ledger.clusters.get(cluster)?.kubeSystemUid ?? null,
+      content,
+    })),
+    nonce,
+    rules,
+    authors: { principals: authors.principals, unknown: authors.unknown },
+  });

@@ -1,0 +1,129 @@
+import git from "isomorphic-git";
+import type { CommitFact, PathChange } from "../../core/model/signature.ts";
+import type { BlobId, Commit } from "../../core/model/value.ts";
+import type { HistoricCommit, RawCommit } from "../reconcile/ports.ts";
+import { type Ancestry, type HistoryRange, longestCommit, parentsFirst } from "./ancestry.ts";
+import { atomicFiles as fs } from "./atomic-files.ts";
+import { type IsoStore, readTrees } from "./iso-tree.ts";
+import { repositoryFault } from "./repository-fault.ts";
+import { type TreeDifference, treeDifferences } from "./tree-changes.ts";
+import { commitLinesOf } from "./tree-object.ts";
+
+/**
+ * Reads history through isomorphic-git: what `Repository.history` promises.
+ *
+ * Object by object, from the bytes that are stored: what the library makes of a commit is never asked. A branch that was
+ * forked off before `base` costs reading all that `base` has: only then it is sure that nothing of it is listed.
+ */
+export async function isoHistory(store: IsoStore, range: HistoryRange): Promise<readonly HistoricCommit[] | null> {
+  const ancestry = await beyond(store, range);
+  if (ancestry === null) return null;
+  const history: HistoricCommit[] = [];
+  for (const commit of parentsFirst(range.head, ancestry)) history.push(await historic(store, commit, ancestry));
+  return history;
+}
+
+/** Reads commits by their first parents: what `Repository.lineage` promises. */
+export async function isoLineage(store: IsoStore, head: Commit, limit: number): Promise<readonly RawCommit[]> {
+  const commits: RawCommit[] = [];
+  for (let at: Commit | undefined = head; at !== undefined && commits.length < limit; ) {
+    const whole = await rawCommit(store, at);
+    commits.push({ commit: at, raw: whole.slice(0, longestCommit + 1) });
+    at = commitLinesOf(whole).parents[0] as Commit | undefined;
+  }
+  return commits;
+}
+
+/** Null when there are too many. */
+async function beyond(store: IsoStore, { head, base, limit }: HistoryRange): Promise<Ancestry | null> {
+  if (base === null) return walk(store, head, new Set(), limit);
+  const near = await walk(store, head, new Set([base]), limit);
+  // Whoever is in the history of `base` leads to the beginning of all without meeting `base`.
+  const isExact = near !== null && [...near.values()].every((parents) => parents.length > 0);
+  if (isExact) return near;
+  const known = (await walk(store, base, new Set(), Number.POSITIVE_INFINITY)) ?? new Map<Commit, never>();
+  return walk(store, head, new Set(known.keys()), limit);
+}
+
+/** All that `head` leads to, up to what is known; null when that is more than `limit`. */
+async function walk(
+  store: IsoStore,
+  head: Commit,
+  known: ReadonlySet<Commit>,
+  limit: number,
+): Promise<Ancestry | null> {
+  const ancestry = new Map<Commit, readonly Commit[]>();
+  const open = [head];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (known.has(at) || ancestry.has(at)) continue;
+    if (ancestry.size >= limit) return null;
+    const parents = commitLinesOf(await rawCommit(store, at)).parents as readonly Commit[];
+    ancestry.set(at, parents);
+    open.push(...parents);
+  }
+  return ancestry;
+}
+
+async function rawCommit(store: IsoStore, oid: Commit): Promise<Uint8Array> {
+  const { type, object } = await git.readObject({ fs, ...store, oid, format: "content" });
+  if (type === "commit" && object instanceof Uint8Array) return object;
+  throw repositoryFault("RepositoryCorrupt", "reading the history", `there is no commit ${oid}`);
+}
+
+async function historic(store: IsoStore, commit: Commit, ancestry: Ancestry): Promise<HistoricCommit> {
+  const whole = await rawCommit(store, commit);
+  const parents = ancestry.get(commit) ?? [];
+  const { tree } = commitLinesOf(whole);
+  const trees: string[] = [];
+  for (const it of parents) trees.push(commitLinesOf(await rawCommit(store, it)).tree);
+  const [first = [], ...others] = await differencesFrom(store, trees, tree);
+  const elsewhere = others.map((it) => new Set(it.map(({ path }) => path)));
+  const changes = first.filter(({ path }) => elsewhere.every((it) => it.has(path))).map(pathChangeOf);
+  return {
+    commit,
+    raw: whole.slice(0, longestCommit + 1),
+    changes,
+    merge: mergeOf(parents, ancestry, trees[1] === tree),
+  };
+}
+
+async function differencesFrom(
+  store: IsoStore,
+  parents: readonly string[],
+  tree: string,
+): Promise<readonly (readonly TreeDifference[])[]> {
+  const read = (ids: readonly string[]) => readTrees(store, ids);
+  const all: (readonly TreeDifference[])[] = [];
+  for (const it of parents.length === 0 ? [null] : parents) all.push(await treeDifferences(read, it, tree));
+  return all;
+}
+
+const pathChangeOf = ({ path, before, after }: TreeDifference): PathChange => ({
+  path,
+  before: (before?.id ?? null) as BlobId | null,
+  after: (after?.id ?? null) as BlobId | null,
+});
+
+/**
+ * Merges are not made again here, with one exception: a branch that already had all of the first parent. Merging that
+ * comes to its own tree. Anything else counts as unclean, which is the careful answer; the git program knows better.
+ */
+function mergeOf(parents: readonly Commit[], ancestry: Ancestry, isTreeOfSecond: boolean): CommitFact["merge"] {
+  const [first, second, third] = parents;
+  if (first === undefined || second === undefined) return null;
+  if (third !== undefined || !isTreeOfSecond) return "unclean";
+  return leadsTo(second, first, ancestry) ? "clean" : "unclean";
+}
+
+/** Whether `from` leads to `to` through these commits. */
+function leadsTo(from: Commit, to: Commit, ancestry: Ancestry): boolean {
+  const seen = new Set<Commit>();
+  const open = [from];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (at === to) return true;
+    if (seen.has(at)) continue;
+    seen.add(at);
+    open.push(...(ancestry.get(at) ?? []));
+  }
+  return false;
+}

@@ -1,0 +1,206 @@
+import { signedApproval } from "../../core/codec/signed-approval.ts";
+import { type History, noHistory } from "../../core/model/history.ts";
+import type { Intent } from "../../core/model/intent.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
+import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
+import type { DetachedSignature, Trust, TrustFile } from "../../core/model/trust.ts";
+import { type BlobId, type Commit, compareText, type Digest, type Instant, minutes } from "../../core/model/value.ts";
+import { lookBack } from "../../core/plan/look-back.ts";
+import type { FactCache } from "./fact-cache.ts";
+import type { Memory } from "./memory.ts";
+import type { Ports, Repository, Verifier } from "./ports.ts";
+import type { Source } from "./source.ts";
+import { type Walker, walker } from "./walker.ts";
+
+/** What a history is read for. */
+export interface Retrospect {
+  readonly source: Source;
+  readonly ledger: Ledger;
+  readonly anchor: Digest | null;
+  readonly now: Instant;
+}
+
+type Sources = Pick<Ports, "repository" | "verifier">;
+
+/** More commits than this, beyond any one commit, are not looked at: that is a gap, and gaps are said. */
+export const longestHistory = 10_000;
+
+/** What depends on the time is looked at again after this. */
+const period = minutes(10);
+
+/**
+ * Finds out who signed what of the source branch: its commits, its trust file, and the approvals in its files.
+ *
+ * Where nobody set up who may approve, nothing is looked at. Otherwise, what `lookBack` asks for and what is beyond the
+ * accepted commit. As long as nothing changed, it is the same history (`===`); what the memory holds makes it cheaper
+ * and never another one, but for OpenPGP keys: that one has expired may be noticed ten minutes late.
+ */
+export async function readHistory(ports: Sources, memory: Memory, about: Retrospect): Promise<History> {
+  const { source, ledger, anchor, now } = about;
+  const { head, intent } = source;
+  const isAsked = ledger.trust !== null || intent.trust !== null || intent.hasTrust || anchor !== null;
+  const bases = isAsked ? lookBack(ledger, intent) : [];
+  const at = Math.floor(now / period);
+  const of = isAsked
+    ? [head, source.isHeld, intent, ledger.sourceCommit, ledger.trust, ledger.answers, at, ...bases]
+    : [head];
+  const known = memory.history.last;
+  if (known !== null && known.of.length === of.length && known.of.every((it, index) => it === of[index]))
+    return known.value;
+  const value = isAsked ? await historyOf(ports, memory, { ...about, bases, at }) : noHistory(head);
+  memory.history.last = { of, value };
+  return value;
+}
+
+interface Question extends Retrospect {
+  readonly bases: readonly Commit[];
+  /** Which period it is. */
+  readonly at: number;
+}
+
+async function historyOf(ports: Sources, memory: Memory, question: Question): Promise<History> {
+  const { source, ledger, bases, at, now } = question;
+  const { head, intent } = source;
+  const { history } = memory;
+  history.certificates = certificatesOf([ledger.trust?.trust, intent.trust?.trust], history.certificates);
+  for (const it of [history.commits, history.detached]) it.turn(history.certificates, at);
+  const examiner = { ...ports, certificates: history.certificates, now };
+
+  const walk = walker(ports.repository, head, longestHistory, history.walks);
+  const beyond = new Map<Commit | null, readonly Commit[] | null>();
+  // After a rewrite the accepted commit may be nowhere any more: what holds a branch back must not hold up a pass.
+  if (!source.isHeld) for (const it of new Set([ledger.sourceCommit, ...bases])) beyond.set(it, await walk.ids(it));
+  history.walks = walk.walks();
+  return {
+    head,
+    news: beyond.get(ledger.sourceCommit) ?? [],
+    commits: await factsOf(examiner, history.commits, walk, beyond),
+    gap: gapIn(source, beyond),
+    trustSignatures: await trustSignatures(examiner, history.detached, intent),
+    detached: await answerSignatures(examiner, history.detached, intent, ledger),
+  };
+}
+
+interface Examiner {
+  readonly repository: Repository;
+  readonly verifier: Verifier;
+  readonly certificates: readonly string[];
+  readonly now: Instant;
+}
+
+/** Every OpenPGP certificate of these trust files, once, in one order; the same list while it is the same. */
+function certificatesOf(trusts: readonly (Trust | null | undefined)[], before: readonly string[]): readonly string[] {
+  const principals = trusts.flatMap((it) => [...(it?.principals.values() ?? [])]);
+  const all = [...new Set(principals.flatMap((it) => [...it.openPgp.values()]))].sort(compareText);
+  return all.length === before.length && all.every((it, index) => it === before[index]) ? before : all;
+}
+
+/** So many commits are verified in one go, before others get their turn: a daemon watches meanwhile. */
+const inOneGo = 50;
+const turnOfOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function factsOf(
+  { verifier, certificates, now }: Examiner,
+  cache: FactCache<CommitFact>,
+  walk: Walker,
+  beyond: ReadonlyMap<Commit | null, readonly Commit[] | null>,
+): Promise<History["commits"]> {
+  const facts = new Map<Commit, CommitFact>();
+  let verified = 0;
+  for (const [base, ids] of beyond) {
+    if (ids === null) continue;
+    // Whoever was walked last time and has to be looked at again is read again.
+    if (ids.some((it) => cache.get(it) === undefined && !walk.read.has(it))) await walk.commits(base);
+    for (const id of ids) {
+      const known = facts.get(id) ?? cache.get(id);
+      const raw = walk.read.get(id);
+      const fact = known ?? (raw === undefined ? undefined : await verifier.commit(raw, certificates, now));
+      if (fact === undefined) continue;
+      facts.set(id, fact);
+      if (known !== undefined) continue;
+      cache.set(id, fact.signature, fact);
+      verified += 1;
+      if (verified % inOneGo === 0) await turnOfOthers();
+    }
+  }
+  return facts;
+}
+
+/** Why some commits are not known, and what follows from it. */
+function gapIn({ head, isHeld }: Source, beyond: ReadonlyMap<Commit | null, readonly Commit[] | null>): string | null {
+  const short = (it: Commit | null): string => (it === null ? "the beginning" : it.slice(0, 7));
+  const held =
+    "the source branch is held back: none of its commits is looked at, so no approval that they brought counts, " +
+    "and nobody can tell who changed what";
+  const long = [...beyond].flatMap(([base, ids]) =>
+    ids === null
+      ? [
+          `there are more than ${longestHistory} commits between ${short(base)} and ${short(head)}: none of them is looked at, ` +
+            "so no approval that they brought counts, and nobody can tell who changed what",
+        ]
+      : [],
+  );
+  const gaps = [...(isHeld ? [held] : []), ...long];
+  return gaps.length === 0 ? null : gaps.join("; ");
+}
+
+const encoder = new TextEncoder();
+
+/** Signatures under a version of the trust file: how many, and how long each may be. */
+const mostSignatures = 256;
+const longestSignature = 16 * 1024;
+
+async function trustSignatures(
+  examiner: Examiner,
+  cache: FactCache<SignatureFact>,
+  intent: Intent,
+): Promise<readonly DetachedSignature[]> {
+  const { trust: file } = intent;
+  if (file?.trust == null) return [];
+  const prefix = `trust/sigs/${file.trust.version}.`;
+  const entries = [...intent.files]
+    .filter(([path]) => path.startsWith(prefix))
+    .sort(([a], [b]) => compareText(a, b))
+    .slice(0, mostSignatures);
+  const keyOf = (blob: BlobId): string => `${file.blob} ${blob}`;
+  const unknown = new Set(entries.map(([, blob]) => blob).filter((it) => cache.get(keyOf(it)) === undefined));
+  const texts = unknown.size === 0 ? new Map() : await examiner.repository.blobs([...unknown], longestSignature);
+  for (const [blob, bytes] of texts) {
+    const fact = await factUnder(examiner, file, bytes);
+    cache.set(keyOf(blob), fact, fact);
+  }
+  return entries.flatMap(([path, blob]) => {
+    const fact = cache.get(keyOf(blob));
+    return fact === undefined ? [] : [{ path, fact }];
+  });
+}
+
+async function factUnder(
+  { verifier, certificates, now }: Examiner,
+  { text }: TrustFile,
+  bytes: Uint8Array,
+): Promise<SignatureFact> {
+  if (bytes.length > longestSignature)
+    return { kind: "rejected", code: "Malformed", message: "the file is longer than 16 KiB, and no signature is" };
+  const armored = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  return verifier.detached(encoder.encode(text), armored, certificates, now);
+}
+
+/** The signatures inside of approval files that were not judged yet, by the blobs of these. */
+async function answerSignatures(
+  { verifier, certificates, now }: Examiner,
+  cache: FactCache<SignatureFact>,
+  { approvals }: Intent,
+  { answers }: Ledger,
+): Promise<History["detached"]> {
+  const facts = new Map<BlobId, SignatureFact>();
+  for (const file of approvals) {
+    const { path, blob, signature } = file;
+    if (signature === null || answers.get(path)?.file.blob === blob) continue;
+    const known = cache.get(blob);
+    const fact = known ?? (await verifier.detached(encoder.encode(signedApproval(file)), signature, certificates, now));
+    if (known === undefined) cache.set(blob, fact, fact);
+    facts.set(blob, fact);
+  }
+  return facts;
+}

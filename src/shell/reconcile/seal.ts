@@ -1,0 +1,89 @@
+import type { TrustRecord } from "../../core/model/trust.ts";
+import type { Commit, Instant } from "../../core/model/value.ts";
+import { stateSignerObjection } from "../../core/plan/state-signer.ts";
+import { Fault } from "./fault.ts";
+import { lineageOf } from "./lineage.ts";
+import type { Memory, State } from "./memory.ts";
+import type { Ports, RawCommit } from "./ports.ts";
+import { readState } from "./state.ts";
+
+/** With what a process signs its commits, and what the operator vouches for. */
+export interface Seal {
+  /** Of its own key: `SHA256:…`. */
+  readonly fingerprint: string;
+  /** A commit of the state branch that the operator looked at and found right; null without one. */
+  readonly accepted: Commit | null;
+}
+
+/** So many commits are looked at first: nearly always the last one is ours. */
+const atFirst = 16;
+
+/** As far as anybody looks back for a commit of ours. */
+const atMost = 10_000;
+
+/**
+ * Makes sure that nobody but us, and the machines that the trust file lists, wrote the state branch (`security.md` §2.6).
+ *
+ * Begins at the latest commit that this key signed, that the operator accepted, or that was found right before: what
+ * stands there is true. Every commit after it has to be signed by a machine of the trust file in force before it. Where
+ * nothing vouches for anything, or something else came in between, it is a fault: nothing is written.
+ */
+export async function assureState(
+  { repository, verifier, clock }: Pick<Ports, "repository" | "verifier" | "clock">,
+  head: Commit | null,
+  seal: Seal,
+  { state: known }: Pick<Memory, "state">,
+): Promise<void> {
+  // What was read before was made sure of, and what was written since is ours.
+  if (head === null || known?.commit === head) return;
+  const now = clock.now();
+  const isVouched = async (it: RawCommit): Promise<boolean> =>
+    it.commit === known?.commit || it.commit === seal.accepted || (await isOurs(it, seal, verifier, now));
+  const newer: RawCommit[] = [];
+  let base: RawCommit | null = null;
+  for (const limit of [atFirst, atMost]) {
+    const lineage = await lineageOf(repository, head, limit);
+    for (const it of lineage.slice(newer.length)) {
+      if (await isVouched(it)) {
+        base = it;
+        break;
+      }
+      newer.push(it);
+    }
+    if (base !== null || lineage.length < limit) break;
+  }
+  if (base === null) throw tampered(repository.name, head, "is not signed by this key, nor is any before it", head);
+  let state: State = await readState(repository, base.commit, known);
+  for (const it of newer.reverse()) {
+    const objection = await objectionTo(it, state.ledger.trust, verifier, now);
+    if (objection !== null) throw tampered(repository.name, it.commit, objection, head);
+    state = await readState(repository, it.commit, state);
+  }
+}
+
+async function isOurs(it: RawCommit, seal: Seal, verifier: Ports["verifier"], now: Instant): Promise<boolean> {
+  const { signature } = await verifier.commit({ ...it, changes: [], merge: null }, [], now);
+  return signature.kind === "ssh" && signature.namespace === "git" && signature.fingerprint === seal.fingerprint;
+}
+
+async function objectionTo(
+  it: RawCommit,
+  record: TrustRecord | null,
+  verifier: Ports["verifier"],
+  now: Instant,
+): Promise<string | null> {
+  const trust = record?.trust ?? null;
+  const certificates = [...(trust?.principals.values() ?? [])].flatMap((who) => [...who.openPgp.values()]);
+  const { signature } = await verifier.commit({ ...it, changes: [], merge: null }, certificates, now);
+  return stateSignerObjection(signature, trust, { commit: it.commit, now });
+}
+
+function tampered(name: string, commit: Commit, objection: string, head: Commit): Fault {
+  return new Fault(
+    "StatusTampered",
+    `reading the state branch of ${name}`,
+    `commit ${commit} ${objection}`,
+    `see what was changed with flotilla verify and git show, and restore the branch to the last commit before it; ` +
+      `if all of it is right, run once with --accept-state ${head}`,
+  );
+}

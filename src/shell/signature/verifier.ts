@@ -1,0 +1,60 @@
+import { Buffer } from "node:buffer";
+import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
+import type { Commit } from "../../core/model/value.ts";
+import type { HistoricCommit, Verifier } from "../reconcile/ports.ts";
+import { type CommitBytes, commitBytes, commitId, mostBytes } from "./commit-bytes.ts";
+import { type Rejected, rejectionOf } from "./flawed.ts";
+import { detachedSignature, signatureOfCommit } from "./verify.ts";
+
+/** Enough to say who wrote a commit. */
+const longestAuthor = 200;
+
+/**
+ * Verifies in this process, by nothing but the bytes it is given (`DESIGN.md` §10).
+ *
+ * What a commit says of itself is read from its bytes, once it is sure that they are the bytes of its id. Of one that is
+ * refused nothing is taken over but where git walks on. Never rejects: what was not foreseen is a rejected signature.
+ */
+export const verifier: Verifier = {
+  async commit(from, certificates, now) {
+    const { commit, changes, merge } = from;
+    const bytes = ownBytes(from);
+    if (bytes.kind === "rejected")
+      return {
+        commit,
+        parents: waysOn(from),
+        signature: bytes,
+        claimedAuthor: "",
+        changes,
+        merge,
+      } satisfies CommitFact;
+    const signature = await signatureOfCommit(bytes, certificates, now).catch(rejectionOf);
+    const { parents, author } = bytes;
+    return { commit, parents, signature, claimedAuthor: named(author), changes, merge } satisfies CommitFact;
+  },
+  detached(bytes, armored, certificates, now): Promise<SignatureFact> {
+    return detachedSignature(bytes, armored, certificates, now).catch(rejectionOf);
+  },
+};
+
+function ownBytes({ commit, raw }: HistoricCommit): CommitBytes | Rejected {
+  const bytes = commitBytes(raw);
+  if (bytes.kind === "rejected" || commitId(raw) === commit) return bytes;
+  return { kind: "rejected", code: "Mismatch", message: `the bytes are not those of ${commit}` };
+}
+
+/**
+ * The parents of a commit that is refused, as git reads them. Without them, a commit that nobody here can read would
+ * hide who made the changes that lie behind it (`security.md` §2.4, 8; T-07).
+ */
+function waysOn({ commit, raw }: HistoricCommit): readonly Commit[] {
+  // Of a longer one only the beginning is here, and that has no id.
+  if (raw.length <= mostBytes && commitId(raw) !== commit) return [];
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("latin1");
+  const lines = /^tree [0-9a-fA-F]{40}\n((?:parent [0-9a-fA-F]{40}\n)*)/.exec(text)?.[1] ?? "";
+  return [...lines.matchAll(/ (.{40})/g)].map(([, id = ""]) => id.toLowerCase() as Commit);
+}
+
+/** Whole characters, so that nothing is cut in two. */
+const named = ({ name, email }: CommitBytes["author"]): string =>
+  [...`${name} <${email}>`].slice(0, longestAuthor).join("");

@@ -1,0 +1,447 @@
+// The commands with which people answer requests, on real Git with real keys and a recorded state.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { main } from "../../src/cmd/main.ts";
+import { signatureOn } from "../../src/cmd/wire.ts";
+import { isApprovalPath } from "../../src/core/codec/approval.ts";
+import { signedApproval } from "../../src/core/codec/signed-approval.ts";
+import type { Ledger } from "../../src/core/model/ledger.ts";
+import type { RunRecord } from "../../src/core/model/run-record.ts";
+import type { AnswerRecord, Request } from "../../src/core/model/trust.ts";
+import type { ClusterName, Digest, Instant } from "../../src/core/model/value.ts";
+import { changeDigest } from "../../src/core/plan/request-digest.ts";
+import { gateOf } from "../gate.ts";
+import { type Clone, clonesWith } from "../shell/git/clone.ts";
+import { temporaryFolder } from "../shell/git/hub.ts";
+import { answered, askingRun, trusting } from "./asked-ledger.ts";
+import { recordStateIn } from "./record-state.ts";
+import { approval, ledgerOf, on, stage, web } from "./rollout-ledger.ts";
+
+const clones = clonesWith({ "members.yaml": "# none yet\n" });
+let place: Clone;
+const keys = temporaryFolder();
+const keyFile = (name: string): string => join(keys.path, name);
+const people = ["ada", "bob", "carol", "eve", "ci"] as const;
+const hour = 3_600_000;
+const recently = (Date.now() - hour) as Instant;
+
+beforeAll(() => {
+  for (const name of people)
+    execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", name, "-f", keyFile(name)]);
+});
+afterAll(() => keys.remove());
+beforeEach(() => {
+  place = clones();
+  signsWith("ada");
+});
+afterEach(() => place.remove());
+
+const git = (...args: readonly string[]): string => place.git(...args);
+
+function signsWith(name: (typeof people)[number]): void {
+  git("config", "gpg.format", "ssh");
+  git("config", "user.signingKey", keyFile(`${name}.pub`));
+}
+
+const line = (name: string): string => readFileSync(keyFile(`${name}.pub`), "utf8").trim();
+const fingerprint = (name: string): string =>
+  execFileSync("ssh-keygen", ["-l", "-f", keyFile(`${name}.pub`)], { encoding: "utf8" }).split(" ")[1] ?? "";
+
+/** Ada, Bob and Carol approve; canary takes one of them, rest two and a signature in the file, the end is Bob's. */
+const trustText = (more = "", until = Date.now() + 100 * 24 * hour): string => `apiVersion: flotilla.dev/v1alpha1
+kind: Trust
+metadata: {name: root}
+spec:
+  version: 1
+  expires: "${new Date(until).toISOString().replace(/\.\d+/, "")}"
+  threshold: 1
+  roots: [ada]
+  principals:
+${people
+  .filter((it) => it !== "eve")
+  .map((it) => `    ${it}: {human: ${it !== "ci"}, keys: ["${line(it)}"]}\n`)
+  .join("")}  approvals:
+    - {placements: ["*"], stages: [canary], principals: [ada, bob, carol]}
+    - {placements: ["*"], stages: [rest], principals: [ada, bob, carol], minimum: 2, accept: [detached]}
+    - {placements: ["*"], stages: [end], principals: [bob], accept: [commit]}
+${more}`;
+
+const asked = (more: Partial<Request> = {}): Partial<Request> => ({ requestedAt: recently, ...more });
+const stages = ["canary", "rest", "end"] as const;
+
+/** A run that waits before these stages. */
+const waiting = (at: Partial<Record<(typeof stages)[number], Partial<Request>>>, more: Partial<RunRecord> = {}) =>
+  askingRun(
+    "r",
+    stages.map((name) => [
+      stage(name, [`${name}-1`], { before: [approval] }),
+      at[name] === undefined ? {} : { before: at[name] },
+    ]),
+    more,
+  );
+
+const digestOf = (its: RunRecord, at = 0): Digest => its.stages[at]?.before?.digest ?? ("" as Digest);
+const carrying = web([on("canary-1", 2), on("rest-1", 1)]);
+
+/** Records a run, with the trust file in force unless there is to be none. */
+function record(
+  its: RunRecord,
+  answers: readonly AnswerRecord[] = [],
+  more: { text?: string; ledger?: Partial<Ledger> } = {},
+): void {
+  const { text = trustText(), ledger = {} } = more;
+  const files = Object.fromEntries(answers.map((it) => [it.file.path, "answer\n"]));
+  recordStateIn(
+    place,
+    { ...trusting(ledgerOf([carrying], [its]), text, answers), ...ledger },
+    { "trust/root.yaml": text, ...files },
+  );
+}
+
+/** Of the text that {@link record} gives accepted answers. */
+const blob = createHash("sha1").update("blob 7\0answer\n").digest("hex");
+
+function recordUnsigned(its: RunRecord, unsigned: "allow" | "deny"): void {
+  const fleet = `apiVersion: flotilla.dev/v1alpha1\nkind: Fleet\nmetadata: {name: f}\nspec: {approvals: {unsigned: ${unsigned}}}\n`;
+  recordStateIn(place, ledgerOf([carrying], [its]), { "fleet.yaml": fleet });
+}
+
+const flotilla = (...argv: readonly string[]) => runAt(place.path, argv);
+const atHub = (...argv: readonly string[]) => runAt(join(place.hub.folder, place.hub.name), argv);
+
+async function runAt(repo: string, argv: readonly string[]) {
+  const said = { out: "", err: "" };
+  const code = await main([...argv, "--repo", repo], {
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    environment: { XDG_CACHE_HOME: join(place.hub.folder, "cache") },
+  });
+  return { code, ...said };
+}
+
+const isSigned = (): boolean => git("cat-file", "commit", "HEAD").includes("SSH SIGNATURE");
+const changed = (): readonly string[] => git("show", "--format=", "--name-only", "HEAD").split("\n");
+const specOf = (path: string) => parse(readFileSync(join(place.path, path), "utf8")).spec;
+const commits = (): number => Number(git("rev-list", "--count", "HEAD"));
+
+describe("approve", () => {
+  test("shows what it approves, then commits a signed file alone, and says what comes of it", async () => {
+    const its = waiting({ canary: asked({ authors: { principals: ["bob"], unknown: 0 } }) });
+    record(its);
+    const { code, out, err } = await flotilla("approve", "r", "--comment", "looks fine");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.split("\n").map((it) => it.replace(/^(asked for at|committed) .*/, "$1"))).toEqual([
+      `fleet ${"f".repeat(16)}`,
+      "run r of placement web: before stage canary",
+      `plan ${its.plan?.root}, resource snapshot 3`,
+      "asked for at",
+      `digest ${digestOf(its)}`,
+      `nonce ${"0f".repeat(16)}`,
+      "1 cluster, in this order: canary-1",
+      "resource snapshot 2 to 3: canary-1",
+      "  the objects are the same",
+      "changed by: bob",
+      "rules, all of which have to be met:",
+      expect.stringMatching(
+        /^ {2}placements \*, stages canary: 1 of ada, bob, carol; by commit or detached; four eyes/,
+      ),
+      "committed",
+      "  approvals/r/canary-before.ada.yaml",
+      "that is enough: once flotilla has read it, stage canary may begin",
+      "",
+    ]);
+    expect([changed(), isSigned(), git("log", "-1", "--format=%s")]).toEqual([
+      ["approvals/r/canary-before.ada.yaml"],
+      true,
+      "Approve the start of stage canary of run r",
+    ]);
+    expect(isApprovalPath("approvals/r/canary-before.ada.yaml")).toBe(true);
+    expect(specOf("approvals/r/canary-before.ada.yaml")).toEqual({
+      requestDigest: digestOf(its),
+      decision: "Approve",
+      principal: "ada",
+      comment: "looks fine",
+    });
+  });
+
+  test("where the rules take it only in the file, the signature stands there, and says what is still missing", async () => {
+    const its = waiting({ rest: asked() });
+    record(its);
+    const { code, out } = await flotilla("approve", "r", "rest");
+    const path = "approvals/r/rest-before.ada.yaml";
+    const { signature, ...spec } = specOf(path);
+    const said = signedApproval({ comment: "", decision: "Approve", digest: digestOf(its, 1), principal: "ada" });
+    expect([code, spec.principal, changed(), isSigned()]).toEqual([0, "ada", [path], false]);
+    expect(await signatureOn(said, signature, [])).toMatchObject({
+      kind: "ssh",
+      namespace: "flotilla-approval-v1",
+      fingerprint: fingerprint("ada"),
+    });
+    expect(out).toContain("still missing: 1 of 2 approvals for * / rest; bob, carol may approve\n");
+  });
+
+  test("of two, the second is enough, and a path that was answered once is not written again", async () => {
+    const its = waiting({ rest: asked() });
+    const path = "approvals/r/rest-before.bob.yaml";
+    const denied = { kind: "denied", code: "FLT1211", because: "no" } as const;
+    const proofs = [{ evidence: "detached", key: fingerprint("ada") }] as const;
+    const judgement = { kind: "counts", principal: "ada", proofs, at: recently } as const;
+    const ada = answered("ada", digestOf(its, 1), { path: "approvals/r/rest-before.ada.yaml", judgement, blob });
+    record(its, [ada, answered("bob", digestOf(its, 1), { path, judgement: denied, blob })]);
+    signsWith("bob");
+    const { out } = await flotilla("approve", "r");
+    expect(changed()).toEqual(["approvals/r/rest-before.bob.2.yaml"]);
+    expect(out).toContain("that is enough");
+  });
+
+  test("a pull request carries both signatures: squash and rebase lose the commit's", async () => {
+    record(waiting({ canary: asked() }));
+    const { code, out, err } = await flotilla("approve", "r", "--pr");
+    const ref = "flotilla/approve-r-canary-before-ada";
+    expect([code, err, commits()]).toEqual([0, "", 1]);
+    expect(out).toContain(`pushed ${ref} to origin\n`);
+    expect(git("cat-file", "commit", ref)).toContain("SSH SIGNATURE");
+    expect(git("show", `${ref}:approvals/r/canary-before.ada.yaml`)).toContain("BEGIN SSH SIGNATURE");
+  });
+
+  test("what only a commit's signature opens is to be merged as it is", async () => {
+    record(waiting({ end: asked() }));
+    signsWith("bob");
+    expect(await flotilla("approve", "r", "--pr")).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^warning: the rules take the commit's signature only: .* merge commit/),
+    });
+  });
+
+  test("a signature in the file where somebody asks for it, and where the key's public half is not at hand", async () => {
+    const its = waiting({ canary: asked() });
+    record(its);
+    expect((await flotilla("approve", "r", "--detached")).code).toBe(0);
+    expect([specOf("approvals/r/canary-before.ada.yaml").signature, isSigned()]).toEqual([
+      expect.stringMatching(/^-----BEGIN SSH/),
+      true,
+    ]);
+    copyFileSync(keyFile("bob"), keyFile("bare"));
+    git("config", "user.signingKey", keyFile("bare"));
+    expect((await flotilla("approve", "r")).err).toMatch(/nobody knows which key/);
+    expect((await flotilla("approve", "r", "--as", "ada")).err).toMatch(/FLT1204: .* is signed by bob/);
+    expect((await flotilla("approve", "r", "--as", "bob")).code).toBe(0);
+    expect(specOf("approvals/r/canary-before.bob.yaml").signature).toMatch(/^-----BEGIN SSH/);
+  });
+
+  test("a change of what is protected is approved by its placement", async () => {
+    const content = new Map([["canary-1" as ClusterName, "f".repeat(64) as Digest]]);
+    const bare = gateOf({ requestedAt: recently, digest: "" as Digest });
+    const ledger = ledgerOf([carrying], []);
+    const request = { ...bare, digest: changeDigest(ledger, { record: carrying, clusters: content }, bare) };
+    const changing = { ...carrying, change: { clusters: content, since: [], request } };
+    const text = trustText(
+      `  protectedTargets:\n    - {clusters: ["canary-*"], namespaces: ["*"], principals: [ada, bob], minimum: 2}\n`,
+    );
+    recordStateIn(place, trusting(ledgerOf([changing], []), text), { "trust/root.yaml": text });
+    const { code, out } = await flotilla("approve", "--change", "web");
+    expect([code, changed(), git("log", "-1", "--format=%s")]).toEqual([
+      0,
+      ["approvals/web/change.ada.yaml"],
+      "Approve the change of web",
+    ]);
+    expect(out).toContain("still missing: 1 of 2 approvals for * / *; bob may approve\n");
+  });
+
+  test("a dry run shows and prints, and writes nothing", async () => {
+    record(waiting({ canary: asked() }));
+    const { code, out } = await flotilla("approve", "r", "--dry-run");
+    expect([code, commits(), existsSync(join(place.path, "approvals"))]).toEqual([0, 1, false]);
+    expect(out).toMatch(/\n# approvals\/r\/canary-before\.ada\.yaml\napiVersion: flotilla\.dev\/v1alpha1\n/);
+  });
+
+  test("a trust file that is broken keeps every gate closed, and that is said", async () => {
+    const its = waiting({ canary: asked() });
+    const text = trustText();
+    recordStateIn(place, trusting(ledgerOf([carrying], [its]), text), { "trust/root.yaml": "broken\n" });
+    const { err, out } = await flotilla("approve", "r");
+    expect(err).toMatch(
+      /^warning: trust\/root\.yaml as it was read last is not in force; version 1 is, and no gate opens/,
+    );
+    expect(out).toContain("no gate opens before the trust file is restored\n");
+  });
+});
+
+describe("an answer that would not count is refused with the reason", () => {
+  const open = { canary: asked() } as const;
+  const late = { canary: asked({ requestedAt: (Date.now() - 30 * 24 * hour) as Instant }) };
+  const own = { canary: asked({ authors: { principals: ["ada"], unknown: 0 } }) };
+  const revoked = (): string => `  revocations: [{key: "${fingerprint("ada")}", kind: retired}]\n`;
+  test.each([
+    ["four eyes (T-06)", own, "ada", trustText, [], /it would not count: FLT1205: four eyes: ada signed a change/],
+    ["who may not", { end: asked() }, "ada", trustText, [], /FLT1214: ada may not approve this stage; bob may/],
+    [
+      "a key of nobody's",
+      open,
+      "eve",
+      trustText,
+      [],
+      /counts for nobody: FLT1202: .*flotilla trust add NAME --key FILE/s,
+    ],
+    [
+      "somebody else's name",
+      open,
+      "bob",
+      trustText,
+      ["--as", "ada"],
+      /FLT1204: .* speaks for ada and is signed by bob/,
+    ],
+    ["nobody's name", open, "ada", trustText, ["--as", "zoe"], /trust\/root\.yaml lists no zoe\n {2}it lists ada, bob/],
+    ["a revoked key", open, "ada", () => trustText(revoked()), [], /FLT1203: .* which is retired/],
+    ["a machine", open, "ci", trustText, [], /FLT1218: ci is a machine/],
+    ["too late", late, "ada", trustText, [], /FLT1215: /],
+    ["an expired trust file", open, "ada", () => trustText("", Date.now() - hour), [], /FLT1216: /],
+  ] as const)("%s", async (_, at, who, text, argv, want) => {
+    record(waiting(at), [], { text: text() });
+    signsWith(who);
+    const { code, err } = await flotilla("approve", "r", ...argv);
+    expect([code, commits()]).toEqual([64, 1]);
+    expect(err).toMatch(want);
+  });
+
+  test("and written all the same where somebody insists", async () => {
+    record(waiting(own));
+    expect(await flotilla("approve", "r", "--force")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("\nit does not count: FLT1205: four eyes: ada signed a change"),
+    });
+    expect(changed()).toEqual(["approvals/r/canary-before.ada.yaml"]);
+  });
+
+  test("a request that the record does not bear out is refused before anything is shown (T-21)", async () => {
+    const its = waiting(open);
+    const [first, ...rest] = its.stages;
+    const forged = { ...its, stages: [{ ...first, before: { ...first?.before, nonce: "1".repeat(32) } }, ...rest] };
+    record(forged as RunRecord);
+    expect(await flotilla("approve", "r")).toEqual({
+      code: 64,
+      out: "",
+      err: expect.stringMatching(/^error: the digest of the request is not that of what the record shows/),
+    });
+  });
+
+  test("nobody is known to sign where git has no key", async () => {
+    record(waiting(open));
+    git("config", "--unset", "user.signingKey");
+    expect((await flotilla("approve", "r")).err).toMatch(
+      /^error: nobody knows which key git here signs with\n {2}git config/,
+    );
+  });
+});
+
+describe("one's own answers", () => {
+  const its = waiting({ canary: asked() });
+  const mine = (decision: "Approve" | "Revoke") =>
+    answered("ada", digestOf(its), { decision, at: recently, blob, path: `approvals/r/${decision}.yaml` });
+
+  test("an approval is taken back with a file of its own; no other of his opens the gate then", async () => {
+    record(its, [mine("Approve")]);
+    expect((await flotilla("approve", "r")).err).toMatch(
+      /^error: ada has approved it already \(approvals\/r\/Approve\.yaml\)/,
+    );
+    const { code, out } = await flotilla("approve", "r", "--revoke");
+    expect([code, specOf("approvals/r/canary-before.ada.yaml").decision]).toEqual([0, "Revoke"]);
+    expect(out).toContain(
+      "your approval does not count any more\nstill missing: 0 of 1 approvals for * / canary; bob, carol may approve\n",
+    );
+    record(its, [mine("Approve"), mine("Revoke")]);
+    expect((await flotilla("approve", "r")).err).toMatch(/^error: ada took back what he approved/);
+  });
+
+  test("what nobody approved cannot be taken back", async () => {
+    record(its);
+    expect((await flotilla("approve", "r", "--revoke")).err).toMatch(/no approval of this request by ada is recorded/);
+  });
+
+  test("a file that is gone approves nothing any more: one may approve again", async () => {
+    const text = trustText();
+    recordStateIn(place, trusting(ledgerOf([carrying], [its]), text, [mine("Approve")]), { "trust/root.yaml": text });
+    expect((await flotilla("approve", "r")).code).toBe(0);
+  });
+});
+
+describe("reject", () => {
+  test("says why, is signed, and ends the run", async () => {
+    record(waiting({ canary: asked({ authors: { principals: ["ada"], unknown: 0 } }) }));
+    const { code, out } = await flotilla("reject", "r", "--comment", "not on a Saturday");
+    expect([code, isSigned()]).toEqual([0, true]);
+    expect(specOf("approvals/r/canary-before.ada.yaml")).toMatchObject({
+      decision: "Reject",
+      comment: "not on a Saturday",
+    });
+    expect(out).toContain("\nrun r ends once flotilla has read it; clusters keep what they have\n");
+  });
+
+  test.each([
+    [[], /required option '--comment <text>' not specified/],
+    [["--comment", " "], /a rejection ends what it answers, and says why/],
+    [["--comment", "x".repeat(1001)], /the comment is too long/],
+  ] as const)("not without a reason: %#", async (argv, want) => {
+    record(waiting({ canary: asked() }));
+    const { code, err } = await flotilla("reject", "r", ...argv);
+    expect([code, commits()]).toEqual([64, 1]);
+    expect(err).toMatch(want);
+  });
+});
+
+describe("without a trust file", () => {
+  test("git's own name answers, and nothing has to be signed, where the fleet allows it", async () => {
+    git("config", "--unset", "user.signingKey");
+    recordUnsigned(waiting({ canary: asked() }), "allow");
+    const { code, out } = await flotilla("approve", "r");
+    expect([code, changed(), isSigned()]).toEqual([0, ["approvals/r/canary-before.ada@example.com.yaml"], false]);
+    expect(out).toContain("rules: none; there is no trust file, and nobody has to sign\n");
+  });
+
+  test("it is refused where the fleet does not, or where there was one once", async () => {
+    const its = waiting({ canary: asked() });
+    recordUnsigned(its, "deny");
+    expect((await flotilla("approve", "r")).err).toMatch(
+      /^error: it would not count: .*\n {2}flotilla trust init says who may/,
+    );
+    recordStateIn(place, { ...ledgerOf([carrying], [its]), hasTrust: true });
+    expect((await flotilla("approve", "r")).err).toMatch(
+      /error: there was a trust\/ folder, and no trust file is in force\n/,
+    );
+  });
+});
+
+test("describe and get tell who approved with which key, what does not count and why, and what to type", async () => {
+  const its = waiting({ rest: asked() });
+  const at = recently;
+  const proofs = [{ evidence: "detached", key: "SHA256:adas" }] as const;
+  const judgement = { kind: "counts", principal: "ada", proofs, at } as const;
+  const denied = { kind: "denied", code: "FLT1202", because: "nobody's key\u202e" } as const;
+  record(its, [
+    answered("ada", digestOf(its, 1), { path: "approvals/r/rest-before.ada.yaml", judgement, blob }),
+    answered("eve", "0".repeat(64) as Digest, { path: "approvals/r/rest-before.eve.yaml", judgement: denied, blob }),
+  ]);
+  const when = new Date(at).toISOString().replace(/\.\d+/, "");
+  const told = [
+    `approved by ada at ${when} (SHA256:adas; approvals/r/rest-before.ada.yaml)`,
+    "approvals/r/rest-before.eve.yaml of eve does not count: FLT1202: nobody's key\ufffd",
+    "1 of 2 approvals for * / rest; bob, carol may approve",
+  ];
+  const { out } = await atHub("describe", "run", "r");
+  for (const it of told) expect(out).toContain(it);
+  expect(out).toMatch(
+    /\nto let stage rest of run r begin: flotilla approve r rest; or commit this file to main, alone in a commit that you sign: approvals\/r\/rest-before\.[^/]+\.yaml\n/,
+  );
+  expect((await atHub("get", "approvals", "r-before-rest")).out.split("\n").slice(-5, -1)).toEqual([
+    ...told,
+    "to let stage rest of run r begin: flotilla approve r rest",
+  ]);
+});

@@ -1,0 +1,104 @@
+// A run of two stages at every point of its way, and what it may wait for there.
+
+import { placementKey } from "../../../src/core/model/placement.ts";
+import type {
+  ClusterProgress,
+  DeletionProgress,
+  PlannedStage,
+  RunEnd,
+  RunPlan,
+  RunRecord,
+  StageProgress,
+} from "../../../src/core/model/run-record.ts";
+import type { RunWait } from "../../../src/core/model/run-wait.ts";
+import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";
+import type { ClusterName, Digest, Sequence } from "../../../src/core/model/value.ts";
+import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
+import { gateOf } from "../../gate.ts";
+import { clientSide } from "../../strategy.ts";
+import { later, noon } from "./record.ts";
+
+export const [a, b, c] = ["a", "b", "c"] as readonly string[] as readonly [ClusterName, ClusterName, ClusterName];
+export const root = "f".repeat(64) as Digest;
+export const digest = "d".repeat(64) as Digest;
+const newer = runKey(null, "newer");
+
+const planned = (name: string, ...clusters: readonly ClusterName[]): PlannedStage => ({
+  name,
+  selector: {},
+  sortingLabelKey: null,
+  maxConcurrency: { count: 1 },
+  before: [],
+  after: [],
+  maxFailures: { count: 0 },
+  clusters: clusters.map((cluster) => ({ cluster, clusterOverrides: [], resourceOverrides: [], labels: {}, digest })),
+});
+const plan: RunPlan = {
+  root,
+  policySnapshot: 0,
+  policyHash: digest,
+  clusterCount: 2,
+  resourceIndex: 4,
+  applyStrategy: clientSide,
+  stages: [planned("canary", a), planned("prod", b, c)],
+  deletions: [],
+};
+
+const started: ClusterProgress = { startedAt: noon, sequence: 7 as Sequence, end: null };
+const updated: ClusterProgress = { ...started, end: { kind: "succeeded", at: later } };
+export const skipped: ClusterProgress = {
+  startedAt: null,
+  sequence: null,
+  end: { kind: "skipped", at: noon, because: "left" },
+};
+export const superseded: ClusterProgress = { ...started, end: { kind: "superseded", at: noon, by: newer } };
+const underWay: StageProgress = { ...unbegunStage, startedAt: noon, clusters: new Map([[a, started]]) };
+export const done: StageProgress = {
+  ...unbegunStage,
+  startedAt: noon,
+  finishedAt: later,
+  endedAt: later,
+  clusters: new Map([[a, updated]]),
+};
+export const asked: StageProgress = { ...unbegunStage, before: gateOf({ requestedAt: noon, digest }) };
+export const noDeletion: DeletionProgress = { startedAt: null, clusters: new Map(), endedAt: null, conditions: [] };
+export const failed: RunEnd = {
+  kind: "failed",
+  at: later,
+  code: "PolicyChanged",
+  message: "the policy is another one",
+};
+
+export const run = (more: Partial<RunRecord> = {}): RunRecord => ({
+  key: runKey(null, "v4"),
+  scope: "Cluster",
+  namespace: null,
+  name: "v4",
+  uid: "1",
+  generation: 3,
+  spec: {
+    placement: placementKey(null, "web"),
+    resourceIndex: null,
+    strategy: strategyKey(null, "slow"),
+    state: "Run",
+  },
+  since: 5 as Sequence,
+  plan,
+  stages: [underWay, unbegunStage],
+  deletion: noDeletion,
+  end: null,
+  conditions: [],
+  ...more,
+});
+
+export const on = (stage: string) => ({
+  clusters: { kind: "clusters", stage, active: [a], waiting: [b], maxConcurrency: 1 } as RunWait,
+  approval: { kind: "approval", stage, when: "before", digest, because: null } as RunWait,
+  timer: { kind: "timer", stage, until: later, clock: "sound" } as RunWait,
+  failures: { kind: "failures", stage, failed: [a], allowed: 0 } as RunWait,
+  stuck: { kind: "stuck", stage, clusters: [a] } as RunWait,
+  stopped: { kind: "stopped", stage, active: [a] } as RunWait,
+  held: { kind: "held", because: "ann may not have approved it" } as RunWait,
+});
+export const canary = on("canary");
+export const prod = on("prod");

@@ -1,0 +1,289 @@
+// A repository on disk with people's keys, a reconciler that signs, members in memory, and somebody who forges its record.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { digestOfText } from "../../../src/core/model/digest.ts";
+import type { Commit, Digest, PlacementKey, RunKey } from "../../../src/core/model/value.ts";
+import { seconds } from "../../../src/core/model/value.ts";
+import { openRepository } from "../../../src/shell/git/open.ts";
+import { systemEntropy } from "../../../src/shell/host/entropy.ts";
+import { freshMemory, type Memory } from "../../../src/shell/reconcile/memory.ts";
+import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";
+import type { Ports } from "../../../src/shell/reconcile/ports.ts";
+import type { Seal } from "../../../src/shell/reconcile/seal.ts";
+import { readState } from "../../../src/shell/reconcile/state.ts";
+import { type AuditQuestion, auditState } from "../../../src/shell/reconcile/verify.ts";
+import { type SigningKey, signingKeyOf } from "../../../src/shell/signature/ssh-sign.ts";
+import { verifier } from "../../../src/shell/signature/verifier.ts";
+import { Member } from "../../member.ts";
+import { openWorkshop, type Signer, sshSigner, type Workshop } from "../signature/workshop.ts";
+import { type HandClock, handClock } from "./hand-clock.ts";
+import { once } from "./stage.ts";
+
+export interface AuditedHub {
+  readonly workshop: Workshop;
+  readonly ann: Signer;
+  readonly bob: Signer;
+  readonly robot: Signer;
+  readonly key: SigningKey;
+  /** Somebody's key, to forge with. */
+  readonly keyOf: (signer: Signer) => SigningKey;
+  readonly clock: HandClock;
+  /** By which passes are made: signed by the robot where that was asked for. */
+  readonly ports: Ports;
+  readonly anchor: Digest;
+  push(signer: Signer | null, files: Readonly<Record<string, string | null>>): Commit;
+  /** Passes until nothing changes. */
+  settle(memory?: Memory): Promise<void>;
+  onePass(seal?: Seal): Promise<PassResult>;
+  /** The file that answers the gate of the run, as somebody would write it. */
+  answer(principal: string, decision?: string): Promise<Readonly<Record<string, string>>>;
+  /** The same for the change of the placement. */
+  answerChange(principal: string): Promise<Readonly<Record<string, string>>>;
+  /** A version of the trust file after the one that stands there, and the signature of a root under it. */
+  nextTrust(signer: Signer | null): Readonly<Record<string, string>>;
+  readonly head: (branch?: string) => Commit;
+  /** A file of the state branch, at its tip or elsewhere. */
+  readonly stateFile: (path: string, at?: string) => string;
+  /** Puts a commit on the state branch that no reconciler wrote, under the next sequence. */
+  forge(how: Forgery): Commit;
+  readonly verify: (more?: Partial<AuditQuestion>) => ReturnType<typeof auditState>;
+  close(): Promise<void>;
+}
+
+export interface Forgery {
+  /** On which commit; its tip where nothing is said. */
+  readonly on?: string;
+  /** Instead of that commit, and with all that it changed. */
+  readonly like?: Commit;
+  readonly files?: Readonly<Record<string, string | ((text: string) => string) | null>>;
+  /** By how much the sequence grows, and whether the trailers say so. */
+  readonly step?: number;
+  readonly signer?: SigningKey | null;
+}
+
+const state = "refs/heads/fleet/state";
+
+/** `signed`: the reconciler signs. `guarded`: the member's namespace web changes only with an approval. */
+export async function auditedHub({ signed = true, guarded = false } = {}): Promise<AuditedHub> {
+  const workshop = openWorkshop();
+  const { root, repository: folder, git } = workshop;
+  const [ann, bob, robot] = ["ann", "bob", "robot"].map((it) => sshSigner(workshop, it, "-t", "ed25519")) as [
+    Signer,
+    Signer,
+    Signer,
+  ];
+  const keyOf = (signer: Signer): SigningKey => {
+    const read = signingKeyOf(readFileSync(signer.key, "utf8"));
+    if (read.kind === "unusable") throw new Error(read.message);
+    return read;
+  };
+  const key = keyOf(robot);
+  const repository = await openRepository({
+    ...{ repo: folder, branch: "main", stateBranch: "fleet/state", engine: "program", token: null },
+    cacheFolder: join(root, "cache"),
+    ...(signed ? { sign: key.sign } : {}),
+  });
+  const clock = handClock();
+  const ports: Ports = { repository, fleet: fleetOf(clock), clock, verifier, entropy: systemEntropy };
+  const trust = trustText({ ann, bob, robot: signed ? robot : null }, { guarded });
+  const anchor = digestOfText(trust);
+  const ownSeal: Seal = { fingerprint: key.fingerprint, accepted: null };
+  const head = (branch = state): Commit => git("rev-parse", branch) as Commit;
+  const onePass = (seal: Seal | null = signed ? ownSeal : null, memory = freshMemory()) =>
+    pass(ports, { ...once, trustAnchor: anchor, ...(seal === null ? {} : { seal }) }, memory, true);
+  const hub: AuditedHub = {
+    ...{ workshop, ann, bob, robot, key, keyOf, clock, ports, anchor, head },
+    push(signer, files) {
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        if (text === null) rmSync(join(folder, path));
+        else writeFileSync(join(folder, path), text);
+      }
+      git("add", "--all");
+      if (signer === null) git("commit", "-q", "--allow-empty", "-m", "unsigned");
+      else workshop.commit(signer, "signed");
+      return head("HEAD");
+    },
+    onePass,
+    async settle(memory = freshMemory()) {
+      for (let count = 0; count < 12; count++) {
+        const result = await onePass(signed ? ownSeal : null, memory);
+        if (result.kind !== "passed") throw new Error(JSON.stringify(result));
+        await clock.advance(seconds(7));
+        if (result.committed === null && result.receipts.length === 0) return;
+      }
+    },
+    async answer(principal, decision = "Approve") {
+      const { ledger } = await readState(repository, head());
+      const gate = ledger.runs.get("first" as RunKey)?.stages[0]?.before;
+      if (gate == null) throw new Error("nothing is asked for");
+      return answerFile(`first-${principal}-${decision.toLowerCase()}`, { digest: gate.digest, decision, principal });
+    },
+    async answerChange(principal) {
+      const { ledger } = await readState(repository, head());
+      const request = ledger.placements.get("web" as PlacementKey)?.change?.request;
+      if (request == null) throw new Error("nothing is asked for");
+      return answerFile(`web-${principal}`, { digest: request.digest, decision: "Approve", principal });
+    },
+    nextTrust(signer) {
+      const text = trustText({ ann, bob, robot: signed ? robot : null }, { version: 2, previous: anchor, guarded });
+      if (signer === null) return { "trust/root.yaml": text };
+      const args = ["-q", "-Y", "sign", "-n", "flotilla-trust-v1", "-f", signer.key];
+      const armored = workshop.run("ssh-keygen", args, text).toString("utf8");
+      return { "trust/root.yaml": text, "trust/sigs/2.ann.sig": armored };
+    },
+    stateFile: (path, at = state) => workshop.run("git", ["show", `${at}:${path}`]).toString("utf8"),
+    forge: (how) => forged(hub, how),
+    verify: (more = {}) => auditState(ports, { full: true, anchor, ...more }),
+    async close() {
+      await repository.close();
+      workshop.close();
+    },
+  };
+  hub.push(ann, { ...files });
+  hub.push(ann, { "trust/root.yaml": trust });
+  return hub;
+}
+
+function answerFile(
+  name: string,
+  { digest, decision, principal }: { readonly digest: string; readonly decision: string; readonly principal: string },
+): Readonly<Record<string, string>> {
+  const spec = `{requestDigest: ${digest}, decision: ${decision}, principal: ${principal}}`;
+  return { [`approvals/${name}.yaml`]: `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nspec: ${spec}\n` };
+}
+
+function fleetOf(clock: HandClock): Ports["fleet"] {
+  const member = new Member("m1");
+  return {
+    observe: async () => member.observe(),
+    act: async (_, actions) => {
+      const interrupted = member.act(actions, clock.now());
+      return { cluster: actions.cluster, created: 1, configured: 0, deleted: 0, released: 0, failed: 0, interrupted };
+    },
+    clockOffsets: () => [],
+    close: async () => {},
+  };
+}
+
+function forged(
+  { workshop, stateFile, head }: AuditedHub,
+  { like, on = like === undefined ? state : `${like}~1`, files: changed = {}, step = 1, signer = null }: Forgery,
+): Commit {
+  const { git, run } = workshop;
+  const taken = like === undefined ? [] : git("diff", "--name-only", "--diff-filter=d", on, like).split("\n");
+  const base = head(on);
+  const sequence = Number(
+    /^ {2}?sequence: (\d+)$|^sequence: (\d+)$/m.exec(stateFile("ledger.yaml", base))?.slice(1).find(Boolean),
+  );
+  const next = sequence + step;
+  const all: Forgery["files"] = {
+    "ledger.yaml": (it) => it,
+    ...Object.fromEntries(taken.map((it) => [it, stateFile(it, like)])),
+    ...changed,
+  };
+  git("read-tree", "--index-output=.git/forged", base);
+  const index = ["-c", "core.hooksPath=/dev/null"];
+  for (const [path, change] of Object.entries(all)) {
+    const text = typeof change === "function" ? change(stateFile(path, base)) : change;
+    const final = path === "ledger.yaml" && text !== null ? text.replace(/sequence: \d+/, `sequence: ${next}`) : text;
+    withIndex(workshop, () => {
+      if (final === null) return git("update-index", "--force-remove", path);
+      const blob = run("git", [...index, "hash-object", "-w", "--stdin"], final)
+        .toString()
+        .trim();
+      return git("update-index", "--add", "--cacheinfo", `100644,${blob},${path}`);
+    });
+  }
+  const tree = withIndex(workshop, () => git("write-tree"));
+  const source = /sourceCommit: "?([0-9a-f]{40})/.exec(run("git", ["show", `${tree}:ledger.yaml`]).toString())?.[1];
+  const message = `Decide\n\nSource-Commit: ${source}\nLedger-Sequence: ${next}\nWriter: mallory\n`;
+  const plain = run("git", ["commit-tree", tree, "-p", base], message).toString().trim();
+  const commit = signer === null ? plain : resigned(workshop, plain, signer);
+  git("update-ref", state, commit);
+  return commit as Commit;
+}
+
+/** Runs git with the index in which something is forged; the one of the work tree is left alone. */
+function withIndex({ repository, run }: Workshop, work: () => string): string {
+  const [own, aside, mine] = ["index", "forged", "own"].map((it) => join(repository, ".git", it)) as [
+    string,
+    string,
+    string,
+  ];
+  run("cp", [own, mine]);
+  run("cp", [aside, own]);
+  const result = work();
+  run("cp", [own, aside]);
+  run("cp", [mine, own]);
+  return result;
+}
+
+export function resigned({ contentOf, run }: Workshop, commit: string, { sign }: SigningKey): string {
+  const raw = contentOf(commit);
+  const end = raw.indexOf("\n\n") + 1;
+  const header = `gpgsig ${sign(raw).trimEnd().replaceAll("\n", "\n ")}\n`;
+  const signed = Buffer.concat([raw.subarray(0, end), Buffer.from(header), raw.subarray(end)]);
+  return run("git", ["hash-object", "-t", "commit", "-w", "--stdin"], signed).toString().trim();
+}
+
+const publicKey = ({ key }: Signer): string => readFileSync(`${key}.pub`, "utf8").trim();
+
+interface TrustVersion {
+  readonly version?: number;
+  readonly previous?: string;
+  readonly guarded?: boolean;
+}
+
+/** A trust file: Ann may change it, Bob may approve, and the robot writes the record where it is listed. */
+export function trustText(
+  { ann, bob, robot }: { readonly ann: Signer; readonly bob: Signer; readonly robot: Signer | null },
+  { version = 1, previous = "", guarded = false }: TrustVersion = {},
+): string {
+  const machine = robot === null ? "" : `    robot: {human: false, keys: ["${publicKey(robot)}"]}\n`;
+  return `apiVersion: flotilla.dev/v1alpha1
+kind: Trust
+metadata: {name: root}
+spec:
+  version: ${version}
+${previous === "" ? "" : `  previous: ${previous}\n`}  expires: "2027-10-01T00:00:00Z"
+  threshold: 1
+  roots: [ann]
+  principals:
+    ann: {human: true, keys: ["${publicKey(ann)}"]}
+    bob: {human: true, keys: ["${publicKey(bob)}"]}
+${machine}  approvals:
+    - {placements: ["*"], stages: ["*"], principals: [ann, bob], minimum: 1, fourEyes: true, unsignedChanges: oneMore}
+${guarded ? "  protectedTargets:\n    - {clusters: [m1], namespaces: [web], principals: [bob], minimum: 1}\n" : ""}`;
+}
+
+const api = "placement.kubernetes-fleet.io/v1";
+
+const files: Readonly<Record<string, string>> = {
+  "clusters/m1.yaml": `apiVersion: cluster.kubernetes-fleet.io/v1
+kind: MemberCluster
+metadata: {name: m1, labels: {env: canary}}
+spec: {identity: {kind: ServiceAccount, name: member, namespace: fleet-system}}
+`,
+  "web/space.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n",
+  "web/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: web}\ndata: {value: one}\n",
+  "placements/web.yaml": `apiVersion: ${api}
+kind: ClusterResourcePlacement
+metadata: {name: web}
+spec:
+  resourceSelectors: [{group: "", version: v1, kind: Namespace, name: web}]
+  strategy: {type: External}
+`,
+  "strategies/rings.yaml": `apiVersion: ${api}
+kind: ClusterStagedUpdateStrategy
+metadata: {name: rings}
+spec:
+  stages:
+    - {name: canary, labelSelector: {matchLabels: {env: canary}}, beforeStageTasks: [{type: Approval}]}
+`,
+  "runs/first.yaml": `apiVersion: ${api}
+kind: ClusterStagedUpdateRun
+metadata: {name: first}
+spec: {placementName: web, stagedRolloutStrategyName: rings, state: Run}
+`,
+};
