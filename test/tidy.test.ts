@@ -51,6 +51,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "node:*",
   ],
   "shell/signature": ["core/model", "shell/reconcile/ports.ts", "npm:openpgp", "node:crypto", "node:buffer"],
+  "shell/forge": ["core/model", "shell/reconcile/ports.ts", "node:timers/promises"],
   "shell/host": ["core/model", "shell/reconcile/ports.ts", "node:*"],
   cmd: [
     "core/model",
@@ -61,6 +62,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "shell/reconcile",
     "shell/git",
     "shell/kube",
+    "shell/forge",
     "shell/host",
     "shell/signature",
     "npm:commander",

@@ -42,7 +42,7 @@ export async function deliver(
   terminal.out(`committed ${commit.slice(0, 10)} to ${branch}: ${oneLine(subject)}\n`);
   for (const { path } of files) terminal.out(`  ${oneLine(path)}\n`);
   if (remote !== null) terminal.out(`pushed ${branch} to ${remote}\n`);
-  for (const line of nextSteps(options, { branch, remote, page })) terminal.out(`${line}\n`);
+  for (const line of nextSteps(options, { branch, page })) terminal.out(`${line}\n`);
   return exitCodes.done;
 }
 
@@ -53,7 +53,6 @@ const deliveryOf = ({ push, pr, branch: base }: DeliveryOptions, slug: string): 
 
 interface Landed {
   readonly branch: string;
-  readonly remote: string | null;
   readonly page: string | null;
 }
 

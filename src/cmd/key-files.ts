@@ -40,7 +40,7 @@ export async function keyFiles({ key, openpgp }: KeyOptions): Promise<Reading> {
       const read = isSsh ? sshKeyOf(it) : openPgpKeyOf(it);
       if (read.kind === "unusable") return { kind: "declined", message: `${path} ${read.message}`, fix: read.fix };
     }
-    if (found.length === 0) return { kind: "declined", message: `${path} holds no key`, fix: "give an .pub file" };
+    if (found.length === 0) return { kind: "declined", message: `${path} holds no key`, fix: "give a .pub file" };
     (isSsh ? keys : certificates).push(...found);
   }
   return { kind: "keys", keys, openpgp: certificates };

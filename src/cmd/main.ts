@@ -2,7 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import type { DurationMs } from "../core/model/value.ts";
 import { addApprovals } from "./approval-commands.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { outputOption, withHub, withHubAndOutput, withSigningKey, withTrustAnchor } from "./options.ts";
+import { outputOption, withForge, withHub, withHubAndOutput, withSigningKey, withTrustAnchor } from "./options.ts";
 import { addRollouts } from "./rollout-commands.ts";
 import type { Terminal } from "./terminal.ts";
 import { addTrust } from "./trust-commands.ts";
@@ -80,7 +80,7 @@ function addActing(program: Command, terminal: Terminal, finish: Finish): void {
     .description("what the next reconcile would decide; contacts members only when --kubeconfig is given")
     .addOption(kubeconfigOption("contexts that lead to the members", "no member is asked"))
     .action(async (options) => finish(await (await import("./commands/plan.ts")).planCommand(options, terminal)));
-  withSigningKey(withTrustAnchor(withHubAndOutput(program.command("reconcile")), environment), environment)
+  withForge(withSigningKey(withTrustAnchor(withHubAndOutput(program.command("reconcile")), environment), environment))
     .description("passes until everything that can be done now is done; with --watch, for ever")
     .addOption(kubeconfigOption("contexts that lead to the members", "KUBECONFIG or ~/.kube/config"))
     .option("--watch", "keep reconciling: a daemon")

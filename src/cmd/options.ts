@@ -67,7 +67,14 @@ export const withSigningKey = (command: Command, environment: Readonly<Record<st
         "--accept-state <commit>",
         "with a signing key: take the state branch as it stands at this commit, whoever wrote it",
       ).argParser(commitOf),
-    );
+    )
+    .hook("preAction", (it) => {
+      const { acceptState, signingKey } = it.opts();
+      if (acceptState !== undefined && signingKey === null)
+        it.error(
+          "error: --accept-state goes with --signing-key: without one nobody looks at who wrote the state branch",
+        );
+    });
 
 const signingVariable = "FLOTILLA_SIGNING_KEY";
 
@@ -75,6 +82,15 @@ function commitOf(text: string): Commit {
   if (!/^[0-9a-f]{40}$/.test(text)) throw new InvalidArgumentError("expected a full commit id: 40 hexadecimal digits");
   return text as Commit;
 }
+
+/** The option of the command that counts approvals: where their reviews are looked up. */
+export const withForge = (command: Command): Command =>
+  command.addOption(
+    new Option(
+      "--forge <url>",
+      "the repository's page on its forge: reviews there count where trust/root.yaml says so",
+    ).default(null, "the hub's own page on github.com, if it is there"),
+  );
 
 /** How a result is told: to people, or to programs. */
 export const outputOption = (formats: readonly string[] = ["text", "json", "yaml"]): Option =>

@@ -20,10 +20,12 @@ export async function openSigningKey(path: string | null, { err }: Pick<Terminal
     err(`error: the signing key ${path} cannot be read\n  name a file with an Ed25519 private key, or leave it out\n`);
     return "declined";
   }
+  const key = signingKey(text);
+  if (key.kind !== "key") {
+    err(`error: the signing key ${path} ${key.message}\n  ${key.fix}\n`);
+    return "declined";
+  }
   const isOpen = process.platform !== "win32" && (file.mode & 0o077) !== 0;
   if (isOpen) err(`warning: others may read the signing key ${path}; run chmod 600 ${path}\n`);
-  const key = signingKey(text);
-  if (key.kind === "key") return key;
-  err(`error: the signing key ${path} ${key.message}\n  ${key.fix}\n`);
-  return "declined";
+  return key;
 }

@@ -3,6 +3,10 @@ import type { Digest } from "../core/model/value.ts";
 import type { NextTrust } from "../core/trust/trust-chain.ts";
 import type { HubOptions } from "./wire.ts";
 
+/** How the version in force comes back where it was lost: the state branch has it word for word. */
+export const restoreFix = ({ stateBranch }: Pick<HubOptions, "stateBranch">): string =>
+  `restore it and commit it alone: git checkout origin/${stateBranch} -- ${trustPath}`;
+
 /** What is left to do for a version that the operator vouches for, out of band, by its digest. */
 export const anchorLines = (version: number, digest: Digest): readonly string[] => [
   `version ${version} of ${trustPath} has the SHA-256 ${digest}`,

@@ -2,8 +2,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { SignatureFact } from "../core/model/signature.ts";
 import type { DurationMs, Instant } from "../core/model/value.ts";
+import { type ForgeAddress, forgeAddressOf, gitHubOf } from "../shell/forge/address.ts";
+import { openForge } from "../shell/forge/forge.ts";
 import { identityAt, openAuthor, pastTexts, signingKeyAt } from "../shell/git/author.ts";
-import { localGitDir, openRepository } from "../shell/git/open.ts";
+import { fetchedBranch, localGitDir, openRepository } from "../shell/git/open.ts";
 import { originOf } from "../shell/git/origin.ts";
 import { watchRepository } from "../shell/git/watch.ts";
 import { systemClock } from "../shell/host/clock.ts";
@@ -13,6 +15,7 @@ import type { Author, Fleet, Ports, Repository } from "../shell/reconcile/ports.
 import { signingKeyOf } from "../shell/signature/ssh-sign.ts";
 import { verifier } from "../shell/signature/verifier.ts";
 import { detachedSignature } from "../shell/signature/verify.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Options that every command which reads the hub has. */
 export interface HubOptions {
@@ -23,8 +26,12 @@ export interface HubOptions {
   readonly git: "auto" | "iso" | "program";
   /** Where mirrors of remote repositories are kept; null: the user's cache folder. */
   readonly cache: string | null;
+  /** The page of the repository on its forge, where reviews are looked up; null: GitHub, for a hub there; absent: nowhere. */
+  readonly forge?: string | null;
   /** Signs what is committed to the state branch; absent: nobody does. */
   readonly sign?: (payload: Uint8Array) => string;
+  /** In a clone, a branch that it does not have is the one last fetched from `origin`; see {@link forReading}. */
+  readonly tracked?: boolean;
 }
 
 /** Options of the commands that contact members. */
@@ -48,6 +55,7 @@ export async function openPorts(hub: HubOptions, fleet: FleetOptions | null, env
       fleet: fleet === null ? noFleet : await openFleet(fleet),
       clock: systemClock,
       verifier,
+      ...(await forgeOf(hub, environment)),
       entropy: systemEntropy,
     };
   } catch (error) {
@@ -56,9 +64,39 @@ export async function openPorts(hub: HubOptions, fleet: FleetOptions | null, env
   }
 }
 
+/** What is wrong with what `--forge` was given; null when nothing is. */
+export function forgeFlaw(at: string | null): string | null {
+  const address = at === null ? null : forgeAddressOf(at);
+  return typeof address === "string" ? address : null;
+}
+
+/** The forge on which reviews of the hub are looked up, where one is asked. */
+async function forgeOf(hub: HubOptions, environment: Environment): Promise<Pick<Ports, "forge">> {
+  const { forge: at, branch } = hub;
+  if (at === undefined) return {};
+  const repo = await repoOf(hub);
+  const address = at === null ? await gitHubAt(repo) : forgeAddressOf(at);
+  if (address === null || typeof address === "string") return {};
+  // What opens the hub is shown to nobody else.
+  const own = isAtHub(address, repo) ? environment["FLOTILLA_GIT_TOKEN"] : undefined;
+  const token = environment["FLOTILLA_FORGE_TOKEN"] || own || null;
+  return { forge: openForge({ address, branch, token }) };
+}
+
+/** Whether a forge is on the host that an http(s) hub is fetched from. */
+const isAtHub = ({ name }: ForgeAddress, repo: string): boolean =>
+  URL.canParse(repo) && new URL(repo).host === name.split("/")[0];
+
+/** A hub on GitHub, or a clone of one. */
+async function gitHubAt(repo: string): Promise<ForgeAddress | null> {
+  const isRemote = /^[\w+.-]+:\/\/|^[^/]+@[^/]+:/.test(repo);
+  const remote = isRemote ? repo : await originOf(repo);
+  return remote === null ? null : gitHubOf(remote);
+}
+
 /** Opens the hub alone, for commands that only read what is recorded. */
 export async function openHub(hub: HubOptions, environment: Environment): Promise<Repository> {
-  const { branch, stateBranch, git, cache, sign } = hub;
+  const { branch, stateBranch, git, cache, sign, tracked } = hub;
   return openRepository({
     repo: await repoOf(hub),
     branch,
@@ -67,7 +105,20 @@ export async function openHub(hub: HubOptions, environment: Environment): Promis
     cacheFolder: cache ?? join(environment["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "flotilla"),
     token: environment["FLOTILLA_GIT_TOKEN"] ?? null,
     ...(sign === undefined ? {} : { sign }),
+    ...(tracked === undefined ? {} : { tracked }),
   });
+}
+
+/**
+ * The hub of a command that writes nothing: of a clone that never checked out the state branch, git's own copy of it will
+ * do. That this one is as old as the last fetch is said.
+ */
+export async function forReading<T extends HubOptions>(hub: T, { err }: Pick<Terminal, "err">): Promise<T> {
+  const { stateBranch } = hub;
+  const fetched = hub.repo === null ? null : await fetchedBranch(hub.repo, stateBranch);
+  if (fetched === null) return hub;
+  err(`note: ${stateBranch} is read from ${fetched}, as of the last git fetch\n`);
+  return { ...hub, tracked: true };
 }
 
 /** A private key that signs commits of the state branch, or what is wrong with its file. */
@@ -85,6 +136,9 @@ export async function openRecord(hub: HubOptions, environment: Environment): Pro
   await here.close();
   return openHub({ ...hub, repo: origin }, environment);
 }
+
+/** Where the remote `origin` of a work tree is; null where it has none. */
+export const originHere = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => originOf(repo ?? ".");
 
 /** How git calls whoever runs us; null when it does not know. */
 export const ownIdentity = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => identityAt(repo ?? ".");

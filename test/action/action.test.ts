@@ -59,13 +59,13 @@ describeWhenFound("the Action", missing, () => {
 const witness = `
 import { readFileSync, statSync } from "node:fs";
 const arguments_ = process.argv.slice(2);
-const config = arguments_.find((it) => it.startsWith("--kubeconfig="))?.slice("--kubeconfig=".length);
-const mode = config?.startsWith("/") ? (statSync(config).mode & 0o777).toString(8) : "";
-const text = config?.startsWith("/") ? readFileSync(config, "utf8") : "";
-const shown = arguments_.map((it) => it.replace(/=.*flotilla-kubeconfig.*/, "=FILE"));
+const paths = arguments_.flatMap((it) => it.match(/^--(?:kubeconfig|signing-key)=(\\/.*)/)?.[1] ?? []);
+const kept = paths.map((it) => (statSync(it).mode & 0o777).toString(8) + " " + readFileSync(it, "utf8"));
+const shown = arguments_.map((it) => it.replace(/=.*\\/flotilla-(\\w+).*/, "=FILE of $1"));
+const secrets = Object.keys(process.env).filter((it) => /^INPUT_(KUBECONFIG_DATA|SIGNING_KEY)$/.test(it));
 const token = process.env.FLOTILLA_GIT_TOKEN ?? "none";
-console.log(JSON.stringify({ arguments: shown, mode, text, token: token.split("").reverse().join("") }));
-if (config?.startsWith("/")) console.log("file " + config);
+console.log(JSON.stringify({ arguments: shown, kept, secrets, token: token.split("").reverse().join("") }));
+for (const it of paths) console.log("file " + it);
 process.exitCode = 3;
 `;
 
@@ -87,9 +87,17 @@ describeWhenFound("the Action's command line", missing, () => {
         kubeconfig: "k",
         wait: "1m",
         "trust-anchor": "c0de",
+        "signing-key": "unused",
         ...token,
       },
-      reconcile: { command: "reconcile", "kubeconfig-data": "two\nlines\n", wait: "10m", ...token },
+      reconcile: {
+        command: "reconcile",
+        "kubeconfig-data": "two\nlines\n",
+        "signing-key": "a key\nof lines",
+        forge: "https://forge.example.com",
+        wait: "10m",
+        ...token,
+      },
       lines: { command: "validate", repo: "${{ github.event.pull_request.body }}" },
       unknown: { command: "demo" },
       both: { command: "plan", kubeconfig: "a", "kubeconfig-data": "b" },
@@ -112,20 +120,32 @@ describeWhenFound("the Action's command line", missing, () => {
 
   test("says what the inputs say, and no more", () => {
     expect(given()).toEqual([
-      { arguments: ["validate", "--", "."], mode: "", text: "", token: "enon" },
+      { arguments: ["validate", "--", "."], kept: [], secrets: [], token: "enon" },
       {
         arguments: ["plan", "--repo=a b", "--branch=--x", "--kubeconfig=k", "--trust-anchor=c0de"],
-        ...{ mode: "", text: "", token: "cba" },
+        ...{ kept: [], secrets: [], token: "cba" },
       },
-      { arguments: ["reconcile", "--kubeconfig=FILE", "--wait=10m"], mode: "600", text: "two\nlines\n", token: "cba" },
+      {
+        arguments: [
+          "reconcile",
+          "--kubeconfig=FILE of kubeconfig",
+          "--forge=https://forge.example.com",
+          "--signing-key=FILE of signing",
+          "--wait=10m",
+        ],
+        ...{ kept: ["600 two\nlines\n", "600 a key\nof lines"], secrets: [], token: "cba" },
+      },
     ]);
   });
 
-  test("ends as Flotilla ends, and leaves no kubeconfig behind", () => {
+  test("ends as Flotilla ends, and leaves no secret behind", () => {
     expect(output).toContain("reconcile ended with failure 3");
-    const [, file = ""] = /file (\/\S+)/.exec(output) ?? [];
-    expect(file).toContain("flotilla-kubeconfig");
-    expect(existsSync(file)).toBe(false);
+    const files = [...output.matchAll(/file (\/\S+)/g)].map(([, it = ""]) => it);
+    expect(files.map((it) => it.replace(/.*\/(.*)\..*/, "$1"))).toEqual([
+      "flotilla-kubeconfig",
+      "flotilla-signing-key",
+    ]);
+    expect(files.filter((it) => existsSync(it))).toEqual([]);
   });
 
   test.each([

@@ -9,6 +9,7 @@ import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";
 import { projectFolder } from "../end-to-end/bundle.ts";
 import { start } from "../end-to-end/program.ts";
+import type { ApprovalOutcome } from "./approval.ts";
 import type { BareOutcome } from "./bare.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { hotspotsOf } from "./profile.ts";
@@ -69,6 +70,16 @@ test("deciding can be measured alone", async () => {
     ["edit", 5],
     // Two of the five preferred cells are others now.
     ["policy", 2 * 3],
+  ]);
+}, 120_000);
+
+test("finding out who approved can be measured alone", async () => {
+  const { outcomes } = JSON.parse(await bench("--only", "approval", "--commits", "60", "--json")) as {
+    readonly outcomes: readonly ApprovalOutcome[];
+  };
+  expect(outcomes.map((it) => [it.format, it.commits, it.median > 0 && it.history > 0])).toEqual([
+    ["SSH", 60, true],
+    ["OpenPGP", 60, true],
   ]);
 }, 120_000);
 

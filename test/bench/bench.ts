@@ -1,7 +1,8 @@
 import { fork } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { makeScratch } from "../kubernetes/supervise.ts";
+import { makeScratch, type Scratch } from "../kubernetes/supervise.ts";
+import { measureApprovals } from "./approval.ts";
 import type { BareOrders, BareOutcome } from "./bare.ts";
 import { type Bench, runCases } from "./cases.ts";
 import { makeHub } from "./hub.ts";
@@ -9,7 +10,7 @@ import { embeddedMembers, givenMembers, type Members, noMembers, realMembers } f
 import { help, type Options, optionsOf } from "./options.ts";
 import type { Outcome } from "./outcome.ts";
 import { hotspotsOf, nameSources } from "./profile.ts";
-import { bareTable, headOf, hotspotTable, type Machine, machine, outcomeTables } from "./table.ts";
+import { approvalTable, bareTable, headOf, hotspotTable, type Machine, machine, outcomeTables } from "./table.ts";
 import { memberNames, type Size } from "./workload.ts";
 
 // Measures Flotilla with KubeFleet's published workload at any size (`DESIGN.md` §14).
@@ -24,6 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const here = machine();
   const scratch = await makeScratch();
+  if (options.only === "approval") return measureSigners(options, here, scratch).finally(() => scratch.stop());
   const members = await membersFor(options, scratch.path);
   try {
     const { only } = options;
@@ -93,6 +95,15 @@ async function measureAll(
       process.stdout.write(`${outcomeTables(outcomes)}\n\n${tip}\n`);
     }
   }
+}
+
+/** Who signed what: members, placements and picks have nothing to do with it. */
+async function measureSigners({ commits, json }: Options, here: Machine, { path }: Scratch): Promise<number> {
+  const say = (text: string): void => void process.stderr.write(`… ${text}\n`);
+  const outcomes = await measureApprovals(path, commits, say);
+  if (json) process.stdout.write(`${JSON.stringify({ machine: here, outcomes }, null, 2)}\n`);
+  else process.stdout.write(`${headOf(here)}\n\n${approvalTable(outcomes)}\n`);
+  return 0;
 }
 
 async function measurePart(

@@ -14,6 +14,8 @@ export interface Options {
   readonly json: boolean;
   readonly profile: string | null;
   readonly hurry: boolean;
+  /** Signed ones, for `approval`. */
+  readonly commits: number;
   readonly limitMs: number;
 }
 
@@ -28,6 +30,8 @@ export const help = `npm run bench -- [options]
                    plan: deciding alone, members and repository in memory
                    git: deciding and the real repository, members in memory
                    apply: deciding and real or embedded members, repository in memory
+                   approval: finding out who signed one approval, and 10,000 commits of a real repository
+  --commits N      how many, instead of 10,000
   --kubeconfig F   fresh clusters that run already, all contexts of F: Namespace and ConfigMap, PickAll; all of it stays there
   --real N         the same on N API servers that are started for it, each with an etcd
   --json           JSON instead of a table
@@ -50,6 +54,7 @@ export function optionsOf(argv: readonly string[]): Options | string {
       cases: text,
       kubeconfig: text,
       real: text,
+      commits: text,
       json: flag,
       profile: text,
       hurry: flag,
@@ -59,7 +64,10 @@ export function optionsOf(argv: readonly string[]): Options | string {
   });
   if (values.help === true) return help;
   const wrong: string[] = [];
-  const number = (name: "members" | "placements" | "picks" | "real" | "limit", otherwise: number): number => {
+  const number = (
+    name: "members" | "placements" | "picks" | "real" | "limit" | "commits",
+    otherwise: number,
+  ): number => {
     const value = Number(values[name] ?? otherwise);
     if (!Number.isInteger(value) || value < 1) wrong.push(`--${name} takes a number from 1 up`);
     return value;
@@ -80,6 +88,7 @@ export function optionsOf(argv: readonly string[]): Options | string {
     json: values.json === true,
     profile: values.profile ?? null,
     hurry: values.hurry === true,
+    commits: number("commits", 10_000),
     limitMs: number("limit", 1800) * 1000,
   };
   return wrong.length > 0 ? wrong.join("\n") : options;

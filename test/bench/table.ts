@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg } from "node:os";
+import type { ApprovalOutcome } from "./approval.ts";
 import type { BareOutcome } from "./bare.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Hotspot } from "./profile.ts";
@@ -84,6 +85,22 @@ export function bareTable(outcomes: readonly BareOutcome[]): string {
   ]);
   const head = ["case", "passes", "Σ observe", "Σ plan", "Σ check", "longest", "Σ act", "applies", "cpu s", "MB"];
   return `milliseconds of all passes together, and of the longest plan and check\n${aligned(head, rows)}`;
+}
+
+/** What signatures cost. */
+export function approvalTable(outcomes: readonly ApprovalOutcome[]): string {
+  const rows = outcomes.map((it) => [
+    it.format,
+    it.first.toFixed(2),
+    it.median.toFixed(2),
+    it.each.toFixed(2),
+    String(it.commits),
+    seconds(it.history),
+    seconds(it.cpu),
+    it.again.toFixed(2),
+  ]);
+  const head = ["keys", "first ms", "median ms", "cpu ms", "commits", "all of them s", "cpu s", "again ms"];
+  return `one approval from its bytes to the judgement, and a history until it is known who signed what\n${aligned(head, rows)}`;
 }
 
 /** The functions in which most time was spent, by themselves and with what they called. */

@@ -155,7 +155,8 @@ describe("approve", () => {
       ),
       "committed",
       "  approvals/r/canary-before.ada.yaml",
-      "that is enough: once flotilla has read it, stage canary may begin",
+      "origin does not have it yet: git push",
+      "that is enough: once flotilla has read it on main, stage canary may begin",
       "",
     ]);
     expect([changed(), isSigned(), git("log", "-1", "--format=%s")]).toEqual([
@@ -253,7 +254,7 @@ describe("approve", () => {
       ["approvals/web/change.ada.yaml"],
       "Approve the change of web",
     ]);
-    expect(out).toContain("still missing: 1 of 2 approvals for * / *; bob may approve\n");
+    expect(out).toContain("still missing: 1 of 2 approvals for what is protected: * on canary-*; bob may approve\n");
   });
 
   test("a dry run shows and prints, and writes nothing", async () => {
@@ -382,7 +383,7 @@ describe("reject", () => {
       decision: "Reject",
       comment: "not on a Saturday",
     });
-    expect(out).toContain("\nrun r ends once flotilla has read it; clusters keep what they have\n");
+    expect(out).toContain("\nrun r ends once flotilla has read it on main; clusters keep what they have\n");
   });
 
   test.each([

@@ -36,6 +36,8 @@ describe("a command line that is wrong", () => {
     [["reconcile", "--wait", "5"], /a duration such as 500ms/],
     [["reconcile", "--wait", "5s later"], /a duration such as 500ms/],
     [["reconcile", "--accept-rewrite", "main..other"], /two full commit ids/],
+    [["reconcile", "--forge", "http://git.example/team/fleet"], /--forge is refused: only https is spoken/],
+    [["reconcile", "--forge", "https://git.example/fleet"], /--forge is refused: it names no repository/],
     [["plan", "--trust-anchor", "c0de"], /'c0de' is invalid. expected a SHA-256: 64 hexadecimal digits/],
     [["plan", "--git", "svn"], /Allowed choices are auto, iso, program/],
     [["embedded", "--clusters", "a,B", "--kubeconfig", "FILE"], /"B" is no name for a cluster/],

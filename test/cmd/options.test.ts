@@ -1,18 +1,18 @@
 import { Command, CommanderError } from "commander";
 import { describe, expect, test } from "vitest";
-import { withTrustAnchor } from "../../src/cmd/options.ts";
+import { withSigningKey, withTrustAnchor } from "../../src/cmd/options.ts";
 
 const [one, other] = ["ab".repeat(32), "cd".repeat(32)];
 
 /** What a command is given, or what is complained about. */
-async function anchorOf(argv: readonly string[], variable?: string): Promise<unknown> {
+async function ran(command: Command, argv: readonly string[]): Promise<unknown> {
   const said: string[] = [];
   let given: unknown = "nothing ran";
-  const command = withTrustAnchor(new Command("plan"), { FLOTILLA_TRUST_ANCHOR: variable })
+  command
     .exitOverride()
     .configureOutput({ writeErr: (text) => void said.push(text) })
-    .action((options: { readonly trustAnchor: unknown }) => {
-      given = options.trustAnchor;
+    .action((options: unknown) => {
+      given = options;
     });
   try {
     await command.parseAsync(argv, { from: "user" });
@@ -22,6 +22,11 @@ async function anchorOf(argv: readonly string[], variable?: string): Promise<unk
     throw error;
   }
 }
+
+const anchorOf = async (argv: readonly string[], variable?: string): Promise<unknown> => {
+  const given = await ran(withTrustAnchor(new Command("plan"), { FLOTILLA_TRUST_ANCHOR: variable }), argv);
+  return typeof given === "string" ? given : (given as { readonly trustAnchor: unknown }).trustAnchor;
+};
 
 describe("the trust anchor", () => {
   test.each([
@@ -45,5 +50,22 @@ describe("the trust anchor", () => {
     ],
   ])("%s", async (_, argv, variable, expected) => {
     expect(await anchorOf(argv, variable)).toBe(expected);
+  });
+});
+
+describe("the state branch as it stands", () => {
+  const id = "a".repeat(40);
+  const given = (argv: readonly string[], variable?: string) =>
+    ran(withSigningKey(new Command("reconcile"), { FLOTILLA_SIGNING_KEY: variable }), argv);
+
+  test.each([
+    ["is accepted by whoever signs", ["--accept-state", id, "--signing-key", "k"], undefined, { signingKey: "k" }],
+    ["is accepted by whoever signs by the environment", ["--accept-state", id], "e", { signingKey: "e" }],
+  ])("%s", async (_, argv, variable, key) => {
+    expect(await given(argv, variable)).toEqual({ acceptState: id, ...key });
+  });
+
+  test("is nothing that anybody looks at without a key", async () => {
+    expect(await given(["--accept-state", id])).toMatch(/^error: --accept-state goes with --signing-key/);
   });
 });

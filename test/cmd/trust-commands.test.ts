@@ -1,16 +1,16 @@
 // The commands that write, sign and show the trust file, on real Git with real keys.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, execSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
-import { stateEdits } from "../../src/core/codec/state.ts";
 import { readTrust } from "../../src/core/codec/trust-file.ts";
 import { digestOfText } from "../../src/core/model/digest.ts";
 import { emptyLedger } from "../../src/core/model/ledger.ts";
 import type { Commit, Sequence } from "../../src/core/model/value.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
-import { gitIn, temporaryFolder } from "../shell/git/hub.ts";
+import { temporaryFolder } from "../shell/git/hub.ts";
+import { recordStateIn } from "./record-state.ts";
 
 const clones = clonesWith({ "members.yaml": "# none yet\n" });
 let place: Clone;
@@ -305,15 +305,7 @@ describe("with a version in force by the record", () => {
     const from = git("rev-parse", "HEAD") as Commit;
     const record = { trust: read, text, since: 7 as Sequence, from, first: from, by: ["ada"] };
     const ledger = { ...emptyLedger, fleet: "f", sequence: 7 as Sequence, hasTrust: true, trust: record };
-    const files = stateEdits(emptyLedger, ledger, { rowsOf: () => [], indexOf: () => "", selectedOf: () => [] });
-    const blob = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`;
-    const head = `commit refs/heads/fleet/state\ncommitter f <f@localhost> 1700000000 +0000\n${blob("state\n")}`;
-    const stream = files.flatMap((it) => (it.kind === "write" ? [`M 100644 inline ${it.path}\n${blob(it.text)}`] : []));
-    gitIn(
-      join(place.hub.folder, "hub.git"),
-      ["fast-import", "--quiet", "--force"],
-      `${head}deleteall\n${stream.join("")}`,
-    );
+    recordStateIn(place, ledger);
   }
 
   test("the next follows it, and nothing follows what is not in force yet", async () => {
@@ -345,6 +337,34 @@ describe("with a version in force by the record", () => {
     place.write("trust/root.yaml", root().replace("version: 1", `version: 2\n  previous: "${"0".repeat(64)}"`));
     git("commit", "--quiet", "-am", "by hand");
     expect(await of("sign")).toMatchObject({ code: 64, err: expect.stringContaining(digest) });
+  });
+
+  test("where its file is gone or broken, the way back is told, and none begins anew", async () => {
+    await of("init", "--name", "ada");
+    recordInForce();
+    git("fetch", "--quiet");
+    const restore = "git checkout origin/fleet/state -- trust/root.yaml";
+    place.write("trust/root.yaml", "nothing\n");
+    git("commit", "--quiet", "-am", "break it");
+    expect((await of("show")).out).toMatch(
+      /^trust\/root.yaml cannot be used, and every gate is closed: version 1 .*\n/,
+    );
+    expect((await of("show")).out).toContain(restore);
+    git("rm", "--quiet", "-r", "trust");
+    git("commit", "--quiet", "-m", "lose it");
+    const begun = await of("init", "--name", "ada");
+    expect([begun.code, begun.err]).toEqual([64, expect.stringContaining("version 1 of trust/root.yaml is in force")]);
+    expect(begun.err).toContain(restore);
+    const shown = await of("show");
+    expect([shown.code, shown.err]).toEqual([
+      64,
+      expect.stringContaining("every gate is closed: version 1 is in force"),
+    ]);
+    expect(shown.err).toContain(restore);
+    // As it says.
+    execSync(`${restore} 2>&1`, { cwd: place.path });
+    git("commit", "--quiet", "-m", "restore it");
+    expect((await of("show")).out).toContain("in force: this version");
   });
 });
 

@@ -1,11 +1,11 @@
 // Approvals as people give them: real Git, real keys, the program as its user runs it.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { memberAt } from "../../src/core/model/json.ts";
 import { gitIn } from "../shell/git/hub.ts";
 import { objectAt } from "./member.ts";
-import type { Run } from "./program.ts";
+import { flotilla, type Run } from "./program.ts";
 import { externalPlacement, type SmallStage, setSmallStage, updateRun, updateStrategy } from "./rollouts.ts";
 import { newSigner, type Signer } from "./signers.ts";
 import { configMap, file, memberCluster, namespace, openFleet } from "./small-fleet.ts";
@@ -203,6 +203,39 @@ describe("a stage that waits for a signature", () => {
     bob.git("push", "--quiet", "origin", "main");
     expect(await reconcile()).toMatchObject({ code: 0, err: "" });
     expect(await carried()).toBe("4 4");
+  }, 60_000);
+
+  test("T-15: what this machine believes of keys and time has no say", async () => {
+    push(ann, { ...version("5"), ...runFile("seventh") }, "Version 5");
+    expect(await reconcile()).toMatchObject({ code: 0, err: "" });
+    const mallory = newSigner("mallory-2", stage.hub, stage.folder);
+    // Here everything verifies: Bob's key is said to be hers, and the verifier always agrees.
+    const config = join(stage.folder, "poisoned.gitconfig");
+    const allowed = join(stage.folder, "allowed-signers");
+    writeFileSync(allowed, `bob ${readFileSync(mallory.publicKey, "utf8")}`);
+    writeFileSync(
+      config,
+      `[gpg]\n\tprogram = true\n[gpg "ssh"]\n\tprogram = true\n\tallowedSignersFile = ${allowed}\n`,
+    );
+    const environment = {
+      GIT_CONFIG_GLOBAL: config,
+      GNUPGHOME: stage.folder,
+      HOME: stage.folder,
+      TZ: "Pacific/Kiritimati",
+    };
+    const poisoned = (): Promise<Run> => {
+      const hub = ["--repo", stage.hub.repo, "--kubeconfig", stage.kubeconfig, "--trust-anchor", anchor];
+      return flotilla(["reconcile", ...hub, "--wait", "20s"], { cwd: stage.folder, environment });
+    };
+    const digest = digestOf("seventh");
+    const spec = { requestDigest: digest, decision: "Approve", principal: "bob", comment: "" };
+    const answer = { apiVersion: "flotilla.dev/v1alpha1", kind: "Approval", metadata: { name: "seventh" }, spec };
+    push(mallory, { "approvals/seventh/west-before.bob.yaml": file(answer) }, "Fine by me");
+    expect((await poisoned()).out).toMatch(/west-before\.bob\.yaml of bob does not count: FLT1202: /);
+    expect(await carried()).toBe("5 4");
+    done(await bob.run("approve", "seventh", "--push"));
+    expect(await poisoned()).toMatchObject({ code: 0, err: "" });
+    expect(await carried()).toBe("5 5");
   }, 60_000);
 
   test("all of it can be verified afterwards, from Git alone", async () => {

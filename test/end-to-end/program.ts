@@ -76,7 +76,14 @@ process.once("exit", () => {
 
 /** Nothing of the machine's own setup decides: no kubeconfig, no git settings, no annotations for a runner. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const foreign = ["KUBECONFIG", "GITHUB_ACTIONS", "FLOTILLA_GIT_TOKEN", "XDG_CACHE_HOME", "FORCE_COLOR"];
+  const foreign = [
+    "KUBECONFIG",
+    "GITHUB_ACTIONS",
+    "FLOTILLA_GIT_TOKEN",
+    "FLOTILLA_FORGE_TOKEN",
+    "XDG_CACHE_HOME",
+    "FORCE_COLOR",
+  ];
   const own = Object.entries(process.env).filter(([name]) => !foreign.includes(name));
   return { ...Object.fromEntries(own), GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", LC_ALL: "C" };
 }

@@ -89,7 +89,7 @@ describe("a member that", () => {
     expect(await stage.differences(before)).toEqual(changedOn(memberNames));
   });
 
-  test("became another cluster gets nothing written until somebody looks", async () => {
+  test("T-26: became another cluster gets nothing written until somebody looks", async () => {
     const before = await stage.contents();
     await stage.member(troubled).control({ reset: true });
     await stage.mutations();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { TestModule, TestProject, TestSuite } from "vitest/node";
 import { findAct } from "../action/act.ts";
+import { findGitea } from "../forge/gitea.ts";
 import { controlPlanePrograms, findPrograms } from "./assets.ts";
 import type {} from "./describe-kubernetes.ts";
 
@@ -13,6 +14,7 @@ export async function setup(project: TestProject): Promise<() => void> {
   if (process.env["FLOTILLA_TEST_KUBERNETES"] === "require") {
     await findPrograms(controlPlanePrograms);
     await findAct();
+    await findGitea();
   }
   return () => {
     const suites = project.vitest.state.getTestModules().flatMap(skippedSuites);

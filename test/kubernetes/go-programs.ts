@@ -17,6 +17,8 @@ export interface GoModule {
   readonly packages: Readonly<Record<string, string>>;
   /** Given to the linker besides `-s -w`. */
   readonly linkerFlags: readonly string[];
+  /** Build tags of programs that need a C compiler; absent: they need neither. */
+  readonly cgoTags?: readonly string[];
   /** Files that the programs need and that ship with their modules: text by file name. */
   readonly companions: () => Promise<Readonly<Record<string, string>>>;
 }
@@ -76,7 +78,10 @@ async function build(module: GoModule, folder: string, names: readonly string[])
     const flags = ["-s", "-w", ...module.linkerFlags].join(" ");
     for (const name of names) {
       const source = module.packages[name] ?? name;
-      await go(module.folder, ["build", "-trimpath", "-ldflags", flags, "-o", join(fresh, name), source]);
+      const { cgoTags } = module;
+      const tags = cgoTags === undefined ? [] : ["-tags", cgoTags.join(" ")];
+      const options = ["-trimpath", ...tags, "-ldflags", flags, "-o", join(fresh, name)];
+      await go(module.folder, ["build", ...options, source], cgoTags !== undefined);
     }
     // Whoever finds a program must find its companions too.
     const companionsFirst = (await readdir(fresh)).toSorted(
@@ -106,7 +111,9 @@ function failureFile(folder: string): string {
 async function fingerprint(module: GoModule): Promise<string> {
   const hash = createHash("sha256");
   for (const file of ["go.mod", "go.sum"]) hash.update(await readFile(join(module.folder, file)));
-  hash.update(JSON.stringify([process.platform, process.arch, module.packages, module.linkerFlags]));
+  const { packages, linkerFlags, cgoTags } = module;
+  const tags = cgoTags === undefined ? [] : [cgoTags];
+  hash.update(JSON.stringify([process.platform, process.arch, packages, linkerFlags, ...tags]));
   return hash.digest("hex").slice(0, 20);
 }
 
@@ -122,9 +129,9 @@ async function whyNoGo(folder: string): Promise<string | null> {
   );
 }
 
-/** Runs `go` in a module's folder, without cgo, and gives what it printed. */
-export async function go(folder: string, args: readonly string[]): Promise<string> {
-  const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "-buildvcs=false" };
+/** Runs `go` in a module's folder, without cgo unless it is wanted, and gives what it printed. */
+export async function go(folder: string, args: readonly string[], cgo = false): Promise<string> {
+  const env = { ...process.env, CGO_ENABLED: cgo ? "1" : "0", GOWORK: "off", GOFLAGS: "-buildvcs=false" };
   const { stdout } = await run("go", [...args], { cwd: folder, env, timeout: buildLimitMs, maxBuffer: 64 << 20 });
   return stdout;
 }

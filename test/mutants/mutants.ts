@@ -1,4 +1,5 @@
 import type { Mutant } from "./mutant.ts";
+import { trustMutants } from "./trust-mutants.ts";
 
 const storm = ["test/simulation.test.ts"];
 
@@ -278,4 +279,5 @@ export const mutants: readonly Mutant[] = [
     replace: "0",
     caughtBy: ["test/core/rollout/update-run-changes.test.ts"],
   },
+  ...trustMutants,
 ];

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { memberAt } from "../../src/core/model/json.ts";
 import type { Reason } from "../../src/core/model/plan.ts";
-import { finishRuns, helpRuns, runMayGoOn } from "./calm-runs.ts";
+import { answer, finishRuns, helpRuns, runMayGoOn } from "./calm-runs.ts";
 import { type Document, isExternal, namespacesOf, optionsOf } from "./document.ts";
 import { contentsFor, differences } from "./expected.ts";
 import { type Draft, ledgerAt } from "./people.ts";
@@ -80,6 +80,12 @@ async function mend(simulation: Simulation): Promise<void> {
   if (![...people.draft.values()].some(staysThere))
     people.write({ kind: "manifest", object: "Namespace spare", value: "0" });
   await simulation.step({ do: "push" });
+  const { electorate } = simulation;
+  const trusted = simulation.ledger()?.trust?.text ?? electorate.first?.text ?? null;
+  if (trusted !== null && electorate.textAt(simulation.hub.source) !== trusted) {
+    simulation.hit("trust file restored");
+    electorate.restore(trusted);
+  }
   await simulation.step({ do: "accept" });
 }
 
@@ -176,6 +182,7 @@ async function settle(simulation: Simulation): Promise<boolean> {
 
 /** Whether time alone may change something. */
 const isWaiting = (reason: Reason): boolean =>
+  reason.kind === "protected" ||
   ["awaitingHealth", "unhealthy", "heldBack", "applying", "applyFailed", "leaving"].includes(reason.kind) ||
   runMayGoOn(reason);
 
@@ -185,6 +192,10 @@ async function help(simulation: Simulation, reasons: readonly Reason[]): Promise
   if (reasons.some((it) => it.kind === "confirmationNeeded")) {
     await simulation.step({ do: "confirm" });
     await simulation.step({ do: "push" });
+    isHelped = true;
+  }
+  if (reasons.some((it) => it.kind === "protected" && it.digest !== null)) {
+    await answer(simulation);
     isHelped = true;
   }
   for (const it of reasons) {

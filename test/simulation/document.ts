@@ -22,6 +22,8 @@ export type Document =
   | { readonly kind: "guards"; readonly objects: number; readonly clusters: number }
   | { readonly kind: "confirmation"; readonly digest: string }
   | RolloutDocument
+  /** A file as it is: what is trusted, and the signatures under it. */
+  | { readonly kind: "plain"; readonly path: string; readonly text: string }
   /** A text that cannot be used; `of` is what it would have been. */
   | { readonly kind: "broken"; readonly path: string; readonly how: Breakage };
 
@@ -55,6 +57,7 @@ export function pathOf(document: Document): string {
     case "confirmation":
       return `approvals/deletions/${document.digest}.yaml`;
     case "broken":
+    case "plain":
       return document.path;
     case "placement":
     case "cluster":
@@ -66,13 +69,15 @@ export function pathOf(document: Document): string {
 }
 
 /** The document as a file. */
-export const textOf = (document: Document): string =>
-  document.kind === "broken" ? brokenText(document.path, document.how) : emitDocuments([objectOf(document)]);
+export function textOf(document: Document): string {
+  if (document.kind === "plain") return document.text;
+  return document.kind === "broken" ? brokenText(document.path, document.how) : emitDocuments([objectOf(document)]);
+}
 
 const fleetGroup = "placement.kubernetes-fleet.io/v1beta1";
 const clusterGroup = "cluster.kubernetes-fleet.io/v1beta1";
 
-function objectOf(document: Exclude<Document, { kind: "broken" }>): JsonObject {
+function objectOf(document: Exclude<Document, { kind: "broken" | "plain" }>): JsonObject {
   switch (document.kind) {
     case "manifest":
       return manifestOf(document.object, document.value);

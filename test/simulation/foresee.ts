@@ -18,7 +18,8 @@ export async function foresee(simulation: Simulation, memory: Memory = freshMemo
   const observer = new Reconciler("observer", calmly(simulation));
   const { time } = simulation;
   observer.attempt = new Attempt({ writer: "observer", words: usualWords, hold: "", time, hit: () => {} });
-  const settings = { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor: null } as const;
+  const trustAnchor = simulation.electorate.anchor;
+  const settings = { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;
   try {
     const { world } = await observe(observer.ports, settings, memory);
     return plan(world);

@@ -1,5 +1,6 @@
 import { random } from "../core/schedule/random.ts";
 import { RunAuthor } from "./generate-runs.ts";
+import { TrustAuthor } from "./generate-trust.ts";
 import type { PassWords, Step } from "./step.ts";
 
 /** The objects of every world. */
@@ -32,6 +33,8 @@ class Author {
   readonly #types: Readonly<Record<string, "PickAll" | "PickN" | "PickFixed">>;
   /** Null in worlds without staged runs. */
   readonly #runs: RunAuthor | null;
+  /** Null in worlds in which nobody signs. */
+  readonly #trust: TrustAuthor | null;
   #value = 0;
   #isHeld = false;
 
@@ -43,6 +46,7 @@ class Author {
     this.#members = ["m1", ...Array.from({ length: count - 1 }, (_, at) => `m${at + 2}`)];
     const external = dice.pick([["web"], ["web"], ["web", "shop"]] as const);
     this.#runs = this.#chance(33) ? new RunAuthor(dice, this.#members, external) : null;
+    this.#trust = this.#chance(33) ? new TrustAuthor(dice, this.#members) : null;
   }
 
   write(): readonly Step[] {
@@ -53,7 +57,7 @@ class Author {
   }
 
   #add(...steps: readonly Step[]): void {
-    this.#steps.push(...steps);
+    this.#steps.push(...steps.map((it) => this.#trust?.signed(it) ?? it));
   }
 
   #chance(percent: number): boolean {
@@ -71,6 +75,7 @@ class Author {
     if (this.#chance(80)) this.#place("shop");
     if (this.#runs !== null || this.#chance(50)) this.#guards();
     if (this.#runs !== null) this.#add(...this.#runs.found());
+    if (this.#trust !== null) this.#add(this.#trust.found());
     this.#add({ do: "push" });
     for (let at = this.#dice.below(4); at > 0; at--) this.#add(this.#pass("a", true));
   }
@@ -106,6 +111,7 @@ class Author {
     if (this.#chance(5)) this.#falter();
     if (this.#chance(45)) this.#edit();
     this.#roll();
+    this.#approve();
     for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
     if (this.#chance(50)) this.#add({ do: "wait", ms: this.#dice.pick([500, 7_000, 61_000, 400_000]) });
     if (this.#chance(8)) this.#add({ do: "restart", by: "a" });
@@ -122,6 +128,15 @@ class Author {
     }
     if (this.#chance(45)) this.#add(runs.edit(), ...(this.#chance(30) ? [runs.edit()] : []), { do: "push" });
     if (this.#chance(30)) this.#add(this.#pass("a", true), { do: "answer", how: "Approve" }, { do: "push" });
+  }
+
+  /** Who may approve changes, and people approve what is asked for in between, where anybody signs. */
+  #approve(): void {
+    const trust = this.#trust;
+    if (trust === null) return;
+    if (this.#chance(15)) this.#add(...trust.change());
+    if (this.#chance(15)) this.#add(this.#pass("a", true), trust.restore());
+    if (this.#chance(65)) this.#add(this.#pass("a", true), this.#pass("a", true), ...trust.votes());
   }
 
   /** A placement goes, with the trouble where its objects do. */
@@ -308,7 +323,7 @@ class Author {
     const { pick, below } = this.#dice;
     if (this.#chance(60)) return "";
     const one = (): string => {
-      const kind = pick(["heads", "files", "blobs", "descends", "commit", "commit", ...memberKinds]);
+      const kind = pick(["heads", "files", "blobs", "descends", "history", "commit", "commit", ...memberKinds]);
       const fault =
         kind === "commit" ? pick(["hook", "lost", "refused"]) : hubKinds.has(kind) ? "refused" : pick(memberFaults);
       return `${fault} ${kind} ${1 + below(pick([1, 2, 6]))}`;
@@ -317,7 +332,7 @@ class Author {
   }
 }
 
-const hubKinds = new Set(["heads", "files", "blobs", "descends"]);
+const hubKinds = new Set(["heads", "files", "blobs", "descends", "history"]);
 const memberKinds = [
   "read",
   "list",

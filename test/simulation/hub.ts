@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { BlobId, Commit, Instant } from "../../src/core/model/value.ts";
 import { compareText } from "../../src/core/model/value.ts";
 import type { Edit, HistoricCommit, Proposal } from "../../src/shell/reconcile/ports.ts";
+import { signedBy } from "./signing.ts";
 
 /** Path → blob. Never changed in place. */
 export type Tree = ReadonlyMap<string, BlobId>;
@@ -12,6 +13,8 @@ export interface HubCommit {
   readonly parent: Commit | null;
   readonly tree: Tree;
   readonly message: string;
+  /** Whose key signed it; null: nobody's. */
+  readonly signer: string | null;
 }
 
 /** What becomes of a push onto the state branch. */
@@ -52,9 +55,9 @@ export class Hub {
   }
 
   /** People push: the source branch moves to a new commit on `parent`. */
-  pushSource(files: ReadonlyMap<string, string>, parent: Commit | null): Commit {
+  pushSource(files: ReadonlyMap<string, string>, parent: Commit | null, signer: string | null = null): Commit {
     const tree = new Map([...files].map(([path, text]) => [path, this.#write(text)]));
-    this.source = this.#record(parent, tree, `people ${this.#commits.size}`);
+    this.source = this.#record(parent, tree, { message: `people ${this.#commits.size}`, at: null, signer });
     return this.source;
   }
 
@@ -64,7 +67,7 @@ export class Hub {
     const tree = new Map(this.treeAt(parent));
     for (const it of edits) this.#edit(tree, it);
     const sorted = new Map([...tree].sort(([a], [b]) => compareText(a, b)));
-    this.state = this.#record(parent, sorted, message, at);
+    this.state = this.#record(parent, sorted, { message, at, signer: null });
     this.history.push(this.state);
     return { kind: "committed", commit: this.state };
   }
@@ -74,7 +77,7 @@ export class Hub {
     return false;
   }
 
-  /** What `head` has beyond `base`, parents first; null when that is more than `limit`. Nobody signed anything. */
+  /** What `head` has beyond `base`, parents first; null when that is more than `limit`. */
   historyOf(head: Commit, base: Commit | null, limit: number): readonly HistoricCommit[] | null {
     const known = new Set(base === null ? [] : this.descends(head, base) ? [base] : this.#chain(base));
     const found = this.#chain(head, known);
@@ -87,10 +90,12 @@ export class Hub {
     return chain;
   }
 
-  #historic({ id, parent, tree, message }: HubCommit): HistoricCommit {
+  #historic({ id, parent, tree, message, signer }: HubCommit): HistoricCommit {
     const before = this.treeAt(parent);
     const paths = [...new Set([...before.keys(), ...tree.keys()])].filter((it) => before.get(it) !== tree.get(it));
-    const lines = [`tree ${"0".repeat(40)}`, ...(parent === null ? [] : [`parent ${parent}`]), ...people, "", message];
+    const signed = signer === null ? [] : [signedBy(signer)];
+    const above = [`tree ${"0".repeat(40)}`, ...(parent === null ? [] : [`parent ${parent}`]), ...people, ...signed];
+    const lines = [...above, "", message];
     return {
       commit: id,
       raw: encoder.encode(lines.join("\n")),
@@ -122,9 +127,13 @@ export class Hub {
     return id;
   }
 
-  #record(parent: Commit | null, tree: Tree, message: string, at: Instant | null = null): Commit {
-    const id = sha1(JSON.stringify([parent, [...tree], message, at])) as Commit;
-    this.#commits.set(id, { id, parent, tree, message });
+  #record(
+    parent: Commit | null,
+    tree: Tree,
+    { message, at, signer }: { readonly message: string; readonly at: Instant | null; readonly signer: string | null },
+  ): Commit {
+    const id = sha1(JSON.stringify([parent, [...tree], message, at, ...(signer === null ? [] : [signer])])) as Commit;
+    this.#commits.set(id, { id, parent, tree, message, signer });
     return id;
   }
 }

@@ -17,6 +17,7 @@ import { historyRules } from "./rules-history.ts";
 import { memberRules } from "./rules-members.ts";
 import { rollingRules } from "./rules-rolling.ts";
 import { runRules } from "./rules-runs.ts";
+import { trustDeedRules, trustPageRules } from "./rules-trust.ts";
 import { writeRules } from "./rules-writes.ts";
 import {
   type Claim,
@@ -169,7 +170,7 @@ export class Judge {
         stateCommit,
         isStale: request.late !== null || (facts.claimed.get(request.member) ?? 0) < facts.resumed,
       };
-      for (const [rule, judge] of [...deletionRules, ...writeRules, ...approvedRules])
+      for (const [rule, judge] of [...deletionRules, ...writeRules, ...approvedRules, ...trustDeedRules])
         this.#hear(rule, judge(deed, this));
       this.#remember(deed);
       this.#lookAt(site);
@@ -192,7 +193,7 @@ export class Judge {
       const said = this.simulation.people.at(after.sourceCommit as Commit);
       for (const it of strikes(before, after, said)) this.simulation.hit(it);
       for (const it of strikesOnRuns(hub, commit, after)) this.simulation.hit(it);
-      for (const [rule, judge] of [...historyRules, ...rollingRules, ...runRules, ...evictionRules])
+      for (const [rule, judge] of [...historyRules, ...rollingRules, ...runRules, ...evictionRules, ...trustPageRules])
         this.#hear(rule, judge({ facts, commit, before, after }, this));
     }
   }

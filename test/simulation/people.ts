@@ -4,7 +4,7 @@ import type { Commit } from "../../src/core/model/value.ts";
 import { type Document, pathOf, textOf } from "./document.ts";
 import type { Hub } from "./hub.ts";
 import type { Decision } from "./rollout-document.ts";
-import { requestsAt } from "./seen-runs.ts";
+import { requestsAt, type SeenRequest } from "./seen-runs.ts";
 import type { Step } from "./step.ts";
 
 /** What a commit of the source branch says, by path. */
@@ -47,8 +47,28 @@ export class People {
     return true;
   }
 
-  push(): Commit {
-    return this.#push(this.#draft, this.#hub.source ?? this.pushed.at(-1) ?? null);
+  push(signer: string | null = null): Commit {
+    return this.#push(this.#draft, this.#hub.source ?? this.pushed.at(-1) ?? null, signer);
+  }
+
+  /**
+   * Pushes a commit that writes and erases a few files and does nothing else; the working copy follows. Gives what was
+   * brought; null where there is nothing to commit on.
+   */
+  commitAlone(
+    documents: readonly Document[],
+    erased: readonly string[],
+    signer: string | null,
+  ): { readonly path: string; readonly commit: Commit } | null {
+    const head = this.#hub.source;
+    if (head === null) return null;
+    const next = new Map(this.at(head));
+    for (const draft of [next, this.#draft]) {
+      for (const it of documents) draft.set(pathOf(it), it);
+      for (const it of erased) draft.delete(it);
+    }
+    const [first] = documents;
+    return { path: first === undefined ? "" : pathOf(first), commit: this.#push(next, head, signer) };
   }
 
   /** Pushes a commit without any file; the working copy stays as it is. */
@@ -56,9 +76,9 @@ export class People {
     return this.#push(new Map(), this.#hub.source);
   }
 
-  #push(draft: Draft, parent: Commit | null): Commit {
+  #push(draft: Draft, parent: Commit | null, signer: string | null = null): Commit {
     const files = new Map([...draft].map(([path, it]) => [path, textOf(it)]));
-    const commit = this.#hub.pushSource(files, parent);
+    const commit = this.#hub.pushSource(files, parent, signer);
     this.pushed.push(commit);
     this.#drafts.set(commit, new Map(draft));
     return commit;
@@ -77,6 +97,12 @@ export class People {
     const waiting = ledger.deletions.held.filter((it) => !it.confirmed);
     for (const { digest } of waiting) this.write({ kind: "confirmation", digest });
     return waiting.length;
+  }
+
+  /** Approval requests that nobody has approved, as the record shows them; changes are not rejected here. */
+  openRequests(decision: Decision): readonly SeenRequest[] {
+    const open = requestsAt(this.#hub, this.#hub.state).filter((it) => !it.isApproved);
+    return decision === "Approve" ? open : open.filter((it) => !it.name.endsWith("-change"));
   }
 
   /** Answers every approval request of the record that nobody has approved. Gives how many. */

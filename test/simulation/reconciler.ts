@@ -7,10 +7,10 @@ import { Lost } from "../../src/shell/kube/lost.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { freshMemory } from "../../src/shell/reconcile/memory.ts";
 import type { Clock, Ports, Repository } from "../../src/shell/reconcile/ports.ts";
-import { unsigned } from "../unsigned.ts";
 import type { Attempt, Fault as Mishap } from "./attempt.ts";
 import { type Call, type CallKind, type Request, requestOf } from "./call.ts";
 import type { Hub } from "./hub.ts";
+import { sha256, simulatedVerifier } from "./signing.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** What a reconciler is in touch with. */
@@ -65,7 +65,9 @@ export class Reconciler {
       },
     };
     const fleet = fleetOver(kubeconfig, { clock, network: this.#network() });
-    this.ports = { repository: this.#repository(), fleet, clock, ...unsigned };
+    // Nobody knows it before the world is as it is, and the same world gives the same.
+    const entropy = (): string => sha256(`${around.time.now} ${around.hub.state}`);
+    this.ports = { repository: this.#repository(), fleet, clock, verifier: simulatedVerifier, entropy };
   }
 
   #sleep(ms: number, signal: AbortSignal | null = null): Promise<void> {

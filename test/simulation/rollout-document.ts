@@ -17,10 +17,18 @@ export type RolloutDocument =
       readonly state: RunState;
     }
   /** One answer to the request with a digest. */
-  | { readonly kind: "approval"; readonly digest: string; readonly decision: Decision }
+  | { readonly kind: "approval"; readonly digest: string; readonly decision: Decision; readonly by?: Voter }
   | { readonly kind: "eviction"; readonly name: string; readonly placement: string; readonly cluster: string }
   /** Of the placement of that name: `maxUnavailable=1`, `minAvailable=50%`. */
   | { readonly kind: "budget"; readonly name: string; readonly bound: string };
+
+/** Who answers where answers are signed; every file of his has a number. */
+export interface Voter {
+  readonly principal: string;
+  readonly serial: number;
+  /** Inside of the file; null: the commit says who wrote it. */
+  readonly signature: string | null;
+}
 
 export type RunState = "Initialize" | "Run" | "Stop";
 export type Decision = "Approve" | "Reject";
@@ -33,6 +41,8 @@ export function rolloutPath(document: RolloutDocument): string {
     case "strategy":
       return `strategies/${document.name}.yaml`;
     case "approval":
+      if (document.by !== undefined)
+        return `approvals/${document.by.principal}-${document.by.serial}-${document.digest.slice(0, 8)}.yaml`;
       return `approvals/${document.digest.slice(0, 16)}-${document.decision.toLowerCase()}.yaml`;
     default:
       return `${document.kind}s/${document.name}.yaml`;
@@ -57,8 +67,9 @@ export function rolloutObject(document: RolloutDocument): JsonObject {
       return of("ClusterStagedUpdateRun", spec);
     }
     case "approval": {
-      const { digest, decision } = document;
-      const spec = { requestDigest: digest, decision, principal: "ann@example.com" };
+      const { digest, decision, by } = document;
+      const signed = by?.signature == null ? {} : { signature: by.signature };
+      const spec = { requestDigest: digest, decision, principal: by?.principal ?? "ann@example.com", ...signed };
       return { apiVersion: "flotilla.dev/v1alpha1", kind: "Approval", spec };
     }
     case "eviction":

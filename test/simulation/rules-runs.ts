@@ -68,9 +68,11 @@ function* isAnswered(
   when: "before" | "after",
   { stage, at, turn }: { readonly stage: SeenStage; readonly at: number; readonly turn: Turn },
   { after }: Page,
-  { simulation: { people } }: Judge,
+  { simulation: { people, electorate } }: Judge,
 ): Generator<string> {
   const gate = stage[when];
+  // Where people sign, their signatures are counted elsewhere.
+  if (electorate.anchor !== null) return;
   if (gate?.isApproved !== true || turn.old?.stages[at]?.[when]?.isApproved === true) return;
   const said = [...people.at(after.sourceCommit as Commit).values()];
   const answers = said.flatMap((it) => (it.kind === "approval" && it.digest === gate.digest ? [it.decision] : []));

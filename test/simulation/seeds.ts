@@ -4,6 +4,7 @@ import { shrink } from "./shrink.ts";
 import type { Violation } from "./simulation.ts";
 import { type Step, scriptOf } from "./step.ts";
 import { rolloutKinds } from "./strikes-runs.ts";
+import { trustKinds } from "./strikes-trust.ts";
 
 /** A seed whose world broke a promise, and how to see it. */
 export interface Finding {
@@ -43,7 +44,7 @@ async function findingOf(seed: number, violation: Violation, steps: readonly Ste
 
 /** Kinds of faults that a storm has to meet: one that strikes nobody proves nothing. */
 export const faultKinds: readonly string[] = [
-  ...["heads", "files", "blobs", "descends", "commit"].map((it) => `refused ${it}`),
+  ...["heads", "files", "blobs", "descends", "history", "commit"].map((it) => `refused ${it}`),
   "lost commit",
   "hook commit",
   "hub unreachable",
@@ -76,6 +77,7 @@ export const faultKinds: readonly string[] = [
   "process restarted",
   "intrusion",
   ...rolloutKinds,
+  ...trustKinds,
 ];
 
 /** Kinds of faults that no seed of a storm was hit by. */

@@ -59,6 +59,8 @@ export interface SeenRequest {
   readonly name: string;
   readonly digest: string;
   readonly isApproved: boolean;
+  /** What a change of what is protected is about; empty for gates. */
+  readonly clusters: readonly string[];
 }
 
 /** An eviction that was judged. */
@@ -100,6 +102,7 @@ export const requestsAt = (hub: Hub, commit: Commit | null): readonly SeenReques
         name: wordAt(request, "metadata", "name"),
         digest: wordAt(request, "metadata", "annotations", "flotilla.dev/request-digest"),
         isApproved: conditionIn(request["status"] ?? null, "Approved") !== null,
+        clusters: changedIn(wordAt(request, "metadata", "annotations", "flotilla.dev/clusters")),
       };
     }),
   );
@@ -120,6 +123,10 @@ export const evictionsAt = (hub: Hub, commit: Commit | null): readonly SeenEvict
       };
     }),
   );
+
+/** Names among what a change says of its clusters, whatever it says of them. */
+const changedIn = (written: string): readonly string[] =>
+  [...written.matchAll(/"(m\d+)"/g)].map(([, name = ""]) => name);
 
 const pathsAt = (hub: Hub, commit: Commit | null, pattern: RegExp): readonly string[] =>
   commit === null ? [] : [...hub.treeAt(commit).keys()].filter((it) => pattern.test(it));

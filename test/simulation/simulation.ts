@@ -1,4 +1,4 @@
-import type { Intent } from "../../src/core/model/intent.ts";
+import { getActiveResourcesInfo } from "node:process";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Instant } from "../../src/core/model/value.ts";
 import type { Outgoing } from "../../src/shell/kube/exchange.ts";
@@ -7,6 +7,7 @@ import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
 import type { Settings } from "../../src/shell/reconcile/settings.ts";
 import { Attempt } from "./attempt.ts";
 import { type Call, effects, type Request } from "./call.ts";
+import { Electorate } from "./electorate.ts";
 import { Hub } from "./hub.ts";
 import { Judge } from "./judge.ts";
 import { meddle } from "./meddle.ts";
@@ -16,6 +17,7 @@ import { Site } from "./site.ts";
 import { lineOf, type PassWords, type Step } from "./step.ts";
 import { strikesOn } from "./strikes.ts";
 import { type Line, tell } from "./transcript.ts";
+import { unusableIn } from "./unusable.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 /** How a pass came out. */
@@ -42,6 +44,7 @@ export class Simulation implements Surroundings {
   readonly time = new VirtualTime();
   readonly hub = new Hub();
   readonly people = new People(this.hub);
+  readonly electorate = new Electorate(this.people);
   readonly sites = new Map<string, Site>();
   readonly judge: Judge = new Judge(this);
   readonly violations: Violation[] = [];
@@ -176,6 +179,12 @@ export class Simulation implements Surroundings {
       case "answer":
         this.people.answer(step.how);
         break;
+      case "trust":
+        this.electorate.change(step.how, step.words);
+        break;
+      case "vote":
+        this.electorate.vote(step.who, step.how, step.way, this.people.openRequests(step.how));
+        break;
       default:
         this.#happenInSource(step);
         this.#happenOnMember(step);
@@ -192,7 +201,7 @@ export class Simulation implements Surroundings {
         people.revert(step.back);
         break;
       case "push":
-        people.push();
+        people.push(step.by ?? null);
         break;
       case "rewrite":
         people.rewrite(step.back);
@@ -266,7 +275,7 @@ export class Simulation implements Surroundings {
       members: "ask",
       patience: words.patience,
       acceptRewrite: this.#rewrite,
-      trustAnchor: null,
+      trustAnchor: this.electorate.anchor,
     } as const;
     const running = pass(process.ports, settings, process.memory, words.flush).then(
       (result): Outcome => ({ kind: "result", result }),
@@ -312,6 +321,8 @@ export class Simulation implements Surroundings {
       await new Promise((resolve) => setImmediate(resolve));
       const outcome = stops();
       if (outcome === null) {
+        // Long work gives others their turn, and takes no time.
+        if (getActiveResourcesInfo().includes("Immediate")) continue;
         if (!this.time.next()) throw new Error("a pass waits for what never comes");
         continue;
       }
@@ -329,21 +340,9 @@ export class Simulation implements Surroundings {
     if (outcome.kind !== "result") return;
     const { result } = outcome;
     if (result.kind === "unsound") this.complain("check", result.faults.join("; "));
-    if (result.kind === "passed") this.#mustBeUsable(result.intent);
+    if (result.kind === "passed")
+      for (const it of unusableIn(result.intent, this.people.at(result.intent.commit))) this.complain("world", it);
     this.judge.ended(attempt, result);
-  }
-
-  /** A world that asks for what is not understood tests nothing. */
-  #mustBeUsable({ problems, commit }: Intent): void {
-    const said = this.people.at(commit);
-    for (const { severity, code, path, message } of problems) {
-      const isRefused = path !== "." && (severity === "error" || code === "FLT1900");
-      const kind = said.get(path)?.kind;
-      // What a run or an eviction is about may be gone by now, and some states of a run lead nowhere: it says so.
-      const isMeant = code === "FLT1314" || (code === "FLT1315" && kind === "run");
-      if (isRefused && !isMeant && kind !== "broken")
-        this.complain("world", `${path} is meant to be usable: ${code} ${message}`);
-    }
   }
 
   deliver(request: Request, outgoing: Outgoing, attempt: Attempt): Delivered {

@@ -1,4 +1,5 @@
 import type { Breakage } from "./document.ts";
+import type { Ballot, TrustDeed } from "./electorate.ts";
 import type { Decision, RunState } from "./rollout-document.ts";
 
 /**
@@ -36,7 +37,12 @@ export type Step =
   | { readonly do: "confirm" }
   /** Takes the working copy back to what was pushed so many commits ago. */
   | { readonly do: "revert"; readonly back: number }
-  | { readonly do: "push" }
+  /** `by` signs the commit. */
+  | { readonly do: "push"; readonly by?: string }
+  /** Somebody founds, renews or breaks what is trusted: `min=2 four m1/web`. */
+  | { readonly do: "trust"; readonly how: TrustDeed; readonly words: string }
+  /** Somebody answers every approval request that is open, and pushes that alone; nobody rejects a change. */
+  | { readonly do: "vote"; readonly who: string; readonly how: Decision; readonly way: Ballot }
   /** Pushes by force, on top of what was pushed so many commits ago. */
   | { readonly do: "rewrite"; readonly back: number }
   /** The operator accepts the source branch as it stands, whatever it was before. */

@@ -3,6 +3,7 @@ import type { Document } from "./document.ts";
 import type { Draft } from "./people.ts";
 import type { Outcome } from "./simulation.ts";
 import { strikesOnWaits } from "./strikes-runs.ts";
+import { strikesOnTrust } from "./strikes-trust.ts";
 
 /** Names what a commit of the state branch shows to have struck: what people did, and how workloads fared. */
 export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Generator<string> {
@@ -37,6 +38,7 @@ export function* strikesOn(outcome: Outcome): Generator<string> {
   if (outcome.result.kind === "superseded") yield "superseded";
   if (outcome.result.kind !== "passed") return;
   yield* strikesOnWaits(outcome.result.plan.reasons);
+  yield* strikesOnTrust(outcome.result.plan.reasons);
   for (const it of outcome.result.plan.reasons) {
     if (it.kind === "confirmationNeeded") yield "deletions waited";
     if (it.kind === "sourceHeld") yield it.code === "SourceEmpty" ? "source emptied" : "source rewritten";

@@ -22,7 +22,7 @@ import type { ExitCode } from "../exit-code.ts";
 import { answerPath, answersPrefix, answerText, askName } from "../show/approval-text.ts";
 import { requestLines, ruleLines, verdictText } from "../show/request-text.ts";
 import type { Terminal } from "../terminal.ts";
-import { now, openWorkTree, signatureOn } from "../wire.ts";
+import { now, openWorkTree, originHere, signatureOn } from "../wire.ts";
 
 /** What `flotilla approve` and `flotilla reject` are given. */
 export interface AnswerOptions extends DeliveryOptions {
@@ -108,7 +108,7 @@ async function unsigned(answering: Answering, options: AnswerOptions, terminal: 
       terminal,
     );
   const code = await write(answering, fileOf(answering, options), { isSigned: false }, { options, terminal });
-  if (options.dryRun !== true) terminal.out(`${effect[decision](ask)}\n`);
+  if (options.dryRun !== true) terminal.out(`${effect[decision](ask, options.branch)}\n`);
   return code;
 }
 
@@ -133,7 +133,8 @@ async function signed(
   const code = await write(answering, file, { isSigned: ways.onCommit }, { options, terminal });
   if (options.dryRun === true) return code;
   const after = { ...outlook, answers: answersWith(outlook, intended, judgement) };
-  for (const line of afterLines(answering, judgement, after)) terminal.out(`${oneLine(line)}\n`);
+  for (const line of afterLines(answering, judgement, { outlook: after, branch: options.branch }))
+    terminal.out(`${oneLine(line)}\n`);
   if (place.closed !== null) terminal.out("no gate opens before the trust file is restored\n");
   return code;
 }
@@ -203,7 +204,7 @@ interface Desk {
   readonly terminal: Terminal;
 }
 
-function write(
+async function write(
   { ask, author, decision, who }: Answering,
   file: BareFile,
   { isSigned }: { readonly isSigned: boolean },
@@ -214,12 +215,11 @@ function write(
     .replaceAll(/[^A-Za-z0-9]+/g, "-")
     .toLowerCase();
   const subject = `${verbs[decision]} ${whatText(ask)}`;
-  return deliver(
-    author,
-    { files: [{ path: file.path, text, before: null }], subject, slug, signed: isSigned },
-    options,
-    terminal,
-  );
+  const files = [{ path: file.path, text, before: null }];
+  const code = await deliver(author, { files, subject, slug, signed: isSigned }, options, terminal);
+  const isHereAlone = options.push !== true && options.pr !== true && options.dryRun !== true;
+  if (isHereAlone && (await originHere(options)) !== null) terminal.out("origin does not have it yet: git push\n");
+  return code;
 }
 
 const whatText = (ask: Ask): string =>
@@ -230,22 +230,26 @@ const whatText = (ask: Ask): string =>
 const verbs = { Approve: "Approve", Reject: "Reject", Revoke: "Take back the approval of" } as const;
 
 /** What becomes of the request once the answer is read. */
-function afterLines({ ask, decision }: Answering, judgement: Judgement, outlook: Outlook): readonly string[] {
+function afterLines(
+  { ask, decision }: Answering,
+  judgement: Judgement,
+  { outlook, branch }: { readonly outlook: Outlook; readonly branch: string },
+): readonly string[] {
   if (judgement.kind === "denied") return [`it does not count: ${judgement.code}: ${judgement.because}`];
-  if (decision === "Reject") return [effect.Reject(ask)];
-  if (decision === "Approve" && verdictOn(ask, outlook).kind === "approved") return [effect.Approve(ask)];
+  if (decision === "Reject") return [effect.Reject(ask, branch)];
+  if (decision === "Approve" && verdictOn(ask, outlook).kind === "approved") return [effect.Approve(ask, branch)];
   const missing = `still missing: ${verdictText(ask, outlook)}`;
-  return decision === "Revoke" ? [effect.Revoke(ask), missing] : [missing];
+  return decision === "Revoke" ? [effect.Revoke(ask, branch), missing] : [missing];
 }
 
-const effect: Readonly<Record<Decision, (ask: Ask) => string>> = {
-  Approve: (ask) =>
+const effect: Readonly<Record<Decision, (ask: Ask, branch: string) => string>> = {
+  Approve: (ask, branch) =>
     ask.kind === "gate"
-      ? `that is enough: once flotilla has read it, stage ${ask.stage.name} ${ask.when === "before" ? "may begin" : "may end"}`
-      : `that is enough: once flotilla has read it, ${ask.record.key} may change as shown`,
-  Reject: (ask) =>
+      ? `that is enough: once flotilla has read it on ${branch}, stage ${ask.stage.name} ${ask.when === "before" ? "may begin" : "may end"}`
+      : `that is enough: once flotilla has read it on ${branch}, ${ask.record.key} may change as shown`,
+  Reject: (ask, branch) =>
     ask.kind === "gate"
-      ? `run ${ask.run.key} ends once flotilla has read it; clusters keep what they have`
+      ? `run ${ask.run.key} ends once flotilla has read it on ${branch}; clusters keep what they have`
       : `the change of ${ask.record.key} stays undone; change what was pushed, or take it back`,
-  Revoke: () => "once flotilla has read it, your approval does not count any more",
+  Revoke: (_, branch) => `once flotilla has read it on ${branch}, your approval does not count any more`,
 };

@@ -17,7 +17,7 @@ import { requestKey } from "../show/run-rows.ts";
 import { runTree } from "../show/run-tree.ts";
 import { treeLines } from "../show/tree.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HubOptions, openHub } from "../wire.ts";
+import { forReading, type HubOptions, openHub } from "../wire.ts";
 
 /** What `flotilla describe` is given. */
 export interface DescribeOptions extends HubOptions {
@@ -32,7 +32,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
     terminal.err(`error: unknown kind ${options.kind}; known is run\n`);
     return exitCodes.usage;
   }
-  const repository = await openHub(options, terminal.environment);
+  const repository = await openHub(await forReading(options, terminal), terminal.environment);
   try {
     const { state: head } = await repository.heads();
     const { ledger } = await readState(repository, head);

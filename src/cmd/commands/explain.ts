@@ -11,7 +11,7 @@ import { encoded, type Format } from "../output.ts";
 import { recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HubOptions, openHub } from "../wire.ts";
+import { forReading, type HubOptions, openHub } from "../wire.ts";
 
 /** What `flotilla explain` is given. */
 export interface ExplainOptions extends HubOptions {
@@ -22,7 +22,7 @@ export interface ExplainOptions extends HubOptions {
 
 /** Says why a placement is where it is and how it is there, and why it is not elsewhere, from what was recorded. */
 export async function explain(options: ExplainOptions, terminal: Terminal): Promise<ExitCode> {
-  const repository = await openHub(options, terminal.environment);
+  const repository = await openHub(await forReading(options, terminal), terminal.environment);
   try {
     const { state: head } = await repository.heads();
     const { ledger } = await readState(repository, head);

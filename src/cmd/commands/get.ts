@@ -15,7 +15,7 @@ import { askKey } from "../show/approval-text.ts";
 import { nextLines, requestLines, ruleLines, standingLines } from "../show/request-text.ts";
 import { approvalRows, type Rows, runRows } from "../show/run-rows.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HubOptions, openHub } from "../wire.ts";
+import { forReading, type HubOptions, openHub } from "../wire.ts";
 
 /** What `flotilla get` is given. */
 export interface GetOptions extends HubOptions {
@@ -35,7 +35,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     terminal.err(`error: unknown kind ${options.kind}; known are ${kinds.join(", ")}\n`);
     return exitCodes.usage;
   }
-  const repository = await openHub(options, terminal.environment);
+  const repository = await openHub(await forReading(options, terminal), terminal.environment);
   try {
     const { state: head } = await repository.heads();
     const { ledger } = await readState(repository, head);

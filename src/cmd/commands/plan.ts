@@ -8,7 +8,7 @@ import { codeOfProblems, codeOfReasons } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
 import { printProblems, reasonLines, reasonValues, refusalText } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HubOptions, openPorts } from "../wire.ts";
+import { forReading, type HubOptions, openPorts } from "../wire.ts";
 
 /** What `flotilla plan` is given. */
 export interface PlanOptions extends HubOptions {
@@ -21,7 +21,7 @@ export interface PlanOptions extends HubOptions {
 export async function planCommand(options: PlanOptions, terminal: Terminal): Promise<ExitCode> {
   const asks = options.kubeconfig !== null;
   const fleet = asks ? { kubeconfig: options.kubeconfig, deadline: null } : null;
-  const ports = await openPorts(options, fleet, terminal.environment);
+  const ports = await openPorts(await forReading(options, terminal), fleet, terminal.environment);
   try {
     const { trustAnchor } = options;
     const members = asks ? "ask" : "record";

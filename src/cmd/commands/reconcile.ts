@@ -16,7 +16,7 @@ import { encoded, type Format } from "../output.ts";
 import { interruptionLines, printProblems, reasonLines, reasonValues, receiptText, refusalText } from "../report.ts";
 import { openSigningKey } from "../signing-key.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HubOptions, openPorts, watchHub } from "../wire.ts";
+import { forgeFlaw, type HubOptions, openPorts, watchHub } from "../wire.ts";
 
 /** What `flotilla reconcile` is given. */
 export interface ReconcileOptions extends HubOptions {
@@ -28,6 +28,7 @@ export interface ReconcileOptions extends HubOptions {
   readonly deadline: DurationMs;
   readonly acceptRewrite?: string;
   readonly trustAnchor: Digest | null;
+  readonly forge: string | null;
   readonly signingKey: string | null;
   readonly acceptState?: Commit;
   readonly output: Format;
@@ -42,6 +43,11 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
   }
   if (options.watch && options.output !== "text") {
     terminal.err("error: -o json and -o yaml tell how a run ended, and --watch has no end; leave one of them out\n");
+    return exitCodes.usage;
+  }
+  const wrong = forgeFlaw(options.forge);
+  if (wrong !== null) {
+    terminal.err(`error: --forge is refused: ${wrong}\n`);
     return exitCodes.usage;
   }
   const key = await openSigningKey(options.signingKey, terminal);

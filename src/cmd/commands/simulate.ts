@@ -15,7 +15,7 @@ import { durationText } from "../show/duration-text.ts";
 import { forecastLines } from "../show/forecast-text.ts";
 import { forecastValue } from "../show/forecast-value.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HubOptions, openPorts } from "../wire.ts";
+import { forReading, type HubOptions, openPorts } from "../wire.ts";
 
 /** What `flotilla simulate` is given. */
 export interface SimulateOptions extends HubOptions {
@@ -45,7 +45,7 @@ const mostPasses = 2000;
 
 /** Foresees a rollout: the real planner in virtual time, over members as they are recorded. Nothing is written. */
 export async function simulate(options: SimulateOptions, terminal: Terminal): Promise<ExitCode> {
-  const ports = await openPorts(options, null, terminal.environment);
+  const ports = await openPorts(await forReading(options, terminal), null, terminal.environment);
   try {
     const { trustAnchor } = options;
     const settings = { members: "record", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;

@@ -4,9 +4,9 @@ import { type FirstTrust, firstTrustText } from "../edits/trust-first.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { type KeyOptions, keyFiles } from "../key-files.ts";
 import type { Terminal } from "../terminal.ts";
-import { openTrust } from "../trust-place.ts";
+import { openTrust, trustInForce } from "../trust-place.ts";
 import { type Declined, expiryObjection, expiryOf, noExpiry, unusable } from "../trust-refusals.ts";
-import { anchorLines } from "../trust-words.ts";
+import { anchorLines, restoreFix } from "../trust-words.ts";
 import { ownSigningKey } from "../wire.ts";
 
 /** What `flotilla trust init` is given. */
@@ -25,6 +25,9 @@ export async function trustInit(options: TrustInitOptions, terminal: Terminal): 
   const { author, file } = await openTrust(options);
   if (file !== null)
     return declined(`there is a ${trustPath}`, "change it with flotilla trust add, rotate or revoke", terminal);
+  const record = await trustInForce(options, terminal.environment);
+  if (record !== null && record !== "unknown")
+    return declined(`version ${record.trust.version} of ${trustPath} is in force`, restoreFix(options), terminal);
   const own = await ownSigningKey(options);
   const keys = await firstKeys(options, own);
   if (keys.kind === "declined") return declined(keys.message, keys.fix, terminal);
@@ -65,8 +68,9 @@ type OwnKey = Awaited<ReturnType<typeof ownSigningKey>>;
 /** Those that are given; without any, the one that git signs with. */
 async function firstKeys(options: KeyOptions, own: OwnKey): ReturnType<typeof keyFiles> {
   if (options.key.length + options.openpgp.length > 0) return keyFiles(options);
+  const message = "no key is given, and git here is not set up to sign, or the public half of its key is not at hand";
   const fix = "git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub; or give --key FILE.pub";
-  if (own === null) return { kind: "declined", message: "git is not set up to sign here, and no key is given", fix };
+  if (own === null) return { kind: "declined", message, fix };
   return own.kind === "ssh"
     ? { kind: "keys", keys: [own.line], openpgp: [] }
     : { kind: "keys", keys: [], openpgp: [own.armored] };

@@ -1,5 +1,6 @@
 import { readTrust, type TrustReading, trustPath } from "../../core/codec/trust-file.ts";
 import type { Json } from "../../core/model/json.ts";
+import type { TrustRecord } from "../../core/model/trust.ts";
 import type { Commit } from "../../core/model/value.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Repository } from "../../shell/reconcile/ports.ts";
@@ -13,7 +14,8 @@ import { printProblems } from "../report.ts";
 import { type ShownTrust, trustLines, trustValue } from "../show/trust-text.ts";
 import type { Terminal } from "../terminal.ts";
 import { factsOf, type SignatureFile } from "../trust-place.ts";
-import { type HubOptions, now, openHub } from "../wire.ts";
+import { restoreFix } from "../trust-words.ts";
+import { forReading, type HubOptions, now, openHub } from "../wire.ts";
 
 /** What `flotilla trust show` is given. */
 export interface TrustShowOptions extends HubOptions {
@@ -22,18 +24,17 @@ export interface TrustShowOptions extends HubOptions {
 
 /** Shows the trust file of the source branch, whose signatures it carries, and what is in force by the record. */
 export async function trustShow(options: TrustShowOptions, terminal: Terminal): Promise<ExitCode> {
-  const repository = await openHub(options, terminal.environment);
+  const repository = await openHub(await forReading(options, terminal), terminal.environment);
   try {
     const { source, state } = await repository.heads();
     const found = source === null ? null : await trustAt(repository, source);
-    if (found === null)
-      return declined(`there is no ${trustPath} on ${options.branch}`, "flotilla trust init writes one", terminal);
     const { ledger } = await readState(repository, state);
+    if (found === null) return declined(...missing(ledger.trust, options), terminal);
     const shown = await shownOf(found, ledger.trust);
     const { problems } = found.reading;
     if (options.output === "text") {
       printProblems(problems, terminal);
-      for (const line of shown === null ? unusableLines(ledger.trust) : trustLines(shown))
+      for (const line of shown === null ? unusableLines(ledger.trust, options) : trustLines(shown))
         terminal.out(`${oneLine(line)}\n`);
     } else {
       const value = { trust: shown === null ? null : trustValue(shown), problems: problems as unknown as Json };
@@ -90,9 +91,15 @@ async function shownOf({ text, reading, signatures }: FoundTrust, record: ShownT
   return { trust, record, signed: signersOf({ before, next: trust, signatures: facts, now: at }), now: at };
 }
 
-const unusableLines = (record: ShownTrust["record"]): readonly string[] => [
+function missing(record: ShownTrust["record"], options: TrustShowOptions): [string, string] {
+  const where = `there is no ${trustPath} on ${options.branch}`;
+  return record === null ? [where, "flotilla trust init writes one"] : [`${where}${lost(record)}`, restoreFix(options)];
+}
+
+const unusableLines = (record: ShownTrust["record"], options: TrustShowOptions): readonly string[] =>
   record === null
-    ? `${trustPath} cannot be used, and none is in force`
-    : `${trustPath} cannot be used: every gate is closed; restore version ${record.trust.version}, ` +
-      `whose SHA-256 is ${record.trust.digest}`,
-];
+    ? [`${trustPath} cannot be used, and none is in force`]
+    : [`${trustPath} cannot be used${lost(record)}`, restoreFix(options)];
+
+const lost = ({ trust: { version, digest } }: TrustRecord): string =>
+  `, and every gate is closed: version ${version} is in force, with the SHA-256 ${digest}`;

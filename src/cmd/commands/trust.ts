@@ -61,7 +61,8 @@ export async function trustAdd(options: TrustAddOptions, terminal: Terminal): Pr
     asRoot: root,
     asApprover: approver,
   };
-  return writeNext({ change, words: `add to ${name}` }, options, terminal);
+  const words = ({ principals }: Trust): string => (principals.has(name) ? `add to ${name}` : `add ${name}`);
+  return writeNext({ change, words }, options, terminal);
 }
 
 /** What `flotilla trust rotate` is given: at most one of both for the key that goes. */
@@ -81,7 +82,7 @@ export async function trustRotate(options: TrustRotateOptions, terminal: Termina
     return declined("no new key is given", "give --key FILE.pub or --openpgp FILE", terminal);
   const as = compromised === undefined ? "retired" : "compromised";
   const change: TrustChange = { kind: "rotate", name, keys, openpgp, old: compromised ?? retire ?? null, as };
-  return writeNext({ change, words: `another key for ${name}` }, options, terminal);
+  return writeNext({ change, words: () => `another key for ${name}` }, options, terminal);
 }
 
 /** What `flotilla trust revoke` is given. */
@@ -102,12 +103,13 @@ export async function trustRevoke(options: TrustRevokeOptions, terminal: Termina
       terminal,
     );
   const as = retired ? "retired" : "compromised";
-  return writeNext({ change: { kind: "revoke", what, as }, words: `revoke ${what}, ${as}` }, options, terminal);
+  return writeNext({ change: { kind: "revoke", what, as }, words: () => `revoke ${what}, ${as}` }, options, terminal);
 }
 
 interface Wish {
   readonly change: TrustChange;
-  readonly words: string;
+  /** What the subject of the commit says, after the version before. */
+  readonly words: (before: Trust) => string;
 }
 
 async function writeNext({ change, words }: Wish, options: TrustNextOptions, terminal: Terminal): Promise<ExitCode> {
@@ -137,7 +139,11 @@ async function writeNext({ change, words }: Wish, options: TrustNextOptions, ter
       terminal,
     );
   const all = [{ path: trustPath, text: made.text, before: file.text }, ...files];
-  const written = { files: all, subject: `Trust version ${next.version}: ${words}`, slug: `trust-${next.version}` };
+  const written = {
+    files: all,
+    subject: `Trust version ${next.version}: ${words(before)}`,
+    slug: `trust-${next.version}`,
+  };
   const code = await deliver(author, { ...written, signed: isSigning }, options, terminal);
   if (options.dryRun === true) return code;
   const lines = isAnchored ? anchorLines(next.version, next.digest) : chainLines(next, verdict, options);

@@ -6,7 +6,7 @@ import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format } from "../output.ts";
 import { auditLines } from "../show/audit-text.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HubOptions, openPorts } from "../wire.ts";
+import { forReading, type HubOptions, openPorts } from "../wire.ts";
 
 /** What `flotilla verify` is given. */
 export interface VerifyOptions extends HubOptions {
@@ -16,8 +16,10 @@ export interface VerifyOptions extends HubOptions {
 }
 
 /** Judges the state branch again, from the repository alone; exit code 1 where something does not follow. */
-export async function verify(options: VerifyOptions, { out, err, environment }: Terminal): Promise<ExitCode> {
-  const ports = await openPorts({ ...options, repo: options.repo ?? "." }, null, environment);
+export async function verify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
+  const { out, err, environment } = terminal;
+  const hub = await forReading({ ...options, repo: options.repo ?? "." }, terminal);
+  const ports = await openPorts(hub, null, environment);
   try {
     const audit = await auditState(ports, { full: options.full, anchor: options.trustAnchor });
     if (options.output === "text") {

@@ -2,6 +2,7 @@ import { trustPath } from "../../core/codec/trust-file.ts";
 import type { CommitFact } from "../../core/model/signature.ts";
 import type { Denial, DetachedSignature, Revocation, Trust } from "../../core/model/trust.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
+import { count } from "../../core/plan/explain.ts";
 import { revokedBy, type Signer, signerOf } from "../../core/trust/signer.ts";
 import { type NextTrust, nextTrust, trustNamespace } from "../../core/trust/trust-chain.ts";
 
@@ -61,7 +62,7 @@ export function unsignable(before: Trust, next: Trust): string | null {
       return [...sshKeys, ...sshAuthorities, ...openPgp.keys()].some((it) => revokedBy(gone, it) === null);
     });
     if (able.length < roots.threshold)
-      return `it takes ${roots.threshold} roots of version ${version} to sign this, and it leaves ${able.length} with a key that counts`;
+      return `it takes ${count(roots.threshold, "root")} of version ${version} to sign this, and it leaves ${able.length} with a key that counts`;
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import type { AuditCheck } from "../../core/plan/audit.ts";
+import type { AuditCheck } from "../../core/plan/audit-finding.ts";
 import { count } from "../../core/plan/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Audit } from "../../shell/reconcile/verify-findings.ts";
@@ -8,7 +8,7 @@ const nouns: Readonly<Record<AuditCheck, (looked: number) => string>> = {
   chain: (looked) => count(looked, "commit"),
   signatures: (looked) => count(looked, "commit"),
   trust: (looked) => `${count(looked, "version")} of the trust file`,
-  approvals: (looked) => `${looked} answers and openings`,
+  approvals: (looked) => (looked === 1 ? "1 answer or opening" : `${looked} answers and openings`),
   plans: (looked) => count(looked, "plan"),
   accepted: (looked) => count(looked, "commit"),
   rendered: (looked) => count(looked, "target"),

@@ -3,11 +3,12 @@ import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model
 import { apiVersionOf, objectKey, type VersionedId } from "../../core/model/manifest.ts";
 import type { AnswerRecord, Authors, Judgement } from "../../core/model/trust.ts";
 import { type ClusterName, type Digest, type Instant, instantText } from "../../core/model/value.ts";
-import { type Ask, askedPlacement, askState, type GateAsk } from "../../core/plan/ask.ts";
+import { type Ask, askedPlacement, askState, askSubject, type GateAsk } from "../../core/plan/ask.ts";
 import { count } from "../../core/plan/explain.ts";
+import { approversText } from "../../core/plan/narrate-trust.ts";
 import { type Outlook, outlookOn, rulesOn, verdictOn } from "../../core/plan/outlook.ts";
 import { answerCommand, answersPrefix, askText } from "./approval-text.ts";
-import { ruleText } from "./trust-text.ts";
+import { protectionText, ruleText } from "./trust-text.ts";
 
 /**
  * All that an approval of a request would let happen, by the record: which versions go to which clusters and in what
@@ -88,6 +89,7 @@ function moveLines(arrivals: readonly Arrival[], record: PlacementRecord | null)
     way.clusters.push(cluster);
   }
   return [...ways.values()].flatMap(({ from, to, isSame, clusters }) => {
+    if (isSame && from === to) return [`resource snapshot ${to}, as they carry it already: ${clusters.join(", ")}`];
     const head = `${wayText(from, to)}: ${clusters.join(", ")}`;
     if (isSame) return [`${head} (the manifests are the same)`];
     return [head, ...differenceLines(resourcesOf(record, from), resourcesOf(record, to))];
@@ -145,30 +147,44 @@ function authorsText({ principals, unknown }: Authors): string {
 export function ruleLines(ask: Ask, outlook: Outlook | null): readonly string[] {
   if (outlook === null) return ["rules: none; there is no trust file, and nobody has to sign"];
   const rules = rulesOn(ask, outlook);
-  return rules.length === 0
-    ? ["rules: none says who may approve this, so nobody may"]
-    : ["rules, all of which have to be met:", ...rules.map((it) => `  ${ruleText(it)}`)];
+  if (rules.length === 0) return ["rules: none says who may approve this, so nobody may"];
+  const { targets } = askSubject(ask, outlook.ledger, outlook.trust);
+  // Protection comes last, a rule for each target.
+  const lines = rules.map((it, at) => {
+    const target = targets[at - rules.length + targets.length];
+    return target === undefined ? ruleText(it) : protectionText(target, it);
+  });
+  return ["rules, all of which have to be met:", ...lines.map((it) => `  ${it}`)];
 }
 
 /** How a request stands: who answered it and with what, which answers do not count and why, and who may still answer. */
 export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly string[] {
   const outlook = outlookOn(ledger, now);
+  const { approval } = ask.request;
   const missing = outlook !== null && askState(ask) === "open" ? [verdictText(ask, outlook)] : [];
-  return [...answerLines(ask, ledger), ...missing];
+  const given = approval === null ? [] : [`granted at ${instantText(approval.at)} by ${approversText(approval)}`];
+  return [...answerLines(ask, ledger), ...missing, ...given];
 }
 
 /** What to type next; nothing where there is nothing left to answer. */
 export const nextLines = (ask: Ask): readonly string[] =>
   askState(ask) === "open" ? [`to ${askText(ask)}: ${answerCommand(ask)}`] : [];
 
-/** The answers that name a request, and those that stand where answers to it belong and do not count. */
-export const answerLines = (ask: Ask, { answers }: Pick<Ledger, "answers">): readonly string[] =>
-  [...answers.values()]
-    .filter(
-      ({ file, judgement }) =>
-        file.digest === ask.request.digest || (judgement.kind === "denied" && isMeantFor(file, ask)),
+/**
+ * The answers that name a request, and those that stand where answers to it belong and do not count.
+ *
+ * What was accepted before there was a trust file is not held against it: the request says that it was granted.
+ */
+export function answerLines(ask: Ask, { answers }: Pick<Ledger, "answers">): readonly string[] {
+  const accepted = new Set(ask.request.approval?.by.map((it) => it.path));
+  return [...answers.values()]
+    .filter(({ file, judgement }) =>
+      judgement.kind === "denied"
+        ? !accepted.has(file.path) && (file.digest === ask.request.digest || isMeantFor(file, ask))
+        : file.digest === ask.request.digest,
     )
     .map(answerLine);
+}
 
 /** What is missing, in a line. */
 export function verdictText(ask: Ask, outlook: Outlook): string {

@@ -64,7 +64,7 @@ function stageBranch(view: RunView, stage: PlannedStage, progress: StageProgress
 function stageState(view: RunView, stage: PlannedStage, progress: StageProgress): string {
   if (progress.endedAt !== null) return `done at ${instantText(progress.endedAt)}`;
   if (progress.finishedAt !== null) return `all clusters done at ${instantText(progress.finishedAt)}`;
-  if (progress.startedAt === null) return progress.before === null ? "not begun" : "waits";
+  if (progress.startedAt === null) return progress.before === null || view.run.end !== null ? "not begun" : "waits";
   const failed = [...progress.clusters]
     .filter(([, it]) => it.end === null)
     .filter(([cluster, it]) => hasFailed(view, cluster, it));
@@ -124,15 +124,16 @@ function objectionsTo(
 }
 
 function clusterBranch(view: RunView, cluster: ClusterName, progress: ClusterProgress | null): Branch {
-  if (progress === null) return leaf(`${cluster}: waits for its turn`);
-  const { end, startedAt } = progress;
+  const { end = null, startedAt = null } = progress ?? {};
   if (end !== null) return leaf(`${cluster}: ${endText(end)}`);
-  if (startedAt === null) return leaf(`${cluster}: waits for its turn`);
+  if (progress === null || startedAt === null) return leaf(`${cluster}: ${unbegun(view)}`);
   return {
     text: `${cluster}: ${hasFailed(view, cluster, progress) ? "failed; began" : "under way since"} ${instantText(startedAt)}`,
     below: troublesOn(view, cluster, progress).map(leaf),
   };
 }
+
+const unbegun = ({ run }: RunView): string => (run.end === null ? "waits for its turn" : "not begun");
 
 function endText(end: NonNullable<ClusterProgress["end"]>): string {
   switch (end.kind) {
@@ -145,16 +146,14 @@ function endText(end: NonNullable<ClusterProgress["end"]>): string {
   }
 }
 
-function deletionBranch({ run }: RunView): readonly Branch[] {
-  const { plan, deletion } = run;
+function deletionBranch(view: RunView): readonly Branch[] {
+  const { plan, deletion } = view.run;
   if (plan === null || plan.deletions.length === 0) return [];
   const state = deletion.endedAt !== null ? `done at ${instantText(deletion.endedAt)}` : "after all stages";
   const clusters = plan.deletions.map((cluster) => {
     const { startedAt = null, end = null } = deletion.clusters.get(cluster) ?? {};
     if (end !== null) return leaf(`${cluster}: ${endText(end)}`);
-    return leaf(
-      `${cluster}: ${startedAt === null ? "waits for its turn" : `being removed since ${instantText(startedAt)}`}`,
-    );
+    return leaf(`${cluster}: ${startedAt === null ? unbegun(view) : `being removed since ${instantText(startedAt)}`}`);
   });
   return [{ text: `removal from clusters that are no longer picked: ${state}`, below: clusters }];
 }

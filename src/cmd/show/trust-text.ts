@@ -76,11 +76,17 @@ function principalLines(principal: Principal, revocations: readonly Revocation[]
 }
 
 /** An approval rule in one line. */
-export function ruleText({ placements, stages, fourEyes, unsignedChanges, maxAge, ...voters }: ApprovalRule): string {
+export const ruleText = (rule: ApprovalRule): string =>
+  `placements ${rule.placements.join(" ")}, stages ${rule.stages.join(" ")}: ${termsText(rule)}`;
+
+/** The rule that comes of a protected target, in one line. */
+export const protectionText = ({ clusters, namespaces }: ProtectedTarget, rule: ApprovalRule): string =>
+  `protected clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${termsText(rule)}`;
+
+function termsText({ fourEyes, unsignedChanges, maxAge, ...voters }: ApprovalRule): string {
   const unsigned = { deny: "refused", oneMore: "one approval more", allow: "as if signed" }[unsignedChanges];
   const eyes = fourEyes ? `four eyes, unsigned changes: ${unsigned}` : "also one's own changes";
-  const what = `placements ${placements.join(" ")}, stages ${stages.join(" ")}`;
-  return `${what}: ${votersText(voters)}; ${eyes}; within ${durationText(maxAge)}`;
+  return `${votersText(voters)}; ${eyes}; within ${durationText(maxAge)}`;
 }
 
 /** A protected target in one line. */
@@ -101,7 +107,7 @@ export function trustValue({ trust, signed, record }: ShownTrust): JsonObject {
     threshold: roots.threshold,
     roots: roots.principals,
     principals: Object.fromEntries([...principals.values()].map((it) => [it.name, principalValue(it)])),
-    approvals: approvals.map(({ maxAge, ...it }) => ({ ...it, maxAge: durationText(maxAge) })),
+    approvals: approvals.map(({ maxAge, target: _, ...it }) => ({ ...it, maxAge: durationText(maxAge) })),
     protectedTargets: protectedTargets.map((it) => ({ ...it })),
     revocations: revocations.map((it) => ({ ...it })),
     signatures: signed.map(({ path, signer }) =>

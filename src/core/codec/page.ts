@@ -255,6 +255,8 @@ function unblocker(reason: Reason): string {
       return "whoever may write the source branch: repair trust/root.yaml";
     case "answerDenied":
       return "whoever answered: write a new file under approvals/";
+    case "answerPending":
+      return `${byItself}; if it stays so, whoever runs flotilla`;
     case "protected":
       if (reason.digest === null) return byItself;
       return "an approver: commit the answer to the placement's request under approvals/";

@@ -68,11 +68,15 @@ const approverOf = (findings: Findings, object: JsonObject): Approver => ({
 
 /** The list `proofs` of an approver, or of an answer that counts. */
 export const proofsJson = (proofs: readonly Proof[]): readonly Json[] =>
-  proofs.map(({ evidence, key }) => ({ evidence, key }));
+  proofs.map(({ evidence, key, source }) => ({ evidence, key, ...(source === undefined ? {} : { source }) }));
 
 /** The inverse of {@link proofsJson}: none where the list is left out. */
 export const proofsOf = (findings: Findings, object: JsonObject): readonly Proof[] =>
-  objectsAt(findings, object, "proofs").map((it) => ({
-    evidence: choiceAt(findings, it, "evidence", ["commit", "detached", "forge"]),
-    key: textAt(findings, it, "key"),
-  }));
+  objectsAt(findings, object, "proofs").map((it) => {
+    const source = textOrNull(findings, it, "source");
+    return {
+      evidence: choiceAt(findings, it, "evidence", ["commit", "detached", "forge"]),
+      key: textAt(findings, it, "key"),
+      ...(source === null ? {} : { source }),
+    };
+  });

@@ -1,6 +1,7 @@
+import type { ForgeFinding } from "./forge.ts";
 import type { CommitFact, SignatureFact } from "./signature.ts";
 import type { DetachedSignature } from "./trust.ts";
-import type { BlobId, Commit } from "./value.ts";
+import type { BlobId, Commit, Instant } from "./value.ts";
 
 /**
  * Verified facts about the source's commits (`DESIGN.md` §1, §10): made by `shell/signature`, judged by `core/trust`.
@@ -20,6 +21,10 @@ export interface History {
   readonly trustSignatures: readonly DetachedSignature[];
   /** The signatures inside of approval files, by the file's blob; a file without one has none here. */
   readonly detached: ReadonlyMap<BlobId, SignatureFact>;
+  /** What a forge says about approval files that are not judged yet, by path; one about which nobody asked has none. */
+  readonly reviews: ReadonlyMap<string, ForgeFinding>;
+  /** When a forge that could not be asked is worth another try; null when none is waited for. */
+  readonly reviewsAt: Instant | null;
 }
 
 /** Where nobody set up who may approve: nothing is looked at. */
@@ -30,4 +35,6 @@ export const noHistory = (head: Commit): History => ({
   gap: null,
   trustSignatures: [],
   detached: new Map(),
+  reviews: new Map(),
+  reviewsAt: null,
 });

@@ -233,6 +233,14 @@ export type Reason =
       readonly code: string;
       readonly message: string;
     }
+  /** An approval that nobody has judged: whether it counts depends on a forge, which could not be asked. */
+  | {
+      readonly kind: "answerPending";
+      readonly path: string;
+      readonly principal: string;
+      readonly code: string;
+      readonly message: string;
+    }
   /** A change in protected clusters and namespaces that waits for its approval (`security.md` D-17). */
   | {
       readonly kind: "protected";

@@ -52,6 +52,8 @@ export interface ApprovalRule {
   readonly accept: readonly Evidence[];
   /** How long a request may stand unanswered. */
   readonly maxAge: DurationMs;
+  /** Set where it is not a stage that asks for it, but what is protected. */
+  readonly target?: ProtectedTarget;
 }
 
 /** Clusters and namespaces in which nothing changes without approval, whatever path the change takes (`security.md` D-17). */
@@ -86,6 +88,8 @@ export interface Proof {
    * may turn out to be compromised. Of a forge, its name and the number of the account.
    */
   readonly key: string;
+  /** Where it can be looked up, for people; of a forge alone. */
+  readonly source?: string;
 }
 
 /** What became of one approval file. Judged once, and kept: a denied file stays denied (`security.md` §2.4, 12). */
@@ -184,3 +188,11 @@ export interface Approver {
   /** Empty where `fleet.yaml` lets files count that nobody signed. */
   readonly proofs: readonly Proof[];
 }
+
+/** What people said to an approval request. */
+export type GateAnswer =
+  | { readonly kind: "approved"; readonly approval: Approval }
+  | { readonly kind: "rejected"; readonly by: string; readonly comment: string; readonly path: string }
+  /** There is no answer that counts, or not enough of them: why not, and when that may be otherwise by time alone. */
+  | { readonly kind: "void"; readonly because: string; readonly wakeAt: Instant | null }
+  | { readonly kind: "none" };

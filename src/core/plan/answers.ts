@@ -1,12 +1,13 @@
 import type { ApprovalFile } from "../model/approval-file.ts";
+import type { ForgeFinding } from "../model/forge.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Reason, World } from "../model/plan.ts";
 import type { AnswerRecord, Denial, Trust } from "../model/trust.ts";
 import type { Digest } from "../model/value.ts";
 import { denied } from "../trust/denial.ts";
-import { judgeApproval, type OpenRequest } from "../trust/judge-approval.ts";
-import { newIntroducersOf } from "./consent.ts";
+import { type ApprovalScene, judgeApproval, type OpenRequest } from "../trust/judge-approval.ts";
 import { sameMap } from "./identity.ts";
+import { newIntroducersOf } from "./introducers.ts";
 
 /** Finds what is asked for, as it stands in the ledger; null when nothing open has the digest. */
 export type RequestsByDigest = ReadonlyMap<Digest, OpenRequest>;
@@ -17,13 +18,13 @@ export type RequestsByDigest = ReadonlyMap<Digest, OpenRequest>;
  *
  * Without a trust file nothing is judged. What stands at a path was judged when it came there, whatever stands there now:
  * an approval that was touched since counts no more, so that nobody puts back what its author took away. A rejection and
- * a revocation stay.
+ * a revocation stay. What a forge could not be asked about is not judged: nothing follows from its silence.
  */
 export function judgedAnswers(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["answers"] {
   const { intent, ledger } = world;
   const { answers: before, trust } = ledger;
   if (trust === null) return before;
-  const fresh = intent.approvals.filter((it) => !before.has(it.path));
+  const fresh = intent.approvals.filter((it) => !before.has(it.path) && !isPending(it, world));
   const touched = touchedIn(before, world);
   if (fresh.length + touched.length === 0) return before;
   const open = requests(trust.trust);
@@ -42,24 +43,38 @@ function touchedIn(answers: Ledger["answers"], { history }: World): readonly Ans
   return touched.filter(({ file, judgement }) => file.decision === "Approve" && judgement.kind === "counts");
 }
 
-function judged(
-  file: ApprovalFile,
-  world: World,
-  { trust, open }: { readonly trust: Trust; readonly open: RequestsByDigest },
-): AnswerRecord {
+const isPending = ({ path }: ApprovalFile, { history }: World): boolean =>
+  history.reviews.get(path)?.kind === "unavailable";
+
+/** By what an answer is judged: the trust file in force, and what is open under it. */
+export interface Bench {
+  readonly trust: Trust;
+  readonly open: RequestsByDigest;
+}
+
+function judged(file: ApprovalFile, world: World, bench: Bench): AnswerRecord {
+  const scene = sceneOf(file, world, bench);
+  return {
+    file,
+    judgement: judgeApproval(scene),
+    commit: scene.introducers[0]?.commit ?? null,
+    at: world.now,
+  };
+}
+
+/** Everything that a new approval file is judged by. */
+export function sceneOf(file: ApprovalFile, world: World, { trust, open }: Bench): ApprovalScene {
   const { intent, history, now } = world;
-  const introducers = newIntroducersOf(file.path, file.blob, world);
-  const judgement = judgeApproval({
+  return {
     file,
     files: intent.approvals,
-    introducers,
+    introducers: newIntroducersOf(file.path, file.blob, world),
     detached: history.detached.get(file.blob) ?? null,
-    review: null,
+    review: history.reviews.get(file.path) ?? null,
     request: open.get(file.digest) ?? null,
     trust,
     now,
-  });
-  return { file, judgement, commit: introducers[0]?.commit ?? null, at: now };
+  };
 }
 
 /**
@@ -109,16 +124,28 @@ function replaced({ path }: ApprovalFile, { place, uid }: AskedFor, { places }: 
   return denied("FLT1201", `${path} answered ${place} as it was before: ${why}; answer the request that is open`);
 }
 
-/** Approvals that do not count, as long as they stand there: each with why not and what to do. */
-export function answerReasons(answers: Ledger["answers"], files: readonly ApprovalFile[]): readonly Reason[] {
-  return files.flatMap((file): readonly Reason[] => {
+/**
+ * Approvals that do not count, or not yet, as long as they stand there: each with why not and what to do. Of one to a
+ * request that is over nothing is left to be done, whoever granted that.
+ */
+export function answerReasons(
+  answers: Ledger["answers"],
+  { intent, history }: Pick<World, "intent" | "history">,
+  { digests }: Pick<Asked, "digests">,
+): readonly Reason[] {
+  return intent.approvals.flatMap((file): readonly Reason[] => {
     const record = answers.get(file.path);
-    if (record === undefined) return [];
+    if (record === undefined) return pendingReasons(file, history.reviews.get(file.path));
     const denial = record.file.blob === file.blob ? record.judgement : changed(file);
-    if (denial.kind === "counts") return [];
+    if (denial.kind === "counts" || digests.get(file.digest)?.isOpen === false) return [];
     const { path, principal } = file;
     return [{ kind: "answerDenied", path, principal, code: denial.code, message: denial.because }];
   });
+}
+
+function pendingReasons({ path, principal }: ApprovalFile, found: ForgeFinding | undefined): readonly Reason[] {
+  if (found?.kind !== "unavailable") return [];
+  return [{ kind: "answerPending", path, principal, code: "FLT1240", message: found.because }];
 }
 
 const changed = ({ path }: ApprovalFile): Denial =>

@@ -2,7 +2,7 @@ import type { Ledger } from "../model/ledger.ts";
 import type { SignatureFact } from "../model/signature.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
 import type { Commit, Digest, Instant } from "../model/value.ts";
-import type { AuditFinding } from "./audit.ts";
+import type { AuditFinding } from "./audit-finding.ts";
 import { namesMachines, stateSignerObjection } from "./state-signer.ts";
 
 /** A commit of the state branch, by what it says of itself. */

@@ -6,8 +6,8 @@ import type { Digest } from "../model/value.ts";
 import type { OpenRequest } from "../trust/judge-approval.ts";
 import { judgedAnswers } from "./answers.ts";
 import { type Ask, askedPlacement, askState, askSubject, asksIn } from "./ask.ts";
-import type { AuditFinding } from "./audit.ts";
 import { whatOf } from "./audit-asks.ts";
+import type { AuditFinding } from "./audit-finding.ts";
 import { authorsOfChange, authorsOfRun } from "./authors.ts";
 import { consentOf } from "./consent.ts";
 

@@ -2,34 +2,17 @@ import type { Json } from "../model/json.ts";
 import { sameJson } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, RenderedTarget, World } from "../model/plan.ts";
-import type { PlacementKey, RunKey } from "../model/value.ts";
+import type { PlacementKey } from "../model/value.ts";
 import { planRoot } from "../rollout/run-plan.ts";
 import { askState, asksIn, isGenuine } from "./ask.ts";
 import { aligned } from "./audit-aligned.ts";
 import { whatOf } from "./audit-asks.ts";
 import { rejudgedAnswers, retoldAuthors, retriedTrust } from "./audit-consent.ts";
+import type { AuditFinding, AuditSubject } from "./audit-finding.ts";
 import { changesOnlyWhatItMay } from "./check-protection.ts";
 import { runsByTheirPlans } from "./check-runs.ts";
 import { approvesByTheRules } from "./check-trust.ts";
 import { contentOf, renderTarget } from "./version.ts";
-
-/** One kind of thing that an audit looks at. */
-export type AuditCheck = "chain" | "signatures" | "trust" | "approvals" | "plans" | "accepted" | "rendered";
-
-/** What a fault of the record is about. */
-export type AuditSubject =
-  | { readonly kind: "ledger" | "answers" | "trust" }
-  | { readonly kind: "run" | "plan"; readonly key: RunKey }
-  | { readonly kind: "placement"; readonly key: PlacementKey }
-  | { readonly kind: "file"; readonly path: string };
-
-/** Something that one commit of the state branch says, and that does not follow from what was there. */
-export interface AuditFinding {
-  readonly check: AuditCheck;
-  readonly subject: AuditSubject;
-  /** What the commit does: a verb first. */
-  readonly what: string;
-}
 
 /** How much one step held of each kind that is judged again. */
 export interface AuditCounts {

@@ -7,6 +7,7 @@ import type { CommitFact, PathChange } from "../model/signature.ts";
 import type { Authors, Trust, TrustRecord } from "../model/trust.ts";
 import { type Commit, compareText } from "../model/value.ts";
 import { signerOf } from "../trust/signer.ts";
+import { reachable } from "./ancestry.ts";
 import { rolledOut } from "./look-back.ts";
 
 /** Nobody that anybody knows of. */
@@ -69,17 +70,6 @@ function changesIn({ since, until, isInput }: Span, { head, commits }: History):
 
 const isGone = ({ after }: PathChange): boolean => after === null;
 const pathOf = ({ path }: PathChange): string => path;
-
-function reachable(from: readonly Commit[], commits: History["commits"], without: ReadonlySet<Commit>): Set<Commit> {
-  const seen = new Set<Commit>();
-  const open = [...from];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (seen.has(next) || without.has(next)) continue;
-    seen.add(next);
-    open.push(...(commits.get(next)?.parents ?? []));
-  }
-  return seen;
-}
 
 /** Who changed what a run brings, and what makes it go: its version as it was frozen, and the rest as it is. */
 export function authorsOfRun(run: RunRecord, record: PlacementRecord, context: Judging): Authors {

@@ -1,8 +1,9 @@
 import type { Ledger } from "../model/ledger.ts";
+import { remembered } from "../model/memo.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { CommitFact } from "../model/signature.ts";
 import type { AnswerRecord, Judgement, Proof, Request } from "../model/trust.ts";
-import type { Digest } from "../model/value.ts";
+import type { Commit, Digest } from "../model/value.ts";
 import { speakerOf } from "./check-signers.ts";
 
 /** Says which answers a plan counts that prove nothing, judges twice, or forgets (`security.md` §2.4, 3 to 6 and 12). */
@@ -54,7 +55,7 @@ function flawOf(path: string, { file }: AnswerRecord, said: Counting, { world, a
   if (said.principal !== file.principal) return "which speaks for somebody else";
   if (trust.principals.get(said.principal)?.isHuman !== true) return "which no person gave";
   if (now >= trust.expires) return "although the trust file has expired";
-  const [carrier, again] = history.news.flatMap((id) => {
+  const [carrier, again] = [...recent(world)].flatMap((id) => {
     const it = history.commits.get(id);
     return it !== undefined && brings(it, file) ? [it] : [];
   });
@@ -63,6 +64,21 @@ function flawOf(path: string, { file }: AnswerRecord, said: Counting, { world, a
     return "which no single commit adds";
   if (said.proofs.length === 0) return "which nothing proves";
   return said.proofs.every((it) => isProven(it, file, carrier, world)) ? null : "which its proofs do not prove";
+}
+
+/**
+ * What came in this pass; where a forge's word is taken, what came under the trust file in force: a file may have waited
+ * for the forge.
+ */
+function recent({ ledger, history }: World): ReadonlySet<Commit> {
+  const { trust, from } = ledger.trust ?? { trust: null, from: null };
+  const takers = trust === null ? [] : [...trust.approvals, ...trust.protectedTargets];
+  if (from === null || !takers.some((it) => it.accept.includes("forge"))) return new Set(history.news);
+  const recent = new Set(history.commits.keys());
+  const old = [from];
+  for (let next = old.pop(); next !== undefined; next = old.pop())
+    if (recent.delete(next)) old.push(...(history.commits.get(next)?.parents ?? []));
+  return recent;
 }
 
 const brings = ({ changes }: CommitFact, { path, blob }: AnswerRecord["file"]): boolean =>
@@ -79,13 +95,19 @@ function isProven(
     const speaker = fact === undefined ? null : speakerOf(fact, purpose, { principals, revocations, now });
     return speaker?.name === file.principal && speaker.key === key;
   };
+  const accounts = principals.get(file.principal)?.forgeIds ?? new Map();
+  const found = history.reviews.get(file.path);
+  const reviews = found?.kind === "reviewed" ? found.reviews : [];
   switch (evidence) {
     case "commit":
       return isBy(carrier.signature, "git") && addsOnlyHis(carrier, file, intent.approvals);
     case "detached":
       return isBy(history.detached.get(file.blob), "flotilla-approval-v1");
     case "forge":
-      return false;
+      return reviews.some(
+        ({ forge, account, blob }) =>
+          blob === file.blob && accounts.get(forge) === account && key === `${forge}:${account}`,
+      );
   }
 }
 
@@ -98,7 +120,10 @@ const addsOnlyHis = (
   parents.length === 1 &&
   changes.every(
     ({ path, before, after }) =>
-      path.startsWith("approvals/") &&
-      before === null &&
-      files.find((it) => it.path === path && it.blob === after)?.principal === principal,
+      path.startsWith("approvals/") && before === null && whoSays(files).get(`${path} ${after}`) === principal,
   );
+
+/** Who says what stands at a path, as it stands there. */
+const whoSays = remembered(
+  (files: World["intent"]["approvals"]) => new Map(files.map((it) => [`${it.path} ${it.blob}`, it.principal])),
+);

@@ -51,7 +51,7 @@ export function isMet(demand: Demand, { authors, requestedAt }: Request, voices:
 
 /** The protected targets that mean a member: by its name, or by the uid of its `kube-system` (T-33). */
 export const targetsOn = (
-  { protectedTargets }: Trust,
+  { protectedTargets }: Pick<Trust, "protectedTargets">,
   cluster: ClusterName,
   members: ReadonlyMap<ClusterName, ClusterRecord>,
 ): readonly ProtectedTarget[] => {

@@ -13,8 +13,8 @@ import { isInWrongHands } from "./check-signers.ts";
  * (`security.md` I-59, D-17; T-32 to T-34).
  */
 export function* changesOnlyWhatItMay(plan: Plan, world: World): Generator<string> {
-  const trust = plan.ledger.trust?.trust;
-  if (trust === undefined || trust.protectedTargets.length === 0) return;
+  const trust = plan.ledger.trust?.trust ?? (world.trustAnchor === null ? nothingProtected : anythingProtected);
+  if (trust.protectedTargets.length === 0) return;
   const shown = new Map(plan.rendered.map((it) => [`${it.placement} ${it.cluster}`, it.manifests] as const));
   for (const [key, record] of plan.ledger.placements) {
     const before = world.ledger.placements.get(key);
@@ -32,6 +32,17 @@ export function* changesOnlyWhatItMay(plan: Plan, world: World): Generator<strin
     }
   }
 }
+
+/** What of a trust file says what is protected, and whose approval that takes. */
+type Guarding = Pick<Trust, "protectedTargets" | "revocations">;
+
+const nothingProtected: Guarding = { protectedTargets: [], revocations: [] };
+
+/** While the trust file that the operator vouches for was never there, nobody can say what is, nor approve it. */
+const anythingProtected: Guarding = {
+  protectedTargets: [{ clusters: ["*"], namespaces: ["*"], principals: [], minimum: 1, accept: [] }],
+  revocations: [],
+};
 
 /** What becomes of one cluster. */
 interface Move {
@@ -92,7 +103,7 @@ const contentOf = ({ digest, applyStrategy }: NonNullable<Binding["target"]>): D
   digestOf([digest, applyStrategy as unknown as Json]);
 
 interface Bench {
-  readonly trust: Trust;
+  readonly trust: Guarding;
   readonly plan: Plan;
   readonly world: World;
 }

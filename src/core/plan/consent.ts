@@ -1,8 +1,11 @@
-import type { ApprovalFile, GateAnswer } from "../model/approval-file.ts";
+import type { ApprovalFile } from "../model/approval-file.ts";
+import type { History } from "../model/history.ts";
 import type { Ledger } from "../model/ledger.ts";
+import { remembered } from "../model/memo.ts";
 import type { World } from "../model/plan.ts";
-import type { ApprovalRule, Denial, Request, Trust, TrustRecord } from "../model/trust.ts";
-import type { Commit, Sequence } from "../model/value.ts";
+import type { CommitFact } from "../model/signature.ts";
+import type { ApprovalRule, Denial, GateAnswer, Request, Trust, TrustRecord } from "../model/trust.ts";
+import type { Sequence } from "../model/value.ts";
 import { gateVerdict } from "../trust/count.ts";
 import { denied } from "../trust/denial.ts";
 import { gateAnswer } from "../trust/gate-answer.ts";
@@ -24,12 +27,14 @@ export function consentOf(world: World, ledger: Ledger, sequence: Sequence): Con
   const { intent, history, trustAnchor, now } = world;
   const { trust: file } = intent;
   const current = ledger.trust;
+  const isNew = file !== null && file.trust?.digest !== current?.trust.digest;
   const next = nextTrust({
     current: current?.trust ?? null,
     anchor: trustAnchor,
     candidate: file === null ? null : (file.trust ?? "unusable"),
     signatures: history.trustSignatures,
-    introducers: file === null ? [] : introducersOf("trust/root.yaml", file.blob, world),
+    // Of the one in force nobody asks again how it came.
+    introducers: isNew ? introducersOf("trust/root.yaml", file.blob, world) : [],
     now,
   });
   switch (next.kind) {
@@ -52,16 +57,26 @@ const gone = denied(
 );
 
 /** The commits that brought a file as it is: they have it so, and none of their parents has. */
-export const introducersOf = (path: string, blob: ApprovalFile["blob"], { history }: Pick<World, "history">) =>
-  [...history.commits.values()].filter(({ changes }) =>
+export const introducersOf = (
+  path: string,
+  blob: ApprovalFile["blob"],
+  { history }: Pick<World, "history">,
+): readonly CommitFact[] =>
+  (commitsByPath(history.commits).get(path) ?? []).filter(({ changes }) =>
     changes.some((it) => it.path === path && it.after === blob && it.before !== blob),
   );
 
-/** The commits that are new in this pass, of those. */
-export function newIntroducersOf(path: string, blob: ApprovalFile["blob"], world: Pick<World, "history">) {
-  const news = new Set<Commit>(world.history.news);
-  return introducersOf(path, blob, world).filter((it) => news.has(it.commit));
-}
+/** Somebody may push thousands of files at once: each of them is looked for among its own commits only. */
+const commitsByPath = remembered((commits: History["commits"]): ReadonlyMap<string, readonly CommitFact[]> => {
+  const found = new Map<string, CommitFact[]>();
+  for (const fact of commits.values())
+    for (const path of new Set(fact.changes.map((it) => it.path))) {
+      const others = found.get(path);
+      if (others === undefined) found.set(path, [fact]);
+      else others.push(fact);
+    }
+  return found;
+});
 
 /** What people said to a request that has to meet these rules. */
 export function answerTo(

@@ -7,7 +7,7 @@ import type { Rendering } from "../render/render.ts";
 import type { Candidate } from "../schedule/cycle.ts";
 import type { ConditionsOf } from "../status/conditions-at.ts";
 import type { Consent } from "./consent.ts";
-import type { Protection } from "./protection.ts";
+import type { Protection } from "./guarded-change.ts";
 import type { Reached, Roster } from "./roster.ts";
 import type { Content } from "./version.ts";
 

@@ -33,6 +33,7 @@ export function weightOf(reason: Reason): Weight {
     case "awaitingHealth":
     case "confirmationNeeded":
     case "protected":
+    case "answerPending":
       return "waiting";
     case "unfulfilled":
     case "nothingSelected":
@@ -117,6 +118,7 @@ export function reasonText(reason: Reason): string {
       return `${reason.placement}: run ${reason.run} failed: ${reason.code}: ${reason.message}`;
     case "trustRefused":
     case "answerDenied":
+    case "answerPending":
     case "protected":
       return consentText(reason);
     case "sourceHeld":
@@ -125,12 +127,16 @@ export function reasonText(reason: Reason): string {
 }
 
 /** What is to be said of who may allow what. */
-function consentText(reason: Extract<Reason, { kind: "trustRefused" | "answerDenied" | "protected" }>): string {
+function consentText(
+  reason: Extract<Reason, { kind: "trustRefused" | "answerDenied" | "answerPending" | "protected" }>,
+): string {
   switch (reason.kind) {
     case "trustRefused":
       return `every gate is closed: ${reason.code}: ${reason.message}`;
     case "answerDenied":
       return `${reason.path} of ${reason.principal} does not count: ${reason.code}: ${reason.message}`;
+    case "answerPending":
+      return `${reason.path} of ${reason.principal} is not judged yet: ${reason.code}: ${reason.message}`;
     case "protected": {
       const asked = reason.digest === null ? "" : ` of request digest ${reason.digest}`;
       return `${reason.placement}: ${names(reason.clusters)} protected: waits for an approval${asked}: ${reason.because}`;

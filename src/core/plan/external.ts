@@ -71,6 +71,6 @@ export function placeExternal(
     ...placed,
     runs: course.runs,
     reasons: (isHeld) => [...where.reasons, ...placed.reasons(isHeld)],
-    wakeAt: earliest(where.wakeAt, course.wakeAt, turns),
+    wakeAt: earliest(where.wakeAt, course.wakeAt, turns, placed.wakeAt),
   };
 }

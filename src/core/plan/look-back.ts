@@ -3,10 +3,12 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { RunRecord } from "../model/run-record.ts";
 import type { UpdateRun } from "../model/update-run.ts";
 import { type Commit, compareText, type PlacementKey } from "../model/value.ts";
+import { acceptsForge } from "../trust/evidence.ts";
 
 /**
  * How far a decision looks back besides the commit that was accepted last: everything that the head has beyond one of
- * these, it has to know who changed it (`security.md` §2.4, 8), or who brought a trust file that is not in force yet.
+ * these, it has to know who changed it (`security.md` §2.4, 8), or who brought a trust file that is not in force yet, or an
+ * approval that waits for a forge.
  * Ordered; empty where no trust file is in force, and where nothing is going to be asked for.
  */
 export function lookBack(ledger: Ledger, intent: Intent): readonly Commit[] {
@@ -24,6 +26,8 @@ export function lookBack(ledger: Ledger, intent: Intent): readonly Commit[] {
     if (change?.request === null) for (const it of change.since) commits.add(it);
   // A root may add his signature to a version that stands there for days.
   if (intent.trust !== null && intent.trust.trust?.digest !== trust.trust.digest) commits.add(trust.from);
+  // A file may have come in an earlier pass, in which the forge could not be asked: nobody has judged it since.
+  if (acceptsForge(trust.trust) && intent.approvals.some((it) => !ledger.answers.has(it.path))) commits.add(trust.from);
   return [...commits].sort(compareText);
 }
 

@@ -40,7 +40,7 @@ export function verdictOn(ask: Ask, outlook: Outlook): Verdict {
 
 /** Whose key made a signature on a commit, by the trust file in force. */
 export const keyOwner = (fact: SignatureFact, { trust, now }: Pick<Outlook, "trust" | "now">): Signer | Denial =>
-  signerOf(fact, { trust, namespace: "git", what: yours, now });
+  signerOf(fact, { trust, namespace: "git", what: "a commit of yours", now });
 
 /** An answer that somebody is about to give, and what it would be signed with. */
 export interface IntendedAnswer {

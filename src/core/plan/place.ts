@@ -52,7 +52,7 @@ export function place(placement: Placement, before: PlacementRecord | null, cont
   return {
     ...placed,
     reasons: (isHeld) => [...remarks, ...where.reasons, ...placed.reasons(isHeld)],
-    wakeAt: earliest(where.wakeAt, when.wakeAt),
+    wakeAt: earliest(where.wakeAt, placed.wakeAt),
   };
 }
 

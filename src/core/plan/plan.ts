@@ -16,10 +16,11 @@ import { isDecision } from "./decision.ts";
 import { displace, isSuspended, suspend } from "./displace.ts";
 import { type Evictions, judgeEvictions } from "./evict.ts";
 import type { Placed } from "./finish.ts";
+import { unprotected } from "./guarded-change.ts";
 import { guard, heldIndex } from "./holding.ts";
 import { sameMap } from "./identity.ts";
 import { place } from "./place.ts";
-import { protectionIn, unprotected } from "./protection.ts";
+import { protectionIn } from "./protection.ts";
 import { fleetReasons } from "./reasons.ts";
 import { recall } from "./recall.ts";
 import { record } from "./record.ts";
@@ -58,11 +59,8 @@ export function plan(world: World): Plan {
     runs: courses.runs,
     evictions: evictions.records,
   };
-  const answers = keptAnswers(heard.answers, {
-    was: askedIn(before),
-    is: askedIn(told),
-    files: world.intent.approvals,
-  });
+  const asked = askedIn(told);
+  const answers = keptAnswers(heard.answers, { was: askedIn(before), is: asked, files: world.intent.approvals });
   const guarded: Ledger = { ...told, answers, deletions: guard(told, placed, context) };
   const decides = isDecision(before, guarded);
   const ledger = decides ? { ...guarded, sequence: context.sequence } : kept(before, guarded);
@@ -74,10 +72,10 @@ export function plan(world: World): Plan {
     decides,
     actions: actionsFor(ledger, placed, context),
     rendered: steps.flatMap((it) => it.rendered),
-    wakeAt: earliest(nextRetry(world), courses.wakeAt, ...steps.map((it) => it.wakeAt)),
+    wakeAt: earliest(nextRetry(world), world.history.reviewsAt, courses.wakeAt, ...steps.map((it) => it.wakeAt)),
     reasons: [
       ...trustReasons(context),
-      ...answerReasons(answers, world.intent.approvals),
+      ...answerReasons(answers, world, asked),
       ...fleetReasons(ledger, context),
       ...steps.flatMap((it) => it.reasons(isHeld)),
       ...courses.reasons,

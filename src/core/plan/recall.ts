@@ -68,7 +68,7 @@ export function remember(record: PlacementRecord, standstill: Standstill, contex
   const snapshot = record.resourceSnapshots.at(-1);
   if (snapshot === undefined || isAtWork(record, when) || context.isNamed(record.key)) return;
   // What waits for an approval rests on what people say, and on who may say it.
-  if (record.change !== null) return;
+  if (record.change !== null || context.protection.isAsked(record.key)) return;
   const { intent, now } = context.world;
   if (recordsOf(context.ledger, record.key).some((it) => it.end === null)) return;
   recollections.set(record, {

@@ -4,6 +4,7 @@ import type { ClusterName } from "../model/value.ts";
 import { protectionRule } from "../trust/protected.ts";
 import { isMetBy } from "../trust/rules.ts";
 import type { PlanContext } from "./context.ts";
+import { unprotected } from "./guarded-change.ts";
 import { targetsOf } from "./protection.ts";
 import type { Mover } from "./run-moves.ts";
 
@@ -18,6 +19,8 @@ export interface RunMoves {
 
 /** Whether a run may bring its version to a cluster, as far as protection goes. */
 export function isPermitted(cluster: ClusterName, { run, record, mover }: RunMoves, context: PlanContext): boolean {
+  const { consent, protection } = context;
+  if (protection === unprotected) return true;
   const at = run.plan?.stages.findIndex((it) => it.clusters.some((planned) => planned.cluster === cluster)) ?? -1;
   const stage = run.plan?.stages[at];
   const binding = record?.bindings.get(cluster);
@@ -26,14 +29,15 @@ export function isPermitted(cluster: ClusterName, { run, record, mover }: RunMov
   // What the cluster carries already under other names is no change.
   if (move.kind !== "moved" || move.manifests === null || move.binding.target === null) return true;
   const change = { record, binding, next: { target: move.binding.target, manifests: move.manifests } };
-  const trust = context.consent.record?.trust ?? null;
-  const targets = trust === null ? [] : targetsOf(change, trust, context);
-  if (targets.length === 0) return true;
   const gate = run.stages[at]?.before ?? null;
+  const trust = consent.record?.trust ?? null;
+  if (trust === null) return protection.permits(change);
+  const targets = targetsOf(change, trust, context);
+  if (targets.length === 0) return true;
   // What is approved in this very pass is acted upon in the next one, and is nobody else's question until then.
   if (isGated(stage) && gate?.approval == null) return false;
   if (gate !== null && targets.every((it) => isMetBy(protectionRule(it), gate))) return true;
-  return context.protection.permits(change);
+  return protection.permits(change);
 }
 
 const isGated = ({ before }: PlannedStage): boolean => before.some((it) => it.kind === "Approval");
@@ -50,6 +54,8 @@ export function mayLeave(cluster: ClusterName, record: PlacementRecord | null, c
  */
 export function askAhead(run: RunRecord, record: PlacementRecord | null, mover: Mover, context: PlanContext): void {
   const { plan, stages, spec, end } = run;
+  // Clusters are rendered to be looked at: a whole fleet of them in every pass, where nothing is protected for nothing.
+  if (context.protection === unprotected) return;
   if (plan === null || record === null || end !== null || spec.state !== "Run") return;
   for (const [at, stage] of plan.stages.entries()) {
     const progress = stages[at];

@@ -171,7 +171,8 @@ function stepped({ course, run, waits }: Moved, turn: Turn): Course {
   const mover = moverOf(run, course.record, context);
   askAhead(run, course.record, mover, context);
   const hold = holdOn(run, context);
-  const step = stepRun(run, sceneOf(course, run, mover, context));
+  const scene = sceneOf(course, run, mover, context);
+  const step = stepRun(run, hold === null ? scene : { ...scene, isAtHand: () => false });
   const remove = hold === null ? step.remove.filter((it) => mayLeave(it, course.record, context)) : [];
   const moves = carryOutRun({ ...step, remove }, course.record, mover, context);
   const after: Course = {
@@ -200,9 +201,7 @@ function sceneOf({ record, runs }: Course, run: RunRecord, mover: Mover, context
     placement: record,
     bindings: record === null ? new Map() : runBindings(run, record, context),
     isAtHand: (cluster) =>
-      mover.moveOf(cluster).kind === "moved" &&
-      holdOn(run, context) === null &&
-      isPermitted(cluster, { run, record, mover }, context),
+      mover.moveOf(cluster).kind === "moved" && isPermitted(cluster, { run, record, mover }, context),
     ...runConsents(run, record, context),
     newerOn: (cluster) => runs.find((it) => hasMoved(it, cluster))?.key ?? null,
   };

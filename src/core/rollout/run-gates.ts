@@ -1,6 +1,6 @@
-import type { GateAnswer } from "../model/approval-file.ts";
 import type { Gate, PlannedStage, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
 import type { RunWait } from "../model/run-wait.ts";
+import type { GateAnswer } from "../model/trust.ts";
 import type { StageTask } from "../model/update-run.ts";
 import { earliest, type Instant, later } from "../model/value.ts";
 import { commentLine } from "./comment-line.ts";

@@ -1,8 +1,7 @@
-import type { GateAnswer } from "../model/approval-file.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { Gate, PlannedStage } from "../model/run-record.ts";
 import type { ClockTrust } from "../model/run-wait.ts";
-import type { Authors } from "../model/trust.ts";
+import type { Authors, GateAnswer } from "../model/trust.ts";
 import type { ClusterName, Digest, DurationMs, Instant, RunKey, Sequence } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 

@@ -119,11 +119,15 @@ function missingOf(
 }
 
 function wordsOf({ rule, have, need, mayApprove }: Missing): string {
-  const stage = `${rule.placements.join(", ")} / ${rule.stages.join(", ")}`;
-  const count = `${have.length} of ${need} approvals for ${stage}`;
+  const count = `${have.length} of ${need} approvals for ${subjectOf(rule)}`;
   if (mayApprove.length >= need - have.length) return `${count}; ${mayApprove.join(", ")} may approve`;
   return `${count}, and too few are left who may approve; change the rule in trust/root.yaml, or who made the change`;
 }
+
+const subjectOf = ({ placements, stages, target }: ApprovalRule): string =>
+  target === undefined
+    ? `${placements.join(", ")} / ${stages.join(", ")}`
+    : `what is protected: ${target.namespaces.join(", ")} on ${target.clusters.join(", ")}`;
 
 function approvedBy(voices: readonly FiledVoice[]): GateVerdict {
   const first = voices.filter((it, at) => voices[at - 1]?.file.principal !== it.file.principal);

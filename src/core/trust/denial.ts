@@ -28,6 +28,7 @@ export const denialCodes = {
   FLT1225: "a trust file that expires too late, or has already",
   FLT1235: "a trust file that nothing out of band vouches for",
   FLT1236: "a commit that changes trust/ and something else",
+  FLT1240: "no denial: a forge that could not be asked yet",
 } as const;
 
 export type DenialCode = keyof typeof denialCodes;

@@ -1,5 +1,6 @@
-import type { ApprovalFile, GateAnswer } from "../model/approval-file.ts";
+import type { ApprovalFile } from "../model/approval-file.ts";
 import type { FleetSpec } from "../model/fleet.ts";
+import type { GateAnswer } from "../model/trust.ts";
 import type { Digest, Instant } from "../model/value.ts";
 
 /** What decides whether an answer counts. */

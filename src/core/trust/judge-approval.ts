@@ -1,7 +1,9 @@
 import type { ApprovalFile } from "../model/approval-file.ts";
+import type { ForgeFinding, ForgeReview } from "../model/forge.ts";
+import { remembered } from "../model/memo.ts";
 import type { CommitFact, SignatureFact } from "../model/signature.ts";
 import type { Authors, Denial, Judgement, Proof, Trust } from "../model/trust.ts";
-import type { BlobId, Digest, Instant } from "../model/value.ts";
+import type { Digest, Instant } from "../model/value.ts";
 import { denied } from "./denial.ts";
 import { type RequestSubject, rulesFor } from "./protected.ts";
 import { objectionOf } from "./rules.ts";
@@ -18,18 +20,6 @@ export interface OpenRequest extends RequestSubject {
   readonly authors: Authors;
 }
 
-/**
- * A review on a forge that is all of `security.md` §2.4.1: merged, of the head that was merged, not dismissed, by
- * neither the author nor who pushed last, under rules that nobody bypassed. Whoever makes the fact vouches for that.
- */
-export interface ForgeReview {
-  readonly forge: string;
-  /** The number of the account that reviewed. */
-  readonly account: string;
-  /** The file as it was reviewed. */
-  readonly blob: BlobId;
-}
-
 /** Everything that one approval file is judged by. */
 export interface ApprovalScene {
   readonly file: ApprovalFile;
@@ -39,8 +29,8 @@ export interface ApprovalScene {
   readonly introducers: readonly CommitFact[];
   /** The signature inside the file, over what it says; null when there is none. */
   readonly detached: SignatureFact | null;
-  /** Null when nobody asked the forge, or it has nothing to say. */
-  readonly review: ForgeReview | null;
+  /** What the forge says about the file; null when nobody asked it. */
+  readonly review: ForgeFinding | null;
   /** The open request that has the file's digest; null when none has. */
   readonly request: OpenRequest | null;
   /** As accepted before the commit that brought the file: what came with it decides nothing (T-08). */
@@ -127,14 +117,21 @@ function proofsOf(scene: ApprovalScene): readonly Proof[] | Denial {
   return byForge !== null && "kind" in byForge ? byForge : unproven(byCommit, scene);
 }
 
-type Key = Pick<Proof, "key">;
+type Key = Pick<Proof, "key" | "source">;
 
-/** Why nothing proves it: what is wrong with the commit, and that nobody asks a forge yet where the rules would. */
-function unproven(byCommit: Key | Denial, { trust, request, review, file }: ApprovalScene): Denial {
+/** Why nothing proves it: what is wrong with the commit, and where a review would do, why there is none. */
+function unproven(byCommit: Key | Denial, scene: ApprovalScene): Denial {
+  const { trust, request, file } = scene;
   const denial = "kind" in byCommit ? byCommit : denied("FLT1209", `nothing proves who wrote ${file.path}`);
   const rules = request === null ? [] : rulesFor(trust, request);
-  if (review !== null || !rules.some((it) => it.accept.includes("forge"))) return denial;
-  return { ...denial, because: `${denial.because} (reviews on a forge are not built yet)` };
+  const isEnough = rules.some((it) => it.accept.includes("forge") && it.principals.includes(file.principal));
+  return isEnough ? { ...denial, because: `${denial.because}; and no review counts: ${noReview(scene)}` } : denial;
+}
+
+function noReview({ review, trust, file: { principal } }: ApprovalScene): string {
+  if (review !== null && review.kind !== "reviewed") return review.because;
+  const accounts = trust.principals.get(principal)?.forgeIds.size ?? 0;
+  return accounts === 0 ? `trust/root.yaml lists no account of ${principal}` : "the forge was not asked";
 }
 
 const signing = ({ trust, now }: ApprovalScene, what: string) => ({ trust, namespace: approvalNamespace, what, now });
@@ -171,29 +168,42 @@ const forgeKey = (name: string): Denial =>
 
 const signYourself = "use flotilla approve, which signs as you";
 
+/** Every one of them is held against all others: nobody keeps a pass busy by answering a thousand times. */
+const mostTogether = 256;
+
+const byPath = remembered((files: readonly ApprovalFile[]) => new Map(files.map((it) => [it.path, it])));
+
 /** What else the commit does: it may add approvals of the same person, and nothing more. */
 function companyObjection({ commit, parents, changes }: CommitFact, { file, files }: ApprovalScene): Denial | null {
   const no = (what: string): Denial =>
     denied("FLT1207", `commit ${commit.slice(0, 12)} ${what}; commit approvals alone, each person his own`);
   if (parents.length !== 1) return no("has no parent, so nobody knows what it adds");
+  if (changes.length > mostTogether) return no(`adds more than ${mostTogether} files at once`);
   for (const { path, before, after } of changes) {
     if (path === file.path) continue;
     if (!path.startsWith("approvals/")) return no(`touches ${path} as well`);
     if (before !== null || after === null) return no(`changes or removes ${path} as well`);
-    const other = files.find((it) => it.path === path && it.blob === after);
-    if (other === undefined) return no(`adds ${path}, which is no approval now`);
+    const other = byPath(files).get(path);
+    if (other?.blob !== after) return no(`adds ${path}, which is no approval now`);
     if (other.principal !== file.principal) return no(`adds ${path} of ${other.principal} as well`);
   }
   return null;
 }
 
 /** A review by the account that the trust file lists for the one whom the file names; null where there is none. */
-function forgeProof({ file, review, trust }: ApprovalScene): Key | Denial | null {
-  if (review === null) return null;
-  const { forge, account, blob } = review;
+function forgeProof(scene: ApprovalScene): Key | Denial | null {
+  if (scene.review?.kind !== "reviewed") return null;
+  const found = scene.review.reviews.map((it) => reviewProof(it, scene));
+  return found.find((it) => !("kind" in it)) ?? found[0] ?? null;
+}
+
+function reviewProof({ forge, account, blob, source }: ForgeReview, { file, trust }: ApprovalScene): Key | Denial {
   const key = `${forge}:${account}`;
   const principal = [...trust.principals.values()].find((it) => it.forgeIds.get(forge) === account);
   if (blob !== file.blob) return denied("FLT1211", `${file.path} is not what ${key} reviewed; write a new file`);
   if (principal === undefined) return denied("FLT1202", `trust/root.yaml lists ${key} for nobody`);
-  return proofOf({ kind: "signer", principal, key }, file);
+  if (principal.name !== file.principal && principal.isHuman)
+    return denied("FLT1204", `${file.path} speaks for ${file.principal} and is reviewed by ${principal.name}`);
+  const proof = proofOf({ kind: "signer", principal, key }, file);
+  return "kind" in proof ? proof : { ...proof, source };
 }

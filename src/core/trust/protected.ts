@@ -62,13 +62,14 @@ export function rulesFor(
  * A protected target as a rule for the count: with four eyes, one more approval for what nobody signed, and a day to
  * answer. Protection that the one who made the change could lift alone would be none (T-32).
  */
-export const protectionRule = ({ principals, minimum, accept }: ProtectedTarget): ApprovalRule => ({
+export const protectionRule = (target: ProtectedTarget): ApprovalRule => ({
   placements: ["*"],
   stages: ["*"],
-  principals,
-  minimum,
+  principals: target.principals,
+  minimum: target.minimum,
   fourEyes: true,
   unsignedChanges: "oneMore",
-  accept,
+  accept: target.accept,
   maxAge: (24 * 3_600_000) as DurationMs,
+  target,
 });

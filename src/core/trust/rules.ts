@@ -39,7 +39,10 @@ export function objectionOf(rule: ApprovalRule, { decision, judgement, authors, 
   }
   if (decision !== "Approve") return null;
   if (at > later(requestedAt, rule.maxAge))
-    return denied("FLT1215", "the request stood unanswered for too long; create the run again");
+    return denied(
+      "FLT1215",
+      "the request stood unanswered for too long, and is made anew; answer the one that is open now",
+    );
   if (!rule.fourEyes) return null;
   if (authors.principals.includes(principal))
     return denied("FLT1205", `four eyes: ${principal} signed a change that this would roll out; ask somebody else`);

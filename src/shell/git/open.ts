@@ -2,7 +2,7 @@ import type { Repository } from "../reconcile/ports.ts";
 import { addressOf } from "./address.ts";
 import { branchesOf } from "./branch.ts";
 import { openRemote } from "./mirror-hub.ts";
-import { gitFolderOf, openPath } from "./path-hub.ts";
+import { gitFolderOf, openPath, trackedBranch } from "./path-hub.ts";
 import { gitEnvironment, runGit } from "./process.ts";
 import { repositoryFault } from "./repository-fault.ts";
 
@@ -22,6 +22,8 @@ export interface RepositoryOptions {
   readonly deadlineMs?: number;
   /** An armored signature over the content of a commit: what is committed carries it. Absent: nobody signs. */
   readonly sign?: (payload: Uint8Array) => string;
+  /** For who only reads: in a clone, a branch that it does not have is the one that git last fetched from `origin`. */
+  readonly tracked?: boolean;
 }
 
 /**
@@ -33,11 +35,13 @@ export interface RepositoryOptions {
 export async function openRepository(options: RepositoryOptions): Promise<Repository> {
   const address = addressOf(options.repo, options.token);
   const branches = branchesOf(options.branch, options.stateBranch);
-  const { cacheFolder, deadlineMs, engine, sign } = options;
+  const { cacheFolder, deadlineMs, engine, sign, tracked = false } = options;
   const more = { ...(deadlineMs === undefined ? {} : { deadlineMs }), ...(sign === undefined ? {} : { sign }) };
   const remote = { branches, cacheFolder, ...more };
   if (engine === "program" || (engine === "auto" && (await hasGit()))) {
-    return address.kind === "path" ? openPath(address, branches, sign) : openRemote(address, remote);
+    return address.kind === "path"
+      ? openPath(address, branches, { sign: sign ?? null, tracked })
+      : openRemote(address, remote);
   }
   if (address.kind === "http") {
     const { openIso } = await import("./iso.ts");
@@ -55,6 +59,15 @@ export async function openRepository(options: RepositoryOptions): Promise<Reposi
 export async function localGitDir(repo: string): Promise<string | null> {
   const address = addressOf(repo, null);
   return address.kind === "path" ? gitFolderOf(address) : null;
+}
+
+/**
+ * Where a clone on this machine has a branch that it only fetched, for people: `origin/fleet/state`. Null where the branch
+ * is its own or not there, and for a hub behind a URL. `repo` is what {@link openRepository} was given.
+ */
+export async function fetchedBranch(repo: string, branch: string): Promise<string | null> {
+  const address = addressOf(repo, null);
+  return address.kind === "path" ? trackedBranch(address, branch) : null;
 }
 
 /** The oldest git that knows everything we ask: `GIT_CONFIG_COUNT` and `rev-parse --path-format` came with it. */

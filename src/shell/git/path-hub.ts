@@ -9,6 +9,14 @@ import { type Hub, ProgramRepository, sweepScratch } from "./program.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
 import type { SignCommit } from "./signed-commit.ts";
 
+/** How a hub at a path is used. */
+export interface PathUse {
+  /** Signs what is committed; null: nobody does. */
+  readonly sign: SignCommit | null;
+  /** A branch that is not there is read where git keeps what it fetched of it from `origin`. Only for reading. */
+  readonly tracked: boolean;
+}
+
 /**
  * Opens a repository on this machine as the hub, bare or with a work tree.
  *
@@ -18,12 +26,24 @@ import type { SignCommit } from "./signed-commit.ts";
 export async function openPath(
   address: PathAddress,
   branches: Branches,
-  sign: SignCommit | null = null,
+  { sign, tracked }: PathUse,
 ): Promise<Repository> {
   const git = await gitAt(address);
   await sweepScratch(git, `reading ${address.name}`);
-  return new ProgramRepository(address.name, git, new PathHub(address.name, git, branches), sign);
+  return new ProgramRepository(address.name, git, new PathHub(address.name, git, { branches, tracked }), sign);
 }
+
+/**
+ * Where a clone has a branch that is not one of its own, as git last fetched it: `origin/fleet/state`. Null where the
+ * branch itself is there, or neither is.
+ */
+export async function trackedBranch(address: PathAddress, branch: string): Promise<string | null> {
+  const [own, fetched] = [refOf(branch), fetchedRef(branch)];
+  const refs = await readRefs(await gitAt(address), [own, fetched], `reading ${address.name}`);
+  return !refs.has(own) && refs.has(fetched) ? `origin/${branch}` : null;
+}
+
+const fetchedRef = (branch: string): string => `refs/remotes/origin/${branch}`;
 
 /**
  * The folder in which a repository at a path keeps its refs: of a linked work tree, that is the main one's.
@@ -61,18 +81,27 @@ class PathHub implements Hub {
   readonly #name: string;
   readonly #git: Git;
   readonly #branches: Branches;
+  readonly #tracked: boolean;
 
-  constructor(name: string, git: Git, branches: Branches) {
+  constructor(
+    name: string,
+    git: Git,
+    { branches, tracked }: { readonly branches: Branches; readonly tracked: boolean },
+  ) {
     this.#name = name;
     this.#git = git;
     this.#branches = branches;
+    this.#tracked = tracked;
   }
 
   async heads(): Promise<Heads> {
-    const source = refOf(this.#branches.source);
-    const state = refOf(this.#branches.state);
-    const refs = await readRefs(this.#git, [source, state], `reading ${this.#name}`);
-    return { source: refs.get(source) ?? null, state: refs.get(state) ?? null };
+    const placesOf = (branch: string): readonly string[] =>
+      this.#tracked ? [refOf(branch), fetchedRef(branch)] : [refOf(branch)];
+    const source = placesOf(this.#branches.source);
+    const state = placesOf(this.#branches.state);
+    const refs = await readRefs(this.#git, [...source, ...state], `reading ${this.#name}`);
+    const headOf = (places: readonly string[]): Commit | null => places.flatMap((it) => refs.get(it) ?? [])[0] ?? null;
+    return { source: headOf(source), state: headOf(state) };
   }
 
   async move(commit: Commit, parent: Commit | null, scratch: string): Promise<Committed> {

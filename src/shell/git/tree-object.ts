@@ -23,7 +23,7 @@ export function entriesOf(tree: Uint8Array<ArrayBuffer>): readonly TreeEntry[] |
 }
 
 /** As git reads it: whether the owner may execute the file, whatever else an old tool wrote. */
-export const isExecutableMode = (mode: string): boolean => (Number.parseInt(mode, 8) & 0o100) !== 0;
+const isExecutableMode = (mode: string): boolean => (Number.parseInt(mode, 8) & 0o100) !== 0;
 
 function kindOf(mode: string): TreeEntry["kind"] {
   switch (mode) {

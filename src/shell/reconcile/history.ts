@@ -78,6 +78,9 @@ async function historyOf(ports: Sources, memory: Memory, question: Question): Pr
     gap: gapIn(source, beyond),
     trustSignatures: await trustSignatures(examiner, history.detached, intent),
     detached: await answerSignatures(examiner, history.detached, intent, ledger),
+    // Which reviews matter is known once the rest of the world is.
+    reviews: new Map(),
+    reviewsAt: null,
   };
 }
 

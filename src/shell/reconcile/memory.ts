@@ -1,9 +1,10 @@
 import type { Accepted, SourceFile } from "../../core/codec/intent.ts";
+import type { ForgeFinding } from "../../core/model/forge.ts";
 import type { History } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
-import type { BlobId, Commit } from "../../core/model/value.ts";
+import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
 import { type DecodedFiles, newDecodedFiles } from "./decoded-files.ts";
 import { type FactCache, newFactCache } from "./fact-cache.ts";
 import type { Heads } from "./ports.ts";
@@ -47,6 +48,14 @@ export interface HistoryMemory {
   readonly commits: FactCache<CommitFact>;
   /** Signatures in files: in approvals by the file's blob, under a trust file by its blob and their own. */
   readonly detached: FactCache<SignatureFact>;
+  /** What a forge said last, by what it was asked, and from when on it is asked again. */
+  readonly reviews: Map<string, RecentFinding>;
+}
+
+/** What a forge said, and until when that is not asked again. */
+export interface RecentFinding {
+  readonly finding: ForgeFinding;
+  readonly until: Instant;
 }
 
 /** The files of a source commit that are read, by path. */
@@ -89,6 +98,7 @@ export const freshMemory = (): Memory => ({
     certificates: [],
     commits: newFactCache(factsKept),
     detached: newFactCache(factsKept),
+    reviews: new Map(),
   },
   page: null,
 });

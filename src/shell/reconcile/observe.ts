@@ -8,6 +8,7 @@ import { Fault } from "./fault.ts";
 import { readHistory } from "./history.ts";
 import type { Memory, State } from "./memory.ts";
 import type { MemberAddress, Ports } from "./ports.ts";
+import { withReviews } from "./reviews.ts";
 import { assureState } from "./seal.ts";
 import type { Settings } from "./settings.ts";
 import { readSource } from "./source.ts";
@@ -50,7 +51,7 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
   const history = await readHistory(ports, memory, look);
   const isFounding = heads.state === null;
   const observed = settings.members === "ask" ? await askMembers(ports, { intent, isFounding }) : new Map();
-  const world = {
+  const unreviewed = {
     intent,
     ledger,
     observed,
@@ -62,6 +63,7 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
     clockOffset: medianOffset(ports.fleet.clockOffsets()),
     patience: settings.patience,
   };
+  const world = await withReviews(ports, memory, unreviewed);
   return { world, state, reasons };
 }
 

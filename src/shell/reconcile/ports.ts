@@ -1,3 +1,4 @@
+import type { ForgeFinding, ReviewQuestion } from "../../core/model/forge.ts";
 import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
 import type { CommitFact, PathChange, SignatureFact } from "../../core/model/signature.ts";
@@ -9,6 +10,8 @@ export interface Ports {
   readonly fleet: Fleet;
   readonly clock: Clock;
   readonly verifier: Verifier;
+  /** Absent: nobody asks a forge, and what only a forge can tell stays open. */
+  readonly forge?: Forge;
   /** 64 hexadecimal digits that nobody could know before, others at every call. */
   readonly entropy: () => string;
 }
@@ -77,6 +80,14 @@ export interface Verifier {
   commit(from: HistoricCommit, certificates: readonly string[], now: Instant): Promise<CommitFact>;
   /** What an armored signature says about other bytes. `certificates` are armored OpenPGP certificates, one each. */
   detached(bytes: Uint8Array, armored: string, certificates: readonly string[], now: Instant): Promise<SignatureFact>;
+}
+
+/** A forge on which people review pull requests: facts about that, never authority. */
+export interface Forge {
+  /** The repository there, for messages: no credentials. */
+  readonly name: string;
+  /** Which reviews there are of an approval file. Bounded in time and size, and never rejects. */
+  review(question: ReviewQuestion): Promise<ForgeFinding>;
 }
 
 /** Where both branches stand. */

@@ -7,7 +7,7 @@ import {
   trustTextPath,
 } from "../../core/codec/layout.ts";
 import type { Commit } from "../../core/model/value.ts";
-import type { AuditCheck, AuditFinding, AuditSubject } from "../../core/plan/audit.ts";
+import type { AuditCheck, AuditFinding, AuditSubject } from "../../core/plan/audit-finding.ts";
 
 /** Something in the state branch that does not follow from anything. */
 export interface AuditFault {

@@ -1,8 +1,10 @@
 import { emptyLedger } from "../../core/model/ledger.ts";
 import type { World } from "../../core/model/plan.ts";
 import type { Digest } from "../../core/model/value.ts";
-import { type AuditFinding, auditCounts, auditStep } from "../../core/plan/audit.ts";
+import { auditCounts, auditStep } from "../../core/plan/audit.ts";
 import { type Anchored, auditChain, signatureWatch, vouchedBy } from "../../core/plan/audit-chain.ts";
+import type { AuditFinding } from "../../core/plan/audit-finding.ts";
+import { withRecordedReviews } from "../../core/plan/audit-reviews.ts";
 import { Fault } from "./fault.ts";
 import { firstParent, lineageOf } from "./lineage.ts";
 import { freshMemory, type Memory, type State } from "./memory.ts";
@@ -135,7 +137,12 @@ function judged(findings: Findings, world: World, after: State): readonly AuditF
   findings.count("approvals", approvals);
   findings.count("plans", plans);
   findings.count("accepted", 1);
-  return auditStep(world, after.ledger);
+  const told = withRecordedReviews(world, after.ledger);
+  for (const { kind } of told.history.reviews.values()) {
+    if (kind === "reviewed") findings.skip("approvals that rest on the forge's word: nobody asks it here");
+    if (kind === "unavailable") findings.skip("times an approval was left for later, as the forge could not be asked");
+  }
+  return auditStep(told, after.ledger);
 }
 
 /** What the record says was read, against what stands in the source commit. */
@@ -163,7 +170,7 @@ function conclude({ findings, anchored, watch }: Walk, { anchor, base, isWhole, 
   const keys = watch.unvouched();
   if (keys.length > 0)
     findings.note(
-      `${keys.join(", ")} signed commits, and the trust file names no machine: flotilla trust add --machine`,
+      `${keys.join(", ")} signed commits while the trust file named no machine: flotilla trust add NAME --machine --key FILE.pub lists one`,
     );
   else if (watch.signed() === 0)
     findings.note("no commit of the state branch is signed: reconcile --signing-key signs them");

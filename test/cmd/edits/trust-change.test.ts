@@ -201,7 +201,7 @@ describe("what cannot be done is said, with what to do", () => {
     const made = trustEdits(before, { kind: "revoke", what: "ada", as: "retired" });
     const next = trustOf((made.kind === "edits" && nextTrustText(text, before, made.edits, null)) || "");
     expect(unsignable(before, next)).toBe(
-      "it takes 1 roots of version 7 to sign this, and it leaves 0 with a key that counts",
+      "it takes 1 root of version 7 to sign this, and it leaves 0 with a key that counts",
     );
     expect(unsignable(before, before)).toBeNull();
   });

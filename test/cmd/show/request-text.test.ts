@@ -75,6 +75,18 @@ describe("what is approved is shown as it will be", () => {
     ]);
   });
 
+  test("once it has happened, a cluster carries it already", () => {
+    const [ask] = of("before");
+    if (ask.kind !== "gate") throw new Error("it is a gate");
+    const { digest } = ask.stage.clusters[0] ?? { digest: "" as Digest };
+    const there = (name: string) => on(name, 3, { target: target(3, { digest }) });
+    const ledger = ledgerOf([web(clusters.map(there), { resourceSnapshots })], [ask.run]);
+    expect(requestLines(ask, ledger).slice(6, 8)).toEqual([
+      "5 clusters, in this order: b, a, c, d, new",
+      "resource snapshot 3, as they carry it already: b, a, c, d, new",
+    ]);
+  });
+
   test("after a stage: what comes next", () => {
     expect(requestLines(...of("after")).slice(6, 8)).toEqual([
       "5 clusters, in this order: b, a, c, d, new",
@@ -176,7 +188,10 @@ test.each([
 ] as const)("rules are those of the stage, and of what is protected there: %s", (_, targets, when, rules) => {
   const [ask, ledger] = of(when);
   const outlook = outlookOn(trusting(ledger, trustText(targets)), 0 as Instant);
-  expect(ruleLines(ask, outlook).slice(1)).toHaveLength(rules);
+  const terms = "by commit or detached; four eyes, unsigned changes: one approval more; within 24h";
+  const ownRule = `  placements web, stages canary: 1 of ann; ${terms}`;
+  const protection = `  protected clusters a, namespaces shop: 1 of bob; ${terms}`;
+  expect(ruleLines(ask, outlook).slice(1)).toEqual([ownRule, protection].slice(0, rules));
 });
 
 test.each([

@@ -167,7 +167,12 @@ describe("a run is told as a tree", () => {
     expect(told.find((it) => it.includes("before rest"))).toBe(
       "│  ├─ approval before rest: was asked for at 2026-11-21T09:00:00Z and is moot",
     );
-    expect(told.slice(-4)).toEqual([
+    expect(told.slice(-9)).toEqual([
+      "│  ├─ north: not begun",
+      "│  ├─ south: not begun",
+      "│  └─ west: not begun",
+      "├─ removal from clusters that are no longer picked: after all stages",
+      "│  └─ gone: not begun",
       "├─ what the clusters carry now",
       "│  ├─ resource snapshot 2: north, west",
       "│  └─ resource snapshot 3: east",

@@ -74,6 +74,8 @@ describe("approvals", () => {
     ["two answers", `${approval()}---\n${approval()}`, "error FLT1350"],
     ["an answer and something else", `${approval()}---\nnote: hello\n`, "error FLT1350, note FLT1023"],
     ["a digest that is none", approval().replace(digest, "abc"), "error FLT1302"],
+    ["B-64: a decision in lower case", approval("decision: approve, principal: ann"), "error FLT1302"],
+    ["B-64: no decision", approval("principal: ann"), "error FLT1300"],
     ["a decision that does not exist", approval("decision: Perhaps, principal: ann"), "error FLT1302"],
     ["no principal", approval("decision: Approve"), "error FLT1300"],
     ["an empty principal", approval("decision: Approve, principal: ''"), "error FLT1302"],

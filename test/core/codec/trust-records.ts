@@ -67,6 +67,7 @@ export const armoredSignature = "-----BEGIN SSH SIGNATURE-----\nU1NIU0lH\n-----E
 const proofs = (random: Random): readonly Proof[] => [
   { evidence: random.pick(["commit", "detached", "forge"]), key: random.pick(["SHA256:abc", "github 1"]) },
   ...many(random, 1, () => ({ evidence: "detached" as const, key: "AB".repeat(20) })),
+  ...many(random, 1, () => ({ evidence: "forge" as const, key: "github:1", source: "review 9 of pull request: 4" })),
 ];
 
 /** A request in any state: with and without rules and authors, open and approved, signed and not. */

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import { minutes } from "../../../src/core/model/value.ts";
-import { clusterOf, keyOf, overrideOf } from "../../intent.ts";
+import { clusterOf, keyOf, objectOf, overrideOf } from "../../intent.ts";
+import { write } from "../../world.ts";
 import { everywhere, grant, guarded, standing, target } from "./guarded-world.ts";
 import {
   answer,
@@ -194,6 +195,21 @@ describe("an approval of a change", () => {
     expect(changeOf(world).authors).toEqual({ principals: ["bob", "dave"], unknown: 0 });
     grant(world);
     expect(everywhere(world)["prod-4"]).toBe("web/settings overridden");
+  });
+
+  test("looks back to whoever wrote what an override kept away", () => {
+    const world = standing();
+    const more = keyOf("ConfigMap", "web/more");
+    world.commit(() => world.overrides.set("less", overrideOf("less", more, "env=prod", "delete")), by("dave"));
+    world.commit(() => write(world, objectOf("ConfigMap", "web/more", "malice")), by("bob"));
+    settle(world);
+    // Nothing changed there, so the cluster is said to be on that version.
+    expect(everywhere(world)).toEqual({ ...every(zero), m1: `web/more malice, ${zero}` });
+    world.commit(() => world.overrides.delete("less"), by("dave"));
+    settle(world);
+    expect(changeOf(world).authors.principals).toContain("bob");
+    answer(world, "bob", changeOf(world).digest);
+    expect(settle(world).join()).toContain("FLT1205");
   });
 
   test("by its author is none", () => {

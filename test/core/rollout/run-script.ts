@@ -1,6 +1,6 @@
+import type { GateAnswer } from "../../../src/core/model/trust.ts";
 // Scripts for the world of staged runs, and what came of them, each in one line.
 
-import type { GateAnswer } from "../../../src/core/model/approval-file.ts";
 import { digestOf } from "../../../src/core/model/digest.ts";
 import type { RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
 import type { RunWait } from "../../../src/core/model/run-wait.ts";

@@ -1,7 +1,6 @@
 // A world for staged runs that is small enough to be told in one line: members with labels, one External placement,
 // runs, and people who answer. Nothing happens in it but what a script says.
 
-import type { GateAnswer } from "../../../src/core/model/approval-file.ts";
 import type { MemberCluster } from "../../../src/core/model/cluster.ts";
 import { digestOf } from "../../../src/core/model/digest.ts";
 import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
@@ -13,7 +12,7 @@ import {
 } from "../../../src/core/model/placement.ts";
 import type { Gate, RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
 import type { ClockTrust } from "../../../src/core/model/run-wait.ts";
-import type { Authors } from "../../../src/core/model/trust.ts";
+import type { Authors, GateAnswer } from "../../../src/core/model/trust.ts";
 import { runKey, type Stage, strategyKey, type UpdateStrategy } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, DurationMs, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
 import { later, minutes, seconds } from "../../../src/core/model/value.ts";

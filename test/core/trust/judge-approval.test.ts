@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
+import type { ForgeFinding, ForgeReview } from "../../../src/core/model/forge.ts";
 import type { CommitFact } from "../../../src/core/model/signature.ts";
 import type { ApprovalRule, ProtectedTarget } from "../../../src/core/model/trust.ts";
 import type { denialCodes } from "../../../src/core/trust/denial.ts";
@@ -60,7 +61,12 @@ const target = (...principals: readonly string[]): ProtectedTarget => ({
   accept: ["commit"],
 });
 const web = openpgp("5DE3");
-const review = { forge: "github", account: "1", blob: blob("a") };
+const by1 = { forge: "github", account: "1", blob: blob("a"), source: "review 9" };
+const reviewed = (...reviews: readonly Partial<ForgeReview>[]): ForgeFinding => ({
+  kind: "reviewed",
+  reviews: reviews.map((it) => ({ ...by1, ...it })),
+});
+const review = reviewed({});
 const detached = ssh("ann", "flotilla-approval-v1");
 
 type Row = readonly [name: string, change: Partial<ApprovalScene>];
@@ -113,7 +119,21 @@ describe("an approval counts", () => {
     [
       "by a review where the rule accepts that",
       { review, ...by({ signature: web }), ...ruled({ accept: ["forge"] }) },
-      [proof("forge", "github:1")],
+      [{ ...proof("forge", "github:1"), source: "review 9" }],
+    ],
+    [
+      "by one of several reviews",
+      {
+        review: reviewed({ account: "7" }, { source: "review 10" }),
+        ...by({ signature: web }),
+        ...ruled({ accept: ["forge"] }),
+      },
+      [{ ...proof("forge", "github:1"), source: "review 10" }],
+    ],
+    [
+      "by a signature, whatever the forge says",
+      { review: { kind: "none", because: "nobody approved it" } },
+      [proof("commit", "SHA256:ann")],
     ],
     ["beside another answer of the same person", beside("ann-2", {}), [proof("commit", "SHA256:ann")]],
     ["when one of two rules takes it", ruled({ principals: ["bob"] }, {}), [proof("commit", "SHA256:ann")]],
@@ -427,27 +447,54 @@ describe("an approval is denied", () => {
     ["a review where the rule does not accept one", { review, ...by({ signature: web }) }, "FLT1219", /given as forge/],
     [
       "a review of another text",
-      { review: { ...review, blob: blob("9") }, ...by({ signature: web }) },
+      { review: reviewed({ blob: blob("9") }), ...by({ signature: web }) },
       "FLT1211",
       /reviewed/,
     ],
     [
       "a review by an unknown account",
-      { review: { ...review, account: "2" }, ...by({ signature: web }) },
+      { review: reviewed({ account: "2" }), ...by({ signature: web }) },
       "FLT1202",
       /github:2/,
     ],
     [
       "a review on another forge",
-      { review: { ...review, forge: "gitlab" }, ...by({ signature: web }) },
+      { review: reviewed({ forge: "gitlab" }), ...by({ signature: web }) },
       "FLT1202",
       /gitlab:1/,
     ],
     [
-      "a review that nobody asked for yet",
-      { ...by({ signature: web }), ...ruled({ accept: ["forge"] }) },
+      "T-06: a review by the one who made the change",
+      {
+        review,
+        ...by({ signature: web }),
+        ...ruled({ accept: ["forge"] }),
+        ...asked({ authors: { principals: ["ann"], unknown: 0 } }),
+      },
+      "FLT1205",
+      /ann signed a change/,
+    ],
+    [
+      "a review in somebody else's name",
+      { review, ...said({ principal: "bob" }), ...by({ signature: web }), ...ruled({ accept: ["forge"] }) },
+      "FLT1204",
+      /speaks for bob and is reviewed by ann/,
+    ],
+    [
+      "a review that is none, with why",
+      {
+        review: { kind: "none", because: "nobody approved it" },
+        ...by({ signature: web }),
+        ...ruled({ accept: ["forge"] }),
+      },
       "FLT1209",
-      /not built yet/,
+      /no person.*no review counts: nobody approved it/,
+    ],
+    [
+      "somebody whose account nobody knows",
+      { ...said({ principal: "bob" }), ...by({ signature: web }), ...ruled({ accept: ["forge"] }) },
+      "FLT1209",
+      /lists no account of bob/,
     ],
   ];
   for (const [name, change, code, because] of rows)

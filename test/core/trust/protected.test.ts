@@ -51,7 +51,8 @@ it("a request has to meet the rules of its stage and those of its targets; witho
 });
 
 it("protection asks for four eyes, within a day", () => {
-  expect(protectionRule(target(["prod-*"], ["*"]))).toEqual({
+  const prod = target(["prod-*"], ["*"]);
+  expect(protectionRule(prod)).toEqual({
     placements: ["*"],
     stages: ["*"],
     principals: ["ann", "bob"],
@@ -60,5 +61,6 @@ it("protection asks for four eyes, within a day", () => {
     unsignedChanges: "oneMore",
     accept: ["commit"],
     maxAge: day,
+    target: prod,
   });
 });

@@ -264,7 +264,7 @@ export function historyContract(way: Way, { mergesAgain }: Ability): void {
       expect((await told(merge, base)).map((it) => (it as readonly unknown[])[0])).toEqual([merge]);
     });
 
-    test("replaced objects, grafts and a forged edge of the history have no say", async () => {
+    test("T-17: replaced objects, grafts and a forged edge of the history have no say", async () => {
       const one = commit([], { a: "100644 1" });
       const two = commit([one], { a: "100644 2" });
       const three = commit([two], { a: "100644 3" });

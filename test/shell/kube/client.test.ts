@@ -80,7 +80,7 @@ describe("the client", () => {
     { name: "does not know us", reply: (_, response) => json(response, 401, {}), want: "Unauthorized" },
   ];
   for (const { name, reply, want } of losses) {
-    it(`gives up a member that ${name}: ${want}`, async () => {
+    it(`T-25: gives up a member that ${name}: ${want}`, async () => {
       const { client, seen } = await serve(reply);
       expect(await lossOf(client.request(ask))).toBe(want);
       expect(seen.length).toBeLessThanOrEqual(2);

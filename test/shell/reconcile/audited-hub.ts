@@ -8,7 +8,7 @@ import { openRepository } from "../../../src/shell/git/open.ts";
 import { systemEntropy } from "../../../src/shell/host/entropy.ts";
 import { freshMemory, type Memory } from "../../../src/shell/reconcile/memory.ts";
 import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";
-import type { Ports } from "../../../src/shell/reconcile/ports.ts";
+import type { Forge, Ports } from "../../../src/shell/reconcile/ports.ts";
 import type { Seal } from "../../../src/shell/reconcile/seal.ts";
 import { readState } from "../../../src/shell/reconcile/state.ts";
 import { type AuditQuestion, auditState } from "../../../src/shell/reconcile/verify.ts";
@@ -63,8 +63,18 @@ export interface Forgery {
 
 const state = "refs/heads/fleet/state";
 
-/** `signed`: the reconciler signs. `guarded`: the member's namespace web changes only with an approval. */
-export async function auditedHub({ signed = true, guarded = false } = {}): Promise<AuditedHub> {
+/** How a hub is set up. */
+export interface HubChoices {
+  /** The reconciler signs. */
+  readonly signed?: boolean;
+  /** The member's namespace web changes only with an approval. */
+  readonly guarded?: boolean;
+  /** Its word is taken, and is asked for: Bob's account there has number 7. */
+  readonly forge?: Forge;
+}
+
+/** Sets it up: what is asked for needs one approval, which nobody has given yet. */
+export async function auditedHub({ signed = true, guarded = false, forge }: HubChoices = {}): Promise<AuditedHub> {
   const workshop = openWorkshop();
   const { root, repository: folder, git } = workshop;
   const [ann, bob, robot] = ["ann", "bob", "robot"].map((it) => sshSigner(workshop, it, "-t", "ed25519")) as [
@@ -84,8 +94,10 @@ export async function auditedHub({ signed = true, guarded = false } = {}): Promi
     ...(signed ? { sign: key.sign } : {}),
   });
   const clock = handClock();
-  const ports: Ports = { repository, fleet: fleetOf(clock), clock, verifier, entropy: systemEntropy };
-  const trust = trustText({ ann, bob, robot: signed ? robot : null }, { guarded });
+  const asked = forge === undefined ? {} : { forge };
+  const ports: Ports = { repository, fleet: fleetOf(clock), clock, verifier, entropy: systemEntropy, ...asked };
+  const reviewed = forge !== undefined;
+  const trust = trustText({ ann, bob, robot: signed ? robot : null }, { guarded, reviewed });
   const anchor = digestOfText(trust);
   const ownSeal: Seal = { fingerprint: key.fingerprint, accepted: null };
   const head = (branch = state): Commit => git("rev-parse", branch) as Commit;
@@ -126,7 +138,10 @@ export async function auditedHub({ signed = true, guarded = false } = {}): Promi
       return answerFile(`web-${principal}`, { digest: request.digest, decision: "Approve", principal });
     },
     nextTrust(signer) {
-      const text = trustText({ ann, bob, robot: signed ? robot : null }, { version: 2, previous: anchor, guarded });
+      const text = trustText(
+        { ann, bob, robot: signed ? robot : null },
+        { version: 2, previous: anchor, guarded, reviewed },
+      );
       if (signer === null) return { "trust/root.yaml": text };
       const args = ["-q", "-Y", "sign", "-n", "flotilla-trust-v1", "-f", signer.key];
       const armored = workshop.run("ssh-keygen", args, text).toString("utf8");
@@ -233,14 +248,16 @@ interface TrustVersion {
   readonly version?: number;
   readonly previous?: string;
   readonly guarded?: boolean;
+  readonly reviewed?: boolean;
 }
 
 /** A trust file: Ann may change it, Bob may approve, and the robot writes the record where it is listed. */
 export function trustText(
   { ann, bob, robot }: { readonly ann: Signer; readonly bob: Signer; readonly robot: Signer | null },
-  { version = 1, previous = "", guarded = false }: TrustVersion = {},
+  { version = 1, previous = "", guarded = false, reviewed = false }: TrustVersion = {},
 ): string {
   const machine = robot === null ? "" : `    robot: {human: false, keys: ["${publicKey(robot)}"]}\n`;
+  const accept = reviewed ? ", accept: [commit, forge]" : "";
   return `apiVersion: flotilla.dev/v1alpha1
 kind: Trust
 metadata: {name: root}
@@ -251,9 +268,9 @@ ${previous === "" ? "" : `  previous: ${previous}\n`}  expires: "2027-10-01T00:0
   roots: [ann]
   principals:
     ann: {human: true, keys: ["${publicKey(ann)}"]}
-    bob: {human: true, keys: ["${publicKey(bob)}"]}
+    bob: {human: true, keys: ["${publicKey(bob)}"]${reviewed ? ', forge: {github: "7"}' : ""}}
 ${machine}  approvals:
-    - {placements: ["*"], stages: ["*"], principals: [ann, bob], minimum: 1, fourEyes: true, unsignedChanges: oneMore}
+    - {placements: ["*"], stages: ["*"], principals: [ann, bob], minimum: 1, fourEyes: true, unsignedChanges: oneMore${accept}}
 ${guarded ? "  protectedTargets:\n    - {clusters: [m1], namespaces: [web], principals: [bob], minimum: 1}\n" : ""}`;
 }
 

@@ -1,0 +1,66 @@
+/** Where a repository stands on a forge, and which of the two APIs is spoken there. */
+export interface ForgeAddress {
+  readonly dialect: "github" | "gitea";
+  /** For messages: `github.com/team/fleet`. */
+  readonly name: string;
+  /** Of the API, without a slash at the end. */
+  readonly api: string;
+  readonly owner: string;
+  readonly repository: string;
+}
+
+/**
+ * Reads what `--forge` was given: the address of the repository's page, such as `https://git.example.com/team/fleet`; or
+ * says in words what is wrong with it.
+ *
+ * github.com speaks GitHub's API, and so does whatever is written `github+https://…` (GitHub Enterprise Server); all
+ * others speak Gitea's and Forgejo's. Only https, and http to this machine: a token goes along.
+ */
+export function forgeAddressOf(text: string): ForgeAddress | string {
+  const isGitHub = text.startsWith("github+");
+  const url = urlOf(isGitHub ? text.slice("github+".length) : text);
+  if (url === null) return "it is no URL; give that of the repository's page";
+  if (url.username !== "" || url.password !== "")
+    return "it holds credentials; FLOTILLA_FORGE_TOKEN is the place for them";
+  if (url.search !== "" || url.hash !== "") return "it has a ? or #; give the URL of the repository's page";
+  const isHere = loopback.has(url.hostname);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isHere)) return "only https is spoken with a forge";
+  return addressIn(url, isGitHub);
+}
+
+/** GitHub's address of a remote repository, as git calls it; null for what is not on github.com. */
+export function gitHubOf(remote: string): ForgeAddress | null {
+  const https = /^https:\/\/(?:[^/@]*@)?github\.com\/([^?#]+)$/i.exec(remote)?.[1];
+  const ssh = /^(?:ssh:\/\/)?git@github\.com[:/]([^?#]+)$/i.exec(remote)?.[1];
+  const path = https ?? ssh;
+  const found = path === undefined ? null : forgeAddressOf(`https://github.com/${path}`);
+  return found === null || typeof found === "string" ? null : found;
+}
+
+function addressIn(url: URL, isGitHub: boolean): ForgeAddress | string {
+  const segments = url.pathname.split("/").filter((it) => it !== "");
+  const owner = segments.at(-2);
+  const repository = segments.at(-1)?.replace(/\.git$/, "");
+  if (owner === undefined || repository === undefined || ![owner, repository].every(isName))
+    return "it names no repository; give the URL of the repository's page";
+  const prefix = segments
+    .slice(0, -2)
+    .map((it) => `/${it}`)
+    .join("");
+  const name = `${url.host}${prefix}/${owner}/${repository}`;
+  if (url.host === "github.com") return { dialect: "github", name, api: "https://api.github.com", owner, repository };
+  const dialect = isGitHub ? "github" : "gitea";
+  return { dialect, name, api: `${url.origin}${prefix}/api/${isGitHub ? "v3" : "v1"}`, owner, repository };
+}
+
+const isName = (it: string): boolean => /^[\w.-]{1,100}$/.test(it) && !/^\.+$/.test(it);
+
+const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+function urlOf(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,96 @@
+import type { Json } from "../../core/model/json.ts";
+
+/** The forge cannot be asked, or answers nothing that can be read: in words, for whoever runs us. Caught in this room. */
+export class Unanswered extends Error {}
+
+/** How a forge is asked. */
+export interface ClientOptions {
+  readonly api: string;
+  /** Names the repository, for messages. */
+  readonly name: string;
+  /** Value of the `Authorization` header; null: nobody says who asks. */
+  readonly authorization: string | null;
+  /** Ends every question. */
+  readonly signal: AbortSignal;
+}
+
+/** Asks a forge's API: an answer's JSON, or null where it says that there is none (404). Rejects with {@link Unanswered}. */
+export type Ask = (path: string) => Promise<Json | null>;
+
+/** More than an answer that matters has. */
+const longestAnswer = 4 << 20;
+const mostRedirects = 3;
+
+/**
+ * Makes a client that only reads, within a time and a size, and stays where it is sent: a redirect to another host would
+ * take the token along (T-25).
+ */
+export function forgeClient(options: ClientOptions): Ask {
+  return async (path) => {
+    try {
+      return await answerTo(`${options.api}${path}`, options, mostRedirects);
+    } catch (error) {
+      if (error instanceof Unanswered) throw error;
+      throw unanswered(options, reasonOf(error));
+    }
+  };
+}
+
+async function answerTo(url: string, options: ClientOptions, redirects: number): Promise<Json | null> {
+  const { authorization, signal } = options;
+  const headers = {
+    accept: "application/json",
+    "user-agent": "flotilla",
+    ...(authorization === null ? {} : { authorization }),
+  };
+  const answer = await fetch(url, { headers, signal, redirect: "manual" });
+  if (answer.ok) return parsed(await gathered(answer, options), options);
+  await answer.body?.cancel();
+  if (answer.status === 404) return null;
+  const target = answer.status >= 300 && answer.status < 400 ? answer.headers.get("location") : null;
+  if (target === null) throw unanswered(options, refusal(answer, authorization !== null));
+  const next = new URL(target, url);
+  if (next.origin !== new URL(url).origin || redirects === 0)
+    throw unanswered(options, "it sends us elsewhere; give the repository's present URL with --forge");
+  return answerTo(next.href, options, redirects - 1);
+}
+
+/** What it says in words is anybody's text, and stays out of the status. */
+function refusal({ status, headers }: Response, isKnown: boolean): string {
+  if (status === 429 || headers.get("x-ratelimit-remaining") === "0") return "it takes no more questions for now";
+  if (status === 401 || status === 403)
+    return isKnown
+      ? `it answers ${status}: the token in FLOTILLA_FORGE_TOKEN does not suffice`
+      : `it answers ${status}: put a token that may read there into FLOTILLA_FORGE_TOKEN`;
+  return `it answers ${status}`;
+}
+
+async function gathered(answer: Response, options: ClientOptions): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > longestAnswer) throw unanswered(options, `its answer is longer than ${longestAnswer >> 20} MiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parsed(text: string, options: ClientOptions): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw unanswered(options, "it answers something that is no JSON");
+  }
+}
+
+const unanswered = ({ name }: ClientOptions, why: string): Unanswered =>
+  new Unanswered(`${name} cannot be asked for its reviews: ${why}`);
+
+/** `fetch failed` says nothing; its cause does: ECONNREFUSED, ENOTFOUND, a certificate that expired. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "the connection broke";
+  if (error.name === "TimeoutError" || error.name === "AbortError") return "it does not answer in time";
+  const code = error.cause instanceof Error && "code" in error.cause ? String(error.cause.code) : null;
+  return code === null ? "the connection broke" : `the connection broke: ${code}`;
+}

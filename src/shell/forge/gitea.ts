@@ -1,0 +1,48 @@
+import { Unanswered } from "./client.ts";
+import type { Dialect } from "./dialect.ts";
+import { isTrueAt, numberAt, textAt } from "./json-at.ts";
+
+/**
+ * The API of Gitea and Forgejo, version 1.
+ *
+ * Neither has a rule about who pushed last: that the one who reviews is somebody else is seen in the commits alone.
+ */
+export const gitea: Dialect = {
+  forge: "gitea",
+  page: { size: 50, parameter: "limit" },
+  authorization: (token) => `token ${token}`,
+  async missing(ask, repository, branch) {
+    const at = await ask(`${repository}/branches/${encodeURIComponent(branch)}`);
+    if (at === null) throw new Unanswered(unreadable);
+    if (!isTrueAt(at, "protected")) return ["a branch protection with at least 1 required approval"];
+    // The rule may be for many branches; only administrators are told its name, and what it says.
+    const name = textAt(at, "effective_branch_protection_name");
+    if (name === null || name === "") throw new Unanswered(hidden);
+    const rule = await ask(`${repository}/branch_protections/${encodeURIComponent(name)}`);
+    if (rule === null) throw new Unanswered(hidden);
+    return [
+      ...((numberAt(rule, "required_approvals") ?? 0) >= 1 ? [] : ["at least 1 required approval"]),
+      ...(isTrueAt(rule, "dismiss_stale_approvals") ? [] : ["“Dismiss stale approvals”"]),
+    ];
+  },
+  async pulls(ask, repository, { arrival }) {
+    const pull = await ask(`${repository}/commits/${arrival}/pull`);
+    return pull === null ? [] : [pull];
+  },
+  opinion(review) {
+    if (isTrueAt(review, "dismissed")) return "otherwise";
+    switch (textAt(review, "state")) {
+      case "APPROVED":
+        return "approved";
+      case "REQUEST_CHANGES":
+        return "otherwise";
+      default:
+        return "remark";
+    }
+  },
+};
+
+const unreadable =
+  "the forge shows nothing of this repository; is --forge right, and may the token in FLOTILLA_FORGE_TOKEN read it?";
+const hidden =
+  "the forge does not show its branch protection; it does to a token in FLOTILLA_FORGE_TOKEN that may administer the repository";

@@ -1,0 +1,49 @@
+import type { Json } from "../../core/model/json.ts";
+import { Unanswered } from "./client.ts";
+import type { Dialect } from "./dialect.ts";
+import { isTrueAt, jsonAt, listIn, numberAt, textAt } from "./json-at.ts";
+
+/** GitHub's REST API, version 2022-11-28. */
+export const gitHub: Dialect = {
+  forge: "github",
+  page: { size: 100, parameter: "per_page" },
+  authorization: (token) => `Bearer ${token}`,
+  // Branch protection of the older kind may be read by administrators alone, and does not show here: rulesets do.
+  async missing(ask, repository, branch) {
+    const rules = listIn(await ask(`${repository}/rules/branches/${encodeURIComponent(branch)}?per_page=100`));
+    if (rules === null) throw new Unanswered(unreadable);
+    const asked = rules.filter((it) => textAt(it, "type") === "pull_request").map((it) => jsonAt(it, "parameters"));
+    const has = (test: (parameters: Json) => boolean): boolean => asked.some((it) => it !== null && test(it));
+    return [
+      ...(has((it) => (numberAt(it, "required_approving_review_count") ?? 0) >= 1)
+        ? []
+        : ["a ruleset that requires a pull request with at least 1 approval"]),
+      ...(has((it) => isTrueAt(it, "dismiss_stale_reviews_on_push"))
+        ? []
+        : ["“Dismiss stale pull request approvals when new commits are pushed”"]),
+      ...(has((it) => isTrueAt(it, "require_last_push_approval"))
+        ? []
+        : ["“Require approval of the most recent reviewable push”"]),
+    ];
+  },
+  // Also finds what a rebase made of a pull request's commits.
+  async pulls(ask, repository, { introducer }) {
+    const pulls = listIn(await ask(`${repository}/commits/${introducer}/pulls?per_page=100`));
+    if (pulls === null) throw new Unanswered(unreadable);
+    return pulls;
+  },
+  opinion(review) {
+    switch (textAt(review, "state")) {
+      case "APPROVED":
+        return "approved";
+      case "CHANGES_REQUESTED":
+      case "DISMISSED":
+        return "otherwise";
+      default:
+        return "remark";
+    }
+  },
+};
+
+const unreadable =
+  "GitHub shows nothing of this repository, or its rules; is --forge right, and may the token in FLOTILLA_FORGE_TOKEN read it?";

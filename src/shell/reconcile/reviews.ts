@@ -1,0 +1,80 @@
+import type { ForgeFinding, ReviewQuestion } from "../../core/model/forge.ts";
+import type { World } from "../../core/model/plan.ts";
+import { type Instant, later, minutes } from "../../core/model/value.ts";
+import { reviewsToAsk } from "../../core/plan/reviews.ts";
+import type { Memory, RecentFinding } from "./memory.ts";
+import type { Ports } from "./ports.ts";
+
+/** So many files are asked about in one pass, and so many at once. */
+const mostAsked = 50;
+const atOnce = 25;
+
+/** What a forge said stands for so long: whoever is down, or counts our questions, is not asked in every pass. */
+const rest = minutes(1);
+
+/**
+ * Asks the forge about the approval files for which that may matter, and about nothing else (`security.md` §2.4.1).
+ *
+ * The same world (`===`) where nothing is asked. Once a forge does not answer, the questions after those that are under
+ * way wait for a later pass: a forge that is down holds up a pass once a minute, and never for longer than two questions.
+ */
+export async function withReviews(
+  ports: Pick<Ports, "forge">,
+  { history: memory }: Memory,
+  world: World,
+): Promise<World> {
+  const questions = reviewsToAsk(world);
+  forgetOthers(memory.reviews, questions);
+  if (questions.length === 0) return world;
+  const { now, history } = world;
+  const known = (it: ReviewQuestion): RecentFinding | undefined => {
+    const found = memory.reviews.get(keyOf(it));
+    return found !== undefined && now < found.until ? found : undefined;
+  };
+  const open = questions.filter((it) => known(it) === undefined);
+  const isDown = questions.some((it) => known(it)?.finding.kind === "unavailable");
+  const answers = isDown ? [] : await asked(ports, open.slice(0, mostAsked));
+  for (const [question, finding] of answers) memory.reviews.set(keyOf(question), { finding, until: later(now, rest) });
+  const reviews = new Map(questions.map((it) => [it.path, known(it)?.finding ?? waits]));
+  return { ...world, history: { ...history, reviews, reviewsAt: nextTry(reviews, questions.map(known), now) } };
+}
+
+const keyOf = ({ path, blob, introducer }: ReviewQuestion): string => `${introducer} ${blob} ${path}`;
+
+const waits: ForgeFinding = { kind: "unavailable", because: "the forge is asked about other approvals first" };
+
+const nobody: ForgeFinding = {
+  kind: "unavailable",
+  because: "only a review on the forge could prove it, and none is asked here; flotilla reconcile --forge URL asks one",
+};
+
+async function asked(
+  { forge }: Pick<Ports, "forge">,
+  questions: readonly ReviewQuestion[],
+): Promise<readonly (readonly [ReviewQuestion, ForgeFinding])[]> {
+  if (forge === undefined) return questions.map((it) => [it, nobody]);
+  const answers: (readonly [ReviewQuestion, ForgeFinding])[] = [];
+  for (let first = 0; first < questions.length; first += atOnce) {
+    const some = questions.slice(first, first + atOnce);
+    const found = await Promise.all(some.map(async (it) => [it, await forge.review(it)] as const));
+    answers.push(...found);
+    if (found.some(([, it]) => it.kind === "unavailable")) break;
+  }
+  return answers;
+}
+
+/** When any of what could not be said now is asked again; null when everything was. */
+function nextTry(
+  reviews: ReadonlyMap<string, ForgeFinding>,
+  known: readonly (RecentFinding | undefined)[],
+  now: Instant,
+): Instant | null {
+  if (![...reviews.values()].some((it) => it.kind === "unavailable")) return null;
+  const until = known.flatMap((it) => (it?.finding.kind === "unavailable" ? [it.until] : []));
+  return until.length === 0 ? later(now, rest) : (Math.min(...until) as Instant);
+}
+
+function forgetOthers(reviews: Map<string, RecentFinding>, questions: readonly ReviewQuestion[]): void {
+  const wanted = new Set(questions.map(keyOf));
+  for (const key of reviews.keys()) if (!wanted.has(key)) reviews.delete(key);
+}

@@ -1,0 +1,195 @@
+import type { Binding, Ledger, PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { Commit } from "../../src/core/model/value.ts";
+import type { Deed, DeedRule, Judge } from "./judge.ts";
+import { bindingsOf, type Page, type PageRule } from "./page.ts";
+import { renderedAt } from "./rendered.ts";
+import { requestsAt, runsAt, type SeenGate } from "./seen-runs.ts";
+import { contentOf, markOf } from "./sight.ts";
+import { type TrustVersion, type TrustWords, voters } from "./trust-words.ts";
+
+/** Promises about what a commit of the state branch takes for approved, by what people really signed. */
+export const trustPageRules: readonly (readonly [string, PageRule])[] = [
+  ["I-60", trustsWhatRootsSigned],
+  ["I-03", opensWhatPeopleSigned],
+  ["I-59", changesWhatPeopleAllowed],
+];
+
+/** Promises about what reaches the protected places of a member. */
+export const trustDeedRules: readonly (readonly [string, DeedRule])[] = [["I-59", reachesWhatWasDecided]];
+
+/** The version in force, as its author knows it; null where nobody signs, or nothing is in force yet. */
+const inForce = ({ trust }: Ledger, { simulation: { electorate } }: Judge): TrustVersion | null =>
+  electorate.version(trust?.text ?? null);
+
+/** I-60: what is trusted is what enough roots signed, one version after the other, from the one that is vouched for. */
+function* trustsWhatRootsSigned({ before, after }: Page, judge: Judge): Generator<string> {
+  const { anchor } = judge.simulation.electorate;
+  const was = before?.trust ?? null;
+  if (after.trust === null) {
+    if (was !== null) yield "the trust file is forgotten";
+    return;
+  }
+  if (after.trust.text === was?.text) return;
+  const next = inForce(after, judge);
+  if (next?.isProper !== true)
+    return yield `version ${after.trust.trust.version} is trusted, and too few roots signed it`;
+  judge.simulation.hit(was === null ? "trust file accepted" : "trust file renewed");
+  const old = before === null ? null : inForce(before, judge);
+  if (old === null ? next.digest !== anchor : next.previous !== old.digest || next.number !== old.number + 1)
+    yield `version ${next.number} is trusted after ${old?.number ?? "none"}`;
+}
+
+/** Whether the trust file in force is the one that people see. */
+const standsThere = ({ trust, sourceCommit }: Ledger, { simulation }: Judge): boolean =>
+  trust !== null && simulation.electorate.textAt(sourceCommit) === trust.text;
+
+/** Different people who approved a request themselves, in what was read up to a commit. */
+function approversOf(digest: string | null, upTo: Commit | null, words: TrustWords, judge: Judge): number {
+  const { electorate, hub } = judge.simulation;
+  const own = electorate.votes.filter(
+    (it) => it.digest === digest && it.decision === "Approve" && upTo !== null && hub.descends(upTo, it.commit),
+  );
+  return new Set(own.map((it) => it.who).filter((it) => isVoter(it, words))).size;
+}
+
+const isVoter = (who: string, { revoked }: TrustWords): boolean =>
+  (voters as readonly string[]).includes(who) && who !== revoked;
+
+/** I-03: a gate or a change that is newly approved was approved by enough people, while the trust file stood there. */
+function* opensWhatPeopleSigned(page: Page, judge: Judge): Generator<string> {
+  const { after, commit } = page;
+  if (judge.simulation.electorate.anchor === null) return;
+  const { hub } = judge.simulation;
+  const known = new Set(requestsAt(hub, hub.commitAt(commit).parent).flatMap((it) => (it.isApproved ? it.digest : [])));
+  for (const { name, digest, isApproved } of requestsAt(hub, commit)) {
+    if (!isApproved || known.has(digest)) continue;
+    const version = inForce(after, judge);
+    if (version === null) yield `${name} is approved, and nothing says by whom`;
+    else if (!standsThere(after, judge)) yield `${name} is approved while the trust file is broken`;
+    else yield* isEnough(name, digest, version.words, page, judge);
+  }
+}
+
+function* isEnough(name: string, digest: string, words: TrustWords, { after }: Page, judge: Judge): Generator<string> {
+  judge.simulation.hit(name.endsWith("-change") ? "change approved by signature" : "gate approved by signature");
+  const count = approversOf(digest, after.sourceCommit, { ...words, revoked: null }, judge);
+  if (count < words.minimum) yield `${name} is approved by ${count} of ${words.minimum} people`;
+  const no = judge.simulation.electorate.votes.find(
+    (it) => it.digest === digest && it.decision === "Reject" && isVoter(it.who, words) && stoodThere(it, after, judge),
+  );
+  if (no !== undefined) yield `${name} is approved, and ${no.who} rejected it in ${no.path}`;
+}
+
+/** Whether a file was there in every commit since it came. */
+function stoodThere(vote: { readonly path: string; readonly commit: Commit }, after: Ledger, judge: Judge): boolean {
+  const { hub, people } = judge.simulation;
+  for (let at = after.sourceCommit; at !== null; at = hub.commitAt(at).parent) {
+    if (!people.at(at).has(vote.path)) return false;
+    if (at === vote.commit) return true;
+  }
+  return false;
+}
+
+/**
+ * I-59: nothing that lies in a protected place becomes anything else in the record, unless enough people approved that
+ * of this placement before: its change, or the stage of a run that brings just this.
+ */
+function* changesWhatPeopleAllowed(page: Page, judge: Judge): Generator<string> {
+  const version = inForce(page.after, judge);
+  const isSigned = judge.simulation.electorate.anchor !== null;
+  if (!isSigned || version?.words.places.length === 0 || page.before === null) return;
+  for (const [record, binding] of bindingsOf(page.after)) {
+    const old = page.before.placements.get(record.key)?.bindings.get(binding.cluster);
+    const changed = changesOf(record, binding, old, page, judge).filter(
+      // As long as nobody knows what is protected, everything is.
+      (it) => version === null || isProtected(it, binding, version),
+    );
+    if (changed.length === 0) continue;
+    judge.simulation.hit("protected change");
+    if (version === null || !isAllowed(record, binding, version.words, page, judge))
+      yield `${record.key} changes ${changed.join(", ")} on ${binding.cluster}, which nobody allowed`;
+  }
+}
+
+const isProtected = (key: string, { cluster }: Pick<Binding, "cluster">, { words }: TrustVersion): boolean =>
+  words.places.some((it) => it.cluster === cluster && it.namespace === namespaceIn(key));
+
+/** `group/kind/namespace/name`; a Namespace lies in itself. */
+function namespaceIn(key: string): string {
+  const [group, kind, namespace = "", name = ""] = key.split("/");
+  return group === "" && kind === "Namespace" ? name : namespace;
+}
+
+/** Keys of what is to be something else on a cluster, by the files that show it. */
+function changesOf(
+  { key }: PlacementRecord,
+  { cluster, target, removal }: Binding,
+  old: Binding | undefined,
+  { commit }: Page,
+  { simulation: { hub } }: Judge,
+): readonly string[] {
+  const parent = hub.commitAt(commit).parent;
+  if (parent === null) return [];
+  const contents = (at: Commit) => new Map(renderedAt(hub, at, cluster, key).map((it) => [it.key, it.content]));
+  const nothing = new Map<string, string>();
+  // What was taken away once may go for as long as it takes.
+  const isThere = old !== undefined && old.target !== null && old.removal === null;
+  const isStaying = target !== null && removal === null;
+  if (isThere === isStaying && (!isThere || target?.digest === old.target?.digest)) return [];
+  const [was, is] = [isThere ? contents(parent) : nothing, isStaying ? contents(commit) : nothing];
+  return [...new Set([...was.keys(), ...is.keys()])].filter((it) => was.get(it) !== is.get(it));
+}
+
+function isAllowed(
+  { key }: PlacementRecord,
+  { cluster, target }: Binding,
+  words: TrustWords,
+  { commit, after }: Page,
+  judge: Judge,
+): boolean {
+  const { hub } = judge.simulation;
+  const parent = hub.commitAt(commit).parent;
+  // Who approved before his key was revoked has approved.
+  const isFull = (digest: string | null): boolean =>
+    approversOf(digest, after.sourceCommit, { ...words, revoked: null }, judge) >= words.minimum;
+  const changes = standsThere(after, judge) ? requestsAt(hub, parent) : [];
+  const isChange = changes.some(
+    (it) => it.name === `${key}-change` && it.isApproved && it.clusters.includes(cluster) && isFull(it.digest),
+  );
+  if (isChange) return true;
+  const isOpen = (gate: SeenGate | null): boolean => gate?.isApproved === true && isFull(gate.digest);
+  return runsAt(hub, parent)
+    .filter((it) => it.placement === key)
+    .flatMap((it) => it.stages)
+    .some(
+      (it) => isOpen(it.before) && it.clusters.some((own) => own.name === cluster && own.digest === target?.digest),
+    );
+}
+
+/** I-59: whatever is written in a protected place of a member is what was decided; nothing else is taken away there. */
+function* reachesWhatWasDecided(
+  { request, ledger, stateCommit, incoming, before }: Deed,
+  judge: Judge,
+): Generator<string> {
+  const { kind, place, member, body, text } = request;
+  const version = ledger === null ? null : inForce(ledger, judge);
+  if (version === null || ledger === null || stateCommit === null || place === null || incoming.status >= 300) return;
+  const key = [place.group, place.kind, place.namespace ?? "", place.name].join("/");
+  if (!version.words.places.some((it) => it.cluster === member && it.namespace === namespaceIn(key))) return;
+  const { hub } = judge.simulation;
+  if (kind === "apply" && body !== null) {
+    const rendered = renderedAt(hub, stateCommit, member, markOf(body)?.placement ?? "");
+    if (!rendered.some((it) => it.content === contentOf(body))) yield `${text} on ${member} is not what was decided`;
+  }
+  if (kind !== "delete" || before === null) return;
+  const owner = markOf(before)?.placement;
+  const isWanted = bindingsOf(ledger).some(
+    ([record, it]) =>
+      record.key === owner &&
+      it.cluster === member &&
+      it.target !== null &&
+      it.removal === null &&
+      renderedAt(hub, stateCommit, member, record.key).some((own) => own.key === key),
+  );
+  if (isWanted) yield `${text} on ${member}, where it is wanted`;
+}

@@ -1,0 +1,26 @@
+import type { Reason } from "../../src/core/model/plan.ts";
+
+/** Kinds of what happens to approvals and to what is trusted that a storm has to meet. */
+export const trustKinds: readonly string[] = [
+  "trust file accepted",
+  "trust file renewed",
+  "trust file refused",
+  "trust file restored",
+  "gate approved by signature",
+  "change approved by signature",
+  "protected change",
+  "protection waited",
+  "answer denied",
+];
+
+/** Names what a pass says of answers and of what is trusted. */
+export function* strikesOnTrust(reasons: readonly Reason[]): Generator<string> {
+  for (const it of reasons) {
+    if (it.kind === "trustRefused") yield "trust file refused";
+    if (it.kind === "protected") yield "protection waited";
+    if (it.kind === "answerDenied") {
+      yield "answer denied";
+      yield `answer denied: ${it.code}`;
+    }
+  }
+}
