@@ -83,7 +83,7 @@ async function forgeOf(hub: HubOptions, environment: Environment): Promise<Pick<
   return { forge: openForge({ address, branch, token }) };
 }
 
-/** Whether a forge is on the host that an http(s) hub is fetched from. */
+/** Whether a forge is on the host that the URL of a hub names. */
 const isAtHub = ({ name }: ForgeAddress, repo: string): boolean =>
   URL.canParse(repo) && new URL(repo).host === name.split("/")[0];
 

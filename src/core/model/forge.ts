@@ -12,7 +12,8 @@ export interface ReviewQuestion {
 
 /**
  * A review on a forge that is all of `security.md` §2.4.1: of the pull request that brought the file, of the head that was
- * merged, before it was, not dismissed, by neither the author nor who pushed last, under rules that ask for just that.
+ * merged, before it was, not dismissed, by neither who opened it nor whom its last commit names, under rules that ask for
+ * just that.
  * Whoever makes the fact vouches for it.
  */
 export interface ForgeReview {

@@ -3,6 +3,9 @@ import type { Json } from "../../core/model/json.ts";
 /** The forge cannot be asked, or answers nothing that can be read: in words, for whoever runs us. Caught in this room. */
 export class Unanswered extends Error {}
 
+/** An answer is longer than one that matters: who writes a pull request decides that, and asking again is no use. */
+export class TooLong extends Unanswered {}
+
 /** How a forge is asked. */
 export interface ClientOptions {
   readonly api: string;
@@ -70,7 +73,7 @@ async function gathered(answer: Response, options: ClientOptions): Promise<strin
   let size = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > longestAnswer) throw unanswered(options, `its answer is longer than ${longestAnswer >> 20} MiB`);
+    if (size > longestAnswer) throw new TooLong(`${options.name} answers more than ${longestAnswer >> 20} MiB at once`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

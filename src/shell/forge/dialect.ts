@@ -8,6 +8,8 @@ export interface Dialect {
   readonly forge: string;
   /** So many things fit on a page, by this parameter. */
   readonly page: { readonly size: number; readonly parameter: string };
+  /** Whether a review stands when its pull request is given another base, whose difference nobody looked at. */
+  readonly keepsReviewsOnNewBase: boolean;
   authorization(token: string): string;
   /** What the rules of a branch do not ask for and have to, in words that name the switches; empty when nothing is missing. */
   missing(ask: Ask, repository: string, branch: string): Promise<readonly string[]>;

@@ -10,6 +10,7 @@ import { isTrueAt, numberAt, textAt } from "./json-at.ts";
 export const gitea: Dialect = {
   forge: "gitea",
   page: { size: 50, parameter: "limit" },
+  keepsReviewsOnNewBase: true,
   authorization: (token) => `token ${token}`,
   async missing(ask, repository, branch) {
     const at = await ask(`${repository}/branches/${encodeURIComponent(branch)}`);

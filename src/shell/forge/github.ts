@@ -7,6 +7,7 @@ import { isTrueAt, jsonAt, listIn, numberAt, textAt } from "./json-at.ts";
 export const gitHub: Dialect = {
   forge: "github",
   page: { size: 100, parameter: "per_page" },
+  keepsReviewsOnNewBase: false,
   authorization: (token) => `Bearer ${token}`,
   // Branch protection of the older kind may be read by administrators alone, and does not show here: rulesets do.
   async missing(ask, repository, branch) {

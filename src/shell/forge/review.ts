@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ForgeFinding, ForgeReview, ReviewQuestion } from "../../core/model/forge.ts";
 import type { Json } from "../../core/model/json.ts";
-import { type Ask, Unanswered } from "./client.ts";
+import { type Ask, TooLong, Unanswered } from "./client.ts";
 import type { Dialect } from "./dialect.ts";
-import { idAt, listIn, textAt } from "./json-at.ts";
+import { idAt, jsonAt, listIn, textAt } from "./json-at.ts";
 import { type MergedPull, mergedPullIn } from "./pull.ts";
 
 /** The repository and branch that are asked about. */
@@ -37,15 +37,32 @@ class NoReview extends Error {}
 export async function findReviews(question: ReviewQuestion, desk: Desk): Promise<ForgeFinding> {
   try {
     await assureRules(desk);
-    const pull = await pullOf(question, desk);
-    const pusher = await lastPusherOf(pull, question, desk);
-    const blob = await reviewedBlob(pull, question, desk);
-    return { kind: "reviewed", reviews: await reviewsOf(pull, { pusher, blob }, desk) };
+    return { kind: "reviewed", reviews: await reviewsFor(question, { ...desk, ask: sparing(desk.ask) }) };
   } catch (error) {
     if (error instanceof NoReview) return { kind: "none", because: error.message };
     throw error;
   }
 }
+
+async function reviewsFor(question: ReviewQuestion, desk: Desk): Promise<readonly ForgeReview[]> {
+  const pull = await pullOf(question, desk);
+  const commits = await listOf(`/pulls/${pull.number}/commits`, desk);
+  const last = lastOf(commits, pull, question);
+  const pusher = new Set([idAt(last, "author", "id"), idAt(last, "committer", "id")]);
+  await assureReviewed(pull, question, desk);
+  const reviews = await reviewsOf(pull, { pusher, blob: question.blob }, desk);
+  if (desk.dialect.keepsReviewsOnNewBase) await assureShown({ pull, commits, last }, question, desk);
+  return reviews;
+}
+
+/** Whoever writes more about a pull request than is read does not keep the file, and all others, waiting for ever. */
+const sparing =
+  (ask: Ask): Ask =>
+  (path) =>
+    ask(path).catch((error: unknown) => {
+      if (error instanceof TooLong) throw new NoReview(`${error.message}; use a smaller pull request`);
+      throw error;
+    });
 
 async function assureRules({ ask, dialect, place }: Desk): Promise<void> {
   const missing = await dialect.missing(ask, place.path, place.branch);
@@ -74,13 +91,8 @@ async function pullOf(question: ReviewQuestion, { ask, dialect, place, lagMs }: 
 const isOf = ({ base, baseRepository, merge }: MergedPull, { arrival }: ReviewQuestion, place: Place): boolean =>
   base === place.branch && baseRepository.toLowerCase() === place.full.toLowerCase() && merge === arrival;
 
-/** The accounts of the last commit; the file has to be of the pull request's own commits, or of the one that they became. */
-async function lastPusherOf(
-  pull: MergedPull,
-  { introducer }: ReviewQuestion,
-  desk: Desk,
-): Promise<ReadonlySet<string | null>> {
-  const commits = await listOf(`/pulls/${pull.number}/commits`, desk);
+/** The last commit; the file has to be of the pull request's own commits, or of the one that they became. */
+function lastOf(commits: readonly Json[], pull: MergedPull, { introducer }: ReviewQuestion): Json {
   const ids = commits.map((it) => textAt(it, "sha"));
   if (introducer !== pull.merge && !ids.includes(introducer))
     throw new NoReview(
@@ -89,14 +101,39 @@ async function lastPusherOf(
   const last = commits.find((it) => textAt(it, "sha") === pull.head);
   if (last === undefined)
     throw new NoReview(`${wordsOf(pull)} has no commit ${pull.head.slice(0, 12)}, which is said to be its last`);
-  return new Set([idAt(last, "author", "id"), idAt(last, "committer", "id")]);
+  return last;
 }
 
-async function reviewedBlob({ head }: MergedPull, { path, blob }: ReviewQuestion, desk: Desk): Promise<string> {
+async function fileAt(path: string, commit: string, { ask, place }: Desk): Promise<Json | null> {
   const at = path.split("/").map(encodeURIComponent).join("/");
-  const file = await desk.ask(`${desk.place.path}/contents/${at}?ref=${head}`);
-  if (file !== null && textAt(file, "type") === "file" && textAt(file, "sha") === blob) return blob;
+  return ask(`${place.path}/contents/${at}?ref=${commit}`);
+}
+
+async function assureReviewed({ head }: MergedPull, { path, blob }: ReviewQuestion, desk: Desk): Promise<void> {
+  const file = await fileAt(path, head, desk);
+  if (file !== null && textAt(file, "type") === "file" && textAt(file, "sha") === blob) return;
   throw new NoReview(`what was reviewed, ${head.slice(0, 12)}, does not hold ${path} as it is now; write a new file`);
+}
+
+interface Shown {
+  readonly pull: MergedPull;
+  readonly commits: readonly Json[];
+  readonly last: Json;
+}
+
+/**
+ * That whoever reviewed has seen the file, whatever the base was then: somebody may offer it on top of a branch that has
+ * the file already, and give the pull request its proper base once it is reviewed. Where it is one commit, which adds
+ * the file, every base shows it.
+ */
+async function assureShown({ pull, commits, last }: Shown, { path }: ReviewQuestion, desk: Desk): Promise<void> {
+  const parents = listIn(jsonAt(last, "parents")) ?? [];
+  const parent = parents.length === 1 && commits.length === 1 ? textAt(parents[0] ?? null, "sha") : null;
+  if (parent !== null && (await fileAt(path, parent, desk)) === null) return;
+  throw new NoReview(
+    `${wordsOf(pull)} is not one commit that adds ${path}, so that its base may have hidden the file from who reviewed it; ` +
+      "have a new file reviewed in a pull request of one commit",
+  );
 }
 
 interface Reviewed {
@@ -149,8 +186,11 @@ function flawOf(review: Json, { account, pull, pusher, dialect }: Judged): strin
   return null;
 }
 
-/** Not a number where there is none: that is never in time. */
-const timeOf = (review: Json): number => Date.parse(textAt(review, "submitted_at") ?? "");
+/** Later than anything where there is none: that is never in time, and nobody's word before it counts. */
+function timeOf(review: Json): number {
+  const time = Date.parse(textAt(review, "submitted_at") ?? "");
+  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
+}
 
 const inTime = (reviews: readonly Json[]): readonly Json[] =>
   [...reviews].sort((a, b) => timeOf(a) - timeOf(b) || Number(idAt(a, "id")) - Number(idAt(b, "id")));
@@ -159,15 +199,20 @@ const wordsOf = ({ number }: MergedPull): string => `pull request ${number}`;
 
 const mostPages = 5;
 
-/** All of a list, page by page. One that is too long is not looked at in part. */
+/**
+ * All of a list, page by page. One that is too long is not looked at in part.
+ *
+ * A page with less on it than fits is not the last: what we may not see is left out of it (Gitea: reviews that nobody
+ * submitted yet), or the forge puts less on each. Behind the last, there is an empty one.
+ */
 async function listOf(path: string, { ask, dialect, place }: Desk): Promise<readonly Json[]> {
   const { size, parameter } = dialect.page;
   const all: Json[] = [];
-  for (let page = 1; page <= mostPages; page++) {
+  for (let page = 1; page <= mostPages + 1; page++) {
     const some = listIn(await ask(`${place.path}${path}?${parameter}=${size}&page=${page}`));
     if (some === null) throw new Unanswered(`${place.name} does not show ${path}`);
+    if (some.length === 0) return all;
     all.push(...some);
-    if (some.length < size) return all;
   }
-  throw new NoReview(`${path.slice(1)} has more than ${mostPages * size} entries; use a smaller pull request`);
+  throw new NoReview(`${path.slice(1)} has more than ${mostPages} pages; use a smaller pull request`);
 }

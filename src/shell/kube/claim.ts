@@ -70,7 +70,8 @@ function withoutOldTombstones(placements: Inventory["placements"], changes: Chan
  * What is left of our results when somebody else wrote the inventory since our claim.
  *
  * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
- * wrote and that the inventory does not know are added, so that they can be seen and put right.
+ * wrote and that the inventory does not know are added, so that they can be seen and put right. What somebody else, who
+ * carries out the same decision, saw go meanwhile does not come back.
  */
 export function stillDue(changes: Changes, actions: ClusterActions, inventory: Inventory): Changes {
   if (inventory.fleet !== "" && inventory.fleet !== actions.fleet) return new Map();
@@ -80,7 +81,7 @@ export function stillDue(changes: Changes, actions: ClusterActions, inventory: I
     const there = inventory.placements.get(key);
     const hasMovedOn = isLaterEpoch || there === undefined || there.sequence > change.sequence;
     if (!hasMovedOn) {
-      due.set(key, change);
+      due.set(key, withoutGone(change, there));
       continue;
     }
     const unseen = [...change.entries].filter(
@@ -91,4 +92,12 @@ export function stillDue(changes: Changes, actions: ClusterActions, inventory: I
     due.set(key, { sequence, digest: there?.digest ?? change.digest, entries: new Map(unseen) });
   }
   return due;
+}
+
+/** An entry that was there to linger when we claimed, and is there no more: the object is gone, whatever we saw last. */
+function withoutGone(change: Change, { entries: known }: InventoryPlacement): Change {
+  const isGone = (object: ObjectKey, entry: InventoryEntry | null): boolean =>
+    entry?.outcome.kind === "lingering" && !known.has(object);
+  if (![...change.entries].some(([object, entry]) => isGone(object, entry))) return change;
+  return { ...change, entries: new Map([...change.entries].filter(([object, entry]) => !isGone(object, entry))) };
 }

@@ -31,7 +31,10 @@ export async function withReviews(
     const found = memory.reviews.get(keyOf(it));
     return found !== undefined && now < found.until ? found : undefined;
   };
-  const open = questions.filter((it) => known(it) === undefined);
+  // Those first that were not asked for longest: whatever has no answer does not keep the others from theirs.
+  const open = questions
+    .filter((it) => known(it) === undefined)
+    .sort((a, b) => (memory.reviews.get(keyOf(a))?.until ?? 0) - (memory.reviews.get(keyOf(b))?.until ?? 0));
   const isDown = questions.some((it) => known(it)?.finding.kind === "unavailable");
   const answers = isDown ? [] : await asked(ports, open.slice(0, mostAsked));
   for (const [question, finding] of answers) memory.reviews.set(keyOf(question), { finding, until: later(now, rest) });

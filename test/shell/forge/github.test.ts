@@ -3,7 +3,7 @@ import type { ForgeFinding, ReviewQuestion } from "../../../src/core/model/forge
 import type { BlobId, Commit } from "../../../src/core/model/value.ts";
 import { forgeAddressOf } from "../../../src/shell/forge/address.ts";
 import { openForge } from "../../../src/shell/forge/forge.ts";
-import { type ForgeServer, forgeServer, type Pages } from "./forge-server.ts";
+import { type ForgeServer, forgeServer, type Pages, partOf } from "./forge-server.ts";
 
 const id = (letter: string): string => letter.repeat(40);
 const question: ReviewQuestion = {
@@ -240,6 +240,39 @@ describe("GitHub vouches for none, and it is said what is missing", () => {
       /review 124 .* asks for changes/,
     ],
     [
+      "a change of mind on the page after one that shows less than fits",
+      {
+        [reviewsAt]: [
+          review(),
+          null,
+          ...Array.from({ length: 98 }, () => review({ state: "COMMENTED" })),
+          review({ id: 124, state: "CHANGES_REQUESTED" }),
+        ],
+      },
+      /review 124 .* asks for changes/,
+    ],
+    [
+      "a change of mind, among drafts without a time",
+      {
+        [reviewsAt]: [
+          review({ id: 9, state: "CHANGES_REQUESTED", submitted_at: "2026-11-21T11:30:00Z" }),
+          review({ id: 10, state: "PENDING", submitted_at: null, user: { id: 6 } }),
+          review({ id: 12, submitted_at: "2026-11-21T11:00:00Z" }),
+        ],
+      },
+      /review 9 .* asks for changes/,
+    ],
+    [
+      "a change of mind of which nobody knows when",
+      { [reviewsAt]: [review({ id: 100, state: "CHANGES_REQUESTED", submitted_at: null }), review()] },
+      /review 100 .* asks for changes/,
+    ],
+    [
+      "more text than is read, of whoever writes the pull request",
+      { [commitsAt]: [{ ...commit(question.introducer, 200), text: " ".repeat(5 << 20) }] },
+      /answers more than 4 MiB at once; use a smaller pull request/,
+    ],
+    [
       "another head",
       { [reviewsAt]: [review({ commit_id: id("4") })] },
       /is of another commit than 111111111111, which was merged/,
@@ -260,8 +293,8 @@ describe("GitHub vouches for none, and it is said what is missing", () => {
     ["somebody who is gone", { [reviewsAt]: [review({ user: null })] }, /nobody approved it/],
     [
       "more reviews than are looked at",
-      { [reviewsAt]: Array.from({ length: 100 }, () => review()) },
-      /more than 500 entries/,
+      { [reviewsAt]: Array.from({ length: 501 }, () => review()) },
+      /pulls\/45\/reviews has more than 5 pages; use a smaller/,
     ],
   ];
   it.each(rows)("%s", async (_, pages, because) => {
@@ -293,7 +326,7 @@ describe("GitHub says nothing, and nothing follows from that", () => {
   const troubles: readonly (readonly [string, ForgeServer["instead"], RegExp])[] = [
     ["hangs", () => {}, /does not answer in time/],
     ["hangs up", (request) => request.socket.destroy(), /the connection broke/],
-    ["never ends", (_, response) => void response.write(" ".repeat(5 << 20)), /longer than 4 MiB/],
+    ["never ends", (_, response) => void response.write(" ".repeat(5 << 20)), /more than 4 MiB/],
     ["is a page", (_, response) => void response.end("<html>"), /no JSON/],
     [
       "T-25: sends us to another host",
@@ -321,7 +354,7 @@ it("sends its token with every question, follows a move on the same host, and wa
     if (path === rulesAt) return void response.writeHead(301, { location: "/api/v3/moved" }).end();
     if (path === pullsAt) count += 1;
     const page = path === "/api/v3/moved" ? usual[rulesAt] : path === pullsAt && count < 3 ? [] : usual[path];
-    response.end(JSON.stringify(page));
+    response.end(JSON.stringify(partOf(page, request.url ?? "")));
   };
   expect(await askedFor({})).toEqual(found(["8928778", 123]));
   expect(count).toBe(3);

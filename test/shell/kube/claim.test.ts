@@ -116,6 +116,14 @@ describe("results that come late", () => {
     expect(stillDue(ours, actions, inventory(5, {}))).toEqual(ours);
   });
 
+  it("do not bring back what somebody else saw go, who carries out the same decision", () => {
+    const terminating = { kind: "lingering", code: "Terminating", message: "being removed" } as const;
+    const lingering = change({ a: entry("1"), b: { ...entry("2"), outcome: terminating } });
+    const results = new Map([[web, lingering]]);
+    expect(stillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(results);
+    expect(stillDue(results, actions, inventory(5, {}))).toEqual(new Map([[web, change({ a: entry("1") })]]));
+  });
+
   it("never overrule a later claim, and never hide what we wrote", () => {
     const due = stillDue(ours, actions, inventory(6, { b: entry("9") }));
     expect(due).toEqual(new Map([[web, { ...change({ a: entry("1") }), sequence: 6 }]]));

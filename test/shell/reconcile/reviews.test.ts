@@ -140,6 +140,17 @@ describe("a pass", () => {
     expect(forge.asked).toHaveLength(50);
   });
 
+  test("asks others first than those that never have an answer", async () => {
+    const seen = crowd(30);
+    const memory = freshMemory();
+    const stuck = new Set(seen.intent.approvals.slice(0, 25).map((it) => it.path));
+    const forge = booth((it) => (stuck.has(it.path) ? silence : reviewed(it)));
+    await withReviews({ forge }, memory, seen);
+    expect(new Set(forge.asked.map((it) => it.path))).toEqual(stuck);
+    const { history } = await withReviews({ forge }, memory, { ...seen, now: later(seen.now, minutes(1)) });
+    expect([...history.reviews.values()].filter((it) => it.kind === "reviewed")).toHaveLength(5);
+  });
+
   test("without a forge says that nobody is asked, and with nothing to ask changes nothing", async () => {
     const { history } = await withReviews({}, freshMemory(), crowd(1));
     expect([...history.reviews.values()]).toEqual([
