@@ -165,7 +165,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/shell/reconcile/pass.ts",
     find: "      memory.pending = null;\n      return written;",
     replace: "      memory.pending = null;",
-    caughtBy: storm,
+    caughtBy: ["test/shell/reconcile/pass.test.ts"],
   },
   {
     breaks: "moves the state branch without an expected old value",
