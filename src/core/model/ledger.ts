@@ -125,7 +125,7 @@ export interface PlacementRecord {
 
 /**
  * Changes of protected clusters and namespaces that no gate of a run covers: a rolling update, a removal, an eviction, a
- * deletion (`security.md` D-17). Its request is `approvals/<placement>-change.yaml`. It stays until all of it is done;
+ * deletion (`security.md` D-17). Its request stands in `approvals/`, see `changeRequestName`. It stays until all of it is done;
  * what is asked for beyond it makes another request.
  */
 export interface ChangeRequest {

@@ -11,7 +11,7 @@ import {
   later,
 } from "../model/value.ts";
 import { commentLine } from "../rollout/comment-line.ts";
-import { protectionRule, protects, rulesFor } from "../trust/protected.ts";
+import { protectionAge, protects, rulesFor } from "../trust/protected.ts";
 import { authorsOfChange } from "./authors.ts";
 import { carriedSince } from "./carried-since.ts";
 import { answerTo } from "./consent.ts";
@@ -122,9 +122,7 @@ function standingChange(
   return isOpen && request.digest !== changeDigest(ledger, { record, clusters }, request) ? null : before;
 }
 
-const oldAt = ({ requestedAt }: Request): Instant => later(requestedAt, protectionRule(anyTarget).maxAge);
-
-const anyTarget: ProtectedTarget = { clusters: [], namespaces: [], principals: [], minimum: 1, accept: [] };
+const oldAt = ({ requestedAt }: Request): Instant => later(requestedAt, protectionAge);
 
 function newChange(
   record: PlacementRecord,

@@ -58,6 +58,9 @@ export function rulesFor(
   return rules.length === 0 ? [] : [...rules, ...protection];
 }
 
+/** How long a request about something protected may stand unanswered (`security.md` §5). */
+export const protectionAge = (24 * 3_600_000) as DurationMs;
+
 /**
  * A protected target as a rule for the count: with four eyes, one more approval for what nobody signed, and a day to
  * answer. Protection that the one who made the change could lift alone would be none (T-32).
@@ -70,6 +73,6 @@ export const protectionRule = (target: ProtectedTarget): ApprovalRule => ({
   fourEyes: true,
   unsignedChanges: "oneMore",
   accept: target.accept,
-  maxAge: (24 * 3_600_000) as DurationMs,
+  maxAge: protectionAge,
   target,
 });

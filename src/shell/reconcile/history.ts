@@ -23,7 +23,7 @@ export interface Retrospect {
 type Sources = Pick<Ports, "repository" | "verifier">;
 
 /** More commits than this, beyond any one commit, are not looked at: that is a gap, and gaps are said. */
-export const longestHistory = 10_000;
+const longestHistory = 10_000;
 
 /** What depends on the time is looked at again after this. */
 const period = minutes(10);
