@@ -33,7 +33,7 @@ export async function answererOf(
   if (outlook === null) {
     const principal = as ?? (await ownIdentity(options));
     return principal === null
-      ? nobody("git does not know who you are", "set user.email (git config), or say it with --as")
+      ? nobody("git does not know who you are", "set user.name and user.email (git config), or say it with --as")
       : { kind: "somebody", principal, key: null };
   }
   const key = await signingFact(options);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { main } from "../../src/cmd/main.ts";
 import { signatureOn } from "../../src/cmd/wire.ts";
@@ -38,7 +38,10 @@ beforeEach(() => {
   place = clones();
   signsWith("ada");
 });
-afterEach(() => place.remove());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  place.remove();
+});
 
 const git = (...args: readonly string[]): string => place.git(...args);
 
@@ -405,6 +408,24 @@ describe("without a trust file", () => {
     const { code, out } = await flotilla("approve", "r");
     expect([code, changed(), isSigned()]).toEqual([0, ["approvals/r/canary-before.ada@example.com.yaml"], false]);
     expect(out).toContain("rules: none; there is no trust file, and nobody has to sign\n");
+  });
+
+  test("whoever git would commit as is who answers, also where only the environment says so", async () => {
+    recordUnsigned(waiting({ canary: asked() }), "allow");
+    git("config", "--unset", "user.email");
+    vi.stubEnv("GIT_CONFIG_GLOBAL", "/dev/null");
+    vi.stubEnv("GIT_CONFIG_NOSYSTEM", "1");
+    git("config", "user.useConfigOnly", "true");
+    const nobody = await flotilla("approve", "r");
+    expect([nobody.code, nobody.err]).toEqual([
+      64,
+      "error: git does not know who you are\n  set user.name and user.email (git config), or say it with --as\n",
+    ]);
+    vi.stubEnv("GIT_AUTHOR_EMAIL", "grace@example.com");
+    vi.stubEnv("GIT_COMMITTER_EMAIL", "hopper@example.com");
+    expect((await flotilla("approve", "r")).code).toBe(0);
+    expect(changed()).toEqual(["approvals/r/canary-before.grace@example.com.yaml"]);
+    expect(git("log", "-1", "--format=%ae %ce")).toBe("grace@example.com hopper@example.com");
   });
 
   test("it is refused where the fleet does not, or where there was one once", async () => {

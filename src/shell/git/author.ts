@@ -30,11 +30,12 @@ export async function openAuthor(folder: string): Promise<Author> {
   return new WorkTreeAuthor(top, branch);
 }
 
-/** How the person at a folder is called in commits; null when git does not know. */
-export const identityAt = (folder: string): Promise<string | null> =>
-  printedOrNull(personGit(resolve(folder)), ["config", "user.email"], { during: "asking git who you are" }).catch(
-    () => null,
-  );
+/** The address of whoever would be the author of a commit at a folder, as `git commit` has it; null when git does not know. */
+export async function identityAt(folder: string): Promise<string | null> {
+  const during = "asking git who you are";
+  const asked = printedOrNull(personGit(resolve(folder)), ["var", "GIT_AUTHOR_IDENT"], { during });
+  return /<([^<>]+)>/.exec((await asked.catch(() => null)) ?? "")?.[1] ?? null;
+}
 
 /** The key with which git would sign a commit at a folder; null where it is not set up to sign, or its public half is not at hand. */
 export const signingKeyAt = async (folder: string): Promise<PersonKey | null> => {

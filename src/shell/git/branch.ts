@@ -1,3 +1,4 @@
+import { compareText } from "../../core/model/value.ts";
 import { repositoryFault } from "./repository-fault.ts";
 
 /** The two branches of the hub, known to be names and not options or paths out of `refs/heads`. */
@@ -33,6 +34,20 @@ function isBranchName(name: string): boolean {
   if (name.length === 0 || name.length > 200 || name.startsWith("-") || name === "@") return false;
   if (/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$/.test(name)) return false;
   return name.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.endsWith(".lock"));
+}
+
+/** So many branches are told of: a repository may have thousands. */
+const branchLimit = 100;
+
+/**
+ * The branches among these refs, the default one first. `head`: the ref that `HEAD` of the repository points to; null
+ * where that is not known.
+ */
+export function namesOf(refs: readonly string[], head: string | null): readonly string[] {
+  const folder = "refs/heads/";
+  const names = [...refs].filter((it) => it.startsWith(folder)).sort(compareText);
+  const first = names.filter((it) => it === head);
+  return [...first, ...names.filter((it) => it !== head)].slice(0, branchLimit).map((it) => it.slice(folder.length));
 }
 
 const refused = (why: string) =>

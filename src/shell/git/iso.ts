@@ -5,6 +5,7 @@ import { Defect } from "../../core/model/assert.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { Fault } from "../reconcile/fault.ts";
 import type {
+  BranchNames,
   Change,
   Committed,
   Heads,
@@ -16,7 +17,7 @@ import type {
 } from "../reconcile/ports.ts";
 import { type HttpAddress, scrub } from "./address.ts";
 import { atomicFiles as fs } from "./atomic-files.ts";
-import { type Branches, refOf, trackingRef } from "./branch.ts";
+import { type Branches, namesOf, refOf, trackingRef } from "./branch.ts";
 import { type ClaimedFolder, claimFolder } from "./claimed-folder.ts";
 import { isoHistory, isoLineage } from "./iso-history.ts";
 import { ConnectionLost, isoHttp } from "./iso-http.ts";
@@ -90,6 +91,16 @@ class IsoRepository implements Repository {
     this.#store = { ...this.#store, cache: {} };
     await this.prepare();
     return look();
+  }
+
+  branches(): Promise<BranchNames> {
+    const { source, state } = this.#branches;
+    return this.#guarded(`asking ${this.name}`, async () => {
+      const refs = await git.listServerRefs({ ...this.#exchange(), symrefs: true });
+      const head = refs.find((it) => it.ref === "HEAD")?.target ?? null;
+      const names = refs.map((it) => it.ref);
+      return { source, state, there: namesOf(names, head) };
+    });
   }
 
   files(commit: Commit, under?: string): Promise<readonly TreeFile[]> {

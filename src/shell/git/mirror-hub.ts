@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Commit } from "../../core/model/value.ts";
 import { Fault } from "../reconcile/fault.ts";
-import type { Committed, Heads, Repository } from "../reconcile/ports.ts";
+import type { BranchNames, Committed, Heads, Repository } from "../reconcile/ports.ts";
 import type { HttpAddress, SshAddress } from "./address.ts";
-import { type Branches, refOf, trackingRef } from "./branch.ts";
+import { type Branches, namesOf, refOf, trackingRef } from "./branch.ts";
 import { readRefs } from "./path-hub.ts";
 import { type Git, type GitAnswer, gitEnvironment, runGit } from "./process.ts";
 import { descends, type Hub, ProgramRepository, sweepScratch } from "./program.ts";
@@ -121,6 +121,17 @@ class MirrorHub implements Hub {
     this.#mayBeEmpty = true;
     await this.prepare();
     return this.#fetch();
+  }
+
+  async branches(): Promise<BranchNames> {
+    const { source, state } = this.#branches;
+    const args = ["ls-remote", "--symref", this.#address.url, "HEAD", "refs/heads/*"];
+    const answer = await this.#exchange(args, "asking");
+    if (answer.code !== 0) throw faultOfComplaint(`asking ${this.#address.name}`, answer.complaint);
+    const lines = answer.output.toString("utf8").split("\n");
+    const head = lines.flatMap((it) => /^ref: (.*)\tHEAD$/.exec(it)?.[1] ?? [])[0] ?? null;
+    const refs = lines.map((it) => it.slice(it.indexOf("\t") + 1));
+    return { source, state, there: namesOf(refs, head) };
   }
 
   async move(commit: Commit, parent: Commit | null, scratch: string): Promise<Committed> {

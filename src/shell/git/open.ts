@@ -48,7 +48,7 @@ export async function openRepository(options: RepositoryOptions): Promise<Reposi
     return openIso(address, remote);
   }
   const message = engine === "iso" ? "isomorphic-git speaks http and https only" : "no git program was found";
-  const fix = "install git 2.31 or newer and leave out --engine, or give an https URL";
+  const fix = "install git 2.31 or newer and leave out --git, or give an https URL";
   throw repositoryFault("RepositoryUnsupported", `opening ${address.name}`, message, { fix });
 }
 

@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Commit } from "../../core/model/value.ts";
-import type { Committed, Heads, Repository } from "../reconcile/ports.ts";
+import type { BranchNames, Committed, Heads, Repository } from "../reconcile/ports.ts";
 import type { PathAddress } from "./address.ts";
-import { type Branches, refOf } from "./branch.ts";
+import { type Branches, namesOf, refOf } from "./branch.ts";
 import { type Git, gitEnvironment, runGit } from "./process.ts";
 import { type Hub, ProgramRepository, sweepScratch } from "./program.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
@@ -102,6 +102,14 @@ class PathHub implements Hub {
     const refs = await readRefs(this.#git, [...source, ...state], `reading ${this.#name}`);
     const headOf = (places: readonly string[]): Commit | null => places.flatMap((it) => refs.get(it) ?? [])[0] ?? null;
     return { source: headOf(source), state: headOf(state) };
+  }
+
+  async branches(): Promise<BranchNames> {
+    const { source, state } = this.#branches;
+    const during = `reading the branches of ${this.#name}`;
+    const refs = await readRefs(this.#git, ["refs/heads/"], during);
+    const head = await runGit(this.#git, ["symbolic-ref", "--quiet", "HEAD"], { during });
+    return { source, state, there: namesOf([...refs.keys()], head.output.toString("utf8").trimEnd()) };
   }
 
   async move(commit: Commit, parent: Commit | null, scratch: string): Promise<Committed> {

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
 import type {
+  BranchNames,
   Change,
   Committed,
   Heads,
@@ -27,6 +28,7 @@ import { commitLinesOf, entriesOf } from "./tree-object.ts";
 /** The one thing in which a hub at a path and a hub behind a URL differ: where its branches live. */
 export interface Hub {
   heads(): Promise<Heads>;
+  branches(): Promise<BranchNames>;
   /**
    * Moves the state branch from `parent` to `commit`, which so far only `scratch` holds. May take `scratch` away with it;
    * what remains of it is left to the caller.
@@ -72,6 +74,10 @@ export class ProgramRepository implements Repository {
 
   heads(): Promise<Heads> {
     return this.#hub.heads();
+  }
+
+  branches(): Promise<BranchNames> {
+    return this.#hub.branches();
   }
 
   async files(commit: Commit, under?: string): Promise<readonly TreeFile[]> {

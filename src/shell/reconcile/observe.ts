@@ -4,9 +4,9 @@ import type { Reason, World } from "../../core/model/plan.ts";
 import { type ClusterName, type Instant, later, seconds } from "../../core/model/value.ts";
 import { readArchive } from "./archive.ts";
 import { medianOffset } from "./clock-offset.ts";
-import { Fault } from "./fault.ts";
 import { readHistory } from "./history.ts";
 import type { Memory, State } from "./memory.ts";
+import { sourceBranchMissing } from "./missing-branch.ts";
 import type { MemberAddress, Ports } from "./ports.ts";
 import { withReviews } from "./reviews.ts";
 import { assureState } from "./seal.ts";
@@ -27,14 +27,7 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
   const { repository, clock } = ports;
   const heads = await repository.heads();
   memory.heads = heads;
-  if (heads.source === null) {
-    throw new Fault(
-      "SourceBranchMissing",
-      `reading ${repository.name}`,
-      "the source branch does not exist",
-      "push it, or name another one with --branch",
-    );
-  }
+  if (heads.source === null) throw await sourceBranchMissing(repository, "push it, or name another one with --branch");
   if (settings.seal !== undefined) await assureState(ports, heads.state, settings.seal, memory);
   if (memory.state === null || memory.state.commit !== heads.state) {
     memory.state = await readState(repository, heads.state, memory.state);

@@ -26,6 +26,8 @@ export interface Repository {
   readonly name: string;
   /** Brings both branches up to date in one exchange and says where they stand. */
   heads(): Promise<Heads>;
+  /** What the branches are called, for messages alone. An adapter that cannot tell leaves it out. */
+  branches?(): Promise<BranchNames>;
   /** Every file of a commit, ordered by path; only those under the folder `under` when it is given. */
   files(commit: Commit, under?: string): Promise<readonly TreeFile[]>;
   /**
@@ -96,6 +98,14 @@ export interface Heads {
   readonly source: Commit | null;
   /** Null when the state branch does not exist. */
   readonly state: Commit | null;
+}
+
+/** What the two branches are called, and which branches there are. */
+export interface BranchNames {
+  readonly source: string;
+  readonly state: string;
+  /** The default branch first where it is there, then the others in order; at most 100. */
+  readonly there: readonly string[];
 }
 
 /** A file as a commit lists it. */

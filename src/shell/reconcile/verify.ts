@@ -8,6 +8,7 @@ import { withRecordedReviews } from "../../core/plan/audit-reviews.ts";
 import { Fault } from "./fault.ts";
 import { firstParent, lineageOf } from "./lineage.ts";
 import { freshMemory, type Memory, type State } from "./memory.ts";
+import { sourceBranchMissing } from "./missing-branch.ts";
 import type { Ports, RawCommit } from "./ports.ts";
 import { readState } from "./state.ts";
 import { type Audit, type Findings, newFindings } from "./verify-findings.ts";
@@ -44,7 +45,8 @@ export async function auditState(
 ): Promise<Audit> {
   const { repository } = ports;
   const heads = await repository.heads();
-  if (heads.state === null || heads.source === null) throw missing(repository.name, heads.state === null);
+  if (heads.state === null) throw stateMissing(repository.name);
+  if (heads.source === null) throw await sourceBranchMissing(repository, "fetch it, or name it with --branch");
   const limit = full ? longestBranch : last + 1;
   const lineage = [...(await lineageOf(repository, heads.state, limit))].reverse();
   const [first] = lineage;
@@ -65,14 +67,12 @@ export async function auditState(
 
 const emptyState: State = { commit: null, ledger: emptyLedger, accepted: new Map(), held: new Map() };
 
-const missing = (name: string, isState: boolean): Fault =>
+const stateMissing = (name: string): Fault =>
   new Fault(
-    isState ? "StateUnreadable" : "SourceBranchMissing",
+    "StateUnreadable",
     `reading ${name}`,
-    `the ${isState ? "state" : "source"} branch does not exist here`,
-    isState
-      ? "fetch it (git fetch origin fleet/state:fleet/state), or name it with --state-branch"
-      : "fetch it, or name it with --branch",
+    "the state branch does not exist here",
+    "fetch it (git fetch origin fleet/state:fleet/state), or name it with --state-branch",
   );
 
 interface Walk {

@@ -58,6 +58,7 @@ export function repositoryContract(way: Way): void {
       test("a hub without branches has no heads", async () => {
         await restart(emptyHub);
         expect(await repository.heads()).toEqual({ source: null, state: null });
+        expect((await repository.branches?.())?.there).toEqual([]);
       });
 
       test("a state branch that was never founded is null", async () => {
@@ -68,6 +69,18 @@ export function repositoryContract(way: Way): void {
         const state = await commit({});
         hub.git("update-ref", "-d", "refs/heads/main");
         expect(await repository.heads()).toEqual({ source: null, state });
+      });
+
+      test("branches are told by name, the default one first", async () => {
+        await commit({});
+        for (const it of ["trunk", "a/b"]) hub.git("update-ref", `refs/heads/${it}`, "main");
+        hub.git("update-ref", "refs/tags/trunk", "main");
+        const names = { source: "main", state: "fleet/state" };
+        expect(await repository.branches?.()).toEqual({ ...names, there: ["main", "a/b", "fleet/state", "trunk"] });
+        hub.git("update-ref", "-d", "refs/heads/main");
+        expect(await repository.branches?.()).toEqual({ ...names, there: ["a/b", "fleet/state", "trunk"] });
+        hub.git("symbolic-ref", "HEAD", "refs/heads/trunk");
+        expect((await repository.branches?.())?.there).toEqual(["trunk", "a/b", "fleet/state"]);
       });
 
       test("branches with longer names are not mistaken for ours", async () => {

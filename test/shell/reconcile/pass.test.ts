@@ -151,8 +151,16 @@ test("a state branch that was set back refuses everything", async () => {
 });
 
 test("a missing source branch is a fault, not an empty fleet", async () => {
-  gitIn(stage.hub.repo, ["update-ref", "-d", "refs/heads/main"]);
-  await expect(freshPass(await stage.reconciler())).rejects.toMatchObject({ code: "SourceBranchMissing" });
+  gitIn(stage.hub.repo, ["branch", "--move", "main", "master"]);
+  await expect(freshPass(await stage.reconciler())).rejects.toMatchObject({
+    code: "SourceBranchMissing",
+    message: "the source branch main does not exist",
+    fix: "the repository has master: give --branch master",
+  });
+  gitIn(stage.hub.repo, ["update-ref", "-d", "refs/heads/master"]);
+  await expect(freshPass(await stage.reconciler())).rejects.toMatchObject({
+    fix: "push it, or name another one with --branch",
+  });
 });
 
 test("a state branch that somebody broke is a fault that names the file", async () => {

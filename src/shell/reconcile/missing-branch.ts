@@ -1,0 +1,22 @@
+import { Fault } from "./fault.ts";
+import type { Repository } from "./ports.ts";
+
+/**
+ * That the source branch is not there, by its name, with the branch that it could be instead. `otherwise`: what to do
+ * where no branch is.
+ */
+export async function sourceBranchMissing(repository: Repository, otherwise: string): Promise<Fault> {
+  // It is said what is missing even where nobody can say what else there is.
+  const names = await repository.branches?.().catch(() => null);
+  const there = (names?.there ?? []).filter((it) => it !== names?.state);
+  const [first, ...more] = there;
+  const what = names === undefined || names === null ? "the source branch" : `the source branch ${names.source}`;
+  const others = more.length === 0 ? "" : `, or another of its branches: ${listed(more)}`;
+  const fix = first === undefined ? otherwise : `the repository has ${first}: give --branch ${first}${others}`;
+  return new Fault("SourceBranchMissing", `reading ${repository.name}`, `${what} does not exist`, fix);
+}
+
+const shown = 5;
+
+const listed = (names: readonly string[]): string =>
+  names.length <= shown ? names.join(", ") : `${names.slice(0, shown).join(", ")} and ${names.length - shown} more`;
