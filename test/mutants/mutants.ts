@@ -20,6 +20,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "disowns what it made when a claim is renewed before its answer is known",
+    file: "src/shell/kube/apply.ts",
+    find: "sequence: before?.uid === null ? before.sequence : action.sequence,",
+    replace: "sequence: action.sequence,",
+    caughtBy: storm,
+  },
+  {
     breaks: "acts on a cluster that is not the one that joined",
     file: "src/core/plan/roster.ts",
     find: 'if (seen?.kind === "reached" && trouble === null) voices.set(name, seen);',

@@ -77,7 +77,26 @@ class Author {
     if (this.#runs !== null) this.#add(...this.#runs.found());
     if (this.#trust !== null) this.#add(this.#trust.found());
     this.#add({ do: "push" });
+    if (this.#chance(10)) this.#disown();
     for (let at = this.#dice.below(4); at > 0; at--) this.#add(this.#pass("a", true));
+  }
+
+  /** The answer to a creation is lost, and what is asked for next is refused. */
+  #disown(): void {
+    const { pick, below } = this.#dice;
+    const lost = `${pick(["lost", "lost", "late", "504"])} apply ${1 + below(6)}`;
+    const refused = `${pick(["403", "403", "500", "lost"])} ${pick(["read", "apply", "apply"])}`;
+    this.#add({ ...this.#pass("a", true), faults: lost });
+    if (this.#chance(70)) {
+      this.#change();
+      this.#add({ do: "push" });
+    }
+    this.#add({
+      ...this.#pass("a", true),
+      patience: "none",
+      faults: `${refused} ${1 + below(8)}; ${refused} ${1 + below(3)}`,
+    });
+    if (this.#chance(30)) this.#leave();
   }
 
   #labels(): string {

@@ -268,6 +268,7 @@ export class Judge {
     if (kind === "note") facts.claimed.set(member, deed.event);
     if (kind === "delete") this.acknowledged.delete(at);
     if (kind !== "apply" || body === null || after === null) return;
+    if (before === null && !isStale && isClaimed(deed)) site.own.add(uidOf(after));
     if (isStale) site.overdue.set(uidOf(after), facts.attempt);
     else {
       this.acknowledged.delete(at);
@@ -289,6 +290,10 @@ export class Judge {
 function objectAt(site: Site, { place }: Request): JsonObject | null {
   return place === null ? null : site.hands.get(place);
 }
+
+/** Whether the inventory says that the object is about to be made: nothing is known by another uid at its place. */
+const isClaimed = ({ entries, request: { place } }: Deed): boolean =>
+  place !== null && entries.some((it) => it.key === keyOf(place) && it.uid === null);
 
 /** Words by place: `cluster key` → words. */
 type Known = ReadonlyMap<string, ReadonlySet<string>>;

@@ -6,6 +6,7 @@ import type { Site } from "./site.ts";
 /** Promises about what stands in a member, at any moment. */
 export const memberRules: readonly (readonly [string, (site: Site, judge: Judge) => Iterable<string>])[] = [
   ["I-33", listsWhatIsLive],
+  ["I-33", keepsWhatItMade],
 ];
 
 /** An action may take so long; after that, it may not even write down what it did. */
@@ -29,5 +30,23 @@ function* listsWhatIsLive(site: Site, { simulation }: Judge): Generator<string> 
     if (writer !== undefined && isTooLate(writer)) simulation.hit("orphan of a late write");
     else
       yield `${key} on ${site.name} carries our mark (${mark.placement}, sequence ${mark.sequence}) and stands in no inventory under it`;
+  }
+}
+
+/** I-33: what we made under a claim stays ours: it never counts as there before us, nor as somebody else's. */
+function* keepsWhatItMade(site: Site): Generator<string> {
+  if (site.own.size === 0) return;
+  const entries = entriesAt(site);
+  const live = new Map(objectsAt(site).map((it) => [it.uid, it]));
+  for (const uid of site.own) {
+    const seen = live.get(uid);
+    const entry = entries.find((it) => it.key === seen?.key && it.placement === seen.mark?.placement);
+    if (seen === undefined || entry === undefined) {
+      site.own.delete(uid);
+      continue;
+    }
+    const what = `${seen.key} on ${site.name}, which ${entry.placement} made,`;
+    if (entry.uid === uid && entry.adopted) yield `${what} counts as there before us`;
+    if (entry.uid === null && /TakeOver|TakenOver/.test(entry.failure ?? "")) yield `${what} counts as somebody else's`;
   }
 }

@@ -19,6 +19,8 @@ export interface Entry {
   readonly uid: string | null;
   readonly adopted: boolean;
   readonly sequence: number;
+  /** Why it was last not written, or null. */
+  readonly failure: string | null;
 }
 
 /** A live object that carries a mark or stands in a namespace, with its key. */
@@ -114,8 +116,16 @@ function shardOf(map: JsonObject): Shard {
 }
 
 function entryOf(placement: string, line: readonly Json[]): Entry {
-  const [key, , , uid, adopted, sequence] = line;
-  return { placement, key: String(key), uid: textOf(uid ?? null), adopted: adopted === 1, sequence: Number(sequence) };
+  const [key, , , uid, adopted, sequence, , outcome] = line;
+  const [kind, code] = Array.isArray(outcome) ? (outcome as readonly Json[]) : [];
+  return {
+    placement,
+    key: String(key),
+    uid: textOf(uid ?? null),
+    adopted: adopted === 1,
+    sequence: Number(sequence),
+    failure: kind === "failed" ? String(code) : null,
+  };
 }
 
 /** What a manifest says apart from our marks, as one text: equal texts are equal content. */

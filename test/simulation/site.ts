@@ -23,6 +23,8 @@ export class Site {
   readonly strangers = new Map<string, number>();
   /** Uids of what others made by copying our objects, marks and all. */
   readonly copies = new Set<string>();
+  /** Uids of what we made under a claim that said so, as long as it is listed and carries our mark. */
+  readonly own = new Set<string>();
   /** Uids of what a writer made that was held up since it claimed, until it has written down what it did. */
   readonly overdue = new Map<string, Attempt>();
   /**

@@ -1,4 +1,4 @@
-import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
+import type { Inventory, InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
 import type { Binding, Target } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
@@ -7,7 +7,7 @@ import type { Departure, PlacementActions, RenderedManifest, World } from "../mo
 import { kindKey } from "../model/scope.ts";
 import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
 import { isFenced } from "./fence.ts";
-import { writeText } from "./mark.ts";
+import { isWriteOf, readWrite } from "./mark.ts";
 
 type Reached = Extract<Observation, { kind: "reached" }>;
 
@@ -149,16 +149,24 @@ function departures(
  * Not there any more, made anew by somebody else, or without our mark: what stands there now is theirs (`RULINGS.md` D 1).
  * An incomplete list proves nothing.
  */
-function isGone({ member }: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
+function isGone({ member, placement }: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
   const live = member.objects.get(key);
   if (live === undefined) return !member.unlisted.has(kindKey(objectIdOf(key)));
   if (live.uid === entry.uid) return live.mark === null;
-  return entry.uid !== null && !isOurWrite(live, entry, member);
+  return entry.uid !== null && !isOurWrite(live, entry, member.inventory, placement);
 }
 
-/** The write whose result the inventory is still missing. */
-const isOurWrite = ({ mark }: LiveObject, { sequence }: InventoryEntry, { inventory }: Reached): boolean =>
-  mark === writeText({ ...inventory, sequence });
+/** A write whose result the inventory is still missing. Whose it is by its label, the executor sees. */
+function isOurWrite(
+  { mark }: LiveObject,
+  entry: InventoryEntry,
+  inventory: Inventory,
+  placement: PlacementKey,
+): boolean {
+  const write = mark === null ? null : readWrite(mark);
+  if (write === null || write.fleet !== inventory.fleet || write.epoch !== inventory.epoch) return false;
+  return isWriteOf(write, entry, inventory.placements.get(placement)?.sequence ?? entry.sequence);
+}
 
 /** A deletion under way needs no second one; one that failed waits like every failed write. */
 function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {

@@ -1,4 +1,5 @@
 import { digestOfText } from "../model/digest.ts";
+import type { InventoryEntry } from "../model/inventory.ts";
 import { isObject, type JsonObject, member, memberAt, textOf } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import { placementLabel, writeAnnotation } from "../model/names.ts";
@@ -47,16 +48,31 @@ export function markOf(placement: PlacementKey): string {
 export const writeText = ({ fleet, epoch, sequence }: Omit<Write, "placement">): string =>
   `${fleet}/${epoch}/${sequence}`;
 
-/** The mark of a live object; null when its annotation is absent or not ours. */
-export function readMark(live: Manifest): Mark | null {
-  const write = /^(.*)\/(\d{1,15})\/(\d{1,15})$/.exec(
-    textOf(memberAt(live, "metadata", "annotations", writeAnnotation)) ?? "",
-  );
+/** Reads {@link writeText} back; null when it is none. */
+export function readWrite(text: string): Omit<Write, "placement"> | null {
+  const write = /^(.*)\/(\d{1,15})\/(\d{1,15})$/.exec(text);
   if (write === null) return null;
   const [, fleet = "", epoch, sequence] = write;
-  const label = textOf(memberAt(live, "metadata", "labels", placementLabel)) ?? "";
-  return { label, fleet, epoch: Number(epoch) as Epoch, sequence: Number(sequence) as Sequence };
+  return { fleet, epoch: Number(epoch) as Epoch, sequence: Number(sequence) as Sequence };
 }
+
+/** The mark of a live object; null when its annotation is absent or not ours. */
+export function readMark(live: Manifest): Mark | null {
+  const write = readWrite(textOf(memberAt(live, "metadata", "annotations", writeAnnotation)) ?? "");
+  if (write === null) return null;
+  return { ...write, label: textOf(memberAt(live, "metadata", "labels", placementLabel)) ?? "" };
+}
+
+/**
+ * Whether a write may be one whose result the inventory is missing: no earlier than the entry's claim, and no later than
+ * what its placement was last claimed with. A claim that is renewed before its answer is known keeps its sequence, so
+ * whatever it made stays ours, however often the next attempts are refused.
+ */
+export const isWriteOf = (
+  write: Pick<Write, "sequence">,
+  entry: Pick<InventoryEntry, "sequence">,
+  upTo: Sequence,
+): boolean => write.sequence >= entry.sequence && write.sequence <= upTo;
 
 const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 

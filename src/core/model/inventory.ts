@@ -41,7 +41,7 @@ export interface InventoryEntry {
   readonly uid: string | null;
   /** It existed before we came: released, not deleted, when its placement goes. */
   readonly adopted: boolean;
-  /** Sequence of the claim under which the object was last written. */
+  /** Of the claim under which the object was last written; without a uid, of the first one that may have written it. */
   readonly sequence: Sequence;
   /** Of the live values at the paths that we own, as the apply's response showed them; null until applied. */
   readonly fingerprint: Digest | null;

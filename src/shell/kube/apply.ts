@@ -25,12 +25,13 @@ import { type Approach, approach, differenceOf } from "./takeover.ts";
 export async function applyAll(scene: Scene, writes: readonly Write[]): Promise<ReadonlyMap<Write, Result>> {
   const results = new Map<Write, Result>();
   const blocked = new Map<string, string>();
+  const sent = new Map<Write, Writing>();
   for (const wave of applyOrder(writes)) {
     await awaitKinds(scene, wave, results);
     await inLanes(wave, async (write) => {
       const result = await scene.contact.attempt(
-        () => applyUnlessBlocked(scene, write, blocked),
-        (message) => unanswered(scene, write, { code: "ManifestApplyFailed", message }),
+        () => applyUnlessBlocked({ scene, write, sent }, blocked),
+        (message) => unanswered({ scene, write, sent }, { code: "ManifestApplyFailed", message }),
       );
       if (result !== null) results.set(write, result);
     });
@@ -83,7 +84,8 @@ async function awaitKinds(scene: Scene, wave: readonly Write[], results: Readonl
   }
 }
 
-async function applyUnlessBlocked(scene: Scene, write: Write, blocked: ReadonlyMap<string, string>): Promise<Result> {
+async function applyUnlessBlocked(task: Task, blocked: ReadonlyMap<string, string>): Promise<Result> {
+  const { scene, write } = task;
   const { id } = write;
   const namespace = blocked.get(`namespace ${id.namespace}`);
   if (namespace !== undefined)
@@ -91,16 +93,22 @@ async function applyUnlessBlocked(scene: Scene, write: Write, blocked: ReadonlyM
   const definition = blocked.get(`kind ${kindKey(id)}`);
   if (definition !== undefined) return failed(scene, write, { code: "KindUnknown", message: `${definition} failed` });
   const resource = resourceOf(await scene.discovery.served(scene.client), id);
-  if (resource !== null) return carryOut({ scene, resource, write }, write.approach);
+  if (resource !== null) return carryOut({ ...task, resource }, write.approach);
   const message = `the member does not serve ${id.kind} in version ${apiVersionOf(id)}`;
   return failed(scene, write, { code: "KindUnknown", message });
 }
 
-/** One object to be written, in the resource through which it is written. */
-interface Errand {
+/** One object to be written. */
+interface Task {
   readonly scene: Scene;
-  readonly resource: Resource;
   readonly write: Write;
+  /** How each object was last tried to be written: what it was found to be may differ from what was claimed. */
+  readonly sent: Map<Write, Writing>;
+}
+
+/** The same, in the resource through which it is written. */
+interface Errand extends Task {
+  readonly resource: Resource;
 }
 
 /** How often an object that turns out to be another than we thought is looked at afresh. */
@@ -129,13 +137,14 @@ async function send(errand: Errand, way: Writing, look: number): Promise<Result>
   const { kind } = write.id;
   const before = way.live === null ? null : await handOver(errand, way.live);
   if (before?.kind === "refused") return failed(scene, write, refusedWrite(before, kind));
+  errand.sent.set(write, way);
   const answer = await patch(errand, way.uid);
   if (answer.kind === "refused") {
     const again = look < mostLooks ? await approachAgain(errand, way, answer) : null;
     if (again !== null) return carryOut(errand, again, look + 1);
     // A server that is out of order, or out of time, may have written all the same.
-    const outcome = answer.status >= 500 ? unanswered : failed;
-    return outcome(scene, write, refusedWrite(answer, kind));
+    const failure = refusedWrite(answer, kind);
+    return answer.status >= 500 ? unanswered(errand, failure) : failed(scene, write, failure);
   }
   // The server itself notes fields of unknown origin when an object without any managed fields is first applied to.
   if (way.live !== null) await handOver(errand, answer.body);
@@ -218,10 +227,12 @@ async function handOver({ scene, resource, write }: Errand, live: Manifest): Pro
 const effectOf = ({ asOf }: Scene, live: Manifest): Result["effect"] =>
   Number(textOf(memberAt(live, "metadata", "resourceVersion"))) <= Number(asOf) ? "none" : "configured";
 
-function writtenEntry({ item, action, before }: Write, live: Manifest, adopted: boolean): InventoryEntry {
+function writtenEntry(write: Write, live: Manifest, adopted: boolean): InventoryEntry {
+  const { action, before } = write;
   const uid = textOf(memberAt(live, "metadata", "uid"));
   return {
-    ...plainEntry(item, action),
+    ...plainEntry(write),
+    sequence: action.sequence,
     uid,
     adopted: adopted || (before?.adopted === true && before.uid === uid),
     fingerprint: fingerprintOf(live, fieldManager),
@@ -234,17 +245,25 @@ function failed(scene: Pick<Scene, "now">, write: Write, failure: Failure): Resu
   return { entry: failedEntry(scene, write, failure), effect: "failed" };
 }
 
-/** Nobody knows whether the write was carried out: that it may have adopted the object is not forgotten with its answer. */
-function unanswered(scene: Pick<Scene, "now">, write: Write, failure: Failure): Result {
+/**
+ * Nobody knows whether the write was carried out: that it may have adopted the object is not forgotten with its answer, nor
+ * that only we can have made what comes to stand where nothing stood.
+ */
+function unanswered({ scene, write, sent }: Task, failure: Failure): Result {
   const entry = failedEntry(scene, write, failure);
-  return { entry: { ...entry, adopted: entry.adopted || adopts(write.approach) }, effect: "failed" };
+  const way = sent.get(write) ?? write.approach;
+  const isCreation = way.kind === "write" && way.uid === null;
+  const made = { uid: null, adopted: false, fingerprint: null };
+  return { entry: { ...entry, ...(isCreation ? made : { adopted: entry.adopted || adopts(way) }) }, effect: "failed" };
 }
 
+/** What stands there and is not ours ends what was known; what could not be looked at ends nothing. */
 function failedEntry({ now }: Pick<Scene, "now">, write: Write, failure: Failure): InventoryEntry {
-  const { item, action, before, approach: way } = write;
-  const known = way.kind === "write" ? before : null;
+  const { before, approach: way } = write;
+  const isUnseen = way.kind === "leave" && way.failure.code === "FailedToFindObjInMemberCluster";
+  const known = way.kind === "write" || isUnseen ? before : null;
   return {
-    ...plainEntry(item, action),
+    ...plainEntry(write),
     uid: known?.uid ?? null,
     adopted: known?.adopted ?? false,
     fingerprint: known?.fingerprint ?? null,
@@ -257,10 +276,10 @@ const adopts = (way: Approach): boolean => way.kind === "compare" || (way.kind =
 
 /** What the inventory says of an object from the claim on, until its result is known. */
 export function claimedEntry(scene: Pick<Scene, "now">, write: Write): InventoryEntry {
-  const { approach: way, before, item, action } = write;
+  const { approach: way, before } = write;
   if (way.kind === "leave") return failedEntry(scene, write, way.failure);
   return {
-    ...plainEntry(item, action),
+    ...plainEntry(write),
     uid: way.kind === "write" && way.live === null ? way.uid : null,
     adopted: adopts(way),
     fingerprint: before?.fingerprint ?? null,
@@ -268,5 +287,9 @@ export function claimedEntry(scene: Pick<Scene, "now">, write: Write): Inventory
   };
 }
 
-const plainEntry = ({ id, digest }: Write["item"], { sequence }: Write["action"]) =>
-  ({ version: id.version, digest, sequence }) as const;
+/** Without a uid, it may still have been written by any claim since the first. */
+const plainEntry = ({ item: { id, digest }, action, before }: Write) => ({
+  version: id.version,
+  digest,
+  sequence: before?.uid === null ? before.sequence : action.sequence,
+});

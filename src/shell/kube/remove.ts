@@ -1,4 +1,4 @@
-import { markOf, readMark, unmarkPatch } from "../../core/apply/mark.ts";
+import { isWriteOf, markOf, readMark, unmarkPatch } from "../../core/apply/mark.ts";
 import { removeOrder } from "../../core/apply/waves.ts";
 import type { FailureCode, InventoryEntry } from "../../core/model/inventory.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
@@ -61,8 +61,8 @@ async function resourceFor({ client, discovery }: Scene, { id }: Removal): Promi
 }
 
 /**
- * A claim whose result was lost has no uid. If the live object carries our mark with the claim's sequence, its uid is
- * recorded, and deletion follows in a later pass (`RULINGS.md` D 7); otherwise the object is not ours and is forgotten.
+ * A claim whose result was lost has no uid. If the live object carries our mark with a sequence since the claim, its uid
+ * is recorded, and deletion follows in a later pass (`RULINGS.md` D 7); otherwise the object is not ours and is forgotten.
  */
 async function identify(scene: Scene, { id, entry, action }: Removal, resource: Resource): Promise<Result> {
   const found = await lookUp(scene.client, resource, id);
@@ -70,7 +70,9 @@ async function identify(scene: Scene, { id, entry, action }: Removal, resource: 
   if (found.kind === "absent") return gone;
   const mark = readMark(found.live);
   const isOurs =
-    mark?.fleet === scene.actions.fleet && mark.label === markOf(action.placement) && mark.sequence === entry.sequence;
+    mark?.fleet === scene.actions.fleet &&
+    mark.label === markOf(action.placement) &&
+    isWriteOf(mark, entry, action.sequence);
   const uid = textOf(memberAt(found.live, "metadata", "uid"));
   if (!isOurs || uid === null) return gone;
   return { entry: { ...entry, uid, adopted: mayBeAdopted(entry, uid) }, effect: "none" };

@@ -1,5 +1,5 @@
 import jsonPatch from "fast-json-patch";
-import { markOf, readMark } from "../../core/apply/mark.ts";
+import { isWriteOf, markOf, readMark } from "../../core/apply/mark.ts";
 import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
 import { isObject, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
 import { type Manifest, type ObjectKey, objectText } from "../../core/model/manifest.ts";
@@ -59,7 +59,7 @@ export function approach(found: Found, claimant: Claimant): Approach {
 function isClaimed(live: Manifest, { fleet, action, entry }: Claimant): boolean {
   const mark = readMark(live);
   if (mark === null || mark.fleet !== fleet || mark.label !== markOf(action.placement)) return false;
-  return mark.sequence === action.sequence || mark.sequence === entry?.sequence;
+  return mark.sequence === action.sequence || (entry !== null && isWriteOf(mark, entry, action.sequence));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
 import type { JsonObject } from "../../../src/core/model/json.ts";
 import { memberAt } from "../../../src/core/model/json.ts";
 import type { PlacementActions } from "../../../src/core/model/plan.ts";
-import type { PlacementKey } from "../../../src/core/model/value.ts";
+import type { PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { applyAll, claimedEntry } from "../../../src/shell/kube/apply.ts";
 import { type Discovery, discovery } from "../../../src/shell/kube/discovery.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
@@ -105,6 +105,21 @@ describe("what existed before is never taken for ours", () => {
     const first = await entryAfter(write);
     expect(first).toMatchObject({ adopted: false, outcome: { kind: "applied" } });
     expect(await entryAfter(write)).toEqual(first);
+  });
+
+  it("and what is made anew is ours whatever becomes of the answer; what cannot be looked at keeps what was known", async () => {
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace("anew")));
+    const write = writeOf(configMap("anew/a", { a: "1" }), creation);
+    const before = { ...claimedEntry({ now: noon }, write), uid: "gone", sequence: 1 as Sequence };
+    const control = simulated.server.cluster("admin");
+    control.control({ trouble: { failWith: 504, retryAfterSeconds: 0 } });
+    const made = await entryAfter({ ...write, before });
+    control.control({ trouble: { failWith: null, retryAfterSeconds: null } });
+    expect(made).toMatchObject({ uid: null, adopted: false, outcome: { kind: "failed" } });
+    const unseen = { kind: "leave", failure: { code: "FailedToFindObjInMemberCluster", message: "" } } as const;
+    const known = { ...before, uid: null, adopted: true };
+    const left = claimedEntry({ now: noon }, { ...write, before: known, approach: unseen });
+    expect(left).toMatchObject({ uid: null, adopted: true, sequence: 1 });
   });
 
   it("when the answer to the write that takes it over is lost", async () => {
