@@ -267,7 +267,7 @@ function finalize(cluster: Cluster, target: Target, request: Request): Answer {
   );
 }
 
-/** Some clients send Kubernetes' binary form (`kubectl create namespace`); nothing here reads it. */
+/** What of Kubernetes' binary form could be read is JSON by now. */
 function mustBeText({ contentType }: Request): void {
   if (!contentType.includes("protobuf") && !contentType.includes("cbor")) return;
   const message =

@@ -5,6 +5,7 @@ import { isObject, member, textOf } from "../../../core/model/json.ts";
 import type { Answer } from "./answer.ts";
 import { jsonAnswer, send } from "./answer.ts";
 import { answerTo } from "./answer-to.ts";
+import { textOfBinary } from "./binary.ts";
 import { Cluster } from "./cluster.ts";
 import { changeOf, control, report } from "./control.ts";
 import { react } from "./controllers.ts";
@@ -113,7 +114,7 @@ async function handle(house: House, message: IncomingMessage, response: ServerRe
   const path = mark < 0 ? url : url.slice(0, mark);
   const [, root, name = "", ...rest] = path.split("/");
   if (root === "control") {
-    send(response, controlAnswer(house, message.method ?? "GET", name, await bodyText(message)));
+    send(response, controlAnswer(house, message.method ?? "GET", name, (await bytesOf(message)).toString("utf8")));
     return;
   }
   const cluster = root === "clusters" ? house.clusters.get(name) : undefined;
@@ -121,12 +122,19 @@ async function handle(house: House, message: IncomingMessage, response: ServerRe
     send(response, jsonAnswer(404, { error: `there is no cluster at ${path}` }));
     return;
   }
-  const body = message.method === "GET" ? "" : await bodyText(message);
+  const sent = textOfBody(message.headers, message.method === "GET" ? Buffer.of() : await bytesOf(message));
   const query = new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
-  await meet(cluster, { message, response, path: `/${rest.join("/")}`, query, body, now: house.now() });
+  await meet(cluster, { message, response, path: `/${rest.join("/")}`, query, ...sent, now: house.now() });
 }
 
-function bodyText(message: IncomingMessage): Promise<string> {
+/** What was sent, as text: Kubernetes' binary form as JSON, where it can be read; otherwise it is refused for what it is. */
+function textOfBody(headers: Headers, bytes: Buffer): Pick<Visit, "body" | "headers"> {
+  const read = headers["content-type"]?.includes("protobuf") === true ? textOfBinary(bytes) : null;
+  if (read === null) return { headers, body: bytes.toString("utf8") };
+  return { headers: { ...headers, "content-type": "application/json" }, body: read };
+}
+
+function bytesOf(message: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -137,14 +145,17 @@ function bodyText(message: IncomingMessage): Promise<string> {
     });
     message.once("end", () => {
       const [only] = chunks;
-      resolve((chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)).toString("utf8"));
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
     });
     message.once("error", reject).once("aborted", () => reject(new Error("request aborted")));
   });
 }
 
+type Headers = IncomingMessage["headers"];
+
 interface Visit {
   readonly message: IncomingMessage;
+  readonly headers: Headers;
   readonly response: ServerResponse;
   /** Below the cluster. */
   readonly path: string;
@@ -155,7 +166,7 @@ interface Visit {
 
 /** Lets a request meet the cluster's troubles, then the cluster. */
 async function meet(cluster: Cluster, visit: Visit): Promise<void> {
-  const { response, path, query, message, body, now } = visit;
+  const { response, path, query, message, headers, body, now } = visit;
   if (cluster.trouble.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, cluster.trouble.latencyMs));
   // Trouble is looked at afterwards: it may have begun in the meantime.
   if (cluster.trouble.down) {
@@ -163,7 +174,7 @@ async function meet(cluster: Cluster, visit: Visit): Promise<void> {
     return;
   }
   if (cluster.trouble.hang) return;
-  const { headers, method = "GET" } = message;
+  const { method = "GET" } = message;
   const answer = answerTo(cluster, { method, path, query, headers, body, now }, streamOver(response, cluster));
   if (answer !== null) send(response, answer);
 }
