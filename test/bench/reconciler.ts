@@ -152,7 +152,7 @@ function tellPass(result: PassResult): void {
     committed: committed !== null,
     acted: plan.actions.length,
     moving: isInFlight(plan.reasons) || plan.reasons.some((it) => onTheWay.has(it.kind)),
-    deferred,
+    deferred: deferred !== null,
     waiting: countsOf(plan.reasons),
   });
 }

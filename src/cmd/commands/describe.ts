@@ -1,7 +1,7 @@
 import { acceptedFolder } from "../../core/codec/layout.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
-import type { Commit, Instant, RunKey } from "../../core/model/value.ts";
+import type { Commit, RunKey } from "../../core/model/value.ts";
 import { askState, gateAsks } from "../../core/plan/ask.ts";
 import { type Outlook, outlookOn } from "../../core/plan/outlook.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
@@ -10,6 +10,7 @@ import { readState } from "../../shell/reconcile/state.ts";
 import { answererOf } from "../answerer.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format } from "../output.ts";
+import { noteAge } from "../record-age.ts";
 import { recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import { answerCommand, answerPath, approvalFile, askText, openRequests, requestsOf } from "../show/approval-text.ts";
@@ -17,7 +18,7 @@ import { requestKey } from "../show/run-rows.ts";
 import { runTree } from "../show/run-tree.ts";
 import { treeLines } from "../show/tree.ts";
 import type { Terminal } from "../terminal.ts";
-import { forReading, type HubOptions, openHub } from "../wire.ts";
+import { forReading, type HubOptions, now, openHub } from "../wire.ts";
 
 /** What `flotilla describe` is given. */
 export interface DescribeOptions extends HubOptions {
@@ -34,7 +35,8 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
   }
   const repository = await openHub(await forReading(options, terminal), terminal.environment);
   try {
-    const { state: head } = await repository.heads();
+    const heads = await repository.heads();
+    const { state: head } = heads;
     const { ledger } = await readState(repository, head);
     const run = ledger.runs.get(options.name as RunKey);
     if (head === null || run === undefined) {
@@ -43,7 +45,9 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
     }
     if (options.output !== "text") terminal.out(encoded(await asValue(repository, head, run), options.output));
     else {
-      const tree = runTree({ run, ledger, now: Date.now() as Instant });
+      const { sourceCommit } = ledger;
+      await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      const tree = runTree({ run, ledger, now: now() });
       terminal.out(
         treeLines(tree)
           .map((it) => `${oneLine(it)}\n`)
@@ -51,7 +55,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
       );
       for (const path of await strayAnswers(repository, head, run))
         terminal.out(`\n${oneLine(path)} is there and answers nothing: its requestDigest is another one\n`);
-      const outlook = outlookOn(ledger, Date.now() as Instant);
+      const outlook = outlookOn(ledger, now());
       if (openRequests(run).length > 0)
         terminal.out(requestTexts(run, options.branch, await personFor(options, outlook), outlook !== null));
     }

@@ -8,10 +8,11 @@ import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { readState } from "../../shell/reconcile/state.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format } from "../output.ts";
+import { noteAge } from "../record-age.ts";
 import { recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
-import { forReading, type HubOptions, openHub } from "../wire.ts";
+import { forReading, type HubOptions, now, openHub } from "../wire.ts";
 
 /** What `flotilla explain` is given. */
 export interface ExplainOptions extends HubOptions {
@@ -24,7 +25,8 @@ export interface ExplainOptions extends HubOptions {
 export async function explain(options: ExplainOptions, terminal: Terminal): Promise<ExitCode> {
   const repository = await openHub(await forReading(options, terminal), terminal.environment);
   try {
-    const { state: head } = await repository.heads();
+    const heads = await repository.heads();
+    const { state: head } = heads;
     const { ledger } = await readState(repository, head);
     const { placement, cluster } = options;
     const record = ledger.placements.get(placement as PlacementKey);
@@ -38,8 +40,11 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
       return exitCodes.usage;
     }
     const chosen = (name: string): boolean => cluster === undefined || name === cluster;
-    if (options.output === "text") terminal.out(explanation(record, chosen));
-    else {
+    if (options.output === "text") {
+      const { sourceCommit } = ledger;
+      await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      terminal.out(explanation(record, chosen));
+    } else {
       const objects = (kind: "placements" | "bindings") => recorded(repository, head, kind, placement);
       const value = asValue(record, chosen, {
         placements: await objects("placements"),

@@ -1,7 +1,7 @@
 import { conditionOf } from "../../core/model/condition.ts";
 import { type Json, memberAt, textOf } from "../../core/model/json.ts";
 import type { Binding, Ledger, PlacementRecord } from "../../core/model/ledger.ts";
-import { type Instant, instantText } from "../../core/model/value.ts";
+import { instantText } from "../../core/model/value.ts";
 import { asksIn } from "../../core/plan/ask.ts";
 import { outlookOn } from "../../core/plan/outlook.ts";
 import { summaryOf } from "../../core/status/summary.ts";
@@ -9,13 +9,14 @@ import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { readState } from "../../shell/reconcile/state.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format, table } from "../output.ts";
+import { noteAge } from "../record-age.ts";
 import { recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import { askKey } from "../show/approval-text.ts";
 import { nextLines, requestLines, ruleLines, standingLines } from "../show/request-text.ts";
 import { approvalRows, type Rows, runRows } from "../show/run-rows.ts";
 import type { Terminal } from "../terminal.ts";
-import { forReading, type HubOptions, openHub } from "../wire.ts";
+import { forReading, type HubOptions, now, openHub } from "../wire.ts";
 
 /** What `flotilla get` is given. */
 export interface GetOptions extends HubOptions {
@@ -37,7 +38,8 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
   }
   const repository = await openHub(await forReading(options, terminal), terminal.environment);
   try {
-    const { state: head } = await repository.heads();
+    const heads = await repository.heads();
+    const { state: head } = heads;
     const { ledger } = await readState(repository, head);
     const { name, output } = options;
     const known = keysOf(kind, ledger);
@@ -46,6 +48,8 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       return exitCodes.usage;
     }
     if (output === "text" || output === "wide") {
+      const { sourceCommit } = ledger;
+      await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
       const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide" });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
@@ -78,13 +82,13 @@ function keysOf(kind: Kind, { clusters, placements, runs }: Ledger): readonly st
 
 /** One request: what it is about, by which rules, how it stands, and what to type next. */
 function askLines(ledger: Ledger, name: string): readonly string[] {
-  const now = Date.now() as Instant;
+  const at = now();
   const asks = asksIn(ledger).filter((it) => askKey(it) === name);
   return asks.flatMap((it) => [
     "",
     ...requestLines(it, ledger),
-    ...ruleLines(it, outlookOn(ledger, now)),
-    ...standingLines(it, ledger, now),
+    ...ruleLines(it, outlookOn(ledger, at)),
+    ...standingLines(it, ledger, at),
     ...nextLines(it),
   ]);
 }

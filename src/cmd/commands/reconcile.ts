@@ -54,7 +54,8 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
   if (key === "declined") return exitCodes.usage;
   const doorbell = newDoorbell();
   const watch = { ring: doorbell.ring, heartbeat: options.resync };
-  const fleet = { kubeconfig: options.kubeconfig, deadline: options.deadline, ...(options.watch ? { watch } : {}) };
+  const isWatching = options.watch || options.wait !== undefined;
+  const fleet = { kubeconfig: options.kubeconfig, deadline: options.deadline, ...(isWatching ? { watch } : {}) };
   const hub = key === null ? options : { ...options, sign: key.sign };
   const ports = await openPorts(hub, fleet, terminal.environment);
   const stop = new AbortController();
@@ -72,7 +73,8 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     const seal = key === null ? {} : { seal: { fingerprint: key.fingerprint, accepted } };
     const settings: Settings = { members: "ask", patience, acceptRewrite: rewrite, trustAnchor, ...seal };
     const run = { ports, settings, signal: stop.signal, terminal };
-    return options.watch ? await runForEver(options, run, doorbell) : await runOnce(options, run);
+    if (isWatching) await watchHub(options, doorbell.ring, stop.signal);
+    return isDaemon ? await runForEver(options, run, doorbell) : await runOnce(options, run, doorbell);
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     await ports.fleet.close();
@@ -96,10 +98,20 @@ function rewriteOf(text: string | undefined): Settings["acceptRewrite"] | "malfo
   return match === null ? "malformed" : { from: match[1] as Commit, to: match[2] as Commit };
 }
 
-async function runOnce(options: ReconcileOptions, { ports, settings, signal, terminal }: Run): Promise<ExitCode> {
+async function runOnce(
+  options: ReconcileOptions,
+  { ports, settings, signal, terminal }: Run,
+  doorbell: Doorbell,
+): Promise<ExitCode> {
   const isText = options.output === "text";
   const report = isText ? (result: PassResult) => printPass(result, terminal) : () => {};
-  const settled = await settle(ports, freshMemory(), { settings, wait: options.wait ?? null, signal, report });
+  const settled = await settle(ports, freshMemory(), {
+    settings,
+    wait: options.wait ?? null,
+    signal,
+    doorbell,
+    report,
+  });
   if (isText) printEnd(settled, terminal);
   else terminal.out(encoded(asValue(settled), options.output));
   return codeOf(settled);
@@ -185,13 +197,35 @@ const grace = seconds(1);
 /** Members say when they change; those that cannot be watched are looked at this often while something moves. */
 const glance = seconds(5);
 
+/** Says what came of each pass; what is wrong and what is waited for when it changes, line by line, not on every pass. */
+function newsReporter(terminal: Terminal): (result: PassResult) => void {
+  let said: ReadonlySet<string> = new Set();
+  let problems = "[]";
+  let isAtRest = false;
+  return (result) => {
+    printPass(result, terminal);
+    if (result.kind !== "passed") return;
+    const { plan, intent, receipts } = result;
+    const isProblemNews = problems !== JSON.stringify(intent.problems);
+    if (isProblemNews) printProblems(intent.problems, terminal);
+    problems = JSON.stringify(intent.problems);
+    const refusal = plan.refusal === null ? [] : [refusalText(plan.refusal)];
+    const lines = [...interruptionLines(receipts), ...reasonLines(plan.reasons, "recorded")].map((it) => `${it}\n`);
+    for (const it of refusal) if (!said.has(it)) terminal.err(it);
+    for (const it of lines) if (!said.has(it)) terminal.out(it);
+    const now = new Set([...refusal, ...lines]);
+    if (now.size === 0 && !isAtRest) terminal.out("at rest\n");
+    isAtRest = now.size === 0;
+    said = now;
+  };
+}
+
 async function runForEver(
   options: ReconcileOptions,
   { ports, settings, signal, terminal }: Run,
   doorbell: Doorbell,
 ): Promise<ExitCode> {
-  await watchHub(options, doorbell.ring, signal);
-  let said = "";
+  const report = newsReporter(terminal);
   terminal.out(`watching ${ports.repository.name}\n`);
   const ended = await loop(ports, {
     settings,
@@ -204,21 +238,7 @@ async function runForEver(
     reportLate: (receipt) => {
       for (const line of [...receiptLines(receipt), ...interruptionLines([receipt])]) terminal.out(`${line}\n`);
     },
-    report: (result) => {
-      printPass(result, terminal);
-      if (result.kind !== "passed") return;
-      // What is wrong and what is waited for is said when it changes, not on every pass.
-      const { plan, intent, receipts } = result;
-      const lines = [...interruptionLines(receipts), ...reasonLines(plan.reasons, "recorded")]
-        .map((it) => `${it}\n`)
-        .join("");
-      const now = JSON.stringify([intent.problems, plan.refusal, lines]);
-      if (now === said) return;
-      said = now;
-      printProblems(intent.problems, terminal);
-      if (plan.refusal !== null) terminal.err(refusalText(plan.refusal));
-      terminal.out(lines === "" && plan.refusal === null ? "at rest\n" : lines);
-    },
+    report,
     reportFault: ({ during, message, fix }: Fault, retryIn) =>
       terminal.err(`error: ${during}: ${oneLine(message)}; ${fix}; trying again in ${retryIn / 1000} s\n`),
   });

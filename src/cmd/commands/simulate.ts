@@ -10,6 +10,7 @@ import { declined } from "../deliver.ts";
 import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
 import { codeOfProblems, codeOfReasons } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
+import { noteAge } from "../record-age.ts";
 import { printProblems, refusalText } from "../report.ts";
 import { durationText } from "../show/duration-text.ts";
 import { forecastLines } from "../show/forecast-text.ts";
@@ -49,7 +50,11 @@ export async function simulate(options: SimulateOptions, terminal: Terminal): Pr
   try {
     const { trustAnchor } = options;
     const settings = { members: "record", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;
-    const { world, reasons } = await observe(ports, settings, freshMemory());
+    const memory = freshMemory();
+    const { world, reasons } = await observe(ports, settings, memory);
+    const { sourceCommit } = world.ledger;
+    const heads = memory.heads ?? { source: null, state: null };
+    await noteAge(ports.repository, { ...heads, sourceCommit, branch: options.branch, now: world.now }, terminal);
     const clusters = [...options.fail.map((it) => it.cluster), ...options.silent].map((it) => it as ClusterName);
     const { name, kind = null, strategy = null } = options;
     const subject = subjectOf(world, { name, kind, strategy, clusters });

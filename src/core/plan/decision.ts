@@ -1,3 +1,4 @@
+import type { Condition } from "../model/condition.ts";
 import type { Binding, ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
 
 /**
@@ -24,6 +25,32 @@ export function isDecision(before: Ledger, after: Ledger): boolean {
     someEnded(before.placements, after.placements)
   );
 }
+
+/**
+ * Whether news that decides nothing ends something that people wait for: a placement has come to be in place, or one of its
+ * conditions turned False; something on one of its clusters has begun to fail; a member stopped answering or is back.
+ */
+export const isFinalNews = (before: Ledger, after: Ledger): boolean =>
+  someDiffers(before.clusters, after.clusters, contactChanges) ||
+  someDiffers(before.placements, after.placements, placementEnds);
+
+const contactChanges = (was: ClusterRecord | undefined, is: ClusterRecord): boolean =>
+  was?.trouble?.code !== is.trouble?.code;
+
+const placementEnds = (was: PlacementRecord | undefined, is: PlacementRecord): boolean =>
+  (isInPlace(is) && (was === undefined || !isInPlace(was))) ||
+  is.conditions.some((it) => it.status === "False" && conditionStatus(was, it.type) !== "False") ||
+  someDiffers(was?.bindings ?? new Map(), is.bindings, bindingFails);
+
+const isInPlace = ({ conditions }: PlacementRecord): boolean =>
+  conditions.length > 0 && conditions.every((it) => it.status === "True");
+
+const conditionStatus = (record: PlacementRecord | undefined, type: string): Condition["status"] | undefined =>
+  record?.conditions.find((it) => it.type === type)?.status;
+
+const bindingFails = (was: Binding | undefined, is: Binding): boolean => hasFailed(is) && !(was && hasFailed(was));
+
+const hasFailed = ({ facts }: Binding): boolean => facts?.applied === "failed" || facts?.phase === "failed";
 
 function someDiffers<K, V>(
   before: ReadonlyMap<K, V>,

@@ -3,10 +3,11 @@ import type { Doorbell } from "./doorbell.ts";
 import { Fault } from "./fault.ts";
 import { withGrace } from "./grace.ts";
 import { freshMemory } from "./memory.ts";
+import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
 import type { Heads, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
-import { blink, isInFlight, type Passed } from "./settle.ts";
+import { blink, isInFlight, type Passed, restAfter } from "./settle.ts";
 
 /** How the daemon runs, and whom it tells. */
 export interface LoopOptions {
@@ -36,13 +37,6 @@ const graceAtFirst = seconds(30);
 /** What goes on in members when the daemon is to end gets so long to come to an end. */
 const parting = seconds(3);
 
-/** News that decides nothing is committed at most this often, and never more than a tenth of the time is spent on it. */
-const newsInterval = seconds(10);
-
-/** Rings that come together are answered together; while many come, half of the time at most is spent on passes. */
-const shortestRest = seconds(0.02);
-const longestRest = seconds(5);
-
 const firstRetry = seconds(1);
 const lastRetry = seconds(60);
 
@@ -69,7 +63,8 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
   const { settings, signal, report, reportFault } = options;
   const { clock } = ports;
   const memory = freshMemory();
-  let flushAfter = later(clock.now(), newsInterval);
+  let pace = firstPace(clock.now());
+  let flushAt: Instant | null = null;
   let impatientAt = clock.now();
   let retryIn = firstRetry;
   let lost = 0;
@@ -80,7 +75,7 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
       // Once every resync period what failed or was refused is tried again at once.
       const isImpatient = began >= impatientAt;
       const patience = isImpatient ? "none" : settings.patience;
-      const result = await pass(ports, { ...settings, patience }, memory, began >= flushAfter);
+      const result = await pass(ports, { ...settings, patience }, memory, flushAt !== null && began >= flushAt);
       report(result);
       retryIn = firstRetry;
       if (result.kind === "unsound") return "unsound";
@@ -93,11 +88,12 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
       lost = 0;
       if (isImpatient) impatientAt = later(began, options.resync);
       const now = clock.now();
-      if (result.committed !== null) flushAfter = later(now, Math.max(newsInterval, 10 * (now - began)) as DurationMs);
+      pace = paceAfter(pace, result, { began, now });
+      flushAt = newsDue(pace, result.deferred);
       if (hasMoved(result) && !isActing()) continue;
       await clock.sleepUntil(later(now, restAfter(result)), signal);
       if (hasMoved(result)) continue;
-      const next = dueAfter(result, { now, flushAfter, options });
+      const next = dueAfter(result, { now, flushAt, options });
       await sleepUntilDue(ports, options, { due: next, bell, seen: memory.heads });
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
@@ -112,18 +108,13 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
   return "stopped";
 }
 
-/** The next pass begins no earlier than as long after this one as this one took, waiting for others left out. */
-const restAfter = ({ spent }: Passed): DurationMs =>
-  Math.min(Math.max(spent.decide + spent.commit, shortestRest), longestRest) as DurationMs;
-
 function dueAfter(
-  { plan, deferred }: Passed,
-  { now, flushAfter, options }: { readonly now: Instant; readonly flushAfter: Instant; readonly options: LoopOptions },
+  { plan }: Passed,
+  { now, flushAt, options }: { readonly now: Instant; readonly flushAt: Instant | null; readonly options: LoopOptions },
 ): Instant {
   const { resync, glance = usualGlance } = options;
   const flying = isInFlight(plan.reasons) ? later(now, glance) : null;
-  const news = deferred ? flushAfter : null;
-  const due = earliest(plan.wakeAt, flying, news, later(now, resync)) ?? now;
+  const due = earliest(plan.wakeAt, flying, flushAt, later(now, resync)) ?? now;
   return Math.max(due, later(now, blink)) as Instant;
 }
 

@@ -1,11 +1,14 @@
 import type { Intent } from "../../core/model/intent.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Commit } from "../../core/model/value.ts";
 import { check } from "../../core/plan/check.ts";
+import { isFinalNews } from "../../core/plan/decision.ts";
 import { narrate } from "../../core/plan/narrate.ts";
 import { plan, sealed } from "../../core/plan/plan.ts";
 import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
+import type { News } from "./news.ts";
 import { addressOf, observe } from "./observe.ts";
 import { oneLine } from "./one-line.ts";
 import type { Clock, Ports, Receipt } from "./ports.ts";
@@ -24,8 +27,8 @@ export type PassResult =
       readonly committed: Commit | null;
       /** What was committed, in words: one line each. */
       readonly lines: readonly string[];
-      /** News that decides nothing waits in memory for the next commit. */
-      readonly deferred: boolean;
+      /** News that decides nothing and waits in memory for a later commit; null when none does. */
+      readonly deferred: News | null;
       /** Of the members whose actions have ended. */
       readonly receipts: readonly Receipt[];
       readonly spent: Spent;
@@ -72,7 +75,7 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
     // Members that are ahead of the branch as we read it may only say that somebody else decided meanwhile.
     if ((await ports.repository.heads()).state !== state.commit) return { kind: "superseded" };
     const spent = { observe: observing, decide: deciding, commit: 0, act: 0 };
-    return { kind: "passed", plan: told, intent, committed: null, lines: [], deferred: false, receipts: [], spent };
+    return { kind: "passed", plan: told, intent, committed: null, lines: [], deferred: null, receipts: [], spent };
   }
   const isNews = decided.ledger !== state.ledger;
   let committed: Commit | null = null;
@@ -93,9 +96,11 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
   const ended = await Promise.all(decided.actions.map((it) => ports.fleet.act(addressOf(intent, it.cluster), it)));
   const receipts = ended.filter((it) => it !== null);
   const spent = { observe: observing, decide: deciding, commit: committing, act: lap() };
-  const deferred = committed === null && isNews;
+  const deferred = committed !== null || !isNews ? null : newsOf(state.ledger, decided.ledger);
   return { kind: "passed", plan: told, intent, committed, lines, deferred, receipts, spent };
 }
+
+const newsOf = (before: Ledger, after: Ledger): News => (isFinalNews(before, after) ? "final" : "routine");
 
 /** Tells at each call how many milliseconds passed since the one before. */
 function stopwatch(clock: Clock): () => number {

@@ -1,7 +1,9 @@
 import type { Reason } from "../../core/model/plan.ts";
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
 import { weightOf } from "../../core/plan/explain.ts";
+import type { Doorbell } from "./doorbell.ts";
 import type { Memory } from "./memory.ts";
+import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
 import type { Ports } from "./ports.ts";
 import type { Settings } from "./settings.ts";
@@ -31,6 +33,8 @@ export interface SettleOptions {
   /** How long to sleep through timers and health; null: not at all. */
   readonly wait: DurationMs | null;
   readonly signal: AbortSignal;
+  /** Rings when a member or the repository may have changed, and ends a sleep; without one a run that waits looks each second. */
+  readonly doorbell?: Doorbell;
   readonly report: (result: PassResult) => void;
 }
 
@@ -43,51 +47,76 @@ const glance = seconds(1);
 /** The shortest sleep: a moment that has come and changed nothing is no reason to spin. */
 export const blink = seconds(0.1);
 
+/** Rings that come together are answered together; while many come, half of the time at most is spent on passes. */
+const shortestRest = seconds(0.02);
+const longestRest = seconds(5);
+
+/** The next pass begins no earlier than as long after this one as this one took, waiting for others left out. */
+export const restAfter = ({ spent }: Passed): DurationMs =>
+  Math.min(Math.max(spent.decide + spent.commit, shortestRest), longestRest) as DurationMs;
+
 /**
- * Repeats passes until one neither commits nor acts, then commits the news that is left (`DESIGN.md` §4).
+ * Repeats passes until one neither commits nor acts, then commits the news that is left (`DESIGN.md` §4). A run that waits
+ * commits news at the daemon's pace, and is woken as the daemon is.
  *
  * What failed is tried at once in the first pass and not again before its time: a run must end.
  */
 export async function settle(ports: Ports, memory: Memory, options: SettleOptions): Promise<Settled> {
-  const { wait, signal, report } = options;
+  const { wait, signal, doorbell, report } = options;
   const deadline = wait === null ? null : later(ports.clock.now(), wait);
   let settings = options.settings;
-  let flush = false;
+  let pace = firstPace(ports.clock.now());
+  let flushAt: Instant | null = null;
+  let isEnding = false;
   let last: Passed | null = null;
   let commits = 0;
   let passes = 0;
   let most = mostPasses(0);
   for (let busy = 0; busy < most; ) {
     if (signal.aborted) return { kind: "stopped", last, passes };
-    const result = await pass(ports, settings, memory, flush);
+    const bell = doorbell?.next() ?? signal;
+    const began = ports.clock.now();
+    const isNewsDue: boolean = flushAt !== null && began >= flushAt;
+    const result = await pass(ports, settings, memory, isEnding || isNewsDue);
     passes++;
     report(result);
     if (result.kind === "unsound") return result;
-    flush = false;
+    isEnding = false;
     busy++;
     if (result.kind === "superseded") continue;
     settings = { ...settings, patience: "retryAt" };
     last = result;
     most = mostPasses(result.intent.clusters.size);
     if (result.committed !== null) commits++;
+    const now = ports.clock.now();
+    pace = paceAfter(pace, result, { began, now });
+    flushAt = wait === null ? null : newsDue(pace, result.deferred);
     if (hasMoved(result)) continue;
-    const next = wakeOf(result, ports.clock.now(), deadline);
+    const next = wakeOf(result, { now, deadline, flushAt });
     if (next !== null) {
-      await ports.clock.sleepUntil(next, signal);
+      await ports.clock.sleepUntil(later(now, restAfter(result)), signal);
+      await ports.clock.sleepUntil(next, AbortSignal.any([signal, bell]));
       busy = 0;
-    } else if (result.deferred) flush = true;
+    } else if (result.deferred !== null) isEnding = true;
     else return { kind: "settled", last, passes, commits, ranOut: isLate(result, deadline) };
   }
   return { kind: "restless", last, passes };
 }
 
 /** When a run that waits looks again; null when it need not or may not. */
-function wakeOf({ plan }: Passed, now: Instant, deadline: Instant | null): Instant | null {
+function wakeOf(
+  { plan }: Passed,
+  {
+    now,
+    deadline,
+    flushAt,
+  }: { readonly now: Instant; readonly deadline: Instant | null; readonly flushAt: Instant | null },
+): Instant | null {
   if (deadline === null || now >= deadline || plan.refusal !== null) return null;
   const flying = isInFlight(plan.reasons) ? later(now, glance) : null;
   const next = earliest(plan.wakeAt, flying);
   if (next === null || next > deadline) return flying === null ? null : deadline;
-  return Math.max(next, later(now, blink)) as Instant;
+  return Math.max(earliest(next, flushAt) ?? next, later(now, blink)) as Instant;
 }
 
 /** Whether the members are still moving towards what was decided. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Binding, ClusterRecord, Ledger, PlacementRecord, Target } from "../../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Instant, PlacementKey } from "../../../src/core/model/value.ts";
-import { isDecision } from "../../../src/core/plan/decision.ts";
+import { isDecision, isFinalNews } from "../../../src/core/plan/decision.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 
@@ -90,4 +90,40 @@ test.each(decisions)("%s is a decision: written down before anything is touched"
 
 test.each(news)("%s is no decision", (_, after) => {
   expect(isDecision(before, after)).toBe(false);
+});
+
+const binding = (): Binding => before.placements.get(web)?.bindings.get(m1) as Binding;
+const facts = { ...binding().facts } as NonNullable<Binding["facts"]>;
+const turned = (type: string, status: "False" | "Unknown"): Ledger =>
+  withRecord(({ conditions }) => ({
+    conditions: conditions.map((it) => (it.type.endsWith(type) ? { ...it, status } : it)),
+  }));
+
+const endings: readonly (readonly [string, before: Ledger, after: Ledger])[] = [
+  ["a placement that has come to be in place", turned("Available", "Unknown"), before],
+  ["a placement that has begun to fail", turned("Available", "Unknown"), turned("Available", "False")],
+  ["an object that failed to apply", before, withBinding(() => ({ facts: { ...facts, applied: "failed" } }))],
+  ["a workload that failed", before, withBinding(() => ({ facts: { ...facts, phase: "failed" } }))],
+  ["a member that stopped answering", before, withCluster({ trouble })],
+  ["a member that is back", withCluster({ trouble }), before],
+];
+
+test.each(endings)("%s is final news", (_, was, is) => {
+  expect([isDecision(was, is), isFinalNews(was, is)]).toEqual([false, true]);
+});
+
+const goingOn: readonly (readonly [string, before: Ledger, after: Ledger])[] = [
+  ["nothing", before, before],
+  ["what a member says of its objects", before, withBinding(() => ({ facts: { ...facts, phase: "progressing" } }))],
+  ["a placement that waits again", before, turned("Available", "Unknown")],
+  [
+    "a member that is out of reach in other words",
+    withCluster({ trouble }),
+    withCluster({ trouble: { ...trouble, message: "x" } }),
+  ],
+  ["an object that is confirmed gone", before, withBinding(() => ({ leaving: [] }))],
+];
+
+test.each(goingOn)("%s is no final news", (_, was, is) => {
+  expect(isFinalNews(was, is)).toBe(false);
 });

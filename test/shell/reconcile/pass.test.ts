@@ -32,7 +32,7 @@ test("at rest, a reconciler that remembers nothing writes nothing and touches no
   await rest(await stage.reconciler());
   const [commits, requests] = [stage.hub.stateCommits(), mutations(stage)];
   const again = await freshPass(await stage.reconciler());
-  expect(again).toMatchObject({ kind: "passed", committed: null, receipts: [], deferred: false });
+  expect(again).toMatchObject({ kind: "passed", committed: null, receipts: [], deferred: null });
   expect([stage.hub.stateCommits(), mutations(stage)]).toEqual([commits, requests]);
 });
 
@@ -51,9 +51,9 @@ test("news that decides nothing waits for the next decision, or for the end of a
   await pass(ports, once, memory, false);
   const commits = stage.hub.stateCommits();
   const heard = await pass(ports, once, memory, false);
-  expect(heard).toMatchObject({ kind: "passed", committed: null, deferred: true });
+  expect(heard).toMatchObject({ kind: "passed", committed: null, deferred: "final" });
   expect(stage.hub.stateCommits()).toBe(commits);
-  expect(await pass(ports, once, memory, true)).toMatchObject({ kind: "passed", deferred: false });
+  expect(await pass(ports, once, memory, true)).toMatchObject({ kind: "passed", deferred: null });
   expect(stage.hub.stateCommits()).toBe(commits + 1);
 });
 

@@ -7,7 +7,9 @@ import { type LoopOptions, loop } from "../../../src/shell/reconcile/loop.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import type { PassResult } from "../../../src/shell/reconcile/pass.ts";
 import type { Ports } from "../../../src/shell/reconcile/ports.ts";
-import { settle } from "../../../src/shell/reconcile/settle.ts";
+import { isInFlight, settle } from "../../../src/shell/reconcile/settle.ts";
+import { eventually } from "../../kubernetes/eventually.ts";
+import { handClock } from "./hand-clock.ts";
 import { mutations, once, type Stage, setStage, withRepository } from "./stage.ts";
 
 let stage: Stage;
@@ -77,6 +79,36 @@ test("a run that loses its first race still tries at once what failed before", a
   expect(races).toBeGreaterThan(1);
   expect(settled.kind === "settled" && settled.last.plan.reasons.filter((it) => it.kind === "applyFailed")).toEqual([]);
 });
+
+test("a run that waits is woken by its members, and has its news on the branch before it ends", async () => {
+  for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: true } });
+  const ports = await stage.reconciler();
+  const doorbell = newDoorbell();
+  const clock = handClock(stage.now);
+  const results: PassResult[] = [];
+  const ended = settle({ ...ports, clock }, freshMemory(), {
+    settings: once,
+    wait: minutes(5),
+    signal: new AbortController().signal,
+    doorbell,
+    report: (it) => void results.push(it),
+  });
+  await eventually("it sleeps", async () => {
+    await clock.advance(20);
+    return results.some((it) => it.kind === "passed" && it.committed === null) && clock.sleepers() > 0 ? true : null;
+  });
+  const began = clock.now();
+  for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: false } });
+  const rung = await eventually("it is at rest", async () => {
+    doorbell.ring();
+    await clock.advance(20);
+    const last = results.at(-1);
+    return last?.kind === "passed" && !isInFlight(last.plan.reasons) && last.deferred === null ? last : null;
+  });
+  expect(clock.now() - began).toBeLessThan(minutes(5));
+  expect(rung.committed).not.toBeNull();
+  expect(await ended).toMatchObject({ kind: "settled", ranOut: false });
+}, 60_000);
 
 test("the limit of waiting runs out", async () => {
   stage.members.cluster("prod-eu-1").control({ trouble: { frozen: true } });
