@@ -280,6 +280,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/rollout/eviction.test.ts"],
   },
   {
+    breaks: "judges an eviction by what stood before the rollout of its pass",
+    file: "src/core/plan/evict.ts",
+    find: "readinessIn(context, record, binding);",
+    replace: "readinessIn(context, record, before?.bindings.get(it) ?? binding);",
+    caughtBy: "check",
+  },
+  {
+    breaks: "counts a cluster that another eviction took as available",
+    file: "src/core/rollout/eviction.ts",
+    find: "if (binding.removal !== null || isReporting(binding)) return false;",
+    replace: "if (isReporting(binding)) return false;",
+    caughtBy: "check",
+  },
+  {
     breaks: "lets the next stage of a run begin though a newer run took back what it brought",
     file: "src/core/rollout/run-window.ts",
     find: "isLast ? 0 : lost.length",

@@ -129,6 +129,7 @@ class Author {
     if (this.#chance(4)) this.#overtake();
     if (this.#chance(5)) this.#falter();
     if (this.#chance(45)) this.#edit();
+    if (this.#chance(6)) this.#expel();
     this.#roll();
     this.#approve();
     for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
@@ -175,6 +176,34 @@ class Author {
       () => {
         this.#hold(moment);
       },
+    ])();
+  }
+
+  /** A cluster is to lose a placement: said twice, beside an update, or while the placement leaves it or another one. */
+  #expel(): void {
+    const { pick, below } = this.#dice;
+    const placement = pick(["web", "shop"]);
+    const cluster = this.#member;
+    const evict = (from = cluster): Step => ({ do: "evict", name: `out${++this.#value}`, placement, cluster: from });
+    const push: Step = { do: "push" };
+    const bound = `${pick(["minAvailable", "maxUnavailable"])}=${1 + below(2)}`;
+    if (this.#chance(60)) this.#add({ do: "budget", name: placement, bound });
+    pick<() => void>([
+      () => this.#add(evict(), evict(), push),
+      () => this.#add(evict(), evict(this.#member), push),
+      () => {
+        this.#change();
+        this.#add(evict(), push);
+      },
+      () => {
+        this.#place(placement);
+        this.#add(evict(), push);
+      },
+      () => {
+        this.#place(placement);
+        this.#add(push, this.#pass("a", true), evict(this.#member), push);
+      },
+      () => this.#add(evict(), push, this.#pass("a", true), evict(this.#member), evict(), push),
     ])();
   }
 

@@ -7,14 +7,17 @@ import { evictionsAt, type SeenEviction } from "./seen-runs.ts";
 /** Promises about evictions. */
 export const evictionRules: readonly (readonly [string, PageRule])[] = [["I-54", evictsWithinBudget]];
 
-/** I-54: evictions leave as many clusters available as the budget says, and a budget that cannot be read denies them. */
+/**
+ * I-54: evictions leave as many clusters available as the budget says, what the rollout begins beside them not counted,
+ * and a budget that cannot be read denies them.
+ */
 function* evictsWithinBudget(page: Page, judge: Judge): Generator<string> {
   const { hub, people } = judge.simulation;
-  const judged = newEvictions(page, judge);
+  const executed = executedIn(page, judge);
   const commit = page.after.sourceCommit as Commit;
-  for (const placement of new Set(judged.filter((it) => it.isExecuted).map((it) => it.placement))) {
+  for (const placement of new Set(executed.map((it) => it.placement))) {
     const path = `budgets/${placement}.yaml`;
-    const own = judged.filter((it) => it.isExecuted && it.placement === placement);
+    const own = executed.filter((it) => it.placement === placement);
     const { bindings = new Map() } = page.after.placements.get(placement as PlacementKey) ?? {};
     const before = page.before?.placements.get(placement as PlacementKey)?.bindings;
     const lost = own.filter(
@@ -34,9 +37,12 @@ function* evictsWithinBudget(page: Page, judge: Judge): Generator<string> {
   }
 }
 
-function newEvictions({ commit }: Page, { simulation: { hub } }: Judge): readonly SeenEviction[] {
+/** Evictions that a commit carries out: not those that found the placement leaving for another reason. */
+export function executedIn({ commit }: Page, { simulation: { hub } }: Judge): readonly SeenEviction[] {
   const known = new Set(evictionsAt(hub, hub.commitAt(commit).parent).map((it) => it.name));
-  return evictionsAt(hub, commit).filter((it) => !known.has(it.name));
+  return evictionsAt(hub, commit).filter(
+    (it) => it.isExecuted && !known.has(it.name) && !/ is leaving \S+ already$/.test(it.message),
+  );
 }
 
 /** By what its member said last, if it answers. */

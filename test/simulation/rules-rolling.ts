@@ -3,7 +3,7 @@ import type { Commit } from "../../src/core/model/value.ts";
 import { type Document, isExternal, optionsOf } from "./document.ts";
 import type { Judge } from "./judge.ts";
 import type { Page, PageRule } from "./page.ts";
-import { evictionsAt } from "./seen-runs.ts";
+import { executedIn } from "./rules-evictions.ts";
 
 /**
  * Promises about rolling updates, as `RULINGS.md` B has them. Whether an update takes a ready cluster away (I-03) is for
@@ -68,11 +68,7 @@ const isPerhapsWell = (binding: Binding, page: Page): boolean =>
 
 /** I-03: the removal of a ready cluster leaves as many ready ones as the bound asks for, of those that are wanted. */
 function* removesWithinBounds(page: Page, judge: Judge): Generator<string> {
-  const evicted = new Set(
-    evictionsAt(judge.simulation.hub, page.commit)
-      .filter((it) => it.isExecuted)
-      .map((it) => `${it.placement} ${it.cluster}`),
-  );
+  const evicted = new Set(executedIn(page, judge).map((it) => `${it.placement} ${it.cluster}`));
   for (const rolling of rollingIn(page, judge)) {
     const { record, bindings, was, wanted } = rolling;
     const taken = bindings.filter((it) => {

@@ -1,6 +1,6 @@
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Reason } from "../../src/core/model/plan.ts";
-import type { Commit } from "../../src/core/model/value.ts";
+import type { Commit, PlacementKey } from "../../src/core/model/value.ts";
 import type { Hub } from "./hub.ts";
 import { evictionsAt, runsAt, type SeenCluster, type SeenRun } from "./seen-runs.ts";
 
@@ -24,6 +24,8 @@ export const rolloutKinds: readonly string[] = [
   "eviction executed",
   "eviction refused by the budget",
   "eviction invalid",
+  "eviction of what leaves already",
+  "eviction beside an update",
 ];
 
 /** Names what a commit of the state branch shows to have happened to runs and evictions. */
@@ -38,9 +40,12 @@ export function* strikesOnRuns(hub: Hub, commit: Commit, after: Ledger): Generat
     );
   for (const it of before) if (isMidway(it) && !now.some(({ uid }) => uid === it.uid)) yield "run put away midway";
   const known = new Set(evictionsAt(hub, hub.commitAt(commit).parent).map((it) => it.name));
-  for (const { name, isExecuted, message } of evictionsAt(hub, commit)) {
+  for (const { name, placement, isExecuted, message } of evictionsAt(hub, commit)) {
     if (known.has(name)) continue;
-    if (isExecuted) yield "eviction executed";
+    const { bindings = new Map() } = after.placements.get(placement as PlacementKey) ?? {};
+    if ([...bindings.values()].some((it) => it.target?.sequence === after.sequence)) yield "eviction beside an update";
+    if (isExecuted && message.endsWith("already")) yield "eviction of what leaves already";
+    else if (isExecuted) yield "eviction executed";
     else yield message.includes("available") ? "eviction refused by the budget" : "eviction invalid";
   }
 }

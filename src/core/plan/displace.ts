@@ -25,7 +25,8 @@ export function displace(before: PlacementRecord, context: PlanContext): Placed 
     if (gone !== null && gone !== binding) dooms.push(...doomsOf(before, gone));
     return gone;
   });
-  if (bindings.size === 0) return { ...still(before, context), record: null, runs: null, reasons: () => [] };
+  if (bindings.size === 0)
+    return { ...still(before, context), record: null, runs: null, evictions: [], reasons: () => [] };
   const record = revised(before, { deleting, bindings });
   return finished(before, record, context, { ...still(record, context), dooms });
 }

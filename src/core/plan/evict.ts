@@ -1,59 +1,96 @@
 import { settleConditions } from "../model/condition.ts";
 import type { DisruptionBudget, Eviction, EvictionRecord } from "../model/eviction.ts";
-import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Intent } from "../model/intent.ts";
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectKey } from "../model/manifest.ts";
+import { rememberedPair } from "../model/memo.ts";
 import { placementGroup } from "../model/names.ts";
+import type { RunRecord } from "../model/run-record.ts";
 import { type ClusterName, compareText, type PlacementKey, type RunKey } from "../model/value.ts";
-import { judgeEviction } from "../rollout/eviction.ts";
+import { type EvictionScene, judgeEviction } from "../rollout/eviction.ts";
 import { evictionVerdicts } from "../status/eviction-conditions.ts";
 import type { PlanContext } from "./context.ts";
 import { doomsOf } from "./doom.ts";
 import type { Doom } from "./guard.ts";
 import { revised, revisedMap, sameMap } from "./identity.ts";
 import { plannedIn } from "./run-moves.ts";
-import { recordsOf } from "./runs-of.ts";
 import { withdrawn } from "./transition.ts";
 import { readinessIn } from "./when.ts";
 import { uidOf } from "./where.ts";
 
-/** What the evictions of this pass come to. */
-export interface Evictions {
-  readonly records: Ledger["evictions"];
-  /** Placements that lose clusters, without them. */
-  readonly placements: ReadonlyMap<PlacementKey, Evicted>;
-}
-
 /** A placement that evictions took off some clusters. */
 export interface Evicted {
   readonly record: PlacementRecord;
+  /** The evictions that were judged. */
+  readonly evictions: readonly EvictionRecord[];
+  /** What they take away. */
   readonly dooms: readonly Doom[];
 }
 
+/** One placement as everything else in this pass left it. */
+export interface EvictionCase {
+  readonly record: PlacementRecord;
+  /** As the members had it before this pass; null when there was none. */
+  readonly before: PlacementRecord | null;
+  readonly runs: readonly RunRecord[];
+}
+
 /**
- * Judges every eviction that has not been judged, in the order of their names, each after what the ones before it took
- * away (`spec/rollout.md` §4). What was judged stays so until its file is removed.
+ * Judges every eviction of a placement that has not been judged, in the order of their names, each after what the ones
+ * before it took away (`spec/rollout.md` §4), and all of them after the rollout: a cluster that gets a new target in this
+ * pass is not available (`RULINGS.md` B). What was judged stays so until its file is removed.
  */
-export function judgeEvictions(context: PlanContext): Evictions {
+export function judgeEvictions({ record, before, runs }: EvictionCase, context: PlanContext): Evicted {
+  let evicted: Evicted = { record, evictions: [], dooms: [] };
+  for (const eviction of unjudgedOf(record.key, context)) {
+    const judged = judge(eviction, { record: evicted.record, before, runs }, context);
+    if (judged === null) continue;
+    evicted = {
+      record: judged.record,
+      evictions: [...evicted.evictions, ...judged.evictions],
+      dooms: [...evicted.dooms, ...judged.dooms],
+    };
+  }
+  return evicted;
+}
+
+/** Evictions of a placement that nobody judged yet, in the order of their names. */
+export const unjudgedOf = (key: PlacementKey, { world, ledger }: PlanContext): readonly Eviction[] =>
+  unjudged(world.intent.evictions, ledger.evictions).filter((it) => it.placement === key);
+
+const unjudged = rememberedPair((asked: Intent["evictions"], judged: Ledger["evictions"]) =>
+  [...asked.values()].filter((it) => !judged.has(it.name)),
+);
+
+/**
+ * Every eviction that stays on record: those whose files are there, and what was judged in this pass, whether with its
+ * placement or because there is no such placement.
+ */
+export function evictionsNow(
+  judged: readonly EvictionRecord[],
+  placements: Ledger["placements"],
+  context: PlanContext,
+): Ledger["evictions"] {
   const { intent } = context.world;
   const { evictions: before } = context.ledger;
-  const records: [string, EvictionRecord][] = [...before].filter(
-    ([name]) => intent.evictions.has(name) || isUnusable(name, context),
-  );
-  const placements = new Map<PlacementKey, Evicted>();
-  for (const [name, eviction] of intent.evictions) {
-    if (before.has(name)) continue;
-    const placement =
-      placements.get(eviction.placement)?.record ?? context.ledger.placements.get(eviction.placement) ?? null;
-    const judged = judge(eviction, placement, context);
-    if (judged === null) continue;
-    records.push([name, judged.record]);
-    if (judged.evicted === null) continue;
-    const dooms = [...(placements.get(eviction.placement)?.dooms ?? []), ...judged.evicted.dooms];
-    placements.set(eviction.placement, { record: judged.evicted.record, dooms });
-  }
-  const after = new Map(records.sort(([a], [b]) => compareText(a, b)));
-  return { records: sameMap(after, before) ? before : after, placements };
+  const kept = [...before.values()].filter(({ name }) => intent.evictions.has(name) || isUnusable(name, context));
+  const known = new Set([...kept, ...judged].map((it) => it.name));
+  const lost = [...intent.evictions.values()]
+    .filter((it) => !known.has(it.name) && !placements.has(it.placement))
+    .map((it) => recordOf(it, judgeEviction({ ...nowhere, eviction: it }), context));
+  const all = [...kept, ...judged, ...lost].sort((a, b) => compareText(a.name, b.name));
+  const after = new Map(all.map((it) => [it.name, it]));
+  return sameMap(after, before) ? before : after;
 }
+
+/** Where there is no placement. */
+const nowhere: Omit<EvictionScene, "eviction"> = {
+  placement: null,
+  budget: null,
+  readinessOf: () => ({ kind: "unknown" }),
+  isNew: () => true,
+  runOn: () => null,
+};
 
 const isUnusable = (name: string, { world }: PlanContext): boolean =>
   world.intent.unusable.has(
@@ -61,37 +98,48 @@ const isUnusable = (name: string, { world }: PlanContext): boolean =>
   );
 
 /** Null while what it would take away is protected and nobody approved that: it is judged when somebody has. */
-function judge(
-  eviction: Eviction,
-  placement: PlacementRecord | null,
-  context: PlanContext,
-): { readonly record: EvictionRecord; readonly evicted: Evicted | null } | null {
-  const { now } = context.world;
-  const { name, cluster } = eviction;
+function judge(eviction: Eviction, { record, before, runs }: EvictionCase, context: PlanContext): Evicted | null {
+  const { cluster } = eviction;
   const verdict = judgeEviction({
     eviction,
-    placement,
-    budget: budgetOf(eviction.placement, context),
+    placement: record,
+    budget: budgetOf(record.key, context),
     readinessOf: (it) => {
-      const binding = placement?.bindings.get(it);
-      return placement === null || binding === undefined
-        ? { kind: "unknown" }
-        : readinessIn(context, placement, binding);
+      const binding = record.bindings.get(it);
+      return binding === undefined ? { kind: "unknown" } : readinessIn(context, record, binding);
     },
-    runOn: (it) => runOn(it, eviction.placement, context),
+    isNew: (it) => (before?.bindings.get(it)?.target ?? null) === null,
+    runOn: (it) => runOn(it, runs),
   });
-  const record: EvictionRecord = {
-    name,
-    uid: uidOf(context.ledger, "Eviction", name),
-    placement: eviction.placement,
-    cluster,
-    conditions: settleConditions([], evictionVerdicts(verdict), now),
+  const judged = { record, evictions: [recordOf(eviction, verdict, context)], dooms: [] };
+  const binding = record.bindings.get(cluster);
+  if (verdict.kind !== "executed" || !verdict.evict || binding === undefined) return judged;
+  const carried = asCarried(binding, before?.bindings.get(cluster), context);
+  if (!context.protection.permits({ record, binding: carried, next: null })) return null;
+  const gone = withdrawn(carried, { record, context });
+  return {
+    ...judged,
+    record: revised(record, { bindings: revisedMap(record.bindings, (it) => (it === binding ? gone : it)) }),
+    dooms: gone === null ? [] : doomsOf(record, gone),
   };
-  const isTaken = verdict.kind === "executed" && verdict.evict && placement !== null;
-  const binding = placement?.bindings.get(cluster);
-  if (isTaken && binding !== undefined && !context.protection.permits({ record: placement, binding, next: null }))
-    return null;
-  return { record, evicted: isTaken ? without(cluster, placement, context) : null };
+}
+
+const recordOf = (
+  { name, placement, cluster }: Eviction,
+  verdict: ReturnType<typeof judgeEviction>,
+  { ledger, world }: PlanContext,
+): EvictionRecord => ({
+  name,
+  uid: uidOf(ledger, "Eviction", name),
+  placement,
+  cluster,
+  conditions: settleConditions([], evictionVerdicts(verdict), world.now),
+});
+
+/** Without a version that it was to get in this pass: what is taken away is what is there. */
+function asCarried(binding: Binding, was: Binding | undefined, { sequence }: PlanContext): Binding {
+  if (was === undefined || was.removal !== null || binding.target?.sequence !== sequence) return binding;
+  return { ...binding, target: was.target, leaving: was.leaving, facts: was.facts };
 }
 
 /** One that cannot be read protects all the same (`security.md` I-54). */
@@ -102,21 +150,10 @@ function budgetOf(placement: PlacementKey, { world: { intent } }: PlanContext): 
 }
 
 /** The newest unfinished run that has the cluster in its plan. */
-function runOn(cluster: ClusterName, placement: PlacementKey, { ledger }: PlanContext): RunKey | null {
-  const runs = recordsOf(ledger, placement).filter(
+function runOn(cluster: ClusterName, runs: readonly RunRecord[]): RunKey | null {
+  const holding = runs.filter(
     ({ plan, end }) =>
       plan !== null && end === null && (plannedIn(plan).has(cluster) || plan.deletions.includes(cluster)),
   );
-  return runs.sort((a, b) => b.since - a.since || compareText(b.key, a.key))[0]?.key ?? null;
-}
-
-function without(cluster: ClusterName, placement: PlacementRecord, context: PlanContext): Evicted {
-  const dooms: Doom[] = [];
-  const bindings = revisedMap(placement.bindings, (binding) => {
-    if (binding.cluster !== cluster) return binding;
-    const gone = withdrawn(binding, { record: placement, context });
-    if (gone !== null) dooms.push(...doomsOf(placement, gone));
-    return gone;
-  });
-  return { record: revised(placement, { bindings }), dooms };
+  return holding.sort((a, b) => b.since - a.since || compareText(b.key, a.key))[0]?.key ?? null;
 }

@@ -52,6 +52,7 @@ export function placeExternal(
     ...rest,
     // Whoever waited for a budget when the placement became External waits for a run now.
     heldBack: new Set([...rest.heldBack].filter((it) => !touched.has(it))),
+    runs: course.runs,
     rendered: course.rendered,
     dooms: course.dooms,
     reasons: course.reasons,

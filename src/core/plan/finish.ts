@@ -1,14 +1,17 @@
 import { conditionOf, settleConditions } from "../model/condition.ts";
+import type { EvictionRecord } from "../model/eviction.ts";
 import type { Binding, PlacementRecord } from "../model/ledger.ts";
 import type { Reason, RenderedTarget } from "../model/plan.ts";
 import type { RunRecord } from "../model/run-record.ts";
-import { earliest, type Instant } from "../model/value.ts";
+import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import { placementVerdicts } from "../status/placement-conditions.ts";
 import type { PlanContext } from "./context.ts";
 import { doomedObjects } from "./doom.ts";
+import { judgeEvictions } from "./evict.ts";
 import type { Doom } from "./guard.ts";
 import { revised, revisedMap } from "./identity.ts";
 import { bindingReasons, gathered } from "./reasons.ts";
+import { recordsOf } from "./runs-of.ts";
 import { readinessIn, type When } from "./when.ts";
 
 /** One placement, decided. */
@@ -17,6 +20,8 @@ export interface Placed {
   readonly record: PlacementRecord | null;
   /** Its update runs; null where they were not decided with it. */
   readonly runs: readonly RunRecord[] | null;
+  /** Evictions that were judged with it. */
+  readonly evictions: readonly EvictionRecord[];
   readonly rendered: readonly RenderedTarget[];
   readonly dooms: readonly Doom[];
   /** What is to be said, once it is known what waits for a confirmation. */
@@ -25,14 +30,18 @@ export interface Placed {
   readonly wakeAt: Instant | null;
 }
 
-/** Adds the conditions, and gives back `before` itself when nothing differs from it. */
+/**
+ * Judges the evictions by what the rollout left, adds the conditions, and gives back `before` itself when nothing differs
+ * from it.
+ */
 export function finished(
   before: PlacementRecord | null,
-  record: PlacementRecord,
+  rolledOut: PlacementRecord,
   context: PlanContext,
-  when: When,
+  rollout: When,
 ): Placed {
   const { world, ledger } = context;
+  const { record, evictions, when } = afterEvictions(before, rolledOut, context, rollout);
   const bindings = revisedMap(record.bindings, (binding, cluster): Binding => {
     const conditions = context.conditionsOf(binding, {
       trouble: ledger.clusters.get(cluster)?.trouble ?? null,
@@ -52,6 +61,7 @@ export function finished(
   return {
     record: before !== null && revised(before, next) === before ? before : next,
     runs: null,
+    evictions,
     rendered: when.rendered,
     dooms: when.dooms,
     doomed: when.doomed,
@@ -61,6 +71,44 @@ export function finished(
       ...gathered([...next.bindings.values()].flatMap((it) => reasonsOf(it, isHeld))),
     ],
     wakeAt: earliest(when.wakeAt, asked.wakeAt),
+  };
+}
+
+interface AfterEvictions {
+  readonly record: PlacementRecord;
+  readonly evictions: readonly EvictionRecord[];
+  /** Without what was to come to clusters that the placement was evicted from. */
+  readonly when: When;
+}
+
+function afterEvictions(
+  before: PlacementRecord | null,
+  record: PlacementRecord,
+  context: PlanContext,
+  when: When,
+): AfterEvictions {
+  if (when.isSuspended === true) return { record, evictions: [], when };
+  const runs = when.runs ?? recordsOf(context.ledger, record.key);
+  const evicted = judgeEvictions({ record, before, runs }, context);
+  if (evicted.record === record) return { record, evictions: evicted.evictions, when };
+  const isThere = (cluster: ClusterName): boolean =>
+    evicted.record.bindings.get(cluster) === record.bindings.get(cluster);
+  const reasons = when.reasons.flatMap((it): readonly Reason[] => {
+    if (it.kind !== "started") return [it];
+    const clusters = it.clusters.filter(isThere);
+    return clusters.length === 0 ? [] : [{ ...it, clusters }];
+  });
+  return {
+    record: evicted.record,
+    evictions: evicted.evictions,
+    when: {
+      ...when,
+      rendered: when.rendered.filter((it) => isThere(it.cluster)),
+      dooms: [...when.dooms.filter((it) => isThere(it.cluster)), ...evicted.dooms],
+      reasons,
+      heldBack: new Set([...when.heldBack].filter(isThere)),
+      doomed: (cluster) => (isThere(cluster) ? when.doomed(cluster) : []),
+    },
   };
 }
 

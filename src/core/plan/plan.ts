@@ -14,7 +14,7 @@ import type { PlanContext } from "./context.ts";
 import { coursesOf } from "./courses.ts";
 import { isDecision } from "./decision.ts";
 import { displace, isSuspended, suspend } from "./displace.ts";
-import { type Evictions, judgeEvictions } from "./evict.ts";
+import { evictionsNow } from "./evict.ts";
 import type { Placed } from "./finish.ts";
 import { unprotected } from "./guarded-change.ts";
 import { guard, heldIndex } from "./holding.ts";
@@ -42,8 +42,7 @@ export function plan(world: World): Plan {
   const refusal = refuse(world);
   if (refusal !== null) return refused(world, refusal);
   const context = contextOf(world);
-  const evictions = judgeEvictions(context);
-  const placed = placeAll(context, evictions);
+  const placed = placeAll(context);
   const courses = coursesOf(placed, context);
   const before = world.ledger;
   const placements = new Map(
@@ -57,7 +56,11 @@ export function plan(world: World): Plan {
     overrides: context.overrides,
     placements: sameMap(placements, heard.placements) ? heard.placements : placements,
     runs: courses.runs,
-    evictions: evictions.records,
+    evictions: evictionsNow(
+      [...placed.values()].flatMap((it) => it.evictions),
+      placements,
+      context,
+    ),
   };
   const asked = askedIn(told);
   const answers = keptAnswers(heard.answers, { was: askedIn(before), is: asked, files: world.intent.approvals });
@@ -174,15 +177,14 @@ const overridesOf = ({
 ];
 
 /** Every placement that is asked for or still stands somewhere, decided, in the order of their keys. */
-function placeAll(context: PlanContext, { placements: evicted }: Evictions): ReadonlyMap<PlacementKey, Placed> {
+function placeAll(context: PlanContext): ReadonlyMap<PlacementKey, Placed> {
   const { placements } = context.world.intent;
   const records: ReadonlyMap<PlacementKey, PlacementRecord> = context.ledger.placements;
   const keys = [...new Set([...placements.keys(), ...records.keys()])].sort(compareText);
   const placed = new Map<PlacementKey, Placed>();
   for (const key of keys) {
-    const { record, dooms } = evicted.get(key) ?? { record: records.get(key) ?? null, dooms: [] };
-    const it = placeOne(placements.get(key), record, context);
-    if (it !== null) placed.set(key, dooms.length === 0 ? it : { ...it, dooms: [...dooms, ...it.dooms] });
+    const it = placeOne(placements.get(key), records.get(key) ?? null, context);
+    if (it !== null) placed.set(key, it);
   }
   return placed;
 }

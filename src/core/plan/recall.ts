@@ -11,6 +11,7 @@ import { type Selection, selectResources } from "../render/select.ts";
 import { judgedAlike } from "../schedule/judged-alike.ts";
 import { profiles } from "../schedule/profile.ts";
 import type { PlanContext } from "./context.ts";
+import { unjudgedOf } from "./evict.ts";
 import type { Placed } from "./finish.ts";
 import { commonKeys, sameList, sameMap } from "./identity.ts";
 import { changesSince, type Roster } from "./roster.ts";
@@ -99,8 +100,8 @@ const isAtWork = ({ bindings }: PlacementRecord, { rendered, dooms, reasons }: W
 export function recall(placement: Placement, record: PlacementRecord, context: PlanContext): Placed | null {
   const known = recollections.get(record);
   if (known === undefined || !stands(known, placement, record, context)) return null;
-  // An eviction waits for an approval.
-  if (context.protection.isAsked(record.key)) return null;
+  // It rests on what is decided: an eviction is judged by that.
+  if (unjudgedOf(record.key, context).length > 0) return null;
   const { moved } = changesSince(known.roster, context.roster);
   if (isOnAny(record, moved)) return null;
   const where = isJudgedAlike(known, moved, context) ? known.where : decideWhere(record, context);
@@ -110,6 +111,7 @@ export function recall(placement: Placement, record: PlacementRecord, context: P
   return {
     record,
     runs: record.spec.strategy.type === "External" ? recordsOf(context.ledger, record.key) : null,
+    evictions: [],
     rendered: [],
     dooms: [],
     doomed: () => [],

@@ -2,6 +2,7 @@ import type { MemberCluster } from "../model/cluster.ts";
 import type { Binding, PlacementRecord, Target } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { Reason, RenderedTarget } from "../model/plan.ts";
+import type { RunRecord } from "../model/run-record.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import type { Rendering } from "../render/render.ts";
 import { type Readiness, readinessOf, turnsAt } from "../rollout/readiness.ts";
@@ -31,6 +32,8 @@ export interface When {
   readonly isSettled: boolean;
   /** Nothing can be decided now: what is asked for stands. */
   readonly isSuspended?: boolean;
+  /** Its update runs as they left it; those on record where they were not decided with it. */
+  readonly runs?: readonly RunRecord[];
 }
 
 /** A binding with all that decides what becomes of it now. */

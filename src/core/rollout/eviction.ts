@@ -12,6 +12,8 @@ export interface EvictionScene {
   /** Null when there is none; `unusable` when there is one that cannot be read, which protects all there is (I-54). */
   readonly budget: DisruptionBudget | "unusable" | null;
   readonly readinessOf: (cluster: ClusterName) => Readiness;
+  /** Whether the placement comes to the cluster in this very pass: nothing of it is there yet. */
+  readonly isNew: (cluster: ClusterName) => boolean;
   /** The unfinished run that has the cluster in its plan; null when there is none (`RULINGS.md` B 17). */
   readonly runOn: (cluster: ClusterName) => RunKey | null;
 }
@@ -25,8 +27,8 @@ export type EvictionVerdict =
 /**
  * Judges an eviction, once (`spec/rollout.md` §4.2 and §4.3, as `RULINGS.md` B 12 and 17 amend them).
  *
- * Of several evictions, each is judged after what the ones before it took away: the placement given is the one that
- * they left (E17).
+ * Of several evictions, each is judged after what the ones before it took away, and all of them after the rollout: the
+ * placement given is the one that these left (E17).
  */
 export function judgeEviction(scene: EvictionScene): EvictionVerdict {
   const { placement, eviction } = scene;
@@ -49,7 +51,7 @@ export function judgeEviction(scene: EvictionScene): EvictionVerdict {
 function judgePlaced(scene: EvictionScene, { key, spec, bindings }: PlacementRecord, target: Binding): EvictionVerdict {
   const { budget } = scene;
   const { cluster } = target;
-  if (!isPlaced(target)) return refused(`nothing of ${key} was placed on ${cluster}`);
+  if (!isPlaced(target) || scene.isNew(cluster)) return refused(`nothing of ${key} was placed on ${cluster}`);
   if (scene.readinessOf(cluster).kind === "failed")
     return evicted(`${key} has failed on ${cluster}: no budget applies`);
   if (isReporting(target)) return evicted(`${key} only reports the differences of ${cluster}: no budget applies`);

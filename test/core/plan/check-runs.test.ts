@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
-import type { EvictionRecord } from "../../../src/core/model/eviction.ts";
 import type { Binding, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import type { RunRecord, StageProgress } from "../../../src/core/model/run-record.ts";
 import { runKey, type UpdateRunSpec } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
-import { later, minutes } from "../../../src/core/model/value.ts";
+import { minutes } from "../../../src/core/model/value.ts";
 import { check } from "../../../src/core/plan/check.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
@@ -186,38 +185,66 @@ test("U7: an approval is for good, and so is an end", () => {
   ).toMatch(/goes on with run r, which has ended/);
 });
 
-test("I-54: no more is evicted than the budget allows", () => {
+/** Three clusters that carry web and work, and a budget that nobody asked for when it was planned what to evict. */
+function evicting(edit: (world: World) => void): Case {
   const world = new World();
   world.commit(() => {
     for (const name of ["m1", "m2", "m3"]) world.join(clusterOf(name));
     write(world, objectOf("Namespace", "web", "one"));
     world.placements.set(web, placementOf({ name: "web", policy: policyOf("PickAll", undefined), options: [] }));
-    world.budgets.set(web, {
-      placement: web,
-      bound: "minAvailable",
-      limit: { count: 3 },
-      source,
-    });
   });
   world.pass();
   world.pass();
-  const [seen, made] = planned(world);
-  const condition = { reason: "", message: "", observedGeneration: 1, lastTransitionTime: later(seen.now, minutes(0)) };
-  const record: EvictionRecord = {
-    name: "e",
-    uid: "u",
-    placement: web,
-    cluster: m1,
-    conditions: [{ type: "Executed", status: "True", ...condition }],
-  };
-  const evicting = withLedger(made, () => ({ evictions: new Map([["e", record]]) }));
-  expect(check(evicting, seen).join("\n")).toMatch(
-    /evicts 1 available clusters of web and leaves 2, at least 3 must stay/,
-  );
+  world.commit(() => edit(world));
+  return planned(world);
+}
+
+const evict = (world: World, name: string, cluster: ClusterName): void =>
+  void world.evictions.set(name, { name, placement: web, cluster, source });
+
+const within = (seen: Seen, count: number): Seen => ({
+  ...seen,
+  intent: {
+    ...seen.intent,
+    budgets: new Map([[web, { placement: web, bound: "minAvailable", limit: { count }, source }]]),
+  },
+});
+
+test("I-54: no more is evicted than the budget allows", () => {
+  const [seen, made] = evicting((world) => evict(world, "e", m1));
+  expect(check(made, within(seen, 2))).toEqual([]);
+  expect(check(made, within(seen, 3))).toEqual([
+    "evicts 1 available clusters of web and leaves 2, at least 3 must stay",
+  ]);
   const kind = "placement.kubernetes-fleet.io/ClusterResourcePlacementDisruptionBudget";
   const unusable = new Set([`${kind}//web` as ObjectKey]);
   const unread = { ...seen, intent: { ...seen.intent, budgets: new Map(), unusable } };
-  expect(check(evicting, unread)).toContain("evicts from web, whose disruption budget cannot be read");
+  expect(check(made, unread)).toEqual(["evicts from web, whose disruption budget cannot be read"]);
+});
+
+test("I-54: two evictions of one cluster take away one cluster", () => {
+  const [seen, made] = evicting((world) => {
+    evict(world, "e1", m1);
+    evict(world, "e2", m1);
+  });
+  expect(made.ledger.evictions.size).toBe(2);
+  expect(check(made, within(seen, 2))).toEqual([]);
+  expect(check(made, within(seen, 3))).toEqual([
+    "evicts 1 available clusters of web and leaves 2, at least 3 must stay",
+  ]);
+});
+
+test("I-54: what gets a new target beside an eviction is not available (RULINGS B)", () => {
+  const [seen, made] = evicting((world) => {
+    const placement = placementOf({ name: "web", policy: policyOf("PickAll", undefined), options: ["unavailable=1"] });
+    world.placements.set(web, placement);
+    write(world, objectOf("Namespace", "web", "two"));
+    evict(world, "e", m3);
+  });
+  expect(check(made, within(seen, 1))).toEqual([]);
+  expect(check(made, within(seen, 2))).toEqual([
+    "evicts 1 available clusters of web and leaves 1, at least 2 must stay",
+  ]);
 });
 
 test("E22: what only reports differences may be evicted, whatever its budget says", () => {

@@ -101,9 +101,36 @@ export class Storm {
             guards: { ...world.fleet.guards, clusters: dice.below(4), objectsPerCluster: dice.below(12) },
           };
         },
+        () => this.evict("web", name),
+        () => this.evict("shop", name),
+        () => this.budget(dice.pick(["web", "shop"])),
       ])(),
     );
     this.repair();
+  }
+
+  /** A cluster is to lose a placement, and often two people write that down. */
+  private evict(placement: string, cluster: string): void {
+    for (let at = this.dice.below(2); at >= 0; at--) {
+      const name = `e${this.world.evictions.size}`;
+      this.world.evictions.set(name, {
+        name,
+        placement: placement as PlacementKey,
+        cluster: cluster as ClusterName,
+        source: { path: `evictions/${name}.yaml`, document: 0, line: 1, column: 1 },
+      });
+    }
+    // Beside a rollout, and beside another eviction.
+    if (this.chance(30)) write(this.world, objectOf("Deployment", `${placement}/app`, String(this.edits)));
+    if (this.chance(30)) this.budget(placement);
+    if (this.chance(20)) this.evict(placement, this.dice.pick(this.names));
+  }
+
+  private budget(name: string): void {
+    const placement = name as PlacementKey;
+    const bound = this.dice.pick(["minAvailable", "maxUnavailable"] as const);
+    const source = { path: `budgets/${name}.yaml`, document: 0, line: 1, column: 1 };
+    this.world.budgets.set(placement, { placement, bound, limit: { count: this.dice.below(4) }, source });
   }
 
   /** A document comes that cannot be used, and nobody knows an earlier version of it. */

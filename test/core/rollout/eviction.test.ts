@@ -15,7 +15,8 @@ import { bound, readinessOf } from "./notation.ts";
 // first of which is to go; what becomes of that.
 //
 // A binding: `B`ound, `S`cheduled, or no longer wanted and before that bound (`U`), scheduled (`V`), unknown (`W`);
-// `x` while being removed; `d` when it only reports differences; then as in `notation.ts`.
+// `n` when it comes there just now; `x` while being removed; `d` when it only reports differences; then as in
+// `notation.ts`.
 
 const rows = `
 E1            ; 3   ; maxUnavailable 1    ; a:Br b:Br c:Br                 ; executed: 3 of 3, needed 2, allowance 1
@@ -43,6 +44,7 @@ E17, second   ; 3   ; maxUnavailable 1    ; b:Br a:Bxr c:Br                ; ref
 E19           ; 3   ; none                ; a:Sp b:Br                      ; refused: not placed
 E19, unknown  ; 3   ; none                ; a:Wr b:Br                      ; refused: not placed
 E19, never    ; 3   ; none                ; a:Vr b:Br                      ; refused: not placed
+E19, new      ; 3   ; none                ; a:Bnp b:Br                     ; refused: not placed
 E20           ; 3   ; minAvailable 3      ; a:Bxr b:Br                     ; nothing to do
 E21, fixed    ; fix ; none                ; a:Br b:Br                      ; invalid
 E21, unbound  ; 3   ; none                ; zz                             ; invalid
@@ -184,6 +186,7 @@ function scene(policy: string, budget: string, text: string): EvictionScene {
     ),
     budget: budgetOf(budget),
     readinessOf: (cluster) => readiness.get(cluster) ?? { kind: "unknown" },
+    isNew: (cluster) => parsed.find((it) => it.binding.cluster === cluster)?.isNew === true,
     runOn: () => null,
   };
 }
@@ -196,9 +199,15 @@ const states: Readonly<Record<string, Pick<Binding, "state" | "previousState">>>
   W: { state: "Unscheduled", previousState: null },
 };
 
-function parse(text: string): { readonly binding: Binding; readonly readiness: string } {
-  const [, cluster = "", state = "", leaving = "", reports = "", readiness = ""] =
-    /^([a-z0-9]+):([SBUVW])(x?)(d?)(.+)$/.exec(text) ?? [];
+interface Parsed {
+  readonly binding: Binding;
+  readonly isNew: boolean;
+  readonly readiness: string;
+}
+
+function parse(text: string): Parsed {
+  const [, cluster = "", state = "", fresh = "", leaving = "", reports = "", readiness = ""] =
+    /^([a-z0-9]+):([SBUVW])(n?)(x?)(d?)(.+)$/.exec(text) ?? [];
   const applyStrategy = { ...clientSide, type: reports === "d" ? "ReportDiff" : "ClientSideApply" } as const;
   const placed = { target: target(0, { applyStrategy }), facts: facts() };
   return {
@@ -207,6 +216,7 @@ function parse(text: string): { readonly binding: Binding; readonly readiness: s
       ...(state === "S" ? { target: null, facts: null } : placed),
       removal: leaving === "x" ? removal : null,
     }),
+    isNew: fresh === "n",
     readiness,
   };
 }
