@@ -51,10 +51,13 @@ export class Reconciler {
     this.memory = { ...freshMemory(), writer };
     this.#around = around;
     const clock: Clock = { now: () => around.now(), sleepUntil: async () => {} };
+    const access = { agent: idleAgent, headers: {} };
     const connection = (context: string) => ({
       server: new URL(`http://${context}/`),
-      agent: idleAgent,
-      credentials: async () => ({}),
+      access: async () => access,
+      renewed: async () => access,
+      trim: () => {},
+      close: () => {},
     });
     const connections = new Map<string, ReturnType<typeof connection>>();
     const kubeconfig = {
@@ -63,6 +66,7 @@ export class Reconciler {
         connections.set(context, known);
         return known;
       },
+      close: () => {},
     };
     const fleet = fleetOver(kubeconfig, { clock, network: this.#network() });
     // Nobody knows it before the world is as it is, and the same world gives the same.

@@ -1,7 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { killGroup } from "../host/process-group.ts";
 import { ByteSource, EndOfBytes } from "./byte-source.ts";
 import { isObjectId } from "./object-id.ts";
-import { type Git, killGroup, spawnGit } from "./process.ts";
+import { type Git, spawnGit } from "./process.ts";
 import { repositoryFault } from "./repository-fault.ts";
 
 /** What git stores under an id. */

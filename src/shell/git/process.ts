@@ -1,6 +1,7 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { devNull } from "node:os";
 import { Readable } from "node:stream";
+import { killGroup, startGroup } from "../host/process-group.ts";
 import { scrub } from "./address.ts";
 import { repositoryFault } from "./repository-fault.ts";
 
@@ -76,38 +77,11 @@ export async function runGit(git: Git, args: readonly string[], call: GitCall): 
   }
 }
 
-/** Starts git with open pipes. It has a process group, and no terminal, of its own. */
-export function spawnGit(git: Git, args: readonly string[]): ChildProcessWithoutNullStreams {
-  const place = git.gitDir === null ? [] : [`--git-dir=${git.gitDir}`];
-  const child = spawn("git", [...place, ...args], {
-    ...(git.gitDir === null ? {} : { cwd: git.gitDir }),
-    env: git.environment,
-    stdio: "pipe",
-    detached: process.platform !== "win32",
-    windowsHide: true,
-  });
-  running.add(child);
-  child.once("close", () => running.delete(child));
-  // A child that went away breaks the pipe; its exit code says why.
-  child.stdin.on("error", () => {});
-  return child;
-}
-
-/** A process that ends leaves no git behind that talks to a server which does not answer. */
-const running = new Set<ChildProcessWithoutNullStreams>();
-process.once("exit", () => {
-  for (const child of running) killGroup(child);
-});
-
-/** Ends a child together with what it started. */
-export function killGroup(child: ChildProcessWithoutNullStreams): void {
-  try {
-    if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
-    else child.kill("SIGKILL");
-  } catch {
-    // It is gone already.
-  }
-}
+/** Starts git with open pipes, in a process group of its own. */
+export const spawnGit = (git: Git, args: readonly string[]): ChildProcessWithoutNullStreams =>
+  git.gitDir === null
+    ? startGroup("git", args, { env: git.environment })
+    : startGroup("git", [`--git-dir=${git.gitDir}`, ...args], { cwd: git.gitDir, env: git.environment });
 
 /**
  * The environment in which git runs for us (`security.md` §5).

@@ -1,6 +1,6 @@
 import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
+import { type Access, type Connection, type Refusal, socketsPerMember } from "./connection.ts";
 import { type Deadlines, type Incoming, type Network, type Outgoing, overHttp, usualDeadlines } from "./exchange.ts";
-import { type Connection, socketsPerMember } from "./kubeconfig.ts";
 import { type Limiter, limiter } from "./limiter.ts";
 import { Lost } from "./lost.ts";
 import { type Streaming, type Streams, streamsOverHttp } from "./stream.ts";
@@ -100,7 +100,7 @@ export function openClient(
   streams: Streams = streamsOverHttp,
 ): Client {
   const lanes = limiter(socketsPerMember);
-  const session: Session = { connection, deadlines, network, streams, lanes, credentials: null };
+  const session: Session = { connection, deadlines, network, streams, lanes };
   return clientOf(session, null);
 }
 
@@ -111,8 +111,6 @@ interface Session {
   readonly network: Network;
   readonly streams: Streams;
   readonly lanes: Limiter;
-  /** Asked for once, and once more when the member does not accept them. */
-  credentials: Promise<Readonly<Record<string, string>>> | null;
 }
 
 function clientOf(session: Session, signal: AbortSignal | null): Client {
@@ -127,7 +125,7 @@ function clientOf(session: Session, signal: AbortSignal | null): Client {
     watch: (it, onEvent) => openWatch(session, it, { signal, onEvent }),
     pause: (ms) => pause(network, ms, signal),
     until: (ending) => clientOf(session, ending),
-    close: () => session.connection.agent.destroy(),
+    close: () => session.connection.close(),
   };
 }
 
@@ -144,8 +142,8 @@ async function persist<T extends Incoming | Streaming>(
   send: (outgoing: Outgoing) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await authorized(session, (credentials) =>
-      send(outgoingOf(session, request, credentials, signal)),
+    const answer = await authorized(session.connection, signal, (access) =>
+      send(outgoingOf(session, request, access, signal)),
     ).catch((error: unknown) => {
       if (attempt > 1 || !isBroken(error)) throw error;
       return null;
@@ -178,37 +176,49 @@ interface Sending {
 const isBroken = (error: unknown): boolean =>
   error instanceof Lost && isObject(error.cause) && ["ECONNRESET", "EPIPE"].includes(String(error.cause["code"]));
 
-/** One exchange with our credentials, which are renewed once when they are not accepted (401). */
+/** One exchange with our access, which is renewed once when the member has no use for it (401, or no TLS connection). */
 async function authorized<T extends Incoming | Streaming>(
-  session: Session,
-  send: (credentials: Readonly<Record<string, string>>) => Promise<T>,
+  connection: Connection,
+  signal: AbortSignal | null,
+  send: (access: Access) => Promise<T>,
 ): Promise<T> {
-  const used = session.credentials ?? obtain(session);
-  const first = await send(await used);
-  if (!isUnauthorized(first)) return first;
-  // Others may have renewed them while this request was on its way.
-  const renewed = session.credentials === used ? obtain(session) : (session.credentials ?? obtain(session));
-  const second = await send(await renewed);
+  const used = await intime(connection.access(), signal);
+  const first = await send(used).catch((error: unknown) => {
+    if (!isHandshake(error)) throw error;
+    return error;
+  });
+  const refusal: Refusal | null = first instanceof Lost ? "handshake" : isUnauthorized(first) ? "credentials" : null;
+  if (refusal === null) return first as T;
+  const access = await intime(connection.renewed(used, refusal), signal);
+  if (access === used && first instanceof Lost) throw first;
+  const second = access === used ? (first as T) : await send(access);
   if (isUnauthorized(second)) throw new Lost("Unauthorized", "the credentials of its context are not accepted (401)");
   return second;
 }
 
 const isUnauthorized = (answer: Incoming | Streaming): boolean => "status" in answer && answer.status === 401;
 
-/** Asks for credentials, once for all requests that wait for them. A failure is not kept: the next request asks again. */
-function obtain(session: Session): Promise<Readonly<Record<string, string>>> {
-  const asking = session.connection.credentials();
-  session.credentials = asking;
-  asking.catch(() => {
-    if (session.credentials === asking) session.credentials = null;
+/** Names of OpenSSL's errors, and of Node's about certificates: no request was heard. */
+const isHandshake = (error: unknown): error is Lost =>
+  error instanceof Lost &&
+  isObject(error.cause) &&
+  /^ERR_(SSL|TLS|OSSL)_|CERT|SIGNATURE|ISSUER/.test(String(error.cause["code"]));
+
+/** A credential plugin may take longer than anybody has time; the others that wait for it go on waiting. */
+function intime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {
+  if (signal === null) return asked;
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new Lost("Unauthorized", "its credentials were not obtained in time"));
+    if (signal.aborted) late();
+    signal.addEventListener("abort", late, { once: true });
+    asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", late));
   });
-  return asking;
 }
 
 function outgoingOf(
   { connection, deadlines }: Session,
   request: Request,
-  credentials: Readonly<Record<string, string>>,
+  { agent, headers: identity }: Access,
   signal: AbortSignal | null,
 ): Outgoing {
   const url = new URL(connection.server);
@@ -216,8 +226,8 @@ function outgoingOf(
   for (const [key, value] of Object.entries(request.query ?? {})) url.searchParams.set(key, value);
   const body = request.text ?? (request.body === undefined ? null : canonicalJson(request.body));
   const type = body === null ? {} : { "Content-Type": request.contentType ?? "application/json" };
-  const headers = { Accept: request.accept ?? "application/json", "User-Agent": "flotilla", ...type, ...credentials };
-  return { method: request.method, url, agent: connection.agent, headers, body, deadlines, signal };
+  const headers = { Accept: request.accept ?? "application/json", "User-Agent": "flotilla", ...type, ...identity };
+  return { method: request.method, url, agent, headers, body, deadlines, signal };
 }
 
 /** A member that says nothing for so long after the end of a watch that it agreed to has forgotten us. */

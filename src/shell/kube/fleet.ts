@@ -1,14 +1,15 @@
-import type http from "node:http";
 import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
 import type { Clock, Fleet, MemberAddress, Receipt } from "../reconcile/ports.ts";
 import { actOn } from "./act.ts";
 import { carriedOver } from "./carry-over.ts";
 import { type Client, openClient } from "./client.ts";
+import type { Connection } from "./connection.ts";
 import { type Discovery, discovery } from "./discovery.ts";
 import { type Network, overHttp, usualDeadlines } from "./exchange.ts";
+import type { RunnerOptions } from "./exec-runner.ts";
 import { Informer, type Watching } from "./informer.ts";
-import { type Connection, type Kubeconfig, openKubeconfig } from "./kubeconfig.ts";
+import { type Kubeconfig, openKubeconfig } from "./kubeconfig.ts";
 import { limiter } from "./limiter.ts";
 import { type Heard, hearTime, type MemberTime, offsetOf } from "./member-time.ts";
 import { kubeSystem, lossOf, observeMember } from "./observe.ts";
@@ -51,6 +52,8 @@ export interface WatchOptions {
   readonly heartbeatMs: number;
 }
 
+const usualDeadlineMs = 30_000;
+
 /** Added to that for the record of what was done: were it lost each time, a slow member would never come to an end. */
 const recordMs = 30_000;
 
@@ -70,11 +73,17 @@ const idleSockets = 2_000;
  * Rejects with a Fault `KubeconfigUnreadable`.
  */
 export const kubeFleet = async (options: KubeFleetOptions): Promise<KubeFleet> =>
-  fleetOver(await openKubeconfig(options.kubeconfig), options);
+  fleetOver(await openKubeconfig(options.kubeconfig, pluginsOf(options)), options);
+
+/** No plugin outlives the look that waits for it. */
+const pluginsOf = ({ clock, deadlineMs = usualDeadlineMs }: FleetOptions): RunnerOptions => ({
+  now: () => clock.now(),
+  deadlineMs: Math.min(deadlineMs, usualDeadlineMs),
+});
 
 /** The same over connections that are open already. */
 export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFleet {
-  const { clock, deadlineMs = 30_000, actDeadlineMs = 300_000, network = overHttp } = options;
+  const { clock, deadlineMs = usualDeadlineMs, actDeadlineMs = 300_000, network = overHttp } = options;
   // After a loss of the network, all members have to be listed.
   const [listing, acting] = [limiter(membersAtOnce), limiter(objectsAtOnce)];
   const watching = options.watch === undefined ? null : { network, deadlineMs, lanes: listing, ...options.watch };
@@ -116,7 +125,7 @@ export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFl
             }),
           weightOf(actions),
         );
-        closeIdle(member.connection.agent, Math.ceil(idleSockets / members.size));
+        member.connection.trim(Math.ceil(idleSockets / members.size));
         return receipt;
       } catch (error) {
         return untried(actions, lossOf(error).message);
@@ -129,6 +138,7 @@ export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFl
         client.close();
       }
       members.clear();
+      kubeconfig.close();
     },
   };
 }
@@ -145,6 +155,7 @@ function membership(
     if (known !== undefined && known.connection === connection) return known;
     // The kubeconfig changed. What is under way on the old connections may end; idle ones keep no process alive.
     known?.informer?.close();
+    known?.connection.trim(0);
     members.delete(context);
     if (connection === null) return null;
     const opened = open(context, connection);
@@ -191,13 +202,6 @@ async function lossAt({ informer, client }: Member, turns: Turns, soon: () => Ab
       return lossOf(error).message;
     }
   });
-}
-
-/** An action leaves as many sockets behind as it had requests at once; the most recently used are kept. */
-function closeIdle(agent: http.Agent, kept: number): void {
-  for (const sockets of Object.values(agent.freeSockets)) {
-    for (const socket of sockets?.slice(0, -kept) ?? []) socket.destroy();
-  }
 }
 
 /** Acts, and lets who watches know what has to be seen next time. */

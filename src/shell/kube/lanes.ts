@@ -1,4 +1,4 @@
-import { socketsPerMember } from "./kubeconfig.ts";
+import { socketsPerMember } from "./connection.ts";
 
 /**
  * Does all of the work, so much of it at once as a member is sent requests at once.

@@ -11,6 +11,7 @@ import { usualDeadlines } from "../../../src/shell/kube/exchange.ts";
 import { openKubeconfig } from "../../../src/shell/kube/kubeconfig.ts";
 import { limiter } from "../../../src/shell/kube/limiter.ts";
 import { Lost } from "../../../src/shell/kube/lost.ts";
+import { plainConnection } from "./plain-connection.ts";
 
 type Reply = (request: http.IncomingMessage, response: http.ServerResponse, count: number) => void;
 
@@ -37,11 +38,8 @@ async function serve(reply: Reply, deadlines = { connectMs: 500, requestMs: 500,
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   let tokens = 0;
-  const connection = {
-    server: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix`),
-    agent: new http.Agent({ keepAlive: true }),
-    credentials: async () => ({ Authorization: `Bearer ${++tokens}` }),
-  };
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix`);
+  const connection = plainConnection(url, async () => ({ Authorization: `Bearer ${++tokens}` }));
   const client: Client = openClient(connection, deadlines);
   closing.push(
     () => client.close(),
@@ -88,14 +86,13 @@ describe("the client", () => {
   }
 
   it("gives up a port where nobody listens, at once", async () => {
-    const agent = new http.Agent();
-    const connection = { server: new URL("http://127.0.0.1:1"), agent, credentials: async () => ({}) };
+    const connection = plainConnection(new URL("http://127.0.0.1:1"));
     await expect(openClient(connection, usualDeadlines).request(ask)).rejects.toBeInstanceOf(Lost);
   });
 
   it("gives up credentials that are no header, and does not repeat them", async () => {
     const credentials = async () => ({ Authorization: "Bearer s3cr3t\nX: y" });
-    const client = openClient({ server: new URL("http://127.0.0.1:1"), agent: new http.Agent(), credentials });
+    const client = openClient(plainConnection(new URL("http://127.0.0.1:1"), credentials));
     const lost: unknown = await client.request(ask).catch((error: unknown) => error);
     expect(lost).toBeInstanceOf(Lost);
     expect(inspect(lost)).not.toContain("s3cr3t");
@@ -128,15 +125,13 @@ describe("the client", () => {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     closing.push(() => server.close());
     let asked = 0;
-    const client = openClient({
-      server: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-      agent: new http.Agent(),
-      credentials: async () => {
-        asked += 1;
-        if (asked === 1) throw new Lost("Unauthorized", "the plugin failed");
-        return {};
-      },
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const connection = plainConnection(url, async () => {
+      asked += 1;
+      if (asked === 1) throw new Lost("Unauthorized", "the plugin failed");
+      return {};
     });
+    const client = openClient(connection);
     expect(await lossOf(client.request(ask))).toBe("Unauthorized");
     expect((await client.request(ask)).kind).toBe("done");
   });
@@ -301,7 +296,7 @@ describe("the kubeconfig", () => {
     const kubeconfig = await openKubeconfig(file);
     const first = await kubeconfig.connection("one");
     expect(first?.server.href).toBe("http://127.0.0.1:1/");
-    expect(await first?.credentials()).toEqual({ Authorization: "Bearer s3cr3t" });
+    expect((await first?.access())?.headers).toEqual({ Authorization: "Bearer s3cr3t" });
     expect(await kubeconfig.connection("one")).toBe(first);
     expect(await kubeconfig.connection("two")).toBeNull();
     expect(await kubeconfig.connection("lost")).toBeNull();

@@ -7,6 +7,7 @@ import { openClient } from "../../../src/shell/kube/client.ts";
 import { type Broken, type Following, follow } from "../../../src/shell/kube/follow.ts";
 import { streamsOverHttp } from "../../../src/shell/kube/stream.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
+import { plainConnection } from "./plain-connection.ts";
 
 /** Answers the n-th request, from 1 on. */
 type Reply = (response: http.ServerResponse, count: number, request: http.IncomingMessage) => void;
@@ -28,7 +29,7 @@ async function start(reply: Reply) {
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const connection = { server: url, agent: new http.Agent({ keepAlive: true }), credentials: async () => ({}) };
+  const connection = plainConnection(url);
   const client = openClient(connection, { connectMs: 500, requestMs: 500, largestBody: 2_000 });
   const told: string[] = [];
   const broken: Broken[] = [];

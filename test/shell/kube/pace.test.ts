@@ -2,12 +2,14 @@
 import http from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClusterName } from "../../../src/core/model/value.ts";
+import type { Connection } from "../../../src/shell/kube/connection.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../src/shell/kube/embedded/server.ts";
 import { type Incoming, type Network, overHttp } from "../../../src/shell/kube/exchange.ts";
 import { fleetOver } from "../../../src/shell/kube/fleet.ts";
-import type { Connection, Kubeconfig } from "../../../src/shell/kube/kubeconfig.ts";
+import type { Kubeconfig } from "../../../src/shell/kube/kubeconfig.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { actionsOf, clock, namespace, receipt } from "./member-world.ts";
+import { plainConnection } from "./plain-connection.ts";
 
 let server: EmbeddedServer;
 beforeAll(async () => {
@@ -21,14 +23,11 @@ function everywhere(): Kubeconfig {
   const agent = new http.Agent({ keepAlive: true });
   return {
     connection: async (context) => {
-      const known = connections.get(context) ?? {
-        server: new URL(server.url("one")),
-        agent,
-        credentials: async () => ({}),
-      };
+      const known = connections.get(context) ?? plainConnection(new URL(server.url("one")), async () => ({}), agent);
       connections.set(context, known);
       return known;
     },
+    close: () => {},
   };
 }
 
