@@ -27,6 +27,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: storm,
   },
   {
+    breaks: "takes what is being deleted for applied",
+    file: "src/core/plan/hear.ts",
+    find: "if (live?.terminating === true && live.uid === entry.uid) return going;",
+    replace: "",
+    caughtBy: storm,
+  },
+  {
+    breaks: "writes again and again what is being deleted",
+    file: "src/core/apply/actions.ts",
+    find: "if (isGoing(comparison.member.objects.get(wanted.key), entry)) return false;",
+    replace: "",
+    caughtBy: storm,
+  },
+  {
     breaks: "acts on a cluster that is not the one that joined",
     file: "src/core/plan/roster.ts",
     find: 'if (seen?.kind === "reached" && trouble === null) voices.set(name, seen);',

@@ -6,6 +6,7 @@ import { bindingsOf, type Page, type PageRule } from "./page.ts";
 import { renderedAt } from "./rendered.ts";
 import { digestOfSet } from "./rules-deletions.ts";
 import { removesForAReason } from "./rules-removals.ts";
+import { objectsAt } from "./sight.ts";
 
 /** Promises about the history of the state branch. */
 export const historyRules: readonly (readonly [string, PageRule])[] = [
@@ -80,8 +81,12 @@ function* tellsTheTruth({ facts, commit, before, after }: Page, judge: Judge): G
     const uid = after.clusters.get(cluster)?.kubeSystemUid;
     // Of a member that left, what it said last stands.
     if (uid == null) continue;
+    const site = judge.simulation.siteAt(cluster);
+    const terminating = facts.attempt.wasHeld ? [] : objectsAt(site).filter((it) => it.isTerminating);
     for (const manifest of renderedAt(judge.simulation.hub, commit, cluster, record.key)) {
       const { key, content, image } = manifest;
+      if (terminating.some((it) => it.key === key))
+        yield `${record.key} is applied on ${cluster}, and ${key} is being deleted`;
       if (judge.acknowledged.get(`${uid} ${key}`)?.has(content) !== true)
         yield `${record.key} is applied on ${cluster}, and ${key} was not written like that last`;
       if (told.phase === "available" && image !== null && judge.healthy.get(`${uid} ${key}`)?.has(image) !== true)

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/core/model/json.ts";
+import { type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { ClusterName, PlacementKey } from "../../src/core/model/value.ts";
 import { wordIn } from "./document.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
@@ -8,6 +8,7 @@ import { claimsAt, identityAt, keyOf, markOf, uidOf } from "./sight.ts";
 export const writeRules: readonly (readonly [string, DeedRule])[] = [
   ["I-32", staysWhereItBelongs],
   ["I-34", takesOnlyWhatItMay],
+  ["I-14", writesNothingThatGoes],
   ["I-51", claimsForwardOnly],
   ["I-51", goesForwardOnly],
 ];
@@ -48,6 +49,15 @@ function* takesOnlyWhatItMay(deed: Deed): Generator<string> {
   if (whenToTakeOver === "Never") yield `${what} existed before, and whenToTakeOver is Never`;
   if (whenToTakeOver === "IfNoDiff" && after !== null && wordIn(before) !== wordIn(after))
     yield `${what} existed before and said ${wordIn(before)}, and whenToTakeOver is IfNoDiff`;
+}
+
+/** I-14: what is known and being deleted is not written: no write keeps it, and the next pass would do it again. */
+function* writesNothingThatGoes({ request, before, incoming, entries, isStale }: Deed): Generator<string> {
+  const { place } = request;
+  if (request.kind !== "apply" || incoming.status >= 300 || before === null || place === null || isStale) return;
+  if (memberAt(before, "metadata", "deletionTimestamp") === null) return;
+  if (entries.some((it) => it.key === keyOf(place) && it.uid === uidOf(before)))
+    yield `${request.text} on ${request.member}, which is being deleted`;
 }
 
 /** An edited strategy counts for a cluster once rollout admits it there (`RULINGS.md` B 9). */

@@ -46,7 +46,7 @@ export function placementActions(comparison: Comparison): PlacementActions | nul
   const desired = comparison.render();
   if (desired === null) return null;
   const apply = desired.filter((it) => mustApply(comparison, it, carried));
-  const isComplete = claimed && apply.length === 0 && desired.every((it) => isApplied(carried, it.key));
+  const isComplete = claimed && apply.length === 0 && desired.every((it) => isApplied(comparison, carried, it.key));
   const { remove, forget } = isComplete ? departures(comparison, carried, leavingKeys(binding)) : nothing;
   const forgotten = claimed ? [...forget, ...strays(comparison, carried, desired)] : forget;
   if (claimed && apply.length === 0 && remove.length === 0 && forgotten.length === 0) return null;
@@ -83,8 +83,10 @@ function strays(
   return [...carried.entries].flatMap(([key, it]) => (!explained.has(key) && isGone(comparison, key, it) ? key : []));
 }
 
-const isApplied = (carried: InventoryPlacement, key: ObjectKey): boolean =>
-  carried.entries.get(key)?.outcome.kind === "applied";
+function isApplied({ member }: Comparison, carried: InventoryPlacement, key: ObjectKey): boolean {
+  const entry = carried.entries.get(key);
+  return entry?.outcome.kind === "applied" && !isGoing(member.objects.get(key), entry);
+}
 
 const nothing: Pick<PlacementActions, "remove" | "forget"> = { remove: [], forget: [] };
 
@@ -107,22 +109,31 @@ function withdraw(
 
 const leavingKeys = (binding: Binding): readonly ObjectKey[] => binding.leaving.map((it) => objectKey(it.id));
 
-/** Whether the member carries exactly what was last applied. Absence in a list that failed proves nothing. */
+/**
+ * Whether nothing is to be written: the member carries exactly what was last applied, or what it carries is being deleted,
+ * which no write keeps. Absence in a list that failed proves nothing.
+ */
 function isSettled(
   { member, now, patience }: Pick<Comparison, "member" | "now" | "patience">,
   key: ObjectKey,
   entry: InventoryEntry,
 ): boolean {
+  const live = member.objects.get(key);
+  if (isGoing(live, entry)) return true;
   if (entry.outcome.kind === "failed") return patience === "retryAt" && now < entry.outcome.retryAt;
   if (entry.outcome.kind !== "applied") return false;
-  const live = member.objects.get(key);
   if (live === undefined) return member.unlisted.has(kindKey(objectIdOf(key)));
   return live.uid === entry.uid && live.fingerprint === entry.fingerprint;
 }
 
+/** Whether the object that the inventory knows is being deleted. */
+const isGoing = (live: LiveObject | undefined, { uid }: InventoryEntry): boolean =>
+  live?.terminating === true && live.uid === uid;
+
 function mustApply(comparison: Comparison, wanted: RenderedManifest, carried: InventoryPlacement | null): boolean {
   const entry = carried?.entries.get(wanted.key);
   if (entry === undefined) return true;
+  if (isGoing(comparison.member.objects.get(wanted.key), entry)) return false;
   return (
     entry.digest !== wanted.digest || entry.version !== wanted.id.version || !isSettled(comparison, wanted.key, entry)
   );

@@ -201,6 +201,7 @@ interface ObjectSaid {
 
 const refused: ObjectSaid = { applied: "failed", phase: "progressing", isTroubled: true };
 const awaited: ObjectSaid = { applied: "pending", phase: "progressing", isTroubled: false };
+const going: ObjectSaid = { ...awaited, isTroubled: true };
 const unseen: ObjectSaid = { applied: "applied", phase: "untrackable", isTroubled: false };
 const seenAs: Readonly<Record<LiveObject["health"]["phase"], ObjectSaid>> = {
   available: { applied: "applied", phase: "available", isTroubled: false },
@@ -211,20 +212,21 @@ const seenAs: Readonly<Record<LiveObject["health"]["phase"], ObjectSaid>> = {
 
 /**
  * How one object is, by its inventory's last word and by what is live. Absence in a list that failed proves nothing, and
- * what others made of an object does not show that ours comes up: nobody else gets a version because of it.
+ * what others made of an object does not show that ours comes up: nobody else gets a version because of it. What is being
+ * deleted is as good as gone, however well it still is and whatever was written to it: ours is made once it is gone.
  */
 function saidOf(key: ObjectKey, entry: InventoryEntry, { member, wasUp }: Witness): ObjectSaid {
+  const live = member.objects.get(key);
+  if (live?.terminating === true && live.uid === entry.uid) return going;
   switch (entry.outcome.kind) {
     case "failed":
     case "lingering":
       return refused;
     case "claimed":
       return awaited;
-    case "applied": {
-      const live = member.objects.get(key);
+    case "applied":
       if (live !== undefined) return !wasUp && isChanged(live, entry) ? seenAs.progressing : seenAs[live.health.phase];
       return member.unlisted.has(kindKey(objectIdOf(key))) ? unseen : awaited;
-    }
   }
 }
 
@@ -241,6 +243,8 @@ function troubleOf(key: ObjectKey, { entries }: InventoryPlacement, member: Reac
     return { id, type: "Applied", code: outcome.code, message: outcome.message };
   const live = member.objects.get(key);
   if (live === undefined) return null;
+  if (live.terminating)
+    return { id, type: "Applied", code: "Terminating", message: "is being deleted, and is made anew once it is gone" };
   const { health } = live;
   const message =
     "message" in health ? health.message : "Somebody changed it after it was applied. It is being put right.";

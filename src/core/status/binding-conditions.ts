@@ -95,8 +95,11 @@ function memberVerdicts(
     return [verdict(words.type, "Unknown", words.pending, message)];
   }
   const current = facts?.sequence === target.sequence ? facts : null;
-  if (current === null || current.applied === "pending")
-    return [verdict(words.type, "Unknown", words.pending, "the cluster has not confirmed every object yet")];
+  if (current === null || current.applied === "pending") {
+    const isTold = current?.troubles.some((it) => it.type === "Applied") === true;
+    const message = isTold ? troubleText(current, "Applied") : "the cluster has not confirmed every object yet";
+    return [verdict(words.type, "Unknown", words.pending, message)];
+  }
   if (current.applied === "failed")
     return [verdict(words.type, "False", words.failed, troubleText(current, "Applied"))];
   const done = verdict(words.type, "True", words.done, words.message);

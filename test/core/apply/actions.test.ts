@@ -188,6 +188,10 @@ describe("keeping what was written", () => {
     { name: "what somebody deleted", has: ["space", "config:gone", "app"], want: "@5 +config" },
     { name: "what somebody changed", has: ["space", "config:drifted", "app"], want: "@5 +config" },
     { name: "what somebody made anew", has: ["space", "config:another", "app"], want: "@5 +config" },
+    { name: "what is being deleted is not written", has: ["space", "config:dying", "app"], want: "nothing" },
+    { name: "nor in another version", has: ["space", "config:dying:old", "app"], under: 4, want: "@5" },
+    { name: "nor when we deleted it", has: ["space", "config:dying:terminating", "app"], want: "nothing" },
+    { name: "but once it is gone", has: ["space", "config:gone:terminating", "app"], want: "@5 +config" },
     {
       name: "absence in a list that failed proves nothing",
       has: ["space", "config", "app:gone"],
@@ -212,6 +216,13 @@ describe("taking away what the target has no more", () => {
     { name: "goes last, once the target is claimed", has: allThere, under: 4, binding, wants, want: "@5" },
     { name: "and applied", has: ["space", "config:claimed", "app"], binding, wants, want: "@5 +config" },
     { name: "then it is deleted", has: allThere, binding, wants, want: "@5 delete app" },
+    {
+      name: "not before what is being deleted is there again",
+      has: ["space", "config:dying", "app"],
+      binding,
+      wants,
+      want: "nothing",
+    },
     { name: "a failure holds it back", has: ["space", "config:failing", "app"], binding, wants, want: "nothing" },
     { name: "what is gone is forgotten", has: ["space", "config", "app:gone"], binding, wants, want: "@5 forget app" },
     {

@@ -65,6 +65,9 @@ const outcome = (key: ObjectKey, is: Outcome): Partial<Reached> => entry(key, { 
 const live = (key: ObjectKey, health: Health): Partial<Reached> => ({
   objects: new Map([...member.objects, [key, { ...(member.objects.get(key) as LiveObject), health }]]),
 });
+const dying = (key: ObjectKey): Partial<Reached> => ({
+  objects: new Map([...member.objects, [key, { ...(member.objects.get(key) as LiveObject), terminating: true }]]),
+});
 const without = (...keys: readonly ObjectKey[]): ReadonlyMap<ObjectKey, LiveObject> =>
   new Map([...member.objects].filter(([key]) => !keys.includes(key)));
 const failed = {
@@ -105,6 +108,16 @@ describe("what a member says of a target, in normal form", () => {
       "failed progressing: ConfigMap web/config ManifestApplyFailed quota",
     ],
     ["an object that somebody deleted", { objects: without(config) }, "pending progressing"],
+    [
+      "an object that is being deleted, however well it still is",
+      dying(app),
+      "pending progressing: Deployment web/app Terminating is being deleted, and is made anew once it is gone",
+    ],
+    [
+      "an object that we wanted gone, that is wanted again, and that still waits for a finalizer",
+      { ...dying(app), ...outcome(app, { kind: "lingering", code: "Terminating", message: "waits for keep" }) },
+      "pending progressing: Deployment web/app Terminating waits for keep",
+    ],
     [
       "an object of a kind that could not be listed",
       { objects: without(app), unlisted: new Set(["apps/Deployment"]) },
