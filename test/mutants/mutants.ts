@@ -259,6 +259,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "looks at the clock down to the second only",
+    file: "src/shell/reconcile/observe.ts",
+    find: "    now: clock.now(),",
+    replace: "    now: (Math.floor(clock.now() / 1000) * 1000) as Instant,",
+    caughtBy: ["test/shell/reconcile/timed-wait.test.ts"],
+  },
+  {
+    breaks: "records a moment down to the second only",
+    file: "src/core/model/value.ts",
+    find: "return millis === 0 ? text :",
+    replace: "return millis >= 0 ? text :",
+    caughtBy: ["test/core/plan/waits.test.ts"],
+  },
+  {
     breaks: "ends a timed wait by a clock in doubt",
     file: "src/core/rollout/run-gates.ts",
     find: 'return now >= until && clock !== "unsound" ? null',

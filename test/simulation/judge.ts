@@ -59,6 +59,15 @@ export interface PassFacts {
   isSmooth: boolean;
 }
 
+/** The pass that first said that all clusters of a stage have ended. */
+export interface Landing {
+  /** By the members' clocks; -Infinity if nobody could see. */
+  readonly at: number;
+  readonly beganAt: number;
+  /** By how much our clock was ahead of the members'. */
+  readonly skew: number;
+}
+
 /** One request that reached a cluster, with what stood there before and after. */
 export interface Deed {
   readonly simulation: Simulation;
@@ -99,8 +108,8 @@ export class Judge {
   readonly deletions = new Map<Commit, Map<string, Set<string>>>();
   /** The highest sequence that an object was written with: `uid placement`. */
   readonly sequences = new Map<string, readonly [epoch: number, sequence: number]>();
-  /** When the last cluster of a stage ended, by the members' clocks: `uid stage` → time; -Infinity if nobody could see. */
-  readonly finished = new Map<string, number>();
+  /** When the last cluster of a stage was first said to have ended: `uid stage` → that. */
+  readonly finished = new Map<string, Landing>();
   /** The newest run that ever moved a placement on a cluster, as these are now: `uid uid cluster` → since. */
   readonly movers = new Map<string, number>();
   /** The most objects that an inventory ever listed, by site. */

@@ -132,7 +132,16 @@ function* waitsItsTime(page: Page, judge: Judge): Generator<string> {
   for (const turn of turnsOf(page, judge))
     for (const [at, stage] of turn.run.stages.entries()) {
       const key = `${turn.run.uid} ${stage.name}`;
-      if (stage.finishedAt !== null && !judge.finished.has(key)) judge.finished.set(key, isSeen ? beganAt : -Infinity);
+      if (stage.finishedAt !== null && !judge.finished.has(key))
+        judge.finished.set(key, { at: isSeen ? beganAt : -Infinity, beganAt, skew });
+      const landed = judge.finished.get(key);
+      if (
+        landed?.beganAt === beganAt &&
+        stage.finishedAt !== null &&
+        !attempt.wasHeld &&
+        stage.finishedAt - skew < beganAt
+      )
+        yield `${whereOf(stage, turn)} landed before anybody looked, by ${beganAt - stage.finishedAt + skew} ms`;
       const hasBegun = stage.clusters.some((it) => it.startedAt !== null);
       const isNew = stage.endedAt !== null && turn.old?.stages[at]?.endedAt == null;
       if (stage.waitMs === null || !isNew || !hasBegun) continue;
@@ -141,8 +150,10 @@ function* waitsItsTime(page: Page, judge: Judge): Generator<string> {
         yield `${whereOf(stage, turn)} ends before its wait is over`;
       if (isSeen && Math.abs(skew) > tolerance)
         yield `${whereOf(stage, turn)} ends while our clock is wrong by ${skew} ms`;
-      const waited = judge.simulation.time.now - (judge.finished.get(key) ?? -Infinity);
-      if (isSeen && waited < waitMs - 2 * tolerance)
+      const waited = judge.simulation.time.now - (landed?.at ?? -Infinity);
+      // Where our clock went as the members' did, not a millisecond is missing.
+      const slack = landed?.skew === skew ? 0 : 2 * tolerance;
+      if (isSeen && waited < waitMs - slack)
         yield `${whereOf(stage, turn)} ends after ${waited} ms by the members' clocks, and waits ${waitMs}`;
     }
 }

@@ -1,5 +1,12 @@
 import type { Json } from "../../core/model/json.ts";
-import { type Commit, type Digest, type DurationMs, instantText, seconds } from "../../core/model/value.ts";
+import {
+  type Commit,
+  type Digest,
+  type DurationMs,
+  exactInstantText,
+  instantText,
+  seconds,
+} from "../../core/model/value.ts";
 import { count } from "../../core/plan/explain.ts";
 import { type Doorbell, newDoorbell } from "../../shell/reconcile/doorbell.ts";
 import type { Fault } from "../../shell/reconcile/fault.ts";
@@ -187,7 +194,7 @@ function asValue(settled: Settled): Json {
       .filter((it) => it.interrupted !== null)
       .map(({ cluster, interrupted }) => ({ cluster, message: interrupted })),
     reasons: reasonValues(last?.plan.reasons ?? []),
-    wakeAt: last?.plan.wakeAt == null ? null : instantText(last.plan.wakeAt),
+    wakeAt: last?.plan.wakeAt == null ? null : exactInstantText(last.plan.wakeAt),
   };
 }
 

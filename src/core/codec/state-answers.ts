@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { AnswerRecord, Judgement } from "../model/trust.ts";
-import { type BlobId, type Commit, type Digest, type Instant, instantText } from "../model/value.ts";
+import { type BlobId, type Commit, type Digest, exactInstantText, type Instant } from "../model/value.ts";
 import { emitYaml } from "./canonical.ts";
 import {
   choiceAt,
@@ -40,7 +40,7 @@ const answerJson = ({ file, judgement, commit, at }: AnswerRecord): JsonObject =
     comment: file.comment === "" ? null : file.comment,
     signature: file.signature,
     commit,
-    at: instantText(at),
+    at: exactInstantText(at),
     ...judgementJson(judgement, at),
   });
 
@@ -67,7 +67,7 @@ function judgementJson(judgement: Judgement, at: Instant): { readonly [key: stri
   switch (judgement.kind) {
     case "counts": {
       const { principal, proofs } = judgement;
-      const since = judgement.at === at ? null : instantText(judgement.at);
+      const since = judgement.at === at ? null : exactInstantText(judgement.at);
       return { counts: given({ principal, at: since, proofs: proofsJson(proofs) }) };
     }
     case "denied":

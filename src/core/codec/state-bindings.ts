@@ -9,7 +9,14 @@ import type {
   Target,
 } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
-import { type ClusterName, type Commit, type Digest, instantText, type Labels, type Sequence } from "../model/value.ts";
+import {
+  type ClusterName,
+  type Commit,
+  type Digest,
+  exactInstantText,
+  type Labels,
+  type Sequence,
+} from "../model/value.ts";
 import { emitDocuments } from "./canonical.ts";
 import { conditionJson, conditionsOf, decisionJson, decisionOf } from "./state-condition.ts";
 import {
@@ -130,7 +137,7 @@ const targetAnnotations = ({
   return {
     [own.targetDigest]: digest,
     [own.targetSequence]: String(sequence),
-    [own.targetSince]: instantText(startedAt),
+    [own.targetSince]: exactInstantText(startedAt),
     [own.targetLabels]: sorted === null ? null : JSON.stringify(sorted),
   };
 };
@@ -170,7 +177,7 @@ function removalOf(findings: Findings, { metadata, annotations }: Opened): Remov
 
 const factsAnnotations = (facts: BindingFacts): Readonly<Record<string, string | null>> => ({
   [own.reportedSequence]: String(facts.sequence),
-  [own.reportedSince]: instantText(facts.since),
+  [own.reportedSince]: exactInstantText(facts.since),
   [own.reportedApplied]: facts.applied,
   [own.reportedPhase]: facts.phase,
   [own.troubleCount]: facts.troubleCount === facts.troubles.length ? null : String(facts.troubleCount),
@@ -197,7 +204,7 @@ function factsOf(findings: Findings, { annotations, status }: Opened): BindingFa
 /** KubeFleet's FailedResourcePlacement: `spec/api.md` §2. */
 const troubleJson = ({ id, type, code, message }: ObjectTrouble, { since }: BindingFacts): JsonObject => ({
   ...identifierJson(id),
-  condition: { type, status: "False", reason: code, message, lastTransitionTime: instantText(since) },
+  condition: { type, status: "False", reason: code, message, lastTransitionTime: exactInstantText(since) },
 });
 
 function troubleOf(findings: Findings, object: JsonObject): ObjectTrouble {

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type { ChangeRequest } from "../model/ledger.ts";
 import type { Request } from "../model/trust.ts";
-import { type ClusterName, type Commit, compareText, type Digest, instantText } from "../model/value.ts";
+import { type ClusterName, type Commit, compareText, type Digest, exactInstantText } from "../model/value.ts";
 import {
   embeddedAt,
   type Findings,
@@ -32,8 +32,8 @@ export const clustersJson = (clusters: ChangeRequest["clusters"]): JsonObject =>
 
 const requestJson = (request: Request): JsonObject =>
   given({
-    requestedAt: instantText(request.requestedAt),
-    approvedAt: request.approval === null ? null : instantText(request.approval.at),
+    requestedAt: exactInstantText(request.requestedAt),
+    approvedAt: request.approval === null ? null : exactInstantText(request.approval.at),
     ...requestNotesJson(request),
   });
 

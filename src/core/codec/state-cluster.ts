@@ -2,7 +2,7 @@ import type { MemberCluster } from "../model/cluster.ts";
 import type { Json } from "../model/json.ts";
 import type { ClusterRecord, Trouble } from "../model/ledger.ts";
 import { clusterGroup } from "../model/names.ts";
-import { type ClusterName, type Digest, instantText } from "../model/value.ts";
+import { type ClusterName, type Digest, exactInstantText } from "../model/value.ts";
 import { emitYaml } from "./canonical.ts";
 import { conditionJson, conditionsOf } from "./state-condition.ts";
 import { choiceAt, countAt, type Findings, given, instantAt, partAt, textAt, textOrNull } from "./state-fields.ts";
@@ -39,7 +39,7 @@ export const clusterText = (record: ClusterRecord, file: MemberCluster | null): 
         [own.specDigest]: record.specDigest,
         [own.kubeSystemUid]: record.kubeSystemUid,
         [own.trouble]: record.trouble?.code ?? null,
-        [own.troubleSince]: record.trouble === null ? null : instantText(record.trouble.since),
+        [own.troubleSince]: record.trouble === null ? null : exactInstantText(record.trouble.since),
         [own.troubleMessage]: record.trouble?.message ?? null,
       },
     }),

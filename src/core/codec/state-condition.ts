@@ -1,7 +1,7 @@
 import type { Condition } from "../model/condition.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ClusterDecision } from "../model/ledger.ts";
-import { type ClusterName, instantText } from "../model/value.ts";
+import { type ClusterName, exactInstantText } from "../model/value.ts";
 import {
   choiceAt,
   countAt,
@@ -21,7 +21,7 @@ export const conditionJson = (it: Condition): JsonObject => ({
   reason: it.reason,
   message: it.message,
   observedGeneration: it.observedGeneration,
-  lastTransitionTime: instantText(it.lastTransitionTime),
+  lastTransitionTime: exactInstantText(it.lastTransitionTime),
 });
 
 /** The conditions of a status; none where there are none. The same status gives the same ones. */

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import { flotillaGroup, kubeFleet, placementGroup } from "../model/names.ts";
 import type { Scope } from "../model/scope.ts";
-import { type Instant, instantText, type Labels } from "../model/value.ts";
+import { exactInstantText, type Instant, type Labels } from "../model/value.ts";
 import { type Findings, filled, find, given, partAt, sortedLabels, textAt, textOrNull } from "./state-fields.ts";
 
 /** KubeFleet's own labels and annotations on what it records: `spec/api.md` §8. */
@@ -53,7 +53,7 @@ export const headingJson = (it: Heading): JsonObject => ({
     namespace: it.namespace,
     uid: it.uid,
     generation: it.generation,
-    deletionTimestamp: it.deletedAt == null ? null : instantText(it.deletedAt),
+    deletionTimestamp: it.deletedAt == null ? null : exactInstantText(it.deletedAt),
     labels: sortedLabels(it.labels ?? {}),
     annotations: sortedLabels(given(it.annotations ?? {}) as Labels),
   }),

@@ -11,7 +11,7 @@ import type {
   StageProgress,
 } from "../model/run-record.ts";
 import type { StageTask } from "../model/update-run.ts";
-import { type Instant, instantText, later } from "../model/value.ts";
+import { exactInstantText, type Instant, later } from "../model/value.ts";
 import { approvalRequestName } from "./layout.ts";
 import { namespacedNameJson } from "./state-bindings.ts";
 import { conditionJson, conditionsOf } from "./state-condition.ts";
@@ -57,7 +57,7 @@ export const deletionStatusJson = (run: RunRecord, { deletions }: RunPlan): Json
 /** What KubeFleet has no field for. */
 export const stageNotesJson = ({ finishedAt, before, after, clusters }: StageProgress): JsonObject =>
   given({
-    finishedAt: finishedAt === null ? null : instantText(finishedAt),
+    finishedAt: finishedAt === null ? null : exactInstantText(finishedAt),
     before: before === null ? null : requestNotesJson(before),
     after: after === null ? null : requestNotesJson(after),
     ...clusterNotesJson(clusters),
@@ -90,8 +90,8 @@ const clusterNotes = (notes: JsonObject): ClusterNotes => ({
 });
 
 const spanJson = ({ startedAt, endedAt, conditions }: DeletionProgress): { readonly [key: string]: Json } => ({
-  startTime: startedAt === null ? null : instantText(startedAt),
-  endTime: endedAt === null ? null : instantText(endedAt),
+  startTime: startedAt === null ? null : exactInstantText(startedAt),
+  endTime: endedAt === null ? null : exactInstantText(endedAt),
   conditions: filled(conditions.map(conditionJson)),
 });
 

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import { placementKey } from "../model/placement.ts";
 import type { RunEnd, RunFailure, RunPlan, RunRecord } from "../model/run-record.ts";
 import { runKey, strategyKey, type UpdateRunSpec } from "../model/update-run.ts";
-import { type Digest, instantText, type Sequence } from "../model/value.ts";
+import { type Digest, exactInstantText, type Sequence } from "../model/value.ts";
 import { emitYaml } from "./canonical.ts";
 import { conditionJson, conditionsOf } from "./state-condition.ts";
 import {
@@ -142,7 +142,7 @@ function notesText({ end, stages, deletion }: RunRecord): string | null {
   return some(notes) === null ? null : JSON.stringify(notes);
 }
 
-const endJson = (end: RunEnd): JsonObject => ({ ...end, at: instantText(end.at) });
+const endJson = (end: RunEnd): JsonObject => ({ ...end, at: exactInstantText(end.at) });
 
 function endOf(findings: Findings, object: JsonObject): RunEnd {
   const at = instantAt(findings, object, "at");

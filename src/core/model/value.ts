@@ -30,7 +30,7 @@ export type Sequence = Brand<number, "Sequence">;
 /** Counts recoveries of a lost state branch. An older epoch never overrules a newer one. */
 export type Epoch = Brand<number, "Epoch">;
 
-/** Milliseconds since the Unix epoch, UTC. Written in files as RFC 3339 with seconds; see {@link instantText}. */
+/** Milliseconds since the Unix epoch, UTC. Recorded as RFC 3339, exactly; see {@link exactInstantText}. */
 export type Instant = Brand<number, "Instant">;
 
 /** A length of time in milliseconds. */
@@ -61,7 +61,17 @@ export function earliest(...moments: readonly (Instant | null)[]): Instant | nul
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * An instant in RFC 3339, whole seconds, UTC: the only form in which instants are written.
+ * An instant in RFC 3339 to the millisecond, UTC: how the record has it. {@link instantOf} gives the same instant back, or
+ * what waits from there on would be over early. Kubernetes' tools read fractions of a second, and write none.
+ */
+export function exactInstantText(at: Instant): string {
+  const text = instantText(at);
+  const millis = at - Math.floor(at / 1000) * 1000;
+  return millis === 0 ? text : `${text.slice(0, -1)}.${String(millis).padStart(3, "0")}Z`;
+}
+
+/**
+ * An instant in RFC 3339 down to the second, UTC: for people, and never to be read back.
  *
  * Civil-calendar arithmetic after Howard Hinnant's `civil_from_days`; the core has no calendar of its own to ask.
  */
@@ -76,20 +86,21 @@ export function instantText(at: Instant): string {
 }
 
 /**
- * Reads RFC 3339 with any fraction and offset; null when the text is not one, or names a day or a time that there is
- * not. Fractions of a second are dropped.
+ * Reads RFC 3339 with any fraction and offset, down to the millisecond; null when the text is not one, or names a day or
+ * a time that there is not.
  */
 export function instantOf(text: string): Instant | null {
-  const match = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(text);
+  const match = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(text);
   if (match === null) return null;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
-  const sign = match[7] === "-" ? -1 : 1;
-  const offset = match[7] === undefined ? 0 : sign * (Number(match[8]) * 60 + Number(match[9]));
+  const millis = Number((match[7] ?? "").slice(0, 3).padEnd(3, "0"));
+  const sign = match[8] === "-" ? -1 : 1;
+  const offset = match[8] === undefined ? 0 : sign * (Number(match[9]) * 60 + Number(match[10]));
   const days = daysOf(year, month, day);
   const named = civilOf(days);
   // A day that there is not comes back as another one. A leap second is the first one of the next minute.
   if (named.month !== month || named.day !== day || hour > 23 || minute > 59 || second > 60) return null;
-  return ((days * 86_400 + hour * 3600 + (minute - offset) * 60 + second) * 1000) as Instant;
+  return ((days * 86_400 + hour * 3600 + (minute - offset) * 60 + second) * 1000 + millis) as Instant;
 }
 
 function civilOf(days: number): { year: number; month: number; day: number } {

@@ -83,6 +83,8 @@ function* opensInOrder(run: RunRecord, before: RunRecord | undefined, world: Wor
     const hasBegun = [...progress.clusters.values()].some((it) => it.startedAt !== null);
     if (hasBegun && run.stages.slice(0, at).some((it) => it.endedAt === null)) yield `begins ${where} out of turn`;
     if (hasBegun && stage.before.length > 0 && progress.before?.approval == null) yield `begins ${where} unasked`;
+    const isNews = progress.finishedAt !== null && before?.stages[at]?.finishedAt == null;
+    if (isNews && progress.finishedAt < world.now) yield `dates the landing of ${where} earlier than it was seen`;
     if (progress.endedAt === null || before?.stages[at]?.endedAt != null) continue;
     if (!hasBegun) continue;
     yield* endsInTime(stage, progress, { where, world });

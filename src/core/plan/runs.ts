@@ -5,7 +5,15 @@ import type { Reason, RenderedTarget } from "../model/plan.ts";
 import type { RunRecord } from "../model/run-record.ts";
 import type { ClockTrust, RunWait } from "../model/run-wait.ts";
 import type { UpdateRun } from "../model/update-run.ts";
-import { type ClusterName, compareText, type DurationMs, earliest, type Instant, later } from "../model/value.ts";
+import {
+  type ClusterName,
+  compareText,
+  type DurationMs,
+  earliest,
+  type Instant,
+  later,
+  seconds,
+} from "../model/value.ts";
 import { planRun } from "../rollout/run-plan.ts";
 import { unbegunDeletion, initialized as withPlan } from "../rollout/run-progress.ts";
 import type { RunScene } from "../rollout/run-scene.ts";
@@ -194,8 +202,7 @@ function sceneOf({ record, runs }: Course, run: RunRecord, mover: Mover, context
   return {
     now,
     clock,
-    // An offset below zero: the members' clocks are that much later.
-    latest: clock === "unsound" ? later(now, Math.max(0, -(world.clockOffset ?? 0)) as DurationMs) : now,
+    latest: clock === "unsound" ? later(now, behind(world.clockOffset ?? 0)) : now,
     sequence,
     fleet: ledger.fleet,
     placement: record,
@@ -206,6 +213,9 @@ function sceneOf({ record, runs }: Course, run: RunRecord, mover: Mover, context
     newerOn: (cluster) => runs.find((it) => hasMoved(it, cluster))?.key ?? null,
   };
 }
+
+/** By how much members' clocks are later than ours, at most: they tell the time down to the second. */
+const behind = (offset: number): DurationMs => (offset < 0 ? seconds(1) - offset : 0) as DurationMs;
 
 /** Beyond this, our clock or the members' jumped (`RULINGS.md` B, I-06). */
 const clockTolerance = 60_000;

@@ -2,7 +2,7 @@ import type { Condition } from "../model/condition.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { Binding, BindingFacts, ClusterDecision, ObjectTrouble, PlacementRecord } from "../model/ledger.ts";
 import type { ObjectId, VersionedId } from "../model/manifest.ts";
-import { type Instant, instantText } from "../model/value.ts";
+import { exactInstantText, type Instant } from "../model/value.ts";
 import { walk } from "./cluster-walk.ts";
 import { isExternal, observedResourceIndex, rowIndex } from "./observed-index.ts";
 import {
@@ -89,7 +89,7 @@ function factsPart({ facts, target }: Binding, walked: readonly Condition[]): Js
 
 const failedPlacement = ({ id, type, code, message }: ObjectTrouble, { since }: BindingFacts): Json => ({
   ...resourceIdentifier(id),
-  condition: { type, status: "False", reason: code, message, lastTransitionTime: instantText(since) },
+  condition: { type, status: "False", reason: code, message, lastTransitionTime: exactInstantText(since) },
 });
 
 function missingRow({ cluster, reason }: ClusterDecision, record: PlacementRecord, since: Instant): Json {
@@ -118,7 +118,7 @@ const scheduledJson = (
 
 const conditionJson = ({ lastTransitionTime, ...condition }: Condition): JsonObject => ({
   ...condition,
-  lastTransitionTime: instantText(lastTransitionTime),
+  lastTransitionTime: exactInstantText(lastTransitionTime),
 });
 
 const resourceIdentifier = ({ group, version, kind, name, namespace }: VersionedId): JsonObject => ({

@@ -5,7 +5,7 @@ import { stateEdits } from "../../core/codec/state.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Reason, RenderedTarget } from "../../core/model/plan.ts";
-import { type BlobId, compareText, type Instant } from "../../core/model/value.ts";
+import { type BlobId, compareText, exactInstantText, type Instant } from "../../core/model/value.ts";
 import { restless } from "../../core/plan/affected.ts";
 import { confirmationFile, reasonText } from "../../core/plan/explain.ts";
 import { subjectOf } from "../../core/plan/narrate.ts";
@@ -56,6 +56,8 @@ export async function commitDecision(
     ...(lines.length > 0 ? [""] : []),
     `Source-Commit: ${ledger.sourceCommit}`,
     `Ledger-Sequence: ${ledger.sequence}`,
+    // Git dates a commit down to the second; who judges it again has to know which moment was "now".
+    `Decided-At: ${exactInstantText(now)}`,
     `Writer: ${memory.writer}`,
     "",
   ].join("\n");

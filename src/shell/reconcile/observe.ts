@@ -1,7 +1,7 @@
 import type { Intent } from "../../core/model/intent.ts";
 import type { Observation } from "../../core/model/observation.ts";
 import type { Reason, World } from "../../core/model/plan.ts";
-import { type ClusterName, type Instant, later, seconds } from "../../core/model/value.ts";
+import { type ClusterName, later, seconds } from "../../core/model/value.ts";
 import { readArchive } from "./archive.ts";
 import { medianOffset } from "./clock-offset.ts";
 import { readHistory } from "./history.ts";
@@ -22,7 +22,10 @@ export interface Scene {
   readonly reasons: readonly Reason[];
 }
 
-/** Looks at both branches and at every member, and reads the clock once: all of a world is "now". */
+/**
+ * Looks at both branches and at every member. "Now" is when all have answered: nothing is dated before it was seen, or
+ * what waits from there on would be over early.
+ */
 export async function observe(ports: Ports, settings: Settings, memory: Memory): Promise<Scene> {
   const { repository, clock } = ports;
   const heads = await repository.heads();
@@ -40,7 +43,7 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
   const ledger = memory.pending ?? state.ledger;
   const archive = await readArchive(repository, ledger, intent, memory);
   const { trustAnchor } = settings;
-  const look = { source, ledger, anchor: trustAnchor, now: wholeSecond(clock.now()) };
+  const look = { source, ledger, anchor: trustAnchor, now: clock.now() };
   const history = await readHistory(ports, memory, look);
   const isFounding = heads.state === null;
   const observed = settings.members === "ask" ? await askMembers(ports, { intent, isFounding }) : new Map();
@@ -51,7 +54,7 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
     archive,
     history,
     trustAnchor,
-    now: wholeSecond(clock.now()),
+    now: clock.now(),
     entropy: ports.entropy(),
     clockOffset: medianOffset(ports.fleet.clockOffsets()),
     patience: settings.patience,
@@ -59,9 +62,6 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
   const world = await withReviews(ports, memory, unreviewed);
   return { world, state, reasons };
 }
-
-/** Instants are recorded in seconds; a decision made within one must not depend on what is not written down. */
-export const wholeSecond = (at: Instant): Instant => (Math.floor(at / 1000) * 1000) as Instant;
 
 async function askMembers(
   { fleet, clock }: Ports,

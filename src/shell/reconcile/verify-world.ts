@@ -1,6 +1,6 @@
 import type { World } from "../../core/model/plan.ts";
 import type { TrustRecord } from "../../core/model/trust.ts";
-import type { Commit, Instant } from "../../core/model/value.ts";
+import { type Commit, type Instant, instantOf } from "../../core/model/value.ts";
 import type { StateCommit } from "../../core/plan/audit-chain.ts";
 import { readArchive } from "./archive.ts";
 import { Fault } from "./fault.ts";
@@ -91,7 +91,7 @@ export async function stateCommitOf(
 ): Promise<StateCommit> {
   const text = new TextDecoder().decode(raw.raw);
   const head = text.slice(0, text.indexOf("\n\n") + 1);
-  const at = (Number(/^committer .* (\d+) [+-]\d{4}$/m.exec(head)?.[1] ?? 0) * 1000) as Instant;
+  const at = decidedAt(head, trailer(text, "Decided-At"));
   const certificates = certificatesOf(before.ledger.trust ?? after.ledger.trust);
   const { signature } = await verifier.commit({ ...raw, changes: [], merge: null }, certificates, at);
   const [from, to] = [before.ledger.sourceCommit, after.ledger.sourceCommit];
@@ -105,6 +105,13 @@ export async function stateCommitOf(
     at,
     isForward,
   };
+}
+
+/** The moment that a decision was made at: what the message says, where that is within the second of the commit's date. */
+function decidedAt(head: string, said: string | null): Instant {
+  const second = Number(/^committer .* (\d+) [+-]\d{4}$/m.exec(head)?.[1] ?? 0) * 1000;
+  const at = said === null ? null : instantOf(said);
+  return at !== null && at >= second && at < second + 1000 ? at : (second as Instant);
 }
 
 /** Every OpenPGP certificate that a trust file lists. */

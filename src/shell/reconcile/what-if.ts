@@ -7,7 +7,7 @@ import { plan } from "../../core/plan/plan.ts";
 import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";
 import { freshMemory, type Memory } from "./memory.ts";
-import { observe, wholeSecond } from "./observe.ts";
+import { observe } from "./observe.ts";
 import type { Ports, Repository } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 import { acceptedIntent, readSource } from "./source.ts";
@@ -51,7 +51,7 @@ async function planOfPart(ports: Ports, settings: Settings): Promise<Foresight |
   const whole = await readPlacements(repository, outline, keys);
   const ledger = { ...whole, runs: runsOn(keys, whole.runs) };
   const { trustAnchor } = settings;
-  const now = wholeSecond(clock.now());
+  const now = clock.now();
   const world: World = {
     intent: {
       ...intent,

@@ -32,7 +32,8 @@ export const commit = (random: Random): Commit => hex(random, 40) as Commit;
 export const blob = (random: Random): BlobId => hex(random, 40) as BlobId;
 export const digest = (random: Random): Digest => hex(random, 64) as Digest;
 export const sequence = (random: Random): Sequence => random.below(5000) as Sequence;
-export const instant = (random: Random): Instant => ((1_700_000_000 + random.below(100_000_000)) * 1000) as Instant;
+export const instant = (random: Random): Instant =>
+  (1_700_000_000_000 + random.below(100_000_000) * 1000 + random.below(2) * random.below(1000)) as Instant;
 export const text = (random: Random): string => random.pick(texts);
 export const flag = (random: Random): boolean => random.below(2) === 0;
 

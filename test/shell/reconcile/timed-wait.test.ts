@@ -15,8 +15,8 @@ interface Waiting extends StagedFleet {
   readonly opens: Instant;
 }
 
-async function waiting(): Promise<Waiting> {
-  const stages = { canary: "afterStageTasks: [{type: TimedWait, waitTime: 1h}]", prod: "" };
+async function waiting(waitTime = "1h", wait = minutes(60)): Promise<Waiting> {
+  const stages = { canary: `afterStageTasks: [{type: TimedWait, waitTime: ${waitTime}}]`, prod: "" };
   const fleet = stagedFleet(
     new Map([
       ["m1", "canary"],
@@ -26,11 +26,13 @@ async function waiting(): Promise<Waiting> {
   );
   for (let count = 0; count < 5; count++) {
     await freshPass(fleet);
+    // By the clock, and not by the record.
+    const landed = fleet.clock.now();
+    const { finishedAt = null } = (await fleet.recorded()).stages[0] ?? {};
+    if (finishedAt !== null) return { ...fleet, opens: later(landed, wait) };
     await fleet.clock.advance(seconds(7));
   }
-  const { finishedAt = null } = (await fleet.recorded()).stages[0] ?? {};
-  if (finishedAt === null) return expect.fail("the first stage has not landed");
-  return { ...fleet, opens: later(finishedAt, minutes(60)) };
+  return expect.fail("the first stage has not landed");
 }
 
 /** A pass of a process that has just begun, and remembers nothing. */
@@ -54,6 +56,17 @@ test("the next stage begins at its instant and not a millisecond earlier, with a
   expect(run.begun.get("m2")).toBe(run.opens);
   const [canary, prod] = (await run.recorded()).stages;
   expect([canary?.endedAt, prod?.startedAt]).toEqual([run.opens, run.opens]);
+});
+
+test("a wait of a second that begins within one is a second long", async () => {
+  const run = await waiting("1s", seconds(1));
+  expect(run.opens % 1000).not.toBe(0);
+  await goTo(run, run.opens - 1);
+  await freshPass(run);
+  expect(run.begun.has("m2")).toBe(false);
+  await goTo(run, run.opens);
+  await freshPass(run);
+  expect(run.begun.get("m2")).toBe(run.opens);
 });
 
 test("a process that was down at that instant begins with its first pass", async () => {
