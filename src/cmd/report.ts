@@ -1,3 +1,4 @@
+import { didYouMean } from "../core/codec/nearest.ts";
 import { problemText } from "../core/codec/remark.ts";
 import type { Json, JsonObject } from "../core/model/json.ts";
 import type { Reason, Refusal } from "../core/model/plan.ts";
@@ -79,9 +80,12 @@ export const interruptionLines = (receipts: readonly Receipt[]): readonly string
     interrupted === null ? [] : [`stuck: ${cluster}: ${oneLine(interrupted)}`],
   );
 
-/** That somebody asked for what nothing is recorded of, and what they could have asked for. */
-export const nothingOf = (what: string, known: readonly string[]): string =>
-  `error: nothing is recorded of ${what}; recorded are: ${known.length === 0 ? "none" : names(known)}\n`;
+/** That somebody asked for what nothing is recorded of, and what they may have meant. `what` ends with what they typed. */
+export function nothingOf(what: string, known: readonly string[]): string {
+  const meant = didYouMean(what.split(" ").at(-1) ?? "", known, "");
+  const recorded = `recorded are: ${known.length === 0 ? "none" : names(known)}`;
+  return `error: nothing is recorded of ${what}; ${meant === "" ? "" : `${meant} `}${recorded}\n`;
+}
 
 /** How many problems there are of each severity, in words. */
 export function problemSummary(problems: readonly Problem[]): string {

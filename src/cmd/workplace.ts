@@ -5,6 +5,7 @@ import { readState } from "../shell/reconcile/state.ts";
 import {
   documentsOf,
   type FoundDocument,
+  namesOfKind,
   rootsOf,
   type TextFile,
   type WantedDocument,
@@ -17,6 +18,8 @@ export interface Workplace {
   /** Folder below which new files go, with a slash at its end; empty for the top. */
   readonly root: string;
   readonly find: (wanted: WantedDocument) => readonly FoundDocument[];
+  /** What is called by name among the objects of a kind; `namespace` null for cluster-scoped kinds. */
+  readonly named: (kind: string, namespace: string | null) => readonly string[];
 }
 
 /** Reads the work tree at `--repo`, or here. */
@@ -26,7 +29,12 @@ export async function openWorkplace(options: HubOptions): Promise<Workplace> {
   const roots = rootsOf(all);
   const files = all.filter((it) => isUnder(it.path, roots));
   const [root] = roots;
-  return { author, root: root === undefined ? "" : `${root}/`, find: (wanted) => documentsOf(files, wanted) };
+  return {
+    author,
+    root: root === undefined ? "" : `${root}/`,
+    find: (wanted) => documentsOf(files, wanted),
+    named: (kind, namespace) => namesOfKind(files, kind, namespace),
+  };
 }
 
 /** What is recorded of the work tree's fleet. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
-import type { ClusterName, Digest, PlacementKey } from "../../src/core/model/value.ts";
+import type { ClusterName, Digest, PlacementKey, StrategyKey } from "../../src/core/model/value.ts";
 import { gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
@@ -21,7 +21,25 @@ spec:
   identity: {kind: User, name: east} # never changes
 `;
 
-const clones = clonesWith({ "members.yaml": `${member.replaceAll("east", "west")}---\n${member}` });
+const placed = (kind: string, metadata: string, spec: string): string =>
+  `apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ${kind}\nmetadata: {${metadata}}\nspec: {${spec}}\n`;
+const external = "strategy: {type: External}";
+const stages = "stages: [{name: all}]";
+
+const clones = clonesWith({
+  "members.yaml": `${member.replaceAll("east", "west")}---\n${member}`,
+  "placements.yaml": [
+    placed("ClusterResourcePlacement", "name: web", external),
+    placed("ClusterResourcePlacement", "name: docs", "strategy: {type: RollingUpdate}"),
+    placed("ClusterResourcePlacement", "name: plain", "policy: {placementType: PickAll}"),
+    placed("ResourcePlacement", "name: web, namespace: shop", external),
+  ].join("---\n"),
+  "strategies.yaml": [
+    placed("ClusterStagedUpdateStrategy", "name: canary-first", stages),
+    placed("ClusterStagedUpdateStrategy", "name: canary.first", stages),
+    placed("StagedUpdateStrategy", "name: canary-first, namespace: shop", stages),
+  ].join("---\n"),
+});
 let place: Clone;
 beforeEach(() => {
   place = clones();
@@ -59,6 +77,7 @@ describe("run", () => {
   const create = ["run", "create", "web-3", "--placement", "web", "--strategy", "canary-first"] as const;
 
   test("create, start, stop: each is a commit of the one file, and a comment in it stays", async () => {
+    recordState(ledgerOf([web([])], []));
     expect(await flotilla(...create, "--index", "3")).toEqual({
       code: 0,
       out: `committed ${id()} to main: Create run web-3: resource snapshot 3 of web by canary-first\n  runs/web-3.yaml\n`,
@@ -86,6 +105,56 @@ describe("run", () => {
     expect((await flotilla("run", "start", "web-3")).code).toBe(64);
     expect((await flotilla("run", "start", "shop/web-3")).code).toBe(0);
     expect((await flotilla("run", "stop", "web-3", "-n", "shop")).code).toBe(0);
+  });
+
+  const made = ["run", "create", "r", "--placement"] as const;
+  test.each<readonly [string, readonly string[], string, string]>([
+    [
+      "a placement that no file defines",
+      ["we", "--strategy", "canary-first"],
+      "no file defines the placement we",
+      'did you mean "web"?',
+    ],
+    [
+      "one that is like no other",
+      ["billing", "--strategy", "canary-first"],
+      "no file defines the placement billing",
+      "there are: docs, plain, web; see that the right branch is checked out (flotilla validate says which files cannot be read)",
+    ],
+    [
+      "a placement that rolls out by itself",
+      ["docs", "--strategy", "canary-first"],
+      "placement docs does not wait for runs: its strategy is RollingUpdate",
+      "set spec.strategy.type in placements.yaml to External; until then, what is pushed rolls out by itself",
+    ],
+    [
+      "one that says nothing of how",
+      ["plain", "--strategy", "canary-first"],
+      "placement plain does not wait for runs: its strategy is RollingUpdate",
+      "set spec.strategy.type in placements.yaml to External; until then, what is pushed rolls out by itself",
+    ],
+    [
+      "a strategy that no file defines",
+      ["web", "--strategy", "canary-frist"],
+      "no file defines the strategy canary-frist",
+      'did you mean "canary-first"?',
+    ],
+    [
+      "a placement in a namespace where there is none",
+      ["docs", "--strategy", "canary-first", "-n", "shop"],
+      "no file defines the placement docs in namespace shop",
+      "there are: web; see that the right branch is checked out (flotilla validate says which files cannot be read)",
+    ],
+    [
+      "a version that is not kept",
+      ["web", "--strategy", "canary-first", "--index", "9"],
+      "no resource snapshot 9 of web is kept",
+      "give one of 1, 2, 3",
+    ],
+  ])("%s is refused before anything is committed", async (_, argv, message, fix) => {
+    recordState(ledgerOf([web([])], []));
+    expect(await flotilla(...made, ...argv)).toEqual({ code: 64, out: "", err: `error: ${message}\n  ${fix}\n` });
+    expect(git("log", "--format=%s")).toBe("first");
   });
 
   test("names may have dots where Kubernetes lets them, and a placement's may not", async () => {
@@ -137,6 +206,9 @@ describe("run", () => {
     [["run", "create", "w", "--placement", "web", "--strategy", "s", "--push", "--pr"], /cannot be used with/],
     [["run", "start", "none"], /no file defines the run none/],
     [["uncordon", "north"], /no file defines the MemberCluster north/],
+    [["drain", "easts"], /no file defines the MemberCluster easts\n {2}did you mean "east"\?/],
+    [["rollback", "webs"], /nothing is recorded of placement webs/],
+    [["evict", "web", "east"], /nothing is recorded of placement web; recorded are: none/],
     [["describe", "node", "x"], /unknown kind node; known is run/],
   ])("%j is refused", async (argv, says) => {
     const { code, out, err } = await flotilla(...argv);
@@ -205,9 +277,27 @@ spec:
       err: "error: nothing is recorded of placement web; recorded are: none\n",
     });
     recordState(ledgerOf([web([on("east", 3)])], []));
-    expect((await flotilla("rollback", "web")).err).toBe(
-      "error: web has had no run yet\n  name its strategy with --strategy\n",
+    const said = async (...argv: readonly string[]): Promise<string> => (await flotilla("rollback", ...argv)).err;
+    expect(await said("web")).toBe("error: web has had no run yet\n  name its strategy with --strategy\n");
+    expect(await said("webs")).toBe(
+      'error: nothing is recorded of placement webs; did you mean "web"? recorded are: web\n',
     );
+    expect(await said("web", "--to", "7", "--strategy", "canary-first")).toBe(
+      "error: no resource snapshot 7 of web is kept\n  give one of 1, 2, 3\n",
+    );
+    expect(await said("web", "--to", "1", "--strategy", "canary")).toMatch(
+      /^error: no file defines the strategy canary\n {2}there are: canary-first, canary\.first; /,
+    );
+    recordState(
+      ledgerOf(
+        [web([on("east", 3)])],
+        [{ ...succeeded("a", 1, 3), spec: { ...run("a", 1).spec, strategy: "gone" as StrategyKey } }],
+      ),
+    );
+    expect(await said("web", "--to", "1")).toMatch(
+      /^error: no file defines the strategy gone\n.*; --strategy names another one than that of the last run\n$/,
+    );
+    expect(git("log", "--format=%s")).toBe("first");
   });
 });
 
@@ -300,7 +390,9 @@ describe("get and describe", () => {
       "r",
       1,
     ]);
-    expect((await show("describe", "run", "s")).err).toBe("error: nothing is recorded of run s; recorded are: r\n");
+    expect((await show("describe", "run", "other")).err).toBe(
+      "error: nothing is recorded of run other; recorded are: r\n",
+    );
   });
 
   test("an answer that stands in its place with another digest is said to answer nothing", async () => {

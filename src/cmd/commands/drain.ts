@@ -6,6 +6,7 @@ import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { type CordonEdit, cordoned, uncordoned } from "../edits/cordon.ts";
 import { drainPlan, isThere, whyNotEvicted } from "../edits/evictions-of.ts";
 import { type FoundDocument, valueIn } from "../edits/found-document.ts";
+import { undefinedObject } from "../edits/named-objects.ts";
 import { evictionFile, evictionKind, freeName } from "../edits/new-file.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { nothingOf } from "../report.ts";
@@ -87,17 +88,15 @@ export async function uncordon(options: DrainOptions, terminal: Terminal): Promi
   return deliver(workplace.author, written, options, terminal);
 }
 
-function memberFile({ find }: Workplace, cluster: string, terminal: Terminal): FoundDocument | null {
-  const found = find({ kind: "MemberCluster", namespace: null, name: cluster });
+function memberFile(workplace: Workplace, cluster: string, terminal: Terminal): FoundDocument | null {
+  const wanted = { kind: "MemberCluster", namespace: null, name: cluster };
+  const found = workplace.find(wanted);
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
-  if (only === undefined)
-    declined(
-      `no file defines the MemberCluster ${cluster}`,
-      "check its name and the branch that is checked out",
-      terminal,
-    );
-  else
+  if (only === undefined) {
+    const { message, fix } = undefinedObject(workplace, wanted);
+    declined(message, fix, terminal);
+  } else
     declined(
       `several files define ${cluster}: ${found.map((it) => it.path).join(", ")}`,
       "remove all but one",

@@ -4,6 +4,7 @@ import { runKey } from "../../core/model/update-run.ts";
 import type { PlacementKey } from "../../core/model/value.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { valueIn } from "../edits/found-document.ts";
+import { alsoTry, runObjection } from "../edits/named-objects.ts";
 import { freeName, runFile, runKind } from "../edits/new-file.ts";
 import { chooseRollback } from "../edits/rollback-choice.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
@@ -20,7 +21,8 @@ export interface RollbackOptions extends DeliveryOptions {
 
 /** Writes a run that rolls an older version out. */
 export async function rollback(options: RollbackOptions, terminal: Terminal): Promise<ExitCode> {
-  const { author, root, find } = await openWorkplace(options);
+  const workplace = await openWorkplace(options);
+  const { author, root, find } = workplace;
   const ledger = await readRecord(options, terminal.environment);
   const record = ledger.placements.get(options.placement as PlacementKey);
   if (record === undefined) {
@@ -31,6 +33,8 @@ export async function rollback(options: RollbackOptions, terminal: Terminal): Pr
   const choice = chooseRollback(ledger, record, wish);
   if (choice.kind === "refused") return declined(choice.message, choice.fix, terminal);
   const { namespace } = record;
+  const wrong = runObjection(workplace, { namespace, placement: record.name, strategy: choice.strategy });
+  if (wrong !== null) return declined(wrong.message, elsewhere(wrong.fix, options), terminal);
   const isTaken = (name: string): boolean =>
     ledger.runs.has(runKey(namespace, name)) || find({ kind: runKind(namespace), namespace, name }).length > 0;
   const { index, strategy } = choice;
@@ -47,6 +51,10 @@ export async function rollback(options: RollbackOptions, terminal: Terminal): Pr
   if (options.dryRun !== true) for (const it of others) terminal.out(stopHint(it));
   return code;
 }
+
+/** The strategy of the last run may be gone since. */
+const elsewhere = (fix: string, { strategy }: RollbackOptions): string =>
+  strategy === undefined ? alsoTry(fix, "--strategy names another one than that of the last run") : fix;
 
 /** Runs of the placement that may still move clusters which the new one has not come to yet. */
 const runsUnderWay = ({ runs }: Ledger, placement: PlacementKey): readonly RunRecord[] =>

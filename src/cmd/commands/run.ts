@@ -1,13 +1,15 @@
 import { isDnsLabel, isDnsSubdomain } from "../../core/codec/label-syntax.ts";
+import { placementKey } from "../../core/model/placement.ts";
 import type { UpdateRunSpec } from "../../core/model/update-run.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { editedText } from "../edits/edited-text.ts";
 import { valueIn } from "../edits/found-document.ts";
+import { alsoTry, indexObjection, type Objection, runObjection, undefinedObject } from "../edits/named-objects.ts";
 import { runFile, runKind } from "../edits/new-file.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Terminal } from "../terminal.ts";
-import { openWorkplace } from "../workplace.ts";
+import { openWorkplace, readRecord } from "../workplace.ts";
 
 /** What `flotilla run create` is given. */
 export interface RunCreateOptions extends DeliveryOptions {
@@ -19,20 +21,35 @@ export interface RunCreateOptions extends DeliveryOptions {
   readonly state: UpdateRunSpec["state"];
 }
 
-/** Writes the file of a new run. Whether placement and strategy are there is said by `validate` and by the run itself. */
+/** Writes the file of a new run: of a placement and by a strategy that files here define, of a version that is recorded. */
 export async function runCreate(options: RunCreateOptions, terminal: Terminal): Promise<ExitCode> {
   const { name, namespace = null, placement, strategy, index = null, state } = options;
   const objection = objectionTo(options);
   if (objection !== null) return declined(...objection, terminal);
-  const { author, root, find } = await openWorkplace(options);
+  const workplace = await openWorkplace(options);
+  const { author, root, find } = workplace;
   const [there] = find({ kind: runKind(namespace), namespace, name });
   if (there !== undefined)
     return declined(`there is a run ${name} in ${there.path}`, "a run is made once: choose another name", terminal);
+  const wrong =
+    runObjection(workplace, { namespace, placement, strategy }) ??
+    (index === null ? null : await unrecorded(options, index, terminal));
+  if (wrong !== null) return declined(wrong.message, wrong.fix, terminal);
   const file = runFile({ namespace, name, placement, strategy, index, state }, root);
   const version = index === null ? "what it selects now" : `resource snapshot ${index}`;
   const subject = `Create run ${name}: ${version} of ${placement} by ${strategy}`;
   const written = { files: [{ ...file, before: null }], subject, slug: `run-${name}` };
   return deliver(author, written, options, terminal);
+}
+
+async function unrecorded(
+  options: RunCreateOptions,
+  index: string,
+  { environment }: Terminal,
+): Promise<Objection | null> {
+  const { placement, namespace = null } = options;
+  const key = placementKey(namespace, placement);
+  return indexObjection(key, (await readRecord(options, environment)).placements.get(key), index);
 }
 
 function objectionTo({ name, namespace, placement, strategy, index }: RunCreateOptions): [string, string] | null {
@@ -59,15 +76,15 @@ export interface RunStateOptions extends DeliveryOptions {
 /** Sets a run's wanted state in its file, wherever that stands. */
 export async function runState(options: RunStateOptions, to: "Run" | "Stop", terminal: Terminal): Promise<ExitCode> {
   const [namespace, name] = keyOf(options);
-  const { author, find } = await openWorkplace(options);
-  const found = find({ kind: runKind(namespace), namespace, name });
+  const workplace = await openWorkplace(options);
+  const { author, find } = workplace;
+  const wanted = { kind: runKind(namespace), namespace, name };
+  const found = find(wanted);
   const [file] = found;
-  if (file === undefined)
-    return declined(
-      `no file defines the run ${name}`,
-      "flotilla run create writes one; -n names a namespace",
-      terminal,
-    );
+  if (file === undefined) {
+    const { message, fix } = undefinedObject(workplace, wanted);
+    return declined(message, alsoTry(fix, "flotilla run create writes one, -n names a namespace"), terminal);
+  }
   if (found.length > 1)
     return declined(
       `several files define it: ${found.map((it) => it.path).join(", ")}`,

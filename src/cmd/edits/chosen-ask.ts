@@ -1,3 +1,4 @@
+import { didYouMean } from "../../core/codec/nearest.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import { instantText, type PlacementKey, type RunKey } from "../../core/model/value.ts";
@@ -32,14 +33,15 @@ export function chooseAsk(ledger: Ledger, wish: AskWish, verb: string): ChosenAs
       "name a run and perhaps a stage; flotilla get approvals lists all",
     );
   const run = ledger.runs.get(name as RunKey);
-  if (run === undefined) return refused(`nothing is recorded of run ${name}`, recordedText("run", ledger.runs.keys()));
+  if (run === undefined)
+    return refused(`nothing is recorded of run ${name}`, recordedText("run", name, ledger.runs.keys()));
   return chooseGate(run, wish, verb);
 }
 
 function chooseChange({ placements }: Ledger, name: string): ChosenAsk {
   const record = placements.get(name as PlacementKey);
   if (record === undefined)
-    return refused(`nothing is recorded of placement ${name}`, recordedText("placement", placements.keys()));
+    return refused(`nothing is recorded of placement ${name}`, recordedText("placement", name, placements.keys()));
   const ask = changeAsk(record);
   if (ask !== null) return ifOpen(ask);
   return record.change === null
@@ -47,15 +49,18 @@ function chooseChange({ placements }: Ledger, name: string): ChosenAsk {
     : refused(`the change of ${name} is not asked for yet`, "it is in the next pass; then run this again");
 }
 
-function recordedText(noun: string, keys: Iterable<string>): string {
+function recordedText(noun: string, name: string, keys: Iterable<string>): string {
   const all = [...keys];
-  return all.length === 0 ? `no ${noun} is on record` : `recorded are: ${all.join(", ")}`;
+  return didYouMean(name, all, all.length === 0 ? `no ${noun} is on record` : `recorded are: ${all.join(", ")}`);
 }
 
 function chooseGate(run: RunRecord, { stage, when }: AskWish, verb: string): ChosenAsk {
   const stages = (run.plan?.stages ?? []).map((it) => it.name);
   if (stage !== null && run.plan !== null && !stages.includes(stage))
-    return refused(`run ${run.key} has no stage ${stage}`, `its stages are: ${stages.join(", ")}`);
+    return refused(
+      `run ${run.key} has no stage ${stage}`,
+      didYouMean(stage, stages, `its stages are: ${stages.join(", ")}`),
+    );
   const asks = gateAsks(run);
   const meant = asks.filter((it) => (stage ?? it.stage.name) === it.stage.name && (when ?? it.when) === it.when);
   const open = meant.filter((it) => askState(it) === "open");

@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, parseAllDocuments } from "yaml";
 import { type Json, memberAt } from "../../core/model/json.ts";
+import { compareText } from "../../core/model/value.ts";
 
 /** A file's text, with its path from the top of the repository. */
 export interface TextFile {
@@ -33,6 +34,16 @@ export function documentsOf(files: readonly TextFile[], wanted: WantedDocument):
     );
 }
 
+/** The names of all objects of a kind that files define, in one namespace where it has one: each once, in order. */
+export function namesOfKind(files: readonly TextFile[], kind: string, namespace: string | null): readonly string[] {
+  const names = files
+    .filter(({ text }) => text.includes(kind))
+    .flatMap(({ text }) => documentsIn(text))
+    .filter((it) => isOfKind(it, kind, namespace))
+    .map((it) => scalarAt(it, "metadata", "name"));
+  return [...new Set(names)].filter((it) => it !== null).sort(compareText);
+}
+
 /** What a found document says at a path of keys; null where it says nothing. */
 export const valueIn = ({ text, document }: FoundDocument, ...path: readonly string[]): Json =>
   memberAt(documentsIn(text)[document]?.toJS() as Json, ...path);
@@ -54,16 +65,16 @@ export const documentsIn = (text: string): readonly Document[] => {
 /** Groups that are no KubeFleet's or ours may have kinds of the same name. */
 const groups = /^(?:[a-z]+\.kubernetes-fleet\.io|flotilla\.dev)\//;
 
-function isWanted(document: Document, { kind, namespace, name }: WantedDocument): boolean {
-  if (!isMap(document.contents)) return false;
-  const at = (...path: readonly string[]): string | null => {
-    const node = document.getIn(path, true);
-    return isScalar(node) ? (node.source ?? String(node.value)) : null;
-  };
-  return (
-    at("kind") === kind &&
-    at("metadata", "name") === name &&
-    (namespace === null || at("metadata", "namespace") === namespace) &&
-    groups.test(at("apiVersion") ?? "")
-  );
+const isWanted = (document: Document, { kind, namespace, name }: WantedDocument): boolean =>
+  isOfKind(document, kind, namespace) && scalarAt(document, "metadata", "name") === name;
+
+const isOfKind = (document: Document, kind: string, namespace: string | null): boolean =>
+  isMap(document.contents) &&
+  scalarAt(document, "kind") === kind &&
+  (namespace === null || scalarAt(document, "metadata", "namespace") === namespace) &&
+  groups.test(scalarAt(document, "apiVersion") ?? "");
+
+function scalarAt(document: Document, ...path: readonly string[]): string | null {
+  const node = document.getIn(path, true);
+  return isScalar(node) ? (node.source ?? String(node.value)) : null;
 }

@@ -1,5 +1,6 @@
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
+import { indexObjection } from "./named-objects.ts";
 
 /** To which version a placement goes back, and by which strategy; or why not, and what to give. */
 export type RollbackChoice =
@@ -27,9 +28,9 @@ export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, wis
   const strategy = wish.strategy ?? its[0]?.spec.strategy.split("/").at(-1) ?? null;
   if (strategy === null) return refused(`${placement.key} has had no run yet`, "name its strategy with --strategy");
   if (wish.index !== null) {
-    const index = kept.find((it) => String(it) === wish.index);
-    if (index !== undefined) return { kind: "chosen", index, strategy };
-    return refused(`no resource snapshot ${wish.index} of ${placement.key} is kept`, `give one of ${listed(kept)}`);
+    const wrong = indexObjection(placement.key, placement, wish.index);
+    if (wrong === null) return { kind: "chosen", index: Number(wish.index), strategy };
+    return refused(wrong.message, wrong.fix);
   }
   const index = olderVersion(placement, its, kept);
   if (index !== null) return { kind: "chosen", index, strategy };
