@@ -1,11 +1,10 @@
-import { conditionOf } from "../model/condition.ts";
-import type { Binding, ClusterRecord, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { ClusterRecord, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Reason } from "../model/plan.ts";
-import type { RunWait } from "../model/run-wait.ts";
 import { type Digest, instantText, type PlacementKey } from "../model/value.ts";
 import { clusterPath, placementPath } from "./layout.ts";
 import { runRows } from "./page-runs.ts";
+import { isServing, type PlacementInSight, silenceOf, unblocker, unrolledOf } from "./page-unblocker.ts";
 
 /** How the page words what the planner knows; both live in `core/plan`. */
 export interface PageWords {
@@ -86,7 +85,8 @@ function groupLine({ placement, clusters, objects }: HeldDeletion["groups"][numb
   return `- ${shown(placement)} on ${named(clusters)}: ${shown(first.join(", "))}${more}`;
 }
 
-function placements({ placements: all }: Ledger, reasons: readonly Reason[], words: PageWords): Section {
+function placements(ledger: Ledger, reasons: readonly Reason[], words: PageWords): Section {
+  const { placements: all } = ledger;
   if (all.size === 0) return [];
   const waits = reasonsByPlacement(reasons);
   const rows = settledLast([...all.values()], isSettled).slice(0, limit);
@@ -95,7 +95,7 @@ function placements({ placements: all }: Ledger, reasons: readonly Reason[], wor
     "",
     "| Placement | Clusters | Version | State | Waits for | Who can unblock it |",
     "| --- | --- | --- | --- | --- | --- |",
-    ...rows.map((it) => placementRow(it, waits.get(it.key) ?? [], words)),
+    ...rows.map((it) => placementRow({ record: it, ledger }, waits.get(it.key) ?? [], words)),
     ...rest(all.size, "placement"),
   ];
 }
@@ -113,18 +113,24 @@ function updateRuns({ runs }: Ledger): Section {
   ];
 }
 
-function placementRow(record: PlacementRecord, reasons: readonly Reason[], { explain }: PageWords): string {
+function placementRow(at: PlacementInSight, reasons: readonly Reason[], { explain }: PageWords): string {
+  const { record } = at;
   const { selected, serving, current } = standingOf(record);
   const latest = record.resourceSnapshots.at(-1)?.index;
-  const told = reasons.slice(0, 3).map((it) => withoutPrefix(explain(it), `${record.key}: `));
-  const more = reasons.length > told.length ? [`and ${reasons.length - told.length} more`] : [];
+  const waits = [
+    ...silenceOf(at),
+    ...reasons.map((it) => ({ what: withoutPrefix(explain(it), `${record.key}: `), who: unblocker(it, at) })),
+    ...unrolledOf(record),
+  ];
+  const told = waits.slice(0, 3).map((it) => it.what);
+  const more = waits.length > told.length ? [`and ${waits.length - told.length} more`] : [];
   const cells = [
     `[${shown(record.key)}](${placementPath(record.key)})`,
     `${serving}/${wanted(record, selected)}`,
     latest === undefined ? "none" : `${latest} on ${current}`,
     shown(stateText(record)),
     [...told, ...more].map(shown).join("<br>"),
-    [...new Set(reasons.map(unblocker))].map(shown).join("<br>"),
+    [...new Set(waits.map((it) => it.who))].map(shown).join("<br>"),
   ];
   return `| ${cells.join(" | ")} |`;
 }
@@ -145,20 +151,17 @@ function stateText(record: PlacementRecord): string {
   if (record.deleting !== null) return `being removed since ${instantText(record.deleting.since)}`;
   if (record.selectionError !== null) return `selects nothing: ${record.selectionError}`;
   const open = record.conditions.find((it) => it.status !== "True");
+  if (open === undefined && record.unrolled !== null) return "what is selected now is not rolled out";
   if (open !== undefined) return `${open.reason} since ${instantText(open.lastTransitionTime)}: ${open.message}`;
   return record.conditions.length === 0 ? "not looked at yet" : "in place";
 }
 
-const isSettled = ({ deleting, selectionError, conditions }: PlacementRecord): boolean =>
+const isSettled = ({ deleting, selectionError, unrolled, conditions }: PlacementRecord): boolean =>
   deleting === null &&
   selectionError === null &&
+  unrolled === null &&
   conditions.length > 0 &&
   conditions.every((it) => it.status === "True");
-
-const isServing = ({ conditions, generation }: Binding): boolean => {
-  const last = conditionOf(conditions, "Available") ?? conditionOf(conditions, "DiffReported");
-  return last?.status === "True" && last.observedGeneration === generation;
-};
 
 function wanted({ spec: { policy } }: PlacementRecord, selected: number): number {
   switch (policy.kind) {
@@ -220,78 +223,6 @@ const failures: ReadonlySet<Reason["kind"]> = new Set([
 /** What has no row of its own: nobody needs to act at once. */
 const isNotice = ({ kind }: Reason): boolean =>
   kind === "held" || kind === "left" || kind === "orphans" || kind === "adopted";
-
-/** Who can do something about it, and what. */
-function unblocker(reason: Reason): string {
-  switch (reason.kind) {
-    case "unfulfilled":
-      return "the fleet's owner: let more clusters qualify, or ask for fewer";
-    case "selectionFailed":
-    case "selectionWarning":
-    case "nothingSelected":
-      return "the placement's owner: correct its selectors";
-    case "contentLost":
-      return "whoever may write the source branch: commit it again";
-    case "renderFailed":
-      return "the override's owner: correct it";
-    case "applyFailed":
-      return "the manifest's owner, or whoever grants rights on the member";
-    case "unhealthy":
-      return "the workload's owner: repair it or roll back";
-    case "unreachable":
-    case "orphans":
-      return "whoever runs the member";
-    case "leaving":
-      return reason.stuck ? "whoever runs the member: something there holds the objects" : byItself;
-    case "confirmationNeeded":
-      return "whoever may commit a confirmation, or revert";
-    case "held":
-      return "the file's owner: make it valid again";
-    case "sourceHeld":
-      return "whoever may write the source branch";
-    case "run":
-      return runUnblocker(reason.wait);
-    case "trustRefused":
-      return "whoever may write the source branch: repair trust/root.yaml";
-    case "answerDenied":
-      return "whoever answered: write a new file under approvals/";
-    case "answerPending":
-      return `${byItself}; if it stays so, whoever runs flotilla`;
-    case "protected":
-      if (reason.digest === null) return byItself;
-      return "an approver: commit the answer to the placement's request under approvals/";
-    case "runFailed":
-      return "the run's owner: mend the cause and create a new run, or roll back";
-    case "started":
-    case "heldBack":
-    case "applying":
-    case "awaitingHealth":
-    case "adopted":
-    case "left":
-      return byItself;
-  }
-}
-
-function runUnblocker(wait: RunWait): string {
-  switch (wait.kind) {
-    case "approval":
-      return "an approver: commit the answer that flotilla describe run shows";
-    case "failures":
-    case "stuck":
-      return "the workload's owner: repair it, stop the run or roll back";
-    case "held":
-      return "the run's owner: create a new run, and have it approved";
-    case "stopped":
-      return "whoever stopped it: set its state to Run";
-    case "timer":
-    case "planning":
-    case "clusters":
-    case "superseded":
-      return byItself;
-  }
-}
-
-const byItself = "nobody needs to: it goes on by itself";
 
 function reasonsByPlacement(reasons: readonly Reason[]): ReadonlyMap<PlacementKey, readonly Reason[]> {
   const found = new Map<PlacementKey, Reason[]>();

@@ -13,6 +13,7 @@ const own = {
   specDigest: ownKey("spec-digest"),
   deletionCause: ownKey("deletion-cause"),
   selectionError: ownKey("selection-error"),
+  unrolled: ownKey("unrolled"),
   change: ownKey("change"),
 } as const;
 
@@ -45,6 +46,7 @@ export const placementText = (record: PlacementRecord, { index, selected, rows }
         [own.specDigest]: record.specDigest,
         [own.deletionCause]: record.deleting?.cause ?? null,
         [own.selectionError]: record.selectionError,
+        [own.unrolled]: record.unrolled,
         [own.change]: record.change === null ? null : changeText(record.change),
       },
     }),
@@ -86,6 +88,7 @@ export function placementHeadOf(findings: Findings, document: Json): PlacementHe
     deleting: deletingOf(findings, metadata, annotations),
     change: changeOf(findings, annotations, own.change),
     selectionError: textOrNull(findings, annotations, own.selectionError),
+    unrolled: textOrNull(findings, annotations, own.unrolled) as Digest | null,
     conditions: conditionsOf(findings, status),
   };
 }

@@ -119,6 +119,11 @@ export interface PlacementRecord {
   readonly change: ChangeRequest | null;
   /** Why nothing could be selected, or null: KubeFleet's InvalidResourceSelectors (`spec/apply.md` §5.6). */
   readonly selectionError: string | null;
+  /**
+   * Of an External placement: the hash of what is selected now, where no cluster carries it and no unfinished run brings it,
+   * so that only a new run will. Null otherwise, and for RollingUpdate always.
+   */
+  readonly unrolled: Digest | null;
   /** Placement-level conditions; per-cluster rows are derived from the bindings. */
   readonly conditions: readonly Condition[];
 }

@@ -1,6 +1,8 @@
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { Placement } from "../model/placement.ts";
-import { earliest, type Instant, type PlacementKey } from "../model/value.ts";
+import { type Digest, earliest, type Instant, type PlacementKey } from "../model/value.ts";
+import { contentDigest } from "../render/content-digest.ts";
+import type { Selection } from "../render/select.ts";
 import { turnsAt } from "../rollout/readiness.ts";
 import type { PlanContext } from "./context.ts";
 import { finished, type Placed, still } from "./finish.ts";
@@ -26,6 +28,20 @@ const turnOf = (record: PlacementRecord, context: PlanContext): Instant | null =
     null,
   );
 
+/** What is selected now, where nobody carries it and nothing brings it; see {@link PlacementRecord.unrolled}. */
+function unrolledHash(
+  { bindings, resourceSnapshots }: PlacementRecord,
+  selection: Selection,
+  runs: Course["runs"],
+): Digest | null {
+  if (selection.kind !== "selected" || bindings.size === 0) return null;
+  const carried = [...bindings.values()].flatMap(({ target }) => target?.resourceIndex ?? []);
+  const coming = runs.flatMap(({ plan, end }) => (plan === null || end !== null ? [] : plan.resourceIndex));
+  const indexes = new Set([...carried, ...coming]);
+  const hash = contentDigest(selection.resources);
+  return resourceSnapshots.some((it) => it.hash === hash && indexes.has(it.index)) ? null : hash;
+}
+
 /** An External placement as this pass found it. */
 export interface ExternalScene extends Selected {
   readonly placement: Placement;
@@ -45,7 +61,8 @@ export function placeExternal(
   const where = decideWhere(revised(accepted, { selectionError: null }), context);
   const here = withCallOffs(where.record, context);
   const course = decideRuns(accepted.key, { record: here, selection, snapshotsNow }, context);
-  const record = course.record ?? here;
+  const moved = course.record ?? here;
+  const record = revised(moved, { unrolled: unrolledHash(moved, selection, course.runs) });
   const rest = still(record, context);
   const touched = new Set(course.runs.flatMap(({ stages }) => stages.flatMap((it) => [...it.clusters.keys()])));
   const placed = finished(before, record, context, {

@@ -37,7 +37,8 @@ export function place(placement: Placement, before: PlacementRecord | null, cont
     return finished(before, refused, context, { ...still(accepted, context), reasons: [reason] });
   }
   const resourceSnapshots = snapshotsOf(accepted, selection.resources, context);
-  const where = decideWhere(revised(accepted, { selectionError: null, resourceSnapshots }), context);
+  const found = { selectionError: null, unrolled: null, resourceSnapshots };
+  const where = decideWhere(revised(accepted, found), context);
   const here = withCallOffs(where.record, context);
   const when = advance(here, context);
   const remarks = selectionReasons(placement, selection);
@@ -88,6 +89,7 @@ function acceptedRecord(
       bindings: new Map(),
       change: null,
       selectionError: null,
+      unrolled: null,
       conditions: [],
     };
   }

@@ -30,6 +30,7 @@ type PlacementState =
   | "HeldBack"
   | "Unknown"
   | "Unfulfilled"
+  | "AwaitingRun"
   | "Available";
 
 /** Sums up a placement for people who look at many. */
@@ -62,7 +63,8 @@ function stateOf(record: PlacementRecord, settled: number, counts: Omit<Placemen
   if (settled < counts.selected) return "Progressing";
   if (counts.heldBack > 0) return "HeldBack";
   if (counts.unknown > 0) return "Unknown";
-  return counts.selected < counts.wanted ? "Unfulfilled" : "Available";
+  if (counts.selected < counts.wanted) return "Unfulfilled";
+  return record.unrolled === null ? "Available" : "AwaitingRun";
 }
 
 /** The latest content; for External the one whose rollout began last, which may be an older one. */

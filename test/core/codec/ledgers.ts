@@ -150,6 +150,7 @@ function placement(random: Random, key: string): PlacementRecord {
     resourceSnapshots: many(random, 3, (at) => resourceSnapshot(random, at * 7)),
     bindings: new Map(bindings.map((it) => [it.cluster, it])),
     change: maybe(random, () => randomChange(random)),
+    unrolled: maybe(random, () => digest(random)),
     selectionError: maybe(random, () => text(random)),
     conditions: many(random, 3, () => condition(random)),
   };

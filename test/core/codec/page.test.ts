@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { statePage } from "../../../src/core/codec/page.ts";
 import { known } from "../../../src/core/model/assert.ts";
-import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { Binding, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import { emptyLedger } from "../../../src/core/model/ledger.ts";
 import type { Reason } from "../../../src/core/model/plan.ts";
 import type {
@@ -35,6 +35,7 @@ const record = (name: string, more: Partial<PlacementRecord>): [PlacementKey, Pl
     namespace: null,
     deleting: null,
     selectionError: null,
+    unrolled: null,
     conditions: [condition("True", "ResourceAvailable", "all fine")],
     bindings: new Map(),
     resourceSnapshots: [],
@@ -179,6 +180,51 @@ describe("the page", () => {
     expect(row?.match(/(?<!\\)\|/g)?.length).toBe(5);
     expect(page).not.toMatch(/^# boo/m);
     expect(row?.length).toBeLessThan(1000);
+  });
+
+  test("does not call a placement in place whose newest content no run has rolled out", () => {
+    const placements = new Map([record("web", { unrolled: "d1" as Digest })]);
+    const page = statePage({ ...fleet, placements }, [], words);
+    expect(page).toContain("- **1 placement**, 0 in place");
+    expect(page).toContain(
+      "what is selected now is not rolled out | an update run for what is selected now | the placement's owner: create an update run |",
+    );
+  });
+
+  describe("does not promise that a rollout goes on by itself", () => {
+    const late = condition("False", "NotAvailable", "1 of 2 ready");
+    const rowOf = (cluster: string, reason: Reason): string => {
+      const target = { resourceIndex: 0, startedAt: at } as Binding["target"];
+      const on = { cluster: cluster as ClusterName, conditions: [late], generation: 1, target, facts: null };
+      const bindings = new Map([[cluster as ClusterName, on as unknown as Binding]]);
+      const placements = new Map([record("web", { bindings, conditions: [late] })]);
+      const page = statePage({ ...fleet, placements }, [reason], words);
+      return page.split("\n").find((it) => it.startsWith("| [web]")) ?? "";
+    };
+    const web = "web" as PlacementKey;
+    const berlin = "berlin" as ClusterName;
+
+    test("while a workload comes up: its image may be broken", () => {
+      const row = rowOf("berlin", {
+        kind: "awaitingHealth",
+        placement: web,
+        cluster: berlin,
+        until: at,
+        message: "0 of 1",
+      });
+      expect(row).toContain(`| nobody yet; if it is not available by ${since}, the workload's owner |`);
+    });
+
+    test("while clusters are held back by one that is not up", () => {
+      const row = rowOf("berlin", { kind: "heldBack", placement: web, clusters: [berlin], arithmetic: "1 of 1" });
+      expect(row).toContain("| nobody yet; if it is not available, the workload's owner |");
+    });
+
+    test("while a member is absent, which it names", () => {
+      const row = rowOf("tokyo", { kind: "heldBack", placement: web, clusters: [berlin], arithmetic: "1 of 1" });
+      expect(row).toContain("| no contact with tokyo<br>");
+      expect(row).toMatch(/\| whoever runs the member \|$/);
+    });
   });
 
   test("does not ask for what is confirmed", () => {

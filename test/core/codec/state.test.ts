@@ -43,8 +43,11 @@ describe("a ledger written and read again", () => {
   });
 
   test("is written in canonical text, whatever it holds", () => {
-    for (const [path, text] of textsOf(edits(emptyLedger, randomLedger(11))))
+    for (const [path, text] of textsOf(edits(emptyLedger, randomLedger(11)))) {
+      // Word for word what people wrote.
+      if (path === "trust/root.yaml") continue;
       expect([path, readCanonical(text) === null]).toEqual([path, false]);
+    }
   });
 });
 

@@ -188,6 +188,7 @@ export function placementOf(world: World): PlacementRecord | null {
     bindings: new Map([...world.spots].map(([cluster, spot]) => [cluster, bindingOf(cluster, spot)])),
     change: null,
     selectionError: null,
+    unrolled: null,
     conditions: [],
   };
 }

@@ -224,6 +224,7 @@ export function record(
     bindings: new Map(bindings.map((it) => [it.cluster, it])),
     change: null,
     selectionError: null,
+    unrolled: null,
     conditions: [],
     ...rest,
   };

@@ -1,0 +1,130 @@
+import { conditionOf } from "../model/condition.ts";
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Reason } from "../model/plan.ts";
+import type { RunWait } from "../model/run-wait.ts";
+import { type ClusterName, type Instant, instantText } from "../model/value.ts";
+
+/** A placement as the page shows it: what is recorded of it, and of the members that it is on. */
+export interface PlacementInSight {
+  readonly record: PlacementRecord;
+  readonly ledger: Ledger;
+}
+
+/** What a placement waits for, and who can do something about it. */
+export interface Wait {
+  readonly what: string;
+  readonly who: string;
+}
+
+/** Who can do something about it, and what. */
+export function unblocker(reason: Reason, at: PlacementInSight): string {
+  switch (reason.kind) {
+    case "unfulfilled":
+      return "the fleet's owner: let more clusters qualify, or ask for fewer";
+    case "selectionFailed":
+    case "selectionWarning":
+    case "nothingSelected":
+      return "the placement's owner: correct its selectors";
+    case "contentLost":
+      return "whoever may write the source branch: commit it again";
+    case "renderFailed":
+      return "the override's owner: correct it";
+    case "applyFailed":
+      return "the manifest's owner, or whoever grants rights on the member";
+    case "unhealthy":
+      return "the workload's owner: repair it or roll back";
+    case "unreachable":
+    case "orphans":
+      return "whoever runs the member";
+    case "leaving":
+      return reason.stuck ? "whoever runs the member: something there holds the objects" : byItself;
+    case "confirmationNeeded":
+      return "whoever may commit a confirmation, or revert";
+    case "held":
+      return "the file's owner: make it valid again";
+    case "sourceHeld":
+      return "whoever may write the source branch";
+    case "run":
+      return runUnblocker(reason.wait, at);
+    case "trustRefused":
+      return "whoever may write the source branch: repair trust/root.yaml";
+    case "answerDenied":
+      return "whoever answered: write a new file under approvals/";
+    case "answerPending":
+      return `${byItself}; if it stays so, whoever runs flotilla`;
+    case "protected":
+      if (reason.digest === null) return byItself;
+      return "an approver: commit the answer to the placement's request under approvals/";
+    case "runFailed":
+      return "the run's owner: mend the cause and create a new run, or roll back";
+    case "heldBack":
+      return latecomers(at);
+    case "awaitingHealth":
+      return isUntracked(reason.cluster, at) ? byItself : ownerUnlessBy(reason.until);
+    case "started":
+    case "applying":
+    case "adopted":
+    case "left":
+      return byItself;
+  }
+}
+
+function runUnblocker(wait: RunWait, at: PlacementInSight): string {
+  switch (wait.kind) {
+    case "approval":
+      return "an approver: commit the answer that flotilla describe run shows";
+    case "failures":
+    case "stuck":
+      return "the workload's owner: repair it, stop the run or roll back";
+    case "held":
+      return "the run's owner: create a new run, and have it approved";
+    case "stopped":
+      return "whoever stopped it: set its state to Run";
+    case "clusters":
+      return latecomers(at);
+    case "timer":
+    case "planning":
+    case "superseded":
+      return byItself;
+  }
+}
+
+const byItself = "nobody needs to: it goes on by itself";
+
+/** Of what is not available yet nobody knows whether it will be: a broken image looks just like a slow start. */
+const ownerUnlessBy = (until: Instant | null): string =>
+  `nobody yet; if it is not available${until === null ? "" : ` by ${instantText(until)}`}, the workload's owner`;
+
+const memberOperator = "whoever runs the member";
+
+/** A rollout that waits for clusters goes on by itself only where they can come up: an absent member does not. */
+function latecomers({ record, ledger }: PlacementInSight): string {
+  const late = [...record.bindings.values()].filter((it) => it.target !== null && !isServing(it));
+  return late.some((it) => isSilent(it.cluster, ledger)) ? memberOperator : ownerUnlessBy(null);
+}
+
+/** Members that do not answer and were to carry the placement: said on its row, since it waits for them. */
+export function silenceOf({ record, ledger }: PlacementInSight): readonly Wait[] {
+  const silent = [...record.bindings.values()].filter((it) => isSilent(it.cluster, ledger) && !isServing(it));
+  if (silent.length === 0) return [];
+  const [first] = silent;
+  const more = silent.length > 1 ? ` and ${silent.length - 1} more` : "";
+  return [{ what: `no contact with ${first?.cluster}${more}`, who: memberOperator }];
+}
+
+/** Content of an External placement that no run has brought anywhere. */
+export const unrolledOf = ({ unrolled }: PlacementRecord): readonly Wait[] =>
+  unrolled === null
+    ? []
+    : [{ what: "an update run for what is selected now", who: "the placement's owner: create an update run" }];
+
+const isSilent = (cluster: ClusterName, { clusters }: Ledger): boolean => clusters.get(cluster)?.trouble != null;
+
+const isUntracked = (cluster: ClusterName, { record }: PlacementInSight): boolean =>
+  record.bindings.get(cluster)?.facts?.phase === "untrackable";
+
+/** Whether a cluster is known to have all it is to carry, and to have it available. */
+export const isServing = ({ conditions, generation }: Binding): boolean => {
+  const last = conditionOf(conditions, "Available") ?? conditionOf(conditions, "DiffReported");
+  return last?.status === "True" && last.observedGeneration === generation;
+};
