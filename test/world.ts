@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ApprovalFile } from "../src/core/model/approval-file.ts";
 import type { MemberCluster } from "../src/core/model/cluster.ts";
@@ -15,8 +16,18 @@ import {
   objectText,
   type SourcedManifest,
 } from "../src/core/model/manifest.ts";
+import { placementGroup } from "../src/core/model/names.ts";
 import type { Observation } from "../src/core/model/observation.ts";
 import type { Override } from "../src/core/model/override.ts";
+import {
+  clusterDocument,
+  fleetDocument,
+  overrideDocument,
+  type PastDocument,
+  placementDocument,
+  runDocument,
+  strategyDocument,
+} from "../src/core/model/past-document.ts";
 import type { Placement } from "../src/core/model/placement.ts";
 import type { ClusterActions, Plan, World as Seen } from "../src/core/model/plan.ts";
 import { builtInScopes } from "../src/core/model/scope.ts";
@@ -38,7 +49,7 @@ import {
   seconds,
 } from "../src/core/model/value.ts";
 import { check } from "../src/core/plan/check.ts";
-import { lookBack } from "../src/core/plan/look-back.ts";
+import { lookBack, looksToTheBeginning } from "../src/core/plan/look-back.ts";
 import { plan, sealed } from "../src/core/plan/plan.ts";
 import { beyond } from "./commit-graph.ts";
 import { type Death, Member } from "./member.ts";
@@ -108,6 +119,8 @@ export class World {
   readonly members = new Map<ClusterName, Member>();
   /** Actions that slow executors still have in their hands. */
   readonly late: ClusterActions[] = [];
+  /** A commit beyond which there are too many to be looked at. */
+  outOfSight: Commit | null = null;
   /** Members that are not asked. */
   isBlind = false;
   /** By how much our clock is ahead of every member's; null: none of them tells the time. */
@@ -116,9 +129,9 @@ export class World {
   private cached: Intent | null = null;
   private readonly said = new Map<ClusterName, Observation>();
   private readonly texts = new Map<Digest, Manifest>();
-  private readonly blobs = new WeakMap<object, string>();
-  private blobCount = 0;
   private tree: ReadonlyMap<string, BlobId> = new Map();
+  /** What stands in files, by blob. */
+  private readonly documents = new Map<BlobId, readonly PastDocument[]>();
 
   /**
    * Changes the repository: one commit, `c1`, `c2` … Nobody signed it, and it changes the files that `edit` does, unless
@@ -141,23 +154,49 @@ export class World {
 
   /** Every file by its path. Blobs that a test does not name are as many as there are values. */
   private files(): ReadonlyMap<string, BlobId> {
-    const said = [this.clusters, this.placements, this.runs, this.strategies, this.evictions, this.budgets].flatMap(
-      (it): readonly (Pick<MemberCluster, "source"> & object)[] => [...it.values()],
-    );
-    const files = new Map<string, BlobId>();
-    for (const it of [...said, ...this.overrides.values()]) files.set(it.source.path, this.blobOf(it));
-    for (const { source, digest } of this.objects.values()) files.set(source.path, objectBlob(digest));
-    for (const { path, blob } of this.approvals) files.set(path, blob);
-    if (this.trust !== null) files.set("trust/root.yaml", this.trust.blob);
-    return files;
+    const files = new Map<string, PastDocument[]>();
+    for (const [path, document] of this.standing()) files.set(path, [...(files.get(path) ?? []), document]);
+    const tree = new Map<string, BlobId>();
+    for (const [path, documents] of files) tree.set(path, this.blobOf(documents));
+    for (const { path, blob } of this.approvals) tree.set(path, blob);
+    if (this.trust !== null) tree.set("trust/root.yaml", this.trust.blob);
+    for (const [path, blob] of this.others) tree.set(path, blob);
+    return tree;
   }
 
-  private blobOf(value: object): BlobId {
-    const known = this.blobs.get(value);
-    if (known === undefined) this.blobCount += 1;
-    const blob = known ?? `blob-${this.blobCount}`;
-    this.blobs.set(value, blob);
-    return blob as BlobId;
+  /** What stands at a path; null where nothing does. */
+  blobAt = (path: string): BlobId | null => this.tree.get(path) ?? null;
+
+  /** Every document, by the path of its file. */
+  private *standing(): Generator<readonly [string, PastDocument]> {
+    if (this.fleet !== defaultFleet)
+      yield ["fleet.yaml", { key: fleetDocument, said: { kind: "fleet", fleet: this.fleet } }];
+    for (const it of this.clusters.values())
+      yield [it.source.path, { key: clusterDocument(it.name), said: { kind: "cluster", cluster: it } }];
+    for (const it of this.placements.values())
+      yield [it.source.path, { key: placementDocument(it), said: { kind: "placement", placement: it } }];
+    for (const it of this.overrides.values())
+      yield [it.source.path, { key: overrideDocument(it), said: { kind: "override", override: it } }];
+    for (const it of this.runs.values())
+      yield [it.source.path, { key: runDocument(it), said: { kind: "run", run: it } }];
+    for (const it of this.strategies.values())
+      yield [it.source.path, { key: strategyDocument(it), said: { kind: "strategy", strategy: it } }];
+    for (const it of this.evictions.values())
+      yield [it.source.path, { key: objectKey(evictionId(it.name)), said: { kind: "eviction", eviction: it } }];
+    for (const it of this.budgets.values())
+      yield [it.source.path, { key: objectKey(budgetId(it.placement)), said: { kind: "budget", budget: it } }];
+    for (const { id, manifest, digest, source } of this.objects.values())
+      yield [source.path, { key: objectKey(id), said: { kind: "manifest", id, manifest, digest } }];
+  }
+
+  /** Files that define nothing, by path. */
+  readonly others = new Map<string, BlobId>();
+
+  private blobOf(documents: readonly PastDocument[]): BlobId {
+    const text = documents.map(textOfDocument).join();
+    const blob = `blob-${createHash("sha1").update(text).digest("hex")}` as BlobId;
+    this.documents.set(blob, documents);
+    return blob;
   }
 
   member(name: string): Member {
@@ -195,7 +234,7 @@ export class World {
       holds: this.holds,
       unusable: this.unusable,
       problems: [],
-      files: new Map([...this.objects.values()].map(({ source, digest }) => [source.path, objectBlob(digest)])),
+      files: new Map([...this.tree].filter(([path]) => !path.startsWith("trust/") && !path.startsWith("approvals/"))),
     };
     return this.cached;
   }
@@ -228,9 +267,19 @@ export class World {
     const isAsked = ledger.trust !== null || intent.hasTrust || this.anchor !== null;
     if (!isAsked) return { ...noHistory(head), ...this.history };
     const news = beyond(this.facts, head, ledger.sourceCommit);
-    const older = lookBack(ledger, intent).flatMap((it) => beyond(this.facts, head, it));
+    const near = this.historyBeyond(news, head, [ledger.sourceCommit, ...lookBack(ledger, intent)]);
+    const further = looksToTheBeginning(ledger, intent, near);
+    return further === null || further === this.outOfSight
+      ? near
+      : this.historyBeyond(news, head, [...near.beyond, further]);
+  }
+
+  private historyBeyond(news: readonly CommitFact[], head: Commit, bases: readonly (Commit | null)[]): History {
+    const older = bases.flatMap((it) => beyond(this.facts, head, it));
     const commits = new Map([...older, ...news].map((it) => [it.commit, it]));
-    return { ...noHistory(head), news: news.map((it) => it.commit), commits, ...this.history };
+    const { documents } = this;
+    const found = { news: news.map((it) => it.commit), commits, beyond: new Set(bases), documents };
+    return { ...noHistory(head), ...found, ...this.history };
   }
 
   /** Manifests of earlier commits that targets name, as the shell would fetch them: no others. */
@@ -314,7 +363,41 @@ export class World {
   }
 }
 
-const objectBlob = (digest: Digest): BlobId => `blob-${digest.slice(0, 8)}` as BlobId;
+/** What a document says is never changed in place. */
+function textOfDocument({ key, said }: PastDocument): string {
+  const value: object =
+    said.kind === "cluster"
+      ? said.cluster
+      : said.kind === "placement"
+        ? said.placement
+        : said.kind === "override"
+          ? said.override
+          : said.kind === "run"
+            ? said.run
+            : said.kind === "strategy"
+              ? said.strategy
+              : said.kind === "manifest"
+                ? said.manifest
+                : said.kind === "fleet"
+                  ? said.fleet
+                  : said;
+  const known = texts.get(value);
+  const text = known ?? `${key} ${JSON.stringify(value, (_, it) => (it instanceof Map ? [...it] : it))}`;
+  texts.set(value, text);
+  return text;
+}
+const texts = new WeakMap<object, string>();
+
+const evictionId = (name: string): ObjectId => ({
+  group: placementGroup,
+  kind: "ClusterResourcePlacementEviction",
+  namespace: null,
+  name,
+});
+const budgetId = (name: string): ObjectId => ({
+  ...evictionId(name),
+  kind: "ClusterResourcePlacementDisruptionBudget",
+});
 
 function changesBetween(from: ReadonlyMap<string, BlobId>, to: ReadonlyMap<string, BlobId>): readonly PathChange[] {
   const paths = [...new Set([...from.keys(), ...to.keys()])].sort(compareText);

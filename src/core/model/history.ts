@@ -1,4 +1,5 @@
 import type { ForgeFinding } from "./forge.ts";
+import type { PastDocument } from "./past-document.ts";
 import type { CommitFact, SignatureFact } from "./signature.ts";
 import type { DetachedSignature } from "./trust.ts";
 import type { BlobId, Commit, Instant } from "./value.ts";
@@ -15,6 +16,13 @@ export interface History {
   /** Beyond what was accepted last: among these, somebody may have brought something new. Parents first. */
   readonly news: readonly Commit[];
   readonly commits: ReadonlyMap<Commit, CommitFact>;
+  /** All that the head has beyond any of these is among `commits`; null: all that it has. */
+  readonly beyond: ReadonlySet<Commit | null>;
+  /**
+   * What stood in files that those commits changed, by blob. A file that cannot be taken apart has nothing here: whoever
+   * changed it may have changed anything that stands at its path.
+   */
+  readonly documents: ReadonlyMap<BlobId, readonly PastDocument[]>;
   /** Why some that should be here are not, in words; null when none is missing. */
   readonly gap: string | null;
   /** Under `trust/root.yaml` as the head has it, by path; each over its exact bytes. */
@@ -32,6 +40,8 @@ export const noHistory = (head: Commit): History => ({
   head,
   news: [],
   commits: new Map(),
+  beyond: new Set(),
+  documents: new Map(),
   gap: null,
   trustSignatures: [],
   detached: new Map(),

@@ -13,11 +13,11 @@ import {
 import { commentLine } from "../rollout/comment-line.ts";
 import { protectionAge, protects, rulesFor } from "../trust/protected.ts";
 import { authorsOfChange } from "./authors.ts";
+import { rolledOutOn } from "./baseline.ts";
 import { carriedSince } from "./carried-since.ts";
 import { answerTo } from "./consent.ts";
 import type { PlanContext } from "./context.ts";
 import type { AskedChange } from "./guarded-change.ts";
-import { rolledOut } from "./look-back.ts";
 import { nonceOf } from "./nonce.ts";
 import { changeDigest } from "./request-digest.ts";
 import { isCompromised, rulesDigest } from "./terms.ts";
@@ -150,20 +150,24 @@ function oldest(
     const carried = binding?.target?.resourceIndex ?? null;
     if (binding === undefined || carried === null) return first;
     const isBack = index !== null && index < carried;
-    return (isBack ? rolledOut(record.key, context.ledger, index) : carriedSince(binding, record, context)) ?? first;
+    return (
+      (isBack
+        ? rolledOutOn(cluster, record, { runs: context.ledger.runs, upTo: index })
+        : carriedSince(binding, record, context)) ?? first
+    );
   });
   return [...new Set(commits)].sort(compareText);
 }
 
 function newRequest(
   record: PlacementRecord,
-  { clusters, since }: ChangeRequest,
+  { clusters }: ChangeRequest,
   rules: Digest,
   { trust, context }: { readonly trust: TrustRecord; readonly context: PlanContext },
 ): Request {
   const { world, ledger } = context;
   const nonce = nonceOf(world, ["change", record.key]);
-  const authors = authorsOfChange(record, since, { world, ledger, trust });
+  const authors = authorsOfChange(record, clusters, { ...context, trust });
   const digest = changeDigest(ledger, { record, clusters }, { nonce, rules, authors });
   return { requestedAt: world.now, nonce, digest, rules, authors, approval: null };
 }

@@ -10,6 +10,7 @@ import { whatOf } from "./audit-asks.ts";
 import type { AuditFinding } from "./audit-finding.ts";
 import { authorsOfChange, authorsOfRun } from "./authors.ts";
 import { consentOf } from "./consent.ts";
+import { contentOf } from "./version.ts";
 
 /** Which trust file had to be in force then, and by whose word (`security.md` §2.2; T-09). */
 export function* retriedTrust(world: World, after: Ledger): Generator<AuditFinding> {
@@ -101,12 +102,16 @@ export function* retoldAuthors(world: World, after: Ledger): Generator<AuditFind
 }
 
 function authorsFor(ask: Ask, world: World, after: Ledger, trust: NonNullable<Ledger["trust"]>): Authors | null {
-  const record = askedPlacement(ask, after);
-  if (record === null) return null;
-  const judging = { world, ledger: world.ledger, trust };
+  const now = askedPlacement(ask, after);
+  if (now === null) return null;
+  const { ledger } = world;
+  // What the clusters carried when it was asked, with the versions that there are since.
+  const bindings = ledger.placements.get(now.key)?.bindings ?? now.bindings;
+  const record = { ...now, bindings };
+  const judging = { world, ledger, trust, overrides: after.overrides, content: contentOf(world) };
   return ask.kind === "gate"
     ? authorsOfRun(ask.run, record, judging)
-    : authorsOfChange(record, ask.change.since, judging);
+    : authorsOfChange(record, ask.change.clusters, judging);
 }
 
 /** Nobody who changed something is missing; one more only asks for more. */

@@ -1,142 +1,178 @@
-import type { History } from "../model/history.ts";
-import type { Intent } from "../model/intent.ts";
-import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { World } from "../model/plan.ts";
-import type { RunRecord } from "../model/run-record.ts";
-import type { CommitFact, PathChange } from "../model/signature.ts";
-import type { Authors, Trust, TrustRecord } from "../model/trust.ts";
-import { type Commit, compareText } from "../model/value.ts";
+import type { RunPlan, RunRecord } from "../model/run-record.ts";
+import type { CommitFact } from "../model/signature.ts";
+import type { Authors, TrustRecord } from "../model/trust.ts";
+import { type ClusterName, type Commit, compareText, type Digest } from "../model/value.ts";
 import { signerOf } from "../trust/signer.ts";
-import { reachable } from "./ancestry.ts";
-import { rolledOut } from "./look-back.ts";
+import { isMovedBy, rolledOutOn } from "./baseline.ts";
+import { carriedSince } from "./carried-since.ts";
+import { type Changer, changersOf, wakersOf } from "./changers.ts";
+import { carriedBy, type Decided, plannedAs, plannedBy, type Subject, wantedBy } from "./decided.ts";
+import { type Course, courseDigest, type Inputs, inputsOf } from "./inputs.ts";
+import { noSleepers, type Sleepers, sleepersOf } from "./sleepers.ts";
+import type { RenderContext } from "./target-rendering.ts";
 
 /** Nobody that anybody knows of. */
 export const noAuthors: Authors = { principals: [], unknown: 0 };
 
-/** Which changes are looked at. */
-export interface Span {
-  /** What came before all of these was approved, or was there when trust began. */
-  readonly since: readonly Commit[];
-  /** What came after this does not matter; null: all that the head has does. */
-  readonly until: Commit | null;
-  /** What of it matters. */
-  readonly isInput: (change: PathChange) => boolean;
-}
-
-/**
- * Says who changed what is to be approved, by the signatures of the commits that did (`security.md` §2.4, 8; T-06, T-07,
- * T-12: every commit counts, and not what is left of them all).
- *
- * A key counts here whatever became of it later: revoking it makes nobody innocent. What cannot be looked at counts as
- * changed by nobody knows whom.
- */
-export function authorsOf(spans: readonly Span[], trust: Trust, { history, now }: World): Authors {
-  const names = new Set<string>();
-  const facts = new Set(spans.flatMap((it) => changesIn(it, history)));
-  let unknown = history.gap === null ? 0 : 1;
-  for (const it of facts) {
-    if (it === "unknown") {
-      unknown += 1;
-      continue;
-    }
-    const { commit, signature } = it;
-    const { principals } = trust;
-    const scene = { trust: { principals, revocations: [] }, namespace: "git", what: `commit ${commit}`, now };
-    const signer = signerOf(signature, scene);
-    // A machine signs for whoever made it do so.
-    if (signer.kind === "signer" && signer.principal.isHuman) names.add(signer.principal.name);
-    else unknown += 1;
-  }
-  return { principals: [...names].sort(compareText), unknown };
-}
-
-/** The commits of a span that matter. */
-function changesIn({ since, until, isInput }: Span, { head, commits }: History): readonly (CommitFact | "unknown")[] {
-  const [first = new Set<Commit>(), ...others] = since.map((it) => reachable([it], commits, new Set()));
-  const old = new Set([...first].filter((it) => others.every((other) => other.has(it))));
-  const tip = until ?? head;
-  // Rewritten away, or never looked at: nobody knows what it changed.
-  if (!old.has(tip) && !commits.has(tip)) return ["unknown"];
-  const facts = [...reachable([tip], commits, old)].flatMap((id) => commits.get(id) ?? []);
-  // What was taken from there may stand elsewhere now, word for word: whoever wrote it there wrote it.
-  const taken = new Set(
-    facts.flatMap((it) => it.changes.filter((change) => isGone(change) && isInput(change)).map(pathOf)),
-  );
-  // Whoever resolves a merge his own way may have brought anything back (`security.md` §2.4, 4).
-  return facts.filter(
-    (it) => it.merge === "unclean" || it.changes.some((change) => isInput(change) || taken.has(change.path)),
-  );
-}
-
-const isGone = ({ after }: PathChange): boolean => after === null;
-const pathOf = ({ path }: PathChange): string => path;
-
-/** Who changed what a run brings, and what makes it go: its version as it was frozen, and the rest as it is. */
-export function authorsOfRun(run: RunRecord, record: PlacementRecord, context: Judging): Authors {
-  const { world, ledger, trust } = context;
-  const { placement, strategy } = run.spec;
-  const index = run.plan?.resourceIndex ?? null;
-  const since = [rolledOut(placement, ledger) ?? trust.first];
-  const before = [...since, rolledOut(placement, ledger, index) ?? trust.first];
-  const snapshot = record.resourceSnapshots.find((it) => it.index === index);
-  const { runs, strategies } = world.intent;
-  const controls = new Set([
-    ...placementPaths(record, world.intent),
-    ...[runs.get(run.key), strategies.get(strategy)].flatMap((it) => it?.source.path ?? []),
-  ]);
-  const contents = new Set(pathsIn(record));
-  const content = {
-    since: before,
-    until: snapshot?.commit ?? null,
-    isInput: ({ path }: PathChange) => contents.has(path),
-  };
-  const isLost = lostDocuments(record, ledger);
-  const isInput = (it: PathChange): boolean => controls.has(it.path) || isLost(it);
-  return authorsOf([content, { since, until: null, isInput }], trust.trust, world);
-}
-
-/** Who changed what makes a placement move where no run does, since these commits. */
-export function authorsOfChange(record: PlacementRecord, since: readonly Commit[], context: Judging): Authors {
-  const { world, ledger, trust } = context;
-  const isLost = lostDocuments(record, ledger);
-  const { intent } = world;
-  const isMoved = intent.placements.has(record.key);
-  const paths = new Set([
-    ...pathsIn(record),
-    ...placementPaths(record, intent),
-    // The scheduler goes by what the members' files say.
-    ...[...intent.clusters.values()].map((it) => it.source.path),
-    ...[...intent.evictions.values()].flatMap((it) => (it.placement === record.key ? it.source.path : [])),
-    ...[...intent.runs.values()].flatMap((it) => (it.spec.placement === record.key ? it.source.path : [])),
-  ]);
-  // Where its document is gone nobody knows which it was.
-  const isInput = (it: PathChange): boolean =>
-    isMoved ? paths.has(it.path) || isLost(it) : !/^(?:approvals|trust)\//.test(it.path);
-  return authorsOf([{ since, until: null, isInput }], trust.trust, world);
-}
-
 /** By what people's changes are judged. */
-export interface Judging {
-  readonly world: World;
+export interface Judging extends RenderContext {
   readonly ledger: Ledger;
   readonly trust: TrustRecord;
 }
 
 /**
- * Documents that are there no more, such as an override: nobody knows what they said. What another placement selects, or
- * selected, is known to be something else.
+ * Says who changed what a run brings, by the signatures of the commits that changed what was read for it (`security.md`
+ * §2.4, 8; T-06, T-07, T-12). For every cluster, that is looked for since what that cluster carried before.
  */
-function lostDocuments({ key }: PlacementRecord, { placements }: Ledger): Span["isInput"] {
-  const others = new Set([...placements.values()].filter((it) => it.key !== key).flatMap(pathsIn));
-  return ({ path, after }) => after === null && !/^(?:approvals|trust)\//.test(path) && !others.has(path);
+export function authorsOfRun(run: RunRecord, record: PlacementRecord, judging: Judging): Authors {
+  const { plan } = run;
+  if (plan === null) return noAuthors;
+  const clusters = plan.stages.flatMap((it) => it.clusters.map(({ cluster }) => cluster));
+  const courses = [...clusters, ...plan.deletions].map((it) => ofRun(it, { run, plan, record }, judging));
+  const version = record.resourceSnapshots.find((it) => it.index === plan.resourceIndex)?.commit ?? null;
+  return signersOf(shared(courses), version, judging);
 }
 
-/** Where what a placement selects stands, and stood. */
-const pathsIn = ({ resourceSnapshots }: PlacementRecord): readonly string[] =>
-  resourceSnapshots.flatMap(({ resources }) => resources.map((it) => it.path));
+/** Says who changed what makes a placement move where no run's gate asks, on these clusters. */
+export function authorsOfChange(
+  record: PlacementRecord,
+  clusters: ReadonlyMap<ClusterName, Digest | null>,
+  judging: Judging,
+): Authors {
+  const courses = [...clusters].map(([cluster, content]) => ofChange(cluster, content, record, judging));
+  return signersOf(shared(courses), null, judging);
+}
 
-/** The document of a placement, and those of its overrides. */
-const placementPaths = ({ key }: PlacementRecord, { placements, overrides }: Intent): readonly string[] => [
-  ...[placements.get(key)].flatMap((it) => it?.source.path ?? []),
-  ...overrides.filter((it) => it.spec.placement === null || it.spec.placement === key).map((it) => it.source.path),
-];
+/** The change of clusters, and since when whoever had a part in it counts. */
+interface Journey extends Course {
+  readonly settled: Commit;
+  readonly sleepers: Sleepers;
+}
+
+const subjectOf = (cluster: ClusterName, record: PlacementRecord, { world, overrides }: Judging): Subject => ({
+  record,
+  binding: record.bindings.get(cluster) ?? { cluster, target: null },
+  intent: world.intent,
+  overrides,
+});
+
+interface Bringing {
+  readonly run: RunRecord;
+  readonly plan: RunPlan;
+  readonly record: PlacementRecord;
+}
+
+function ofRun(cluster: ClusterName, { run, plan, record }: Bringing, judging: Judging): Journey {
+  const subject = subjectOf(cluster, record, judging);
+  const binding = record.bindings.get(cluster);
+  const wanted = plannedBy(plan, subject);
+  const isMoved = binding !== undefined && isMovedBy(run, binding);
+  const { runs } = judging.ledger;
+  const upTo = plan.resourceIndex;
+  const back = rolledOutOn(cluster, record, { runs, but: run, upTo });
+  // What it carried before this run is known no more; what it gets back to may never have been approved for it.
+  const isBack = isMoved || (binding?.target?.resourceIndex ?? -1) > upTo;
+  return journey({ subject, cluster, wanted, run }, isBack ? { since: back } : null, judging);
+}
+
+function ofChange(cluster: ClusterName, content: Digest | null, record: PlacementRecord, judging: Judging): Journey {
+  const subject = subjectOf(cluster, record, judging);
+  const { runs } = judging.ledger;
+  const plan = content === null ? null : plannedAs(content, subject, runs);
+  const wanted = content === null ? null : plan === null ? wantedBy(subject) : plannedBy(plan, subject);
+  const carried = subject.binding.target?.resourceIndex ?? -1;
+  const isBack = plan !== null && plan.resourceIndex < carried;
+  const back = isBack ? { since: rolledOutOn(cluster, record, { runs, upTo: plan.resourceIndex }) } : null;
+  return journey({ subject, cluster, wanted, run: null }, back, judging);
+}
+
+interface Way {
+  readonly subject: Subject;
+  readonly cluster: ClusterName;
+  readonly wanted: Decided | null;
+  readonly run: RunRecord | null;
+}
+
+function journey(
+  { subject, cluster, wanted, run }: Way,
+  back: { readonly since: Commit | null } | null,
+  judging: Judging,
+): Journey {
+  const carried = carriedBy(subject);
+  const course = { subject, clusters: new Set([cluster]), carried, wanted, run };
+  const settled = back === null ? sinceOf(subject, judging) : back.since;
+  const sleepers = back === null ? sleepersOf(course) : noSleepers;
+  return { ...course, settled: settled ?? judging.trust.first, sleepers };
+}
+
+/** When what a cluster carries came; null where nobody can tell, or it carries nothing. */
+export function sinceOf({ record, binding: { cluster } }: Subject, context: RenderContext): Commit | null {
+  const binding: Binding | undefined = record.bindings.get(cluster);
+  return binding === undefined ? null : carriedSince(binding, record, context);
+}
+
+/** Clusters that go the same way since the same commit, together. */
+function shared(all: readonly Journey[]): readonly Journey[] {
+  const found = new Map<string, Journey>();
+  for (const it of all) {
+    const key = `${it.settled} ${courseDigest(it)}`;
+    const known = found.get(key);
+    found.set(key, known === undefined ? it : { ...known, clusters: new Set([...known.clusters, ...it.clusters]) });
+  }
+  return [...found.values()];
+}
+
+/**
+ * Who signed what these rest on. A key counts here whatever became of it later: revoking it makes nobody innocent. What
+ * cannot be looked at counts as changed by nobody knows whom.
+ */
+function signersOf(journeys: readonly Journey[], version: Commit | null, { world, trust }: Judging): Authors {
+  const { history } = world;
+  const changers = new Set<Changer>();
+  for (const it of journeys) {
+    const { settled, sleepers } = it;
+    const inputs = inputsOf(it);
+    // What is brought is what was selected then; all else is as it is now.
+    const objects: Inputs = { ...inputs, read: (document) => (isObject(document) ? inputs.read(document) : null) };
+    const rest: Inputs = { ...inputs, read: (document) => (isObject(document) ? null : inputs.read(document)) };
+    const parts =
+      version === null
+        ? [{ inputs, until: null }]
+        : [
+            { inputs: objects, until: version },
+            { inputs: rest, until: null },
+          ];
+    for (const part of parts)
+      for (const changer of changersOf({ settled: [settled], until: part.until }, part.inputs, history))
+        changers.add(changer);
+    for (const changer of wakersOf(sleepers, trust.first, history)) changers.add(changer);
+  }
+  return count(changers, trust, world);
+}
+
+const isObject = ({ said }: Parameters<Inputs["read"]>[0]): boolean => said.kind === "manifest";
+
+function count(changers: ReadonlySet<Changer>, { trust }: TrustRecord, { history, now }: World): Authors {
+  const { principals } = trust;
+  const names = new Set<string>();
+  let unknown = history.gap === null ? 0 : 1;
+  for (const it of changers) {
+    const name = it === "unknown" ? null : personOf(it, principals, now);
+    if (name === null) unknown += 1;
+    else names.add(name);
+  }
+  return { principals: [...names].sort(compareText), unknown };
+}
+
+/** A machine signs for whoever made it do so. */
+function personOf(
+  { commit, signature }: CommitFact,
+  principals: TrustRecord["trust"]["principals"],
+  now: World["now"],
+): string | null {
+  const scene = { trust: { principals, revocations: [] }, namespace: "git", what: `commit ${commit}`, now };
+  const signer = signerOf(signature, scene);
+  return signer.kind === "signer" && signer.principal.isHuman ? signer.principal.name : null;
+}

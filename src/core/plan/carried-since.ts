@@ -1,8 +1,7 @@
 import type { Binding, PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import type { Commit } from "../model/value.ts";
-import type { PlanContext } from "./context.ts";
-import { targetRendering } from "./target-rendering.ts";
+import { type RenderContext, targetRendering } from "./target-rendering.ts";
 import { carriedObjects } from "./transition.ts";
 import { snapshotOf } from "./version.ts";
 
@@ -12,7 +11,7 @@ import { snapshotOf } from "./version.ts";
  * A version that makes no difference on a cluster gives it its name and nothing else: an override keeps away what is new
  * in it. Nobody was asked about that, so whoever wrote it still counts once the override goes (`security.md` T-06, T-12).
  */
-export function carriedSince(binding: Binding, record: PlacementRecord, context: PlanContext): Commit | null {
+export function carriedSince(binding: Binding, record: PlacementRecord, context: RenderContext): Commit | null {
   const { target } = binding;
   const carried = target === null ? null : snapshotOf(record, target.resourceIndex);
   if (target === null || carried === null) return null;

@@ -1,9 +1,16 @@
+import type { History } from "../model/history.ts";
 import type { Intent } from "../model/intent.ts";
-import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { RunRecord } from "../model/run-record.ts";
 import type { UpdateRun } from "../model/update-run.ts";
-import { type Commit, compareText, type PlacementKey } from "../model/value.ts";
+import { type Commit, compareText } from "../model/value.ts";
 import { acceptsForge } from "../trust/evidence.ts";
+import { isMovedBy, rolledOutOn } from "./baseline.ts";
+import { isHalfKnown } from "./changers.ts";
+import { carriedBy, plannedAs, plannedBy, wantedBy } from "./decided.ts";
+import type { Course } from "./inputs.ts";
+import { sleepersOf } from "./sleepers.ts";
+import { snapshotOf } from "./version.ts";
 
 /**
  * How far a decision looks back besides the commit that was accepted last: everything that the head has beyond one of
@@ -12,16 +19,10 @@ import { acceptsForge } from "../trust/evidence.ts";
  * Ordered; empty where no trust file is in force, and where nothing is going to be asked for.
  */
 export function lookBack(ledger: Ledger, intent: Intent): readonly Commit[] {
-  const { trust, runs, placements } = ledger;
+  const { trust, placements } = ledger;
   if (trust === null) return [];
   const commits = new Set<Commit>();
-  for (const run of askingRuns(ledger, intent)) {
-    commits.add(rolledOut(run.spec.placement, ledger) ?? trust.first);
-    const index = String(runs.get(run.key)?.plan?.resourceIndex ?? run.spec.resourceIndex);
-    if (/^\d+$/.test(index)) commits.add(rolledOut(run.spec.placement, ledger, Number(index)) ?? trust.first);
-    for (const it of placements.get(run.spec.placement)?.resourceSnapshots ?? [])
-      if (String(it.index) === index) commits.add(it.commit);
-  }
+  for (const run of askingRuns(ledger, intent)) for (const it of beforeRun(run, ledger)) commits.add(it);
   for (const { change } of placements.values())
     if (change?.request === null) for (const it of change.since) commits.add(it);
   // A root may add his signature to a version that stands there for days.
@@ -31,32 +32,78 @@ export function lookBack(ledger: Ledger, intent: Intent): readonly Commit[] {
   return [...commits].sort(compareText);
 }
 
+type Asking = Pick<UpdateRun, "key" | "spec">;
+
 /** Runs that are not over, and those that are about to begin. */
-const askingRuns = ({ runs }: Ledger, intent: Intent): readonly Pick<UpdateRun, "key" | "spec">[] => [
+const askingRuns = ({ runs }: Ledger, intent: Intent): readonly Asking[] => [
   ...[...runs.values()].filter((it) => it.end === null),
   ...[...intent.runs.values()].filter((it) => !runs.has(it.key)),
 ];
 
-/**
- * The source commit of what the last run that succeeded brought everywhere; null when no run did, or it is forgotten.
- * With `upTo`, of the newest index up to that one which any did: whoever goes back may go to what nobody ever approved.
- */
-export function rolledOut(
-  placement: PlacementKey,
-  { runs, placements }: Pick<Ledger, "runs" | "placements">,
-  upTo: number | null = null,
-): Commit | null {
-  const snapshots: PlacementRecord["resourceSnapshots"] = placements.get(placement)?.resourceSnapshots ?? [];
-  const done = [...runs.values()]
-    .filter((it) => it.spec.placement === placement && it.end?.kind === "succeeded" && isBrought(it))
-    .sort((a, b) => b.since - a.since)
-    .flatMap((it) => it.plan?.resourceIndex ?? []);
-  const index = upTo === null ? done[0] : Math.max(...done.filter((it) => it <= upTo));
-  return snapshots.find((it) => it.index === index)?.commit ?? null;
+/** What the clusters carried before a run came with these, and so did what it goes back to. */
+function* beforeRun({ key, spec }: Asking, ledger: Ledger): Generator<Commit> {
+  const first = ledger.trust?.first ?? null;
+  const record = ledger.placements.get(spec.placement);
+  if (first === null) return;
+  if (record === undefined) return yield first;
+  const run = ledger.runs.get(key) ?? null;
+  const index = String(run?.plan?.resourceIndex ?? spec.resourceIndex);
+  const upTo = /^\d+$/.test(index) ? Number(index) : Number.POSITIVE_INFINITY;
+  for (const it of record.resourceSnapshots) if (it.index === upTo) yield it.commit;
+  for (const [cluster, binding] of record.bindings) {
+    if ((binding.target?.resourceIndex ?? -1) > upTo || (run !== null && isMovedBy(run, binding)))
+      yield rolledOutOn(cluster, record, { runs: ledger.runs, but: run, upTo }) ?? first;
+    yield earliestOf(binding, record) ?? first;
+  }
+  if (record.bindings.size === 0) yield first;
 }
 
-/** Whether a run did what was approved: one whose clusters newer runs took over ends well, and brought nothing. */
-function isBrought({ stages }: RunRecord): boolean {
-  const ends = stages.flatMap((it) => [...it.clusters.values()].map(({ end }) => end?.kind));
-  return ends.includes("succeeded") && !ends.includes("superseded");
+/** The earliest commit that what a cluster carries may have come with; null where nobody can tell. */
+function earliestOf({ target }: Binding, record: PlacementRecord): Commit | null {
+  if (target === null) return null;
+  const isOverridden = target.clusterOverrides.length + target.resourceOverrides.length > 0;
+  if (!isOverridden) return snapshotOf(record, target.resourceIndex)?.commit ?? null;
+  const [oldest] = record.resourceSnapshots;
+  return oldest?.index === 0 ? oldest.commit : null;
+}
+
+/**
+ * Whether a decision has to look back to where trust began: to something that it reads for the first time, and that stood
+ * there before all that is known in `history`.
+ */
+export function looksToTheBeginning(ledger: Ledger, intent: Intent, history: History): Commit | null {
+  const first = ledger.trust?.first ?? null;
+  if (first === null || history.beyond.has(first)) return null;
+  const courses = [...coursesOf(ledger, intent)];
+  return courses.some(
+    (it) => (it.carried === null && it.wanted !== null) || isHalfKnown(sleepersOf(it), first, history),
+  )
+    ? first
+    : null;
+}
+
+/** What may be asked about in this pass, as far as the record alone can tell. */
+function* coursesOf(ledger: Ledger, intent: Intent): Generator<Course> {
+  const { overrides } = ledger;
+  for (const { key, spec } of askingRuns(ledger, intent)) {
+    const record = ledger.placements.get(spec.placement);
+    const run = ledger.runs.get(key) ?? null;
+    for (const cluster of intent.clusters.keys()) {
+      if (record === undefined) continue;
+      const binding = record.bindings.get(cluster) ?? { cluster, target: null };
+      const subject = { record, binding, intent, overrides };
+      const wanted = run?.plan == null ? wantedBy(subject) : plannedBy(run.plan, subject);
+      const asker: RunRecord | null = run;
+      yield { subject, clusters: new Set([cluster]), carried: carriedBy(subject), wanted, run: asker };
+    }
+  }
+  for (const record of ledger.placements.values()) {
+    if (record.change?.request !== null) continue;
+    for (const [cluster, content] of record.change.clusters) {
+      const subject = { record, binding: record.bindings.get(cluster) ?? { cluster, target: null }, intent, overrides };
+      const plan = content === null ? null : plannedAs(content, subject, ledger.runs);
+      const wanted = content === null ? null : plan === null ? wantedBy(subject) : plannedBy(plan, subject);
+      yield { subject, clusters: new Set([cluster]), carried: carriedBy(subject), wanted, run: null };
+    }
+  }
 }

@@ -29,7 +29,7 @@ export function runConsents(run: RunRecord, record: PlacementRecord | null, cont
       return {
         rules: rulesDigest(trust.trust, askingOf(run, stage, when)),
         maxAge: ages.length === 0 ? null : (Math.min(...ages) as DurationMs),
-        authors: () => authorsOfRun(run, record, { world, ledger, trust }),
+        authors: () => authorsOfRun(run, record, { ...context, trust }),
       };
     },
     nonceFor: (stage, when) => nonceOf(world, ["gate", run.key, stage.name, when]),

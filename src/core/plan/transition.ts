@@ -6,7 +6,7 @@ import type { RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, Digest } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
 import { revised, revisedMap, sameList } from "./identity.ts";
-import { targetRendering } from "./target-rendering.ts";
+import { type RenderContext, targetRendering } from "./target-rendering.ts";
 import { isCurrent, objectsOf, snapshotOf, type Version } from "./version.ts";
 
 /** What a binding that is given a version moves to. */
@@ -123,7 +123,7 @@ const isEvicted = (
   });
 
 /** The objects of a binding's present target, by what was recorded with it. */
-export function carriedObjects(binding: Binding, record: PlacementRecord, context: PlanContext): readonly ObjectId[] {
+export function carriedObjects(binding: Binding, record: PlacementRecord, context: RenderContext): readonly ObjectId[] {
   if (binding.target === null) return [];
   const rendering = targetRendering(binding, record, context);
   if (rendering !== null) return objectsOf(rendering);

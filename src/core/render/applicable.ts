@@ -50,14 +50,20 @@ export const matchesRule = (clusters: OverrideSnapshot["spec"]["rules"][number][
  */
 export function consultedLabels(overrides: readonly OverrideSnapshot[], labels: Labels): Labels {
   if (overrides.length === 0) return {};
+  const keys = labelsLookedAt(overrides, labels[memberNameLabel] ?? "");
+  const present = [...keys].filter((key) => Object.hasOwn(labels, key)).sort(compareText);
+  return Object.fromEntries(present.map((key) => [key, labels[key] ?? ""]));
+}
+
+/** The keys of a cluster's labels that these overrides look at, whether or not it has them. */
+export function labelsLookedAt(overrides: readonly OverrideSnapshot[], cluster: string): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const override of overrides) {
     const { selectors, texts } = lookups(override);
     for (const key of selectors) keys.add(key);
-    for (const text of texts) for (const key of variableLabels(text, labels[memberNameLabel] ?? "")) keys.add(key);
+    for (const text of texts) for (const key of variableLabels(text, cluster)) keys.add(key);
   }
-  const present = [...keys].filter((key) => Object.hasOwn(labels, key)).sort(compareText);
-  return Object.fromEntries(present.map((key) => [key, labels[key] ?? ""]));
+  return keys;
 }
 
 /** Whether what an override does differs from cluster to cluster, whatever their labels. */

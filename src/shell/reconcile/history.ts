@@ -5,9 +5,10 @@ import type { Ledger } from "../../core/model/ledger.ts";
 import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
 import type { DetachedSignature, Trust, TrustFile } from "../../core/model/trust.ts";
 import { type BlobId, type Commit, compareText, type Digest, type Instant, minutes } from "../../core/model/value.ts";
-import { lookBack } from "../../core/plan/look-back.ts";
+import { lookBack, looksToTheBeginning } from "../../core/plan/look-back.ts";
 import type { FactCache } from "./fact-cache.ts";
 import type { Memory } from "./memory.ts";
+import { readPastDocuments } from "./past-documents.ts";
 import type { Ports, Repository, Verifier } from "./ports.ts";
 import type { Source } from "./source.ts";
 import { type Walker, walker } from "./walker.ts";
@@ -42,24 +43,37 @@ export async function readHistory(ports: Sources, memory: Memory, about: Retrosp
   const bases = isAsked ? lookBack(ledger, intent) : [];
   const at = Math.floor(now / period);
   const of = isAsked
-    ? [head, source.isHeld, intent, ledger.sourceCommit, ledger.trust, ledger.answers, at, ...bases]
+    ? [head, source.isHeld, intent, ledger.sourceCommit, ledger.trust, ledger.answers, at, ...asking(ledger, bases)]
     : [head];
   const known = memory.history.last;
   if (known !== null && known.of.length === of.length && known.of.every((it, index) => it === of[index]))
     return known.value;
-  const value = isAsked ? await historyOf(ports, memory, { ...about, bases, at }) : noHistory(head);
+  const value = isAsked ? await farEnough(ports, memory, { ...about, bases, further: null, at }) : noHistory(head);
   memory.history.last = { of, value };
   return value;
 }
 
+/** How far back one has to look rests on what is asked for, where anything is. */
+const asking = ({ placements, runs }: Ledger, bases: readonly Commit[]): readonly unknown[] =>
+  bases.length === 0 ? [] : [placements, runs, ...bases];
+
+async function farEnough(ports: Sources, memory: Memory, question: Question): Promise<History> {
+  const near = await historyOf(ports, memory, question);
+  const { ledger, source, bases } = question;
+  const further = bases.length === 0 ? null : looksToTheBeginning(ledger, source.intent, near);
+  return further === null ? near : historyOf(ports, memory, { ...question, further });
+}
+
 interface Question extends Retrospect {
   readonly bases: readonly Commit[];
+  /** One more, if what is beyond it is not too much. */
+  readonly further: Commit | null;
   /** Which period it is. */
   readonly at: number;
 }
 
 async function historyOf(ports: Sources, memory: Memory, question: Question): Promise<History> {
-  const { source, ledger, bases, at, now } = question;
+  const { source, ledger, bases, further, at, now } = question;
   const { head, intent } = source;
   const { history } = memory;
   history.certificates = certificatesOf([ledger.trust?.trust, intent.trust?.trust], history.certificates);
@@ -70,12 +84,17 @@ async function historyOf(ports: Sources, memory: Memory, question: Question): Pr
   const beyond = new Map<Commit | null, readonly Commit[] | null>();
   // After a rewrite the accepted commit may be nowhere any more: what holds a branch back must not hold up a pass.
   if (!source.isHeld) for (const it of new Set([ledger.sourceCommit, ...bases])) beyond.set(it, await walk.ids(it));
+  const gap = gapIn(source, beyond);
+  if (!source.isHeld && further !== null) beyond.set(further, await walk.ids(further));
   history.walks = walk.walks();
+  const commits = await factsOf(examiner, history.commits, walk, beyond);
   return {
     head,
     news: beyond.get(ledger.sourceCommit) ?? [],
-    commits: await factsOf(examiner, history.commits, walk, beyond),
-    gap: gapIn(source, beyond),
+    commits,
+    beyond: new Set([...beyond].flatMap(([base, ids]) => (ids === null ? [] : [base]))),
+    documents: bases.length === 0 ? new Map() : await readPastDocuments(ports.repository, history, commits),
+    gap,
     trustSignatures: await trustSignatures(examiner, history.detached, intent),
     detached: await answerSignatures(examiner, history.detached, intent, ledger),
     // Which reviews matter is known once the rest of the world is.

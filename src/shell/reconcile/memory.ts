@@ -7,6 +7,7 @@ import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
 import { type DecodedFiles, newDecodedFiles } from "./decoded-files.ts";
 import { type FactCache, newFactCache } from "./fact-cache.ts";
+import type { PastFiles } from "./past-documents.ts";
 import type { Heads } from "./ports.ts";
 import type { Walks } from "./walker.ts";
 
@@ -48,6 +49,8 @@ export interface HistoryMemory {
   readonly commits: FactCache<CommitFact>;
   /** Signatures in files: in approvals by the file's blob, under a trust file by its blob and their own. */
   readonly detached: FactCache<SignatureFact>;
+  /** What stood in files that commits changed, by blob. */
+  readonly pastFiles: PastFiles;
   /** What a forge said last, by what it was asked, and from when on it is asked again. */
   readonly reviews: Map<string, RecentFinding>;
 }
@@ -98,6 +101,7 @@ export const freshMemory = (): Memory => ({
     certificates: [],
     commits: newFactCache(factsKept),
     detached: newFactCache(factsKept),
+    pastFiles: new Map(),
     reviews: new Map(),
   },
   page: null,

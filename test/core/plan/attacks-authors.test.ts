@@ -1,7 +1,6 @@
 // Somebody hides that he wrote what he approves (`security.md` §2.4, 8; §2.7, T-07, T-12).
 import { describe, expect, test } from "vitest";
 import type { CommitFact } from "../../../src/core/model/signature.ts";
-import type { BlobId } from "../../../src/core/model/value.ts";
 import { openpgp } from "../trust/scene.ts";
 import { target } from "./guarded-world.ts";
 import { asked, gated, honestly, outcome, waiting } from "./one-run.ts";
@@ -20,6 +19,8 @@ import {
   web,
 } from "./trusted-world.ts";
 
+const settings = "resources/ConfigMap-web-settings.yaml";
+
 describe("T-07: nobody hides that he wrote it", () => {
   const hidden: readonly (readonly [string, Partial<CommitFact>])[] = [
     ["unsigned", byNobody],
@@ -27,7 +28,7 @@ describe("T-07: nobody hides that he wrote it", () => {
     ["with a key that is nobody's", by("stranger")],
     ["with a signature that does not verify", { signature: { kind: "rejected", code: "Mismatch", message: "no" } }],
     ["with a machine's signature", { signature: openpgp("5DE3") }],
-    ["in an unclean merge", { ...byNobody, merge: "unclean", changes: [] }],
+    ["in an unclean merge", { ...byNobody, merge: "unclean" }],
   ];
 
   test.each(hidden)("a change pushed %s takes one approval more", (_, fact) => {
@@ -53,19 +54,30 @@ describe("T-07: nobody hides that he wrote it", () => {
     expect(outcome(world)).toBe("open");
   });
 
-  test("who resolves a merge his own way is the author of all that it touches", () => {
-    const world = waiting({}, (it) => it.commit(() => {}, { ...by("bob"), merge: "unclean", changes: [] }));
-    expect(outcome(world, answer(world, "bob", asked(world)))).toMatch(/^FLT1205: /);
-    honestly(world);
+  test("who resolves a merge his own way is the author of what is in none of its parents, and of nothing else", () => {
+    const resolved = (value: string) =>
+      waiting({}, (it) =>
+        edit(it, value, { ...by("bob"), merge: "unclean", ...(value === "zero" ? { changes: [] } : {}) }),
+      );
+    const [other, same] = [resolved("resolved"), resolved("zero")];
+    expect(outcome(other, answer(other, "bob", asked(other)))).toMatch(/^FLT1205: /);
+    answer(same, "bob", asked(same));
+    expect(outcome(same)).toBe("open");
   });
 
   test("who wrote a file that somebody else moved is the author", () => {
     const world = waiting({}, (it) => {
-      const [before, after] = ["blob-0" as BlobId, "blob-1" as BlobId];
+      it.commit(() => {
+        it.fleet = { ...it.fleet, roots: ["resources", "placements", "clusters", "strategies", "runs"] };
+      }, by("dave"));
+      const before = it.blobAt(settings);
+      edit(it, "draft", by("dave"));
+      const after = it.blobAt(settings);
+      edit(it, "zero", by("dave"));
       it.commit(() => {}, { ...by("bob"), changes: [{ path: "drafts/settings.yaml", before: null, after }] });
       const moved = [
         { path: "drafts/settings.yaml", before: after, after: null },
-        { path: "resources/ConfigMap-web-settings.yaml", before, after },
+        { path: settings, before, after },
       ];
       it.commit(() => {}, { ...by("dave"), changes: moved });
     });
