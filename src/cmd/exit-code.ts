@@ -1,12 +1,15 @@
 /**
  * How a command ends (`DESIGN.md` §11). Stable: scripts and the Action rely on it.
- * Of several that apply, the most serious one: 70 before 69 before 3 before 1.
+ * Of several that apply, the most serious one: 70 before 69 before 3 before 1. What was asked with `--expect-no-change`
+ * is answered unless that cannot be told: 2 comes after 69.
  */
 export const exitCodes = {
   /** Everything that can be done now is done. Waiting for a gate, a timer or health is normal, and printed. */
   done: 0,
   /** Problems in files; everything else was still done. */
   problems: 1,
+  /** There is a change, where none was expected. */
+  changed: 2,
   /** Something is stuck: a member unreachable or refusing, a rollout halted, the limit of `--wait` ran out. */
   stuck: 3,
   usage: 64,
@@ -21,6 +24,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The most serious of several. */
 export const worst = (...codes: readonly ExitCode[]): ExitCode =>
-  [exitCodes.defect, exitCodes.repository, exitCodes.usage, exitCodes.stuck, exitCodes.problems].find((it) =>
-    codes.includes(it),
-  ) ?? exitCodes.done;
+  order.find((it) => codes.includes(it)) ?? exitCodes.done;
+
+const { defect, repository, usage, changed, stuck, problems } = exitCodes;
+const order = [defect, repository, usage, changed, stuck, problems];

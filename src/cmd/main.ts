@@ -79,6 +79,7 @@ function addActing(program: Command, terminal: Terminal, finish: Finish): void {
   withTrustAnchor(withHubAndOutput(program.command("plan")), terminal.environment)
     .description("what the next reconcile would decide; contacts members only when --kubeconfig is given")
     .addOption(kubeconfigOption("contexts that lead to the members", "no member is asked"))
+    .option("--expect-no-change", "end with exit code 2 if anything would change", false)
     .action(async (options) => finish(await (await import("./commands/plan.ts")).planCommand(options, terminal)));
   withForge(withSigningKey(withTrustAnchor(withHubAndOutput(program.command("reconcile")), environment), environment))
     .description("passes until everything that can be done now is done; with --watch, for ever")
@@ -140,6 +141,7 @@ const exitCodeHelp = `
 Exit codes:
   0   everything that can be done now is done
   1   there are problems in files; everything else was still done
+  2   there is a change (plan --expect-no-change)
   3   something is stuck
   64  the command line is wrong
   69  the repository cannot be read or written

@@ -15,5 +15,5 @@ export const codeOfFiles = (problems: readonly Problem[]): ExitCode =>
   codeOfProblems(problems.filter((it) => it.code !== "FLT1314"));
 
 /** How a command ends that leaves things as these reasons say. */
-export const codeOfReasons = (reasons: readonly Reason[]): ExitCode =>
-  reasons.some((it) => weightOf(it) === "stuck") ? exitCodes.stuck : exitCodes.done;
+export const codeOfReasons = (reasons: readonly Reason[], weigh = weightOf): ExitCode =>
+  reasons.some((it) => weigh(it) === "stuck") ? exitCodes.stuck : exitCodes.done;

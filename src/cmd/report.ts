@@ -27,15 +27,22 @@ function annotation({ severity, path, line, column, code, message, fix }: Proble
   return `::${levels[severity]} ${where}::${data(`${message}; ${fix}`)}`;
 }
 
+/** How much a reason counts. */
+export type Weigh = typeof weightOf;
+
 /**
  * Reasons for people: what is stuck first, then what is waited for, then what is to be known.
  *
- * What is only foretold has not been recorded: there is no request yet that could be shown.
+ * What is only foretold has not been recorded: there is no request yet that could be shown. `weigh`: how much each counts.
  */
-export function reasonLines(reasons: readonly Reason[], when: "recorded" | "foretold"): readonly string[] {
-  const of = (weight: ReturnType<typeof weightOf>): readonly string[] =>
+export function reasonLines(
+  reasons: readonly Reason[],
+  when: "recorded" | "foretold",
+  weigh: Weigh = weightOf,
+): readonly string[] {
+  const of = (weight: ReturnType<Weigh>): readonly string[] =>
     reasons
-      .filter((it) => weightOf(it) === weight)
+      .filter((it) => weigh(it) === weight)
       .flatMap((it) => [`${weight}: ${oneLine(reasonText(it))}`, ...remedy(it, when)]);
   return [...of("stuck"), ...of("waiting"), ...of("notice")];
 }
@@ -54,12 +61,12 @@ function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[
 }
 
 /** Reasons for programs: their facts, instants as Kubernetes writes them, how they weigh, and the sentence for people. */
-export const reasonValues = (reasons: readonly Reason[]): Json =>
+export const reasonValues = (reasons: readonly Reason[], weigh: Weigh = weightOf): Json =>
   reasons.map((it) => ({
     ...(it as unknown as JsonObject),
     ...("since" in it ? { since: instantText(it.since) } : {}),
     ...("until" in it && it.until !== null ? { until: instantText(it.until) } : {}),
-    weight: weightOf(it),
+    weight: weigh(it),
     text: reasonText(it),
   }));
 

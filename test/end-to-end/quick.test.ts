@@ -129,8 +129,9 @@ describe("examples-repo on embedded members", () => {
     expect(out).toContain("payments has resource snapshot 1: 5 objects\n");
     expect(out).toContain("payments moves to resource snapshot 1 on prod-eu-1\n");
     expect(out).toMatch(/waiting: payments: prod-us-1 held back: .*\n/);
+    expect(await stage.run("plan", "--expect-no-change")).toEqual({ code: 2, out, err });
     const asking = await stage.run("plan", "--kubeconfig", stage.kubeconfig, "-o", "json");
-    expect(JSON.parse(asking.out)).toMatchObject({ decides: true, problems: [], faults: [] });
+    expect(JSON.parse(asking.out)).toMatchObject({ decides: true, changed: true, problems: [], faults: [] });
     expect(stage.hub.stateCommits()).toBe(commits);
     expect(await stage.mutations()).toBe(0);
     expect(await stage.differences(before)).toEqual({});
@@ -144,6 +145,20 @@ describe("examples-repo on embedded members", () => {
     expect(await stage.differences(before)).toEqual({ "prod-eu-1": changed, "prod-us-1": changed });
     expect(out).toContain("  prod-eu-1: 1 configured\n");
     expect(stage.hub.stateLog(4)).toContain("payments moves to resource snapshot 1 on prod-us-1\n");
+  });
+
+  test("a commit that moves nothing is no change, and what somebody did to a member is one for whoever asks it", async () => {
+    await stage.hub.write("NOTES.md", "Settles weekly now.\n");
+    stage.hub.push("Say so");
+    const unchanged = await stage.run("plan", "--expect-no-change");
+    expect([unchanged.code, unchanged.out]).toEqual([0, "nothing to decide\n"]);
+    const path = "/api/v1/namespaces/platform/configmaps/certificates";
+    const edit = { data: { RENEW_BEFORE: "1h" } };
+    await stage.member("prod-eu-1").request("PATCH", path, edit, "application/merge-patch+json");
+    const asking = ["plan", "--expect-no-change", "--kubeconfig", stage.kubeconfig] as const;
+    expect([(await stage.run("plan", "--expect-no-change")).code, (await stage.run(...asking)).code]).toEqual([0, 2]);
+    expect(await stage.reconcile()).toMatchObject({ code: 0, err: "" });
+    expect((await stage.run(...asking)).code).toBe(0);
   });
 
   test("validate finds nothing wrong, in words and for programs", async () => {

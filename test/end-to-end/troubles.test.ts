@@ -47,6 +47,9 @@ describe("a member that", () => {
     const stuck = run.out.split("\n").filter((it) => it.startsWith("stuck: "));
     expect(stuck).toEqual([expect.stringMatching(row.says)]);
     expect((await stage.run("get", "clusters", "prod-us-1")).out).not.toContain("Healthy");
+    const planned = await stage.run("plan", "--expect-no-change");
+    expect([planned.code, planned.out]).toEqual([0, expect.stringMatching(/^notice: prod-us-1: .+ since .+Z: .+$/m)]);
+    expect(planned.out).not.toContain("stuck: ");
     await member.control({ trouble: { down: false, unauthorized: false, failWith: null, hang: false } });
     expect(await stage.differences(before)).toEqual(changedOn(elsewhere));
     const back = await stage.reconcile();

@@ -1,12 +1,14 @@
+import type { Plan, World } from "../../core/model/plan.ts";
 import type { Digest } from "../../core/model/value.ts";
 import { check } from "../../core/plan/check.ts";
+import { weightOf } from "../../core/plan/explain.ts";
 import { narrate } from "../../core/plan/narrate.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { type Foresight, whatIf } from "../../shell/reconcile/what-if.ts";
 import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
 import { codeOfProblems, codeOfReasons } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
-import { printProblems, reasonLines, reasonValues, refusalText } from "../report.ts";
+import { printProblems, reasonLines, reasonValues, refusalText, type Weigh } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 import { forReading, type HubOptions, openPorts } from "../wire.ts";
 
@@ -14,6 +16,7 @@ import { forReading, type HubOptions, openPorts } from "../wire.ts";
 export interface PlanOptions extends HubOptions {
   readonly kubeconfig: string | null;
   readonly trustAnchor: Digest | null;
+  readonly expectNoChange?: boolean;
   readonly output: Format;
 }
 
@@ -26,28 +29,46 @@ export async function planCommand(options: PlanOptions, terminal: Terminal): Pro
     const { trustAnchor } = options;
     const members = asks ? "ask" : "record";
     const settings = { members, patience: "none", acceptRewrite: null, trustAnchor } as const;
-    return show(await whatIf(ports, settings), options.output, terminal);
+    return show(await whatIf(ports, settings), { ...options, weigh: asks ? weightOf : recordedWeight }, terminal);
   } finally {
     await ports.fleet.close();
     await ports.repository.close();
   }
 }
 
-function show({ plan: decided, world }: Foresight, output: Format, terminal: Terminal): ExitCode {
+/** That a member did not answer when somebody asked is known, and no finding of a plan that asks none. */
+const recordedWeight: Weigh = (reason) => (reason.kind === "unreachable" ? "notice" : weightOf(reason));
+
+interface Showing extends Pick<PlanOptions, "output" | "expectNoChange"> {
+  readonly weigh: Weigh;
+}
+
+function show(
+  { plan: decided, world }: Foresight,
+  { output, weigh, expectNoChange }: Showing,
+  terminal: Terminal,
+): ExitCode {
   const faults = check(decided, world);
   const changes = narrate(world.ledger, decided.ledger).map(oneLine);
+  const isChange = changesAnything(decided, world);
   const { problems } = world.intent;
   if (output === "text") {
     printProblems(problems, terminal);
     for (const fault of faults) terminal.err(`defect: the plan ${fault}\n`);
     if (decided.refusal !== null) terminal.err(refusalText(decided.refusal));
     else terminal.out(changes.length === 0 ? "nothing to decide\n" : changes.map((it) => `${it}\n`).join(""));
-    for (const line of reasonLines(decided.reasons, "foretold")) terminal.out(`${line}\n`);
+    for (const line of reasonLines(decided.reasons, "foretold", weigh)) terminal.out(`${line}\n`);
   } else {
-    const value = { decides: decided.decides, changes, reasons: reasonValues(decided.reasons), problems, faults };
+    const reasons = reasonValues(decided.reasons, weigh);
+    const value = { decides: decided.decides, changed: isChange, changes, reasons, problems, faults };
     terminal.out(encoded(value as never, output));
   }
   if (faults.length > 0) return exitCodes.defect;
   if (decided.refusal !== null) return exitCodes.repository;
-  return worst(codeOfProblems(problems), codeOfReasons(decided.reasons));
+  const unexpected = expectNoChange === true && isChange ? exitCodes.changed : exitCodes.done;
+  return worst(unexpected, codeOfProblems(problems), codeOfReasons(decided.reasons, weigh));
 }
+
+/** Whether anything is decided besides that a commit was read, or anything is written on a member. */
+const changesAnything = ({ ledger, decides, actions }: Plan, { ledger: before }: World): boolean =>
+  actions.length > 0 || (decides && narrate(before, { ...ledger, sourceCommit: before.sourceCommit }).length > 0);
