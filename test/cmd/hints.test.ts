@@ -30,7 +30,7 @@ function* optionsNamedIn(text: string): Iterable<string> {
   const code = text.replaceAll(/^\s*(?:\/?\*|\/\/).*$/gm, "");
   for (const [literal] of code.matchAll(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)) {
     if (!literal.includes(" ")) continue;
-    const ours = literal.replaceAll(/\b(?:git|npm|gpg) [^,;()"`]*/g, "");
+    const ours = literal.replaceAll(/\b(?:git|npm|gpg|kubectl) [^,;()"`]*/g, "");
     for (const [option] of ours.matchAll(/(?<![\w-])--[a-z][a-z-]*(?![=\w-])/g)) yield option;
   }
 }
@@ -47,7 +47,7 @@ test("every option that a message, a hint or a help text names is an option of s
 
 test("every option that the README names is one", async () => {
   const known = new Set([...(await optionsFrom([])), "--help", "--version"]);
-  const text = readFileSync(join(source, "../README.md"), "utf8").replaceAll(/\b(?:git|npm) [^,;()`]*/g, "");
+  const text = readFileSync(join(source, "../README.md"), "utf8").replaceAll(/\b(?:git|npm|kubectl) [^,;()`]*/g, "");
   const named = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option);
   expect(named.filter((it) => !known.has(it))).toEqual([]);
 });
