@@ -26,7 +26,7 @@ process.on("SIGINT", () => {}).on("SIGTERM", () => {});
 try {
   // A profile that is to be read needs names; otherwise what is measured is what users run.
   const readable = process.argv.some((it) => it.startsWith("--profile")) ? ["--readable"] : [];
-  const parts = ["reconciler=test/bench/reconciler.ts", "bare=test/bench/bare.ts"];
+  const parts = ["reconciler=test/bench/reconciler.ts", "bare=test/bench/bare.ts", "decode=test/bench/decode.ts"];
   execFileSync(process.execPath, [join(root, ".ci/bundle.mjs"), bundle, ...readable, ...parts], { stdio: "inherit" });
   await build({
     absWorkingDir: root,

@@ -10,7 +10,17 @@ import { embeddedMembers, givenMembers, type Members, noMembers, realMembers } f
 import { help, type Options, optionsOf } from "./options.ts";
 import type { Outcome } from "./outcome.ts";
 import { hotspotsOf, nameSources } from "./profile.ts";
-import { approvalTable, bareTable, headOf, hotspotTable, type Machine, machine, outcomeTables } from "./table.ts";
+import {
+  approvalTable,
+  bareTable,
+  headOf,
+  hotspotTable,
+  type Machine,
+  machine,
+  outcomeTables,
+  textTable,
+} from "./table.ts";
+import { measureTexts } from "./text.ts";
 import { memberNames, type Size } from "./workload.ts";
 
 // Measures Flotilla with KubeFleet's published workload at any size (`DESIGN.md` §14).
@@ -25,6 +35,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const here = machine();
   const scratch = await makeScratch();
+  if (options.only === "text") return measureReading(options, here).finally(() => scratch.stop());
   if (options.only === "approval") return measureSigners(options, here, scratch).finally(() => scratch.stop());
   const members = await membersFor(options, scratch.path);
   try {
@@ -103,6 +114,14 @@ async function measureSigners({ commits, json }: Options, here: Machine, { path 
   const outcomes = await measureApprovals(path, commits, say);
   if (json) process.stdout.write(`${JSON.stringify({ machine: here, outcomes }, null, 2)}\n`);
   else process.stdout.write(`${headOf(here)}\n\n${approvalTable(outcomes)}\n`);
+  return 0;
+}
+
+/** What one file costs, hostile or large: each in a process of its own. */
+async function measureReading({ json }: Options, here: Machine): Promise<number> {
+  const outcomes = await measureTexts(join(bundle, "decode.js"));
+  if (json) process.stdout.write(`${JSON.stringify({ machine: here, outcomes }, null, 2)}\n`);
+  else process.stdout.write(`${headOf(here)}\n\n${textTable(outcomes)}\n`);
   return 0;
 }
 

@@ -31,6 +31,7 @@ export const help = `npm run bench -- [options]
                    git: deciding and the real repository, members in memory
                    apply: deciding and real or embedded members, repository in memory
                    approval: finding out who signed one approval, and 10,000 commits of a real repository
+                   text: reading files of 1 MiB, hostile ones and large ones
   --commits N      how many, instead of 10,000
   --kubeconfig F   fresh clusters that run already, all contexts of F: Namespace and ConfigMap, PickAll; all of it stays there
   --real N         the same on N API servers that are started for it, each with an etcd

@@ -4,6 +4,7 @@ import type { ApprovalOutcome } from "./approval.ts";
 import type { BareOutcome } from "./bare.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Hotspot } from "./profile.ts";
+import type { TextOutcome } from "./text.ts";
 
 /** Where numbers come from: they mean nothing without it. */
 export interface Machine {
@@ -66,6 +67,24 @@ export function outcomeTables(outcomes: readonly Outcome[]): string {
     "",
     "what it cost: requests, seconds on a core, peak of the reconciler's resident memory, growth of the packed history",
     aligned(["case", "reads", "writes", "cpu", "cpu git", "cpu members", "MB", "state kB"], cost),
+  ].join("\n");
+}
+
+/** What texts cost their reader, the dearest first. */
+export function textTable(outcomes: readonly TextOutcome[]): string {
+  const rows = [...outcomes]
+    .sort((a, b) => b.took - a.took)
+    .map(({ name, refused, took, cpu, memory, tokens }) => [
+      name,
+      refused ? "refused" : "accepted",
+      ms(took),
+      ms(cpu),
+      memory.toFixed(0),
+      String(tokens),
+    ]);
+  return [
+    "one file of 1 MiB in a fresh process: milliseconds by the clock and on a core, growth of the resident memory",
+    aligned(["text", "", "ms", "cpu ms", "MB", "tokens"], rows),
   ].join("\n");
 }
 

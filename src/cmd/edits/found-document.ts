@@ -1,4 +1,5 @@
 import { type Document, isMap, isScalar, parseAllDocuments } from "yaml";
+import { isBounded } from "../../core/codec/composed.ts";
 import { type Json, memberAt } from "../../core/model/json.ts";
 import { compareText } from "../../core/model/value.ts";
 
@@ -58,9 +59,13 @@ export function rootsOf(files: readonly TextFile[]): readonly string[] {
 
 /** Only documents without an error: what is broken is nobody's to edit. */
 export const documentsIn = (text: string): readonly Document[] => {
+  if (!isBounded(text, maxTokens)) return [];
   const documents = parseAllDocuments(text, { uniqueKeys: false }) as readonly Document[];
   return documents.some((it) => it.errors.length > 0) ? [] : documents;
 };
+
+/** More than any document has that a command edits. */
+const maxTokens = 200_000;
 
 /** Groups that are no KubeFleet's or ours may have kinds of the same name. */
 const groups = /^(?:[a-z]+\.kubernetes-fleet\.io|flotilla\.dev)\//;

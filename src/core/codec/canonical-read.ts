@@ -2,6 +2,7 @@ import { parseAllDocuments } from "yaml";
 import type { Json } from "../model/json.ts";
 import { isObject } from "../model/json.ts";
 import { isPlain, isPlainKey, isSimple, leafText, longestKey, quote } from "./canonical.ts";
+import { isBounded } from "./composed.ts";
 
 /**
  * The values of a text that `emitDocuments` wrote, or null when the text deviates from it in any way: what is read
@@ -42,6 +43,8 @@ export type StateText = { readonly documents: readonly Json[] } | { readonly err
 export function readState(text: string, repeats?: Repeats): StateText {
   const canonical = readCanonical(text, repeats);
   if (canonical !== null) return { documents: canonical };
+  if (!isBounded(text, maxForeignTokens))
+    return { error: "it is not as flotilla writes it, and too long to be read otherwise" };
   try {
     return readForeign(text);
   } catch (error) {
@@ -49,6 +52,9 @@ export function readState(text: string, repeats?: Repeats): StateText {
     return { error: error instanceof Error ? error.message : String(error) };
   }
 }
+
+/** What somebody edited by hand is much smaller. */
+const maxForeignTokens = 200_000;
 
 function readForeign(text: string): StateText {
   const documents: Json[] = [];

@@ -1,5 +1,6 @@
 import { type Json, member, memberAt, textOf } from "../model/json.ts";
 import type { VersionedId } from "../model/manifest.ts";
+import { maxTokens } from "./composed.ts";
 import { type Content, readContent } from "./content.ts";
 import { foreignRemark } from "./foreign.ts";
 import { identityOf, isIdentityReadable } from "./identity.ts";
@@ -14,6 +15,8 @@ export interface DecodedFile {
   readonly documents: readonly DecodedDocument[];
   /** About the file as a whole. */
   readonly findings: readonly Finding[];
+  /** How many tokens the library was handed: the work that it was beyond reading plain texts. */
+  readonly tokens: number;
 }
 
 /** One document: an object, something that might be any object, or none. */
@@ -40,22 +43,49 @@ export function decodeBlob(bytes: Uint8Array): DecodedFile {
   if (read.kind === "not-utf8") return unreadableFile(notUtf8(read.byte, read.wide));
   if (isLargeFilePointer(read.text)) return unreadableFile(largeFilePointer);
   const findings = read.hasMark ? [fileFinding(byteOrderMark)] : [];
-  const slices = slicesOf(read.text);
-  const documents = slices.slice(0, maxDocuments + 1).flatMap(decodeSlice);
-  if (documents.length <= maxDocuments && slices.length <= maxDocuments + 1) return { documents, findings };
-  const [rest] = unreadableFile(tooManyDocuments).documents;
-  return { documents: [...documents.slice(0, maxDocuments), ...(rest === undefined ? [] : [rest])], findings };
+  // Empty ones may stand between documents; more slices than that are no manifest.
+  const slices = slicesOf(read.text, 2 * maxDocuments);
+  const { documents, tokens } = decodeSlices(slices);
+  if (documents.length <= maxDocuments && slices.length < 2 * maxDocuments) return { documents, findings, tokens };
+  const { documents: rest } = unreadableFile(tooManyDocuments);
+  return { documents: [...documents.slice(0, maxDocuments), ...rest], findings, tokens };
 }
 
-function decodeSlice(slice: TextSlice): readonly DecodedDocument[] {
+/** How many tokens of a file the library is handed at most: those that documents have which cannot be used count most. */
+const maxFileTokens = 4 * maxTokens;
+
+function decodeSlices(slices: readonly TextSlice[]): Omit<DecodedFile, "findings"> {
+  const documents: DecodedDocument[] = [];
+  let [spent, wasted] = [0, 0];
+  for (const slice of slices) {
+    const read = decodeSlice(slice, Math.max(0, Math.min(maxTokens - wasted, maxFileTokens - spent)));
+    documents.push(...read.documents);
+    spent += read.tokens;
+    if (read.documents.some((it) => it.findings.some(isError))) wasted += read.tokens;
+    if (documents.length > maxDocuments) break;
+  }
+  return { documents, tokens: spent };
+}
+
+interface DecodedSlice {
+  readonly documents: readonly DecodedDocument[];
+  /** How many tokens of it the library was handed. */
+  readonly tokens: number;
+}
+
+function decodeSlice(slice: TextSlice, most: number): DecodedSlice {
   const ruler = rulerOf(slice);
-  const yaml = readYaml(slice, ruler);
+  const yaml = readYaml(slice, ruler, most);
+  const { tokens } = yaml;
   const whole: Origin = { slice, ruler, yaml, base: [] };
   const isBroken = yaml.flaws.some(isError);
-  if (yaml.begin === null) return isBroken ? [{ kind: "unidentified", ...placed(whole, []) }] : [];
+  if (yaml.begin === null)
+    return { tokens, documents: isBroken ? [{ kind: "unidentified", ...placed(whole, []) }] : [] };
   const items = itemsOf(yaml.value);
-  if (items === null || (isBroken && !isIdentityReadable(yaml, []))) return [decodeValue(whole, yaml.value)];
-  return items.slice(0, maxDocuments + 1).map((item, at) => decodeValue({ ...whole, base: ["items", at] }, item));
+  if (items === null || (isBroken && !isIdentityReadable(yaml, [])))
+    return { tokens, documents: [decodeValue(whole, yaml.value)] };
+  const few = items.slice(0, maxDocuments + 1);
+  return { tokens, documents: few.map((item, at) => decodeValue({ ...whole, base: ["items", at] }, item)) };
 }
 
 /** The items of a `List`, as `kubectl get -o yaml` writes one; null for everything else. */
@@ -97,7 +127,7 @@ function unreadableFile(remark: Remark): DecodedFile {
   const slice = { text: "", line: 1 };
   const place = { slice, base: [] };
   const document = { kind: "unidentified", line: 1, column: 1, findings: [fileFinding(remark)], place } as const;
-  return { documents: [document], findings: [] };
+  return { documents: [document], findings: [], tokens: 0 };
 }
 
 const tooLarge = error("FLT1009", [], `the file is larger than ${maxFileBytes} bytes`, "split it");

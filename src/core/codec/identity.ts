@@ -16,7 +16,7 @@ import { error, isError, type JsonPath, type Remark } from "./remark.ts";
 export function isIdentityReadable({ tree, flaws }: YamlDocument, base: JsonPath): boolean {
   return flaws
     .filter(isError)
-    .every((flaw) => (flaw.at === null ? isBehind(tree(), base, flaw) : isBeside(flaw.at, base)));
+    .every((flaw) => (flaw.at === null ? isBehind(tree, base, flaw) : isBeside(flaw.at, base)));
 }
 
 function isBehind(root: Node | null, base: JsonPath, { offset }: Flaw): boolean {

@@ -1,10 +1,11 @@
-import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, Parser } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
 import type { Json } from "../model/json.ts";
+import { composed, maxDepth, maxTokens } from "./composed.ts";
 import type { Flaw } from "./flaw.ts";
-import { readPlainYaml } from "./plain-yaml.ts";
+import { offsetInPlain, readPlainYaml } from "./plain-yaml.ts";
 import { isError, type JsonPath, maxFindings } from "./remark.ts";
 import { ambiguity, plainScalar } from "./scalar.ts";
-import { syntaxFlaws, tooDeep, tooDeepToRead, tooManyFlaws, unrendered } from "./syntax.ts";
+import { syntaxFlaws, tooDeep, tooDeepToRead, tooLongToRead, tooManyFlaws, unrendered } from "./syntax.ts";
 import { type Ruler, type TextSlice, textFlaws } from "./text.ts";
 
 /** What one document of a file says. */
@@ -14,57 +15,57 @@ export interface YamlDocument {
   /** What could be read; null where nothing could. To be trusted only as far as `flaws` allow. */
   readonly value: Json;
   readonly flaws: readonly Flaw[];
-  /** The library's tree, for whoever says where something stands. A plain text is parsed for it when first asked. */
-  readonly tree: () => Node | null;
+  /** The library's tree, where it was the library that read the text. */
+  readonly tree: Node | null;
+  /** Where the value at a path stands, or its key; the nearest thing around it when it is not there. */
+  readonly offsetOf: (path: JsonPath, on: "key" | "value") => number;
+  /** How many tokens the library took: the work that it was. */
+  readonly tokens: number;
 }
 
-/** How deep mappings and lists may stand in each other. */
-const maxDepth = 64;
 /** How many values one document may hold. */
 const maxValues = 50_000;
 
 /**
  * Reads one YAML document as kubectl does, strictly: whatever two readers could take for two things is an error.
  *
- * Nearly every text is plain and without a flaw: {@link readPlainYaml} reads those, twenty times as fast as
- * the library, which has the word on all others.
+ * Nearly every text is plain and without a flaw: {@link readPlainYaml} reads those, twenty times as fast as the library,
+ * which has the word on all others: of up to `most` tokens, what is longer is refused.
  */
-export function readYaml(slice: TextSlice, ruler: Ruler): YamlDocument {
-  const plain = readPlainYaml(slice.text);
-  if (plain === null) return readAnyYaml(slice, ruler);
-  let tree: Node | null = null;
-  return { ...plain, flaws: [], tree: () => (tree ??= composed(slice.text)?.[0]?.contents ?? null) };
+export function readYaml(slice: TextSlice, ruler: Ruler, most = maxTokens): YamlDocument {
+  const { text } = slice;
+  const plain = readPlainYaml(text);
+  if (plain === null) return readAnyYaml(slice, ruler, most);
+  const offsetOf = offsetInPlain(text, plain);
+  return { ...plain, flaws: [], tree: null, offsetOf, tokens: 0 };
 }
 
 /**
  * Reads one YAML document through the library, whatever it holds.
  *
  * Refused are anchors, aliases, merge keys, tags, duplicate and non-text keys and what JSON cannot say
- * (`security.md` §4.2, B-05 … B-22). Ambiguous scalars pass with a warning (`RULINGS.md` E). Never throws, and never
- * hands the library a text that is nested so deeply that composing it would exhaust the stack.
+ * (`security.md` §4.2, B-05 … B-22). Ambiguous scalars pass with a warning (`RULINGS.md` E). Never throws.
  */
-export function readAnyYaml({ text }: TextSlice, ruler: Ruler): YamlDocument {
-  const documents = composed(text);
-  if (documents === null) return { begin: null, value: null, flaws: [tooDeepToRead], tree: () => null };
-  const [document, ...more] = documents;
+export function readAnyYaml({ text }: TextSlice, ruler: Ruler, most = maxTokens): YamlDocument {
+  const read = composed(text, most);
   const foul = textFlaws(text);
+  if (read === null)
+    return { begin: null, value: null, flaws: [tooDeepToRead], tree: null, offsetOf: () => 0, tokens: maxTokens };
+  const { slips, second, cut } = read;
   // Foul characters make the parser stumble; what it says then only distracts.
-  const stumbles = foul.some(isError) ? [] : documents.flatMap((it) => it.errors);
-  const surplus = more.length === 0 ? [] : [surplusDocument(more[0]?.range?.[0] ?? 0)];
-  const contents = document?.contents ?? null;
+  const stumbles = foul.some(isError) ? [] : slips;
+  const surplus = second === null ? [] : [surplusDocument(second)];
   // An empty scalar is what the library makes of a text without content.
-  const isEmpty = isScalar(contents) && contents.source === "" && contents.type === "PLAIN";
-  const root = isEmpty ? null : contents;
-  const flaws = [...foul, ...syntaxFlaws(stumbles, text), ...surplus];
+  const isEmpty = isScalar(read.root) && read.root.source === "" && read.root.type === "PLAIN";
+  const root = isEmpty ? null : read.root;
+  // What the parser says about a text that was cut is about the cut.
+  const said = cut === null ? syntaxFlaws(stumbles, text) : [{ ...tooLongToRead, offset: cut }];
+  const flaws = [...foul, ...said, ...surplus];
   const walk: Walk = { ruler, path: [], flaws, values: 0, doubts: 0 };
   const value = jsonOf(root, walk);
-  return { begin: root === null ? null : startOf(root), value, flaws, tree: () => root };
-}
-
-/** Where in its text the value at `path` stands, or its key; the nearest thing around it when it is not there. */
-export function offsetOf({ begin, tree }: YamlDocument, path: JsonPath, on: "key" | "value"): number {
-  const root = path.length === 0 ? null : tree();
-  return root === null ? (begin ?? 0) : offsetIn(root, path, on);
+  const begin = root === null ? null : startOf(root);
+  const offsetOf = (path: JsonPath, on: "key" | "value"): number => (root === null ? 0 : offsetIn(root, path, on));
+  return { begin, value, flaws, tree: root, offsetOf, tokens: read.tokens };
 }
 
 function offsetIn(root: Node, path: JsonPath, on: "key" | "value"): number {
@@ -87,39 +88,6 @@ function offsetIn(root: Node, path: JsonPath, on: "key" | "value"): number {
   }
   return offset;
 }
-
-/** The failsafe schema leaves every scalar a text, so that {@link plainScalar} alone decides what it is. */
-const options = {
-  schema: "failsafe",
-  // Quadratic in the library; checked here while walking.
-  uniqueKeys: false,
-  merge: false,
-  prettyErrors: false,
-  keepSourceTokens: false,
-  logLevel: "silent",
-} as const;
-
-/** Mappings in lists count twice in the parser's stack; far above {@link maxDepth}, far below what exhausts ours. */
-const maxStack = 3 * maxDepth;
-
-/** The documents of a text, or null when it is nested so deeply that the library could not be trusted with it. */
-function composed(text: string): readonly Document.Parsed[] | null {
-  const tokens = tokensOf(text);
-  return tokens && ([...new Composer(options).compose(tokens, true, text.length)] as Document.Parsed[]);
-}
-
-function tokensOf(text: string): readonly Token[] | null {
-  const parser = new Parser();
-  const tokens: Token[] = [];
-  for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) tokens.push(token);
-    if (parser.stack.length > maxStack) return null;
-  }
-  tokens.push(...parser.end());
-  return tokens;
-}
-
-type Token = Parser["stack"][number];
 
 interface Walk {
   readonly ruler: Ruler;

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonList, memberAt } from "../model/json.ts";
 import type { Flaw } from "./flaw.ts";
-import { offsetOf, readYaml, type YamlDocument } from "./kyaml.ts";
+import { readYaml, type YamlDocument } from "./kyaml.ts";
 import {
   compareFindings,
   type Finding,
@@ -43,14 +43,15 @@ export function placed({ slice, ruler, yaml, base }: Origin, remarks: readonly R
       ...it,
       at: (it.at ?? []).slice(base.length),
     })),
-    ...remarks.map((it) => ({ ...it, offset: offsetOf(yaml, [...base, ...it.at], it.on) })),
+    ...first(remarks).map((it) => ({ ...it, offset: yaml.offsetOf([...base, ...it.at], it.on) })),
   ];
-  const { kept, surplus } = capped(said);
+  const { kept, surplus: cut } = capped(said);
+  const surplus = cut + remarks.length - first(remarks).length;
   const findings = kept.map((it) => findingOf(it, secret, ruler(it.offset)));
   const last = findings.at(-1) ?? { line: 0, column: 0 };
   const more = surplus === 0 ? [] : [findingOf(unlisted(surplus), false, last)];
   return {
-    ...ruler(offsetOf(yaml, base, "value")),
+    ...ruler(yaml.offsetOf(base, "value")),
     findings: [...findings.sort(compareFindings), ...more],
     place: { slice, base },
   };
@@ -60,7 +61,7 @@ export function placed({ slice, ruler, yaml, base }: Origin, remarks: readonly R
 export function findingIn({ place: { slice, base } }: Placed, remark: Remark): Finding {
   const ruler = rulerOf(slice);
   const yaml = readYaml(slice, ruler);
-  const offset = offsetOf(yaml, [...base, ...remark.at], remark.on);
+  const offset = yaml.offsetOf([...base, ...remark.at], remark.on);
   return findingOf(remark, isSecret(yaml.value, base), ruler(offset));
 }
 
@@ -74,6 +75,14 @@ function findingOf(said: Said, secret: boolean, position: { readonly line: numbe
   const { line, column } = position;
   return { code, severity, line, column, message: wordsOf(said, secret), fix };
 }
+
+/** More are not looked up: whoever made so many slips repairs the first ones first. */
+const maxPlaced = 500;
+
+const first = (remarks: readonly Remark[]): readonly Remark[] =>
+  remarks.length <= maxPlaced
+    ? remarks
+    : [...remarks.filter(isError), ...remarks.filter((it) => !isError(it))].slice(0, maxPlaced);
 
 /** One anchor is used many times, one template opens many lines: the first place is enough to say so. */
 function withoutEchoes(flaws: readonly Flaw[]): readonly Flaw[] {

@@ -1,5 +1,5 @@
 import type { Json } from "../model/json.ts";
-import { decline, type Line, type Reading } from "./plain-lines.ts";
+import { advance, count, decline, isBlank, type Line, lineBehind, type Reading } from "./plain-lines.ts";
 
 /**
  * The block scalar whose header stands at `start`, in a collection that is indented by `around`.
@@ -10,7 +10,7 @@ import { decline, type Line, type Reading } from "./plain-lines.ts";
 export function readBlockScalar(reading: Reading, start: number, around: number): Json {
   header.lastIndex = start;
   const [, style, digit, chomping] = header.exec(reading.text) ?? [];
-  reading.at += 1;
+  advance(reading);
   const found = indentOfNext(reading);
   const indent = digit === "" ? found : around + Number(digit);
   if (style === undefined || found < indent || indent <= around) return decline(reading);
@@ -19,7 +19,7 @@ export function readBlockScalar(reading: Reading, start: number, around: number)
   while (rows[end - 1] === "") end -= 1;
   const isOdd = rows.some((it) => (style === ">" ? /^[ \t]/.test(it) : /^ +$/.test(it)));
   if (isOdd || (chomping === "+" && !reading.text.endsWith("\n"))) return decline(reading);
-  reading.values += 1;
+  count(reading);
   const body = rows.slice(0, end).join("\n");
   const newlines = chomping === "-" ? 0 : chomping === "+" ? rows.length - end + 1 : 1;
   return (style === "|" ? body : folded(body)) + "\n".repeat(newlines);
@@ -28,24 +28,22 @@ export function readBlockScalar(reading: Reading, start: number, around: number)
 const header = /([|>])([1-9]?)([+-]?) *(?: #.*)?(?=\n|$)/y;
 
 /** How far the next line is indented that is not blank. */
-function indentOfNext({ lines, at }: Reading): number {
-  let next = at;
-  for (let line = lines[next]; line !== undefined && isBlank(line); line = lines[next]) next += 1;
-  return lines[next]?.indent ?? 0;
+function indentOfNext(reading: Reading): number {
+  let line = reading.line;
+  while (line !== null && isBlank(line)) line = lineBehind(reading, line);
+  return line?.indent ?? 0;
 }
 
 /** The lines of a block scalar without their indentation; the reading is then behind them. */
 function rowsOf(reading: Reading, indent: number): readonly string[] {
   const rows: string[] = [];
-  for (let line = reading.lines[reading.at]; line !== undefined; line = reading.lines[reading.at]) {
+  for (let line: Line | null = reading.line; line !== null; line = reading.line) {
     if (line.indent < indent && !isBlank(line)) break;
     rows.push(reading.text.slice(line.start - line.indent + indent, line.end));
-    reading.at += 1;
+    advance(reading);
   }
   return rows;
 }
-
-const isBlank = ({ start, end }: Line): boolean => start === end;
 
 /** One line end becomes a space, more of them one less; those in front stay. */
 const folded = (body: string): string => body.replace(/(?<=[^\n])\n(\n*)/g, (_, more: string) => more || " ");

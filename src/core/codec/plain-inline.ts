@@ -1,14 +1,27 @@
 import type { Json } from "../model/json.ts";
 import { readBlockScalar } from "./plain-block.ts";
-import { afterSpaces, decline, isSilent, type Reading, textBefore } from "./plain-lines.ts";
+import {
+  advance,
+  afterSpaces,
+  count,
+  current,
+  decline,
+  isBlank,
+  isSilent,
+  type Line,
+  marksOf,
+  type Reading,
+  textBefore,
+  unbroken,
+} from "./plain-lines.ts";
 import { ambiguity, plainScalar } from "./scalar.ts";
 
 /** The key that stands at `start`, or null where none does that is surely one; the offset is then behind its colon. */
-export function readKey(reading: Reading, start: number): string | null {
+export function readKey(reading: Reading, start: number, pattern = keyed): string | null {
   const { text } = reading;
-  keyed.lastIndex = start;
-  if (!keyed.test(text)) return null;
-  reading.offset = keyed.lastIndex;
+  pattern.lastIndex = start;
+  if (!pattern.test(text)) return null;
+  reading.offset = pattern.lastIndex;
   const colon = reading.offset - 1;
   if (colon - start > maxKey) return null;
   const isQuoted = text[start] === '"' || text[start] === "'";
@@ -18,63 +31,118 @@ export function readKey(reading: Reading, start: number): string | null {
 
 const keyed = /(?:[./]?\w[\w./-]*|"[^"\\\n\t]*"|'[^'\n\t]*'):(?= |\n|$)/y;
 
+/** Behind a key in quotes nothing has to part it from its value, as in JSON. */
+const keyedInBraces = /(?:[./]?\w[\w./-]*:(?= |\n)|"[^"\\\n\t]*":|'[^'\n\t]*':)/y;
+
 /** Fewer characters than where the length of a key would be an error. */
 const maxKey = 1000;
 
 /** The value beside a key or a dash, at `start`, or the block scalar that begins there; reading goes on below it. */
 export function readInline(reading: Reading, start: number, around: number): Json {
-  const end = reading.lines[reading.at]?.end ?? start;
   const first = reading.text[start] ?? "";
   if (first === "|" || first === ">") return readBlockScalar(reading, start, around);
-  reading.at += 1;
-  if (!"\"'[{".includes(first)) return readUnquoted(reading, start, end);
+  if (!"\"'[{".includes(first)) return readUnquoted(reading, start, around);
   reading.offset = start;
-  const value = readClosed(reading, 0);
+  const value = readClosed(reading, { around, depth: 0 });
+  if (reading.line === null) return null;
+  const { end } = reading.line;
   const behind = afterSpaces(reading.text, reading.offset);
+  advance(reading);
   const isLast = behind === end || (behind > reading.offset && isSilent(reading.text, behind, end));
   return isLast ? value : decline(reading);
 }
 
-/** An unquoted scalar: up to the end of its line, or to a comment. */
-function readUnquoted(reading: Reading, start: number, end: number): Json {
-  const rest = reading.text.slice(start, end);
+/** An unquoted scalar: up to a comment, or to the end of the last line that is indented further than what is around. */
+function readUnquoted(reading: Reading, start: number, around: number): Json {
+  const { text, line } = reading;
+  const rest = text.slice(start, line?.end ?? start);
   const comment = rest.indexOf(" #");
-  const text = textBefore(rest, comment < 0 ? rest.length : comment);
-  return opensOtherwise.test(text) || breaksOff.test(text) ? decline(reading) : scalar(reading, text);
+  advance(reading);
+  let last: Line | null = null;
+  for (let next = current(reading); next !== null && next.indent > around; next = current(reading)) {
+    last = next;
+    advance(reading);
+  }
+  const words = last === null ? textBefore(rest, comment < 0 ? rest.length : comment) : text.slice(start, last.end);
+  const isOdd = opensOtherwise.test(words) || breaksOff.test(words) || (last !== null && commented.test(words));
+  return isOdd ? decline(reading) : scalar(reading, last === null ? words : unbroken(textBefore(words, words.length)));
 }
 
 const opensOtherwise = /^(?:[-:](?: |$)|[?,[\]{}#&*!|>'"%@`])/;
-const breaksOff = /: |:$|\t/;
+const breaksOff = /: |:$|\t/m;
+const commented = /[ \n]#/;
+
+/** What a scalar or a collection in quotes or brackets stands in. */
+interface Surroundings {
+  /** How far the collection around is indented: lines that follow are indented further. */
+  readonly around: number;
+  /** How many brackets are open. */
+  readonly depth: number;
+}
 
 /** A scalar in quotes or a collection in brackets, at the reading's offset, which is then behind it. */
-function readClosed(reading: Reading, depth: number): Json {
+function readClosed(reading: Reading, within: Surroundings): Json {
   const { text, offset } = reading;
   switch (text[offset]) {
     case '"':
-      return readDoubleQuoted(reading);
+      return readDoubleQuoted(reading, within);
     case "'":
-      return readSingleQuoted(reading);
+      return readSingleQuoted(reading, within);
     case "[":
-      return depth < maxBrackets ? readBracketed(reading, depth) : decline(reading);
+      return within.depth < mostBrackets(within) ? readBracketed(reading, within) : decline(reading);
     case "{":
-      return depth < maxBrackets ? readBraced(reading, depth) : decline(reading);
+      return within.depth < mostBrackets(within) ? readBraced(reading, within) : decline(reading);
     default:
       return readWords(reading);
   }
 }
 
-const maxBrackets = 10;
+/** Together with what is read by indentation, less than where it would be an error. JSON is brackets alone. */
+const mostBrackets = ({ around }: Surroundings): number => (around < 0 ? 50 : 12);
 
-function readDoubleQuoted(reading: Reading): Json {
+function readDoubleQuoted(reading: Reading, { around }: Surroundings): Json {
   const { text, offset } = reading;
   let end = text.indexOf('"', offset + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  const body = text.slice(offset + 1, end);
-  if (end < 0 || /[\n\t]/.test(body)) return decline(reading);
-  reading.offset = end + 1;
-  reading.values += 1;
-  return body.replace(/\\(.)/g, (_, it: string) => escapes.get(it) ?? `${decline(reading)}`);
+  const body = textWithin(reading, end, around);
+  if (body === null) return null;
+  count(reading);
+  return body.replace(
+    /\\(u[\da-fA-F]{4}|x[\da-fA-F]{2}|[\s\S])/g,
+    (_, it: string) => letterOf(it) ?? `${decline(reading)}`,
+  );
 }
+
+function letterOf(code: string): string | undefined {
+  return code.length > 1 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : escapes.get(code);
+}
+
+/** What stands between two quotes, on one line or on several; the reading goes on behind it. */
+function textWithin(reading: Reading, end: number, around: number): string | null {
+  const { text, offset } = reading;
+  const body = text.slice(offset + 1, end);
+  if (end < 0 || body.includes("\t")) return decline(reading);
+  reading.offset = end + 1;
+  if (!body.includes("\n")) return body;
+  return goesOnTo(reading, end, around) ? unbroken(body) : decline(reading);
+}
+
+/** Goes on to the line of an offset; false where a line before it is not indented further than what is around. */
+function goesOnTo(reading: Reading, offset: number, around: number): boolean {
+  while (reading.line !== null && reading.line.end < offset) {
+    advance(reading);
+    const { line } = reading;
+    if (
+      line !== null &&
+      !isBlank(line) &&
+      (line.indent <= around || isMarker.test(reading.text.slice(line.start, line.start + 3)))
+    )
+      return false;
+  }
+  return reading.line !== null;
+}
+
+const isMarker = /^(?:---|\.\.\.)/;
 
 const escapes: ReadonlyMap<string, string> = new Map([
   ...['"', "\\", "/"].map((it) => [it, it] as const),
@@ -89,46 +157,72 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-function readSingleQuoted(reading: Reading): Json {
+function readSingleQuoted(reading: Reading, { around }: Surroundings): Json {
   const { text, offset } = reading;
   let end = text.indexOf("'", offset + 1);
   while (end >= 0 && text[end + 1] === "'") end = text.indexOf("'", end + 2);
-  const body = text.slice(offset + 1, end);
-  if (end < 0 || /[\n\t]/.test(body)) return decline(reading);
-  reading.offset = end + 1;
-  reading.values += 1;
+  const body = textWithin(reading, end, around);
+  if (body === null) return null;
+  count(reading);
   return body.replaceAll("''", "'");
 }
 
-function readBracketed(reading: Reading, depth: number): Json {
+function readBracketed(reading: Reading, { around, depth }: Surroundings): Json {
   const items: Json[] = [];
-  reading.values += 1;
-  while (opensNext(reading, "]", items.length === 0)) items.push(readClosed(reading, depth + 1));
+  const within = { around, depth: depth + 1 };
+  const marks = marksOf(reading, items);
+  count(reading);
+  while (opensNext(reading, "]", { around, isFirst: items.length === 0 })) {
+    marks?.set(items.length, [reading.offset, reading.offset]);
+    items.push(readClosed(reading, within));
+  }
   return items;
 }
 
-function readBraced(reading: Reading, depth: number): Json {
+function readBraced(reading: Reading, { around, depth }: Surroundings): Json {
   const object: Record<string, Json> = {};
-  reading.values += 1;
+  const within = { around, depth: depth + 1 };
+  const marks = marksOf(reading, object);
+  count(reading);
   let isFirst = true;
-  for (; opensNext(reading, "}", isFirst); isFirst = false) {
-    const key = readKey(reading, reading.offset);
+  for (; opensNext(reading, "}", { around, isFirst }); isFirst = false) {
+    const start = reading.offset;
+    const key = readKey(reading, start, keyedInBraces);
     if (key === null || Object.hasOwn(object, key)) return decline(reading);
-    reading.offset = afterSpaces(reading.text, reading.offset);
-    object[key] = readClosed(reading, depth + 1);
+    overGap(reading, around);
+    marks?.set(key, [start, reading.offset]);
+    object[key] = readClosed(reading, within);
   }
   return object;
 }
 
+interface Opening {
+  readonly around: number;
+  readonly isFirst: boolean;
+}
+
 /** Goes on behind the bracket that opens or the comma that parts, to what follows; false behind the one that closes. */
-function opensNext(reading: Reading, closing: string, isFirst: boolean): boolean {
+function opensNext(reading: Reading, closing: string, { around, isFirst }: Opening): boolean {
+  if (isFirst) reading.offset += 1;
+  overGap(reading, around);
   if (reading.isDeclined) return false;
   const { text } = reading;
-  const at = afterSpaces(text, isFirst ? reading.offset + 1 : reading.offset);
-  const isEnd = text[at] === closing;
-  if (!isEnd && !isFirst && text[at] !== ",") decline(reading);
-  reading.offset = isEnd ? at + 1 : isFirst ? at : afterSpaces(text, at + 1);
+  const isEnd = text[reading.offset] === closing;
+  if (isEnd || (!isFirst && text[reading.offset] === ",")) reading.offset += 1;
+  else if (!isFirst) decline(reading);
+  if (!isEnd && !isFirst) overGap(reading, around);
   return !isEnd && !reading.isDeclined;
+}
+
+/** Goes on over spaces and line ends to the next character, which stands on a line that belongs to what is around. */
+function overGap(reading: Reading, around: number): void {
+  const { text } = reading;
+  let at = afterSpaces(text, reading.offset);
+  if (text[at] === "\n") {
+    while (text[at] === "\n") at = afterSpaces(text, at + 1);
+    if (!goesOnTo(reading, at, around)) decline(reading);
+  }
+  reading.offset = at;
 }
 
 /** An unquoted scalar in brackets: words of characters that mean nothing there. */
@@ -140,10 +234,10 @@ function readWords(reading: Reading): Json {
   return scalar(reading, text);
 }
 
-const words = /(?:[\w./+$()=~]|-(?=\w))(?:[\w./+$()=~-]|:(?=[\w./])| +(?=[\w./+$()=~]))*/y;
+const words = /(?:[\w./+$()=~]|-+(?=\w))(?:[\w./+$()=~-]|:(?=[\w./])| +(?=[\w./+$()=~]))*/y;
 
 function scalar(reading: Reading, text: string): Json {
-  reading.values += 1;
+  count(reading);
   return unquoted(reading, text);
 }
 

@@ -1,3 +1,5 @@
+import type { Json } from "../model/json.ts";
+
 /** One line, or what is left of one after a dash. */
 export interface Line {
   /** The column of its first character that is no space, from 0. */
@@ -10,59 +12,84 @@ export interface Line {
 /** A text that is being read: how far the reading has come, and whether it is still all plain. */
 export interface Reading {
   readonly text: string;
-  /** All lines; none once the reading was declined, which ends every loop over them. */
-  lines: Line[];
-  /** The line that is read. */
-  at: number;
+  /** The line that is read; null behind the last, and once the reading was declined, which ends every loop. */
+  line: Line | null;
   /** Where in that line. */
   offset: number;
   /** How many values were read. */
   values: number;
   isDeclined: boolean;
+  /** Where everything stands, for who asks for it; null for everybody else. */
+  readonly marks: Marks | null;
 }
+
+/** For every mapping and list where its entries stand: the key, or the item, and the value. */
+export type Marks = Map<Json, Map<string | number, readonly [key: number, value: number]>>;
+
+/** How many values one document may hold here, missing ones included. */
+const maxValues = 50_000;
 
 /**
  * Begins to read a text, after the `---` that may open it; null when it holds characters that are not for this reader.
  *
  * Those are the ones that somebody should hear about (`text.ts`), carriage returns and rare kinds of white space.
  */
-export function readingOf(text: string): Reading | null {
+export function readingOf(text: string, marks: Marks | null): Reading | null {
   if (odd.test(text)) return null;
-  const lines = linesOf(text);
-  return { text, lines, at: opening.test(text) ? 1 : 0, offset: 0, values: 0, isDeclined: false };
+  const reading = { text, line: lineAt(text, 0), offset: 0, values: 0, isDeclined: false, marks };
+  if (opening.test(text)) advance(reading);
+  return reading;
 }
 
 const odd = /[^\t\n -~\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\ufdff]/;
 const opening = /^--- *(?: #.*)?(?:\n|$)/;
 
-function linesOf(text: string): Line[] {
-  const lines: Line[] = [];
-  for (let begin = 0; begin < text.length; ) {
-    const newline = text.indexOf("\n", begin);
-    const end = newline < 0 ? text.length : newline;
-    const start = afterSpaces(text, begin);
-    lines.push({ indent: start - begin, start, end });
-    begin = end + 1;
-  }
-  return lines;
+/** The line that begins at an offset; null at the end of the text. */
+function lineAt(text: string, begin: number): Line | null {
+  if (begin >= text.length) return null;
+  const newline = text.indexOf("\n", begin);
+  const start = afterSpaces(text, begin);
+  return { indent: start - begin, start, end: newline < 0 ? text.length : newline };
+}
+
+/** The line behind one. */
+export const lineBehind = ({ text }: Reading, { end }: Line): Line | null => lineAt(text, end + 1);
+
+/** Goes on to the next line, whatever stands there. */
+export function advance(reading: Reading): void {
+  reading.line = reading.line && lineBehind(reading, reading.line);
 }
 
 /** The next line that says something, from where the reading is; null at the end. */
 export function current(reading: Reading): Line | null {
-  for (; reading.at < reading.lines.length; reading.at += 1) {
-    const line = reading.lines[reading.at];
-    if (line !== undefined && !isSilent(reading.text, line.start, line.end)) return line;
-  }
-  return null;
+  while (reading.line !== null && isSilent(reading.text, reading.line.start, reading.line.end)) advance(reading);
+  return reading.line;
 }
+
+/** Whether nothing stands on a line. */
+export const isBlank = ({ start, end }: Line): boolean => start === end;
 
 /** Whether nothing but a comment stands between two places of a line. */
 export const isSilent = (text: string, start: number, end: number): boolean => start === end || text[start] === "#";
 
+/** Counts one more value; there is a limit to how many are read. */
+export function count(reading: Reading): void {
+  reading.values += 1;
+  if (reading.values > maxValues) decline(reading);
+}
+
+/** Where the entries of a mapping or a list are noted, for who asks. */
+export function marksOf({ marks }: Reading, of: Json): Map<string | number, readonly [number, number]> | undefined {
+  if (marks === null) return undefined;
+  const entries = new Map<string | number, readonly [number, number]>();
+  marks.set(of, entries);
+  return entries;
+}
+
 /** Leaves the whole text to somebody who knows all of YAML. Gives null, so that a reader can return it. */
 export function decline(reading: Reading): null {
   reading.isDeclined = true;
-  reading.lines = [];
+  reading.line = null;
   return null;
 }
 
@@ -79,3 +106,7 @@ export function textBefore(text: string, end: number): string {
   while (text.charCodeAt(at - 1) === 0x20) at -= 1;
   return text.slice(0, at);
 }
+
+/** Lines of a scalar as one text: a line end becomes a space, more of them one less. */
+export const unbroken = (text: string): string =>
+  text.replace(/ *\n *((?:\n *)*)/g, (_, more: string) => more.replaceAll(" ", "") || " ");

@@ -1,6 +1,19 @@
 import type { Json } from "../model/json.ts";
 import { readInline, readKey } from "./plain-inline.ts";
-import { afterSpaces, current, decline, isSilent, type Line, type Reading, readingOf } from "./plain-lines.ts";
+import {
+  advance,
+  afterSpaces,
+  count,
+  current,
+  decline,
+  isSilent,
+  type Line,
+  type Marks,
+  marksOf,
+  type Reading,
+  readingOf,
+} from "./plain-lines.ts";
+import type { JsonPath } from "./remark.ts";
 
 /** What a plain document says. */
 export interface PlainYaml {
@@ -11,43 +24,66 @@ export interface PlainYaml {
 
 /** How deep mappings and lists may stand in each other here: less than where it would be an error. */
 const maxDepth = 50;
-/** How many values one document may hold here, missing ones included. */
-const maxValues = 50_000;
 
 /**
  * Reads a document of the plain kind that nearly every manifest is, in linear time; null for any other.
  *
- * Plain are mappings and lists by indentation, keys and scalars that stand on one line, block scalars, comments, and
- * brackets that close on their line. Whatever deserves a word (a duplicate key, an ambiguous scalar, a tab) and whatever
- * is not surely understood is declined: a value from here has no flaw, and is the one that the library would give.
+ * Plain are mappings and lists by indentation or in brackets, scalars in every style, and comments between lines.
+ * Whatever deserves a word (a duplicate key, an ambiguous scalar, a tab) and whatever is not surely understood is
+ * declined: a value from here has no flaw, and is the one that the library would give.
  */
 export function readPlainYaml(text: string): PlainYaml | null {
-  const reading = readingOf(text);
+  if (!text.includes("\r")) return readLines(text, null);
+  const read = readLines(withoutReturns(text), null);
+  return read && { ...read, begin: read.begin === null ? null : offsetBefore(text, read.begin) };
+}
+
+/** Line ends of Windows as everybody else's. */
+const withoutReturns = (text: string): string => text.replaceAll("\r\n", "\n");
+
+/** Where what stands at an offset of {@link withoutReturns} stands in the text itself. */
+function offsetBefore(text: string, offset: number): number {
+  let returns = 0;
+  for (let at = text.indexOf("\r\n"); at >= 0 && at - returns < offset; at = text.indexOf("\r\n", at + 2)) returns += 1;
+  return offset + returns;
+}
+
+function readLines(text: string, marks: Marks | null): PlainYaml | null {
+  const reading = readingOf(text, marks);
   if (reading === null) return null;
   const first = current(reading);
-  const value = first === null ? null : readBlock(reading, first, 0);
+  const value = first === null ? null : readRoot(reading, first);
   // A line that is indented like none around it ends every loop below, and is left over here.
   const isLeftOver = current(reading) !== null;
-  return reading.isDeclined || isLeftOver || reading.values > maxValues ? null : { begin: first?.start ?? null, value };
+  return reading.isDeclined || isLeftOver ? null : { begin: first?.start ?? null, value };
+}
+
+function readRoot(reading: Reading, line: Line): Json {
+  const isClosed = "[{".includes(reading.text[line.start] ?? "");
+  return isClosed ? readInline(reading, line.start, -1) : readBlock(reading, line, 0);
 }
 
 function readBlock(reading: Reading, line: Line, depth: number): Json {
   if (depth === maxDepth) return decline(reading);
-  reading.values += 1;
+  count(reading);
   return isItem(reading.text, line) ? readList(reading, line.indent, depth) : readMap(reading, line.indent, depth);
 }
 
 function readList(reading: Reading, indent: number, depth: number): Json {
   const { text } = reading;
   const items: Json[] = [];
+  const marks = marksOf(reading, items);
   for (let line = current(reading); line?.indent === indent && isItem(text, line); line = current(reading)) {
     const start = afterSpaces(text, line.start + 1);
     // What follows the dash is a line of its own, further in.
     const rest = { indent: indent + start - line.start, start, end: line.end };
-    reading.lines[reading.at] = rest;
-    if (isSilent(text, start, line.end)) items.push(readBelow(reading, "dash", indent, depth));
-    else if (isItem(text, rest) || readKey(reading, start) !== null) items.push(readBlock(reading, rest, depth + 1));
-    else items.push(readInline(reading, start, indent));
+    reading.line = rest;
+    const isOnLine = !isSilent(text, start, line.end);
+    const isBlock = isOnLine && (isItem(text, rest) || readKey(reading, start) !== null);
+    const block = isBlock ? rest : isOnLine ? null : blockBelow(reading, indent + 1);
+    marks?.set(items.length, [line.start, block?.start ?? start]);
+    if (block !== null) items.push(readBlock(reading, block, depth + 1));
+    else items.push(isOnLine ? readInline(reading, start, indent) : missing(reading));
   }
   return items;
 }
@@ -55,25 +91,68 @@ function readList(reading: Reading, indent: number, depth: number): Json {
 function readMap(reading: Reading, indent: number, depth: number): Json {
   const { text } = reading;
   const object: Record<string, Json> = {};
+  const marks = marksOf(reading, object);
   for (let line = current(reading); line?.indent === indent; line = current(reading)) {
     const key = readKey(reading, line.start);
     if (key === null || Object.hasOwn(object, key)) return decline(reading);
     const start = afterSpaces(text, reading.offset);
-    if (isSilent(text, start, line.end)) object[key] = readBelow(reading, "key", indent, depth);
-    else object[key] = readInline(reading, start, indent);
+    const isOnLine = !isSilent(text, start, line.end);
+    // Only a list may stand as far left as its key.
+    const block = isOnLine ? null : blockBelow(reading, indent, "list");
+    marks?.set(key, [line.start, block?.start ?? start]);
+    if (block !== null) object[key] = readBlock(reading, block, depth + 1);
+    else object[key] = isOnLine ? readInline(reading, start, indent) : missing(reading);
   }
   return object;
 }
 
-/** The value of a key or a dash with nothing beside it; only a list may stand as far left as its key. */
-function readBelow(reading: Reading, of: "key" | "dash", indent: number, depth: number): Json {
-  reading.at += 1;
+/** Goes on to the block below a key or a dash with nothing beside it; null where there is none. */
+function blockBelow(reading: Reading, least: number, at: "list" | "any" = "any"): Line | null {
+  advance(reading);
   const line = current(reading);
-  const least = of === "key" && line !== null && isItem(reading.text, line) ? indent : indent + 1;
-  if (line !== null && line.indent >= least) return readBlock(reading, line, depth + 1);
-  reading.values += 1;
+  if (line === null || line.indent < least) return null;
+  return at === "list" && line.indent === least && !isItem(reading.text, line) ? null : line;
+}
+
+function missing(reading: Reading): null {
+  count(reading);
   return null;
 }
 
 const isItem = (text: string, { start, end }: Line): boolean =>
   text[start] === "-" && (start + 1 === end || text[start + 1] === " ");
+
+/**
+ * Says where in a plain text the value at a path stands, or its key; the nearest thing around it when it is not there.
+ *
+ * The text is read once more, when first asked: hardly anybody asks.
+ */
+export function offsetInPlain(text: string, { begin }: PlainYaml): (path: JsonPath, on: "key" | "value") => number {
+  let marked: { readonly marks: Marks; readonly value: Json } | null = null;
+  return (path, on) => {
+    if (path.length === 0) return begin ?? 0;
+    if (marked === null) {
+      const marks: Marks = new Map();
+      marked = { marks, value: readLines(withoutReturns(text), marks)?.value ?? null };
+    }
+    const offset = markedOffset(marked, path, on);
+    return offset === null ? (begin ?? 0) : offsetBefore(text, offset);
+  };
+}
+
+function markedOffset(
+  { marks, value }: { readonly marks: Marks; readonly value: Json },
+  path: JsonPath,
+  on: "key" | "value",
+): number | null {
+  let here: Json = value;
+  let offset: number | null = null;
+  for (const [depth, step] of path.entries()) {
+    const mark = marks.get(here)?.get(step);
+    if (mark === undefined) return offset;
+    const isValue = Array.isArray(here) || (on === "value" && depth === path.length - 1);
+    offset = isValue ? mark[1] : mark[0];
+    here = (here as Readonly<Record<string | number, Json>>)[step] ?? null;
+  }
+  return offset;
+}

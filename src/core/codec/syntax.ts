@@ -1,4 +1,4 @@
-import type { YAMLParseError } from "yaml";
+import { maxTokens, type Slip } from "./composed.ts";
 import type { Flaw } from "./flaw.ts";
 import { maxFindings } from "./remark.ts";
 
@@ -8,16 +8,16 @@ import { maxFindings } from "./remark.ts";
  *
  * What looks like a template that nobody rendered, or like JSON with a slip, is named as such: B-23, B-24.
  */
-export function syntaxFlaws(errors: readonly YAMLParseError[], text: string): readonly Flaw[] {
-  if (errors.length === 0) return [];
-  const ordered = [...errors].sort((a, b) => a.pos[0] - b.pos[0]).slice(0, maxFindings);
+export function syntaxFlaws(slips: readonly Slip[], text: string): readonly Flaw[] {
+  if (slips.length === 0) return [];
+  const ordered = [...slips].sort((a, b) => a.offset - b.offset).slice(0, maxFindings);
   const template = /\{\{-?[^{}\n]*\}\}/.exec(text);
   if (template !== null)
-    return [{ ...textual, ...unrendered, offset: Math.min(template.index, ordered[0]?.pos[0] ?? 0) }];
+    return [{ ...textual, ...unrendered, offset: Math.min(template.index, ordered[0]?.offset ?? 0) }];
   const directive = /^%/m.exec(text);
   if (directive !== null) return [{ ...saying("BAD_DIRECTIVE", false), offset: directive.index }];
   const isJson = /^\s*[{[]/.test(text);
-  return ordered.map(({ code, pos }) => ({ ...saying(code, isJson), offset: pos[0] }));
+  return ordered.map(({ code, offset }) => ({ ...saying(code, isJson), offset }));
 }
 
 function saying(code: string, isJson: boolean): Omit<Flaw, "offset"> {
@@ -60,6 +60,14 @@ export const tooDeep = {
 
 /** For a text nested so deeply that it is not read at all. */
 export const tooDeepToRead: Flaw = { ...textual, ...tooDeep, offset: 0 };
+
+/** Where reading stopped in a document of too many tokens. */
+export const tooLongToRead: Omit<Flaw, "offset"> = {
+  ...textual,
+  code: "FLT1010",
+  message: `more than ${maxTokens} words and signs; what follows is not read`,
+  fix: "split the document, or write it in the plain style of kubectl get -o yaml",
+};
 
 /** For a document with more flaws than anybody would repair one by one: none of it is believed. */
 export const tooManyFlaws: Flaw = {

@@ -30,9 +30,10 @@ export interface TextSlice {
 /**
  * Cuts a file at its `---` lines, as kubectl does before it parses anything.
  *
- * So a broken document cannot swallow the next one: what is unreadable stays as small as possible.
+ * So a broken document cannot swallow the next one: what is unreadable stays as small as possible. Gives the first
+ * `most` slices.
  */
-export function slicesOf(text: string): readonly TextSlice[] {
+export function slicesOf(text: string, most = Infinity): readonly TextSlice[] {
   const slices: TextSlice[] = [];
   let start = 0;
   let line = 1;
@@ -41,6 +42,7 @@ export function slicesOf(text: string): readonly TextSlice[] {
     slices.push({ text: before, line });
     line += linesIn(before);
     start = match.index;
+    if (slices.length === most) return slices;
   }
   slices.push({ text: text.slice(start), line });
   return slices;

@@ -50,7 +50,7 @@ function readText(text: string): TextReading {
   if (text.startsWith("\ufeff")) return unreadable(marked);
   // Looked for first: no other message may show a part of it.
   if (/PRIVATE KEY/.test(text)) return unreadable(privateKey);
-  const documents = slicesOf(text).flatMap(documentOf);
+  const documents = slicesOf(text, 100).flatMap(documentOf);
   const [document] = documents;
   if (document === undefined || documents.length > 1) return unreadable(notOne);
   const { yaml } = document;

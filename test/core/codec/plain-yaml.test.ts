@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { offsetOf, readAnyYaml, readYaml, type YamlDocument } from "../../../src/core/codec/kyaml.ts";
+import { readAnyYaml, readYaml, type YamlDocument } from "../../../src/core/codec/kyaml.ts";
 import { readPlainYaml } from "../../../src/core/codec/plain-yaml.ts";
 import type { JsonPath } from "../../../src/core/codec/remark.ts";
 import { rulerOf, slicesOf } from "../../../src/core/codec/text.ts";
@@ -39,6 +39,19 @@ const plain: readonly (readonly [claim: string, text: string, value: Json])[] = 
   ["an indented beginning", "a: |2\n    b\n   c\n", { a: "  b\n c\n" }],
   ["an end without a new line", "a: |\n  b", { a: "b\n" }],
   ["a folded block", "a: >\n\n  b\n  c\n\n  d\n\n\n  e\n\nf: >-\n  g\n  h\n", { a: "\nb c\nd\n\ne\n", f: "g h" }],
+  ["scalars of several lines", "a: b\n  c - d\n\n\n   e\nf:\n- g\n  h\n", { a: "b c - d\n\ne", f: ["g h"] }],
+  ["quotes of several lines", `a: "b\n  c\n\n  d" # e\nf: 'g\n   h'\n`, { a: "b c\nd", f: "g h" }],
+  [
+    "brackets of several lines",
+    "a: [b,\n  c\n  ]\nd: {\n\n  e: f,\n  g: [\n  h]}\n",
+    { a: ["b", "c"], d: { e: "f", g: ["h"] } },
+  ],
+  ["JSON", '{\n  "a": [\n    {"b":1,"c":"\\u0041\\x42"}\n  ],\n  "d": null\n}\n', { a: [{ b: 1, c: "AB" }], d: null }],
+  [
+    "line ends of Windows",
+    "a: b\r\nc: |\r\n  d\r\n\r\n  e\r\nf:\r\n- 'g\r\n  h'\r\n",
+    { a: "b", c: "d\n\ne\n", f: ["g h"] },
+  ],
   ["letters of all languages", "a: grüße 日本 😀\n", { a: "grüße 日本 😀" }],
 ];
 
@@ -64,18 +77,20 @@ const declined: readonly (readonly [claim: string, text: string])[] = [
   ["B-18: what JSON has no number for", "a: .inf\n"],
   ["B-19: keys that are no text", "1: a\n"],
   ["B-19: keys that are lists", "? [a]\n: b\n"],
-  ["B-21: carriage returns", "a: b\r\n"],
   ["B-21: next line", "a: b\u0085c\n"],
   ["B-22: reserved keys", "__proto__: a\n"],
   ["B-24: templates", "a: {{ .x }}\n"],
   ["directives", "%YAML 1.2\n---\na: b\n"],
   ["three dots", "a: b\n...\n"],
   ["a text behind three dashes", "--- a\n"],
-  ["scalars of several lines", "a: b\n  c\n"],
   ["scalars below their key", "a:\n  b\n"],
-  ["quotes of several lines", 'a: "b\n  c"\n'],
-  ["brackets of several lines", "a: [b,\n  c]\n"],
-  ["rare escapes", 'a: "\\x41"\n'],
+  ["rare escapes", 'a: "\\e[1m"\n'],
+  ["line ends that are escaped", 'a: "b\\\n  c"\n'],
+  ["scalars of several lines with a comment", "a: b # c\n  d\n"],
+  ["quotes that go on too far left", 'a:\n  b: "c\n d"\n'],
+  ["brackets that go on too far left", "a: [b,\nc]\n"],
+  ["comments in brackets", "a: [b, # c\n  d]\n"],
+  ["B-21: carriage returns that end no line", "a: b\rc\n"],
   ["a comment too near", 'a: "b"#c\n'],
   ["a mapping on the line of its key", "a: b: c\n"],
   ["a list on the line of its key", "a: - b\n"],
@@ -160,7 +175,7 @@ function differences(text: string, places: Places): readonly string[] {
 }
 
 function sayings(yaml: YamlDocument, places: Places): string {
-  const { begin, value, flaws } = yaml;
-  const offsets = places(value).map((it) => [offsetOf(yaml, it, "key"), offsetOf(yaml, it, "value")]);
+  const { begin, value, flaws, offsetOf } = yaml;
+  const offsets = places(value).map((it) => [offsetOf(it, "key"), offsetOf(it, "value")]);
   return JSON.stringify({ begin, value, flaws, offsets }, (_, it) => (typeof it === "bigint" ? `${it}n` : it));
 }

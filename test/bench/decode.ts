@@ -1,0 +1,23 @@
+import { decodeBlob } from "../../src/core/codec/documents.ts";
+import { heavyTexts, largeTexts } from "../core/codec/heavy-texts.ts";
+
+// Reads one text, which it is sent by name, and says what that cost. A process of its own: memory is its peak.
+
+const mebibyte = 1024 * 1024;
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+// What is compiled and loaded first is no matter of the text.
+const usual = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata:\n";
+for (let at = 0; at < 200; at += 1) decodeBlob(bytesOf(`${usual}  a: "b"\n  c: &d e\n  n${at}: on\n`));
+
+process.once("message", (name: string) => {
+  const bytes = bytesOf(heavyTexts.get(name) ?? largeTexts.get(name) ?? "");
+  const before = process.resourceUsage().maxRSS;
+  const spent = process.cpuUsage();
+  const from = performance.now();
+  const { documents, tokens } = decodeBlob(bytes);
+  const took = performance.now() - from;
+  const { user, system } = process.cpuUsage(spent);
+  const refused = documents.some((it) => it.findings.some(({ severity }) => severity === "error"));
+  const memory = ((process.resourceUsage().maxRSS - before) * 1024) / mebibyte;
+  process.send?.({ name, refused, took, cpu: (user + system) / 1000, memory, tokens });
+});
