@@ -84,6 +84,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   "core/codec/openpgp-key.ts": ["node:buffer", "node:crypto"],
   "core/codec/ssh-key.ts": ["node:buffer", "node:crypto"],
   "core/render/secret-data.ts": ["node:buffer"],
+  // A kubeconfig is text of others as well.
+  "shell/kube/kubeconfig-files.ts": ["core/codec/composed.ts"],
 };
 
 /** Adapters are known to `wire.ts` and to the commands that exist to serve one of them; nobody else in cmd. */

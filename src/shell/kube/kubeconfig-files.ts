@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { KubeConfig, User } from "@kubernetes/client-node";
 import { parse } from "yaml";
+import { isBounded } from "../../core/codec/composed.ts";
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
 import { Fault } from "../reconcile/fault.ts";
 import type { Way } from "./connection.ts";
@@ -51,7 +52,11 @@ export async function loadKubeconfig(paths: readonly string[]): Promise<Kubeconf
   return { config, execConfigs, empty };
 }
 
+/** A thousand contexts have half of them. */
+const maxTokens = 200_000;
+
 function asKubeconfig(text: string): JsonObject {
+  if (!isBounded(text, maxTokens)) throw new TypeError("too long");
   const config: unknown = parse(text, { logLevel: "silent" });
   if (!isObject(config)) throw new TypeError("no mapping");
   const lists = [config["contexts"], config["clusters"], config["users"]];
