@@ -40,8 +40,16 @@ describe.skipIf(!hasSshKeygen)("the command line", () => {
       "approvals 0 answers and openings",
       "plans 1 plan",
       "accepted 2 commits",
+      "scheduling 1 schedule",
       "rendered 0 targets",
-      "note: what members said is taken as it is recorded: nobody was asked",
+      "proved: every commit follows the one before, and none was taken out or put in",
+      "proved: every commit is signed by a machine that the trust file lists",
+      "proved: every trust file in force was allowed by the one before",
+      "proved: every run kept to the plan that was frozen",
+      "proved: what was read is what the source commits hold",
+      "proved: every verdict, score and binding follows from its policy and the recorded members",
+      "not proved: what members said and when a pass ran: both are taken as recorded, and no member was asked",
+      "not proved: the pace of rollouts and the bounds of deletions: they rest on what members said in each pass",
       "",
     ]);
   });

@@ -328,5 +328,12 @@ export const mutants: readonly Mutant[] = [
     replace: "0",
     caughtBy: ["test/core/rollout/update-run-changes.test.ts"],
   },
+  {
+    breaks: "takes every score in the record as it stands when an audit schedules again",
+    file: "src/core/plan/audit-schedule.ts",
+    find: "a.score?.affinity === b.score?.affinity &&",
+    replace: "",
+    caughtBy: ["test/core/plan/audit-schedule.test.ts"],
+  },
   ...trustMutants,
 ];

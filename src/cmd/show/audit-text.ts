@@ -11,15 +11,30 @@ const nouns: Readonly<Record<AuditCheck, (looked: number) => string>> = {
   approvals: (looked) => (looked === 1 ? "1 answer or opening" : `${looked} answers and openings`),
   plans: (looked) => count(looked, "plan"),
   accepted: (looked) => count(looked, "commit"),
+  scheduling: (looked) => count(looked, "schedule"),
   rendered: (looked) => count(looked, "target"),
 };
 
-/** For people: a line for each kind of check, what was left out, and two lines for each fault. */
+/** What follows from a kind of check in which nothing was found. */
+const proofs: Readonly<Record<AuditCheck, string>> = {
+  chain: "every commit follows the one before, and none was taken out or put in",
+  signatures: "every commit is signed by a machine that the trust file lists",
+  trust: "every trust file in force was allowed by the one before",
+  approvals: "every gate and protected change was opened by people who were allowed to",
+  plans: "every run kept to the plan that was frozen",
+  accepted: "what was read is what the source commits hold",
+  scheduling: "every verdict, score and binding follows from its policy and the recorded members",
+  rendered: "what clusters are to carry is what rendered/ shows",
+};
+
+/**
+ * For people: a line for each kind of check; then what is proved by them, and what is not; and two lines for each fault.
+ */
 export function auditLines(audit: Audit): { readonly checks: readonly string[]; readonly faults: readonly string[] } {
   const checks = (Object.keys(nouns) as AuditCheck[]).map((check) => {
     const looked = audit.looked[check];
     const wrong = audit.faults.filter((it) => it.check === check).length;
-    const verdict = looked === null ? "not looked at: --full" : nouns[check](looked);
+    const verdict = verdictOf(audit, check, looked);
     return `${check.padEnd(11)}${verdict}${wrong === 0 ? "" : `, ${count(wrong, "fault")}`}`;
   });
   const faults = audit.faults.flatMap(({ commit, path, what, fix }) => [
@@ -27,5 +42,23 @@ export function auditLines(audit: Audit): { readonly checks: readonly string[]; 
     `  ${fix}`,
   ]);
   const more = audit.more > 0 ? [`and ${count(audit.more, "more fault")}`] : [];
-  return { checks: [...checks, ...audit.notes.map((it) => `note: ${it}`)], faults: [...faults, ...more] };
+  const proved = provedBy(audit).map((it) => `proved: ${proofs[it]}`);
+  const unproved = audit.unproved.map((it) => `not proved: ${it}`);
+  return { checks: [...checks, ...proved, ...unproved], faults: [...faults, ...more] };
 }
+
+function verdictOf(audit: Audit, check: AuditCheck, looked: number | null): string {
+  if (looked === null) return "not looked at: --full";
+  const isUnsigned = check === "signatures" && audit.signers === "nobody";
+  return isUnsigned ? "none: the branch is not signed; reconcile --signing-key signs it" : nouns[check](looked);
+}
+
+/** Kinds of which something was looked at, and no fault found. */
+const provedBy = ({ looked, faults, signers, more }: Audit): readonly AuditCheck[] =>
+  (Object.keys(proofs) as AuditCheck[]).filter(
+    (it) =>
+      more === 0 &&
+      (looked[it] ?? 0) > 0 &&
+      faults.every(({ check }) => check !== it) &&
+      (it !== "signatures" || signers === "trusted"),
+  );

@@ -12,6 +12,7 @@ export interface StateCommit {
   /** Its trailers; null where one is missing. */
   readonly sourceCommit: string | null;
   readonly sequence: string | null;
+  readonly decisionVersion: string | null;
   readonly signature: SignatureFact;
   /** When it was written, by its own words. */
   readonly at: Instant;
@@ -41,6 +42,7 @@ export interface SignatureWatch {
   readonly next: (it: StateCommit, trust: TrustRecord | null) => readonly AuditFinding[];
   /** Keys that no trust file vouches for, where none names a machine. */
   readonly unvouched: () => readonly string[];
+  /** How many commits carry a signature that proves something. */
   readonly signed: () => number;
 }
 

@@ -1,7 +1,15 @@
 import type { PlacementKey, RunKey } from "../model/value.ts";
 
 /** One kind of thing that an audit looks at. */
-export type AuditCheck = "chain" | "signatures" | "trust" | "approvals" | "plans" | "accepted" | "rendered";
+export type AuditCheck =
+  | "chain"
+  | "signatures"
+  | "trust"
+  | "approvals"
+  | "plans"
+  | "accepted"
+  | "scheduling"
+  | "rendered";
 
 /** What a fault of the record is about. */
 export type AuditSubject =

@@ -2,6 +2,13 @@ import type { Condition } from "../model/condition.ts";
 import type { Binding, ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
 
 /**
+ * Names the rules by which this planner decides; every commit of the state branch says under which it was made. Raised with
+ * every change after which the same world may give another schedule: who judges old commits again by other rules would find
+ * differences that are nobody's fault.
+ */
+export const decisionVersion = 1;
+
+/**
  * Whether a ledger holds a new decision, or only news that decides nothing by itself.
  *
  * A decision is committed before anything is touched. News about members may wait for the next decision: losing it costs

@@ -7,6 +7,7 @@ import type { Ledger } from "../../core/model/ledger.ts";
 import type { Reason, RenderedTarget } from "../../core/model/plan.ts";
 import { type BlobId, compareText, exactInstantText, type Instant } from "../../core/model/value.ts";
 import { restless } from "../../core/plan/affected.ts";
+import { decisionVersion } from "../../core/plan/decision.ts";
 import { confirmationFile, reasonText } from "../../core/plan/explain.ts";
 import { subjectOf } from "../../core/plan/narrate.ts";
 import { observedResourceIndex } from "../../core/status/observed-index.ts";
@@ -58,6 +59,7 @@ export async function commitDecision(
     `Ledger-Sequence: ${ledger.sequence}`,
     // Git dates a commit down to the second; who judges it again has to know which moment was "now".
     `Decided-At: ${exactInstantText(now)}`,
+    `Decision-Version: ${decisionVersion}`,
     `Writer: ${memory.writer}`,
     "",
   ].join("\n");

@@ -32,8 +32,10 @@ export interface Audit {
   readonly faults: readonly AuditFault[];
   /** Beyond those that are listed. */
   readonly more: number;
+  /** Who signed the commits: nobody, keys that no trust file vouched for (some of them at least), or trusted machines. */
+  readonly signers: "nobody" | "unvouched" | "trusted";
   /** What was not looked at, or is taken as it is, in words. */
-  readonly notes: readonly string[];
+  readonly unproved: readonly string[];
 }
 
 /** Gathers what an audit finds. */
@@ -44,7 +46,7 @@ export interface Findings {
   readonly note: (words: string) => void;
   /** Something could not be looked at; said once, with how often. */
   readonly skip: (what: string) => void;
-  readonly result: (about: Pick<Audit, "state" | "source" | "commits" | "isWhole">) => Audit;
+  readonly result: (about: Pick<Audit, "state" | "source" | "commits" | "signers" | "isWhole">) => Audit;
 }
 
 /** Nobody reads more. */
@@ -60,6 +62,7 @@ export function newFindings(): Findings {
     approvals: 0,
     plans: 0,
     accepted: 0,
+    scheduling: 0,
     rendered: null,
   };
   const notes: string[] = [];
@@ -82,8 +85,8 @@ export function newFindings(): Findings {
       skipped.set(what, (skipped.get(what) ?? 0) + 1);
     },
     result: (about) => {
-      const left = [...skipped].map(([what, times]) => `not judged: ${times} ${what}`);
-      return { ...about, looked, faults, more, notes: [...left, ...notes] };
+      const left = [...skipped].map(([what, times]) => `${times} ${what}`);
+      return { ...about, looked, faults, more, unproved: [...left, ...notes] };
     },
   };
 }
@@ -117,5 +120,6 @@ const fixes: Readonly<Record<AuditCheck, string>> = {
   approvals: `stop what it let happen (state: Stop), and ${restore}`,
   plans: `stop the run (state: Stop), and ${restore}`,
   accepted: restore,
+  scheduling: restore,
   rendered: "run flotilla reconcile, which writes what it decides; what members carry follows the record, and not this",
 };

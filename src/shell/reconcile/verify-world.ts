@@ -101,6 +101,7 @@ export async function stateCommitOf(
     parents: parentsOf(raw.raw).length,
     sourceCommit: trailer(text, "Source-Commit"),
     sequence: trailer(text, "Ledger-Sequence"),
+    decisionVersion: trailer(text, "Decision-Version"),
     signature,
     at,
     isForward,

@@ -5,6 +5,8 @@ import { auditCounts, auditStep } from "../../core/plan/audit.ts";
 import { type Anchored, auditChain, signatureWatch, vouchedBy } from "../../core/plan/audit-chain.ts";
 import type { AuditFinding } from "../../core/plan/audit-finding.ts";
 import { withRecordedReviews } from "../../core/plan/audit-reviews.ts";
+import { rescheduled, rescheduledCount } from "../../core/plan/audit-schedule.ts";
+import { decisionVersion } from "../../core/plan/decision.ts";
 import { Fault } from "./fault.ts";
 import { firstParent, lineageOf } from "./lineage.ts";
 import { freshMemory, type Memory, type State } from "./memory.ts";
@@ -62,7 +64,18 @@ export async function auditState(
     });
   if (full) await auditRendered(ports, tip, walk.memory, findings);
   conclude(walk, { anchor, base, isWhole, commits: steps.length });
-  return findings.result({ state: heads.state, source: heads.source, commits: steps.length, isWhole });
+  return findings.result({
+    state: heads.state,
+    source: heads.source,
+    commits: steps.length,
+    signers: signersOf(walk.watch),
+    isWhole,
+  });
+}
+
+function signersOf(watch: Walk["watch"]): Audit["signers"] {
+  if (watch.signed() === 0) return "nobody";
+  return watch.unvouched().length > 0 ? "unvouched" : "trusted";
 }
 
 const emptyState: State = { commit: null, ledger: emptyLedger, accepted: new Map(), held: new Map() };
@@ -126,7 +139,10 @@ async function judge(walk: Walk, raw: RawCommit, { before, after, isBroken }: St
   if (!isBroken) {
     const seen = await worldAt(ports, memory, { before, after, at: commit.at });
     if (seen === null) findings.skip("commits whose source commit is not in this clone");
-    else found.push(...judged(findings, seen.world, after), ...acceptedFindings(seen.files, after));
+    else {
+      found.push(...judged(findings, seen.world, after), ...acceptedFindings(seen.files, after));
+      found.push(...scheduled(findings, seen.world, { after, version: commit.decisionVersion }));
+    }
   }
   for (const it of found) findings.take(raw.commit, it);
 }
@@ -143,6 +159,24 @@ function judged(findings: Findings, world: World, after: State): readonly AuditF
     if (kind === "unavailable") findings.skip("times an approval was left for later, as the forge could not be asked");
   }
   return auditStep(told, after.ledger);
+}
+
+/** Where a commit changed what was scheduled, the schedule is made again, if by the rules of then. */
+function scheduled(
+  findings: Findings,
+  world: World,
+  { after, version }: { readonly after: State; readonly version: string | null },
+): readonly AuditFinding[] {
+  const count = rescheduledCount(world, after.ledger);
+  if (count === 0) return [];
+  if (version !== String(decisionVersion)) {
+    findings.skip(
+      `commits whose schedules rest on decision version ${version ?? "unknown"}; this is ${decisionVersion}`,
+    );
+    return [];
+  }
+  findings.count("scheduling", count);
+  return [...rescheduled(world, after.ledger)];
 }
 
 /** What the record says was read, against what stands in the source commit. */
@@ -170,13 +204,12 @@ function conclude({ findings, anchored, watch }: Walk, { anchor, base, isWhole, 
   const keys = watch.unvouched();
   if (keys.length > 0)
     findings.note(
-      `${keys.join(", ")} signed commits while the trust file named no machine: flotilla trust add NAME --machine --key FILE.pub lists one`,
+      `that ${keys.join(", ")}, which signed commits while the trust file named no machine, is the reconciler's: flotilla trust add NAME --machine --key FILE.pub lists one`,
     );
-  else if (watch.signed() === 0)
-    findings.note("no commit of the state branch is signed: reconcile --signing-key signs them");
   if (!isWhole)
-    findings.note(`only the last ${commits} commits were judged, what stood before is taken as it is: --full`);
-  findings.note("what members said is taken as it is recorded: nobody was asked");
+    findings.note(`what stood before the last ${commits} commits: it is taken as it is; --full looks at all of it`);
+  findings.note("what members said and when a pass ran: both are taken as recorded, and no member was asked");
+  findings.note("the pace of rollouts and the bounds of deletions: they rest on what members said in each pass");
 }
 
 const trustFinding = { check: "trust", subject: { kind: "trust" } } as const;

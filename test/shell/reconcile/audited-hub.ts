@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { digestOfText } from "../../../src/core/model/digest.ts";
 import type { Commit, Digest, PlacementKey, RunKey } from "../../../src/core/model/value.ts";
 import { seconds } from "../../../src/core/model/value.ts";
+import { decisionVersion } from "../../../src/core/plan/decision.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
 import { systemEntropy } from "../../../src/shell/host/entropy.ts";
 import { freshMemory, type Memory } from "../../../src/shell/reconcile/memory.ts";
@@ -59,6 +60,8 @@ export interface Forgery {
   /** By how much the sequence grows, and whether the trailers say so. */
   readonly step?: number;
   readonly signer?: SigningKey | null;
+  /** What its writer says it decided by; ours where nothing is said. */
+  readonly version?: number;
 }
 
 const state = "refs/heads/fleet/state";
@@ -183,7 +186,14 @@ function fleetOf(clock: HandClock): Ports["fleet"] {
 
 function forged(
   { workshop, stateFile, head }: AuditedHub,
-  { like, on = like === undefined ? state : `${like}~1`, files: changed = {}, step = 1, signer = null }: Forgery,
+  {
+    like,
+    on = like === undefined ? state : `${like}~1`,
+    files: changed = {},
+    step = 1,
+    signer = null,
+    version = decisionVersion,
+  }: Forgery,
 ): Commit {
   const { git, run } = workshop;
   const taken = like === undefined ? [] : git("diff", "--name-only", "--diff-filter=d", on, like).split("\n");
@@ -212,7 +222,8 @@ function forged(
   }
   const tree = withIndex(workshop, () => git("write-tree"));
   const source = /sourceCommit: "?([0-9a-f]{40})/.exec(run("git", ["show", `${tree}:ledger.yaml`]).toString())?.[1];
-  const message = `Decide\n\nSource-Commit: ${source}\nLedger-Sequence: ${next}\nWriter: mallory\n`;
+  const trailers = [`Source-Commit: ${source}`, `Ledger-Sequence: ${next}`, `Decision-Version: ${version}`];
+  const message = `Decide\n\n${trailers.join("\n")}\nWriter: mallory\n`;
   const plain = run("git", ["commit-tree", tree, "-p", base], message).toString().trim();
   const commit = signer === null ? plain : resigned(workshop, plain, signer);
   git("update-ref", state, commit);

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { digestOfText } from "../../../src/core/model/digest.ts";
 import type { Commit } from "../../../src/core/model/value.ts";
+import { decisionVersion } from "../../../src/core/plan/decision.ts";
 import type { Audit } from "../../../src/shell/reconcile/verify-findings.ts";
 import { hasSshKeygen } from "../signature/workshop.ts";
 import { type AuditedHub, auditedHub } from "./audited-hub.ts";
@@ -18,6 +19,10 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
     hub.push(hub.bob, await hub.answer("bob"));
     await hub.settle();
   };
+  const assumed = [
+    "what members said and when a pass ran: both are taken as recorded, and no member was asked",
+    "the pace of rollouts and the bounds of deletions: they rest on what members said in each pass",
+  ];
   const told = ({ faults }: Audit): readonly string[] => faults.map((it) => `${it.check}: ${it.what}`);
 
   test("of what a reconciler wrote finds no fault, and looks at all of it", async () => {
@@ -26,7 +31,8 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
     const audit = await hub.verify();
     expect(told(audit)).toEqual([]);
     expect(audit.looked).toMatchObject({ trust: 1, approvals: 2, plans: 1, rendered: 1 });
-    expect(audit.notes).toEqual(["what members said is taken as it is recorded: nobody was asked"]);
+    expect(audit.signers).toBe("trusted");
+    expect(audit.unproved).toEqual(assumed);
   });
 
   test("of an unsigned record says so, and finds no fault in it", async () => {
@@ -34,13 +40,13 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
     await approve();
     const audit = await hub.verify();
     expect(told(audit)).toEqual([]);
-    expect(audit.notes).toContain("no commit of the state branch is signed: reconcile --signing-key signs them");
+    expect([audit.signers, audit.unproved]).toEqual(["nobody", assumed]);
   });
 
   test("without an anchor takes the first trust file on trust, and with another one does not", async () => {
     await begin();
-    const { notes } = await hub.verify({ anchor: null });
-    expect(notes[0]).toContain(`with the SHA-256 ${hub.anchor}, is taken on trust`);
+    const { unproved } = await hub.verify({ anchor: null });
+    expect(unproved[0]).toContain(`with the SHA-256 ${hub.anchor}, is taken on trust`);
     const other = await hub.verify({ anchor: "ab".repeat(32) as never });
     expect(told(other)).toEqual([
       `trust: puts version 1 of the trust file in force by an anchor that is not yours: ${hub.anchor}`,
@@ -54,7 +60,9 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
     expect([told(all), all.isWhole, all.looked.rendered]).toEqual([[], true, null]);
     const audit = await hub.verify({ full: false, last: 2 });
     expect([told(audit), audit.isWhole, audit.commits]).toEqual([[], false, 2]);
-    expect(audit.notes).toContain("only the last 2 commits were judged, what stood before is taken as it is: --full");
+    expect(audit.unproved).toContain(
+      "what stood before the last 2 commits: it is taken as it is; --full looks at all of it",
+    );
     hub.forge({ step: 2, signer: hub.key });
     expect(told(await hub.verify({ full: false, last: 1 }))).toHaveLength(1);
   });
@@ -234,6 +242,33 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
     hub.forge({ on: waiting, files: { "placements/web/bindings.yaml": moved }, signer: hub.key });
     expect(told(await hub.verify())).toContain(
       "approvals: changes web on m1, which is protected, and nobody approved that",
+    );
+  });
+
+  const placedOtherwise = {
+    "placements/web/policy-snapshots.yaml": (it: string): string => it.replace("selected: true", "selected: false"),
+  };
+
+  test("names a verdict that somebody changed, also on a branch that nobody signs", async () => {
+    await begin({ signed: false });
+    expect(
+      placedOtherwise["placements/web/policy-snapshots.yaml"](hub.stateFile("placements/web/policy-snapshots.yaml")),
+    ).not.toBe(hub.stateFile("placements/web/policy-snapshots.yaml"));
+    const commit = hub.forge({ files: placedOtherwise });
+    const audit = await hub.verify();
+    expect(told(audit)).toEqual([
+      "scheduling: records a verdict that does not follow from its inputs: m1 is recorded as not selected with affinity 0 and topology 0, and is selected with affinity 0 and topology 0 of web",
+    ]);
+    expect(audit.faults[0]).toMatchObject({ commit, path: "placements/web/placement.yaml" });
+  });
+
+  test("does not judge what was scheduled by other rules, and says so", async () => {
+    await begin();
+    hub.forge({ files: placedOtherwise, signer: hub.key, version: 99 });
+    const audit = await hub.verify();
+    expect(told(audit)).toEqual([]);
+    expect(audit.unproved).toContain(
+      `1 commits whose schedules rest on decision version 99; this is ${decisionVersion}`,
     );
   });
 
