@@ -48,6 +48,8 @@ export class Attempt {
   lastedMs: number | null = null;
   /** Nothing has gone wrong with its calls on the way. */
   isSmooth = true;
+  /** What its clock said when it had decided; null while it decided nothing. */
+  decidedAt: number | null = null;
   readonly writer: string;
   readonly patience: PassWords["patience"];
   readonly #words: PassWords;

@@ -44,8 +44,7 @@ export interface PassFacts {
   readonly attempt: Attempt;
   /** Virtual time, in milliseconds. */
   readonly beganAt: number;
-  /** What its own clock said then, and by how much that was ahead of the members'. */
-  readonly now: number;
+  /** By how much its own clock was ahead of the members' then. */
   readonly skew: number;
   /** When it was last let go on; 0 when it never stood still. */
   resumed: number;
@@ -133,7 +132,6 @@ export class Judge {
       process,
       attempt,
       beganAt: time.now,
-      now: this.simulation.now(),
       skew: this.simulation.skew,
       resumed: 0,
       claimed: new Map(),

@@ -166,13 +166,15 @@ export class Reconciler {
         ask("blobs", "reading", () => new Map(ids.map((it): [BlobId, Uint8Array] => [it, mustHave(hub, it)]))),
       descends: (commit, ancestor) => ask("descends", "walking", () => hub.descends(commit, ancestor)),
       history: (...range) => ask("history", "walking", () => hub.historyOf(...range)),
-      commit: (proposal) =>
-        ask("commit", "pushing", () => {
+      commit: (proposal) => {
+        this.#current().decidedAt = this.#around.now();
+        return ask("commit", "pushing", () => {
           const attempt = this.#current();
           const pushed = hub.pushState(proposal);
           if (pushed.kind === "committed") this.#around.pushed(attempt, pushed.commit);
           return pushed;
-        }),
+        });
+      },
       close: async () => {},
     };
   }

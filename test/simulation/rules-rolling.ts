@@ -101,7 +101,7 @@ function* addsWithinBounds(page: Page, judge: Judge): Generator<string> {
 
 function mayHaveFailed({ target, facts }: Binding, { spec }: PlacementRecord, page: Page): boolean {
   if (facts?.applied === "failed" || facts?.phase === "failed") return true;
-  return target !== null && page.facts.now >= target.startedAt + spec.strategy.progressDeadline;
+  return target !== null && (page.facts.attempt.decidedAt ?? 0) >= target.startedAt + spec.strategy.progressDeadline;
 }
 
 const namesOf = (bindings: readonly Binding[]): string => bindings.map((it) => it.cluster).join(", ");

@@ -93,7 +93,7 @@ function standingOf({ name, digest }: SeenCluster, { run }: Turn, page: Page): S
   const isFailed = facts?.sequence === target.sequence && (facts.applied === "failed" || facts.phase === "failed");
   if (isFailed) return page.facts.answered.has(name) ? "failed" : "perhaps failed";
   const deadline = page.after.placements.get(run.placement as PlacementKey)?.spec.strategy.progressDeadline ?? 0;
-  return page.facts.now >= target.startedAt + deadline ? "perhaps failed" : "in flight";
+  return (page.facts.attempt.decidedAt ?? 0) >= target.startedAt + deadline ? "perhaps failed" : "in flight";
 }
 
 const isUnderWay = (it: SeenCluster): boolean => it.startedAt !== null && it.end === null;
