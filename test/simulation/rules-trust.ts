@@ -4,7 +4,7 @@ import type { Deed, DeedRule, Judge } from "./judge.ts";
 import { bindingsOf, type Page, type PageRule } from "./page.ts";
 import { renderedAt } from "./rendered.ts";
 import { requestsAt, runsAt, type SeenGate } from "./seen-runs.ts";
-import { contentOf, markOf } from "./sight.ts";
+import { contentOf, markOf, objectsAt } from "./sight.ts";
 import { type TrustVersion, type TrustWords, voters } from "./trust-words.ts";
 
 /** Promises about what a commit of the state branch takes for approved, by what people really signed. */
@@ -126,8 +126,9 @@ function changesOf(
   { cluster, target, removal }: Binding,
   old: Binding | undefined,
   { commit }: Page,
-  { simulation: { hub } }: Judge,
+  { simulation }: Judge,
 ): readonly string[] {
+  const { hub } = simulation;
   const parent = hub.commitAt(commit).parent;
   if (parent === null) return [];
   const contents = (at: Commit) => new Map(renderedAt(hub, at, cluster, key).map((it) => [it.key, it.content]));
@@ -137,7 +138,13 @@ function changesOf(
   const isStaying = target !== null && removal === null;
   if (isThere === isStaying && (!isThere || target?.digest === old.target?.digest)) return [];
   const [was, is] = [isThere ? contents(parent) : nothing, isStaying ? contents(commit) : nothing];
-  return [...new Set([...was.keys(), ...is.keys()])].filter((it) => was.get(it) !== is.get(it));
+  const changed = [...new Set([...was.keys(), ...is.keys()])].filter((it) => was.get(it) !== is.get(it));
+  // A removal that is called off before it took anything away changes nothing.
+  if (old?.removal == null || target?.digest !== old.target?.digest) return changed;
+  const live = new Set(
+    objectsAt(simulation.siteAt(cluster)).flatMap((it) => (it.mark?.placement === key ? it.key : [])),
+  );
+  return changed.filter((it) => !live.has(it));
 }
 
 function isAllowed(
