@@ -15,8 +15,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "removes available clusters outside of the budget",
     file: "src/core/rollout/rolling-update.ts",
-    find: "return left >= 0;",
-    replace: "return true;",
+    find: "if (left < takes) return false;",
+    replace: "",
     caughtBy: "check",
   },
   {
@@ -39,6 +39,13 @@ export const mutants: readonly Mutant[] = [
     find: "if (isGoing(comparison.member.objects.get(wanted.key), entry)) return false;",
     replace: "",
     caughtBy: storm,
+  },
+  {
+    breaks: "takes a cluster that was not heard of yet for one that is not ready",
+    file: "src/core/rollout/rolling-update.ts",
+    find: '(it.kind === "progressing" && it.isHeard);',
+    replace: 'it.kind === "progressing";',
+    caughtBy: "check",
   },
   {
     breaks: "acts on a cluster that is not the one that joined",

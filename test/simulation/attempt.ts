@@ -42,6 +42,8 @@ export class Attempt {
   progress: Progress = "running";
   /** Effects that reached the world. */
   effects = 0;
+  /** Members that it went on without. */
+  readonly unheard = new Set<string>();
   /** Stood still for a while: what it looked at may be old. */
   wasHeld = false;
   /** How long it took; null until it ended. */
@@ -61,6 +63,7 @@ export class Attempt {
   readonly #crash: { readonly when: string; readonly spot: Spot } | null;
   readonly #hold: { readonly when: string; readonly spot: Spot } | null;
   readonly #latest = new Map<Call, readonly Spot[]>();
+  readonly #isAskedAgain = new Set<string>();
   #resume: (() => void)[] = [];
   #isReleased = false;
 
@@ -93,6 +96,20 @@ export class Attempt {
     if (found !== undefined) this.isSmooth = false;
     if (effects.has(call.kind)) this.effects++;
     return found?.fault ?? null;
+  }
+
+  /**
+   * Whether the answer of a member comes when the grace is over. Who founds a branch asks again, and waits.
+   */
+  isLate(member: string): boolean {
+    if (!this.#words.late.split(",").includes(member) || this.#isAskedAgain.has(member)) {
+      this.unheard.delete(member);
+      return false;
+    }
+    this.#isAskedAgain.add(member);
+    this.unheard.add(member);
+    this.#hit("member late");
+    return true;
   }
 
   /** What was to go wrong with a call did go wrong: what never arrives, for example, cannot be answered in vain. */

@@ -64,6 +64,14 @@ class Author {
     return this.#dice.below(100) < percent;
   }
 
+  /** Some of the members, and perhaps all of them. */
+  get #some(): string {
+    return this.#dice
+      .shuffled(this.#members)
+      .slice(0, 1 + this.#dice.below(this.#members.length))
+      .join(",");
+  }
+
   get #member(): string {
     return this.#dice.pick(this.#members);
   }
@@ -130,6 +138,7 @@ class Author {
     if (this.#chance(5)) this.#falter();
     if (this.#chance(45)) this.#edit();
     if (this.#chance(6)) this.#expel();
+    if (this.#chance(5)) this.#replace();
     this.#roll();
     this.#approve();
     for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
@@ -177,6 +186,18 @@ class Author {
         this.#hold(moment);
       },
     ])();
+  }
+
+  /** A placement goes elsewhere as soon as it is there, or was changed, before its members were heard of again. */
+  #replace(): void {
+    const name = this.#dice.pick(["web", "shop"]);
+    const push: Step = { do: "push" };
+    if (this.#chance(50)) this.#change();
+    else this.#place(name);
+    this.#add(push, this.#pass("a", true));
+    if (this.#chance(50)) this.#add({ do: "wait", ms: 7_000 });
+    this.#place(name);
+    this.#add(push, { ...this.#pass("a", true), late: this.#some });
   }
 
   /** A cluster is to lose a placement: said twice, beside an update, or while the placement leaves it or another one. */
@@ -357,6 +378,7 @@ class Author {
       flush: this.#chance(20),
       faults: isPlain ? "" : this.#faults(),
       crash: isPlain || this.#chance(75) ? "" : this.#crash(),
+      late: isPlain || this.#chance(85) ? "" : this.#some,
       shuffle: this.#chance(30) ? 1 + this.#dice.below(1000) : 0,
     };
     return { do: "pass", by, ...words };

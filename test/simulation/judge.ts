@@ -31,6 +31,7 @@ import {
   objectsAt,
   type Seen,
   uidOf,
+  upAt,
 } from "./sight.ts";
 import type { Simulation } from "./simulation.ts";
 import type { Site } from "./site.ts";
@@ -54,6 +55,8 @@ export interface PassFacts {
   readonly looks: Map<string, number>;
   /** Members that told who they are. */
   readonly answered: Set<string>;
+  /** What was up on members at every look at their lists: member → `placement key`. */
+  readonly up: Map<string, ReadonlySet<string>>;
   /** Everything it was told came without trouble. */
   isSmooth: boolean;
 }
@@ -137,6 +140,7 @@ export class Judge {
       claimed: new Map(),
       looks: new Map(),
       answered: new Set(),
+      up: new Map(),
       isSmooth: true,
     });
   }
@@ -261,6 +265,9 @@ export class Judge {
     if (status >= 400 && status !== 404) return;
     facts.looks.set(`${site.name} ${path}`, this.simulation.events);
     if (status === 200 && path.endsWith("/namespaces/kube-system")) facts.answered.add(member);
+    const up = upAt(site);
+    const before = facts.up.get(member) ?? up;
+    facts.up.set(member, new Set([...up].filter((it) => before.has(it))));
     if (!path.includes("/deployments")) return;
     for (const { key, object } of objectsAt(site))
       if (isHealthy(object)) noted(this.healthy, `${identityAt(site)} ${key}`).add(wordIn(object) ?? "");

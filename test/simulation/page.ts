@@ -10,6 +10,10 @@ export interface Page {
   readonly after: Ledger;
 }
 
+/** Whether a member answered in the pass of a commit, or had to be taken as it was recorded. */
+export const isTold = ({ facts: { answered, attempt } }: Page, member: string): boolean =>
+  answered.has(member) || attempt.unheard.has(member);
+
 /** A promise about one commit of the state branch. */
 export type PageRule = (page: Page, judge: Judge) => Iterable<string>;
 

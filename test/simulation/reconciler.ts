@@ -6,7 +6,7 @@ import { fleetOver } from "../../src/shell/kube/fleet.ts";
 import { Lost } from "../../src/shell/kube/lost.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { freshMemory } from "../../src/shell/reconcile/memory.ts";
-import type { Clock, Ports, Repository } from "../../src/shell/reconcile/ports.ts";
+import type { Clock, Fleet, Ports, Repository } from "../../src/shell/reconcile/ports.ts";
 import type { Attempt, Fault as Mishap } from "./attempt.ts";
 import { type Call, type CallKind, type Request, requestOf } from "./call.ts";
 import type { Hub } from "./hub.ts";
@@ -68,7 +68,11 @@ export class Reconciler {
       },
       close: () => {},
     };
-    const fleet = fleetOver(kubeconfig, { clock, network: this.#network() });
+    const members = fleetOver(kubeconfig, { clock, network: this.#network() });
+    const fleet: Fleet = {
+      ...members,
+      observe: async (member) => (this.#current().isLate(member.name) ? null : members.observe(member)),
+    };
     // Nobody knows it before the world is as it is, and the same world gives the same.
     const entropy = (): string => sha256(`${around.time.now} ${around.hub.state}`);
     this.ports = { repository: this.#repository(), fleet, clock, verifier: simulatedVerifier, entropy };

@@ -1,7 +1,7 @@
 import type { Binding, PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../src/core/model/value.ts";
 import type { Judge } from "./judge.ts";
-import type { Page, PageRule } from "./page.ts";
+import { isTold, type Page, type PageRule } from "./page.ts";
 import { evictionsAt, type SeenEviction } from "./seen-runs.ts";
 
 /** Promises about evictions. */
@@ -45,11 +45,11 @@ export function executedIn({ commit }: Page, { simulation: { hub } }: Judge): re
   );
 }
 
-/** By what its member said last, if it answers. */
-const works = (binding: Binding | undefined, { facts: { answered } }: Page): boolean =>
+/** By what its member said last, if it answers or was not asked. */
+const works = (binding: Binding | undefined, page: Page): boolean =>
   binding?.facts?.applied === "applied" &&
   (binding.facts.phase === "available" || binding.facts.phase === "untrackable") &&
-  answered.has(binding.cluster);
+  isTold(page, binding.cluster);
 
 /** Percentages are of the number that is asked for, and rounded up; a policy without one knows a fixed least only. */
 function leastOf(bound: string, all: number, record: PlacementRecord | undefined): number {

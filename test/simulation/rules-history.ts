@@ -69,7 +69,9 @@ function* forgotten(before: Ledger, after: Ledger): Generator<string> {
 function* tellsTheTruth({ facts, commit, before, after }: Page, judge: Judge): Generator<string> {
   for (const [name, { trouble, kubeSystemUid }] of after.clusters) {
     const isUsable = judge.inForce.at(after.sourceCommit as Commit).has(`clusters/${name}.yaml`);
-    if (trouble === null && kubeSystemUid !== null && isUsable && !facts.answered.has(name))
+    // Who was not asked is as well as before.
+    const isAsBefore = facts.attempt.unheard.has(name) && before?.clusters.get(name)?.trouble === null;
+    if (trouble === null && kubeSystemUid !== null && isUsable && !facts.answered.has(name) && !isAsBefore)
       yield `${name} is well, and did not answer in this pass`;
   }
   for (const [record, binding] of bindingsOf(after)) {

@@ -2,8 +2,10 @@ import type { Binding, PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { type Document, isExternal, optionsOf } from "./document.ts";
 import type { Judge } from "./judge.ts";
-import type { Page, PageRule } from "./page.ts";
+import { isTold, type Page, type PageRule } from "./page.ts";
+import { renderedAt } from "./rendered.ts";
 import { executedIn } from "./rules-evictions.ts";
+import { upAt } from "./sight.ts";
 
 /**
  * Promises about rolling updates, as `RULINGS.md` B has them. Whether an update takes a ready cluster away (I-03) is for
@@ -51,12 +53,12 @@ function boundOf({ document }: Rolling, name: string, of: number): number {
 }
 
 /** Whether a cluster answers and has what its target was, and well: nobody can see more. */
-const isWell = (binding: Binding, target: Binding["target"], { facts: { answered } }: Page): boolean =>
+const isWell = (binding: Binding, target: Binding["target"], page: Page): boolean =>
   target !== null &&
   binding.facts?.sequence === target.sequence &&
   binding.facts.applied === "applied" &&
   binding.facts.phase === "available" &&
-  answered.has(binding.cluster);
+  isTold(page, binding.cluster);
 
 const isNew = (binding: Binding, was: Binding | null): boolean =>
   binding.target !== null && binding.target.sequence !== was?.target?.sequence;
@@ -66,7 +68,25 @@ const isPerhapsWell = (binding: Binding, page: Page): boolean =>
   isWell(binding, binding.target, page) ||
   (binding.facts?.sequence === binding.target?.sequence && binding.facts?.phase === "untrackable");
 
-/** I-03: the removal of a ready cluster leaves as many ready ones as the bound asks for, of those that are wanted. */
+/**
+ * Whether a placement really is up on a cluster, whatever the record says: as its member had it when it was asked, as it
+ * is now where nobody asked. Its member's own word that it is not counts all the same.
+ */
+function isReallyUp({ key }: PlacementRecord, { cluster, target, facts: told }: Binding, page: Page, judge: Judge) {
+  const { simulation } = judge;
+  const { facts, commit } = page;
+  const parent = simulation.hub.commitAt(commit).parent;
+  const hasSaidNo = facts.answered.has(cluster) && told?.sequence === target?.sequence && told?.applied !== "pending";
+  if (parent === null || hasSaidNo) return false;
+  const up = facts.up.get(cluster) ?? upAt(simulation.siteAt(cluster));
+  const carried = renderedAt(simulation.hub, parent, cluster, key);
+  return carried.length > 0 && carried.every((it) => up.has(`${key} ${it.key}`));
+}
+
+/**
+ * I-03: the removal of a ready cluster leaves as many ready ones as the bound asks for, of those that are wanted. One is
+ * ready that the record calls so, and one that really is and was not heard to be otherwise.
+ */
 function* removesWithinBounds(page: Page, judge: Judge): Generator<string> {
   const evicted = new Set(executedIn(page, judge).map((it) => `${it.placement} ${it.cluster}`));
   for (const rolling of rollingIn(page, judge)) {
@@ -74,12 +94,16 @@ function* removesWithinBounds(page: Page, judge: Judge): Generator<string> {
     const taken = bindings.filter((it) => {
       const old = was(it);
       const isRemoved = it.removal !== null && old !== null && old.removal === null;
-      return isRemoved && !evicted.has(`${record.key} ${it.cluster}`) && isWell(it, old.target, page);
+      if (!isRemoved || evicted.has(`${record.key} ${it.cluster}`)) return false;
+      return isWell(it, old.target, page) || (!mayHaveFailed(it, record, page) && isReallyUp(record, it, page, judge));
     });
     if (taken.length === 0) continue;
     const least = wanted - boundOf(rolling, "unavailable", wanted);
-    // Updates and removals of one pass are bounded independently.
-    const left = bindings.filter((it) => it.removal === null && (isNew(it, was(it)) || isPerhapsWell(it, page)));
+    // Updates and removals of one pass are bounded independently; what only comes to a cluster is not there yet.
+    const isUpdated = (it: Binding): boolean => was(it)?.target != null && isNew(it, was(it));
+    const left = bindings.filter(
+      (it) => it.removal === null && (isUpdated(it) || isPerhapsWell(it, page) || isReallyUp(record, it, page, judge)),
+    );
     if (left.length < least)
       yield `${record.key} leaves ${namesOf(taken)}, and ${left.length} ready remain of at least ${least}`;
   }

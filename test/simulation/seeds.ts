@@ -60,6 +60,7 @@ export const faultKinds: readonly string[] = [
   "readdressed",
   "old state restored",
   ...["create", "edit", "delete", "unmark", "finalize", "release", "copy"].map((it) => `others ${it}`),
+  "member late",
   "workload late",
   "workload failed",
   "clock ahead",

@@ -146,6 +146,16 @@ function others(map: Json | undefined): JsonObject {
   return Object.fromEntries(Object.entries(map).filter(([key]) => !key.startsWith("flotilla.dev/")));
 }
 
+/** What does its work at a site, under the placement whose mark it carries: `placement key`. */
+export const upAt = (site: Site): ReadonlySet<string> =>
+  new Set(
+    objectsAt(site)
+      .filter(
+        ({ place, object, isTerminating }) => !isTerminating && (place.kind !== "Deployment" || isHealthy(object)),
+      )
+      .flatMap(({ key, mark }) => (mark === null ? [] : `${mark.placement} ${key}`)),
+  );
+
 /** Whether a Deployment has taken up its newest version and is available with it. */
 export function isHealthy(live: JsonObject): boolean {
   const generation = Number(memberAt(live, "metadata", "generation"));

@@ -93,6 +93,8 @@ export interface PassWords {
   readonly faults: string;
   /** Where the process dies: `before apply 2`, `after commit 1`; empty for nowhere. */
   readonly crash: string;
+  /** Members whose answers come after the grace, `m1,m2`: this pass goes on without them. Empty for none. */
+  readonly late: string;
   /** Above zero, calls that run at once reach the world in an order that this number shuffles. */
   readonly shuffle: number;
 }
@@ -116,7 +118,7 @@ export function lineOf(step: Step): string {
 }
 
 /** A pass of a daemon in which nothing goes wrong. */
-export const usualWords: PassWords = { patience: "retryAt", flush: false, faults: "", crash: "", shuffle: 0 };
+export const usualWords: PassWords = { patience: "retryAt", flush: false, faults: "", crash: "", late: "", shuffle: 0 };
 
 const usual = new Map<string, unknown>(Object.entries(usualWords));
 

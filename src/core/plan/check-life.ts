@@ -37,6 +37,24 @@ export function lifeOf(
   return phases.includes("untrackable") ? "perhaps" : "up";
 }
 
+/**
+ * Whether nobody knows how a cluster is with its target, so that it may well do its work: its member was not heard since
+ * it got it, or does not answer. Who was heard to have failed, or has had its time, is known.
+ */
+export function isUnheard(
+  { cluster, target, facts, removal }: Binding,
+  { key, spec }: PlacementRecord,
+  { observed, now }: World,
+): boolean {
+  if (removal !== null || target === null) return false;
+  const seen = observed.get(cluster);
+  const told = facts?.sequence === target.sequence ? facts : null;
+  if (seen === undefined) return told === null || (told.applied !== "failed" && told.phase === "progressing");
+  if (seen.kind !== "reached") return true;
+  const isCarried = seen.inventory.placements.get(key)?.sequence === target.sequence;
+  return !isCarried && now < target.startedAt + spec.strategy.progressDeadline;
+}
+
 /** Whether a decision takes away or changes what a cluster carries. */
 export const isDisturbed = (before: Binding, after: Binding | undefined): boolean =>
   after !== undefined &&

@@ -4,7 +4,7 @@ import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
 import { deletesWithinBounds } from "./check-deletions.ts";
 import { evictedFrom, evictsWithinBudget } from "./check-evictions.ts";
-import { isDisturbed, lifeOf } from "./check-life.ts";
+import { isDisturbed, isUnheard, lifeOf } from "./check-life.ts";
 import { changesOnlyWhatItMay } from "./check-protection.ts";
 import { runsByTheirPlans } from "./check-runs.ts";
 import { approvesByTheRules } from "./check-trust.ts";
@@ -122,13 +122,18 @@ function* keepsTheBudget({ ledger }: Plan, world: World): Generator<string> {
     // Evictions have a budget of their own.
     const evicted = evictedFrom(key, ledger, world);
     const all = [...before.bindings.values()].map((it) => ({
+      cluster: it.cluster,
       life: lifeOf(it, before, world),
       isDisturbed: isDisturbed(it, after.bindings.get(it.cluster)) && !evicted.has(it.cluster),
+      isUnheard: isUnheard(it, before, world) && after.bindings.get(it.cluster)?.removal != null,
     }));
     const disturbed = all.filter((it) => it.isDisturbed && it.life === "up").length;
     const calm = all.filter((it) => !it.isDisturbed && it.life !== "down").length;
     if (disturbed > 0 && calm < floor)
       yield `disturbs ${disturbed} available clusters of ${key} and leaves ${calm}, at least ${floor} must stay`;
+    const unheard = all.filter((it) => it.isDisturbed && it.isUnheard).map((it) => it.cluster);
+    if (unheard.length > 0 && calm < floor)
+      yield `removes ${key} from ${unheard.join(", ")}, not heard of yet, and leaves ${calm}, at least ${floor} must stay`;
   }
 }
 

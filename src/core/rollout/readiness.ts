@@ -10,8 +10,11 @@ export type Readiness =
   | { readonly kind: "available" }
   /** Applied, and nobody can see whether it works: it counts as available from `countsFrom` on. */
   | { readonly kind: "untrackable"; readonly countsFrom: Instant }
-  /** Applying, or not available yet: failed from `failsAt` on. Null where no deadline runs. */
-  | { readonly kind: "progressing"; readonly failsAt: Instant | null }
+  /**
+   * Applying, or not available yet: failed from `failsAt` on. Null where no deadline runs. Heard: its member says now that
+   * it carries the target and is not available; otherwise it may be, and nobody has heard of it yet.
+   */
+  | { readonly kind: "progressing"; readonly failsAt: Instant | null; readonly isHeard: boolean }
   | { readonly kind: "failed"; readonly because: "explicit" | "deadline" }
   /** Nobody can tell: the member is out of reach. Not ready, and still holding what it had (`security.md` D-15). */
   | { readonly kind: "unknown" };
@@ -33,7 +36,7 @@ export interface ReadinessContext {
  */
 export function readinessOf({ target, facts }: Binding, context: ReadinessContext): Readiness {
   if (context.contact === "unreachable") return { kind: "unknown" };
-  if (target === null) return { kind: "progressing", failsAt: null };
+  if (target === null) return { kind: "progressing", failsAt: null, isHeard: false };
   if (facts === null || facts.sequence !== target.sequence) return inProgress(target, null, context);
   if (facts.applied === "failed" || facts.phase === "failed") return { kind: "failed", because: "explicit" };
   if (facts.applied === "pending") return inProgress(target, facts, context);
@@ -61,10 +64,11 @@ function inProgress(
   facts: BindingFacts | null,
   { contact, progressDeadline, now }: ReadinessContext,
 ): Readiness {
-  if (contact === "unasked") return { kind: "progressing", failsAt: null };
+  if (contact === "unasked") return { kind: "progressing", failsAt: null, isHeard: false };
   const first = later(startedAt, progressDeadline);
   const failsAt = facts !== null && facts.since >= first ? later(facts.since, progressDeadline) : first;
-  return now >= failsAt ? { kind: "failed", because: "deadline" } : { kind: "progressing", failsAt };
+  if (now >= failsAt) return { kind: "failed", because: "deadline" };
+  return { kind: "progressing", failsAt, isHeard: facts?.applied === "applied" };
 }
 
 /** The moment at which this readiness becomes another one by time alone; null when there is none. */

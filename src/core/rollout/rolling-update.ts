@@ -89,17 +89,23 @@ interface Admitted {
 }
 
 /**
- * Removing a cluster that is known not to be ready is free (`RULINGS.md` B 3). One that nobody can see is not free: it
- * may be serving, and its removal would be carried out the moment it comes back.
+ * Removing a cluster that is known not to be ready is free (`RULINGS.md` B 3). One that nobody can see may be serving, and
+ * its removal would be carried out the moment it comes back; one that was not heard since it got its target may have come
+ * up. They take nothing of the budget, and go only while it is not overdrawn: as many as needed are ready without them.
  */
 function admitRemovals(candidates: readonly RolloutBinding[], { removals }: Budget): Admitted {
   let left = removals;
   return split(candidates, ({ readiness }) => {
-    if (readiness.kind !== "available" && readiness.kind !== "unknown") return true;
-    left -= 1;
-    return left >= 0;
+    if (isKnownDown(readiness)) return true;
+    const takes = readiness.kind === "available" ? 1 : 0;
+    if (left < takes) return false;
+    left -= takes;
+    return true;
   });
 }
+
+const isKnownDown = (it: RolloutBinding["readiness"]): boolean =>
+  it.kind === "failed" || it.kind === "untrackable" || (it.kind === "progressing" && it.isHeard);
 
 /**
  * A ready cluster needs a budget and uses it up; one that is not ready anyway uses up nothing (`RULINGS.md` B 11).

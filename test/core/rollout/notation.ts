@@ -12,8 +12,8 @@ export const secondsFromNow = (count: number): Instant => later(now, seconds(cou
 
 /**
  * `a:S b:Bor c:Bnp d:Uxr`: state; Bound ones are `o`ld or `n`ew, and so is a Scheduled one that has no version to move
- * to; `x` while being removed; then `r`eady, in `p`rogress, the same and not `a`sked this time, `f`ailed, `?` out of
- * reach, or `t25`: untrackable, counting as available in 25 seconds.
+ * to; `x` while being removed; then `r`eady, in `p`rogress, the same and not heard of `y`et or not `a`sked this time,
+ * `f`ailed, `?` out of reach, or `t25`: untrackable, counting as available in 25 seconds.
  */
 export const bindings = (text: string): readonly RolloutBinding[] => text.split(" ").map(binding);
 
@@ -21,7 +21,7 @@ const states = { S: "Scheduled", B: "Bound", U: "Unscheduled" } as const;
 
 function binding(text: string): RolloutBinding {
   const [, cluster = "", state = "", version = "", removing = "", readiness = ""] =
-    /^([a-z0-9]+):([SBU])([on]?)(x?)(r|p|a|f|\?|t\d+|)$/.exec(text) ?? [];
+    /^([a-z0-9]+):([SBU])([on]?)(x?)(r|p|y|a|f|\?|t\d+|)$/.exec(text) ?? [];
   return {
     cluster: cluster as ClusterName,
     state: states[state as keyof typeof states],
@@ -37,13 +37,15 @@ export function readinessOf(text: string): Readiness {
     case "r":
       return { kind: "available" };
     case "p":
-      return { kind: "progressing", failsAt: secondsFromNow(600) };
+      return { kind: "progressing", failsAt: secondsFromNow(600), isHeard: true };
+    case "y":
+      return { kind: "progressing", failsAt: secondsFromNow(600), isHeard: false };
     case "f":
       return { kind: "failed", because: "explicit" };
     case "?":
       return { kind: "unknown" };
     default:
-      return { kind: "progressing", failsAt: null };
+      return { kind: "progressing", failsAt: null, isHeard: false };
   }
 }
 

@@ -63,20 +63,24 @@ const facts = (
   adopted: [],
 });
 
-const progressing = (inSeconds: number) => ({ kind: "progressing", failsAt: secondsFromNow(inSeconds) });
+const progressing = (inSeconds: number, isHeard = true) => ({
+  kind: "progressing",
+  failsAt: secondsFromNow(inSeconds),
+  isHeard,
+});
 const untrackable = (inSeconds: number) => ({ kind: "untrackable", countsFrom: secondsFromNow(inSeconds) });
 const failed = (because: "explicit" | "deadline") => ({ kind: "failed", because });
 const available = { kind: "available" };
 
 const rows = [
-  { name: "nothing heard yet", started: 100, facts: null, want: progressing(500) },
+  { name: "nothing heard yet", started: 100, facts: null, want: progressing(500, false) },
   {
     name: "facts about another target count as none",
     started: 100,
     facts: facts("applied", "available", 90, 6),
-    want: progressing(500),
+    want: progressing(500, false),
   },
-  { name: "not applied yet", started: 100, facts: facts("pending", "progressing", 90), want: progressing(500) },
+  { name: "not applied yet", started: 100, facts: facts("pending", "progressing", 90), want: progressing(500, false) },
   { name: "applied and coming up", started: 100, facts: facts("applied", "progressing", 90), want: progressing(500) },
   { name: "available", started: 100, facts: facts("applied", "available", 90), want: available },
   { name: "available after the deadline", started: 6000, facts: facts("applied", "available", 1), want: available },
@@ -148,13 +152,18 @@ describe("readiness", () => {
     const unasked = { ...context, contact: "unasked" } as const;
     expect(readinessOf(binding(6000, facts("applied", "progressing", 5990)), unasked)).toEqual({
       kind: "progressing",
+      isHeard: false,
       failsAt: null,
     });
     expect(readinessOf(binding(6000, facts("applied", "available", 5990)), unasked)).toEqual(available);
   });
 
   test("without a target waits for nothing", () => {
-    expect(readinessOf({ ...binding(0, null), target: null }, context)).toEqual({ kind: "progressing", failsAt: null });
+    expect(readinessOf({ ...binding(0, null), target: null }, context)).toEqual({
+      kind: "progressing",
+      failsAt: null,
+      isHeard: false,
+    });
   });
 
   test("is not another one before the moment it names, and is at that moment", () => {

@@ -46,7 +46,7 @@ describe("B 7: what is held back shows its arithmetic", () => {
 describe("wakeAt", () => {
   const failing = (text: string, failsAt: Instant): readonly RolloutBinding[] =>
     bindings(text).map((it) =>
-      it.readiness.kind === "progressing" ? { ...it, readiness: { kind: "progressing", failsAt } } : it,
+      it.readiness.kind === "progressing" ? { ...it, readiness: { ...it.readiness, failsAt } } : it,
     );
 
   test("R29: is when the first untrackable cluster counts as available", () => {
@@ -87,6 +87,8 @@ function anyState(seed: number): RolloutState {
     "Bn?",
     "Ur",
     "Up",
+    "Uy",
+    "Ua",
     "Uf",
     "U?",
     "Uxr",
@@ -120,6 +122,19 @@ describe("whatever the state of a rollout", () => {
       if (removed > 0) expect(left.length, `seed ${seed}`).toBeGreaterThanOrEqual(wanted - maxUnavailable.count);
       const neededForUpdates = maxUnavailableOfTargeted.of - maxUnavailableOfTargeted.count;
       if (updated > 0) expect(leftTargeted.length, `seed ${seed}`).toBeGreaterThanOrEqual(neededForUpdates);
+    }
+  });
+
+  test("B 3: a cluster that may be up unseen is removed only as long as enough others are known to be ready", () => {
+    for (const seed of seeds) {
+      const state = anyState(seed);
+      const { remove } = rollOut(state);
+      const { wanted, maxUnavailable } = budgetOf(state.policy, state.rollingUpdate, state.bindings);
+      const isUnseen = ({ readiness: it }: RolloutBinding): boolean =>
+        it.kind === "unknown" || (it.kind === "progressing" && !it.isHeard);
+      const left = state.bindings.filter((it) => isReady(it) && !remove.includes(it.cluster)).length;
+      if (state.bindings.some((it) => isUnseen(it) && remove.includes(it.cluster)))
+        expect(left, `seed ${seed}`).toBeGreaterThanOrEqual(wanted - maxUnavailable.count);
     }
   });
 

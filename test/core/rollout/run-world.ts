@@ -355,7 +355,7 @@ export function readinessOf({ mood, startedAt }: Spot, now: Instant): Readiness 
     case "blind":
       return { kind: "untrackable", countsFrom: later(startedAt, minutes(60)) };
     case "slow":
-      return now >= failsAt ? { kind: "failed", because: "deadline" } : { kind: "progressing", failsAt };
+      return now >= failsAt ? { kind: "failed", because: "deadline" } : { kind: "progressing", failsAt, isHeard: true };
     case "bad":
       return { kind: "failed", because: "explicit" };
     case "?":

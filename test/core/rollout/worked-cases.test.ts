@@ -34,10 +34,14 @@ R20, B 3    ; 2   ; 0/1     ; a:Uf b:Uf c:Bnr d:Bnr           ; 0,1   ; -a -b
 R21, B 3    ; 2   ; 1/1     ; a:Uf b:Uf c:Bnr d:Bnr           ; 1,1   ; -a -b
 R22         ; 0   ; 25%/25% ; a:Ur b:Ur                       ; 2,-2  ; -a -b
 R23, B 3    ; 0   ; 25%/25% ; a:Uf b:Uf                       ; 0,0   ; -a -b
+R23, unheard; 0   ; 25%/25% ; a:Uy b:Ua                       ; 0,-2  ; -a -b
 R24         ; 2   ; 25%/25% ; a:Bnr b:Bnr c:Ur d:Ur e:Ur      ; 4,-2  ; -c -d -e
 R26         ; 2   ; 1/0     ; a:Bor b:Bor c:Uxr d:Ur          ; 2,-2  ; -d ^a | held b
 R27         ; all ; 25%/25% ; a:Bor b:Bor c:Bor d:S e:S       ; 0,4   ; +d +e | held a,b,c
 R28         ; 3   ; 1/50%   ; a:Ur b:Ur c:Ur d:S e:S f:S      ; 1,2   ; -a +d +e | held f | pending b,c
+R28, p, B 3 ; 3   ; 1/100%  ; a:Up b:Up c:Up d:S e:S f:S      ; -2,3  ; -a -b -c +d +e +f
+R28, unheard; 3   ; 1/100%  ; a:Uy b:Ua c:Uy d:S e:S f:S      ; -2,3  ; +d +e +f | pending a,b,c
+R28, two up ; 3   ; 1/100%  ; a:Uy b:Ua c:Uy d:Bnr e:Bnr f:S  ; 0,1   ; -a -b -c +f
 R29         ; 3   ; 20%/3   ; a:Bot25 b:Bop c:Bnr             ; -1,3  ; nothing | held a,b
 R30         ; all ; 1/1     ; a:Bnt5 b:Bor c:Bor              ; 0,1   ; nothing | held b,c
 R31         ; 3   ; 1/1     ; a:Bnf b:Bor c:Bor               ; 0,2   ; nothing | held b,c
