@@ -266,6 +266,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "passes over a stage in which something changes",
+    file: "src/core/rollout/run-stage.ts",
+    find: 'binding.state === "Unscheduled" || binding.isAlike;',
+    replace: "true;",
+    caughtBy: "check",
+  },
+  {
+    breaks: "lets a new run go on at once with what another one is held with",
+    file: "src/core/rollout/run-stage.ts",
+    find: "?.isOnTrial === true)) return false;",
+    replace: "?.isOnTrial !== null)) return false;",
+    caughtBy: ["test/core/rollout/passed-over.test.ts"],
+  },
+  {
     breaks: "looks at the clock down to the second only",
     file: "src/shell/reconcile/observe.ts",
     find: "    now: clock.now(),",

@@ -112,6 +112,8 @@ export class Judge {
   readonly sequences = new Map<string, readonly [epoch: number, sequence: number]>();
   /** When the last cluster of a stage was first said to have ended: `uid stage` → that. */
   readonly finished = new Map<string, Landing>();
+  /** What runs changed on clusters: `uid cluster`. */
+  readonly brought = new Set<string>();
   /** The newest run that ever moved a placement on a cluster, as these are now: `uid uid cluster` → since. */
   readonly movers = new Map<string, number>();
   /** The most objects that an inventory ever listed, by site. */

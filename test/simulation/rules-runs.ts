@@ -41,12 +41,14 @@ const whereOf = ({ name }: SeenStage, { run }: Turn): string => `stage ${name} o
 function* opensInOrder(page: Page, judge: Judge): Generator<string> {
   for (const turn of turnsOf(page, judge)) {
     for (const [at, stage] of turn.run.stages.entries()) {
+      noteBrought(stage, turn, page, judge);
       const where = whereOf(stage, turn);
       for (const { name } of freshIn(stage, at, turn)) {
         if (turn.run.stages.slice(0, at).some((it) => it.endedAt === null)) yield `${where} starts ${name} out of turn`;
-        if (stage.before?.isApproved === false) yield `${where} starts ${name} without its approval`;
+        const isBrought = judge.brought.has(`${turn.run.uid} ${name}`);
+        if (stage.before?.isApproved === false && isBrought) yield `${where} starts ${name} without its approval`;
       }
-      yield* endsWhole(stage, at, turn);
+      yield* endsWhole(stage, at, turn, judge);
       for (const when of ["before", "after"] as const) yield* isAnswered(when, { stage, at, turn }, page, judge);
     }
     const isTaking = turn.run.deletions.some((it) => it.startedAt !== null);
@@ -54,13 +56,28 @@ function* opensInOrder(page: Page, judge: Judge): Generator<string> {
   }
 }
 
-function* endsWhole(stage: SeenStage, at: number, turn: Turn): Generator<string> {
+/** What a run changed on a cluster, by what it was to carry before. */
+function noteBrought({ clusters }: SeenStage, { run }: Turn, { before, after }: Page, judge: Judge): void {
+  const key = run.placement as PlacementKey;
+  for (const { name, digest, startedAt } of clusters) {
+    const [was, is] = [before, after].map((it) => it?.placements.get(key)?.bindings.get(name as ClusterName)?.target);
+    if (startedAt !== null && is?.digest === digest && is.sequence !== was?.sequence && was?.digest !== digest)
+      judge.brought.add(`${run.uid} ${name}`);
+  }
+}
+
+/** Whether a stage changed anything: one that did not asks for no approval, and waits for nothing. */
+const hasChanged = ({ clusters }: SeenStage, { run }: Turn, { brought }: Judge): boolean =>
+  clusters.some((it) => brought.has(`${run.uid} ${it.name}`));
+
+function* endsWhole(stage: SeenStage, at: number, turn: Turn, judge: Judge): Generator<string> {
   const hasBegun = stage.clusters.some((it) => it.startedAt !== null);
   if (stage.endedAt === null || turn.old?.stages[at]?.endedAt != null || !hasBegun) return;
   const open = stage.clusters.filter((it) => it.end === null);
   if (open.some((it) => it.startedAt === null) || open.length > stage.mayFail)
     yield `${whereOf(stage, turn)} ends, and ${open.map((it) => it.name).join(", ")} has not`;
-  if (stage.after?.isApproved === false) yield `${whereOf(stage, turn)} ends without its approval`;
+  if (stage.after?.isApproved === false && hasChanged(stage, turn, judge))
+    yield `${whereOf(stage, turn)} ends without its approval`;
 }
 
 /** An approval is that of somebody who named this request, and nobody rejected it. */
@@ -144,7 +161,9 @@ function* waitsItsTime(page: Page, judge: Judge): Generator<string> {
         yield `${whereOf(stage, turn)} landed before anybody looked, by ${beganAt - stage.finishedAt + skew} ms`;
       const hasBegun = stage.clusters.some((it) => it.startedAt !== null);
       const isNew = stage.endedAt !== null && turn.old?.stages[at]?.endedAt == null;
-      if (stage.waitMs === null || !isNew || !hasBegun) continue;
+      if (!isNew || !hasBegun) continue;
+      if (!hasChanged(stage, turn, judge)) judge.simulation.hit("stage passed over");
+      if (stage.waitMs === null || !hasChanged(stage, turn, judge)) continue;
       const { finishedAt, endedAt, waitMs } = stage;
       if (finishedAt === null || endedAt === null || endedAt < finishedAt + waitMs)
         yield `${whereOf(stage, turn)} ends before its wait is over`;

@@ -7,6 +7,7 @@ import { gateAsks } from "../../core/plan/ask.ts";
 import { count, names } from "../../core/plan/explain.ts";
 import { approversText } from "../../core/plan/narrate-trust.ts";
 import { outlookOn } from "../../core/plan/outlook.ts";
+import { passedText } from "../../core/status/run-conditions.ts";
 import { waitText } from "../../core/status/run-words.ts";
 import { chooseRollback } from "../edits/rollback-choice.ts";
 import type { GateAt } from "./approval-text.ts";
@@ -62,6 +63,8 @@ function stageBranch(view: RunView, stage: PlannedStage, progress: StageProgress
 }
 
 function stageState(view: RunView, stage: PlannedStage, progress: StageProgress): string {
+  if (progress.endedAt !== null && progress.isPassedOver)
+    return `passed over at ${instantText(progress.endedAt)}: ${passedText(progress)}`;
   if (progress.endedAt !== null) return `done at ${instantText(progress.endedAt)}`;
   if (progress.finishedAt !== null) return `all clusters done at ${instantText(progress.finishedAt)}`;
   if (progress.startedAt === null) return progress.before === null || view.run.end !== null ? "not begun" : "waits";
@@ -82,6 +85,7 @@ function taskBranch(
 ): Branch {
   if (task.kind === "Approval") return gateBranch(view, at, progress);
   const name = `wait of ${durationText(task.wait)}`;
+  if (progress.isPassedOver) return leaf(`${name}: does not run, since nothing changes`);
   const until = waitEnds(progress, task.wait);
   if (until === null) return leaf(`${name}: begins when all clusters are done`);
   const isOver = progress.endedAt !== null || view.now >= until;
@@ -92,6 +96,7 @@ function gateBranch(view: RunView, at: GateAt, progress: StageProgress): Branch 
   const { run } = view;
   const gate = progress[at.when];
   const name = `approval ${at.when} ${at.stage}`;
+  if (gate === null && progress.isPassedOver) return leaf(`${name}: not asked for, since nothing changes`);
   if (gate === null) return leaf(`${name}: not asked for yet`);
   if (gate.approval !== null) {
     const { at: when } = gate.approval;

@@ -55,8 +55,9 @@ export const deletionStatusJson = (run: RunRecord, { deletions }: RunPlan): Json
   });
 
 /** What KubeFleet has no field for. */
-export const stageNotesJson = ({ finishedAt, before, after, clusters }: StageProgress): JsonObject =>
+export const stageNotesJson = ({ isPassedOver, finishedAt, before, after, clusters }: StageProgress): JsonObject =>
   given({
+    passedOver: isPassedOver ? true : null,
     finishedAt: finishedAt === null ? null : exactInstantText(finishedAt),
     before: before === null ? null : requestNotesJson(before),
     after: after === null ? null : requestNotesJson(after),
@@ -68,6 +69,7 @@ export const deletionNotesJson = ({ clusters }: DeletionProgress): JsonObject =>
 /** The inverse of {@link stageStatusJson} and {@link stageNotesJson}. */
 export const stageProgressOf = (findings: Findings, status: JsonObject, notes: JsonObject): StageProgress => ({
   startedAt: instantOrNull(findings, status, "startTime"),
+  isPassedOver: notes["passedOver"] === true,
   clusters: clustersOf(findings, status, clusterNotes(notes)),
   finishedAt: instantOrNull(findings, notes, "finishedAt"),
   before: gateOf(findings, objectsAt(findings, status, "beforeStageTaskStatus"), partAt(notes, "before")),

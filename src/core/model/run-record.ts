@@ -99,6 +99,8 @@ export interface PlannedCluster {
 export interface StageProgress {
   /** The first cluster started, or the stage was skipped. */
   readonly startedAt: Instant | null;
+  /** Its clusters carried the version of the plan when their turn came: nobody is asked, and no wait runs. */
+  readonly isPassedOver: boolean;
   /** Its clusters, those that have begun or ended only, in the order of the plan. */
   readonly clusters: ReadonlyMap<ClusterName, ClusterProgress>;
   /** All clusters ended: waits run from here. */

@@ -10,7 +10,7 @@ export function* runsByTheirPlans(plan: Plan, world: World): Generator<string> {
     const before = world.ledger.runs.get(key);
     if (before === run) continue;
     yield* keepsItsPlan(run, before);
-    yield* opensInOrder(run, before, world);
+    yield* opensInOrder(run, before, plan, world);
     yield* startsWithinBounds(run, before, plan, world);
   }
 }
@@ -75,19 +75,46 @@ function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator
 }
 
 /** I-01, I-06: a stage is over when its clusters, its waits and its approvals are; only then the next one begins. */
-function* opensInOrder(run: RunRecord, before: RunRecord | undefined, world: World): Generator<string> {
+function* opensInOrder(run: RunRecord, before: RunRecord | undefined, plan: Plan, world: World): Generator<string> {
   for (const [at, stage] of run.plan?.stages.entries() ?? []) {
     const progress = run.stages[at];
     if (progress === undefined) continue;
     const where = `stage ${stage.name} of run ${run.key}`;
     const hasBegun = [...progress.clusters.values()].some((it) => it.startedAt !== null);
     if (hasBegun && run.stages.slice(0, at).some((it) => it.endedAt === null)) yield `begins ${where} out of turn`;
-    if (hasBegun && stage.before.length > 0 && progress.before?.approval == null) yield `begins ${where} unasked`;
+    const isAnswered = stage.before.length === 0 || progress.before?.approval != null;
+    if (hasBegun && !isAnswered && !progress.isPassedOver) yield `begins ${where} unasked`;
+    if (progress.isPassedOver) yield* passesOver(stage, progress, before?.stages[at], { where, run, plan, world });
     const isNews = progress.finishedAt !== null && before?.stages[at]?.finishedAt == null;
     if (isNews && progress.finishedAt < world.now) yield `dates the landing of ${where} earlier than it was seen`;
     if (progress.endedAt === null || before?.stages[at]?.endedAt != null) continue;
-    if (!hasBegun) continue;
+    if (!hasBegun || progress.isPassedOver) continue;
     yield* endsInTime(stage, progress, { where, world });
+  }
+}
+
+/** B: a stage may be passed over in which the run changes nothing, and has changed nothing. */
+function* passesOver(
+  stage: PlannedStage,
+  progress: StageProgress,
+  before: StageProgress | undefined,
+  {
+    where,
+    run,
+    plan,
+    world,
+  }: { readonly where: string; readonly run: RunRecord; readonly plan: Plan; readonly world: World },
+): Generator<string> {
+  if (before !== undefined && before.startedAt !== null && !before.isPassedOver)
+    yield `passes over ${where}, which has begun`;
+  const [record, old] = [plan.ledger, world.ledger].map((it) => it.placements.get(run.spec.placement)?.bindings);
+  for (const { cluster, digest } of stage.clusters) {
+    const isBegun = progress.clusters.get(cluster)?.startedAt != null;
+    const isFresh = isBegun && before?.clusters.get(cluster)?.startedAt == null;
+    const [is, was] = [record?.get(cluster)?.target, old?.get(cluster)?.target];
+    const isBrought = is?.digest === digest && is.sequence !== was?.sequence;
+    if (was?.digest !== digest && (isFresh || (isBegun && isBrought)))
+      yield `passes over ${where}, and changes ${cluster}`;
   }
 }
 

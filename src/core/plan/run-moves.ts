@@ -9,6 +9,7 @@ import type { RunBinding } from "../rollout/run-scene.ts";
 import type { RunStep } from "../rollout/run-step.ts";
 import type { PlanContext } from "./context.ts";
 import { sameList } from "./identity.ts";
+import { recordsOf } from "./runs-of.ts";
 import { targetRendering } from "./target-rendering.ts";
 import { admitted, withdrawn } from "./transition.ts";
 import { readinessIn } from "./when.ts";
@@ -20,11 +21,13 @@ export const plannedIn: (plan: RunPlan) => ReadonlyMap<ClusterName, PlannedClust
 
 /** The placement's bindings as a run sees them. */
 export function runBindings(
-  { plan }: RunRecord,
+  run: RunRecord,
   record: PlacementRecord,
   context: PlanContext,
 ): ReadonlyMap<ClusterName, RunBinding> {
+  const { plan } = run;
   const bindings = new Map<ClusterName, RunBinding>();
+  const trials = trialsIn(run, context);
   for (const [cluster, binding] of record.bindings) {
     const { state, removal, target } = binding;
     const planned = plan === null ? undefined : plannedIn(plan).get(cluster);
@@ -34,6 +37,8 @@ export function runBindings(
       removing: removal !== null,
       sequence: target?.sequence ?? null,
       isOn: plan !== null && planned !== undefined && isOn(binding, planned, plan),
+      isAlike: plan !== null && planned !== undefined && isLike(binding, planned, plan),
+      isOnTrial: target !== null && trials.has(`${cluster} ${target.sequence}`),
       readiness: unlessFailed(readinessIn(context, record, binding), binding),
     });
   }
@@ -48,6 +53,17 @@ const unlessFailed = (readiness: Readiness, { target, facts }: Binding): Readine
   (facts.applied === "failed" || facts.phase === "failed")
     ? { kind: "failed", because: "explicit" }
     : readiness;
+
+/** What runs of the same placement brought in stages that have not ended: `cluster sequence`. */
+function trialsIn({ key, spec }: RunRecord, { ledger }: PlanContext): ReadonlySet<string> {
+  const others = recordsOf(ledger, spec.placement).filter((it) => it.key !== key);
+  const open = others.flatMap(({ stages }) => stages.filter((it) => it.endedAt === null));
+  return new Set(open.flatMap(({ clusters }) => [...clusters].map(([cluster, it]) => `${cluster} ${it.sequence}`)));
+}
+
+/** Whether a binding carries what the plan says, under whatever names. */
+const isLike = ({ state, removal, target }: Binding, { digest }: PlannedCluster, plan: RunPlan): boolean =>
+  target !== null && state === "Bound" && removal === null && target.digest === digest && sameStrategy(target, plan);
 
 /** Whether a binding carries what the plan says, under the names that the plan gives it. */
 function isOn({ state, removal, target }: Binding, planned: PlannedCluster, plan: RunPlan): boolean {

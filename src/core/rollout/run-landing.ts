@@ -37,7 +37,10 @@ function endOf(
 }
 
 /** Whether the cluster is where the run wants it, and well. */
-export const hasLanded = ({ isOn, readiness }: RunBinding): boolean => isOn && isWell(readiness);
+const hasLanded = ({ isOn, readiness }: RunBinding): boolean => isOn && isWell(readiness);
+
+/** Whether it was there before the run began it, were it under other names. */
+export const isThere = ({ isAlike, readiness }: RunBinding): boolean => isAlike && isWell(readiness);
 
 /** What nobody can see counts at once: runs know no unavailablePeriod (`spec/rollout.md` §2.7c). */
 function isWell({ kind }: Readiness): boolean {

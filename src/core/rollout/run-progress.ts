@@ -11,6 +11,7 @@ export const unbegunCluster: ClusterProgress = { startedAt: null, sequence: null
 /** A stage that nothing has happened in. */
 export const unbegunStage: StageProgress = {
   startedAt: null,
+  isPassedOver: false,
   clusters: new Map(),
   finishedAt: null,
   before: null,

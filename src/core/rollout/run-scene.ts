@@ -52,5 +52,9 @@ export interface RunBinding {
   readonly sequence: Sequence | null;
   /** The target is exactly what the run's plan says for the cluster, and the binding is Bound. */
   readonly isOn: boolean;
+  /** It carries what the plan says, perhaps under other names: nothing has to be written. */
+  readonly isAlike: boolean;
+  /** Another run brought what it carries, and has not got to the end of that stage: its tasks have not been met. */
+  readonly isOnTrial: boolean;
   readonly readiness: Readiness;
 }

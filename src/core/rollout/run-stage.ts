@@ -1,10 +1,10 @@
-import type { PlannedStage, StageProgress } from "../model/run-record.ts";
+import type { Gate, PlannedStage, StageProgress } from "../model/run-record.ts";
 import type { RunWait } from "../model/run-wait.ts";
 import { type ClusterName, earliest, type Instant, later, minutes, type RunKey } from "../model/value.ts";
 import { turnsAt } from "./readiness.ts";
-import { askAt, type RunCourse, timerOf } from "./run-gates.ts";
+import { askAt, type GateTurn, type RunCourse, timerOf } from "./run-gates.ts";
 import { clustersOf, land } from "./run-landing.ts";
-import { isUnderWay, type Progress, revised } from "./run-progress.ts";
+import { hasEnded, isUnderWay, type Progress, revised } from "./run-progress.ts";
 import type { RunScene } from "./run-scene.ts";
 import { isThrough, openWindow, type Standing, standingOf } from "./run-window.ts";
 
@@ -26,9 +26,11 @@ const stuckAfter = minutes(5);
  * the run moves no cluster any more.
  */
 export function workOn(stage: PlannedStage, before: StageProgress, course: RunCourse, isLast: boolean): StageTurn {
-  if (before.finishedAt !== null) return closeStage(stage, before, before.finishedAt, course);
-  const entry = askAt(stage, "before", before, course);
-  const entered = revised(before, { before: entry.gate });
+  if (before.finishedAt !== null)
+    return before.isPassedOver ? over(before, course.scene) : closeStage(stage, before, before.finishedAt, course);
+  const passing = isUnchanged(before, stage, course.scene) && !isGuarding(stage, course);
+  const entry = passing ? unasked(before.before) : askAt(stage, "before", before, course);
+  const entered = revised(before, { before: entry.gate, isPassedOver: passing });
   if (entry.wait !== null || entry.rejection !== null) {
     const waits = [...(entry.wait === null ? [] : [entry.wait]), ...supersededIn(stage, entered.clusters)];
     return { ...still(entered), waits, rejection: entry.rejection, wakeAt: entry.wakeAt };
@@ -39,9 +41,51 @@ export function workOn(stage: PlannedStage, before: StageProgress, course: RunCo
   const hasStarted = [...clusters.values()].some((it) => it.startedAt !== null);
   const after = revised(entered, { clusters, startedAt: entered.startedAt ?? (hasStarted ? scene.now : null) });
   const standing = standingOf(stage, after.clusters, scene);
+  if (isThrough(standing, isLast) && passing) return over(finished(after, scene), scene);
   if (isThrough(standing, isLast)) return closeStage(stage, finished(after, scene), scene.latest, course);
   return { ...still(after), start, ...watch(stage, after, standing, scene) };
 }
+
+/**
+ * Whether nothing of the stage changes, and nothing of it was changed by this run (`RULINGS.md` B: such stages are passed
+ * over). What is not well there still holds up what follows (B 27).
+ */
+const isUnchanged = (before: StageProgress, { clusters }: PlannedStage, { bindings }: RunScene): boolean =>
+  (before.startedAt === null || before.isPassedOver) &&
+  clusters.some(({ cluster }) => bindings.get(cluster)?.isAlike === true) &&
+  clusters.every(({ cluster }) => {
+    const end = before.clusters.get(cluster)?.end ?? null;
+    if (end !== null) return end.kind !== "superseded";
+    const binding = bindings.get(cluster);
+    return binding === undefined || binding.state === "Unscheduled" || binding.isAlike;
+  });
+
+/**
+ * Whether its tasks are what keeps the version from going further: another run brought it here and was not let out of
+ * the stage, and this one would take it on. Whoever creates a run anew has waited for nothing yet.
+ */
+function isGuarding(stage: PlannedStage, { run: { plan, stages }, scene: { bindings } }: RunCourse): boolean {
+  if (!stage.clusters.some(({ cluster }) => bindings.get(cluster)?.isOnTrial === true)) return false;
+  const at = plan?.stages.indexOf(stage) ?? -1;
+  return (plan?.stages ?? []).some(
+    ({ clusters }, i) =>
+      i > at &&
+      clusters.some(({ cluster }) => {
+        const binding = bindings.get(cluster);
+        return binding !== undefined && !binding.isAlike && !hasEnded(stages[i]?.clusters.get(cluster));
+      }),
+  );
+}
+
+const over = (progress: StageProgress, { now }: RunScene): StageTurn => still({ ...progress, endedAt: now });
+
+/** Nobody is asked. A request that was made before it turned out that nothing changes is withdrawn. */
+const unasked = (gate: Gate | null): GateTurn => ({
+  gate: gate?.approval == null ? null : gate,
+  wait: null,
+  rejection: null,
+  wakeAt: null,
+});
 
 /** All after tasks run at once, and the stage ends with the last of them (`spec/rollout.md` §2.8). */
 function closeStage(stage: PlannedStage, before: StageProgress, finishedAt: Instant, course: RunCourse): StageTurn {

@@ -1,6 +1,6 @@
 import type { ClusterProgress, PlannedStage } from "../model/run-record.ts";
 import type { ClusterName } from "../model/value.ts";
-import { clustersOf, hasLanded } from "./run-landing.ts";
+import { clustersOf, isThere } from "./run-landing.ts";
 import { floorOf, isUnbegun, isUnderWay, type Progress, unbegunCluster, withMoved } from "./run-progress.ts";
 import type { RunBinding, RunScene } from "./run-scene.ts";
 
@@ -89,8 +89,8 @@ export function openWindow(stage: PlannedStage, progress: Progress, scene: RunSc
 function begun(before: ClusterProgress, binding: RunBinding, { now, sequence }: RunScene): ClusterProgress {
   return {
     startedAt: before.startedAt ?? now,
-    sequence: binding.isOn ? binding.sequence : sequence,
-    end: hasLanded(binding) ? { kind: "succeeded", at: now } : null,
+    sequence: binding.isAlike ? binding.sequence : sequence,
+    end: isThere(binding) ? { kind: "succeeded", at: now } : null,
   };
 }
 
@@ -98,4 +98,4 @@ const wasLost = (it: ClusterProgress | undefined): boolean => it?.startedAt != n
 
 /** What is said of another target says nothing of the one of the plan. */
 const hasFailed = (binding: RunBinding | undefined): boolean =>
-  binding?.isOn === true && binding.readiness.kind === "failed";
+  binding?.isAlike === true && binding.readiness.kind === "failed";

@@ -41,7 +41,7 @@ export function stageVerdicts(run: RunRecord, at: number, waits: readonly RunWai
   if (progress === undefined || stage === undefined) return [];
   const verdict = verdictOf(run);
   if (progress.endedAt !== null)
-    return isSkipped(progress) ? skippedVerdicts(verdict) : succeededVerdicts(progress, "updated", verdict);
+    return isSkipped(progress) ? skippedVerdicts(verdict) : updatedVerdicts(progress, verdict);
   return at === currentStage(run) ? currentVerdicts(progress, stage.name, { run, waits }) : [];
 }
 
@@ -169,6 +169,18 @@ const skippedVerdicts = (verdict: MakeVerdict): readonly Verdict[] => [
   verdict("Progressing", "False", "StageUpdatingSkippedNoClusters", "skipped with its tasks"),
   verdict("Succeeded", "True", "StageUpdatingSkippedNoClusters", "there was no cluster to update"),
 ];
+
+const updatedVerdicts = (progress: StageProgress, verdict: MakeVerdict): readonly Verdict[] =>
+  progress.isPassedOver
+    ? [
+        verdict("Progressing", "False", "StageUpdatingSucceeded", "passed over: nothing changes, so nothing was asked"),
+        verdict("Succeeded", "True", "StageUpdatingSucceeded", passedText(progress)),
+      ]
+    : succeededVerdicts(progress, "updated", verdict);
+
+/** What became of a stage in which nothing changed. */
+export const passedText = ({ clusters }: StageProgress): string =>
+  `${endsText(clusters.values(), "unchanged")}: no approval was asked for, and no wait ran`;
 
 const succeededVerdicts = (
   { clusters }: StageProgress | DeletionProgress,

@@ -108,6 +108,7 @@ const plannedStage = (random: Random, name: string, clusters: readonly ClusterNa
 
 const stageProgress = (random: Random, { clusters, before, after }: PlannedStage): StageProgress => ({
   startedAt: maybe(random, () => instant(random)),
+  isPassedOver: flag(random),
   clusters: progressOf(
     random,
     clusters.map((it) => it.cluster),

@@ -315,7 +315,7 @@ export const indexOf = (run: RunRecord): number => Number(run.spec.resourceIndex
 
 export function sceneOf(world: World, run: RunRecord): RunScene {
   const { now, sequence, clock } = world;
-  const bindings = new Map([...world.spots].map(([cluster, spot]) => [cluster, seenBy(run, cluster, spot, now)]));
+  const bindings = new Map([...world.spots].map(([cluster, spot]) => [cluster, seenBy(world, run, cluster, spot)]));
   return {
     now,
     clock,
@@ -338,13 +338,22 @@ export function sceneOf(world: World, run: RunRecord): RunScene {
 export const hasMoved = (run: RunRecord, cluster: ClusterName): boolean =>
   run.stages.some((it) => (it.clusters.get(cluster)?.startedAt ?? null) !== null);
 
-const seenBy = (run: RunRecord, cluster: ClusterName, spot: Spot, now: Instant): RunBinding => ({
+const isOnTrial = ({ runs }: World, run: RunRecord, cluster: ClusterName, { sequence }: Spot): boolean =>
+  [...runs.values()].some(
+    (it) =>
+      it.key !== run.key &&
+      it.stages.some((stage) => stage.endedAt === null && stage.clusters.get(cluster)?.sequence === sequence),
+  );
+
+const seenBy = (world: World, run: RunRecord, cluster: ClusterName, spot: Spot): RunBinding => ({
   cluster,
   state: spot.state,
   removing: spot.removing,
   sequence: spot.sequence,
   isOn: spot.state === "Bound" && spot.index === indexOf(run),
-  readiness: readinessOf(spot, now),
+  isAlike: spot.state === "Bound" && spot.index === indexOf(run),
+  isOnTrial: isOnTrial(world, run, cluster, spot),
+  readiness: readinessOf(spot, world.now),
 });
 
 export function readinessOf({ mood, startedAt }: Spot, now: Instant): Readiness {

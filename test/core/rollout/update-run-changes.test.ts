@@ -183,30 +183,30 @@ describe("a timed wait", () => {
 });
 
 describe("the deletion stage", () => {
-  const done = `${throughCanary}; member1,member2 drop; B=0 Run; pass; yes B before canary; pass; yes B after canary`;
+  const done = `${throughCanary}; member1,member2 drop; B=0 Run`;
   const rows: readonly Row[] = [
     [
       "U20: goes last, all at once, and ends when the members have confirmed",
       "pass; member1 gone; pass; member2 gone; pass",
-      "B: -member1 -member2 canary. (member1,member2 of 2; then nobody) | " +
+      "B: staging. -member1 -member2 member3! canary. (member1,member2 of 2; then nobody) | " +
         "B: member1! (member2 of 1; then nobody) | B: member2! deletion. succeeded",
     ],
     [
       "U32: stopped before it begins, it is stopped",
       "pass; B Stop; pass; member1,member2 gone; pass; B Run; pass",
-      "B: -member1 -member2 canary. (member1,member2 of 2; then nobody) | " +
+      "B: staging. -member1 -member2 member3! canary. (member1,member2 of 2; then nobody) | " +
         "B: (stopped kubernetes-fleet.io/deleteStage: member1,member2) | " +
         "B: member1! member2! (stopped kubernetes-fleet.io/deleteStage: nobody) | B: deletion. succeeded",
     ],
     [
       "a cluster that is picked again keeps what it has",
       "member1 pick; pass; member2 gone; pass",
-      "B: -member2 member1~ canary. (member2 of 1; then nobody) | B: member2! deletion. succeeded",
+      "B: staging. -member2 member1~ member3! canary. (member2 of 1; then nobody) | B: member2! deletion. succeeded",
     ],
     [
       "a cluster that left needs nothing",
       "member1,member2 leave; pass",
-      "B: member1! member2! canary. deletion. succeeded",
+      "B: staging. member1! member2! member3! canary. deletion. succeeded",
     ],
   ];
   it.each(rows)("%s", (_name, script, want) => {
