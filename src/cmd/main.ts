@@ -74,7 +74,7 @@ function addActing(program: Command, terminal: Terminal, finish: Finish): void {
     .argument("[path]", "folder of the hub's files, or one of them", ".")
     .addOption(outputOption())
     .action(async (path, options) =>
-      finish((await import("./commands/validate.ts")).validate({ path, ...options }, terminal)),
+      finish(await (await import("./commands/validate.ts")).validate({ path, ...options }, terminal)),
     );
   withTrustAnchor(withHubAndOutput(program.command("plan")), terminal.environment)
     .description("what the next reconcile would decide; contacts members only when --kubeconfig is given")

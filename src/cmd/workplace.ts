@@ -1,5 +1,7 @@
 import { isUnder } from "../core/codec/source-file.ts";
-import type { Ledger } from "../core/model/ledger.ts";
+import { emptyLedger, type Ledger } from "../core/model/ledger.ts";
+
+import { Fault } from "../shell/reconcile/fault.ts";
 import type { Author } from "../shell/reconcile/ports.ts";
 import { readState } from "../shell/reconcile/state.ts";
 import {
@@ -10,7 +12,7 @@ import {
   type TextFile,
   type WantedDocument,
 } from "./edits/found-document.ts";
-import { type HubOptions, openRecord, openWorkTree } from "./wire.ts";
+import { type HubOptions, openHub, openRecord, openWorkTree } from "./wire.ts";
 
 /** A person's work tree, read: what commands that write files begin with. */
 export interface Workplace {
@@ -47,5 +49,28 @@ export async function readRecord(
     return (await readState(repository, (await repository.heads()).state)).ledger;
   } finally {
     await repository.close();
+  }
+}
+
+/**
+ * What is recorded of the fleet whose files lie in a folder, as far as that is at hand: on the state branch of the
+ * repository there, or as last fetched from `origin`. Nothing where it cannot be read: nobody is asked for it.
+ */
+export async function recordNear(
+  folder: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Ledger> {
+  try {
+    const { name: repo } = await openWorkTree({ repo: folder });
+    const hub = { repo, branch: "main", stateBranch: "fleet/state", git: "auto", cache: null, tracked: true } as const;
+    const repository = await openHub(hub, environment);
+    try {
+      return (await readState(repository, (await repository.heads()).state)).ledger;
+    } finally {
+      await repository.close();
+    }
+  } catch (error) {
+    if (error instanceof Fault) return emptyLedger;
+    throw error;
   }
 }

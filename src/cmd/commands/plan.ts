@@ -44,14 +44,13 @@ interface Showing extends Pick<PlanOptions, "output" | "expectNoChange"> {
 }
 
 function show(
-  { plan: decided, world }: Foresight,
+  { plan: decided, world, problems }: Foresight,
   { output, weigh, expectNoChange }: Showing,
   terminal: Terminal,
 ): ExitCode {
   const faults = check(decided, world);
   const changes = narrate(world.ledger, decided.ledger).map(oneLine);
   const isChange = changesAnything(decided, world);
-  const { problems } = world.intent;
   if (output === "text") {
     printProblems(problems, terminal);
     for (const fault of faults) terminal.err(`defect: the plan ${fault}\n`);

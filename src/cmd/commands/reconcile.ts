@@ -1,4 +1,5 @@
 import type { Json } from "../../core/model/json.ts";
+import type { Problem } from "../../core/model/problem.ts";
 import {
   type Commit,
   type Digest,
@@ -8,6 +9,7 @@ import {
   seconds,
 } from "../../core/model/value.ts";
 import { count } from "../../core/plan/explain.ts";
+import { openProblems } from "../../core/plan/open-problems.ts";
 import { type Doorbell, newDoorbell } from "../../shell/reconcile/doorbell.ts";
 import type { Fault } from "../../shell/reconcile/fault.ts";
 import { loop } from "../../shell/reconcile/loop.ts";
@@ -128,12 +130,18 @@ function codeOf(settled: Settled): ExitCode {
   if (settled.kind === "unsound") return exitCodes.defect;
   const { last } = settled;
   if (last?.plan.refusal != null) return exitCodes.repository;
-  const found =
-    last === null ? exitCodes.done : worst(codeOfFiles(last.intent.problems), codeOfReasons(last.plan.reasons));
+  const found = last === null ? exitCodes.done : worst(codeOfFiles(problemsOf(last)), codeOfReasons(last.plan.reasons));
   const isBrokenOff = last?.receipts.some((it) => it.interrupted !== null) === true;
   const isAtRest = settled.kind === "settled" && !settled.ranOut;
   return worst(found, isBrokenOff || !isAtRest ? exitCodes.stuck : exitCodes.done);
 }
+
+/** What is wrong in the files that were read, history apart. */
+const problemsOf = ({
+  intent,
+  plan,
+}: Pick<Extract<PassResult, { kind: "passed" }>, "intent" | "plan">): readonly Problem[] =>
+  openProblems(intent, plan.ledger);
 
 function printPass(result: PassResult, { out, err }: Terminal): void {
   if (result.kind === "superseded") out("somebody else decided first; looking again\n");
@@ -154,7 +162,7 @@ function printEnd(settled: Settled, terminal: Terminal): void {
   const { last } = settled;
   if (last !== null) {
     const { refusal, reasons } = last.plan;
-    printProblems(last.intent.problems, terminal);
+    printProblems(problemsOf(last), terminal);
     if (refusal !== null) terminal.err(refusalText(refusal));
     for (const line of [...interruptionLines(last.receipts), ...reasonLines(reasons, "recorded")])
       terminal.out(`${line}\n`);
@@ -188,7 +196,7 @@ function asValue(settled: Settled): Json {
     passes,
     commits: settled.kind === "settled" ? settled.commits : null,
     ranOut: settled.kind === "settled" && settled.ranOut,
-    problems: (last?.intent.problems ?? []) as unknown as Json,
+    problems: (last === null ? [] : problemsOf(last)) as unknown as Json,
     refusal: (last?.plan.refusal ?? null) as unknown as Json,
     interrupted: (last?.receipts ?? [])
       .filter((it) => it.interrupted !== null)
@@ -213,9 +221,10 @@ function newsReporter(terminal: Terminal): (result: PassResult) => void {
     printPass(result, terminal);
     if (result.kind !== "passed") return;
     const { plan, intent, receipts } = result;
-    const isProblemNews = problems !== JSON.stringify(intent.problems);
-    if (isProblemNews) printProblems(intent.problems, terminal);
-    problems = JSON.stringify(intent.problems);
+    const open = problemsOf({ plan, intent });
+    const isProblemNews = problems !== JSON.stringify(open);
+    if (isProblemNews) printProblems(open, terminal);
+    problems = JSON.stringify(open);
     const refusal = plan.refusal === null ? [] : [refusalText(plan.refusal)];
     const lines = [...interruptionLines(receipts), ...reasonLines(plan.reasons, "recorded")].map((it) => `${it}\n`);
     for (const it of refusal) if (!said.has(it)) terminal.err(it);

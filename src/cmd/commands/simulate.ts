@@ -3,6 +3,7 @@ import { type ClusterName, type Digest, type DurationMs, instantText } from "../
 import { type ForecastSetup, forecast } from "../../core/plan/forecast.ts";
 import { type Subject, subjectOf } from "../../core/plan/forecast-subject.ts";
 import type { Ending, Forecast } from "../../core/plan/forecast-tale.ts";
+import { openProblems } from "../../core/plan/open-problems.ts";
 import { freshMemory } from "../../shell/reconcile/memory.ts";
 import { observe } from "../../shell/reconcile/observe.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
@@ -61,7 +62,7 @@ export async function simulate(options: SimulateOptions, terminal: Terminal): Pr
     if (subject.kind === "refused") return declined(subject.message, subject.fix, terminal);
     const foreseen = forecast(subject.world, setupOf(options, subject));
     const told = { ...foreseen, reasons: [...reasons, ...foreseen.reasons] };
-    const problems = world.intent.problems.filter((it) => it.severity === "error");
+    const problems = openProblems(world.intent, world.ledger).filter((it) => it.severity === "error");
     printProblems(problems, terminal);
     show({ told, subject, options }, terminal);
     return worst(codeOfProblems(problems), codeOfEnding(told));

@@ -7,6 +7,7 @@ import { trustPath } from "../../core/codec/trust-file.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Commit } from "../../core/model/value.ts";
 import { count } from "../../core/plan/explain.ts";
+import { openProblems } from "../../core/plan/open-problems.ts";
 import { blobIdOf, readWorkTree } from "../../shell/git/worktree.ts";
 import { exactText } from "../../shell/reconcile/exact-text.ts";
 import type { ExitCode } from "../exit-code.ts";
@@ -14,6 +15,7 @@ import { codeOfProblems } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
 import { printProblems, problemSummary } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+import { recordNear } from "../workplace.ts";
 
 /** What `flotilla validate` is given. */
 export interface ValidateOptions {
@@ -21,8 +23,11 @@ export interface ValidateOptions {
   readonly output: Format;
 }
 
-/** Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. */
-export function validate({ path, output }: ValidateOptions, terminal: Terminal): ExitCode {
+/**
+ * Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. Where a state branch
+ * is at hand, it says which runs and evictions are history.
+ */
+export async function validate({ path, output }: ValidateOptions, terminal: Terminal): Promise<ExitCode> {
   const files = readWorkTree(path, (it) => /\.ya?ml$/i.test(it) || isTrustPath(it));
   const intent = readIntent({
     commit: "worktree" as Commit,
@@ -38,7 +43,8 @@ export function validate({ path, output }: ValidateOptions, terminal: Terminal):
   const { clusters, placements, objects } = intent;
   // As seen from where the command runs: an editor can open it, and a pull request can show it.
   const folder = statSync(path).isFile() ? dirname(path) : path;
-  const problems = intent.problems.map((it) => ({ ...it, path: join(folder, it.path) }));
+  const open = intent.problems.length === 0 ? [] : openProblems(intent, await recordNear(folder, terminal.environment));
+  const problems = open.map((it) => ({ ...it, path: join(folder, it.path) }));
   if (output === "text") {
     printProblems(problems, terminal);
     const found = `${count(clusters.size, "cluster")}, ${count(placements.size, "placement")}, ${count(objects.size, "object")}`;

@@ -1,8 +1,10 @@
 import type { Intent } from "../../core/model/intent.ts";
 import type { Plan, Reason, World } from "../../core/model/plan.ts";
+import type { Problem } from "../../core/model/problem.ts";
 import type { UpdateRun } from "../../core/model/update-run.ts";
 import type { PlacementKey, RunKey } from "../../core/model/value.ts";
 import { affected, standsAlone } from "../../core/plan/affected.ts";
+import { openProblems } from "../../core/plan/open-problems.ts";
 import { plan } from "../../core/plan/plan.ts";
 import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";
@@ -17,6 +19,8 @@ import { type Outline, readOutline, readPlacements } from "./state-outline.ts";
 export interface Foresight {
   readonly world: World;
   readonly plan: Plan;
+  /** What is wrong in the files, history apart: see {@link openProblems}. */
+  readonly problems: readonly Problem[];
 }
 
 /**
@@ -30,7 +34,7 @@ export async function whatIf(ports: Ports, settings: Settings): Promise<Foresigh
   const part = settings.members === "record" ? await planOfPart(ports, settings) : null;
   if (part !== null) return part;
   const { world, reasons } = await observe(ports, settings, freshMemory());
-  return { world, plan: withReasons(plan(world), reasons) };
+  return { world, plan: withReasons(plan(world), reasons), problems: openProblems(world.intent, world.ledger) };
 }
 
 const withReasons = (decided: Plan, known: readonly Reason[]): Plan => ({
@@ -69,7 +73,8 @@ async function planOfPart(ports: Ports, settings: Settings): Promise<Foresight |
     patience: settings.patience,
   };
   const decided = plan(world);
-  return standsAlone(ledger, decided.ledger, intent) ? { world, plan: decided } : null;
+  if (!standsAlone(ledger, decided.ledger, intent)) return null;
+  return { world, plan: decided, problems: openProblems(intent, whole) };
 }
 
 /** Of runs, those whose placement is among `keys`. */

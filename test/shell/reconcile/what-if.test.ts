@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { check } from "../../../src/core/plan/check.ts";
 import { narrate } from "../../../src/core/plan/narrate.ts";
+import { openProblems } from "../../../src/core/plan/open-problems.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { observe } from "../../../src/shell/reconcile/observe.ts";
@@ -12,12 +13,12 @@ import { hubRepository, listingRepository } from "./hub-repository.ts";
 const record = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
 
 /** Everything of a plan that is ever shown. */
-const shown = ({ world, plan: decided }: Foresight) => ({
+const shown = ({ world, plan: decided, problems }: Foresight) => ({
   refusal: decided.refusal,
   decides: decided.decides,
   changes: narrate(world.ledger, decided.ledger),
   reasons: decided.reasons,
-  problems: world.intent.problems,
+  problems,
   faults: check(decided, world),
 });
 
@@ -25,7 +26,8 @@ const shown = ({ world, plan: decided }: Foresight) => ({
 async function inFull(ports: Ports): Promise<Foresight> {
   const { world, reasons } = await observe(ports, record, freshMemory());
   const decided = plan(world);
-  return { world, plan: { ...decided, reasons: [...reasons, ...decided.reasons] } };
+  const problems = openProblems(world.intent, world.ledger);
+  return { world, plan: { ...decided, reasons: [...reasons, ...decided.reasons] }, problems };
 }
 
 const isPart = ({ world }: Foresight, whole: Foresight): boolean =>

@@ -1,0 +1,49 @@
+import { conditionOf } from "../model/condition.ts";
+import type { Intent } from "../model/intent.ts";
+import type { Ledger } from "../model/ledger.ts";
+import type { Source } from "../model/manifest.ts";
+import type { Problem } from "../model/problem.ts";
+
+/** Codes that say that what an object names is missing or does not suit it. */
+const aboutNames: ReadonlySet<string> = new Set(["FLT1314", "FLT1317", "FLT1335"]);
+
+/** What is recorded of runs and evictions. */
+type Recorded = Pick<Ledger, "runs" | "evictions">;
+
+/**
+ * The problems without what is history: a run that was planned and has ended, and an eviction that was valid and has been
+ * judged, want nothing any more, and what they name may be gone.
+ */
+export function openProblems(intent: Intent, recorded: Recorded): readonly Problem[] {
+  const { problems } = intent;
+  if (!problems.some((it) => aboutNames.has(it.code))) return problems;
+  const past = pastSources(intent, recorded);
+  if (past.length === 0) return problems;
+  const lines = new Map(past.map(({ path }) => [path, [] as number[]]));
+  for (const { path, line } of sourcesIn(intent)) lines.get(path)?.push(line);
+  const isPast = ({ code, path, line }: Problem): boolean => {
+    if (!aboutNames.has(code)) return false;
+    const begins = Math.max(0, ...(lines.get(path) ?? []).filter((it) => it <= line));
+    return past.some((it) => it.path === path && it.line === begins);
+  };
+  return problems.filter((it) => !isPast(it));
+}
+
+function pastSources({ runs, evictions }: Intent, recorded: Recorded): readonly Source[] {
+  const ended = [...runs].filter(([key]) => {
+    const record = recorded.runs.get(key);
+    return record != null && record.end !== null && record.plan !== null;
+  });
+  const judged = [...evictions].filter(([name]) => {
+    const record = recorded.evictions.get(name);
+    return record !== undefined && conditionOf(record.conditions, "Valid")?.status === "True";
+  });
+  return [...ended, ...judged].map(([, it]) => it.source);
+}
+
+/** Where every object of ours stands: which of them a line belongs to. */
+function* sourcesIn(intent: Intent): Iterable<Source> {
+  const { clusters, placements, overrides, strategies, runs, evictions, budgets, objects } = intent;
+  for (const all of [clusters, placements, overrides, strategies, runs, evictions, budgets, objects])
+    for (const it of all.values()) yield it.source;
+}
