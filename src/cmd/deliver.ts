@@ -30,7 +30,7 @@ export async function deliver(
   terminal: Terminal,
 ): Promise<ExitCode> {
   if (options.dryRun === true) {
-    terminal.out(files.map(({ path, text }) => `# ${oneLine(path)}\n${text}`).join("---\n"));
+    terminal.out(files.map(({ path, text }) => `# ${oneLine(path)}\n${text ?? "# removed\n"}`).join("---\n"));
     return exitCodes.done;
   }
   const { commit, branch, remote, page } = await author.commit({
@@ -40,7 +40,7 @@ export async function deliver(
     delivery: deliveryOf(options, slug),
   });
   terminal.out(`committed ${commit.slice(0, 10)} to ${branch}: ${oneLine(subject)}\n`);
-  for (const { path } of files) terminal.out(`  ${oneLine(path)}\n`);
+  for (const { path, text } of files) terminal.out(`  ${oneLine(path)}${text === null ? " (removed)" : ""}\n`);
   if (remote !== null) terminal.out(`pushed ${branch} to ${remote}\n`);
   for (const line of nextSteps(options, { branch, page })) terminal.out(`${line}\n`);
   return exitCodes.done;

@@ -15,6 +15,7 @@ export function addRollouts(program: Command, terminal: Terminal, finish: Finish
   addRun(program, terminal, finish);
   addRollback(program, terminal, finish);
   addEvicting(program, terminal, finish);
+  addPrune(program, terminal, finish);
 }
 
 function addDescribe(program: Command, terminal: Terminal, finish: Finish): void {
@@ -99,6 +100,14 @@ function addRun(program: Command, terminal: Terminal, finish: Finish): void {
       .action(async (name, options) =>
         finish(await (await import("./commands/run.ts")).runState({ name, ...options }, state, terminal)),
       );
+}
+
+function addPrune(program: Command, terminal: Terminal, finish: Finish): void {
+  withDelivery(program.command("prune"))
+    .description(
+      "removes runs that have ended, evictions that were judged, and used approvals; of each placement three runs stay, and what a rollback needs",
+    )
+    .action(async (options) => finish(await (await import("./commands/prune.ts")).prune(options, terminal)));
 }
 
 function addRollback(program: Command, terminal: Terminal, finish: Finish): void {

@@ -17,6 +17,8 @@ import { type HubOptions, openHub, openRecord, openWorkTree } from "./wire.ts";
 /** A person's work tree, read: what commands that write files begin with. */
 export interface Workplace {
   readonly author: Author;
+  /** Every YAML file, whether it is read or not. */
+  readonly files: readonly TextFile[];
   /** Folder below which new files go, with a slash at its end; empty for the top. */
   readonly root: string;
   readonly find: (wanted: WantedDocument) => readonly FoundDocument[];
@@ -33,6 +35,7 @@ export async function openWorkplace(options: HubOptions): Promise<Workplace> {
   const [root] = roots;
   return {
     author,
+    files: all,
     root: root === undefined ? "" : `${root}/`,
     find: (wanted) => documentsOf(files, wanted),
     named: (kind, namespace) => namesOfKind(files, kind, namespace),

@@ -3,8 +3,10 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
+import { settleConditions } from "../../src/core/model/condition.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Digest, PlacementKey, StrategyKey } from "../../src/core/model/value.ts";
+import { evictionVerdicts } from "../../src/core/status/eviction-conditions.ts";
 import { gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
@@ -57,9 +59,9 @@ const hubPath = (): string => join(place.hub.folder, place.hub.name);
 
 const flotilla = (...argv: readonly string[]) => runAt(argv, place.path);
 
-async function runAt(argv: readonly string[], repo: string) {
+async function runAt(argv: readonly string[], repo: string, more: readonly string[] = ["--repo", repo]) {
   const said = { out: "", err: "" };
-  const code = await main([...argv, "--repo", repo], {
+  const code = await main([...argv, ...more], {
     out: (text) => {
       said.out += text;
     },
@@ -298,6 +300,67 @@ spec:
       /^error: no file defines the strategy gone\n.*; --strategy names another one than that of the last run\n$/,
     );
     expect(git("log", "--format=%s")).toBe("first");
+  });
+});
+
+describe("prune", () => {
+  const record = { name: "web-east", uid: "u", placement: "web" as PlacementKey, cluster: "east" as ClusterName };
+  const verdict = evictionVerdicts({ kind: "executed", message: "evicted" });
+  const conditions = settleConditions([], verdict, at("10:00:00"));
+  const text = (kind: string, name: string, spec: string): string =>
+    `apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ${kind}\nmetadata: {name: ${name}}\nspec: {${spec}}\n`;
+  const runText = (name: string): string =>
+    text("ClusterStagedUpdateRun", name, "placementName: web, stagedRolloutStrategyName: canary-first, state: Run");
+  const runs = ["a", "b", "c", "d"].map((it, i) => succeeded(it, i + 1, 3));
+  const settled = (): void => {
+    const ledger = ledgerOf([web([on("east", 3)])], runs);
+    recordState({ ...ledger, evictions: new Map([["web-east", { ...record, conditions }]]) });
+    write("runs/all.yaml", ["a", "b", "c", "d"].map(runText).join("---\n"));
+    write(
+      "evictions/web-east.yaml",
+      text("ClusterResourcePlacementEviction", "web-east", "placementName: web, clusterName: east"),
+    );
+    git("add", ".");
+    git("commit", "--quiet", "-m", "Much that is over");
+  };
+
+  test("takes away what is over, in one commit, and leaves the rest as it was", async () => {
+    settled();
+    write("mine.txt", "not committed\n");
+    expect(await flotilla("prune")).toEqual({
+      code: 0,
+      out: `committed ${id()} to main: Prune 1 run, 1 eviction\n  runs/all.yaml\n  evictions/web-east.yaml (removed)\n`,
+      err: "",
+    });
+    expect(read("runs/all.yaml")).toBe(["b", "c", "d"].map(runText).join("---\n"));
+    expect(git("show", "--format=", "--name-status", "HEAD")).toBe("D\tevictions/web-east.yaml\nM\truns/all.yaml");
+    expect(git("status", "--porcelain")).toBe("?? mine.txt");
+    expect(await flotilla("prune")).toEqual({ code: 0, out: "nothing to prune\n", err: "" });
+  });
+
+  test("shows it first, and brings it by a pull request", async () => {
+    settled();
+    git("push", "--quiet");
+    const { code, out } = await flotilla("prune", "--dry-run");
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^# runs\/all\.yaml\n[\s\S]*\n---\n# evictions\/web-east\.yaml\n# removed\n$/),
+    ]);
+    expect((await flotilla("prune", "--pr")).code).toBe(0);
+    expect(inHub("show", "--format=", "--name-status", "flotilla/prune")).toBe(
+      "D\tevictions/web-east.yaml\nM\truns/all.yaml",
+    );
+    expect(git("status", "--porcelain")).toBe("");
+  });
+
+  test("what is over is no problem before that, where the record is at hand", async () => {
+    settled();
+    const gone = read("placements.yaml").replace("name: web}", "name: other}");
+    write("placements.yaml", gone);
+    const validated = await runAt(["validate", place.path], place.path, []);
+    expect([validated.code, validated.err]).toEqual([1, expect.stringMatching(/runs\/all\.yaml:4:.* FLT1314/)]);
+    git("fetch", "--quiet");
+    expect((await runAt(["validate", place.path], place.path, [])).err).not.toMatch(/runs\/all|web-east/);
   });
 });
 

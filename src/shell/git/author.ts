@@ -165,6 +165,11 @@ class WorkTreeAuthor implements Author {
   /** `onOpen`: from here on there is something to undo. What somebody else put there meanwhile is not opened. */
   async #write({ path, text, before }: AuthoredFile, onOpen: () => void): Promise<void> {
     const full = join(this.name, path);
+    if (text === null) {
+      onOpen();
+      await rm(full);
+      return;
+    }
     await mkdir(dirname(full), { recursive: true });
     const file = await open(full, before === null ? "wx" : "w");
     onOpen();
@@ -209,6 +214,10 @@ class WorkTreeAuthor implements Author {
     try {
       await printed(this.#git, ["read-tree", parent], call);
       for (const { path, text } of files) {
+        if (text === null) {
+          await printed(this.#git, ["update-index", "--force-remove", "--", path], call);
+          continue;
+        }
         const blob = await printed(this.#git, ["hash-object", "-w", "--stdin", "--path", path], {
           ...call,
           input: text,

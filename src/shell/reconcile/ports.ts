@@ -231,7 +231,8 @@ export interface AuthoredChange {
 /** `before` is what was read; null for a file that is new. What is there otherwise is a fault. */
 export interface AuthoredFile {
   readonly path: string;
-  readonly text: string;
+  /** Null: the file goes. */
+  readonly text: string | null;
   readonly before: string | null;
 }
 

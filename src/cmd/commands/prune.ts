@@ -1,0 +1,52 @@
+import { count } from "../../core/plan/explain.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
+import type { AuthoredFile } from "../../shell/reconcile/ports.ts";
+import { type DeliveryOptions, deliver } from "../deliver.ts";
+import { type Finished, finishedIn } from "../edits/finished.ts";
+import type { FoundDocument } from "../edits/found-document.ts";
+import { withoutDocuments } from "../edits/without-documents.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import type { Terminal } from "../terminal.ts";
+import { openWorkplace, readRecord } from "../workplace.ts";
+
+/** Removes from the source what is over: runs that have ended, evictions that were judged, answers to what such runs asked. */
+export async function prune(options: DeliveryOptions, terminal: Terminal): Promise<ExitCode> {
+  const workplace = await openWorkplace(options);
+  const ledger = await readRecord(options, terminal.environment);
+  const finished = finishedIn(ledger, workplace);
+  const { files, stuck } = filesWithout(Object.values(finished).flat());
+  for (const path of stuck)
+    terminal.err(`warning: ${oneLine(path)} cannot be edited; remove what is over in it by hand\n`);
+  if (files.length === 0) {
+    terminal.out("nothing to prune\n");
+    return exitCodes.done;
+  }
+  return deliver(workplace.author, { files, subject: subjectOf(finished, stuck), slug: "prune" }, options, terminal);
+}
+
+interface Cut {
+  readonly files: readonly AuthoredFile[];
+  /** Files in which it could not be cut out. */
+  readonly stuck: readonly string[];
+}
+
+function filesWithout(documents: readonly FoundDocument[]): Cut {
+  const texts = new Map(documents.map((it) => [it.path, it.text]));
+  const files: AuthoredFile[] = [];
+  const stuck: string[] = [];
+  for (const [path, before] of texts) {
+    const doomed = documents.filter((it) => it.path === path).map((it) => it.document);
+    const left = withoutDocuments(before, new Set(doomed));
+    if (left === null) stuck.push(path);
+    else files.push({ path, text: left.kind === "text" ? left.text : null, before });
+  }
+  return { files, stuck };
+}
+
+function subjectOf(finished: Finished, stuck: readonly string[]): string {
+  const parts = (["run", "eviction", "approval"] as const).flatMap((noun) => {
+    const number = finished[`${noun}s`].filter((it) => !stuck.includes(it.path)).length;
+    return number === 0 ? [] : [count(number, noun)];
+  });
+  return `Prune ${parts.join(", ")}`;
+}

@@ -1,0 +1,91 @@
+import { isApprovalPath } from "../../core/codec/approval.ts";
+import type { EvictionRecord } from "../../core/model/eviction.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
+import type { RunRecord } from "../../core/model/run-record.ts";
+import { compareText, type PlacementKey } from "../../core/model/value.ts";
+import { asksIn } from "../../core/plan/ask.ts";
+import { documentsIn, type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
+import { evictionKind, runKind } from "./new-file.ts";
+import { chooseRollback } from "./rollback-choice.ts";
+
+/** The files of a work tree. */
+export interface PrunedFiles {
+  readonly find: (wanted: WantedDocument) => readonly FoundDocument[];
+  readonly files: readonly TextFile[];
+}
+
+/** Documents that want nothing any more. */
+export interface Finished {
+  readonly runs: readonly FoundDocument[];
+  readonly evictions: readonly FoundDocument[];
+  readonly approvals: readonly FoundDocument[];
+}
+
+/** So many runs of a placement stay, whatever became of them. */
+const runsKept = 3;
+
+/**
+ * What of the source is over, by the record: runs that have ended, evictions that were judged, and answers to what such
+ * runs asked. Of each placement the last three runs stay, and those that a rollback goes by.
+ */
+export function finishedIn(ledger: Ledger, { find, files }: PrunedFiles): Finished {
+  const placements = [...new Set([...ledger.runs.values()].map((it) => it.spec.placement))].sort(compareText);
+  return {
+    runs: placements.flatMap((it) => dispensable(ledger, it)).flatMap((it) => find(wantedRun(it)).filter(isOf(it))),
+    evictions: [...ledger.evictions.values()].flatMap((it) => find(wantedEviction(it)).filter(isAbout(it))),
+    approvals: usedApprovals(ledger, files),
+  };
+}
+
+/** The runs of a placement that have ended and are of no use, the oldest first. */
+function dispensable(ledger: Ledger, placement: PlacementKey): readonly RunRecord[] {
+  const its = [...ledger.runs.values()].filter((it) => it.spec.placement === placement);
+  const old = its.sort((a, b) => b.since - a.since).slice(runsKept);
+  const going: RunRecord[] = [];
+  // What last went through is what people go back to, whatever is tried next.
+  const good = its.find((it) => it.end?.kind === "succeeded");
+  for (const run of old.filter((it) => it.end !== null && it !== good).reverse())
+    if (rollsBackAlike(ledger, placement, [...going, run])) going.push(run);
+  return going;
+}
+
+/** Whether a rollback would go to the same version by the same strategy, were it not for these runs. */
+function rollsBackAlike(ledger: Ledger, placement: PlacementKey, without: readonly RunRecord[]): boolean {
+  const record = ledger.placements.get(placement);
+  if (record === undefined) return true;
+  const wish = { index: null, strategy: null };
+  const runs = new Map([...ledger.runs].filter(([, it]) => !without.includes(it)));
+  return (
+    JSON.stringify(chooseRollback({ ...ledger, runs }, record, wish)) ===
+    JSON.stringify(chooseRollback(ledger, record, wish))
+  );
+}
+
+const wantedRun = ({ namespace, name }: RunRecord): WantedDocument => ({ kind: runKind(namespace), namespace, name });
+
+/** Whether a file is about what was recorded, and not about something new under the name. */
+const isOf =
+  ({ spec, namespace }: RunRecord) =>
+  (it: FoundDocument): boolean =>
+    inNamespace(namespace, valueIn(it, "spec", "placementName")) === spec.placement &&
+    inNamespace(namespace, valueIn(it, "spec", "stagedRolloutStrategyName")) === spec.strategy;
+
+const inNamespace = (namespace: string | null, name: unknown): string =>
+  namespace === null ? String(name) : `${namespace}/${String(name)}`;
+
+const wantedEviction = ({ name }: EvictionRecord): WantedDocument => ({ kind: evictionKind, namespace: null, name });
+
+const isAbout =
+  ({ placement, cluster }: EvictionRecord) =>
+  (it: FoundDocument): boolean =>
+    valueIn(it, "spec", "placementName") === placement && valueIn(it, "spec", "clusterName") === cluster;
+
+/** Answers to requests of runs that have ended: a run asks for nothing after that, and keeps what it was told. */
+function usedApprovals(ledger: Ledger, files: readonly TextFile[]): readonly FoundDocument[] {
+  const over = asksIn(ledger).filter((it) => it.kind === "gate" && it.run.end !== null);
+  const digests = new Set<string>(over.map((it) => it.request.digest));
+  return files
+    .filter(({ path }) => isApprovalPath(path))
+    .flatMap(({ path, text }) => documentsIn(text).map((_, document) => ({ path, text, document })))
+    .filter((it) => digests.has(String(valueIn(it, "spec", "requestDigest"))));
+}

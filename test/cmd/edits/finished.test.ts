@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { finishedIn } from "../../../src/cmd/edits/finished.ts";
+import { documentsOf, type TextFile } from "../../../src/cmd/edits/found-document.ts";
+import { evictionFile, runFile } from "../../../src/cmd/edits/new-file.ts";
+import type { Ledger } from "../../../src/core/model/ledger.ts";
+import type { RunRecord } from "../../../src/core/model/run-record.ts";
+import type { ClusterName, Digest, PlacementKey } from "../../../src/core/model/value.ts";
+import { gateOf } from "../../gate.ts";
+import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";
+
+const finished = (ledger: Ledger, files: readonly TextFile[]) => {
+  const found = finishedIn(ledger, { files, find: (wanted) => documentsOf(files, wanted) });
+  return [...found.runs, ...found.evictions, ...found.approvals].map((it) => it.path);
+};
+
+const runText = (name: string, placement = "web"): TextFile =>
+  runFile({ namespace: null, name, placement, strategy: "canary-first", index: null, state: "Run" }, "");
+
+const failed = (name: string, since: number, index: number): RunRecord =>
+  run(name, since, {
+    plan: planOf(index, []),
+    end: { kind: "failed", at: at("10:00:00"), code: "SnapshotNotFound", message: "gone" },
+  });
+
+const names = ["a", "b", "c", "d", "e"];
+const files = names.map((it) => runText(it));
+
+const cases: readonly (readonly [name: string, runs: readonly RunRecord[], want: readonly string[]])[] = [
+  ["three runs of a placement stay", names.slice(0, 3).map((it, i) => succeeded(it, i + 1, i + 1)), []],
+  ["older ones go, the oldest first", names.map((it, i) => succeeded(it, i + 1, Math.min(i + 1, 3))), ["a", "b"]],
+  [
+    "one that has not ended stays, however old it is",
+    [run("a", 1, { plan: planOf(1, []) }), ...["b", "c", "d", "e"].map((it, i) => succeeded(it, i + 2, 3))],
+    ["b"],
+  ],
+  [
+    "the one that brought the version to which a rollback goes stays, however many failed since",
+    [succeeded("a", 1, 1), succeeded("b", 2, 2), failed("c", 3, 3), failed("d", 4, 3), failed("e", 5, 3)],
+    ["a"],
+  ],
+];
+
+describe("runs that are over", () => {
+  test.each(cases)("%s", (_, runs, want) => {
+    const ledger = ledgerOf([web([on("east", 3)])], runs);
+    expect(finished(ledger, files)).toEqual(want.map((it) => `runs/${it}.yaml`));
+  });
+
+  test("each placement has three of its own, and one that is gone leaves no more behind", () => {
+    const other = (it: RunRecord): RunRecord => ({ ...it, spec: { ...it.spec, placement: "gone" as PlacementKey } });
+    const runs = [
+      ...names.slice(0, 3).map((it, i) => succeeded(it, i + 1, 1)),
+      ...["k", "l", "m", "n"].map((it, i) => other(succeeded(it, i + 4, 1))),
+    ];
+    const all = [...files, ...["k", "l", "m", "n"].map((it) => runText(it, "gone"))];
+    expect(finished(ledgerOf([web([on("east", 3)])], runs), all)).toEqual(["runs/k.yaml"]);
+  });
+
+  test("a file that says something else by now is another run", () => {
+    const runs = names.map((it, i) => succeeded(it, i + 1, 3));
+    const changed = [runText("a", "api"), ...files.slice(1)];
+    expect(finished(ledgerOf([web([on("east", 3)])], runs), changed)).toEqual(["runs/b.yaml"]);
+  });
+});
+
+test("evictions that were judged go, those that wait stay, and so does one that was written anew", () => {
+  const eviction = (name: string, cluster: string): TextFile => evictionFile(name, { placement: "web", cluster }, "");
+  const record = (name: string, cluster: string) => ({
+    name,
+    uid: name,
+    placement: "web" as PlacementKey,
+    cluster: cluster as ClusterName,
+    conditions: [],
+  });
+  const evictions = new Map([record("one", "east"), record("two", "west")].map((it) => [it.name, it]));
+  const written = [eviction("one", "east"), eviction("two", "north"), eviction("three", "east")];
+  expect(finished({ ...ledgerOf([], []), evictions }, written)).toEqual(["evictions/one.yaml"]);
+});
+
+test("answers to what ended runs asked go; those to open requests, and those that answer nothing, stay", () => {
+  const asking = (name: string, digest: string, more: Partial<RunRecord>): RunRecord =>
+    run(name, 1, {
+      plan: planOf(3, [stage("canary", ["east"], { before: [approval] })]),
+      stages: [progress({ before: gateOf({ requestedAt: at("09:00:00"), digest: digest.repeat(32) as Digest }) })],
+      ...more,
+    });
+  const end = { kind: "succeeded", at: at("10:00:00") } as const;
+  const answer = (path: string, digest: string): TextFile => ({
+    path,
+    text: `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nmetadata: {name: x}\nspec: {requestDigest: ${digest.repeat(32)}, decision: Approve}\n`,
+  });
+  const ledger = ledgerOf([web([])], [asking("over", "aa", { end }), asking("open", "bb", {})]);
+  const all = [answer("approvals/a.yaml", "aa"), answer("approvals/b.yaml", "bb"), answer("approvals/c.yaml", "cc")];
+  expect(finished(ledger, [...all, answer("elsewhere.yaml", "aa")])).toEqual(["approvals/a.yaml"]);
+});
