@@ -1,5 +1,6 @@
 import { markOf, writeText } from "../src/core/apply/mark.ts";
 import { applyOrder, removeOrder } from "../src/core/apply/waves.ts";
+import { mostOthers, type OtherObject } from "../src/core/model/deletion.ts";
 import { digestOf } from "../src/core/model/digest.ts";
 import {
   emptyInventory,
@@ -277,18 +278,24 @@ export class Member {
       return null;
     }
     if (live.mark === null) return lingering("DeletionRefused", "it does not carry our mark any more");
-    const foreign = id.kind === "Namespace" ? this.foreignIn(id.name) : null;
-    if (foreign !== null && !departure.confirmed) return lingering("NamespaceNotEmpty", `it holds ${foreign}`);
+    const foreign = id.kind === "Namespace" ? this.foreignIn(id.name) : [];
+    const isConfirmed = (it: OtherObject): boolean =>
+      departure.takesAlong.some((other) => other.uid === it.uid && objectKey(other) === objectKey(it));
+    if (!foreign.every(isConfirmed)) {
+      const others = { count: foreign.length, objects: foreign.slice(0, mostOthers) };
+      const message = `it holds ${objectText(foreign[0] ?? id)}`;
+      return { ...entry, outcome: { kind: "lingering", code: "NamespaceNotEmpty", message, others } };
+    }
     return this.delete(key) ? null : lingering("Terminating", "waits for its finalizers");
   }
 
-  /** The first object of somebody else in a namespace; null when there is none. */
-  private foreignIn(namespace: string): string | null {
-    for (const [key, live] of this.objects) {
-      const id = objectIdOf(key);
-      if (id.namespace === namespace && !live.terminating) return objectText(id);
-    }
-    return null;
+  /** Objects of somebody else in a namespace. */
+  private foreignIn(namespace: string): readonly OtherObject[] {
+    return [...this.objects]
+      .map(([key, { uid, terminating }]) => ({ ...objectIdOf(key), uid, terminating }))
+      .filter((it) => it.namespace === namespace && !it.terminating)
+      .map(({ terminating: _, ...it }) => it)
+      .sort((a, b) => compareText(objectKey(a), objectKey(b)));
   }
 
   /** Deletes an object, and with a namespace everything in it. Gives whether it is gone. */

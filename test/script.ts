@@ -224,5 +224,8 @@ function actionText(cluster: string, { placement, sequence, apply, remove, forge
   return `${cluster} ${placement}@${sequence}: ${parts.length === 0 ? "claim" : parts.join("; ")}`;
 }
 
-const departureText = ({ id, how, uid, confirmed }: Departure): string =>
-  `${how} ${objectText(id)}${uid === null ? " (uid unknown)" : ""}${confirmed ? " (confirmed)" : ""}`;
+const alongText = (all: Departure["takesAlong"]): string =>
+  all.length === 0 ? "" : ` (along with ${all.map(objectText).join(", ")})`;
+
+const departureText = ({ id, how, uid, takesAlong }: Departure): string =>
+  `${how} ${objectText(id)}${uid === null ? " (uid unknown)" : ""}${alongText(takesAlong)}`;

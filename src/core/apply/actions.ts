@@ -1,3 +1,4 @@
+import type { OtherObject } from "../model/deletion.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
 import type { Binding, Target } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
@@ -20,8 +21,8 @@ export interface Comparison {
   readonly member: Reached;
   /** Whether the object waits for somebody's confirmation before it may go. */
   readonly isHeld: (key: ObjectKey) => boolean;
-  /** Whether somebody confirmed that a namespace goes with the objects of others in it. */
-  readonly isForeignConfirmed: (key: ObjectKey) => boolean;
+  /** What of others somebody confirmed to go along with a namespace or a definition; null where nobody confirmed any. */
+  readonly confirmedOthers: (key: ObjectKey) => readonly OtherObject[] | null;
   readonly deleteAdopted: boolean;
   readonly applyStrategy: ApplyStrategy;
   readonly now: Instant;
@@ -181,14 +182,13 @@ function isOurWrite(
 
 /** A deletion under way needs no second one; one that failed waits like every failed write. */
 function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
-  const { member, now, patience, isForeignConfirmed } = comparison;
+  const { member, now, patience, confirmedOthers } = comparison;
   if (member.objects.get(key)?.terminating === true) return false;
   const { outcome } = entry;
   if (outcome.kind === "lingering") {
+    if (outcome.code === "Terminating" || patience === "none") return true;
     // What a member refused to give up is asked for again by a person's run, and by a daemon once in a while.
-    return outcome.code === "NamespaceNotEmpty"
-      ? isForeignConfirmed(key)
-      : outcome.code === "Terminating" || patience === "none";
+    return outcome.code === "NamespaceNotEmpty" && (outcome.others === undefined || confirmedOthers(key) !== null);
   }
   return outcome.kind !== "failed" || patience === "none" || now >= outcome.retryAt;
 }
@@ -196,13 +196,13 @@ function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): b
 /** An object that was there before us is let go, unless the placement or a person says otherwise (`RULINGS.md` C takeover). */
 function departure(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): Departure {
   const { binding } = comparison;
-  const confirmed = comparison.isForeignConfirmed(key);
+  const others = comparison.confirmedOthers(key);
   const abandoned = binding.removal?.propagation === "Abandon";
   const released = binding.leaving.some((it) => it.released && objectKey(it.id) === key);
-  const keeps = abandoned || ((released || (entry.adopted && !comparison.deleteAdopted)) && !confirmed);
+  const keeps = abandoned || ((released || (entry.adopted && !comparison.deleteAdopted)) && others === null);
   const id = { ...objectIdOf(key), version: entry.version };
   const live = comparison.member.objects.get(key);
   // Ours under a uid that was never recorded: it is looked up first, like that of a claim without a result.
   const uid = live !== undefined && live.uid !== entry.uid ? null : entry.uid;
-  return { id, key, uid, how: keeps ? "release" : "delete", confirmed };
+  return { id, key, uid, how: keeps ? "release" : "delete", takesAlong: others ?? [] };
 }

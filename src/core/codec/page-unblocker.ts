@@ -40,6 +40,8 @@ export function unblocker(reason: Reason, at: PlacementInSight): string {
       return reason.stuck ? "whoever runs the member: something there holds the objects" : byItself;
     case "confirmationNeeded":
       return "whoever may commit a confirmation, or revert";
+    case "confirmationVoid":
+      return "whoever committed it: remove the file";
     case "held":
       return "the file's owner: make it valid again";
     case "sourceHeld":

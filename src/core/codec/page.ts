@@ -1,4 +1,6 @@
+import type { OthersAlong } from "../model/deletion.ts";
 import type { ClusterRecord, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
+import { objectText } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Reason } from "../model/plan.ts";
 import { type Digest, instantText, type PlacementKey } from "../model/value.ts";
@@ -65,13 +67,14 @@ function deletions(held: readonly HeldDeletion[], { confirmation }: PageWords): 
   if (waiting.length === 0) return [];
   const entries = waiting.slice(0, limit).flatMap((it) => {
     const { path, text } = confirmation(it.digest);
-    return ["", ...it.groups.slice(0, limit).map(groupLine), "", `\`${path}\`:`, "", "```yaml", text.trimEnd(), "```"];
+    const lines = [...it.groups.slice(0, limit).map(groupLine), ...it.others.slice(0, limit).flatMap(alongLines)];
+    return ["", `${heldTexts[it.because]}:`, "", ...lines, "", `\`${path}\`:`, "", "```yaml", text.trimEnd(), "```"];
   });
   return [
     "## Deletions that wait for a confirmation",
     "",
-    "More would go than one commit may delete unasked. To let it go, commit the file to the source branch;",
-    "to keep it, revert the commit that asks for it.",
+    "To let one go, run `flotilla confirm` with its digest, or commit its file to the source branch; to keep it,",
+    "revert the commit that asks for it. A confirmation counts once, and for nothing but what is shown here.",
     ...entries,
     ...rest(waiting.length, "set"),
   ];
@@ -84,6 +87,17 @@ function groupLine({ placement, clusters, objects }: HeldDeletion["groups"][numb
   const more = objects.length > first.length ? ` and ${objects.length - first.length} more` : "";
   return `- ${shown(placement)} on ${named(clusters)}: ${shown(first.join(", "))}${more}`;
 }
+
+const heldTexts: Readonly<Record<HeldDeletion["because"], string>> = {
+  bounds: "More than one commit may delete unasked",
+  kind: "Kinds that take others' data along, dropped by an edit",
+  foreign: "Objects of others would go along",
+};
+
+const alongLines = ({ placement, cluster, id, objects }: OthersAlong): Section => [
+  `- ${shown(placement)} on ${shown(cluster)}, of others with ${shown(objectText(id))}:`,
+  ...objects.map((it) => `  - ${shown(objectText(it))}, uid ${shown(it.uid)}`),
+];
 
 function placements(ledger: Ledger, reasons: readonly Reason[], words: PageWords): Section {
   const { placements: all } = ledger;
@@ -222,7 +236,7 @@ const failures: ReadonlySet<Reason["kind"]> = new Set([
 
 /** What has no row of its own: nobody needs to act at once. */
 const isNotice = ({ kind }: Reason): boolean =>
-  kind === "held" || kind === "left" || kind === "orphans" || kind === "adopted";
+  kind === "held" || kind === "left" || kind === "orphans" || kind === "adopted" || kind === "confirmationVoid";
 
 function reasonsByPlacement(reasons: readonly Reason[]): ReadonlyMap<PlacementKey, readonly Reason[]> {
   const found = new Map<PlacementKey, Reason[]>();

@@ -1,3 +1,4 @@
+import type { ConfirmationRecord, DeletionBasis, OthersAlong } from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { Hold } from "../model/intent.ts";
 import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
@@ -15,11 +16,27 @@ import {
 } from "../model/value.ts";
 import { emitYaml } from "./canonical.ts";
 import { readState } from "./canonical-read.ts";
-import { countAt, type Findings, find, given, objectsAt, partAt, textAt, textOrNull, textsAt } from "./state-fields.ts";
+import {
+  choiceAt,
+  countAt,
+  type Findings,
+  filled,
+  find,
+  given,
+  objectsAt,
+  partAt,
+  textAt,
+  textOrNull,
+  textsAt,
+} from "./state-fields.ts";
 import { type TrustHead, trustHeadJson, trustHeadOf } from "./state-trust.ts";
 
-/** Counts changes of the layout that an older flotilla cannot read. */
-export const formatVersion = 1;
+/**
+ * Counts changes of the layout that an older flotilla cannot read, or must not write over: from 2 on, confirmations that were
+ * judged stand here, and what of others goes along. A ledger of version 1 is read as one that holds none of either: then the
+ * members are looked at again, and people are asked anew.
+ */
+export const formatVersion = 2;
 
 /** The part of the ledger that stands in `ledger.yaml`. */
 export interface LedgerHead
@@ -97,12 +114,13 @@ const holdOf = (findings: Findings, object: JsonObject): Hold => ({
   blob: textAt(findings, object, "blob") as BlobId,
 });
 
-const deletionsJson = ({ bounds, cause, permitted, held }: DeletionLedger): JsonObject =>
+const deletionsJson = ({ bounds, cause, permitted, held, confirmations }: DeletionLedger): JsonObject =>
   given({
     bounds: bounds as unknown as Json,
     cause,
     permitted: Object.fromEntries(permitted),
     held: held.map(heldJson),
+    confirmations: filled([...confirmations.values()].map(confirmationJson)),
   });
 
 function deletionsOf(findings: Findings, object: JsonObject): DeletionLedger {
@@ -113,6 +131,11 @@ function deletionsOf(findings: Findings, object: JsonObject): DeletionLedger {
     cause: textOrNull(findings, object, "cause") as Commit | null,
     permitted: new Map(clusters.map((it) => [it, countAt(findings, permitted, it)])),
     held: objectsAt(findings, object, "held").map((it) => heldOf(findings, it)),
+    confirmations: new Map(
+      objectsAt(findings, object, "confirmations")
+        .map((it) => confirmationOf(findings, it))
+        .map((it) => [it.digest, it]),
+    ),
   };
 }
 
@@ -128,13 +151,19 @@ const boundsOf = (findings: Findings, object: JsonObject): DeletionBounds => ({
   percentOfClusters: countAt(findings, object, "percentOfClusters"),
 });
 
-const heldJson = ({ cause, because, digest, confirmed, groups }: HeldDeletion): JsonObject => ({
-  cause,
-  because,
-  digest,
-  confirmed,
-  groups: groups.map((it) => ({ placement: it.placement, clusters: it.clusters, objects: it.objects.map(objectKey) })),
-});
+const heldJson = ({ cause, because, digest, confirmed, groups, others }: HeldDeletion): JsonObject =>
+  given({
+    cause,
+    because,
+    digest,
+    confirmed,
+    groups: groups.map((it) => ({
+      placement: it.placement,
+      clusters: it.clusters,
+      objects: it.objects.map(objectKey),
+    })),
+    others: filled(others.map(alongJson)),
+  });
 
 const heldOf = (findings: Findings, object: JsonObject): HeldDeletion => ({
   cause: textAt(findings, object, "cause") as Commit,
@@ -142,6 +171,41 @@ const heldOf = (findings: Findings, object: JsonObject): HeldDeletion => ({
   digest: textAt(findings, object, "digest") as Digest,
   confirmed: member(object, "confirmed") === true,
   groups: objectsAt(findings, object, "groups").map((it) => groupOf(findings, it)),
+  others: objectsAt(findings, object, "others").map((it) => alongOf(findings, it)),
+});
+
+const alongJson = ({ placement, cluster, id, objects }: OthersAlong): JsonObject => ({
+  placement,
+  cluster,
+  in: objectKey(id),
+  objects: objects.map((it) => ({ object: objectKey(it), uid: it.uid })),
+});
+
+const alongOf = (findings: Findings, object: JsonObject): OthersAlong => ({
+  placement: textAt(findings, object, "placement") as PlacementKey,
+  cluster: textAt(findings, object, "cluster") as ClusterName,
+  id: objectIdOf(textAt(findings, object, "in") as ObjectKey),
+  objects: objectsAt(findings, object, "objects").map((it) => ({
+    ...objectIdOf(textAt(findings, it, "object") as ObjectKey),
+    uid: textAt(findings, it, "uid"),
+  })),
+});
+
+const confirmationJson = ({ digest, outcome, commit, basis }: ConfirmationRecord): JsonObject =>
+  given({ digest, outcome, commit, basis: basis as unknown as Json });
+
+const confirmationOf = (findings: Findings, object: JsonObject): ConfirmationRecord => ({
+  digest: textAt(findings, object, "digest") as Digest,
+  outcome: choiceAt(findings, object, "outcome", ["void", "used"]),
+  commit: textAt(findings, object, "commit") as Commit,
+  basis: member(object, "basis") === null ? null : basisOf(findings, partAt(object, "basis")),
+});
+
+const basisOf = (findings: Findings, object: JsonObject): DeletionBasis => ({
+  placement: textAt(findings, object, "placement") as PlacementKey,
+  cluster: textAt(findings, object, "cluster") as ClusterName,
+  binding: textAt(findings, object, "binding"),
+  sequence: countAt(findings, object, "sequence") as Sequence,
 });
 
 const groupOf = (findings: Findings, object: JsonObject): DeletionGroup => ({

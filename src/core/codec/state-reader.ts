@@ -169,5 +169,7 @@ const emptyMap: ReadonlyMap<never, never> = new Map<never, never>();
 
 function keptDeletions(before: DeletionLedger, after: DeletionLedger): DeletionLedger {
   const permitted = replaced(before.permitted, [...after.permitted]);
-  return keptMembers(before, { ...after, permitted, held: keptList(before.held, after.held) }, ["permitted", "held"]);
+  const confirmations = replaced(before.confirmations, [...after.confirmations]);
+  const next = { ...after, permitted, held: keptList(before.held, after.held), confirmations };
+  return keptMembers(before, next, ["permitted", "held", "confirmations"]);
 }

@@ -1,3 +1,4 @@
+import type { OthersFound } from "./deletion.ts";
 import type { ObjectKey } from "./manifest.ts";
 import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "./value.ts";
 
@@ -63,7 +64,13 @@ export type Outcome =
       readonly retryAt: Instant;
     }
   /** Should go, and cannot yet: a namespace that holds objects of others, a finalizer. */
-  | { readonly kind: "lingering"; readonly code: FailureCode; readonly message: string };
+  | {
+      readonly kind: "lingering";
+      readonly code: FailureCode;
+      readonly message: string;
+      /** With `NamespaceNotEmpty`: what it holds of others. An earlier release did not write it: then it is looked into again. */
+      readonly others?: OthersFound;
+    };
 
 /** KubeFleet's result types (`spec/apply.md` §3.13), and ours for what cannot be deleted. */
 export type FailureCode =

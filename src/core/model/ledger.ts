@@ -1,4 +1,5 @@
 import type { Condition } from "./condition.ts";
+import type { ConfirmationRecord, OthersAlong } from "./deletion.ts";
 import type { EvictionRecord } from "./eviction.ts";
 import type { DeletionBounds } from "./fleet.ts";
 import type { Hold } from "./intent.ts";
@@ -61,7 +62,7 @@ export const emptyLedger: Ledger = {
   sequence: 0 as Sequence,
   sourceCommit: null,
   holds: [],
-  deletions: { bounds: null, cause: null, permitted: new Map(), held: [] },
+  deletions: { bounds: null, cause: null, permitted: new Map(), held: [], confirmations: new Map() },
   clusters: new Map(),
   placements: new Map(),
   runs: new Map(),
@@ -296,6 +297,8 @@ export interface DeletionLedger {
   readonly permitted: ReadonlyMap<ClusterName, number>;
   /** Sets that wait for a confirmation, or had to, in the order in which they arose. */
   readonly held: readonly HeldDeletion[];
+  /** Confirmations that were judged, by digest. */
+  readonly confirmations: ReadonlyMap<Digest, ConfirmationRecord>;
 }
 
 /** A bound that loosens counts from the next accepted commit, so that no commit permits itself what it deletes. */
@@ -314,15 +317,18 @@ export interface HeldDeletion {
    */
   readonly because: "bounds" | "kind" | "foreign";
   readonly cause: Commit;
-  /** Over (cluster, group, kind, namespace, name) of every object, sorted: what a confirmation names. */
-  readonly digest: Digest;
   /**
-   * A file under `approvals/deletions/` names the digest: what stands here may go. The set stays until all of it is
-   * gone.
+   * What a confirmation names (`RULINGS.md` D 3): over the objects with their clusters, why they wait, what of others goes
+   * along, and the binding and the target's sequence of every placement and cluster, as all of that was when the set arose.
+   * It stays while the set shrinks. No two sets ever have the same one.
    */
+  readonly digest: Digest;
+  /** A confirmation named the digest: what stands here may go. The set stays until all of it is gone. */
   readonly confirmed: boolean;
   /** Objects that the same clusters lose by the same placement, grouped. */
   readonly groups: readonly DeletionGroup[];
+  /** Of a set that waits because of others' objects: which may go along, for everything in `groups`. Otherwise empty. */
+  readonly others: readonly OthersAlong[];
 }
 
 /** Every one of `objects` is to go from every one of `clusters`. */

@@ -1,6 +1,7 @@
+import type { OtherObject, OthersAlong } from "./deletion.ts";
 import type { History } from "./history.ts";
 import type { Intent } from "./intent.ts";
-import type { HeldDeletion, Ledger } from "./ledger.ts";
+import type { DeletionGroup, HeldDeletion, Ledger } from "./ledger.ts";
 import type { Manifest, ObjectId, ObjectKey, VersionedId } from "./manifest.ts";
 import type { Observation } from "./observation.ts";
 import type { ApplyStrategy } from "./placement.ts";
@@ -115,8 +116,8 @@ export interface Departure {
   readonly uid: string | null;
   /** `delete` the object, or `release` it: take our mark and fields' ownership off and leave it. */
   readonly how: "delete" | "release";
-  /** A Namespace goes although it holds objects of others: somebody confirmed just that. */
-  readonly confirmed: boolean;
+  /** A Namespace or a definition goes although it holds these of others, and nothing else of theirs: somebody confirmed just that. */
+  readonly takesAlong: readonly OtherObject[];
 }
 
 /** Why the plan is what it is, and above all why it is not more. Expected conditions, not errors. */
@@ -206,7 +207,13 @@ export type Reason =
       readonly objects: number;
       readonly clusters: readonly ClusterName[];
       readonly placements: readonly PlacementKey[];
+      /** What would go, by placement and cluster. */
+      readonly groups: readonly DeletionGroup[];
+      /** What of others would go along. */
+      readonly others: readonly OthersAlong[];
     }
+  /** A confirmation for which nothing waited when it was read: nothing ever goes by it. */
+  | { readonly kind: "confirmationVoid"; readonly digest: Digest; readonly commit: Commit }
   | {
       readonly kind: "orphans";
       readonly cluster: ClusterName;

@@ -97,7 +97,7 @@ function* actionsOf(
 ): Generator<readonly [ClusterName, PlacementActions]> {
   const fresh = new Map(rendered.map((it) => [it.cluster, it.manifests]));
   const { world, voices } = desk.context;
-  const { isHeld, isForeignConfirmed } = desk.held;
+  const { isHeld, confirmedOthers } = desk.held;
   const { key: placement } = record;
   for (const [cluster, binding] of record.bindings) {
     const member = voices.get(cluster);
@@ -108,7 +108,7 @@ function* actionsOf(
       member,
       render: () => fresh.get(cluster) ?? manifestsOf(binding, record, desk),
       isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),
-      isForeignConfirmed: (key) => isForeignConfirmed(cluster, placement, objectIdOf(key)),
+      confirmedOthers: (key) => confirmedOthers(cluster, placement, objectIdOf(key)),
       deleteAdopted: record.spec.strategy.deleteAdopted,
       applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
       now: world.now,

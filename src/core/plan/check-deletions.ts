@@ -8,7 +8,6 @@ import { keyText, sameObject, works } from "./check-words.ts";
 export function* deletesWithinBounds(plan: Plan, world: World): Generator<string> {
   yield* permitsWithinBounds(plan, world);
   yield* takesNoMoreThanItPermits(plan, world);
-  yield* believesConfirmations(plan, world);
   yield* leavesAloneWhatWaits(plan);
 }
 
@@ -111,26 +110,6 @@ function newlyDeleted(binding: Binding, was: Binding | undefined, { record, aske
   const isLetGo = (key: string): boolean => adopted.has(key) && !record.spec.strategy.deleteAdopted;
   return leaving.map((it) => keyText(it.id)).filter((it) => !known.has(it) && !isLetGo(it) && !isAsked(it)).length;
 }
-
-function* believesConfirmations(plan: Plan, { intent, ledger: old }: World): Generator<string> {
-  const { held } = plan.ledger.deletions;
-  for (const it of held)
-    if (it.confirmed && !intent.confirmations.has(it.digest) && !wasConfirmed(it.digest, old))
-      yield `takes ${it.digest} for confirmed, which nobody did`;
-  const foreign = byPlacement(held.filter((it) => it.confirmed && it.because === "foreign"));
-  for (const [cluster, work] of works(plan.actions)) {
-    for (const gone of work.remove) {
-      if (!gone.confirmed) continue;
-      const own = (foreign.get(work.placement) ?? []).filter((it) => it.clusters.includes(cluster));
-      if (!own.some((it) => it.objects.some((id) => sameObject(id, gone))))
-        yield `takes the removal of ${gone.key} from ${cluster} for confirmed, which nobody did`;
-    }
-  }
-}
-
-/** A confirmation counts from the pass that saw its file, and stays when the file goes. */
-const wasConfirmed = (digest: string, { deletions }: Ledger): boolean =>
-  deletions.held.some((it) => it.digest === digest && it.confirmed);
 
 function* leavesAloneWhatWaits({ actions, ledger }: Plan): Generator<string> {
   for (const held of ledger.deletions.held) {

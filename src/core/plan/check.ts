@@ -2,6 +2,7 @@ import { mostTombstones } from "../model/inventory.ts";
 import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
+import { believesConfirmations } from "./check-confirmations.ts";
 import { deletesWithinBounds } from "./check-deletions.ts";
 import { evictedFrom, evictsWithinBudget } from "./check-evictions.ts";
 import { isDisturbed, isUnheard, lifeOf } from "./check-life.ts";
@@ -25,6 +26,7 @@ export function check(plan: Plan, world: World): readonly string[] {
     ...appliesWhatTheLedgerSays(plan),
     ...deletesOnlyWhatIsOurs(plan, world),
     ...deletesWithinBounds(plan, world),
+    ...believesConfirmations(plan, world),
     ...keepsTheBudget(plan, world),
     ...runsByTheirPlans(plan, world),
     ...evictsWithinBudget(plan, world),
@@ -85,7 +87,7 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
       if (binding?.leaving.some((it) => sameObject(it.id, gone)) !== true)
         yield `removes ${what}, which nobody decided`;
       if (gone.how === "release") continue;
-      if (entry?.adopted === true && !gone.confirmed && !mayDeleteAdopted(ledger, work))
+      if (entry?.adopted === true && gone.takesAlong.length === 0 && !mayDeleteAdopted(ledger, work))
         yield `deletes ${what}, which was there before us`;
       if (binding?.removal?.propagation === "Abandon") yield `deletes ${what}, which is to be abandoned`;
       if (isPrecious(gone) && binding?.removal === null && !stands(ledger, { cluster, work, gone }))

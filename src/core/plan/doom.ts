@@ -11,7 +11,7 @@ export function doomsOf(record: PlacementRecord, binding: Binding): readonly Doo
   if (binding.removal?.propagation === "Abandon") return [];
   const { cluster, leaving } = binding;
   const goes = leaving.filter((it) => !it.released);
-  return goes.map(({ id }) => ({ cluster, placement: record.key, id, whole: true, foreign: false }));
+  return goes.map(({ id }) => ({ cluster, placement: record.key, id, whole: true }));
 }
 
 /**
@@ -39,7 +39,6 @@ export function foreseenDooms(
       placement: record.key,
       id,
       whole,
-      foreign: false,
     }));
   });
 }

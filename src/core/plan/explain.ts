@@ -44,6 +44,7 @@ export function weightOf(reason: Reason): Weight {
     case "left":
     case "held":
     case "answerDenied":
+    case "confirmationVoid":
       return "notice";
   }
 }
@@ -106,6 +107,8 @@ export function reasonText(reason: Reason): string {
       const why = heldTexts[reason.because];
       return `${names(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${why}`;
     }
+    case "confirmationVoid":
+      return `${confirmationFile(reason.digest).path} confirms nothing: no deletion waited under its digest when it was read, in ${reason.commit.slice(0, 7)}; remove it, and confirm what waits now`;
     case "orphans":
       return `${reason.placement}: ${count(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
     case "left":
@@ -146,10 +149,11 @@ function consentText(
 
 const runPlace = (wait: RunWait): string => ("stage" in wait && wait.stage !== null ? `, stage ${wait.stage}:` : ":");
 
-const heldTexts: Readonly<Record<HeldDeletion["because"], string>> = {
+/** Why a set of deletions waits, in words. */
+export const heldTexts: Readonly<Record<HeldDeletion["because"], string>> = {
   bounds: "more than one commit may delete unasked",
   kind: "kinds that take others' data along, dropped by an edit",
-  foreign: "namespaces that hold objects of others",
+  foreign: "they hold objects of others, which would go along",
 };
 
 const contactTexts: Readonly<Record<string, string>> = {

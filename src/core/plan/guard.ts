@@ -1,11 +1,14 @@
-import { digestOf } from "../model/digest.ts";
+import type { OthersAlong } from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
 import { kindKey } from "../model/scope.ts";
-import { type ClusterName, type Commit, compareText, type Digest, type PlacementKey } from "../model/value.ts";
+import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
+import { type Confirming, withConfirmations } from "./confirmations.ts";
+import { deletionDigest } from "./deletion-digest.ts";
 import { sameMap } from "./identity.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
+import { alongIn, isListable, type Occupied, stillTells } from "./occupied.ts";
 
 /** One object that a decision takes away from one member. */
 export interface Doom {
@@ -14,23 +17,23 @@ export interface Doom {
   readonly id: ObjectId;
   /** The placement leaves the member as a whole; false: only its selection or an override changed. */
   readonly whole: boolean;
-  /** A namespace that its member did not give up, because it holds objects of others. */
-  readonly foreign: boolean;
 }
 
-export interface GuardInput {
+export interface GuardInput extends Confirming {
   readonly before: DeletionLedger;
-  readonly cause: Commit;
   /** What this pass newly decided to take away, adopted and abandoned objects apart. */
   readonly dooms: readonly Doom[];
+  /** What members did not give up, because it holds objects of others. */
+  readonly occupied: readonly Occupied[];
   readonly bounds: DeletionBounds;
   /** Members of the fleet. */
   readonly clusterCount: number;
   /** Objects that a member carries of us, by what we recorded. */
   readonly objectsOn: (cluster: ClusterName) => number;
-  readonly confirmations: ReadonlySet<Digest>;
   /** Whether the object is still to go: not wanted again, not gone, its member still here. */
   readonly isDoomed: ObjectLookup;
+  /** Whether this pass called the removal of a placement off: what goes from there all the same is asked about anew. */
+  readonly isCalledOff: (cluster: ClusterName, placement: PlacementKey) => boolean;
 }
 
 /**
@@ -38,18 +41,22 @@ export interface GuardInput {
  *
  * What one source commit takes away is counted across passes. When it passes the bounds, everything it newly takes away
  * waits: a bound that let some of it through would delete by accident, only less of it.
- * Kinds that carry others' data with them wait even below the bounds, unless their whole placement leaves.
+ * Kinds that carry others' data with them wait even below the bounds, unless their whole placement leaves; and whatever
+ * turns out to hold objects of others waits for somebody who confirms those very objects.
  */
 export function guardDeletions(input: GuardInput): DeletionLedger {
-  const { before, cause, dooms } = input;
+  return withConfirmations(withNewSets(input), input);
+}
+
+function withNewSets(input: GuardInput): DeletionLedger {
+  const { before, cause, dooms, occupied } = input;
   const kept = stillHeld(input);
-  if (dooms.length === 0) return kept === before.held ? before : { ...before, held: kept };
+  const unchanged = kept === before.held ? before : { ...before, held: kept };
   const isKept = objectsIn(kept.flatMap((it) => it.groups));
-  const fresh = dooms.filter((it) => !it.foreign && !isKept(it.cluster, it.placement, objectKey(it.id)));
-  // Who confirmed a deletion did not know yet that others' objects stand in the namespace: asked for once more.
-  const isKnown = objectsIn(kept.filter((it) => it.because === "foreign").flatMap((it) => it.groups));
-  const foreign = dooms.filter((it) => it.foreign && !isKnown(it.cluster, it.placement, objectKey(it.id)));
-  if (fresh.length + foreign.length === 0) return kept === before.held ? before : { ...before, held: kept };
+  const fresh = dooms.filter((it) => !isKept(it.cluster, it.placement, objectKey(it.id)));
+  const known = alongIn(kept);
+  const foreign = occupied.filter((it) => isListable(it) && known(it.cluster, it.placement, objectKey(it.id)) === null);
+  if (fresh.length + foreign.length === 0) return unchanged;
 
   const permitted =
     before.cause === cause || before.permitted.size === 0 ? before.permitted : new Map<ClusterName, number>();
@@ -76,12 +83,6 @@ const preciousKinds: ReadonlySet<string> = new Set([
 /** Whether an object takes others' data along when it goes (`RULINGS.md` D 4). */
 export const isPrecious = (id: ObjectId): boolean => preciousKinds.has(kindKey(id));
 
-/** What a confirmation names: over (cluster, group, kind, namespace, name) of every object, sorted (`RULINGS.md` D 3). */
-export function deletionDigest(objects: readonly Pick<Doom, "cluster" | "id">[]): Digest {
-  const rows = objects.map(({ cluster, id }) => [cluster, id.group, id.kind, id.namespace ?? "", id.name]);
-  return digestOf(rows.map((it) => it.join("/")).sort(compareText));
-}
-
 /** How many objects a held set names, and on which clusters. */
 export function extentOf(held: HeldDeletion): { readonly objects: number; readonly clusters: readonly ClusterName[] } {
   const clusters = new Set(held.groups.flatMap((it) => it.clusters));
@@ -106,23 +107,34 @@ function tally(permitted: ReadonlyMap<ClusterName, number>, dooms: readonly Doom
   return new Map([...counts].sort(([a], [b]) => compareText(a, b)));
 }
 
+type Asked = Pick<Doom, "cluster" | "placement" | "id">;
+
+/** A set under a digest that no set and no confirmation ever had. */
 function heldSets(
   because: HeldDeletion["because"],
-  dooms: readonly Doom[],
-  { cause, confirmations }: GuardInput,
+  asked: readonly (Asked & Partial<Pick<Occupied, "found">>)[],
+  { before, cause, grounds }: GuardInput,
 ): readonly HeldDeletion[] {
-  if (dooms.length === 0) return [];
-  const digest = deletionDigest(dooms);
-  return [{ cause, because, digest, confirmed: confirmations.has(digest), groups: groupsOf(dooms) }];
+  if (asked.length === 0) return [];
+  const others = asked.flatMap(({ cluster, placement, id, found }): readonly OthersAlong[] =>
+    found === undefined ? [] : [{ placement, cluster, id: plainId(id), objects: found.objects }],
+  );
+  const judged = before.confirmations;
+  const isTaken = (it: HeldDeletion["digest"]): boolean =>
+    judged.has(it) || before.held.some((held) => held.digest === it);
+  const digest = deletionDigest({ because, objects: asked, others }, grounds, isTaken);
+  return [{ cause, because, digest, confirmed: false, groups: groupsOf(asked), others }];
 }
 
+const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });
+
 /** Groups objects that the same clusters lose by the same placement, so that a placement on a hundred clusters is one entry. */
-function groupsOf(dooms: readonly Doom[]): readonly DeletionGroup[] {
+function groupsOf(dooms: readonly Asked[]): readonly DeletionGroup[] {
   const lists = new Map<string, { placement: PlacementKey; cluster: ClusterName; objects: Map<string, ObjectId> }>();
   for (const { placement, cluster, id } of dooms) {
     const key = `${placement} ${cluster}`;
     const list = lists.get(key) ?? { placement, cluster, objects: new Map() };
-    list.objects.set(objectKey(id), id);
+    list.objects.set(objectKey(id), plainId(id));
     lists.set(key, list);
   }
   const groups = new Map<string, { placement: PlacementKey; clusters: ClusterName[]; objects: ObjectId[] }>();
@@ -140,32 +152,51 @@ function groupsOf(dooms: readonly Doom[]): readonly DeletionGroup[] {
   return [...groups.values()];
 }
 
-/** Held sets without what is no longer to go, with the confirmations that came in. `before.held` itself when nothing changed. */
-function stillHeld({ before, confirmations, isDoomed }: GuardInput): readonly HeldDeletion[] {
+/** Held sets without what is no longer to go, and what is asked about anew. `before.held` itself when nothing changed. */
+function stillHeld(input: GuardInput): readonly HeldDeletion[] {
+  const { before, isDoomed, isCalledOff, occupied, dooms } = input;
+  if (before.held.length === 0) return before.held;
+  const isCounted = objectsIn(
+    dooms.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
+  );
+  const renewed = outdated(before.held, occupied);
   const next = before.held.flatMap((held): HeldDeletion[] => {
-    const groups = held.groups.flatMap((group): DeletionGroup[] => remaining(group, isDoomed));
+    const stays: ObjectLookup = (cluster, placement, key) =>
+      isDoomed(cluster, placement, key) &&
+      !(isCalledOff(cluster, placement) && isCounted(cluster, placement, key)) &&
+      !(held.because === "foreign" && renewed(cluster, placement, key));
+    const groups = held.groups.flatMap((group): DeletionGroup[] => remaining(group, stays));
     if (groups.length === 0) return [];
-    const confirmed = held.confirmed || confirmations.has(held.digest);
-    const same = groups.length === held.groups.length && groups.every((it, at) => it === held.groups[at]);
-    return [same && confirmed === held.confirmed ? held : { ...held, confirmed, groups: same ? held.groups : groups }];
+    if (groups.length === held.groups.length && groups.every((it, at) => it === held.groups[at])) return [held];
+    const others = held.others.filter((it) => stays(it.cluster, it.placement, objectKey(it.id)));
+    return [{ ...held, groups, others }];
   });
   return next.length === before.held.length && next.every((it, at) => it === before.held[at]) ? before.held : next;
 }
 
+/** What holds other objects by now than a set says that is about them. */
+function outdated(sets: readonly HeldDeletion[], occupied: readonly Occupied[]): ObjectLookup {
+  const foreign = sets.filter((it) => it.because === "foreign");
+  return objectsIn(
+    occupied.flatMap((it) => {
+      const { cluster, placement, id } = it;
+      const isTold = foreign.some((set) => {
+        const listed = alongIn([set])(cluster, placement, objectKey(id));
+        return listed !== null && stillTells(set, listed, it);
+      });
+      return isTold ? [] : [{ placement, clusters: [cluster], objects: [id] }];
+    }),
+  );
+}
+
 /** The group itself while all of it is still to go; otherwise what is left of it, per cluster. */
-function remaining(group: DeletionGroup, isDoomed: GuardInput["isDoomed"]): DeletionGroup[] {
+function remaining(group: DeletionGroup, stays: ObjectLookup): DeletionGroup[] {
   const { placement } = group;
   const left = (cluster: ClusterName): readonly ObjectId[] =>
-    group.objects.filter((it) => isDoomed(cluster, placement, objectKey(it)));
+    group.objects.filter((it) => stays(cluster, placement, objectKey(it)));
   const lists = group.clusters.map((cluster) => ({ cluster, objects: left(cluster) }));
   if (lists.every((it) => it.objects.length === group.objects.length)) return [group];
-  return [
-    ...groupsOf(
-      lists.flatMap(({ cluster, objects }) =>
-        objects.map((id) => ({ cluster, placement, id, whole: true, foreign: false })),
-      ),
-    ),
-  ];
+  return [...groupsOf(lists.flatMap(({ cluster, objects }) => objects.map((id) => ({ cluster, placement, id }))))];
 }
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): readonly [readonly T[], readonly T[]] {

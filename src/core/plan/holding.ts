@@ -1,13 +1,7 @@
+import type { OtherObject } from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type {
-  AcceptedBounds,
-  Binding,
-  DeletionLedger,
-  HeldDeletion,
-  Ledger,
-  PlacementRecord,
-} from "../model/ledger.ts";
+import type { AcceptedBounds, Binding, DeletionLedger, Ledger } from "../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
@@ -15,12 +9,17 @@ import type { PlanContext } from "./context.ts";
 import type { Placed } from "./finish.ts";
 import { type Doom, guardDeletions, isPrecious } from "./guard.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
+import { alongIn, leavingIn, occupiedIn } from "./occupied.ts";
 
 /** Which objects wait for a confirmation, and which have it. */
 export interface HeldIndex {
   readonly isHeld: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
-  /** Whether somebody confirmed that a namespace goes with the objects of others in it. */
-  readonly isForeignConfirmed: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
+  /** What of others somebody confirmed to go along with a namespace or a definition; null where nobody confirmed any. */
+  readonly confirmedOthers: (
+    cluster: ClusterName,
+    placement: PlacementKey,
+    id: ObjectId,
+  ) => readonly OtherObject[] | null;
   /** Whether anything of a placement stands in any set, confirmed or not. */
   readonly isNamed: (placement: PlacementKey) => boolean;
 }
@@ -30,12 +29,11 @@ export const heldIndex = ({ held }: DeletionLedger): HeldIndex => indexOf(held);
 
 const indexOf = remembered((held: DeletionLedger["held"]): HeldIndex => {
   const waiting = objectsIn(held.filter((it) => !it.confirmed).flatMap((it) => it.groups));
-  const isForeign = (it: HeldDeletion): boolean => it.confirmed && it.because === "foreign";
-  const foreign = objectsIn(held.filter(isForeign).flatMap((it) => it.groups));
+  const others = alongIn(held.filter((it) => it.confirmed));
   const named = new Set(held.flatMap((it) => it.groups.map((group) => group.placement)));
   return {
     isHeld: (cluster, placement, id) => waiting(cluster, placement, objectKey(id)),
-    isForeignConfirmed: (cluster, placement, id) => foreign(cluster, placement, objectKey(id)),
+    confirmedOthers: (cluster, placement, id) => others(cluster, placement, objectKey(id)),
     isNamed: (placement) => named.has(placement),
   };
 });
@@ -48,12 +46,18 @@ export function guard(after: Ledger, placed: ReadonlyMap<PlacementKey, Placed>, 
   return guardDeletions({
     before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
     cause: intent.commit,
-    dooms: [...counted, ...refusedNamespaces(after, context), ...overlooked(after, counted)],
+    dooms: [...counted, ...overlooked(after, counted)],
+    occupied: occupiedIn(after, context.world),
     bounds: bounds.inForce,
     clusterCount: intent.clusters.size,
     objectsOn: objectCounter(after),
     confirmations: intent.confirmations,
+    grounds: context.world.ledger,
     isDoomed: lossIndex(after, placed),
+    isCalledOff: (cluster, placement) => {
+      const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster)?.removal ?? null;
+      return was !== null && after.placements.get(placement)?.bindings.get(cluster)?.removal === null;
+    },
   });
 }
 
@@ -86,25 +90,6 @@ function lossIndex({ placements }: Ledger, placed: ReadonlyMap<PlacementKey, Pla
   };
 }
 
-/** A namespace that its member would not give up, because it holds objects of others, waits for a person (D 4). */
-function refusedNamespaces({ placements, deletions }: Ledger, { world }: PlanContext): readonly Doom[] {
-  const { isHeld, isForeignConfirmed } = heldIndex(deletions);
-  const dooms: Doom[] = [];
-  for (const [placement, { bindings }] of placements) {
-    for (const { cluster, leaving } of leavingIn(bindings)) {
-      const seen = world.observed.get(cluster);
-      const carried = seen?.kind === "reached" ? seen.inventory.placements.get(placement) : undefined;
-      for (const { id } of leaving) {
-        const outcome = carried?.entries.get(objectKey(id))?.outcome;
-        if (outcome?.kind !== "lingering" || outcome.code !== "NamespaceNotEmpty") continue;
-        if (isHeld(cluster, placement, id) || isForeignConfirmed(cluster, placement, id)) continue;
-        dooms.push({ cluster, placement, id, whole: false, foreign: true });
-      }
-    }
-  }
-  return dooms;
-}
-
 /**
  * What takes others' data along and leaves by an edit although nobody was asked: it was not ours when the edit was counted,
  * and was made anew by us before its cluster's turn came.
@@ -120,15 +105,10 @@ function overlooked({ placements, deletions }: Ledger, counted: readonly Doom[])
       if (removal !== null) continue;
       for (const { id, released } of leaving)
         if (!released && isPrecious(id) && !isAsked(cluster, placement, objectKey(id)))
-          dooms.push({ cluster, placement, id, whole: false, foreign: false });
+          dooms.push({ cluster, placement, id, whole: false });
     }
   return dooms;
 }
-
-/** The bindings of a placement from which something leaves. */
-const leavingIn = remembered((bindings: PlacementRecord["bindings"]): readonly Binding[] =>
-  [...bindings.values()].filter((it) => it.leaving.length > 0),
-);
 
 /** Objects that a member carries of us by the record: what its targets hold. Counted when first asked. */
 function objectCounter({ placements }: Ledger): (cluster: ClusterName) => number {

@@ -130,8 +130,12 @@ export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Rea
       objects,
       clusters,
       placements,
+      groups: held.groups,
+      others: held.others,
     });
   }
+  for (const { digest, outcome, commit } of ledger.deletions.confirmations.values())
+    if (outcome === "void") reasons.push({ kind: "confirmationVoid", digest, commit });
   for (const { id, commit } of ledger.holds) reasons.push({ kind: "held", object: id, commit });
   reasons.push(...departedReasons(ledger, world), ...orphanReasons(ledger, context));
   return reasons;

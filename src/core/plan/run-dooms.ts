@@ -28,7 +28,6 @@ export function runDooms(
       placement: record.key,
       id,
       whole,
-      foreign: false,
     }));
   });
 }

@@ -1,3 +1,4 @@
+import { mostOthers, type OtherObject, type OthersFound } from "../../core/model/deletion.ts";
 import { digestOfText } from "../../core/model/digest.ts";
 import type {
   FailureCode,
@@ -7,7 +8,7 @@ import type {
   Outcome,
 } from "../../core/model/inventory.ts";
 import { canonicalJson, isObject, type Json, type JsonObject } from "../../core/model/json.ts";
-import type { ObjectKey } from "../../core/model/manifest.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../../core/model/manifest.ts";
 import {
   compareText,
   type Digest,
@@ -167,8 +168,22 @@ function outcomeJson(outcome: Exclude<Outcome, { kind: "applied" }>): Json {
     case "failed":
       return ["failed", outcome.code, outcome.message, outcome.attempts, outcome.retryAt];
     case "lingering":
-      return ["lingering", outcome.code, outcome.message];
+      return ["lingering", outcome.code, outcome.message, ...othersJson(outcome.others)];
   }
+}
+
+/** How many there are, then key and uid of each. */
+const othersJson = (others: OthersFound | undefined): readonly Json[] =>
+  others === undefined ? [] : [others.count, others.objects.map((it) => [objectKey(it), it.uid])];
+
+function othersOf(count: Json | undefined, list: Json | undefined): OthersFound | null {
+  if (!isCount(count) || !Array.isArray(list) || list.length > mostOthers) return null;
+  const objects = list.flatMap((it): readonly OtherObject[] => {
+    const [key, uid] = Array.isArray(it) ? (it as readonly (Json | undefined)[]) : [];
+    if (typeof key !== "string" || key.split("/").length !== 4 || typeof uid !== "string") return [];
+    return [{ ...objectIdOf(key as ObjectKey), uid }];
+  });
+  return objects.length === list.length ? { count, objects } : null;
 }
 
 function placementOf(text: string): InventoryPlacement | null {
@@ -206,12 +221,19 @@ function entryOf(line: Json | undefined): [ObjectKey, InventoryEntry] | null {
 function outcomeOf(told: Json | undefined): Outcome | null {
   if (told === undefined) return { kind: "applied" };
   if (!Array.isArray(told)) return null;
-  const [kind, code, message, attempts, retryAt] = told as readonly (Json | undefined)[];
+  const [kind, code, message, ...more] = told as readonly (Json | undefined)[];
   if (kind === "claimed") return { kind };
   if (typeof code !== "string" || !failureCodes.has(code) || typeof message !== "string") return null;
-  if (kind === "lingering") return { kind, code: code as FailureCode, message };
+  if (kind === "lingering") return lingeringOf(code as FailureCode, message, more);
+  const [attempts, retryAt] = more;
   if (kind !== "failed" || !isCount(attempts) || !isCount(retryAt)) return null;
   return { kind, code: code as FailureCode, message, attempts, retryAt: retryAt as Instant };
+}
+
+function lingeringOf(code: FailureCode, message: string, more: readonly (Json | undefined)[]): Outcome | null {
+  if (more.length === 0) return { kind: "lingering", code, message };
+  const others = othersOf(more[0], more[1]);
+  return others === null ? null : { kind: "lingering", code, message, others };
 }
 
 const failureCodes: ReadonlySet<string> = new Set(

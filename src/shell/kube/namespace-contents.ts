@@ -1,5 +1,6 @@
+import { mostOthers, type OthersFound } from "../../core/model/deletion.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
-import { groupVersionOf, objectText } from "../../core/model/manifest.ts";
+import { groupVersionOf, objectKey } from "../../core/model/manifest.ts";
 import { kindKey } from "../../core/model/scope.ts";
 import { compareText } from "../../core/model/value.ts";
 import { type Client, metadataListOnly } from "./client.ts";
@@ -8,8 +9,7 @@ import { collectionPath, type Discovery, listable, type Resource } from "./disco
 /** Whether a namespace, or a definition, can go without taking anything of others with it. */
 export type Contents =
   | { readonly kind: "empty" }
-  /** Names what else it holds, a few of them. */
-  | { readonly kind: "holds"; readonly text: string }
+  | { readonly kind: "holds"; readonly others: OthersFound }
   /** Not everything could be looked at, so nothing is proven. */
   | { readonly kind: "unknown"; readonly text: string };
 
@@ -17,7 +17,6 @@ interface Held {
   readonly uid: string;
   readonly owners: readonly Owner[];
   readonly resource: Resource;
-  /** Where it stands, as far as whoever reads of it does not know; null in a namespace that was asked about. */
   readonly namespace: string | null;
   readonly name: string;
 }
@@ -71,13 +70,21 @@ function leftIn(
   const refused = lists.find((it): it is string => typeof it === "string");
   if (refused !== undefined) return { kind: "unknown", text: refused };
   const held = lists.flatMap((it) => (typeof it === "string" ? [] : it));
-  const foreign = withoutGoing(held, going, new Set(resources.map(kindKey)));
-  if (foreign.length === 0) return { kind: "empty" };
-  const names = foreign
-    .map(({ resource: { group, kind }, namespace, name }) => objectText({ group, kind, namespace, name }))
-    .sort(compareText);
-  const rest = names.length > 3 ? ` and ${names.length - 3} more` : "";
-  return { kind: "holds", text: names.slice(0, 3).join(", ") + rest };
+  const others = rootsOf(withoutGoing(held, going, new Set(resources.map(kindKey))))
+    .map(({ resource: { group, kind }, namespace, name, uid }) => ({ group, kind, namespace, name, uid }))
+    .sort((a, b) => compareText(objectKey(a), objectKey(b)) || compareText(a.uid, b.uid));
+  if (others.length === 0) return { kind: "empty" };
+  return { kind: "holds", others: { count: others.length, objects: others.slice(0, mostOthers) } };
+}
+
+/**
+ * What of others somebody has to know by name: what belongs to another thing there goes with it, as the pods of a Deployment
+ * do, and comes and goes by itself. Things that only own each other all count.
+ */
+function rootsOf(held: readonly Held[]): readonly Held[] {
+  const present = new Set(held.map(({ uid }) => uid));
+  const roots = held.filter(({ owners }) => owners.length === 0 || !owners.every((it) => present.has(it.uid)));
+  return [...roots, ...withoutGoing(held, new Set(roots.map(({ uid }) => uid)), new Set())];
 }
 
 /** Groups whose objects are measurements, not things. */
@@ -104,7 +111,7 @@ async function heldOf(client: Client, resource: Resource, namespace: string | nu
     if (memberAt(item, "metadata", "deletionTimestamp") !== null || isKubernetesOwn(resource, name, item)) return [];
     const references = memberAt(item, "metadata", "ownerReferences");
     const owners = (Array.isArray(references) ? references : []).map(ownerOf);
-    const space = namespace === null ? textOf(memberAt(item, "metadata", "namespace")) : null;
+    const space = textOf(memberAt(item, "metadata", "namespace"));
     return [{ uid: textOf(memberAt(item, "metadata", "uid")) ?? "", owners, resource, namespace: space, name }];
   });
 }

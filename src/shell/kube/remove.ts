@@ -1,7 +1,9 @@
 import { isWriteOf, markOf, readMark, unmarkPatch } from "../../core/apply/mark.ts";
 import { removeOrder } from "../../core/apply/waves.ts";
+import { mostOthers, type OtherObject, type OthersFound } from "../../core/model/deletion.ts";
 import type { FailureCode, InventoryEntry } from "../../core/model/inventory.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
+import { objectKey, objectText } from "../../core/model/manifest.ts";
 import { fieldManager } from "../../core/model/names.ts";
 import { kindKey } from "../../core/model/scope.ts";
 import { jsonPatch } from "./client.ts";
@@ -148,18 +150,38 @@ async function objectionTo(
   if (isLater(live, scene, removal)) {
     return lingering(entry, "DeletionRefused", "a later decision has written it again, and it is left alone");
   }
-  const takesAlong = departure.confirmed ? undefined : companies.get(kindKey(id));
-  if (takesAlong === undefined) return null;
-  const contents = await takesAlong(scene, id.name, going);
+  const contentsIn = companies.get(kindKey(id));
+  if (contentsIn === undefined) return null;
+  const contents = await contentsIn(scene, id.name, going);
   switch (contents.kind) {
     case "empty":
       return null;
     case "holds":
-      return lingering(entry, "NamespaceNotEmpty", `it holds what is not ours to delete: ${contents.text}`);
+      // Whatever was confirmed: what stands there now decides, and none of it may be new (`RULINGS.md` D 3).
+      return isCovered(contents.others, departure.takesAlong) ? null : occupied(entry, contents.others);
     case "unknown":
       // Not a case for a confirmation, which would let it go unseen: it is looked into again.
       return lingering(entry, "DeletionRefused", `what it holds cannot be seen: ${contents.text}`);
   }
+}
+
+/** Whether somebody confirmed of everything there that it goes along, and it is still the same. */
+function isCovered({ count, objects }: OthersFound, confirmed: readonly OtherObject[]): boolean {
+  const known = new Set(confirmed.map((it) => `${objectKey(it)} ${it.uid}`));
+  return count === objects.length && objects.every((it) => known.has(`${objectKey(it)} ${it.uid}`));
+}
+
+/** It holds objects of others: which, so that a person can be asked about just these. */
+function occupied(entry: InventoryEntry, others: OthersFound): Result {
+  const { count, objects } = others;
+  const shown = objects.slice(0, 3).map(objectText).join(", ") + (count > 3 ? ` and ${count - 3} more` : "");
+  const message =
+    count > mostOthers
+      ? `it holds ${count} objects of others, and no more than ${mostOthers} can be confirmed: empty it first, of ${shown}`
+      : `it holds what is not ours to delete: ${shown}`;
+  const code = "NamespaceNotEmpty";
+  const outcome = { kind: "lingering", code, message: message.slice(0, 512), others } as const;
+  return { entry: { ...entry, outcome }, effect: "failed" };
 }
 
 /** Kinds whose objects take others along when they go, and what those are (`RULINGS.md` D 4). */

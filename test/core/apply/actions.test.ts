@@ -35,11 +35,13 @@ const retryLater = {
   attempts: 1,
   retryAt: (now + 1) as Instant,
 } as const;
+const theirs = [{ ...objectIdOf(keyOf("Secret", "web/theirs")), uid: "their-uid" }];
 const outcomes: Readonly<Record<string, Outcome>> = {
   claimed: { kind: "claimed" },
   failing: retryLater,
   due: { ...retryLater, retryAt: now },
-  notEmpty: { kind: "lingering", code: "NamespaceNotEmpty", message: "" },
+  notEmpty: { kind: "lingering", code: "NamespaceNotEmpty", message: "", others: { count: 1, objects: theirs } },
+  unlisted: { kind: "lingering", code: "NamespaceNotEmpty", message: "" },
   denied: { kind: "lingering", code: "DeletionRefused", message: "" },
   terminating: { kind: "lingering", code: "Terminating", message: "" },
 };
@@ -142,7 +144,7 @@ function toldOf({ has, under = 5, binding = {}, wants = everything, more = {}, u
     render: () => wants,
     member,
     isHeld: () => false,
-    isForeignConfirmed: () => false,
+    confirmedOthers: () => null,
     deleteAdopted: false,
     applyStrategy,
     now,
@@ -157,7 +159,9 @@ function textOf({ sequence, digest, apply, remove, forget }: PlacementActions): 
   return [
     `@${sequence}${digest === null ? " goes" : ""}`,
     ...apply.map((it) => `+${short(it.key)}`),
-    ...remove.map((it) => `${it.how} ${short(it.key)}${it.uid === null ? "?" : ""}${it.confirmed ? "!" : ""}`),
+    ...remove.map(
+      (it) => `${it.how} ${short(it.key)}${it.uid === null ? "?" : ""}${it.takesAlong.length > 0 ? "!" : ""}`,
+    ),
     ...forget.map((it) => `forget ${short(it)}`),
   ].join(" ");
 }
@@ -246,7 +250,7 @@ describe("taking away what the target has no more", () => {
       has: allThere,
       binding,
       wants,
-      more: { isForeignConfirmed: () => true },
+      more: { confirmedOthers: () => theirs },
       want: "@5 delete app!",
     },
     {
@@ -333,10 +337,16 @@ describe("withdrawing a placement", () => {
       want: "nothing",
     },
     {
+      name: "what an earlier release did not list is looked into again",
+      has: ["space:unlisted"],
+      binding,
+      want: "@6 goes delete web",
+    },
+    {
       name: "and goes when one says so",
       has: ["space:notEmpty"],
       binding,
-      more: { isForeignConfirmed: () => true },
+      more: { confirmedOthers: () => theirs },
       want: "@6 goes delete web!",
     },
     { name: "a refused deletion is not repeated for ever", has: ["config:denied"], binding, want: "nothing" },

@@ -1,3 +1,4 @@
+import type { ConfirmationRecord } from "../../../src/core/model/deletion.ts";
 import type { DeletionBounds } from "../../../src/core/model/fleet.ts";
 import type { Hold } from "../../../src/core/model/intent.ts";
 import type {
@@ -20,7 +21,15 @@ import {
   placementKey,
   type Toleration,
 } from "../../../src/core/model/placement.ts";
-import type { BlobId, ClusterName, DurationMs, Epoch, Sequence } from "../../../src/core/model/value.ts";
+import {
+  type BlobId,
+  type ClusterName,
+  compareText,
+  type Digest,
+  type DurationMs,
+  type Epoch,
+  type Sequence,
+} from "../../../src/core/model/value.ts";
 import { type Random, seeded } from "./random.ts";
 import {
   applyStrategy,
@@ -98,6 +107,18 @@ const bounds = (random: Random): DeletionBounds => ({
   percentOfClusters: random.below(101),
 });
 
+const confirmation = (random: Random, of: Digest): ConfirmationRecord => ({
+  digest: of,
+  outcome: random.pick(["used", "void"] as const),
+  commit: commit(random),
+  basis: maybe(random, () => ({
+    placement: placementKey(null, "web"),
+    cluster: random.pick(clusterNames) as ClusterName,
+    binding: hex(random, 32),
+    sequence: random.below(9) as Sequence,
+  })),
+});
+
 const deletions = (random: Random): DeletionLedger => ({
   bounds: maybe(random, () => ({ declared: bounds(random), inForce: bounds(random) })),
   cause: maybe(random, () => commit(random)),
@@ -115,7 +136,16 @@ const deletions = (random: Random): DeletionLedger => ({
       clusters: keysOf(random, clusterNames) as ClusterName[],
       objects: many(random, 4, () => objectId(random)),
     })),
+    others: many(random, 2, () => ({
+      placement: placementKey(null, "web"),
+      cluster: random.pick(clusterNames) as ClusterName,
+      id: objectId(random),
+      objects: many(random, 3, () => ({ ...objectId(random), uid: text(random) })),
+    })),
   })),
+  confirmations: new Map(
+    [...many(random, 3, () => digest(random))].sort(compareText).map((it) => [it, confirmation(random, it)]),
+  ),
 });
 
 const cluster = (random: Random, name: ClusterName): ClusterRecord => ({

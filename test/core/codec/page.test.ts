@@ -88,7 +88,7 @@ const fleet: Ledger = {
       {
         cause: "c".repeat(40) as Commit,
         digest: "ab12" as Digest,
-        because: "bounds",
+        because: "foreign",
         confirmed: false,
         groups: [
           {
@@ -97,8 +97,17 @@ const fleet: Ledger = {
             objects: [{ group: "", kind: "Namespace", namespace: null, name: "shop" }],
           },
         ],
+        others: [
+          {
+            placement: "web" as PlacementKey,
+            cluster: "berlin" as ClusterName,
+            id: { group: "", kind: "Namespace", namespace: null, name: "shop" },
+            objects: [{ group: "", kind: "Secret", namespace: "shop", name: "theirs", uid: "u-1" }],
+          },
+        ],
       },
     ],
+    confirmations: new Map(),
   },
 };
 
@@ -125,10 +134,14 @@ Decision 12 of epoch 1, from source commit \`0123456\`. Flotilla writes this bra
 
 ## Deletions that wait for a confirmation
 
-More would go than one commit may delete unasked. To let it go, commit the file to the source branch;
-to keep it, revert the commit that asks for it.
+To let one go, run \`flotilla confirm\` with its digest, or commit its file to the source branch; to keep it,
+revert the commit that asks for it. A confirmation counts once, and for nothing but what is shown here.
+
+Objects of others would go along:
 
 - web on berlin: Namespace shop
+- web on berlin, of others with Namespace shop:
+  - Secret shop/theirs, uid u-1
 
 \`approvals/deletions/ab12.yaml\`:
 

@@ -127,8 +127,8 @@ describe("a state branch that cannot be read", () => {
     {
       name: "because a newer flotilla wrote it",
       path: "ledger.yaml",
-      swap: [/formatVersion: 1/, "formatVersion: 2"],
-      want: /^ledger.yaml: "formatVersion" is 2: written by a newer flotilla; upgrade$/,
+      swap: [/formatVersion: 2/, "formatVersion: 3"],
+      want: /^ledger.yaml: "formatVersion" is 3: written by a newer flotilla; upgrade$/,
     },
     {
       name: "because a field is missing",

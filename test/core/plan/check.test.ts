@@ -106,7 +106,7 @@ const departure = (key: typeof config): Departure => ({
   key,
   uid: "m1-2",
   how: "delete",
-  confirmed: false,
+  takesAlong: [],
 });
 const reached = (seen: Seen, change: object): Seen => {
   const observation = seen.observed.get(m1) as Extract<
@@ -343,9 +343,9 @@ const doctored: readonly {
     doctor: (made) => withWork(made, () => ({ remove: [], forget: [config] })),
   },
   {
-    catches: "takes the removal of /ConfigMap/web/config from m1 for confirmed, which nobody did",
+    catches: "takes along /ConfigMap/web/config with /ConfigMap/web/config from m1, which nobody confirmed",
     of: removing(),
-    doctor: (made) => withRemoval(made, config, { confirmed: true }),
+    doctor: (made) => withRemoval(made, config, { takesAlong: [{ ...objectIdOf(config), uid: "their-uid" }] }),
   },
   {
     catches: "acts although the world was refused",

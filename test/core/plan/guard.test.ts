@@ -2,12 +2,20 @@ import { describe, expect, test } from "vitest";
 import type { DeletionLedger } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../src/core/model/value.ts";
-import { type Doom, deletionDigest, extentOf, type GuardInput, guardDeletions } from "../../../src/core/plan/guard.ts";
+import { deletionDigest, type Grounds } from "../../../src/core/plan/deletion-digest.ts";
+import { type Doom, extentOf, type GuardInput, guardDeletions } from "../../../src/core/plan/guard.ts";
+import type { Occupied } from "../../../src/core/plan/occupied.ts";
 import { keyOf } from "../../intent.ts";
 
 const web = "web" as PlacementKey;
 const commit = (name: string): Commit => name as Commit;
-const nothingYet: DeletionLedger = { bounds: null, cause: null, permitted: new Map(), held: [] };
+const nothingYet: DeletionLedger = {
+  bounds: null,
+  cause: null,
+  permitted: new Map(),
+  held: [],
+  confirmations: new Map(),
+};
 
 /** `m1 3`: three ConfigMaps go from m1; `m1 3 whole`: with their whole placement; `m1 Namespace web`: that object. */
 function dooms(...lines: readonly string[]): readonly Doom[] {
@@ -25,8 +33,16 @@ const doom = (cluster: string, key: ObjectKey, whole: boolean): Doom => ({
   placement: web,
   id: objectIdOf(key),
   whole,
-  foreign: false,
 });
+
+/** The record before: `web` on every member, with a target of some sequence. */
+const groundsAt = (sequence: number): Grounds =>
+  ({
+    clusters: new Map(["m1", "m2", "m3", "m4", "m5"].map((it) => [it, { kubeSystemUid: `uid-of-${it}` }])),
+    placements: new Map([
+      [web, { bindings: new Map(["m1", "m2"].map((it) => [it, { uid: it, target: { sequence } }])) }],
+    ]),
+  }) as unknown as Grounds;
 
 const input = (more: Partial<GuardInput>): GuardInput => ({
   before: nothingYet,
@@ -36,7 +52,10 @@ const input = (more: Partial<GuardInput>): GuardInput => ({
   clusterCount: 5,
   objectsOn: () => 10,
   confirmations: new Set(),
+  occupied: [],
+  grounds: groundsAt(1),
   isDoomed: () => true,
+  isCalledOff: () => false,
   ...more,
 });
 
@@ -125,23 +144,57 @@ describe("deletions are counted across passes", () => {
   });
 });
 
+const digestsOf = ({ held }: DeletionLedger): readonly Digest[] => held.map((it) => it.digest);
+
+describe("a digest says what would go, why, and under which decisions it was carried (RULINGS.md D 3)", () => {
+  const objects = dooms("m1 11", "m2 1");
+  const set = { because: "bounds", objects, others: [] } as const;
+  const grounds = groundsAt(1);
+  const digestIn = (more: Partial<Parameters<typeof deletionDigest>[0]>, of: Grounds = grounds): Digest =>
+    deletionDigest({ ...set, ...more }, of, () => false);
+  const theirs = (uid: string) => [
+    { placement: web, cluster: "m1" as ClusterName, id: objectIdOf(keyOf("Namespace", "web")), objects: [other(uid)] },
+  ];
+
+  test("it depends on no order and on no commit", () => {
+    expect(digestIn({ objects: [...objects].reverse() })).toBe(digestIn({}));
+    const two = ["c1", "c2"].map((it) => guardDeletions(input({ cause: commit(it), dooms: objects })));
+    expect(two.map(digestsOf)).toEqual([[digestIn({})], [digestIn({})]]);
+  });
+
+  test.each([
+    ["an object", digestIn({ objects: objects.slice(1) })],
+    ["why it waits", digestIn({ because: "kind" })],
+    [
+      "the placement that carries it",
+      digestIn({ objects: objects.map((it) => ({ ...it, placement: "b" as PlacementKey })) }),
+    ],
+    ["the cluster behind a name", digestIn({}, { ...grounds, clusters: new Map() })],
+    ["the sequence of a target: placed again", digestIn({}, groundsAt(2))],
+    ["objects of others", digestIn({ others: theirs("a") })],
+    ["an object of others that was made anew", digestIn({ others: theirs("b") })],
+  ])("another one: %s", (_, digest) => {
+    expect(digest).not.toBe(digestIn({}));
+  });
+
+  test("no two of them are the same", () => {
+    expect(digestIn({ others: theirs("a") })).not.toBe(digestIn({ others: theirs("b") }));
+  });
+});
+
 describe("confirmations", () => {
   const go = dooms("m1 11", "m2 1");
   const held = guardDeletions(input({ dooms: go }));
-  const confirmed = new Set([deletionDigest(go)]);
-
-  test("a set is named by a digest over what it deletes, in any order and whoever placed it", () => {
-    const shuffled = [...go].reverse().map((it) => ({ ...it, placement: "other" as PlacementKey }));
-    expect(held.held.map((it) => it.digest)).toEqual([deletionDigest(shuffled)]);
-    expect(deletionDigest(go)).not.toBe(deletionDigest(go.slice(1)));
-  });
+  const confirmed = new Set(digestsOf(held));
+  const outcomesOf = ({ confirmations }: DeletionLedger) => [...confirmations.values()].map((it) => it.outcome);
 
   test("a confirmation frees the set that it names and no other", () => {
     expect(outcome(guardDeletions(input({ before: held, confirmations: confirmed })))).toBe(
       "none; confirmed 12 on m1,m2",
     );
-    const other = new Set([deletionDigest(go.slice(1))]);
-    expect(guardDeletions(input({ before: held, confirmations: other }))).toBe(held);
+    const other = guardDeletions(input({ before: held, confirmations: new Set(["f".repeat(64) as Digest]) }));
+    expect(outcome(other)).toBe("none; held 12 on m1,m2");
+    expect(outcomesOf(other)).toEqual(["void"]);
   });
 
   test("it stays when its file goes", () => {
@@ -150,15 +203,56 @@ describe("confirmations", () => {
   });
 
   test("it may come with the commit itself", () => {
-    expect(outcome(guardDeletions(input({ dooms: go, confirmations: confirmed })))).toBe("none; confirmed 12 on m1,m2");
+    const free = guardDeletions(input({ dooms: go, confirmations: confirmed }));
+    expect(outcome(free)).toBe("none; confirmed 12 on m1,m2");
+    expect(outcomesOf(free)).toEqual(["used"]);
+  });
+
+  test("one that was used answers nothing any more: the same is asked for under another digest", () => {
+    const free = guardDeletions(input({ before: held, confirmations: confirmed }));
+    const done = guardDeletions(input({ before: free, confirmations: confirmed, isDoomed: () => false }));
+    const again = guardDeletions(input({ before: done, confirmations: confirmed, dooms: go }));
+    expect(outcome(again)).toBe("none; held 12 on m1,m2");
+    expect(digestsOf(again)).not.toEqual(digestsOf(held));
+    const twice = guardDeletions(input({ before: again, confirmations: new Set([...confirmed, ...digestsOf(again)]) }));
+    expect(outcome(twice)).toBe("none; confirmed 12 on m1,m2");
+  });
+
+  test("one for which nothing waits when it is read answers nothing that comes later", () => {
+    const early = guardDeletions(input({ confirmations: confirmed }));
+    expect(outcomesOf(early)).toEqual(["void"]);
+    const asked = guardDeletions(input({ before: early, confirmations: confirmed, dooms: go }));
+    expect(outcome(asked)).toBe("none; held 12 on m1,m2");
+    expect(digestsOf(asked)).not.toEqual(digestsOf(held));
+  });
+
+  test("a used one is remembered without its file for as long as the same could be asked, a void one is not", () => {
+    const free = guardDeletions(input({ before: held, confirmations: confirmed }));
+    const gone = { before: free, isDoomed: () => false };
+    expect(outcomesOf(guardDeletions(input(gone)))).toEqual(["used"]);
+    expect(outcomesOf(guardDeletions(input({ ...gone, grounds: groundsAt(2) })))).toEqual([]);
+    expect(outcomesOf(guardDeletions(input({ ...gone, grounds: groundsAt(2), confirmations: confirmed })))).toEqual([
+      "used",
+    ]);
+    const early = guardDeletions(input({ confirmations: confirmed }));
+    expect(outcomesOf(guardDeletions(input({ before: early })))).toEqual([]);
   });
 
   test("a set keeps its digest while it shrinks, and goes when all of it is gone or wanted again", () => {
     const isOnSecond = (cluster: ClusterName): boolean => cluster === "m2";
     const smaller = guardDeletions(input({ before: held, isDoomed: isOnSecond }));
     expect(outcome(smaller)).toBe("none; held 1 on m2");
-    expect(smaller.held[0]?.digest).toBe(deletionDigest(go) satisfies Digest);
+    expect(digestsOf(smaller)).toEqual(digestsOf(held));
     expect(guardDeletions(input({ before: held, isDoomed: () => false }))).toEqual(nothingIn("c1"));
+  });
+
+  test("what was called off and goes all the same is asked for anew", () => {
+    const free = guardDeletions(input({ before: held, confirmations: confirmed }));
+    const back = input({ before: free, confirmations: confirmed, isCalledOff: () => true, grounds: groundsAt(2) });
+    const again = guardDeletions({ ...back, dooms: go });
+    expect(outcome(again)).toBe("none; held 12 on m1,m2");
+    expect(digestsOf(again)).not.toEqual(digestsOf(held));
+    expect(outcome(guardDeletions({ ...back, dooms: dooms("m1 1") }))).toBe("m1:1; confirmed 11 on m1,m2");
   });
 
   test("clusters that lose the same objects stand together", () => {
@@ -170,9 +264,70 @@ describe("confirmations", () => {
   });
 });
 
-const nothingIn = (cause: string): DeletionLedger => ({
-  bounds: null,
-  cause: commit(cause),
-  permitted: new Map(),
-  held: [],
+describe("objects of others in a namespace (RULINGS.md D 3, D 4)", () => {
+  const space = keyOf("Namespace", "web");
+  const occupied = (uids: readonly string[], count = uids.length, cluster = "m1"): Occupied => ({
+    cluster: cluster as ClusterName,
+    placement: web,
+    id: objectIdOf(space),
+    found: { count, objects: uids.map(other) },
+  });
+  const asked = guardDeletions(input({ occupied: [occupied(["a", "b"])] }));
+  const confirmations = new Set(digestsOf(asked));
+  const free = guardDeletions(input({ before: asked, occupied: [occupied(["a", "b"])], confirmations }));
+  const along = ({ held }: DeletionLedger): string =>
+    held
+      .map(
+        (it) =>
+          `${it.confirmed ? "confirmed" : "held"} ${it.others.flatMap((o) => o.objects.map((x) => x.uid)).join(",")}`,
+      )
+      .join("; ");
+
+  test("are asked about by name and uid, however few they are", () => {
+    expect(asked.held.map((it) => it.because)).toEqual(["foreign"]);
+    expect(along(asked)).toBe("held a,b");
+    expect(along(free)).toBe("confirmed a,b");
+  });
+
+  test("are not confirmed by who confirmed the namespace alone", () => {
+    const edit = guardDeletions(input({ dooms: dooms("m1 Namespace web") }));
+    const given = new Set(digestsOf(edit));
+    const late = guardDeletions(input({ before: edit, confirmations: given, occupied: [occupied(["a"])] }));
+    expect(late.held.map((it) => [it.because, it.confirmed])).toEqual([
+      ["kind", true],
+      ["foreign", false],
+    ]);
+  });
+
+  test.each([
+    ["fewer by now: what was confirmed covers them", free, ["a"], "confirmed a,b"],
+    ["another one since it was confirmed: asked for anew", free, ["a", "b", "c"], "held a,b,c"],
+    ["one made anew since: asked for anew", free, ["a", "z"], "held a,z"],
+    ["fewer before it is confirmed: asked for what is there", asked, ["a"], "held a"],
+    ["the same: it is confirmed", asked, ["a", "b"], "confirmed a,b"],
+  ] as const)("%s", (_, before, uids, want) => {
+    expect(along(guardDeletions(input({ before, confirmations, occupied: [occupied(uids)] })))).toBe(want);
+  });
+
+  test("asked for anew on one member, they stay as they were on another", () => {
+    const both = guardDeletions(input({ occupied: [occupied(["a"]), occupied(["b"], 1, "m2")] }));
+    const next = guardDeletions(input({ before: both, occupied: [occupied(["a", "c"]), occupied(["b"], 1, "m2")] }));
+    expect(along(next)).toBe("held b; held a,c");
+    expect(next.held[0]?.digest).toBe(both.held[0]?.digest);
+  });
+
+  test("more than fifty cannot be confirmed, also where fewer were", () => {
+    const many = [
+      occupied(
+        Array.from({ length: 50 }, (_, at) => `${at}`),
+        51,
+      ),
+    ];
+    expect(guardDeletions(input({ occupied: many }))).toBe(nothingYet);
+    expect(along(guardDeletions(input({ before: free, confirmations, occupied: many })))).toBe("");
+  });
 });
+
+const other = (uid: string) => ({ group: "", kind: "Secret", namespace: "web", name: `theirs-${uid}`, uid });
+
+const nothingIn = (cause: string): DeletionLedger => ({ ...nothingYet, cause: commit(cause) });

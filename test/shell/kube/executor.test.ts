@@ -27,6 +27,7 @@ import {
   merge,
   namespace,
   noon,
+  othersOf,
   outcomesOf,
   post,
   receipt,
@@ -244,8 +245,13 @@ describe("deleting", () => {
       kind: "lingering",
       code: "NamespaceNotEmpty",
       message: "it holds what is not ours to delete: Thing.company.example company/theirs",
+      others: {
+        count: 1,
+        objects: [{ group, kind: "Thing", namespace: "company", name: "theirs", uid: expect.any(String) }],
+      },
     });
-    const confirmed = departure(await stage.see(), "company", definition, { confirmed: true });
+    const takesAlong = othersOf(await stage.see(), "company", definition);
+    const confirmed = departure(await stage.see(), "company", definition, { takesAlong });
     expect(await stage.act({ placement: "company", sequence: 2, remove: [confirmed] })).toMatchObject({ deleted: 1 });
   });
 

@@ -14,6 +14,7 @@ import {
   impose,
   merge,
   namespace,
+  othersOf,
   outcomesOf,
   post,
   receipt,
@@ -154,9 +155,13 @@ export function fleetContract(
       expect(entriesOf(after, "keep").get(rendered(space).key)?.outcome).toEqual({
         kind: "lingering",
         code: "NamespaceNotEmpty",
-        message: "it holds what is not ours to delete: ConfigMap theirs",
+        message: "it holds what is not ours to delete: ConfigMap keep/theirs",
+        others: {
+          count: 1,
+          objects: [{ group: "", kind: "ConfigMap", namespace: "keep", name: "theirs", uid: expect.any(String) }],
+        },
       });
-      const confirmed = [departure(after, "keep", space, { confirmed: true })];
+      const confirmed = [departure(after, "keep", space, { takesAlong: othersOf(after, "keep", space) })];
       const gone = await stage.act({ placement: "keep", sequence: 3, remove: confirmed, leaves: true });
       expect(gone).toEqual(receipt({ deleted: 1 }));
     });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
+import type { OtherObject } from "../../../src/core/model/deletion.ts";
 import { digestOf } from "../../../src/core/model/digest.ts";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
@@ -158,7 +159,13 @@ export function departure(
 ): Departure {
   const { id, key } = rendered(manifest);
   const uid = entriesOf(seen, placement).get(key)?.uid ?? null;
-  return { id, key, uid, how: "delete", confirmed: false, ...more };
+  return { id, key, uid, how: "delete", takesAlong: [], ...more };
+}
+
+/** What of others the member found with an object that is to go. */
+export function othersOf(seen: Reached, placement: string, manifest: JsonObject): readonly OtherObject[] {
+  const outcome = entriesOf(seen, placement).get(rendered(manifest).key)?.outcome;
+  return outcome?.kind === "lingering" ? (outcome.others?.objects ?? []) : [];
 }
 
 /** `Namespace shop: applied` and so on, for comparing whole placements. */

@@ -1,0 +1,149 @@
+import type { ConfirmationRecord, OtherObject } from "../model/deletion.ts";
+import { digestOf } from "../model/digest.ts";
+import type { HeldDeletion, Ledger } from "../model/ledger.ts";
+import type { Plan, World } from "../model/plan.ts";
+import { keyText, works } from "./check-words.ts";
+
+/**
+ * Says where a plan lets go what nobody confirmed, or not these very things, or not for this once: a confirmation covers what
+ * stood in the set when it was given, and is judged once (`RULINGS.md` D 3).
+ */
+export function* believesConfirmations(plan: Plan, world: World): Generator<string> {
+  yield* asksForWhatItHolds(plan, world);
+  yield* confirmsOnce(plan, world);
+  yield* remembersWhatWasJudged(plan, world);
+  yield* takesAlongWhatWasConfirmed(plan);
+}
+
+/** A digest stands for one set, which may shrink and never grows. */
+function* asksForWhatItHolds({ ledger }: Plan, world: World): Generator<string> {
+  const { held: before, confirmations } = world.ledger.deletions;
+  const digests = new Set<string>();
+  for (const held of ledger.deletions.held) {
+    const { digest } = held;
+    if (digests.has(digest)) yield `asks for ${digest} twice`;
+    digests.add(digest);
+    const was = before.find((it) => it.digest === digest);
+    if (was === held) continue;
+    if (was !== undefined) {
+      if (!isWithin(held, was)) yield `adds to what waits under ${digest}`;
+      continue;
+    }
+    if (confirmations.has(digest)) yield `asks for ${digest}, which a confirmation named before`;
+    if (!isDigestOf(held, world.ledger)) yield `asks for ${digest}, which is not the digest of what waits`;
+    if (held.because === "foreign") yield* namesWhatMembersShow(held, world);
+  }
+}
+
+function isWithin(held: HeldDeletion, was: HeldDeletion): boolean {
+  const known = new Set(carriedIn(was));
+  const along = new Set(alongIn(was));
+  return (
+    held.because === was.because &&
+    held.cause === was.cause &&
+    [...carriedIn(held)].every((it) => known.has(it)) &&
+    [...alongIn(held)].every((it) => along.has(it))
+  );
+}
+
+function* carriedIn({ groups }: HeldDeletion): Generator<string> {
+  for (const { placement, clusters, objects } of groups)
+    for (const cluster of clusters) for (const id of objects) yield `${placement} ${cluster} ${keyText(id)}`;
+}
+
+function* alongIn({ others }: HeldDeletion): Generator<string> {
+  for (const { placement, cluster, id, objects } of others)
+    for (const it of objects) yield `${placement} ${cluster} ${keyText(id)} ${otherText(it)}`;
+}
+
+const otherText = (it: OtherObject): string => `${keyText(it)} ${it.uid}`;
+
+/** The digest once more, from what the record said before this plan; with the number of the asking from the second on. */
+function isDigestOf({ because, groups, others, digest }: HeldDeletion, before: Ledger): boolean {
+  const objects = new Set<string>();
+  const bases = new Set<string>();
+  for (const { placement, clusters, objects: ids } of groups)
+    for (const cluster of clusters) {
+      const binding = before.placements.get(placement)?.bindings.get(cluster);
+      const uid = before.clusters.get(cluster)?.kubeSystemUid ?? "";
+      bases.add(JSON.stringify([placement, cluster, binding?.uid ?? "", binding?.target?.sequence ?? 0]));
+      for (const id of ids) objects.add(JSON.stringify([cluster, uid, keyText(id)]));
+    }
+  const along = others.flatMap(({ cluster, id, objects: all }) =>
+    all.map((it) => JSON.stringify([cluster, keyText(id), keyText(it), it.uid])),
+  );
+  const said = {
+    because,
+    objects: [...objects].sort(),
+    others: [...new Set(along)].sort(),
+    bases: [...bases].sort(),
+  };
+  if (digestOf(said) === digest) return true;
+  const most = before.deletions.held.length + before.deletions.confirmations.size + 1;
+  for (let asking = 2; asking <= most; asking += 1) if (digestOf({ ...said, asking }) === digest) return true;
+  return false;
+}
+
+/** What of others is asked about is what the members' inventories name, all of it. */
+function* namesWhatMembersShow({ groups, others, digest }: HeldDeletion, { observed }: World): Generator<string> {
+  for (const { placement, clusters, objects } of groups)
+    for (const cluster of clusters)
+      for (const id of objects) {
+        const seen = observed.get(cluster);
+        const carried = seen?.kind === "reached" ? seen.inventory.placements.get(placement) : undefined;
+        const outcome = [...(carried?.entries ?? [])].find(([key]) => key === keyText(id))?.[1].outcome;
+        const found = outcome?.kind === "lingering" ? outcome.others : undefined;
+        const told = others.find(
+          (it) => it.placement === placement && it.cluster === cluster && keyText(it.id) === keyText(id),
+        );
+        const isTold =
+          found !== undefined &&
+          found.count === told?.objects.length &&
+          found.objects.every((it, at) => otherText(it) === otherText(told.objects[at] ?? it));
+        if (!isTold) yield `asks for ${digest} without all that others have in ${keyText(id)} on ${cluster}`;
+      }
+}
+
+function* confirmsOnce({ ledger }: Plan, { ledger: old, intent }: World): Generator<string> {
+  const { held, confirmations } = ledger.deletions;
+  for (const { digest, confirmed } of held) {
+    if (!confirmed || old.deletions.held.some((it) => it.digest === digest && it.confirmed)) continue;
+    if (!intent.confirmations.has(digest) || old.deletions.confirmations.has(digest))
+      yield `takes ${digest} for confirmed, which nobody did`;
+    else if (confirmations.get(digest)?.outcome !== "used") yield `does not record that ${digest} was used`;
+  }
+}
+
+/** What was judged stays so while its file is there, or while the same could be asked once more. */
+function* remembersWhatWasJudged({ ledger }: Plan, { ledger: old, intent }: World): Generator<string> {
+  const { confirmations } = ledger.deletions;
+  for (const [digest, was] of old.deletions.confirmations) {
+    const now = confirmations.get(digest);
+    if (now === was) continue;
+    if (now !== undefined) yield `judges the confirmation of ${digest} again`;
+    else if (intent.confirmations.has(digest) || stands(was, old)) yield `forgets the confirmation of ${digest}`;
+  }
+  for (const digest of intent.confirmations)
+    if (!confirmations.has(digest)) yield `does not judge the confirmation of ${digest}`;
+}
+
+function stands({ basis }: ConfirmationRecord, { placements }: Ledger): boolean {
+  if (basis === null) return false;
+  const binding = placements.get(basis.placement)?.bindings.get(basis.cluster);
+  return (binding?.uid ?? "") === basis.binding && (binding?.target?.sequence ?? 0) === basis.sequence;
+}
+
+function* takesAlongWhatWasConfirmed({ actions, ledger }: Plan): Generator<string> {
+  const confirmed = ledger.deletions.held.filter((it) => it.confirmed).flatMap((it) => it.others);
+  for (const [cluster, work] of works(actions))
+    for (const gone of work.remove) {
+      if (gone.takesAlong.length === 0) continue;
+      const own = confirmed.filter(
+        (it) => it.placement === work.placement && it.cluster === cluster && keyText(it.id) === gone.key,
+      );
+      const known = new Set(own.flatMap((it) => it.objects.map(otherText)));
+      const other = gone.takesAlong.find((it) => !known.has(otherText(it)));
+      if (other !== undefined)
+        yield `takes along ${keyText(other)} with ${gone.key} from ${cluster}, which nobody confirmed`;
+    }
+}
