@@ -1,4 +1,5 @@
 import { random } from "../core/schedule/random.ts";
+import { LeavingAuthor } from "./generate-leaving.ts";
 import { RunAuthor } from "./generate-runs.ts";
 import { TrustAuthor } from "./generate-trust.ts";
 import type { PassWords, Step } from "./step.ts";
@@ -35,6 +36,7 @@ class Author {
   readonly #runs: RunAuthor | null;
   /** Null in worlds in which nobody signs. */
   readonly #trust: TrustAuthor | null;
+  readonly #leaving: LeavingAuthor;
   #value = 0;
   #isHeld = false;
 
@@ -47,6 +49,11 @@ class Author {
     const external = dice.pick([["web"], ["web"], ["web", "shop"]] as const);
     this.#runs = this.#chance(33) ? new RunAuthor(dice, this.#members, external) : null;
     this.#trust = this.#chance(33) ? new TrustAuthor(dice, this.#members) : null;
+    this.#leaving = new LeavingAuthor(dice, {
+      pass: () => this.#pass("a", true),
+      place: (name, extras) => this.#placed(name, extras),
+      member: () => this.#member,
+    });
   }
 
   write(): readonly Step[] {
@@ -117,6 +124,10 @@ class Author {
   }
 
   #place(name: string): void {
+    this.#add(this.#placed(name, []));
+  }
+
+  #placed(name: string, extras: readonly string[]): Step {
     const { pick, below, shuffled } = this.#dice;
     const policy = {
       PickAll: () => pick(["PickAll", "PickAll", "PickAll env=dev"]),
@@ -124,16 +135,17 @@ class Author {
       PickFixed: () => `PickFixed ${shuffled(this.#members).slice(0, 2).join(",")}`,
     }[this.#types[name] ?? "PickAll"]();
     const spaces = name === "web" ? pick(["web,extra", "web,extra", "web"]) : pick(["shop", "shop", "shop,extra"]);
-    const extras = ["abandon", "delete-adopted", "never", "if-no-diff", "deadline=4", "history=1", "server-side"];
-    const chosen = extras.filter(() => this.#chance(12));
+    const all = ["abandon", "delete-adopted", "never", "if-no-diff", "deadline=4", "history=1", "server-side"];
+    const chosen = all.filter((it) => this.#chance(12) || extras.includes(it));
     const pace = pick(["unavailable=1", "unavailable=2", "unavailable=25% surge=1", "unavailable=100%"]);
     const way = this.#runs?.isExternal(name) === true ? "external" : pace;
-    this.#add({ do: "placement", name, policy, options: [`ns=${spaces}`, way, ...chosen].join(" ") });
+    return { do: "placement", name, policy, options: [`ns=${spaces}`, way, ...chosen].join(" ") };
   }
 
   /** A little of everything, ending in a pass. */
   #turn(): void {
     if (this.#chance(8)) this.#leave();
+    if (this.#chance(10)) this.#add(...this.#leaving.story());
     if (this.#chance(4)) this.#overtake();
     if (this.#chance(5)) this.#falter();
     if (this.#chance(45)) this.#edit();
@@ -268,7 +280,7 @@ class Author {
         () => this.#add({ do: "revert", back: this.#dice.below(4) }),
         () => this.#break(),
         () => this.#add({ do: "confirm" }),
-        () => this.#add({ do: "confirm" }),
+        () => this.#add(...this.#leaving.answer()),
       ])();
     }
     const way = this.#dice.below(40);

@@ -11,6 +11,7 @@ import { intrude } from "./intrude.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { restart } from "./restart.ts";
 import { approvedRules } from "./rules-approved.ts";
+import { confirmationDeedRules, confirmationPageRules } from "./rules-confirmations.ts";
 import { deletionRules } from "./rules-deletions.ts";
 import { evictionRules } from "./rules-evictions.ts";
 import { historyRules } from "./rules-history.ts";
@@ -108,6 +109,8 @@ export class Judge {
   readonly healthy = new Map<string, Set<string>>();
   /** Objects deleted unasked: cause → cluster → keys. */
   readonly deletions = new Map<Commit, Map<string, Set<string>>>();
+  /** Digests of deletions that the record once took for confirmed. */
+  readonly confirmed = new Set<string>();
   /** The highest sequence that an object was written with: `uid placement`. */
   readonly sequences = new Map<string, readonly [epoch: number, sequence: number]>();
   /** When the last cluster of a stage was first said to have ended: `uid stage` → that. */
@@ -183,7 +186,13 @@ export class Judge {
         stateCommit,
         isStale: request.late !== null || (facts.claimed.get(request.member) ?? 0) < facts.resumed,
       };
-      for (const [rule, judge] of [...deletionRules, ...writeRules, ...approvedRules, ...trustDeedRules])
+      for (const [rule, judge] of [
+        ...deletionRules,
+        ...confirmationDeedRules,
+        ...writeRules,
+        ...approvedRules,
+        ...trustDeedRules,
+      ])
         this.#hear(rule, judge(deed, this));
       this.#remember(deed);
       this.#lookAt(site);
@@ -206,7 +215,14 @@ export class Judge {
       const said = this.simulation.people.at(after.sourceCommit as Commit);
       for (const it of strikes(before, after, said)) this.simulation.hit(it);
       for (const it of strikesOnRuns(hub, commit, after)) this.simulation.hit(it);
-      for (const [rule, judge] of [...historyRules, ...rollingRules, ...runRules, ...evictionRules, ...trustPageRules])
+      for (const [rule, judge] of [
+        ...historyRules,
+        ...confirmationPageRules,
+        ...rollingRules,
+        ...runRules,
+        ...evictionRules,
+        ...trustPageRules,
+      ])
         this.#hear(rule, judge({ facts, commit, before, after }, this));
     }
   }

@@ -1,5 +1,5 @@
 import { readLedger } from "../../src/core/codec/state.ts";
-import type { Ledger } from "../../src/core/model/ledger.ts";
+import type { HeldDeletion, Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { type Document, pathOf, textOf } from "./document.ts";
 import type { Hub } from "./hub.ts";
@@ -17,6 +17,8 @@ export class People {
   /** Commits in the order in which they were pushed. */
   readonly pushed: Commit[] = [];
   readonly #drafts = new Map<Commit, Draft>();
+  /** What the record showed under a digest when its confirmation was first pushed, and how far the record was. */
+  readonly given = new Map<string, { readonly sequence: number; readonly set: HeldDeletion | null }>();
 
   constructor(hub: Hub) {
     this.#hub = hub;
@@ -79,9 +81,23 @@ export class People {
   #push(draft: Draft, parent: Commit | null, signer: string | null = null): Commit {
     const files = new Map([...draft].map(([path, it]) => [path, textOf(it)]));
     const commit = this.#hub.pushSource(files, parent, signer);
+    this.#note(draft);
     this.pushed.push(commit);
     this.#drafts.set(commit, new Map(draft));
     return commit;
+  }
+
+  /** Notes what somebody who confirms deletions was shown. */
+  #note(draft: Draft): void {
+    const fresh = [...draft.values()].flatMap((it) =>
+      it.kind === "confirmation" && !this.given.has(it.digest) ? [it.digest] : [],
+    );
+    if (fresh.length === 0) return;
+    const ledger = ledgerAt(this.#hub, this.#hub.state);
+    for (const digest of fresh) {
+      const set = ledger?.deletions.held.find((it) => it.digest === digest) ?? null;
+      this.given.set(digest, { sequence: ledger?.sequence ?? 0, set });
+    }
   }
 
   /** Pushes by force on top of an earlier commit; false when there is none so far back. */
@@ -97,6 +113,12 @@ export class People {
     const waiting = ledger.deletions.held.filter((it) => !it.confirmed);
     for (const { digest } of waiting) this.write({ kind: "confirmation", digest });
     return waiting.length;
+  }
+
+  /** Writes every confirmation once more that anybody ever gave. Gives how many. */
+  confirmAgain(): number {
+    for (const digest of this.given.keys()) this.write({ kind: "confirmation", digest });
+    return this.given.size;
   }
 
   /** Approval requests that nobody has approved, as the record shows them; changes are not rejected here. */

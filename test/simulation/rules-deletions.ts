@@ -1,11 +1,9 @@
-import { createHash } from "node:crypto";
 import { type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { Binding, HeldDeletion, Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../src/core/model/value.ts";
 import { optionsOf } from "./document.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
 import { renderedAt } from "./rendered.ts";
-import { isTooNew } from "./rules-writes.ts";
 import { type Entry, keyOf, markOf, uidOf } from "./sight.ts";
 
 /** Promises about deletions. */
@@ -13,20 +11,19 @@ export const deletionRules: readonly (readonly [string, DeedRule])[] = [
   ["I-27", deletesOnlyWhatIsOurs],
   ["I-28", deletesOnlyWhatItKnows],
   ["I-29", deletesWithinBounds],
-  ["I-31", sparesNamespacesOfOthers],
   ["I-34", sparesWhatItFound],
 ];
 
 const isDeletion = ({ request }: Deed): boolean => request.kind === "delete";
 
 /** Whether a deletion took effect now: it was accepted, and it was not under way before. */
-const took = (deed: Deed): boolean =>
+export const took = (deed: Deed): boolean =>
   isDeletion(deed) &&
   deed.incoming.status < 300 &&
   deed.before !== null &&
   memberAt(deed.before, "metadata", "deletionTimestamp") === null;
 
-const whatOf = ({ request }: Deed): string => `${request.text} on ${request.member}`;
+export const whatOf = ({ request }: Deed): string => `${request.text} on ${request.member}`;
 
 /** I-27: a deletion names the uid that the inventory lists, and meets an object with that uid and our mark. */
 function* deletesOnlyWhatIsOurs(deed: Deed): Generator<string> {
@@ -42,7 +39,8 @@ function* deletesOnlyWhatIsOurs(deed: Deed): Generator<string> {
     yield `${whatOf(deed)}, which placement ${mark.placement} has, for placement ${entry.placement}`;
 }
 
-function entryOf({ entries, request, before }: Deed): Entry | null {
+/** The line of the inventory that a deletion goes by. */
+export function entryOf({ entries, request, before }: Deed): Entry | null {
   const { place } = request;
   if (place === null || before === null) return null;
   const mark = markOf(before);
@@ -93,7 +91,7 @@ function* deletesWithinBounds(deed: Deed, judge: Judge): Generator<string> {
 }
 
 /** The sets of the guard that name the object. */
-function setsOf({ deletions }: Ledger, { request }: Deed, entry: Entry): readonly HeldDeletion[] {
+export function setsOf({ deletions }: Ledger, { request }: Deed, entry: Entry): readonly HeldDeletion[] {
   return deletions.held.filter((set) =>
     set.groups.some(
       (it) =>
@@ -125,33 +123,6 @@ function boundsFor({ inForce }: Judge, commit: Commit): { readonly objects: numb
   if (before === null) return said(commit);
   const [a, b] = [said(commit), said(before)];
   return { objects: Math.min(a.objects, b.objects), clusters: Math.min(a.clusters, b.clusters) };
-}
-
-/** The digest of held objects, computed once more: over (cluster, group, kind, namespace, name), sorted. */
-export function digestOfSet({ groups }: HeldDeletion): string {
-  const rows = groups.flatMap(({ clusters, objects }) =>
-    clusters.flatMap((cluster) =>
-      objects.map((it) => `${cluster}/${it.group}/${it.kind}/${it.namespace ?? ""}/${it.name}`),
-    ),
-  );
-  return createHash("sha256").update(JSON.stringify(rows.sort())).digest("hex");
-}
-
-/**
- * I-31: a namespace that holds what is not ours is not deleted, unless somebody confirmed just that. No server can tell a
- * process that was held up between its look and its deletion what another one put there meanwhile.
- */
-function* sparesNamespacesOfOthers(deed: Deed, { simulation }: Judge): Generator<string> {
-  if (!took(deed) || deed.request.place?.kind !== "Namespace" || deed.ledger === null) return;
-  const entry = entryOf(deed);
-  const isConfirmed =
-    entry !== null && setsOf(deed.ledger, deed, entry).some((it) => it.confirmed && it.because === "foreign");
-  if (isConfirmed) return;
-  for (const it of deed.inside) {
-    if (it.isTerminating || it.place.name === "kube-root-ca.crt" || isTooNew(deed, it.object)) continue;
-    if (deed.isStale) simulation.hit("overtaken deletion");
-    else yield `${whatOf(deed)}, which holds ${it.key}`;
-  }
 }
 
 /** I-34: what was there before us is released and not deleted, unless the placement or somebody says otherwise. */

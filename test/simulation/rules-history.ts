@@ -4,7 +4,6 @@ import type { Commit } from "../../src/core/model/value.ts";
 import type { Judge } from "./judge.ts";
 import { bindingsOf, type Page, type PageRule } from "./page.ts";
 import { renderedAt } from "./rendered.ts";
-import { digestOfSet } from "./rules-deletions.ts";
 import { removesForAReason } from "./rules-removals.ts";
 import { objectsAt } from "./sight.ts";
 
@@ -13,7 +12,6 @@ export const historyRules: readonly (readonly [string, PageRule])[] = [
   ["I-21", losesNothing],
   ["I-22", tellsTheTruth],
   ["I-25", namesItsSource],
-  ["I-29", asksForWhatItHolds],
   ["I-32", believesOnlyWhatGoesOn],
   ["I-32", removesForAReason],
 ];
@@ -113,12 +111,4 @@ function* believesOnlyWhatGoesOn({ before, after }: Page, { simulation }: Judge)
   if (people.at(to).size === 0 && people.at(from).size > 0) yield `${to} was accepted, and holds nothing`;
   if (!hub.descends(to, from) && !rewrites.has(`${from}..${to}`))
     yield `${to} was accepted after ${from}, from which it does not descend`;
-}
-
-/** I-29: the digest that people confirm is that of the objects which go: a set that is new tells it truly. */
-function* asksForWhatItHolds({ before, after }: Page): Generator<string> {
-  const known = new Set(before?.deletions.held.map((it) => it.digest));
-  for (const held of after.deletions.held)
-    if (!known.has(held.digest) && digestOfSet(held) !== held.digest)
-      yield `the digest ${held.digest.slice(0, 8)} is not that of the objects that wait under it`;
 }

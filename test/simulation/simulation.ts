@@ -176,6 +176,9 @@ export class Simulation implements Surroundings {
         if (ledger !== null) this.people.confirm(ledger);
         break;
       }
+      case "reconfirm":
+        this.people.confirmAgain();
+        break;
       case "answer":
         this.people.answer(step.how);
         break;

@@ -35,6 +35,8 @@ export type Step =
   | { readonly do: "break"; readonly path: string; readonly how: Breakage }
   /** Confirms all deletions that wait. */
   | { readonly do: "confirm" }
+  /** Writes every confirmation once more that anybody ever gave. */
+  | { readonly do: "reconfirm" }
   /** Takes the working copy back to what was pushed so many commits ago. */
   | { readonly do: "revert"; readonly back: number }
   /** `by` signs the commit. */

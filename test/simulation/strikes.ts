@@ -18,6 +18,11 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
   }
   const unconfirmed = new Set(before?.deletions.held.flatMap((it) => (it.confirmed ? [] : it.digest)));
   if (after.deletions.held.some((it) => it.confirmed && unconfirmed.has(it.digest))) yield "confirmation";
+  if (after.deletions.held.some((it) => it.others.length > 0)) yield "others asked about";
+  const judged = before?.deletions.confirmations;
+  for (const { digest, outcome } of after.deletions.confirmations.values())
+    if (judged?.has(digest) !== true) yield `confirmation ${outcome}`;
+  yield* strikesOnLeaving(before, after);
   for (const name of before?.clusters.keys() ?? []) if (!after.clusters.has(name)) yield "cluster left";
   for (const [key, { deleting, bindings }] of after.placements) {
     if (deleting !== null && before?.placements.get(key)?.deleting == null) yield "placement removed";
@@ -26,6 +31,16 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
       if (facts.phase === "progressing") yield "workload late";
       if (facts.phase === "failed") yield "workload failed";
     }
+  }
+}
+
+/** What is to become of objects was changed while some of them were on their way out. */
+function* strikesOnLeaving(before: Ledger | null, after: Ledger): Generator<string> {
+  for (const [key, { spec, bindings }] of after.placements) {
+    const was = before?.placements.get(key);
+    if (was === undefined || ![...bindings.values()].some((it) => it.leaving.length > 0)) continue;
+    if (was.spec.strategy.propagationPolicy !== spec.strategy.propagationPolicy) yield "deleteStrategy while leaving";
+    if (was.spec.strategy.deleteAdopted !== spec.strategy.deleteAdopted) yield "delete-adopted while leaving";
   }
 }
 

@@ -1,0 +1,96 @@
+import type { random } from "../core/schedule/random.ts";
+import type { Step } from "./step.ts";
+
+type Dice = ReturnType<typeof random>;
+
+/** What somebody who writes about leaving needs of who writes the rest. */
+export interface Scene {
+  readonly pass: () => Step;
+  /** Writes a placement anew, with these options among others. */
+  readonly place: (name: string, extras: readonly string[]) => Step;
+  /** A member that somebody else touches. */
+  readonly member: () => string;
+}
+
+/** Somebody else's objects: in namespaces that placements bring, and take away. */
+const theirs = ["Secret web/theirs", "ConfigMap web/more", "Secret shop/theirs", "ConfigMap extra/theirs"] as const;
+
+/**
+ * Writes what people do while something leaves: they confirm, change their minds about what becomes of it, put it back, and
+ * push old confirmations again, while others fill namespaces.
+ */
+export class LeavingAuthor {
+  readonly #dice: Dice;
+  readonly #scene: Scene;
+
+  constructor(dice: Dice, scene: Scene) {
+    this.#dice = dice;
+    this.#scene = scene;
+  }
+
+  #chance(percent: number): boolean {
+    return this.#dice.below(100) < percent;
+  }
+
+  /** A placement goes, or loses some of what it selects; comes back, and goes again. */
+  story(): readonly Step[] {
+    const { pass } = this.#scene;
+    const name = this.#dice.pick(["web", "shop"] as const);
+    const goes = this.#goes(name);
+    return [
+      ...this.#strange(),
+      ...goes,
+      pass(),
+      ...this.#meanwhile(name),
+      ...this.#answer(),
+      pass(),
+      pass(),
+      ...(this.#chance(70) ? [this.#scene.place(name, []), { do: "push" } as const, pass(), pass()] : []),
+      ...(this.#chance(50) ? this.#strange() : []),
+      ...(this.#chance(60) ? goes : this.#goes(name)),
+      ...(this.#chance(50) ? this.#old() : []),
+      pass(),
+      ...(this.#chance(50) ? this.#answer() : []),
+    ];
+  }
+
+  /** A push of something else that brings an old confirmation back, or a new one for what waits. */
+  answer(): readonly Step[] {
+    return this.#chance(50) ? this.#old() : this.#answer();
+  }
+
+  #goes(name: string): readonly Step[] {
+    const edit: Step = this.#chance(50)
+      ? { do: "erase", path: `placements/${name}.yaml` }
+      : this.#scene.place(name, this.#fate());
+    return [edit, { do: "push" }];
+  }
+
+  #fate(): readonly string[] {
+    return this.#dice.pick<readonly string[]>([["abandon"], ["delete-adopted"], ["abandon", "delete-adopted"], []]);
+  }
+
+  /** What happens before anybody has answered. */
+  #meanwhile(name: string): readonly Step[] {
+    const steps: Step[] = [];
+    if (this.#chance(40)) steps.push(this.#scene.place(name, this.#fate()), { do: "push" });
+    if (this.#chance(30)) steps.push(this.#scene.pass());
+    if (this.#chance(40)) steps.push(...this.#strange());
+    return steps;
+  }
+
+  #strange(): readonly Step[] {
+    const { pick } = this.#dice;
+    const how = pick(["create", "create", "delete"] as const);
+    return [{ do: "meddle", name: this.#scene.member(), how, object: pick(theirs), value: "x" }];
+  }
+
+  #answer(): readonly Step[] {
+    const steps: readonly Step[] = [{ do: "confirm" }, { do: "push" }];
+    return this.#chance(30) ? [...steps, this.#scene.pass(), ...steps] : steps;
+  }
+
+  #old(): readonly Step[] {
+    return [{ do: "reconfirm" }, { do: "push" }];
+  }
+}
