@@ -170,6 +170,22 @@ describe("a state branch that cannot be read", () => {
   });
 });
 
+test("a ledger of version 1 is read: nothing was judged, and nobody was shown what of others goes along", () => {
+  const held = {
+    cause: "c".repeat(40) as Commit,
+    because: "foreign",
+    digest: "d".repeat(64) as Digest,
+    confirmed: true,
+    groups: [],
+    others: [],
+  } as const;
+  const ledger = { ...base, deletions: { ...base.deletions, held: [held] } };
+  const texts = textsOf(edits(emptyLedger, ledger));
+  const text = (texts.get("ledger.yaml") ?? "").replace("formatVersion: 2", "formatVersion: 1");
+  expect(text).not.toMatch(/others|confirmations/);
+  deepStrictEqual(readLedger(new Map(texts).set("ledger.yaml", text)), { kind: "read", ledger });
+});
+
 test("a file edited by hand is read as YAML, wherever its rows stand", () => {
   const ledger = withSnapshots(1);
   const texts = textsOf(edits(emptyLedger, ledger));

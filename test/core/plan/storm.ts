@@ -1,6 +1,6 @@
 import { type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
 import { clusterGroup, placementGroup } from "../../../src/core/model/names.ts";
-import { type ClusterName, minutes, type PlacementKey, seconds } from "../../../src/core/model/value.ts";
+import { type ClusterName, type Digest, minutes, type PlacementKey, seconds } from "../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
 import type { Death, Member } from "../../member.ts";
 import { type Fate, type Passed, World, write } from "../../world.ts";
@@ -19,6 +19,8 @@ export class Storm {
   readonly world = new World();
   private readonly dice: Random;
   private edits = 0;
+  /** Every digest that was confirmed once. */
+  private readonly given = new Set<Digest>();
 
   constructor(seed: number) {
     this.dice = random(seed);
@@ -95,6 +97,8 @@ export class Storm {
           world.join(clusterOf(name, [dice.pick(["env=prod", "env=dev"]), ...(this.chance(20) ? ["taint:gpu"] : [])])),
         () => void world.clusters.delete(name as ClusterName),
         () => this.confirmAll(),
+        () => world.confirmations.clear(),
+        () => this.confirmAgain(),
         () => {
           world.fleet = {
             ...world.fleet,
@@ -168,7 +172,15 @@ export class Storm {
   }
 
   private confirmAll(): void {
-    for (const { digest } of (this.world.news ?? this.world.head).deletions.held) this.world.confirmations.add(digest);
+    for (const { digest } of (this.world.news ?? this.world.head).deletions.held) {
+      this.world.confirmations.add(digest);
+      this.given.add(digest);
+    }
+  }
+
+  /** Old files come back. */
+  private confirmAgain(): void {
+    for (const digest of this.given) this.world.confirmations.add(digest);
   }
 
   /** Something happens on a member. */

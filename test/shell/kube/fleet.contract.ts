@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
+import { objectText } from "../../../src/core/model/manifest.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import {
   actionsOf,
@@ -23,6 +24,7 @@ import {
   stageOn,
   type TestCluster,
 } from "./member-world.ts";
+import { othersCases } from "./others.contract.ts";
 import { takeoverCases } from "./takeover.contract.ts";
 import { troubleCases } from "./trouble.contract.ts";
 
@@ -110,6 +112,7 @@ export function fleetContract(
       expect(await stage.act({ placement: "again", apply: [settings] })).toEqual(receipt({ created: 1 }));
     });
 
+    othersCases(() => stage);
     takeoverCases(() => stage);
 
     it("deletes only the object that it made: one of the same name with another uid stays", async () => {
@@ -162,6 +165,15 @@ export function fleetContract(
         },
       });
       const confirmed = [departure(after, "keep", space, { takesAlong: othersOf(after, "keep", space) })];
+      // Another one came since, and goes again: what was confirmed lets nothing else go along.
+      bodyOf(await post(stage.client, "/api/v1/namespaces/keep/configmaps", configMap("keep/more", {})));
+      const more = await stage.act({ placement: "keep", sequence: 3, remove: confirmed });
+      expect(more).toEqual(receipt({ failed: 1 }));
+      expect(othersOf(await stage.see(), "keep", space).map(objectText)).toEqual([
+        "ConfigMap keep/more",
+        "ConfigMap keep/theirs",
+      ]);
+      bodyOf(await stage.client.request({ method: "DELETE", path: core("keep", "configmaps", "more") }));
       const gone = await stage.act({ placement: "keep", sequence: 3, remove: confirmed, leaves: true });
       expect(gone).toEqual(receipt({ deleted: 1 }));
     });

@@ -21,7 +21,17 @@ const outcomes: readonly Outcome[] = [
     attempts: 3,
     retryAt: 1_000 as Instant,
   },
+  // As an earlier release wrote it.
   { kind: "lingering", code: "NamespaceNotEmpty", message: "it holds others" },
+  {
+    kind: "lingering",
+    code: "NamespaceNotEmpty",
+    message: "it holds others",
+    others: {
+      count: 51,
+      objects: [{ group: "apps", kind: "Deployment", namespace: "shop", name: "theirs", uid: "their-uid" }],
+    },
+  },
 ];
 
 function entries(count: number, namespace: string): ReadonlyMap<ObjectKey, InventoryEntry> {
@@ -123,13 +133,15 @@ describe("the inventory as text", () => {
       missing.delete(at);
       expect(decodeInventory(missing)).toBeNull();
     }
-    const [only = {}] = encodeInventory(inventory({ web: 2 }));
+    const [only = {}] = encodeInventory(inventory({ web: 5 }));
     const odd: readonly Shard[] = [
       { ...only, _inventory: "{}" },
       { ...only, web: "" },
       { ...only, web: (only["web"] ?? "").replace('"v1"', "1") },
       { ...only, web: `${only["web"]}\n` },
       { ...only, web: (only["web"] ?? "").replace("claimed", "dreamt") },
+      { ...only, web: (only["web"] ?? "").replace(',"their-uid"', ",7") },
+      { ...only, web: (only["web"] ?? "").replace(",51,", ',"51",') },
       { ...only, extra: "text" },
     ];
     for (const shard of odd) expect(decodeInventory(new Map([[0, shard]]))).toBeNull();
