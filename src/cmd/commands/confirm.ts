@@ -1,0 +1,82 @@
+import type { Digest } from "../../core/model/value.ts";
+import { confirmationFile } from "../../core/plan/explain.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
+import { whatIf } from "../../shell/reconcile/what-if.ts";
+import { confirmationCommit, shownBefore } from "../confirmation.ts";
+import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
+import { type ChosenDeletion, chooseDeletion } from "../edits/chosen-deletion.ts";
+import type { ExitCode } from "../exit-code.ts";
+import type { Terminal } from "../terminal.ts";
+import { openPorts, openWorkTree, originHere } from "../wire.ts";
+import { readRecord } from "../workplace.ts";
+
+/** What `flotilla confirm` is given. */
+export interface ConfirmOptions extends DeliveryOptions {
+  /** Of what waits, or the beginning of it; null: the only one that waits. */
+  readonly digest: string | null;
+  /** As `plan` has it: what is only foretold depends on it. */
+  readonly trustAnchor: Digest | null;
+}
+
+/** Shows deletions that wait for a person, and commits the file that lets just these go, once (`RULINGS.md` D 3). */
+export async function confirm(options: ConfirmOptions, terminal: Terminal): Promise<ExitCode> {
+  const author = await openWorkTree(options);
+  const { deletions } = await readRecord(options, terminal.environment);
+  const recorded = chooseDeletion(deletions, options.digest);
+  const isForetold = recorded.kind === "unknown";
+  const chosen = isForetold ? await foretold(options, terminal) : recorded;
+  if (chosen.kind !== "chosen") return asked(chosen, options, terminal);
+  const { set } = chosen;
+  for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
+  const { path } = confirmationFile(set.digest);
+  if (author.files().some((it) => it.path === path))
+    return declined(`${path} is there already`, `push it, if ${options.branch} does not have it yet: git push`, terminal);
+  const code = await deliver(author, confirmationCommit(set), options, terminal);
+  if (options.dryRun === true) return code;
+  if (isForetold) terminal.out(`${together}\n`);
+  terminal.out(`once flotilla has read it on ${options.branch}, these go, and nothing else; it counts once\n`);
+  if (options.push !== true && options.pr !== true && (await originHere(options)) !== null)
+    terminal.out("origin does not have it yet: git push\n");
+  return code;
+}
+
+const together =
+  "nothing of this is recorded yet: the file counts only if it is merged together with what takes these away, or later";
+
+/** What the head of the source branch would take away, as `plan` foretells it without asking any member. */
+async function foretold(options: ConfirmOptions, terminal: Terminal): Promise<ChosenDeletion> {
+  const ports = await openPorts(options, null, terminal.environment);
+  try {
+    const { trustAnchor, digest } = options;
+    const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor } as const;
+    const { plan, world } = await whatIf(ports, settings);
+    const known = new Set(world.ledger.deletions.held.map((it) => it.digest));
+    const held = plan.ledger.deletions.held.filter((it) => !known.has(it.digest));
+    return chooseDeletion({ ...plan.ledger.deletions, held }, digest);
+  } finally {
+    await ports.fleet.close();
+    await ports.repository.close();
+  }
+}
+
+/** Says which may be meant, or that nothing is. */
+function asked(
+  chosen: Exclude<ChosenDeletion, { kind: "chosen" }>,
+  { digest, branch }: ConfirmOptions,
+  terminal: Terminal,
+): ExitCode {
+  switch (chosen.kind) {
+    case "refused":
+      return declined(chosen.message, chosen.fix, terminal);
+    case "unknown": {
+      const under = digest === null ? "" : ` under ${digest}`;
+      const fix = `flotilla get deletions lists what waits; flotilla plan says what ${branch} would take away`;
+      return declined(`no deletion waits for a confirmation${under}`, fix, terminal);
+    }
+    case "several": {
+      for (const set of chosen.sets) for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
+      const each = chosen.sets.map((it) => `flotilla confirm ${it.digest}`);
+      return declined(`${chosen.sets.length} sets of deletions wait`, `say which: ${each.join(" or ")}`, terminal);
+    }
+  }
+}
