@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { AnswerOptions } from "./commands/approve.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { withDelivery } from "./options.ts";
+import { withDelivery, withTrustAnchor } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Finish = (code: ExitCode) => void;
@@ -27,6 +27,12 @@ export function addApprovals(program: Command, terminal: Terminal, finish: Finis
     .description("the same with a rejection: it ends the run, and clusters keep what they have")
     .requiredOption("--comment <text>", "why")
     .action((run, stage, options) => answer(run, stage, options, "Reject"));
+  withTrustAnchor(withDelivery(program.command("confirm")), terminal.environment)
+    .description("shows deletions that wait for a person, and commits the file that lets just these go, once")
+    .argument("[digest]", "of the deletions, or its beginning; without it the only ones that wait")
+    .action(async (digest, options) =>
+      finish(await (await import("./commands/confirm.ts")).confirm({ digest: digest ?? null, ...options }, terminal)),
+    );
 }
 
 const asked = (command: Command): Command =>

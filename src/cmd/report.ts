@@ -7,6 +7,7 @@ import { instantText } from "../core/model/value.ts";
 import { confirmationFile, count, names, reasonText, weightOf } from "../core/plan/explain.ts";
 import { oneLine } from "../shell/reconcile/one-line.ts";
 import type { Receipt } from "../shell/reconcile/ports.ts";
+import { deletionLines } from "./show/deletion-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Problems for people, one a line; on a GitHub runner also as annotations that show in the pull request. */
@@ -57,7 +58,12 @@ function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[
   if (reason.kind !== "confirmationNeeded") return [];
   const { path, text } = confirmationFile(reason.digest);
   const file = text.trimEnd().split("\n");
-  return [`  to let them go, commit this file to the source branch: ${path}`, ...file.map((it) => `    ${it}`)];
+  return [
+    ...deletionLines(reason, "short").map((it) => `  ${oneLine(it)}`),
+    `  to let them go: flotilla confirm ${reason.digest}`,
+    `  or commit this file to the source branch: ${path}`,
+    ...file.map((it) => `    ${it}`),
+  ];
 }
 
 /** Reasons for programs: their facts, instants as Kubernetes writes them, how they weigh, and the sentence for people. */

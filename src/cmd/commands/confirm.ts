@@ -30,7 +30,11 @@ export async function confirm(options: ConfirmOptions, terminal: Terminal): Prom
   for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
   const { path } = confirmationFile(set.digest);
   if (author.files().some((it) => it.path === path))
-    return declined(`${path} is there already`, `push it, if ${options.branch} does not have it yet: git push`, terminal);
+    return declined(
+      `${path} is there already`,
+      `push it, if ${options.branch} does not have it yet: git push`,
+      terminal,
+    );
   const code = await deliver(author, confirmationCommit(set), options, terminal);
   if (options.dryRun === true) return code;
   if (isForetold) terminal.out(`${together}\n`);

@@ -1,18 +1,21 @@
 import { conditionOf } from "../../core/model/condition.ts";
 import { type Json, memberAt, textOf } from "../../core/model/json.ts";
 import type { Binding, Ledger, PlacementRecord } from "../../core/model/ledger.ts";
-import { instantText } from "../../core/model/value.ts";
+import { type Commit, instantText } from "../../core/model/value.ts";
 import { asksIn } from "../../core/plan/ask.ts";
 import { outlookOn } from "../../core/plan/outlook.ts";
 import { summaryOf } from "../../core/status/summary.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
+import type { Repository } from "../../shell/reconcile/ports.ts";
 import { readState } from "../../shell/reconcile/state.ts";
+import { shownBefore } from "../confirmation.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format, table } from "../output.ts";
 import { noteAge } from "../record-age.ts";
 import { recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import { askKey } from "../show/approval-text.ts";
+import { deletionItems, deletionRows } from "../show/deletion-text.ts";
 import { nextLines, requestLines, ruleLines, standingLines } from "../show/request-text.ts";
 import { approvalRows, type Rows, runRows } from "../show/run-rows.ts";
 import type { Terminal } from "../terminal.ts";
@@ -26,7 +29,7 @@ export interface GetOptions extends HubOptions {
   readonly output: Format | "wide" | "name";
 }
 
-const kinds = ["placements", "clusters", "bindings", "runs", "approvals"] as const;
+const kinds = ["placements", "clusters", "bindings", "runs", "approvals", "deletions"] as const;
 type Kind = (typeof kinds)[number];
 
 /** Shows what the state branch records: tables for people, KubeFleet's objects for programs. */
@@ -54,8 +57,9 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
         for (const line of askLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
+      if (kind === "deletions") for (const line of goingLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
     } else {
-      const items = head === null ? [] : await recorded(repository, head, kind, name);
+      const items = await itemsOf(kind, { repository, head, ledger, name });
       if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
       else terminal.out(encoded({ apiVersion: "v1", kind: "List", items } as Json, output));
     }
@@ -65,8 +69,27 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
   }
 }
 
+/** Objects as the state branch holds them; sets of deletions, which stand in no file of their own, as we would write them. */
+async function itemsOf(
+  kind: Kind,
+  { repository, head, ledger, name }: Recorded & Pick<Shown, "name">,
+): Promise<readonly Json[]> {
+  if (kind === "deletions") return deletionItems(ledger.deletions, name);
+  return head === null ? [] : recorded(repository, head, kind, name);
+}
+
+interface Recorded {
+  readonly repository: Repository;
+  readonly head: Commit | null;
+  readonly ledger: Ledger;
+}
+
+/** What would go, or goes, by the sets of deletions. */
+const goingLines = ({ deletions }: Ledger, name: string | null): readonly string[] =>
+  deletions.held.filter((it) => name === null || it.digest === name).flatMap((it) => ["", ...shownBefore(it)]);
+
 /** What can be asked for by name; bindings are asked for by their placement. */
-function keysOf(kind: Kind, { clusters, placements, runs }: Ledger): readonly string[] {
+function keysOf(kind: Kind, { clusters, placements, runs, deletions }: Ledger): readonly string[] {
   switch (kind) {
     case "clusters":
       return [...clusters.keys()];
@@ -77,6 +100,8 @@ function keysOf(kind: Kind, { clusters, placements, runs }: Ledger): readonly st
       return [...runs.keys()];
     case "approvals":
       return asksIn({ runs, placements }).map(askKey);
+    case "deletions":
+      return deletions.held.map((it) => it.digest);
   }
 }
 
@@ -117,6 +142,8 @@ function rowsOf(kind: Kind, ledger: Ledger, { name, isWide }: Shown): Rows {
       return runRows(ledger, name, isWide);
     case "approvals":
       return approvalRows(ledger, name, isWide);
+    case "deletions":
+      return deletionRows(ledger.deletions, name);
   }
 }
 

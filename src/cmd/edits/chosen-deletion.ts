@@ -14,7 +14,8 @@ export type ChosenDeletion =
 export function chooseDeletion({ held, confirmations }: DeletionLedger, wish: string | null): ChosenDeletion {
   const waiting = held.filter((it) => !it.confirmed && isMeant(it, wish));
   const [first, second] = waiting;
-  if (first !== undefined) return second === undefined ? { kind: "chosen", set: first } : { kind: "several", sets: waiting };
+  if (first !== undefined)
+    return second === undefined ? { kind: "chosen", set: first } : { kind: "several", sets: waiting };
   if (wish === null) return { kind: "unknown" };
   if (!/^[0-9a-f]{6,64}$/.test(wish))
     return refused(`${wish} is no digest of deletions`, "give at least the first six of its 64 hexadecimal digits");
@@ -25,7 +26,10 @@ export function chooseDeletion({ held, confirmations }: DeletionLedger, wish: st
   const { path } = confirmationFile(judged.digest);
   return judged.outcome === "used"
     ? refused(`${path} was used: it counts once`, "flotilla get deletions lists what waits now, under other digests")
-    : refused(`${path} was read when nothing waited for it, and is void`, "remove it; flotilla get deletions lists what waits now");
+    : refused(
+        `${path} was read when nothing waited for it, and is void`,
+        "remove it; flotilla get deletions lists what waits now",
+      );
 }
 
 const isMeant = ({ digest }: Pick<HeldDeletion, "digest">, wish: string | null): boolean =>

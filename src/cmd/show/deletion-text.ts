@@ -24,7 +24,7 @@ export function deletionHeading(set: ShownDeletion): string {
  * things, with a word on where the rest stands.
  */
 export function deletionLines(set: ShownDeletion, length: "all" | "short"): readonly string[] {
-  const lines = set.groups.flatMap((it) => groupLines(it, set, length));
+  const lines = set.groups.flatMap((it) => [...groupLines(it, set, length)]);
   if (length === "all" || lines.length <= shortLines) return lines;
   const rest = lines.length - shortLines;
   return [...lines.slice(0, shortLines), `and ${count(rest, "more line")}: flotilla get deletions ${set.digest}`];

@@ -26,5 +26,5 @@ export function confirmationsIn(files: readonly SourceFile[]): {
 
 const notThis = [
   "this confirms nothing: it must be one DeletionConfirmation whose spec.digest is the name of the file",
-  "copy the file that plan prints",
+  "flotilla confirm writes it; or copy the file that plan prints",
 ] as const;
