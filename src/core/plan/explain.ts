@@ -101,14 +101,9 @@ export function reasonText(reason: Reason): string {
       return `${reason.placement}: took over on ${reason.cluster}: ${names(reason.objects.map(objectText))}`;
     case "leaving":
       return `${reason.placement}: ${count(reason.objects, "object")} still to go from ${reason.cluster}: ${reason.message}`;
-    case "confirmationNeeded": {
-      const what = `${count(reason.objects, "deletion")} on ${count(reason.clusters.length, "cluster")}`;
-      const wait = reason.objects === 1 ? "waits" : "wait";
-      const why = heldTexts[reason.because];
-      return `${names(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${why}`;
-    }
+    case "confirmationNeeded":
     case "confirmationVoid":
-      return `${confirmationFile(reason.digest).path} confirms nothing: no deletion waited under its digest when it was read, in ${reason.commit.slice(0, 7)}; remove it, and confirm what waits now`;
+      return deletionText(reason);
     case "orphans":
       return `${reason.placement}: ${count(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
     case "left":
@@ -127,6 +122,18 @@ export function reasonText(reason: Reason): string {
     case "sourceHeld":
       return `${reason.code} at ${reason.head.slice(0, 7)}: ${reason.message}`;
   }
+}
+
+/** What is to be said of deletions that wait for a person. */
+function deletionText(reason: Extract<Reason, { kind: "confirmationNeeded" | "confirmationVoid" }>): string {
+  if (reason.kind === "confirmationVoid") {
+    const when = `when it was read, in ${reason.commit.slice(0, 7)}`;
+    const { path } = confirmationFile(reason.digest);
+    return `${path} confirms nothing: no deletion waited under its digest ${when}; remove it, and confirm what waits now`;
+  }
+  const what = `${count(reason.objects, "deletion")} on ${count(reason.clusters.length, "cluster")}`;
+  const wait = reason.objects === 1 ? "waits" : "wait";
+  return `${names(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${heldTexts[reason.because]}`;
 }
 
 /** What is to be said of who may allow what. */

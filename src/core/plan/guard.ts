@@ -84,7 +84,10 @@ const preciousKinds: ReadonlySet<string> = new Set([
 export const isPrecious = (id: ObjectId): boolean => preciousKinds.has(kindKey(id));
 
 /** How many objects a held set names, and on which clusters. */
-export function extentOf(held: Pick<HeldDeletion, "groups">): { readonly objects: number; readonly clusters: readonly ClusterName[] } {
+export function extentOf(held: Pick<HeldDeletion, "groups">): {
+  readonly objects: number;
+  readonly clusters: readonly ClusterName[];
+} {
   const clusters = new Set(held.groups.flatMap((it) => it.clusters));
   const objects = held.groups.reduce((sum, it) => sum + it.clusters.length * it.objects.length, 0);
   return { objects, clusters: [...clusters].sort(compareText) };
