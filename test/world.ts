@@ -232,6 +232,7 @@ export class World {
       scopes: builtInScopes,
       confirmations: new Set(this.confirmations),
       holds: this.holds,
+      suspects: new Map(),
       unusable: this.unusable,
       problems: [],
       files: new Map([...this.tree].filter(([path]) => !path.startsWith("trust/") && !path.startsWith("approvals/"))),

@@ -6,8 +6,8 @@ import { isSourceFile, isUnder, type SourceFile } from "./source-file.ts";
 export interface Census {
   /** In the order of paths and documents. */
   readonly claims: readonly Claim[];
-  /** How many documents might be any object. */
-  readonly unidentified: number;
+  /** Documents that might be any object: where they stand, and what they say of themselves. */
+  readonly unidentified: readonly string[];
   /** Files without any document. */
   readonly emptied: readonly string[];
   /** Links and submodules: what stands behind them is not read. */
@@ -19,7 +19,7 @@ export interface Census {
 /** Counts the documents of a commit. `files` are ordered by path. */
 export function censusOf(files: readonly SourceFile[], roots: readonly string[]): Census {
   const claims: Claim[] = [];
-  let unidentified = 0;
+  const unidentified: string[] = [];
   const emptied: string[] = [];
   const unfollowed: string[] = [];
   const silentRoots = new Set(roots.length === 0 ? [""] : roots);
@@ -28,7 +28,7 @@ export function censusOf(files: readonly SourceFile[], roots: readonly string[])
     if (file.kind !== "file" || !isSourceFile(file, roots)) continue;
     const survey = surveyOf(file);
     claims.push(...survey.claims);
-    unidentified += survey.unidentified;
+    unidentified.push(...survey.unidentified);
     if (survey.isEmpty) emptied.push(file.path);
     if (survey.says) for (const it of silentRoots) if (it === "" || isUnder(file.path, [it])) silentRoots.delete(it);
   }
@@ -38,7 +38,7 @@ export function censusOf(files: readonly SourceFile[], roots: readonly string[])
 /** What one file adds to a census. */
 interface Survey {
   readonly claims: readonly Claim[];
-  readonly unidentified: number;
+  readonly unidentified: readonly string[];
   /** It was read and holds no document. */
   readonly isEmpty: boolean;
   /** It holds more than notes. */
@@ -47,7 +47,8 @@ interface Survey {
 
 /** A file is surveyed once: commits come and go, and most files stay. */
 const surveyOf = remembered(({ path, blob, decoded }: SourceFile): Survey => {
-  if (decoded === null) return { claims: [], unidentified: 1, isEmpty: false, says: false };
+  if (decoded === null)
+    return { claims: [], unidentified: [`${path}, which was not read`], isEmpty: false, says: false };
   const { documents } = decoded;
   const claims = documents.flatMap((document, index): readonly Claim[] => {
     if (document.kind !== "object") return [];
@@ -56,7 +57,9 @@ const surveyOf = remembered(({ path, blob, decoded }: SourceFile): Survey => {
   });
   return {
     claims,
-    unidentified: documents.filter((it) => it.kind === "unidentified").length,
+    unidentified: documents.flatMap((it) =>
+      it.kind === "unidentified" ? [`${it.said === null ? "" : `${it.said} in `}${path}:${it.line}`] : [],
+    ),
     isEmpty: documents.length === 0,
     says: documents.some((it) => it.kind !== "note"),
   };

@@ -29,7 +29,11 @@ export type DecodedDocument = Placed &
         readonly content: Content | null;
       }
     /** Which object it is cannot be read: nothing that is absent may count as deleted (`RULINGS.md` D 2). */
-    | { readonly kind: "unidentified" }
+    | {
+        readonly kind: "unidentified";
+        /** What it says of itself all the same: a kind, and the beginning of its names. */
+        readonly said: string | null;
+      }
     /** No object of a cluster: it costs and holds nothing. */
     | { readonly kind: "note" }
   );
@@ -80,7 +84,7 @@ function decodeSlice(slice: TextSlice, most: number): DecodedSlice {
   const whole: Origin = { slice, ruler, yaml, base: [] };
   const isBroken = yaml.flaws.some(isError);
   if (yaml.begin === null)
-    return { tokens, documents: isBroken ? [{ kind: "unidentified", ...placed(whole, []) }] : [] };
+    return { tokens, documents: isBroken ? [{ kind: "unidentified", said: null, ...placed(whole, []) }] : [] };
   const items = itemsOf(yaml.value);
   if (items === null || (isBroken && !isIdentityReadable(yaml, [])))
     return { tokens, documents: [decodeValue(whole, yaml.value)] };
@@ -101,8 +105,9 @@ function decodeValue(origin: Origin, value: Json): DecodedDocument {
   const isBroken = yaml.flaws.some(
     (it) => isError(it) && (it.at === null || base.every((step, at) => it.at?.[at] === step)),
   );
-  if (isBroken && !isIdentityReadable(yaml, base)) return { kind: "unidentified", ...placed(origin, []) };
-  if (base.length > 0 && itemsOf(value) !== null) return { kind: "unidentified", ...placed(origin, [nestedList]) };
+  if (isBroken && !isIdentityReadable(yaml, base)) return { kind: "unidentified", said: null, ...placed(origin, []) };
+  if (base.length > 0 && itemsOf(value) !== null)
+    return { kind: "unidentified", said: null, ...placed(origin, [nestedList]) };
   const foreign = foreignRemark(value);
   if (foreign !== null) return { kind: "note", ...placed(withoutFlaws(origin), [foreign]) };
   const identity = identityOf(value);
@@ -110,7 +115,7 @@ function decodeValue(origin: Origin, value: Json): DecodedDocument {
     case "none":
       return { kind: "note", ...placed(withoutFlaws(origin), [noObject]) };
     case "unreadable":
-      return { kind: "unidentified", ...placed(origin, [identity.remark]) };
+      return { kind: "unidentified", said: identity.said, ...placed(origin, [identity.remark]) };
     case "object": {
       if (isBroken) return { kind: "object", id: identity.id, content: null, ...placed(origin, []) };
       const { id, content, remarks } = readContent(identity.id, value);
@@ -126,7 +131,14 @@ const withoutFlaws = (origin: Origin): Origin => ({ ...origin, yaml: { ...origin
 function unreadableFile(remark: Remark): DecodedFile {
   const slice = { text: "", line: 1 };
   const place = { slice, base: [] };
-  const document = { kind: "unidentified", line: 1, column: 1, findings: [fileFinding(remark)], place } as const;
+  const document = {
+    kind: "unidentified",
+    said: null,
+    line: 1,
+    column: 1,
+    findings: [fileFinding(remark)],
+    place,
+  } as const;
   return { documents: [document], findings: [], tokens: 0 };
 }
 

@@ -1,5 +1,5 @@
 import { isMap, isScalar, type Node, type Pair } from "yaml";
-import { isObject, type Json, memberAt } from "../model/json.ts";
+import { isObject, type Json, member, memberAt, textOf } from "../model/json.ts";
 import { idOf, type VersionedId } from "../model/manifest.ts";
 import { flotillaGroup } from "../model/names.ts";
 import type { Flaw } from "./flaw.ts";
@@ -44,7 +44,7 @@ export type Identity =
   | { readonly kind: "object"; readonly id: VersionedId }
   /** Neither apiVersion nor kind: a file of something else. */
   | { readonly kind: "none" }
-  | { readonly kind: "unreadable"; readonly remark: Remark };
+  | { readonly kind: "unreadable"; readonly remark: Remark; readonly said: string | null };
 
 /** Which object a value claims to be. Names are not judged here, except that an {@link objectKey} must hold them. */
 export function identityOf(value: Json): Identity {
@@ -81,12 +81,12 @@ function nameless(value: Json): Identity {
   const name = memberAt(value, "metadata", "name");
   if (name !== null && typeof name !== "string")
     return unreadable(["metadata", "name"], "must be a text", "put it in quotes");
-  const generated = memberAt(value, "metadata", "generateName") !== null;
-  const why = generated ? "is missing; generateName gives another object each time" : "is missing";
-  return unreadable(["metadata", "name"], why, "give the object a name");
+  const prefix = textOf(memberAt(value, "metadata", "generateName"));
+  const said = prefix === null ? textOf(member(value, "kind")) : `${textOf(member(value, "kind"))} ${prefix}…`;
+  const why = prefix === null ? "is missing" : `is missing; generateName (${prefix}) gives another object each time`;
+  const fix = "give the object a name; until then nothing that is absent is deleted, since it might be this";
+  return { ...unreadable(["metadata", "name"], why, fix), said };
 }
 
-const unreadable = (at: JsonPath, message: string, fix: string): Identity => ({
-  kind: "unreadable",
-  remark: error("FLT1401", at, message, fix),
-});
+const unreadable = (at: JsonPath, message: string, fix: string) =>
+  ({ kind: "unreadable", remark: error("FLT1401", at, message, fix), said: null }) as const;

@@ -6,7 +6,7 @@ import type { Problem } from "../model/problem.ts";
 import { kindKey, type ScopeTable } from "../model/scope.ts";
 import type { Commit } from "../model/value.ts";
 import { type Census, censusOf } from "./census.ts";
-import { type Claim, type Complaint, keyOf, type Version, type Versions } from "./claim.ts";
+import { type Claim, type Complaint, keyOf, placeText, type Version, type Versions } from "./claim.ts";
 import { type Content, unknownKind } from "./content.ts";
 import { isFleetPath } from "./fleet-file.ts";
 import { fleetKindOf, isFleetGroup } from "./kinds.ts";
@@ -23,6 +23,8 @@ export interface InForce {
   readonly versions: Versions;
   /** Objects with a document, of which no version is in force. */
   readonly unusable: ReadonlySet<ObjectKey>;
+  /** Of those that are held without a document: why. */
+  readonly suspects: ReadonlyMap<ObjectKey, string>;
   readonly fleet: FleetSpec;
   readonly scopes: ScopeTable;
   readonly complaints: readonly Complaint[];
@@ -41,6 +43,7 @@ export function inForce(commit: Commit, files: readonly SourceFile[], before: Ve
   return {
     versions: settings.versions.size === 0 ? versions : new Map([...versions, ...settings.versions]),
     unusable,
+    suspects: new Map([...settings.suspects, ...objects.suspects]),
     fleet: settings.fleet,
     scopes: objects.scopes,
     complaints: [...settings.complaints, ...misplaced, ...objects.complaints, ...complaints],
@@ -67,10 +70,10 @@ function fleetInForce(commit: Commit, files: readonly SourceFile[], before: Vers
   const claims = censusOf(own, []).claims.filter(isFleet);
   const previous = fleetIn(before);
   const silence = claims.length > 0 || previous.size === 0 ? null : silenceOf(censusOf(files, []));
-  const isSilent = silence ?? (() => false);
-  const { versions, complaints } = settle(claims, { commit, before: previous, isSilent, check: () => [] });
+  const terms = { commit, before: previous, silence: silence ?? (() => null), check: () => [] };
+  const { versions, complaints, suspects } = settle(claims, terms);
   const [fleet] = [...versions.values()].flatMap(({ content }) => (content.kind === "fleet" ? [content.fleet] : []));
-  return { versions, complaints, fleet: fleet ?? defaultFleet };
+  return { versions, complaints, suspects, fleet: fleet ?? defaultFleet };
 }
 
 /** Settings, confirmations and approvals count in their own places only. */
@@ -109,31 +112,41 @@ interface Ground {
 }
 
 function objectsInForce(commit: Commit, claims: readonly Claim[], { census, before }: Ground) {
-  const terms = { commit, before, isSilent: silenceOf(census) };
+  const terms = { commit, before, silence: silenceOf(census) };
   const first = settleScoped(claims, terms);
+  const { placeless } = first;
+  if (placeless === null) return first;
   // An object whose namespace is missing might be any of its kind: settled again, with that in mind.
-  return first.isComplete ? first : settleScoped(claims, { ...terms, isSilent: () => true });
+  const suspect = `${placeless.id.kind} ${placeless.id.name} in ${placeText(placeless.source)} has no namespace and might be it`;
+  return settleScoped(claims, { ...terms, silence: () => suspect });
 }
 
-function settleScoped(claims: readonly Claim[], { commit, before, isSilent }: Omit<Terms, "check">) {
-  const scopes = scopesInForce(claims, { commit, before, isSilent, check: () => [] });
+function settleScoped(claims: readonly Claim[], { commit, before, silence }: Omit<Terms, "check">) {
+  const scopes = scopesInForce(claims, { commit, before, silence, check: () => [] });
   const known: Claim[] = [];
   const misfits: Complaint[] = [];
-  const namesakes = new Set<string>();
+  const namesakes = new Map<string, Claim>();
+  let placeless: Claim | null = null;
   for (const claim of claims) {
     const scoped = scopedClaim(claim, scopes);
     if (scoped.claim !== null) known.push(scoped.claim);
+    else placeless ??= claim;
     if (scoped.remark !== null) misfits.push({ claim, remark: scoped.remark });
-    if (scoped.isUnknown) namesakes.add(nameOf(claim));
+    if (scoped.isUnknown) namesakes.set(nameOf(claim), claim);
   }
-  const { versions, complaints } = settle(known, {
+  const { versions, complaints, suspects } = settle(known, {
     commit,
     before,
     // A kind that nobody knows may be a known one misspelt: what had that name before is not deleted for its absence.
-    isSilent: (version) => isSilent(version) || namesakes.has(nameOf(version)),
+    silence: (version) => silence(version) ?? namesake(namesakes.get(nameOf(version))),
     check: (content, previous) => remarksOn(content, previous?.content ?? null, scopes),
   });
-  return { scopes, isComplete: known.length === claims.length, versions, complaints: [...misfits, ...complaints] };
+  return { scopes, placeless, versions, suspects, complaints: [...misfits, ...complaints] };
+}
+
+function namesake(claim: Claim | undefined): string | null {
+  if (claim === undefined) return null;
+  return `the ${claim.id.kind} in ${placeText(claim.source)} has its name, and is of no kind that is known`;
 }
 
 const nameOf = ({ id }: Pick<Claim, "id">): string => `${id.namespace ?? ""}/${id.name}`;
@@ -153,10 +166,8 @@ const selectionRemarksOf = rememberedPair(selectionRemarks);
 function scopesInForce(claims: readonly Claim[], terms: Terms): ScopeTable {
   const before = new Map<ObjectKey, Version>();
   for (const [key, it] of terms.before) if (isDefinition(it.id)) before.set(key, it);
-  const { versions } = settle(
-    claims.filter((it) => isDefinition(it.id)),
-    { ...terms, before },
-  );
+  const definitions = claims.filter((it) => isDefinition(it.id));
+  const { versions } = settle(definitions, { ...terms, before });
   return scopesOf([...versions.values()].flatMap(manifestsIn));
 }
 
@@ -204,11 +215,22 @@ const clusterScoped = (kind: string): Remark =>
  * When absence is no deletion (`RULINGS.md` D 2): while any document might be the absent object, while a root is empty,
  * and for what stood in a file that is still there and says nothing any more.
  */
-function silenceOf({ unidentified, emptied, unfollowed, emptyRoots }: Census): Terms["isSilent"] {
-  if (unidentified > 0 || emptyRoots.length > 0) return () => true;
-  const silent = new Set([...emptied, ...unfollowed]);
+function silenceOf({ unidentified, emptied, unfollowed, emptyRoots }: Census): Terms["silence"] {
+  const [suspect, ...more] = unidentified;
+  const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
+  if (suspect !== undefined) return () => `${suspect}${others} might be it: which object that is cannot be read`;
+  const [root] = emptyRoots;
+  if (root !== undefined)
+    return () => `there is no object at all ${root === "" ? "in the repository" : `under ${root}`}`;
+  const silent = new Set(emptied);
+  const links = new Set(unfollowed);
   const folders = unfollowed.map((it) => `${it}/`);
-  return ({ source: { path } }) => silent.has(path) || folders.some((it) => path.startsWith(it));
+  return ({ source: { path } }) => {
+    if (silent.has(path)) return `${path} says nothing any more`;
+    return links.has(path) || folders.some((it) => path.startsWith(it))
+      ? `${path} is behind a link or a submodule now`
+      : null;
+  };
 }
 
 function silenceProblems({ emptied, emptyRoots }: Census, before: Versions): readonly Problem[] {

@@ -85,6 +85,7 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
     scopes: now.scopes,
     confirmations: new Set<Digest>([...confirmations].sort(compareText)),
     holds: holdsIn(versions),
+    suspects: new Map([...now.suspects].sort(([a], [b]) => compareText(a, b))),
     unusable: new Set([...now.unusable].sort(compareText)),
     files: keptFiles(ordered, now),
   };

@@ -19,6 +19,7 @@ export function likeBefore(before: Intent | null, after: Intent): Intent {
     scopes: likeMap(before.scopes, after.scopes),
     confirmations: likeSet(before.confirmations, after.confirmations),
     holds: likeData(before.holds, after.holds),
+    suspects: likeMap(before.suspects, after.suspects),
     unusable: likeSet(before.unusable, after.unusable),
     problems: likeData(before.problems, after.problems),
     files: likeMap(before.files, after.files),

@@ -43,7 +43,7 @@ export function unblocker(reason: Reason, at: PlacementInSight): string {
     case "confirmationVoid":
       return "whoever committed it: remove the file";
     case "held":
-      return "the file's owner: make it valid again";
+      return reason.because === null ? "the file's owner: make it valid again" : "the owner of that file: repair it";
     case "sourceHeld":
       return "whoever may write the source branch";
     case "run":

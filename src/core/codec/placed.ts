@@ -84,8 +84,13 @@ const first = (remarks: readonly Remark[]): readonly Remark[] =>
     ? remarks
     : [...remarks.filter(isError), ...remarks.filter((it) => !isError(it))].slice(0, maxPlaced);
 
-/** One anchor is used many times, one template opens many lines: the first place is enough to say so. */
+/**
+ * One anchor is used many times, one template opens many lines: the first place is enough to say so. Two sides of a
+ * merge say most things twice.
+ */
 function withoutEchoes(flaws: readonly Flaw[]): readonly Flaw[] {
+  const conflict = flaws.find((it) => it.code === "FLT1025");
+  if (conflict !== undefined) return [conflict];
   const first = new Map<string, Flaw>();
   for (const flaw of flaws) if (flaw.offset < (first.get(flaw.code)?.offset ?? Infinity)) first.set(flaw.code, flaw);
   return flaws.filter((it) => !echoing.has(it.code) || first.get(it.code) === it);

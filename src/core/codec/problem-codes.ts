@@ -30,6 +30,7 @@ export const problemCodes = {
   FLT1022: "text that is not YAML",
   FLT1023: "a document that is no Kubernetes object",
   FLT1024: "more problems than are listed",
+  FLT1025: "the marks of a merge that nobody resolved",
   FLT1101: "a symbolic link",
   FLT1102: "a submodule",
   FLT1103: "a path that not every system can hold",

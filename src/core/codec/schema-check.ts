@@ -46,7 +46,12 @@ function remarkOf(kind: KindName, value: JsonObject, { instancePath, keyword, pa
 }
 
 function unknownField(kind: KindName, at: JsonPath, name: string): Remark {
-  const fix = didYouMean(name, fieldsAt(kind, at), "remove it; a misspelt field would otherwise be lost silently");
+  const elsewhere = homesOf(kind, name);
+  const otherwise = "remove it; a misspelt field would otherwise be lost silently";
+  const fix =
+    elsewhere.length === 1 || elsewhere.length === 2
+      ? `it belongs ${elsewhere.map((it) => (it === "" ? "at the top" : `under ${it}`)).join(" or ")}`
+      : didYouMean(name, fieldsAt(kind, at), otherwise);
   return { ...error("FLT1301", [...at, name], "unknown field", fix), on: "key" };
 }
 
@@ -83,6 +88,24 @@ function fieldsAt(kind: KindName, at: JsonPath): readonly string[] {
   }
   return Object.keys(resolved(root, here)?.properties ?? {});
 }
+
+/** Where in a document of a kind a field of that name may stand; an item of a list is `[]`. */
+function homesOf(kind: KindName, name: string): readonly string[] {
+  const root = schemas[kind] as Schema;
+  const homes: string[] = [];
+  const visit = (schema: Schema | undefined, path: string, depth: number): void => {
+    const here = resolved(root, schema);
+    if (typeof here !== "object" || depth > maxSchemaDepth) return;
+    if (Object.hasOwn(here.properties ?? {}, name)) homes.push(path);
+    for (const [step, it] of Object.entries(here.properties ?? {}))
+      visit(it, path === "" ? step : `${path}.${step}`, depth + 1);
+    visit(here.items, `${path}[]`, depth + 1);
+  };
+  visit(root, "", 0);
+  return homes;
+}
+
+const maxSchemaDepth = 12;
 
 interface Schema {
   readonly $ref?: string;

@@ -9,10 +9,17 @@ export interface Terms {
   readonly commit: Commit;
   /** What was in force until now. */
   readonly before: Versions;
-  /** Whether an object's absence is no deletion, because something that cannot be read might be it. */
-  readonly isSilent: (version: Version) => boolean;
+  /** Why an object's absence is no deletion, in words: something that cannot be read might be it. Null where it is one. */
+  readonly silence: (version: Version) => string | null;
   /** What speaks against a version taking the place of the one before. */
   readonly check: (content: Content, before: Version | null) => readonly Remark[];
+}
+
+interface Settled {
+  readonly versions: Map<ObjectKey, Version>;
+  readonly complaints: readonly Complaint[];
+  /** Of those that are held without a document: why. */
+  readonly suspects: ReadonlyMap<ObjectKey, string>;
 }
 
 /**
@@ -21,10 +28,7 @@ export interface Terms {
  * One usable document is. An unusable one, two of them, or one that may not replace what was accepted leave what was in
  * force before; nothing if there was nothing. An object without a document is gone, unless nothing was heard of it.
  */
-export function settle(
-  claims: readonly Claim[],
-  { commit, before, isSilent, check }: Terms,
-): { readonly versions: Map<ObjectKey, Version>; readonly complaints: readonly Complaint[] } {
+export function settle(claims: readonly Claim[], { commit, before, silence, check }: Terms): Settled {
   const versions = new Map<ObjectKey, Version>();
   const complaints: Complaint[] = [];
   const { byKey, rivals } = grouped(claims);
@@ -40,8 +44,14 @@ export function settle(
     if (content !== null) versions.set(key, inForce(claim, content, commit));
     else if (previous !== null) versions.set(key, held(previous));
   }
-  for (const [key, previous] of before) if (!byKey.has(key) && isSilent(previous)) versions.set(key, held(previous));
-  return { versions, complaints };
+  const suspects = new Map<ObjectKey, string>();
+  for (const [key, previous] of before) {
+    const suspect = byKey.has(key) ? null : silence(previous);
+    if (suspect === null) continue;
+    versions.set(key, held(previous));
+    suspects.set(key, suspect);
+  }
+  return { versions, complaints, suspects };
 }
 
 const inForce = ({ key, id, source, blob, document }: Claim, content: Version["content"], commit: Commit): Version => ({

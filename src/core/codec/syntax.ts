@@ -10,6 +10,8 @@ import { maxFindings } from "./remark.ts";
  */
 export function syntaxFlaws(slips: readonly Slip[], text: string): readonly Flaw[] {
   if (slips.length === 0) return [];
+  const conflict = conflictIn(text);
+  if (conflict !== null) return [{ ...unresolved, offset: conflict }];
   const ordered = [...slips].sort((a, b) => a.offset - b.offset).slice(0, maxFindings);
   const template = /\{\{-?[^{}\n]*\}\}/.exec(text);
   if (template !== null)
@@ -28,6 +30,12 @@ function saying(code: string, isJson: boolean): Omit<Flaw, "offset"> {
   return { ...textual, code: "FLT1022", message, fix };
 }
 
+/** Where git left both sides of a merge for somebody to choose from; null where it did not. */
+function conflictIn(text: string): number | null {
+  const begin = /^<{7}(?: .*)?\r?$/m.exec(text);
+  return begin !== null && /^={7}\r?$/m.test(text) ? begin.index : null;
+}
+
 const textual = { severity: "error", at: null, got: null } as const;
 
 /** Also what `{{ .Values.x }}` is when it happens to be YAML: a mapping with a mapping for a key. */
@@ -35,6 +43,13 @@ export const unrendered = {
   code: "FLT1019",
   message: "this looks like a template that has not been rendered",
   fix: "commit what the template renders to",
+} as const;
+
+const unresolved = {
+  ...textual,
+  code: "FLT1025",
+  message: "a merge conflict stands here that nobody resolved",
+  fix: "choose one of the two sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
 } as const;
 
 const tabbed = {

@@ -41,6 +41,11 @@ export interface Intent {
   readonly confirmations: ReadonlySet<Digest>;
   readonly holds: readonly Hold[];
   /**
+   * Why the absence of a held object is no deletion, in words: which document might be it. One that has a document, which
+   * cannot be used, is not in here.
+   */
+  readonly suspects: ReadonlyMap<ObjectKey, string>;
+  /**
    * Objects that have a document which cannot be used, and no earlier version to keep in force: a stricter release may find
    * fault with what an earlier one accepted. Their absence from the maps above is no deletion.
    */

@@ -257,7 +257,8 @@ export type Reason =
       readonly digest: Digest | null;
       readonly because: string;
     }
-  | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit }
+  /** `because`: why its absence is no deletion, in words; null where its own document cannot be used. */
+  | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit; readonly because: string | null }
   | {
       readonly kind: "sourceHeld";
       readonly code: "HistoryRewritten" | "SourceEmpty";

@@ -109,7 +109,7 @@ export function reasonText(reason: Reason): string {
     case "left":
       return `${reason.cluster}: left the fleet; what it carries of ${names(reason.placements)} stays there as it is`;
     case "held":
-      return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, its file cannot be used`;
+      return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, ${reason.because ?? "its file cannot be used"}`;
     case "run":
       return `${reason.placement}: run ${reason.run}${runPlace(reason.wait)} ${waitText(reason.wait)}`;
     case "runFailed":

@@ -136,7 +136,9 @@ export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Rea
   }
   for (const { digest, outcome, commit } of ledger.deletions.confirmations.values())
     if (outcome === "void") reasons.push({ kind: "confirmationVoid", digest, commit });
-  for (const { id, commit } of ledger.holds) reasons.push({ kind: "held", object: id, commit });
+  const { suspects } = world.intent;
+  for (const { id, commit } of ledger.holds)
+    reasons.push({ kind: "held", object: id, commit, because: suspects.get(objectKey(id)) ?? null });
   reasons.push(...departedReasons(ledger, world), ...orphanReasons(ledger, context));
   return reasons;
 }
