@@ -322,6 +322,27 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/rollout/passed-over.test.ts"],
   },
   {
+    breaks: "lets a stopped run that has nothing left stand in the way",
+    file: "src/core/rollout/run-step.ts",
+    find: "return by === null || ends.includes(null) ? null :",
+    replace: "return by === null || ends.length > 0 ? null :",
+    caughtBy: ["test/core/plan/runs-in-the-way.test.ts"],
+  },
+  {
+    breaks: "ends a stopped run that has clusters left",
+    file: "src/core/rollout/run-step.ts",
+    find: "return by === null || ends.includes(null) ? null :",
+    replace: "return by === null ? null :",
+    caughtBy: ["test/core/plan/runs-in-the-way.test.ts"],
+  },
+  {
+    breaks: "fails a run for another one that is done on its members",
+    file: "src/core/plan/runs.ts",
+    find: "return stepRun(run, { ...scene, isAtHand: () => false }).run;",
+    replace: "return run;",
+    caughtBy: ["test/core/plan/runs-in-the-way.test.ts"],
+  },
+  {
     breaks: "looks at the clock down to the second only",
     file: "src/shell/reconcile/observe.ts",
     find: "    now: clock.now(),",

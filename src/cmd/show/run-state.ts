@@ -7,6 +7,7 @@ import { type DurationMs, type Instant, instantText, later } from "../../core/mo
 export interface RunState {
   readonly word:
     | "Succeeded"
+    | "Superseded"
     | "Failed"
     | "Initializing"
     | "Initialized"
@@ -21,6 +22,8 @@ export interface RunState {
 /** Sums a run up from what is recorded of it. */
 export function runState(run: RunRecord): RunState {
   if (run.end?.kind === "succeeded") return { word: "Succeeded", message: `at ${instantText(run.end.at)}` };
+  if (run.end?.kind === "superseded")
+    return { word: "Superseded", message: `at ${instantText(run.end.at)} by run ${run.end.by}` };
   if (run.end !== null) return { word: "Failed", message: `${run.end.code}: ${run.end.message}` };
   if (run.plan === null)
     return { word: "Initializing", message: conditionOf(run.conditions, "Initialized")?.message ?? "" };
@@ -57,9 +60,11 @@ export const activeCount = ({ stages, deletion }: RunRecord): number =>
     .flatMap((it) => [...it.clusters.values()])
     .filter((it) => it.startedAt !== null && it.end === null).length;
 
-/** How many clusters of all that the plan names have ended. */
+/** How many clusters of all that the plan names the run is done with. What a newer run took over it is not. */
 export function clusterCounts({ plan, stages, deletion }: RunRecord): { readonly ended: number; readonly all: number } {
-  const ended = [...stages, deletion].flatMap((it) => [...it.clusters.values()]).filter((it) => it.end !== null).length;
+  const ended = [...stages, deletion]
+    .flatMap((it) => [...it.clusters.values()])
+    .filter((it) => it.end !== null && it.end.kind !== "superseded").length;
   const planned = (plan?.stages ?? []).reduce((sum, it) => sum + it.clusters.length, 0);
   return { ended, all: planned + (plan?.deletions.length ?? 0) };
 }

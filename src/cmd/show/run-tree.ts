@@ -34,7 +34,8 @@ export function runTree(view: RunView): Branch {
     const progress = run.stages[at];
     return progress === undefined ? [] : [stageBranch(view, stage, progress)];
   });
-  return { ...head, below: [leaf(wishOf(run)), planLeaf(run), ...stages, ...deletionBranch(view), ...aftermath(view)] };
+  const below = [planLeaf(run), ...stages, ...deletionBranch(view), ...joinedBranch(view), ...aftermath(view)];
+  return { ...head, below: [leaf(wishOf(run)), ...below] };
 }
 
 function wishOf({ spec, plan }: RunRecord): string {
@@ -162,6 +163,27 @@ function deletionBranch(view: RunView): readonly Branch[] {
   });
   return [{ text: `removal from clusters that are no longer picked: ${state}`, below: clusters }];
 }
+
+/** Clusters that were picked after the plan was made: another run brings the placement there (`RULINGS.md` B 22). */
+function joinedBranch({ run, ledger }: RunView): readonly Branch[] {
+  const { plan } = run;
+  const record = ledger.placements.get(run.spec.placement);
+  if (plan === null || record === undefined || isFollowed(run, ledger)) return [];
+  const planned = new Set([
+    ...plan.stages.flatMap((it) => it.clusters.map(({ cluster }) => cluster)),
+    ...plan.deletions,
+  ]);
+  const joined = [...record.bindings.values()].filter(
+    ({ cluster, state, target }) =>
+      state !== "Unscheduled" && !planned.has(cluster) && (run.end === null || target === null),
+  );
+  if (joined.length === 0) return [];
+  const below = joined.map(({ cluster }) => leaf(`${cluster}: skipped: it was picked after the plan was made`));
+  return [{ text: "clusters that joined since: they wait for the next run", below }];
+}
+
+const isFollowed = ({ spec, since }: RunRecord, { runs }: Ledger): boolean =>
+  [...runs.values()].some((it) => it.spec.placement === spec.placement && it.since > since && it.plan !== null);
 
 /** After a failure: who carries what now, and the command that goes back (`RULINGS.md` B 23). */
 function aftermath({ run, ledger }: RunView): readonly Branch[] {

@@ -1,5 +1,5 @@
 import { conditionOf } from "../model/condition.ts";
-import type { RunRecord } from "../model/run-record.ts";
+import type { ClusterProgress, RunRecord } from "../model/run-record.ts";
 import { compareText } from "../model/value.ts";
 import { runPath } from "./layout.ts";
 
@@ -20,20 +20,22 @@ export function runRows(runs: Iterable<RunRecord>, shown: (text: string) => stri
     });
 }
 
-/** How many of its clusters are through. */
+/** How many of its clusters are through; what a newer run took over is not. */
 function reachText({ plan, stages }: RunRecord): string {
   if (plan === null) return "";
   const all = plan.stages.reduce((sum, it) => sum + it.clusters.length, 0);
-  const ended = stages.reduce((sum, it) => sum + [...it.clusters.values()].filter(({ end }) => end !== null).length, 0);
+  const ended = stages.reduce((sum, it) => sum + [...it.clusters.values()].filter(isDone).length, 0);
   return `${ended}/${all}`;
 }
+
+const isDone = ({ end }: ClusterProgress): boolean => end !== null && end.kind !== "superseded";
 
 /** What it says of itself. */
 function standingText({ conditions, spec }: RunRecord): string {
   const said = conditionOf(conditions, "Succeeded") ?? conditionOf(conditions, "Progressing");
   if (said !== null) return said.message;
   const initialized = conditionOf(conditions, "Initialized");
-  if (initialized?.status === "False") return initialized.message;
+  if (initialized !== null && initialized.status !== "True") return initialized.message;
   if (initialized === null) return "it has no plan yet";
   return `planned; its state is ${spec.state}`;
 }

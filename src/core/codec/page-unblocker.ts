@@ -80,6 +80,8 @@ function runUnblocker(wait: RunWait, at: PlacementInSight): string {
       return "the workload's owner: repair it, stop the run or roll back";
     case "held":
       return "the run's owner: create a new run, and have it approved";
+    case "joined":
+      return "the run's owner: create another run once this one has ended";
     case "stopped":
       return "whoever stopped it: set its state to Run";
     case "clusters":

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import { placementKey } from "../model/placement.ts";
 import type { RunEnd, RunFailure, RunPlan, RunRecord } from "../model/run-record.ts";
 import { runKey, strategyKey, type UpdateRunSpec } from "../model/update-run.ts";
-import { type Digest, exactInstantText, type Sequence } from "../model/value.ts";
+import { type Digest, exactInstantText, type RunKey, type Sequence } from "../model/value.ts";
 import { emitYaml } from "./canonical.ts";
 import { conditionJson, conditionsOf } from "./state-condition.ts";
 import {
@@ -146,8 +146,9 @@ const endJson = (end: RunEnd): JsonObject => ({ ...end, at: exactInstantText(end
 
 function endOf(findings: Findings, object: JsonObject): RunEnd {
   const at = instantAt(findings, object, "at");
-  const kind = choiceAt(findings, object, "kind", ["succeeded", "failed"]);
+  const kind = choiceAt(findings, object, "kind", ["succeeded", "superseded", "failed"]);
   if (kind === "succeeded") return { kind, at };
+  if (kind === "superseded") return { kind, at, by: textAt(findings, object, "by") as RunKey };
   return { kind, at, code: failureAt(findings, object), message: textAt(findings, object, "message") };
 }
 

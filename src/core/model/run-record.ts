@@ -34,6 +34,8 @@ export interface RunRecord {
 /** How a run ended. */
 export type RunEnd =
   | { readonly kind: "succeeded"; readonly at: Instant }
+  /** It was stopped, and newer runs took over all clusters that it had left; `by` is one of those runs. */
+  | { readonly kind: "superseded"; readonly at: Instant; readonly by: RunKey }
   /** Without a plan, it never began. */
   | {
       readonly kind: "failed";

@@ -42,6 +42,8 @@ export type RunWait =
   /** Nothing new starts, whatever was approved: who approved it may not have been himself. */
   | { readonly kind: "held"; readonly because: string }
   | { readonly kind: "stopped"; readonly stage: string | null; readonly active: readonly ClusterName[] }
+  /** Picked since the plan was made: not in this run (`RULINGS.md` B 22). */
+  | { readonly kind: "joined"; readonly clusters: readonly ClusterName[] }
   | {
       readonly kind: "superseded";
       readonly stage: string;

@@ -61,6 +61,7 @@ function runWeight(wait: RunWait): Weight {
     case "clusters":
       return "waiting";
     case "stopped":
+    case "joined":
     case "superseded":
       return "notice";
   }

@@ -116,7 +116,9 @@ function* ofRun(was: RunRecord | undefined, is: RunRecord | undefined, passage: 
   yield* ofDeletion(was, is);
   yield* holdsOf(is, passage);
   if (end === null || was?.end != null) return;
-  yield end.kind === "succeeded" ? { kind: "succeeded" } : { kind: "failed", because: `${end.code}: ${end.message}` };
+  if (end.kind === "succeeded") yield { kind: "succeeded" };
+  else if (end.kind === "superseded") yield { kind: "failed", because: `run ${end.by} has taken its clusters` };
+  else yield { kind: "failed", because: `${end.code}: ${end.message}` };
 }
 
 interface StageChange {

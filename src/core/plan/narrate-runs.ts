@@ -1,7 +1,7 @@
 import { conditionOf } from "../model/condition.ts";
 import type { EvictionRecord } from "../model/eviction.ts";
 import type { Ledger } from "../model/ledger.ts";
-import type { RunRecord, StageProgress } from "../model/run-record.ts";
+import type { RunEnd, RunRecord, StageProgress } from "../model/run-record.ts";
 import type { ClusterName } from "../model/value.ts";
 import { count, names } from "./explain.ts";
 import { approversText } from "./narrate-trust.ts";
@@ -31,7 +31,18 @@ function* runLines(was: RunRecord | undefined, run: RunRecord): Generator<string
   if (standing !== null && standing.reason !== standingOf(was)?.reason)
     yield `run ${key} ${standing.word}: ${standing.message}`;
   if (end === null || was?.end != null) return;
-  yield end.kind === "succeeded" ? `run ${key} is done` : `run ${key} failed: ${end.code}: ${end.message}`;
+  yield endLine(run.key, end);
+}
+
+function endLine(key: RunRecord["key"], end: RunEnd): string {
+  switch (end.kind) {
+    case "succeeded":
+      return `run ${key} is done`;
+    case "superseded":
+      return `run ${key} is over: run ${end.by} has taken its clusters`;
+    case "failed":
+      return `run ${key} failed: ${end.code}: ${end.message}`;
+  }
 }
 
 /** What keeps a run that is not over; null while it goes on, or only waits. */

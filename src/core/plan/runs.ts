@@ -14,6 +14,7 @@ import {
   later,
   seconds,
 } from "../model/value.ts";
+import { hasWorkLeft } from "../rollout/run-left.ts";
 import { planRun } from "../rollout/run-plan.ts";
 import { unbegunDeletion, initialized as withPlan } from "../rollout/run-progress.ts";
 import type { RunScene } from "../rollout/run-scene.ts";
@@ -24,7 +25,7 @@ import type { Doom } from "./guard.ts";
 import { revised } from "./identity.ts";
 import { holdOn, runConsents } from "./run-consent.ts";
 import { eachOnce, runDooms } from "./run-dooms.ts";
-import { carryOutRun, type Mover, moverOf, runBindings } from "./run-moves.ts";
+import { carryOutRun, type Mover, moverOf, plannedIn, runBindings } from "./run-moves.ts";
 import { askAhead, isPermitted, mayLeave } from "./run-protection.ts";
 import { type Selected, versionFor } from "./run-version.ts";
 import { recordsOf, runsOf } from "./runs-of.ts";
@@ -153,7 +154,9 @@ function initialized(course: Course, run: RunRecord, { scene, older, context }: 
     placement: record,
     strategy: intent.strategies.get(run.spec.strategy) ?? null,
     members: intent.clusters,
-    underWay: [...course.runs, ...older].filter((it) => it.plan !== null && it.end === null),
+    underWay: [...course.runs, ...older.map((it) => asHeard(it, course, context))].filter((it) =>
+      hasWorkLeft(it, record),
+    ),
     version: chosen?.version ?? { kind: "failed", code: "SnapshotNotFound", message: "there is no placement" },
   });
   switch (planning.kind) {
@@ -170,6 +173,22 @@ function initialized(course: Course, run: RunRecord, { scene, older, context }: 
     case "waiting":
       return { course, run, waits: [{ kind: "planning", message: planning.message }] };
   }
+}
+
+/** An older run by what members say in this pass: its turn comes later, and what it will hear then is true already. */
+function asHeard(run: RunRecord, course: Course, context: PlanContext): RunRecord {
+  if (run.plan === null || run.end !== null || isUnusable(run, context)) return run;
+  const scene = sceneOf(course, run, moverOf(run, course.record, context), context);
+  return stepRun(run, { ...scene, isAtHand: () => false }).run;
+}
+
+/** Clusters that the placement picks and the frozen plan does not have (`RULINGS.md` B 22). */
+function joinedSince({ plan }: RunRecord, record: PlacementRecord | null): readonly RunWait[] {
+  if (plan === null || record === null) return none;
+  const joined = [...record.bindings.values()].flatMap(({ cluster, state }) =>
+    state === "Unscheduled" || plannedIn(plan).has(cluster) || plan.deletions.includes(cluster) ? [] : [cluster],
+  );
+  return joined.length === 0 ? none : [{ kind: "joined", clusters: joined.sort(compareText) }];
 }
 
 /** Lets an initialized run do what it may do now. */
@@ -192,7 +211,8 @@ function stepped({ course, run, waits }: Moved, turn: Turn): Course {
     wakeAt: earliest(course.wakeAt, step.wakeAt),
   };
   const held: readonly RunWait[] = hold === null || step.run.end !== null ? [] : [{ kind: "held", because: hold }];
-  return told({ course: after, run: step.run, waits: [...waits, ...held, ...step.waits] }, turn);
+  const joined = step.run.end === null ? joinedSince(step.run, course.record) : none;
+  return told({ course: after, run: step.run, waits: [...waits, ...held, ...step.waits, ...joined] }, turn);
 }
 
 function sceneOf({ record, runs }: Course, run: RunRecord, mover: Mover, context: PlanContext): RunScene {

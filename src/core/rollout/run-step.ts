@@ -1,4 +1,4 @@
-import type { RunFailure, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { RunEnd, RunFailure, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
 import type { RunWait } from "../model/run-wait.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { haltInDeletion, workOnDeletion } from "./run-deletion.ts";
@@ -38,6 +38,8 @@ export function stepRun(run: RunRecord, scene: RunScene): RunStep {
   if (run.spec.state === "Initialize") return still(withStages(run, landed(run, plan, scene)));
   const { stages, turn } = goThrough(plan, { run, root: plan.root, scene });
   const moved = withStages(run, stages);
+  const end = supersededEnd(moved, plan, scene);
+  if (end !== null) return still({ ...moved, end });
   if (turn === null) return goThroughDeletions(moved, plan, scene);
   const { start, waits, wakeAt, rejection } = turn;
   if (rejection !== null) return still(failed(moved, "Rejected", rejection, scene));
@@ -100,6 +102,19 @@ function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { 
     return i < at || stage.clusters.every(({ cluster }) => hasEnded(progress.get(cluster)));
   });
   return isOver && !plan.deletions.some((it) => bindings.get(it)?.state === "Unscheduled");
+}
+
+/**
+ * The end of a stopped run that has nothing left, since newer ones took it: it counts as over, and blocks nothing
+ * (`RULINGS.md` B, superseded runs). Null while something of it would go on, were its state set back to Run.
+ */
+function supersededEnd({ spec, stages }: RunRecord, plan: RunPlan, { now, bindings }: RunScene): RunEnd | null {
+  if (spec.state !== "Stop" || plan.deletions.some((it) => bindings.get(it)?.state === "Unscheduled")) return null;
+  const ends = plan.stages.flatMap(({ clusters }, at) =>
+    clusters.map(({ cluster }) => (stages[at] ?? unbegunStage).clusters.get(cluster)?.end ?? null),
+  );
+  const by = ends.findLast((it) => it?.kind === "superseded")?.by ?? null;
+  return by === null || ends.includes(null) ? null : { kind: "superseded", at: now, by };
 }
 
 /** Whether a stage from `from` on has a cluster that the run would still move. One that left is none. */

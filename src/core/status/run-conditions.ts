@@ -19,6 +19,9 @@ export function runVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly
   const { plan, end, spec } = run;
   const verdict = verdictOf(run);
   if (plan === null) {
+    const waiting = waits.find((it) => it.kind === "planning");
+    if (end === null && waiting !== undefined)
+      return [verdict("Initialized", "Unknown", "UpdateRunInitializing", waitText(waiting))];
     if (end?.kind !== "failed") return [];
     return [verdict("Initialized", "False", "UpdateRunInitializedFailed", failureText(end))];
   }
@@ -102,6 +105,13 @@ const wordsOf = (waits: readonly RunWait[]): string =>
 
 function endVerdicts(run: RunRecord, plan: RunPlan, end: RunEnd): readonly Verdict[] {
   const verdict = verdictOf(run);
+  if (end.kind === "superseded") {
+    const what = `run ${end.by} has taken over what was left: ${endsText(clustersOf(run), "updated")}`;
+    return [
+      verdict("Progressing", "False", "UpdateRunStopped", "nothing is left to do"),
+      verdict("Succeeded", "False", "UpdateRunSuperseded", what),
+    ];
+  }
   if (end.kind === "succeeded") {
     const done = `${counted(plan.stages.length, "stage")} done: ${endsText(clustersOf(run), "updated")}`;
     const removed = run.deletion.clusters.size === 0 ? "" : `; ${endsText(run.deletion.clusters.values(), "removed")}`;

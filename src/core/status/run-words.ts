@@ -42,6 +42,8 @@ export function waitText(wait: RunWait): string {
       return `starts nothing new: ${wait.because}`;
     case "stopped":
       return wait.active.length === 0 ? "stopped" : `stopped; in flight: ${named(wait.active)}`;
+    case "joined":
+      return `skipped, since picked after the plan was made: ${named(wait.clusters)}; the next run brings it there`;
     case "superseded":
       return `run ${wait.by} has taken over ${named(wait.clusters)}`;
   }

@@ -183,6 +183,8 @@ function waitText(wait: RunWait, now: Instant): string {
       return `(held: ${wait.because})`;
     case "stopped":
       return `(stopped ${wait.stage}: ${wait.active.join(",") || "nobody"})`;
+    case "joined":
+      return `(skips ${wait.clusters.join(",")})`;
     case "superseded":
       return `(${wait.clusters.join(",")} is ${wait.by}'s)`;
   }

@@ -302,7 +302,8 @@ describe("several runs of one placement (`RULINGS.md` B 4)", () => {
   });
 
   it.each([
-    ["is stopped all the same", "A Stop; c gone; pass", "A: (stopped one: nobody)"],
+    ["is over once it is stopped", "A Stop; c gone; pass", "A: superseded"],
+    ["is merely stopped while it has something to remove", "A Stop; pass", "A: (stopped one: nobody)"],
     ["asks before it removes anything", "pass", "A: (asks before one) (a is B's)"],
     ["ends where it has nothing to remove either", "c gone; pass", "A: one. c! deletion. succeeded"],
   ] as const)("U26: a run whose clusters are all a newer one's %s", (_name, script, want) => {
