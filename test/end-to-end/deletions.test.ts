@@ -87,6 +87,14 @@ describe("what is taken out of the repository", () => {
       expect(out).toContain("observability: 32 deletions on 8 clusters wait for a confirmation of ");
     });
 
+    test("and confirm writes the same file before anything of it is recorded", async () => {
+      gitIn(stage.hub.clone, ["fetch", "--quiet"]);
+      const { code, out } = await flotilla(["confirm", digest(), "--dry-run", "--repo", stage.hub.clone]);
+      expect(code).toBe(0);
+      expect(out).toContain(`${digest()}: 32 deletions on 8 clusters of observability: `);
+      expect(out).toContain(`# ${confirmation.path}\n${confirmation.text}`);
+    });
+
     test("its removal waits for a confirmation, and says which file gives it", async () => {
       const run = await stage.reconcile();
       expect(run).toMatchObject({ code: 0, err: "" });

@@ -7,7 +7,7 @@ import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { type ChosenDeletion, chooseDeletion } from "../edits/chosen-deletion.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Terminal } from "../terminal.ts";
-import { openPorts, openWorkTree, originHere } from "../wire.ts";
+import { forReading, openPorts, openWorkTree, originHere } from "../wire.ts";
 import { readRecord } from "../workplace.ts";
 
 /** What `flotilla confirm` is given. */
@@ -49,7 +49,7 @@ const together =
 
 /** What the head of the source branch would take away, as `plan` foretells it without asking any member. */
 async function foretold(options: ConfirmOptions, terminal: Terminal): Promise<ChosenDeletion> {
-  const ports = await openPorts(options, null, terminal.environment);
+  const ports = await openPorts(await forReading(options, terminal), null, terminal.environment);
   try {
     const { trustAnchor, digest } = options;
     const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor } as const;

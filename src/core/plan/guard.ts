@@ -179,12 +179,12 @@ function stillHeld(input: GuardInput): readonly HeldDeletion[] {
 
 /** What holds other objects by now than a set says that is about them. */
 function outdated(sets: readonly HeldDeletion[], occupied: readonly Occupied[]): ObjectLookup {
-  const foreign = sets.filter((it) => it.because === "foreign");
+  const foreign = sets.filter((it) => it.because === "foreign").map((set) => ({ set, along: alongIn([set]) }));
   return objectsIn(
     occupied.flatMap((it) => {
       const { cluster, placement, id } = it;
-      const isTold = foreign.some((set) => {
-        const listed = alongIn([set])(cluster, placement, objectKey(id));
+      const isTold = foreign.some(({ set, along }) => {
+        const listed = along(cluster, placement, objectKey(id));
         return listed !== null && stillTells(set, listed, it);
       });
       return isTold ? [] : [{ placement, clusters: [cluster], objects: [id] }];

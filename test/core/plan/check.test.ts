@@ -115,6 +115,27 @@ const reached = (seen: Seen, change: object): Seen => {
   >;
   return { ...seen, observed: new Map([...seen.observed, [m1, { ...observation, ...change }]]) };
 };
+/** The world in which the record knew something else of deletions. */
+const knowing = (seen: Seen, change: Partial<DeletionLedger>): Seen => ({
+  ...seen,
+  ledger: { ...seen.ledger, deletions: { ...seen.ledger.deletions, ...change } },
+});
+/** The world in which what is about to wait is confirmed by a file, or is not. */
+const confirming = (seen: Seen, isGiven: boolean): Seen => ({
+  ...seen,
+  intent: {
+    ...seen.intent,
+    confirmations: new Set(isGiven ? plan(holding()[0]).ledger.deletions.held.map((it) => it.digest) : []),
+  },
+});
+/** Confirmations of what is about to wait, used before. */
+const usedIn = (seen: Seen): DeletionLedger["confirmations"] =>
+  new Map(
+    plan(seen).ledger.deletions.held.map(({ digest }) => [
+      digest,
+      { digest, outcome: "used", commit: "c" as Commit, basis: null },
+    ]),
+  );
 const adoptedBy = (seen: Seen): Seen => {
   const observation = seen.observed.get(m1);
   if (observation?.kind !== "reached") return seen;
@@ -266,6 +287,53 @@ const doctored: readonly {
     of: holding(),
     doctor: (made) =>
       withDeletions(made, { held: made.ledger.deletions.held.map((it) => ({ ...it, confirmed: true })) }),
+  },
+  {
+    catches: "asks for DIGEST, which is not the digest of what waits",
+    of: holding(),
+    doctor: (made) =>
+      withDeletions(made, { held: made.ledger.deletions.held.map((it) => ({ ...it, because: "kind" as const })) }),
+  },
+  {
+    catches: "asks for DIGEST twice",
+    of: holding(),
+    doctor: (made) => withDeletions(made, { held: made.ledger.deletions.held.flatMap((it) => [it, { ...it }]) }),
+  },
+  {
+    catches: "adds to what waits under DIGEST",
+    of: holding(),
+    doctor: (made) => made,
+    seeing: (seen) => knowing(seen, { held: plan(seen).ledger.deletions.held.map((it) => ({ ...it, groups: [] })) }),
+  },
+  {
+    catches:
+      "asks for DIGEST, which a confirmation named before; does not judge the confirmation of DIGEST; forgets the confirmation of DIGEST",
+    of: holding(),
+    doctor: (made) => made,
+    seeing: (seen) => confirming(knowing(seen, { confirmations: usedIn(seen) }), true),
+  },
+  {
+    catches: "does not judge the confirmation of DIGEST",
+    of: holding(),
+    doctor: (made) => made,
+    seeing: (seen) => confirming(seen, true),
+  },
+  {
+    catches: "takes DIGEST for confirmed, which nobody did",
+    of: holding(),
+    doctor: (made) =>
+      withDeletions(made, {
+        confirmations: usedIn(holding()[0]),
+        held: made.ledger.deletions.held.map((it) => ({ ...it, confirmed: true })),
+      }),
+    seeing: (seen) => confirming(seen, false),
+  },
+  {
+    catches: "does not record that DIGEST was used; does not judge the confirmation of DIGEST",
+    of: holding(),
+    doctor: (made) =>
+      withDeletions(made, { held: made.ledger.deletions.held.map((it) => ({ ...it, confirmed: true })) }),
+    seeing: (seen) => confirming(seen, true),
   },
   {
     catches: "removes /Namespace//web from m1, which waits for confirmation DIGEST",
