@@ -3,6 +3,20 @@ import type { Mutant } from "./mutant.ts";
 /** Single breaks of what keeps people's approvals theirs. */
 export const trustMutants: readonly Mutant[] = [
   {
+    breaks: "takes a parent that a commit names further down for one of its parents",
+    file: "src/core/model/commit-lines.ts",
+    find: 'while (at + parentLine <= raw.length && startsWith(raw, at, "parent ")) {',
+    replace: 'for (at = 0; (at = Buffer.from(raw).indexOf("\\nparent ", at) + 1) > 0; at -= 1) {',
+    caughtBy: ["test/core/model/commit-lines.test.ts"],
+  },
+  {
+    breaks: "takes any mode of a tree entry for that of a file",
+    file: "src/shell/git/tree-object.ts",
+    find: "switch (mode & 0o170000) {",
+    replace: "switch (0o100000 as number) {",
+    caughtBy: ["test/shell/git/tree-object.test.ts"],
+  },
+  {
     breaks: "trusts a version that leaves one out",
     file: "src/core/trust/trust-chain.ts",
     find: "if (candidate.version !== next)",

@@ -6,8 +6,8 @@ import { type Ancestry, type HistoryRange, longestCommit, parentsFirst } from ".
 import { atomicFiles as fs } from "./atomic-files.ts";
 import { type IsoStore, readTrees } from "./iso-tree.ts";
 import { repositoryFault } from "./repository-fault.ts";
+import { linesIn } from "./sound-objects.ts";
 import { type TreeDifference, treeDifferences } from "./tree-changes.ts";
-import { commitLinesOf } from "./tree-object.ts";
 
 /**
  * Reads history through isomorphic-git: what `Repository.history` promises.
@@ -29,9 +29,24 @@ export async function isoLineage(store: IsoStore, head: Commit, limit: number): 
   for (let at: Commit | undefined = head; at !== undefined && commits.length < limit; ) {
     const whole = await rawCommit(store, at);
     commits.push({ commit: at, raw: whole.slice(0, longestCommit + 1) });
-    at = commitLinesOf(whole).parents[0] as Commit | undefined;
+    at = linesIn(whole, at, during).parents[0] as Commit | undefined;
   }
   return commits;
+}
+
+const during = "reading the history";
+
+/** Whether `commit` leads to `ancestor`, by the bytes that are stored; an ancestor that is not here is none. */
+export async function isoDescends(store: IsoStore, commit: Commit, ancestor: Commit): Promise<boolean> {
+  const seen = new Set<Commit>();
+  const open = [commit];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (at === ancestor) return true;
+    if (seen.has(at)) continue;
+    seen.add(at);
+    open.push(...(linesIn(await rawCommit(store, at), at, during).parents as readonly Commit[]));
+  }
+  return false;
 }
 
 /** Null when there are too many. */
@@ -57,7 +72,7 @@ async function walk(
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     if (known.has(at) || ancestry.has(at)) continue;
     if (ancestry.size >= limit) return null;
-    const parents = commitLinesOf(await rawCommit(store, at)).parents as readonly Commit[];
+    const parents = linesIn(await rawCommit(store, at), at, during).parents as readonly Commit[];
     ancestry.set(at, parents);
     open.push(...parents);
   }
@@ -67,15 +82,15 @@ async function walk(
 async function rawCommit(store: IsoStore, oid: Commit): Promise<Uint8Array> {
   const { type, object } = await git.readObject({ fs, ...store, oid, format: "content" });
   if (type === "commit" && object instanceof Uint8Array) return object;
-  throw repositoryFault("RepositoryCorrupt", "reading the history", `there is no commit ${oid}`);
+  throw repositoryFault("RepositoryCorrupt", during, `there is no commit ${oid}`);
 }
 
 async function historic(store: IsoStore, commit: Commit, ancestry: Ancestry): Promise<HistoricCommit> {
   const whole = await rawCommit(store, commit);
   const parents = ancestry.get(commit) ?? [];
-  const { tree } = commitLinesOf(whole);
+  const { tree } = linesIn(whole, commit, during);
   const trees: string[] = [];
-  for (const it of parents) trees.push(commitLinesOf(await rawCommit(store, it)).tree);
+  for (const it of parents) trees.push(linesIn(await rawCommit(store, it), it, during).tree);
   const [first = [], ...others] = await differencesFrom(store, trees, tree);
   const elsewhere = others.map((it) => new Set(it.map(({ path }) => path)));
   const changes = first.filter(({ path }) => elsewhere.every((it) => it.has(path))).map(pathChangeOf);

@@ -2,6 +2,7 @@ import git, { type TreeEntry } from "isomorphic-git";
 import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
 import type { Change, Edit, TreeFile } from "../reconcile/ports.ts";
 import { atomicFiles } from "./atomic-files.ts";
+import { entriesIn, linesIn } from "./sound-objects.ts";
 import { type TreeEntry as FolderEntry, treeChanges } from "./tree-changes.ts";
 import { assertTreePath } from "./tree-path.ts";
 
@@ -15,10 +16,10 @@ export interface IsoStore {
 /** Every file of a commit, ordered by path; only those under `under` when it is given. Sizes stay unknown. */
 export async function listFiles(store: IsoStore, commit: Commit, under?: string): Promise<readonly TreeFile[]> {
   const folder = under === undefined ? [] : under.split("/").filter((it) => it !== "");
-  let tree: string | null = commit;
+  let tree: string | null = await treeOf(store, commit);
   for (const name of folder) {
-    const entry: TreeEntry | undefined = tree === null ? undefined : (await entriesOf(store, tree)).get(name);
-    tree = entry?.type === "tree" ? entry.oid : null;
+    const entries: readonly FolderEntry[] = tree === null ? [] : await folderEntries(store, tree);
+    tree = entries.find((it) => it.kind === "folder" && it.name === name)?.id ?? null;
   }
   const files: TreeFile[] = [];
   if (tree !== null) await collect(store, tree, folder.map((it) => `${it}/`).join(""), files);
@@ -31,10 +32,15 @@ export async function changesBetween(
   from: Commit | null,
   { to, enters }: { readonly to: Commit; readonly enters: ((folder: string) => boolean) | undefined },
 ): Promise<readonly Change[]> {
-  const treeOf = async (oid: Commit): Promise<string> =>
-    (await git.readCommit({ fs: atomicFiles, ...store, oid })).commit.tree;
   const read = (ids: readonly string[]) => readTrees(store, ids);
-  return treeChanges(read, from === null ? null : await treeOf(from), await treeOf(to), enters);
+  return treeChanges(read, from === null ? null : await treeOf(store, from), await treeOf(store, to), enters);
+}
+
+/** The root of a commit, from the bytes that are stored: what the library makes of a commit is never asked. */
+async function treeOf(store: IsoStore, oid: Commit): Promise<string> {
+  const { type, object } = await git.readObject({ fs: atomicFiles, ...store, oid, format: "content" });
+  const raw = type === "commit" && object instanceof Uint8Array ? object : undefined;
+  return linesIn(raw, oid, "reading the repository").tree;
 }
 
 /** Reads folders by id. */
@@ -43,19 +49,14 @@ export async function readTrees(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly FolderEntry[]>> {
   const trees = new Map<string, readonly FolderEntry[]>();
-  for (const id of ids) {
-    const entries = [...(await entriesOf(store, id)).values()];
-    trees.set(
-      id,
-      entries.map((it) => ({
-        name: it.path,
-        id: it.oid,
-        kind: it.type === "tree" ? "folder" : kindOf(it),
-        isExecutable: it.type === "blob" && it.mode === "100755",
-      })),
-    );
-  }
+  for (const id of ids) trees.set(id, await folderEntries(store, id));
   return trees;
+}
+
+async function folderEntries(store: IsoStore, oid: string): Promise<readonly FolderEntry[]> {
+  const { type, object } = await git.readObject({ fs: atomicFiles, ...store, oid, format: "content" });
+  const bytes = type === "tree" && object instanceof Uint8Array ? new Uint8Array(object) : undefined;
+  return entriesIn(bytes, oid, "reading the repository");
 }
 
 /**
@@ -140,12 +141,9 @@ async function entriesOf(store: IsoStore, oid: string): Promise<Map<string, Tree
 }
 
 async function collect(store: IsoStore, tree: string, prefix: string, files: TreeFile[]): Promise<void> {
-  for (const entry of (await entriesOf(store, tree)).values()) {
-    const path = prefix + entry.path;
-    if (entry.type === "tree") await collect(store, entry.oid, `${path}/`, files);
-    else files.push({ path, blob: entry.oid as BlobId, size: null, kind: kindOf(entry) });
+  for (const { name, id, kind } of await folderEntries(store, tree)) {
+    const path = prefix + name;
+    if (kind === "folder") await collect(store, id, `${path}/`, files);
+    else files.push({ path, blob: id as BlobId, size: null, kind });
   }
 }
-
-const kindOf = ({ mode, type }: TreeEntry): TreeFile["kind"] =>
-  type === "commit" ? "submodule" : mode === "120000" ? "link" : "file";

@@ -19,7 +19,7 @@ import { type HttpAddress, scrub } from "./address.ts";
 import { atomicFiles as fs } from "./atomic-files.ts";
 import { type Branches, namesOf, refOf, trackingRef } from "./branch.ts";
 import { type ClaimedFolder, claimFolder } from "./claimed-folder.ts";
-import { isoHistory, isoLineage } from "./iso-history.ts";
+import { isoDescends, isoHistory, isoLineage } from "./iso-history.ts";
 import { ConnectionLost, isoHttp } from "./iso-http.ts";
 import { changesBetween, type IsoStore, listFiles, writeTrees } from "./iso-tree.ts";
 import { cacheNameOf, exchangeDeadlineMs, type RemoteOptions } from "./mirror-hub.ts";
@@ -125,9 +125,7 @@ class IsoRepository implements Repository {
 
   async descends(commit: Commit, ancestor: Commit): Promise<boolean> {
     if (commit === ancestor) return true;
-    return this.#guarded(`reading the history of ${this.name}`, () =>
-      git.isDescendent({ fs, ...this.#store, oid: commit, ancestor, depth: -1 }),
-    );
+    return this.#guarded(`reading the history of ${this.name}`, () => isoDescends(this.#store, commit, ancestor));
   }
 
   history(head: Commit, base: Commit | null, limit: number): Promise<readonly HistoricCommit[] | null> {

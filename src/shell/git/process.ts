@@ -115,6 +115,18 @@ const foreign = new RegExp(
   ].join("|"),
 );
 
+/**
+ * What `git fsck` calls an error, old tools wrote, and anybody who may push can write: one such object in a history would
+ * stop every fetch for good. They are let in, and read as git reads them, or refused where they are read (`tree-object.ts`,
+ * and signatures by `shell/signature`). What could harm git itself stays refused.
+ */
+const oddities: readonly string[] = [
+  ...["badDate", "badDateOverflow", "badEmail", "badName", "badTimezone", "zeroPaddedDate"],
+  ...["missingAuthor", "missingCommitter", "missingEmail", "missingNameBeforeEmail", "multipleAuthors"],
+  ...["missingSpaceBeforeDate", "missingSpaceBeforeEmail"],
+  ...["badFilemode", "zeroPaddedFilemode", "duplicateEntries", "treeNotSorted", "nullSha1", "fullPathname"],
+];
+
 const fixedSettings: readonly (readonly [string, string])[] = [
   ["core.hooksPath", devNull],
   ["core.fsmonitor", "false"],
@@ -127,6 +139,7 @@ const fixedSettings: readonly (readonly [string, string])[] = [
   ["http.lowSpeedTime", "60"],
   ["transfer.fsckObjects", "true"],
   ["fetch.fsckObjects", "true"],
+  ...oddities.map((it) => [`fetch.fsck.${it}`, "warn"] as const),
   ["fetch.recurseSubmodules", "false"],
   ["push.followTags", "false"],
   ["push.recurseSubmodules", "no"],

@@ -10,7 +10,7 @@ import type { ObjectReader } from "./object-reader.ts";
 import { type Git, runGit } from "./process.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
 import { refuseShallow } from "./shallow.ts";
-import { commitLinesOf } from "./tree-object.ts";
+import { linesIn } from "./sound-objects.ts";
 
 /** Commits of one `diff-tree`: an answer has to fit into memory. */
 const diffedAtOnce = 1000;
@@ -44,7 +44,7 @@ export async function programHistory(
   const merges = commits.flatMap((commit): readonly Merge[] => {
     const [first, second, third] = ancestry.get(commit) ?? [];
     if (first === undefined || second === undefined || third !== undefined) return [];
-    return [{ commit, parents: [first, second], tree: commitLinesOf(raws.get(commit) ?? new Uint8Array()).tree }];
+    return [{ commit, parents: [first, second], tree: linesIn(raws.get(commit), commit, duringOf(source)).tree }];
   });
   const clean = await cleanMerges(objectsAlone(source.git), merges);
   return commits.map((commit) => ({
@@ -58,7 +58,7 @@ export async function programHistory(
 const duringOf = ({ name }: HistorySource): string => `reading the history of ${name}`;
 
 /** An empty shallow file is none: what is cut off is then missing, and not the beginning of all. */
-const objectsAlone = (git: Git): Git => ({
+export const objectsAlone = (git: Git): Git => ({
   ...git,
   environment: { ...git.environment, GIT_GRAFT_FILE: devNull, GIT_SHALLOW_FILE: "" },
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { type CommitLines, commitLines } from "../../core/model/commit-lines.ts";
 import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
 import type {
   BranchNames,
@@ -18,12 +19,12 @@ import { importStream } from "./import-stream.ts";
 import { isObjectId } from "./object-id.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { type Git, type GitAnswer, runGit } from "./process.ts";
-import { programHistory } from "./program-history.ts";
+import { objectsAlone, programHistory } from "./program-history.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
 import { refuseShallow } from "./shallow.ts";
 import { type SignCommit, signedCommit } from "./signed-commit.ts";
+import { anotherCommit, entriesIn, linesIn } from "./sound-objects.ts";
 import { treeChanges } from "./tree-changes.ts";
-import { commitLinesOf, entriesOf } from "./tree-object.ts";
 
 /** The one thing in which a hub at a path and a hub behind a URL differ: where its branches live. */
 export interface Hub {
@@ -89,16 +90,24 @@ export class ProgramRepository implements Repository {
 
   async changes(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly Change[]> {
     const commits = await this.#objects.read("commit", from === null ? [to] : [from, to]);
-    const treeOf = (commit: Commit): string => commitLinesOf(commits.get(commit) ?? new Uint8Array()).tree;
+    const linesOf = (commit: Commit): CommitLines => linesIn(commits.get(commit), commit, `reading ${this.name}`);
+    await this.#confirm(to, linesOf(to));
     const read = async (ids: readonly string[]) => {
       const trees = await this.#objects.read("tree", ids);
-      return new Map([...trees].map(([id, tree]) => [id, entriesOf(tree) ?? this.#damaged(id)]));
+      return new Map([...trees].map(([id, tree]) => [id, entriesIn(tree, id, `reading ${this.name}`)]));
     };
-    return treeChanges(read, from === null ? null : treeOf(from), treeOf(to), enters);
+    return treeChanges(read, from === null ? null : linesOf(from).tree, linesOf(to).tree, enters);
   }
 
-  #damaged(tree: string): never {
-    throw repositoryFault("RepositoryCorrupt", `reading ${this.name}`, `the tree ${tree} is damaged`);
+  /** A second opinion on what is about to be deployed: git names the same tree and the same parents (T-35). */
+  async #confirm(commit: Commit, { tree, parents }: CommitLines): Promise<void> {
+    const during = `reading ${this.name}`;
+    const question = ["rev-parse", `${commit}^{tree}`, `${commit}^@`];
+    const { output } = await runGit(objectsAlone(this.#git), question, { during });
+    const words = output.toString("latin1").split("\n").filter(Boolean);
+    if (words.join() === [tree, ...parents].join()) return;
+    const message = `commit ${commit}: we read tree ${tree} and ${parents.length} parents, git reads ${words.join(", ")}`;
+    throw repositoryFault("RepositoryCorrupt", during, message, { fix: anotherCommit });
   }
 
   blobs(ids: readonly BlobId[], limit?: number): Promise<ReadonlyMap<BlobId, Uint8Array>> {
@@ -117,7 +126,7 @@ export class ProgramRepository implements Repository {
     let level: readonly string[] = isHere ? [commit] : [];
     for (let depth = 0; depth < nearestAncestors && level.length > 0 && level.length <= nearestAncestors; depth++) {
       const commits = await this.#objects.read("commit", level).catch(() => new Map<string, Uint8Array>());
-      level = [...new Set([...commits.values()].flatMap((it) => commitLinesOf(it).parents))];
+      level = [...new Set([...commits.values()].flatMap((it) => commitLines(it)?.parents ?? []))];
       if (level.includes(ancestor)) return true;
     }
     return false;

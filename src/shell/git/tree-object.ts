@@ -1,51 +1,84 @@
 import { Buffer } from "node:buffer";
 import type { TreeEntry } from "./tree-changes.ts";
 
+/** A tree as we read it, or why nobody should: what is wrong with it, in words. */
+export type TreeRead =
+  | { readonly kind: "read"; readonly entries: readonly TreeEntry[] }
+  | { readonly kind: "refused"; readonly because: string };
+
 /**
- * Takes a tree apart as git stores it: `<mode> <name>\0` and the twenty bytes of the id, entry after entry. Null for one
- * that breaks off: nobody checks what stands in a repository on this machine.
+ * Takes a tree apart as git stores it: `<mode> <name>\0` and the twenty bytes of the id, entry after entry, modes as git reads
+ * them (`get_mode`, `canon_mode`). Refused is what git cannot read, and what `git fsck` calls an error because programs read
+ * it differently: names that come twice, are out of order, or are no names (B-37, B-38).
  */
-export function entriesOf(tree: Uint8Array<ArrayBuffer>): readonly TreeEntry[] | null {
+export function readTree(tree: Uint8Array<ArrayBuffer>): TreeRead {
   const bytes = Buffer.from(tree.buffer, tree.byteOffset, tree.byteLength);
   const entries: TreeEntry[] = [];
+  const order = newOrder();
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(32, at);
     const end = space < 0 ? -1 : bytes.indexOf(0, space);
-    if (end < 0 || end + 21 > bytes.length) return null;
-    const id = bytes.toString("hex", end + 1, end + 21);
-    const mode = bytes.toString("latin1", at, space);
+    if (end < 0 || end + 21 > bytes.length) return refused("it breaks off");
+    const mode = modeOf(bytes.subarray(at, space));
+    if (mode === null) return refused("an entry has no mode that git reads");
     const kind = kindOf(mode);
-    const isExecutable = kind === "file" && isExecutableMode(mode);
+    const flaw = order.flawOf(bytes.subarray(space + 1, end), kind);
+    if (flaw !== null) return refused(flaw);
+    const isExecutable = kind === "file" && (mode & 0o100) !== 0;
+    const id = bytes.toString("hex", end + 1, end + 21);
     entries.push({ name: bytes.toString("utf8", space + 1, end), id, kind, isExecutable });
     at = end + 21;
   }
-  return entries;
+  return { kind: "read", entries };
 }
 
-/** As git reads it: whether the owner may execute the file, whatever else an old tool wrote. */
-const isExecutableMode = (mode: string): boolean => (Number.parseInt(mode, 8) & 0o100) !== 0;
+const refused = (because: string): TreeRead => ({ kind: "refused", because });
 
-function kindOf(mode: string): TreeEntry["kind"] {
-  switch (mode) {
-    case "40000":
-    // As some tools wrote it long ago.
-    case "040000":
+/** Octal digits, as many as there are, in 32 bits; null where anything else stands there, or nothing. */
+function modeOf(digits: Uint8Array): number | null {
+  if (digits.length === 0) return null;
+  let mode = 0;
+  for (const it of digits) {
+    if (it < 48 || it > 55) return null;
+    mode = ((mode << 3) | (it - 48)) >>> 0;
+  }
+  return mode;
+}
+
+/** By the file type alone, whatever else an old tool wrote into the mode; what is nothing known is a submodule to git. */
+function kindOf(mode: number): TreeEntry["kind"] {
+  switch (mode & 0o170000) {
+    case 0o040000:
       return "folder";
-    case "120000":
-      return "link";
-    case "160000":
-      return "submodule";
-    default:
+    case 0o100000:
       return "file";
+    case 0o120000:
+      return "link";
+    default:
+      return "submodule";
   }
 }
 
-/** What a commit's first lines name: its tree, and the commits it follows. */
-export function commitLinesOf(commit: Uint8Array): { readonly tree: string; readonly parents: readonly string[] } {
-  const text = Buffer.from(commit).toString("latin1");
-  const head = text.slice(0, text.indexOf("\n\n") + 1);
+/** Looks at the names of one tree, one after another. */
+function newOrder(): { readonly flawOf: (name: Buffer, kind: TreeEntry["kind"]) => string | null } {
+  let last: Buffer | null = null;
+  const names = new Set<string>();
   return {
-    tree: /^tree ([0-9a-f]{40})$/m.exec(head)?.[1] ?? "",
-    parents: [...head.matchAll(/^parent ([0-9a-f]{40})$/gm)].map((it) => it[1] ?? ""),
+    flawOf(name, kind) {
+      const text = name.toString("latin1");
+      if (text === "" || text === "." || text === ".." || text.includes("/"))
+        return `an entry has the name ${shown(name)}`;
+      if (names.has(text)) return `two entries have the name ${shown(name)}`;
+      names.add(text);
+      // Git orders folders as if their names ended with a slash.
+      const key = kind === "folder" ? Buffer.concat([name, slash]) : Buffer.from(name);
+      const isBefore = last !== null && Buffer.compare(key, last) <= 0;
+      last = key;
+      return isBefore ? `its entries are out of order at ${shown(name)}` : null;
+    },
   };
 }
+
+const slash = Buffer.from("/");
+
+const shown = (name: Buffer): string => JSON.stringify(name.toString("utf8").slice(0, 80));

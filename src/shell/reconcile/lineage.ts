@@ -1,3 +1,4 @@
+import { commitLines } from "../../core/model/commit-lines.ts";
 import type { Commit } from "../../core/model/value.ts";
 import type { RawCommit, Repository } from "./ports.ts";
 
@@ -19,10 +20,5 @@ export const firstParent = ({ raw }: RawCommit): Commit | null => (parentsOf(raw
 
 /** The commits that a commit names as its parents. */
 export function parentsOf(raw: Uint8Array): readonly string[] {
-  const text = new TextDecoder("latin1").decode(raw);
-  const lines = /^tree [0-9a-f]{40}\n((?:parent [0-9a-f]{40}\n)*)/.exec(text)?.[1] ?? "";
-  return lines
-    .split("\n")
-    .slice(0, -1)
-    .map((it) => it.slice("parent ".length));
+  return commitLines(raw)?.parents ?? [];
 }

@@ -1,3 +1,4 @@
+import { commitLines } from "../../core/model/commit-lines.ts";
 import type { World } from "../../core/model/plan.ts";
 import type { TrustRecord } from "../../core/model/trust.ts";
 import { type Commit, type Instant, instantOf } from "../../core/model/value.ts";
@@ -90,8 +91,7 @@ export async function stateCommitOf(
   { before, after }: Written,
 ): Promise<StateCommit> {
   const text = new TextDecoder().decode(raw.raw);
-  const head = text.slice(0, text.indexOf("\n\n") + 1);
-  const at = decidedAt(head, trailer(text, "Decided-At"));
+  const at = decidedAt(commitLines(raw.raw)?.committer ?? "", trailer(text, "Decided-At"));
   const certificates = certificatesOf(before.ledger.trust ?? after.ledger.trust);
   const { signature } = await verifier.commit({ ...raw, changes: [], merge: null }, certificates, at);
   const [from, to] = [before.ledger.sourceCommit, after.ledger.sourceCommit];
@@ -109,8 +109,8 @@ export async function stateCommitOf(
 }
 
 /** The moment that a decision was made at: what the message says, where that is within the second of the commit's date. */
-function decidedAt(head: string, said: string | null): Instant {
-  const second = Number(/^committer .* (\d+) [+-]\d{4}$/m.exec(head)?.[1] ?? 0) * 1000;
+function decidedAt(committer: string, said: string | null): Instant {
+  const second = Number(/ (\d+) [+-]\d{4}$/.exec(committer)?.[1] ?? 0) * 1000;
   const at = said === null ? null : instantOf(said);
   return at !== null && at >= second && at < second + 1000 ? at : (second as Instant);
 }

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import { commitLines } from "../../core/model/commit-lines.ts";
 import type { Commit } from "../../core/model/value.ts";
-import { type Header, headersOf } from "./commit-headers.ts";
+import { headersOf } from "./commit-headers.ts";
 import { Flawed, orRejected, type Rejected } from "./flawed.ts";
 
 /** A commit taken apart. Everything in it comes from the same bytes that its signature is over. */
@@ -53,14 +54,16 @@ function read(raw: Uint8Array): CommitBytes {
   const { headers, end } = headersOf(bytes);
   const parents = headers.filter((it) => it.name === "parent");
   if (parents.length > mostParents) throw new Flawed("Malformed", `the commit has more than ${mostParents} parents`);
-  const [tree, author, committer] = ["tree", "author", "committer"].map((name) => headerValue(headers, name));
+  const lines = commitLines(bytes);
+  if (lines === null) throw new Flawed("Malformed", "the commit does not begin with its tree and its parents");
+  for (const { value } of [...headers.slice(0, 1), ...parents]) checkId(value);
   const signature = headers.find((it) => it.name === "gpgsig");
   return {
     kind: "commit",
-    tree: idOf(tree ?? ""),
-    parents: parents.map((it) => idOf(it.value) as Commit),
-    author: personOf(author ?? ""),
-    committer: personOf(committer ?? ""),
+    tree: lines.tree,
+    parents: lines.parents as readonly Commit[],
+    author: personOf(lines.author ?? ""),
+    committer: personOf(lines.committer ?? ""),
     message: bytes.toString("utf8", end + 1),
     payload:
       signature === undefined
@@ -71,13 +74,10 @@ function read(raw: Uint8Array): CommitBytes {
   };
 }
 
-const headerValue = (headers: readonly Header[], name: string): string =>
-  headers.find((it) => it.name === name)?.value ?? "";
-
-function idOf(value: string): string {
+/** In small letters only: programs differ about others. */
+function checkId(value: string): void {
   if (!/^[0-9a-f]{40}$/.test(value))
     throw new Flawed("Malformed", "the commit names an object by something else than its id");
-  return value;
 }
 
 /** `NAME <EMAIL> SECONDS ZONE`, as `git fsck` wants it. */
