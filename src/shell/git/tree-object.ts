@@ -79,6 +79,6 @@ function newOrder(): { readonly flawOf: (name: Buffer, kind: TreeEntry["kind"]) 
   };
 }
 
-const slash = Buffer.from("/");
+const slash = Uint8Array.of(47);
 
 const shown = (name: Buffer): string => JSON.stringify(name.toString("utf8").slice(0, 80));
