@@ -56,8 +56,8 @@ export interface PassFacts {
   readonly looks: Map<string, number>;
   /** Members that told who they are. */
   readonly answered: Set<string>;
-  /** What was up on members at every look at their lists: member → `placement key`. */
-  readonly up: Map<string, ReadonlySet<string>>;
+  /** What was up on members at every look at their lists: member → `placement key` → what it said. */
+  readonly up: Map<string, ReadonlyMap<string, string>>;
   /** Everything it was told came without trouble. */
   isSmooth: boolean;
 }
@@ -121,6 +121,8 @@ export class Judge {
   readonly movers = new Map<string, number>();
   /** The most objects that an inventory ever listed, by site. */
   readonly largest = new Map<string, number>();
+  /** Members that a process ever heard: what it was told may wait in its memory. */
+  readonly heard = new Map<Reconciler, Set<string>>();
   readonly #facts = new Map<Attempt, PassFacts>();
   readonly #pages: { readonly facts: PassFacts; readonly commit: Commit }[] = [];
   /** The version of a site that was looked at last. */
@@ -231,7 +233,8 @@ export class Judge {
     const { simulation } = this;
     const facts = this.#factsOf(attempt);
     const by = `${attempt.writer} ${attempt.patience}`;
-    const isStill = facts.isSmooth && attempt.isSmooth && !attempt.wasHeld && simulation.time.now === facts.beganAt;
+    const isWhole = !attempt.wasHeld && attempt.unheard.size === 0;
+    const isStill = facts.isSmooth && attempt.isSmooth && isWhole && simulation.time.now === facts.beganAt;
     const quiet = this.#quiet;
     const follows = quiet?.steps === simulation.steps - 1 && quiet.time === facts.beganAt && quiet.by === by;
     if (follows && isStill && attempt.effects > 0)
@@ -282,10 +285,13 @@ export class Judge {
   #look(facts: PassFacts, site: Site, { path, member }: Request, { status }: Incoming): void {
     if (status >= 400 && status !== 404) return;
     facts.looks.set(`${site.name} ${path}`, this.simulation.events);
-    if (status === 200 && path.endsWith("/namespaces/kube-system")) facts.answered.add(member);
+    if (status === 200 && path.endsWith("/namespaces/kube-system")) {
+      facts.answered.add(member);
+      this.heard.set(facts.process, (this.heard.get(facts.process) ?? new Set()).add(member));
+    }
     const up = upAt(site);
     const before = facts.up.get(member) ?? up;
-    facts.up.set(member, new Set([...up].filter((it) => before.has(it))));
+    facts.up.set(member, new Map([...up].filter(([at, word]) => before.get(at) === word)));
     if (!path.includes("/deployments")) return;
     for (const { key, object } of objectsAt(site))
       if (isHealthy(object)) noted(this.healthy, `${identityAt(site)} ${key}`).add(wordIn(object) ?? "");

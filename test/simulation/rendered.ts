@@ -14,6 +14,8 @@ export interface RenderedObject {
   readonly identity: Json;
   /** Null for everything but Deployments. */
   readonly image: string | null;
+  /** What it says; empty for nothing. */
+  readonly word: string;
 }
 
 const most = 2_000;
@@ -43,5 +45,6 @@ const parsed = (text: string): readonly RenderedObject[] =>
       content: contentOf(manifest),
       identity,
       image: manifest["kind"] === "Deployment" ? wordIn(manifest) : null,
+      word: wordIn(manifest) ?? "",
     };
   });

@@ -67,8 +67,9 @@ function* forgotten(before: Ledger, after: Ledger): Generator<string> {
 function* tellsTheTruth({ facts, commit, before, after }: Page, judge: Judge): Generator<string> {
   for (const [name, { trouble, kubeSystemUid }] of after.clusters) {
     const isUsable = judge.inForce.at(after.sourceCommit as Commit).has(`clusters/${name}.yaml`);
-    // Who was not asked is as well as before.
-    const isAsBefore = facts.attempt.unheard.has(name) && before?.clusters.get(name)?.trouble === null;
+    // Who was not asked is as well as before, or as its process heard earlier and had not written down.
+    const isKnown = before?.clusters.get(name)?.trouble === null || judge.heard.get(facts.process)?.has(name) === true;
+    const isAsBefore = facts.attempt.unheard.has(name) && isKnown;
     if (trouble === null && kubeSystemUid !== null && isUsable && !facts.answered.has(name) && !isAsBefore)
       yield `${name} is well, and did not answer in this pass`;
   }

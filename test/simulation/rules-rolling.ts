@@ -7,12 +7,10 @@ import { renderedAt } from "./rendered.ts";
 import { executedIn } from "./rules-evictions.ts";
 import { upAt } from "./sight.ts";
 
-/**
- * Promises about rolling updates, as `RULINGS.md` B has them. Whether an update takes a ready cluster away (I-03) is for
- * `check()` to say: what its member said in the very pass goes with the old target, and stands in no record.
- */
+/** Promises about rolling updates, as `RULINGS.md` B has them. */
 export const rollingRules: readonly (readonly [string, PageRule])[] = [
   ["I-03", removesWithinBounds],
+  ["I-03", updatesWithinBounds],
   ["I-04", addsWithinBounds],
 ];
 
@@ -80,7 +78,7 @@ function isReallyUp({ key }: PlacementRecord, { cluster, target, facts: told }: 
   if (parent === null || hasSaidNo) return false;
   const up = facts.up.get(cluster) ?? upAt(simulation.siteAt(cluster));
   const carried = renderedAt(simulation.hub, parent, cluster, key);
-  return carried.length > 0 && carried.every((it) => up.has(`${key} ${it.key}`));
+  return carried.length > 0 && carried.every((it) => up.get(`${key} ${it.key}`) === it.word);
 }
 
 /**
@@ -106,6 +104,35 @@ function* removesWithinBounds(page: Page, judge: Judge): Generator<string> {
     );
     if (left.length < least)
       yield `${record.key} leaves ${namesOf(taken)}, and ${left.length} ready remain of at least ${least}`;
+  }
+}
+
+/**
+ * I-03: an update of clusters that really are up leaves as many of those that are wanted as the bound asks for. What a
+ * member said in the very pass goes with the old target and stands in no record, so what is there has to tell.
+ */
+function* updatesWithinBounds(page: Page, judge: Judge): Generator<string> {
+  for (const rolling of rollingIn(page, judge)) {
+    const { record, bindings, was, wanted, targeted } = rolling;
+    const isLate = (old: Binding): boolean => mayHaveFailed(old, record, page);
+    const updated = bindings.filter((it) => {
+      const old = was(it);
+      if (old === null || old.target === null || old.removal !== null || !isNew(it, old)) return false;
+      return it.target?.digest !== old.target.digest && it.removal === null && !isLate(old);
+    });
+    const taken = updated.filter((it) => isReallyUp(record, was(it) ?? it, page, judge));
+    if (taken.length === 0) continue;
+    const of = Math.min(wanted, targeted);
+    const least = of - boundOf(rolling, "unavailable", of);
+    const left = bindings.filter(
+      (it) =>
+        it.state !== "Unscheduled" &&
+        it.removal === null &&
+        !isNew(it, was(it)) &&
+        (isPerhapsWell(it, page) || isReallyUp(record, it, page, judge)),
+    );
+    if (left.length < least)
+      yield `${record.key} changes on ${namesOf(taken)}, and ${left.length} ready remain of at least ${least}`;
   }
 }
 

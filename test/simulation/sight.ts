@@ -1,5 +1,6 @@
 import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../src/core/model/json.ts";
 import type { Place } from "./call.ts";
+import { wordIn } from "./document.ts";
 import type { Site } from "./site.ts";
 
 // What a judge sees when looking at a cluster with its own eyes: nothing here comes from the code that is judged.
@@ -146,15 +147,16 @@ function others(map: Json | undefined): JsonObject {
   return Object.fromEntries(Object.entries(map).filter(([key]) => !key.startsWith("flotilla.dev/")));
 }
 
-/** What does its work at a site, under the placement whose mark it carries: `placement key`. */
-export const upAt = (site: Site): ReadonlySet<string> =>
-  new Set(
-    objectsAt(site)
-      .filter(
-        ({ place, object, isTerminating }) => !isTerminating && (place.kind !== "Deployment" || isHealthy(object)),
-      )
-      .flatMap(({ key, mark }) => (mark === null ? [] : `${mark.placement} ${key}`)),
-  );
+/** What does its work at a site, under the placement whose mark it carries: `placement key` → what it says. */
+export function upAt(site: Site): ReadonlyMap<string, string> {
+  const refused = new Set(entriesAt(site).flatMap((it) => (it.failure !== null ? [`${it.placement} ${it.key}`] : [])));
+  const up = objectsAt(site)
+    .filter(({ place, object, isTerminating }) => !isTerminating && (place.kind !== "Deployment" || isHealthy(object)))
+    .flatMap(({ key, mark, object }) =>
+      mark === null ? [] : [[`${mark.placement} ${key}`, wordIn(object) ?? ""] as const],
+    );
+  return new Map(up.filter(([at]) => !refused.has(at)));
+}
 
 /** Whether a Deployment has taken up its newest version and is available with it. */
 export function isHealthy(live: JsonObject): boolean {
