@@ -66,7 +66,6 @@ export interface PassFacts {
 export interface Landing {
   /** By the members' clocks; -Infinity if nobody could see. */
   readonly at: number;
-  readonly beganAt: number;
   /** By how much our clock was ahead of the members'. */
   readonly skew: number;
 }

@@ -22,7 +22,10 @@ interface Assignment {
 }
 
 /** The run that gave a cluster what it is to carry, by the record that the request follows; null when none is there. */
-function assignmentOf({ request, ledger, stateCommit, simulation, incoming }: Deed): Assignment | null {
+function assignmentOf(
+  { request, ledger, stateCommit, simulation, incoming }: Deed,
+  { brought }: Judge,
+): Assignment | null {
   if (request.kind !== "apply" || request.body === null || incoming.status >= 300) return null;
   const placement = markOf(request.body)?.placement ?? "";
   const { sequence } =
@@ -32,22 +35,24 @@ function assignmentOf({ request, ledger, stateCommit, simulation, incoming }: De
     for (const [at, stage] of run.stages.entries()) {
       const cluster = stage.clusters.find((it) => it.name === request.member && it.sequence === sequence);
       if (cluster === undefined) continue;
-      const isInTurn = run.stages.slice(0, at).every((it) => it.endedAt !== null) && stage.before?.isApproved !== false;
+      // Where it found what an earlier run had decided, it asks for nothing.
+      const isOpen = !brought.has(`${run.uid} ${request.member}`) || stage.before?.isApproved !== false;
+      const isInTurn = run.stages.slice(0, at).every((it) => it.endedAt !== null) && isOpen;
       return { run: run.name, cluster, isInTurn };
     }
   return null;
 }
 
 /** I-01: whatever a run brings to a cluster of a stage comes after the stages before it, and its own approval. */
-function* comesInTurn(deed: Deed): Generator<string> {
-  const it = assignmentOf(deed);
+function* comesInTurn(deed: Deed, judge: Judge): Generator<string> {
+  const it = assignmentOf(deed, judge);
   if (it?.isInTurn === false) yield `${deed.request.text} on ${deed.request.member} for run ${it.run}, out of turn`;
 }
 
 /** I-12: what is sent is what the plan of the run has the digest of. */
 function* sendsWhatWasApproved(deed: Deed, judge: Judge): Generator<string> {
   const { request, stateCommit, simulation } = deed;
-  const it = assignmentOf(deed);
+  const it = assignmentOf(deed, judge);
   if (it === null || request.body === null || stateCommit === null) return;
   const placement = markOf(request.body)?.placement ?? "";
   const rendered = renderedAt(simulation.hub, stateCommit, request.member, placement);

@@ -149,16 +149,12 @@ function* waitsItsTime(page: Page, judge: Judge): Generator<string> {
   for (const turn of turnsOf(page, judge))
     for (const [at, stage] of turn.run.stages.entries()) {
       const key = `${turn.run.uid} ${stage.name}`;
-      if (stage.finishedAt !== null && !judge.finished.has(key))
-        judge.finished.set(key, { at: isSeen ? beganAt : -Infinity, beganAt, skew });
+      if (stage.finishedAt !== null && !judge.finished.has(key)) {
+        judge.finished.set(key, { at: isSeen ? beganAt : -Infinity, skew });
+        if (!attempt.wasHeld && stage.finishedAt - skew < beganAt)
+          yield `${whereOf(stage, turn)} landed before anybody looked, by ${beganAt - stage.finishedAt + skew} ms`;
+      }
       const landed = judge.finished.get(key);
-      if (
-        landed?.beganAt === beganAt &&
-        stage.finishedAt !== null &&
-        !attempt.wasHeld &&
-        stage.finishedAt - skew < beganAt
-      )
-        yield `${whereOf(stage, turn)} landed before anybody looked, by ${beganAt - stage.finishedAt + skew} ms`;
       const hasBegun = stage.clusters.some((it) => it.startedAt !== null);
       const isNew = stage.endedAt !== null && turn.old?.stages[at]?.endedAt == null;
       if (!isNew || !hasBegun) continue;
