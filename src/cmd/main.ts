@@ -104,8 +104,8 @@ function addReading(program: Command, terminal: Terminal, finish: Finish): void 
     .option("--full", "all of its history, and what rendered/ shows; otherwise the last 100 commits", false)
     .action(async (options) => finish(await (await import("./commands/verify.ts")).verify(options, terminal)));
   withHub(program.command("get"))
-    .description("what is recorded: placements, clusters, bindings, runs, approvals or deletions")
-    .argument("<kind>", "placements, clusters, bindings, runs, approvals or deletions")
+    .description("what is recorded: placements, clusters, bindings, runs, evictions, approvals or deletions")
+    .argument("<kind>", "placements, clusters, bindings, runs, evictions, approvals or deletions")
     .argument("[name]", "only this one; for bindings, those of this placement")
     .addOption(outputOption(["text", "wide", "name", "json", "yaml"]))
     .action(async (kind, name, options) =>

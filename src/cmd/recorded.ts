@@ -1,7 +1,9 @@
 import { readState } from "../core/codec/canonical-read.ts";
 import type { Json } from "../core/model/json.ts";
 import type { Commit } from "../core/model/value.ts";
+import type { State } from "../shell/reconcile/memory.ts";
 import type { Repository } from "../shell/reconcile/ports.ts";
+import type { TextFile } from "./edits/found-document.ts";
 
 /** Where the objects of a kind stand, and what of their key the path says. */
 const patterns = {
@@ -10,6 +12,7 @@ const patterns = {
   bindings: /^(?:namespaces\/(?<namespace>[^/]+)\/)?placements\/(?<name>[^/]+)\/bindings\.yaml$/,
   runs: /^(?:namespaces\/(?<namespace>[^/]+)\/)?runs\/(?<name>[^/]+)\/run\.yaml$/,
   plans: /^(?:namespaces\/(?<namespace>[^/]+)\/)?runs\/(?<name>[^/]+)\/plan\.yaml$/,
+  evictions: /^evictions\/(?<name>[^/]+)\.yaml$/,
   approvals: /^(?:namespaces\/(?<namespace>[^/]+)\/)?approvals\/(?<name>[^/]+)\.yaml$/,
 } as const;
 
@@ -34,4 +37,11 @@ export async function recorded(
     const read = readState(decoder.decode(blobs.get(it.blob)));
     return "documents" in read ? read.documents : [];
   });
+}
+
+/** The source's files as they were last read. */
+export async function acceptedTexts(repository: Repository, { accepted }: State): Promise<readonly TextFile[]> {
+  const blobs = await repository.blobs([...new Set(accepted.values())]);
+  const decoder = new TextDecoder();
+  return [...accepted].map(([path, blob]) => ({ path, text: decoder.decode(blobs.get(blob)) }));
 }

@@ -9,15 +9,16 @@ import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Repository } from "../../shell/reconcile/ports.ts";
 import { readState } from "../../shell/reconcile/state.ts";
 import { shownBefore } from "../confirmation.ts";
+import { cordonedIn } from "../edits/cordon.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format, table } from "../output.ts";
 import { noteAge } from "../record-age.ts";
-import { recorded } from "../recorded.ts";
+import { acceptedTexts, recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import { askKey } from "../show/approval-text.ts";
 import { deletionItems, deletionRows } from "../show/deletion-text.ts";
 import { nextLines, requestLines, ruleLines, standingLines } from "../show/request-text.ts";
-import { approvalRows, type Rows, runRows } from "../show/run-rows.ts";
+import { approvalRows, evictionRows, type Rows, runRows } from "../show/run-rows.ts";
 import type { Terminal } from "../terminal.ts";
 import { forReading, type HubOptions, now, openHub } from "../wire.ts";
 
@@ -29,7 +30,7 @@ export interface GetOptions extends HubOptions {
   readonly output: Format | "wide" | "name";
 }
 
-const kinds = ["placements", "clusters", "bindings", "runs", "approvals", "deletions"] as const;
+const kinds = ["placements", "clusters", "bindings", "runs", "evictions", "approvals", "deletions"] as const;
 type Kind = (typeof kinds)[number];
 
 /** Shows what the state branch records: tables for people, KubeFleet's objects for programs. */
@@ -43,7 +44,8 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
   try {
     const heads = await repository.heads();
     const { state: head } = heads;
-    const { ledger } = await readState(repository, head);
+    const state = await readState(repository, head);
+    const { ledger } = state;
     const { name, output } = options;
     const known = keysOf(kind, ledger);
     if (name !== null && !known.includes(name)) {
@@ -53,7 +55,8 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     if (output === "text" || output === "wide") {
       const { sourceCommit } = ledger;
       await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
-      const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide" });
+      const cordoned = kind === "clusters" ? cordonedIn(await acceptedTexts(repository, state)) : nobody;
+      const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide", cordoned });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
         for (const line of askLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
@@ -89,7 +92,7 @@ const goingLines = ({ deletions }: Ledger, name: string | null): readonly string
   deletions.held.filter((it) => name === null || it.digest === name).flatMap((it) => ["", ...shownBefore(it)]);
 
 /** What can be asked for by name; bindings are asked for by their placement. */
-function keysOf(kind: Kind, { clusters, placements, runs, deletions }: Ledger): readonly string[] {
+function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }: Ledger): readonly string[] {
   switch (kind) {
     case "clusters":
       return [...clusters.keys()];
@@ -98,6 +101,8 @@ function keysOf(kind: Kind, { clusters, placements, runs, deletions }: Ledger): 
       return [...placements.keys()];
     case "runs":
       return [...runs.keys()];
+    case "evictions":
+      return [...evictions.keys()];
     case "approvals":
       return asksIn({ runs, placements }).map(askKey);
     case "deletions":
@@ -128,18 +133,23 @@ function resourceName(object: Json): string {
 interface Shown {
   readonly name: string | null;
   readonly isWide: boolean;
+  readonly cordoned: ReadonlySet<string>;
 }
 
-function rowsOf(kind: Kind, ledger: Ledger, { name, isWide }: Shown): Rows {
+const nobody: ReadonlySet<string> = new Set();
+
+function rowsOf(kind: Kind, ledger: Ledger, { name, isWide, cordoned }: Shown): Rows {
   switch (kind) {
     case "placements":
       return placementRows(ledger, name);
     case "clusters":
-      return clusterRows(ledger, name);
+      return clusterRows(ledger, name, cordoned);
     case "bindings":
       return bindingRows(ledger, name);
     case "runs":
       return runRows(ledger, name, isWide);
+    case "evictions":
+      return evictionRows(ledger, name);
     case "approvals":
       return approvalRows(ledger, name, isWide);
     case "deletions":
@@ -166,8 +176,8 @@ function indexText({ spec, resourceSnapshots, bindings }: PlacementRecord): stri
   return carried.size === 0 ? "-" : [...carried].sort((a, b) => a - b).join(",");
 }
 
-/** The fleet as a table: what `get clusters` and the demo show. */
-export function clusterRows({ clusters, placements }: Ledger, name: string | null): Rows {
+/** The fleet as a table: what `get clusters` and the demo show. A cordon is said as kubectl says it of nodes. */
+export function clusterRows({ clusters, placements }: Ledger, name: string | null, cordoned = nobody): Rows {
   const rows = [...clusters.values()]
     .filter((it) => name === null || it.name === name)
     .map((record) => {
@@ -176,7 +186,8 @@ export function clusterRows({ clusters, placements }: Ledger, name: string | nul
       const { trouble, kubernetesVersion, kubeSystemUid } = record;
       const status = trouble === null ? (kubeSystemUid === null ? "Unknown" : "Healthy") : trouble.code;
       const since = trouble === null ? "" : instantText(trouble.since);
-      return [record.name, kubernetesVersion ?? "-", status, `${available}/${here.length}`, since];
+      const shown = cordoned.has(record.name) ? `${status},SchedulingDisabled` : status;
+      return [record.name, kubernetesVersion ?? "-", shown, `${available}/${here.length}`, since];
     });
   return [["NAME", "VERSION", "STATUS", "AVAILABLE", "SINCE"], rows];
 }

@@ -1,6 +1,6 @@
 import { type Json, member } from "../../core/model/json.ts";
 import { editedText } from "./edited-text.ts";
-import { type FoundDocument, valueIn } from "./found-document.ts";
+import { documentsIn, type FoundDocument, type TextFile, valueIn } from "./found-document.ts";
 
 /** The taint that keeps new placements off a drained cluster: the one that `kubectl fleet drain` sets. */
 export const cordonTaint = { key: "cordon-key", value: "cordon-value", effect: "NoSchedule" } as const;
@@ -26,6 +26,16 @@ export const uncordoned = (found: FoundDocument): CordonEdit =>
   taintsOf(found).some(isCordon)
     ? edit(editedText(found.text, found.document, { kind: "drop", under: ["spec"], key: "taints", doomed: isCordon }))
     : { kind: "unchanged" };
+
+/** The members that files say are cordoned, by name. */
+export const cordonedIn = (files: readonly TextFile[]): ReadonlySet<string> =>
+  new Set(
+    files
+      .filter(({ text }) => text.includes(cordonTaint.key))
+      .flatMap(({ path, text }) => documentsIn(text).map((_, document) => ({ path, text, document })))
+      .filter((it) => valueIn(it, "kind") === "MemberCluster" && taintsOf(it).some(isCordon))
+      .map((it) => String(valueIn(it, "metadata", "name"))),
+  );
 
 const edit = (text: string | null): CordonEdit => (text === null ? { kind: "unsupported" } : { kind: "edited", text });
 

@@ -1,4 +1,6 @@
 import { approvalRequestName } from "../../core/codec/layout.ts";
+import { conditionOf } from "../../core/model/condition.ts";
+import type { EvictionRecord } from "../../core/model/eviction.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import { instantText } from "../../core/model/value.ts";
 import { askState, asksIn } from "../../core/plan/ask.ts";
@@ -22,6 +24,27 @@ export function runRows({ runs }: Ledger, name: string | null, isWide: boolean):
     });
   const header = ["NAME", "PLACEMENT", "INDEX", "STAGES", "CLUSTERS", "STATE"];
   return [isWide ? [...header, "STRATEGY", "POLICY", "MESSAGE"] : header, rows];
+}
+
+/** The evictions that were judged, as a table. */
+export function evictionRows({ evictions }: Ledger, name: string | null): Rows {
+  const rows = [...evictions.values()]
+    .filter((it) => name === null || it.name === name)
+    .map((record) => {
+      const { outcome, message } = evictionVerdict(record);
+      return [record.name, record.placement, record.cluster, outcome, message];
+    });
+  return [["NAME", "PLACEMENT", "CLUSTER", "STATE", "MESSAGE"], rows];
+}
+
+/** What became of an eviction, in a word, and why. */
+export function evictionVerdict({ conditions }: EvictionRecord): {
+  readonly outcome: "Executed" | "Refused" | "Invalid";
+  readonly message: string;
+} {
+  const [valid, executed] = [conditionOf(conditions, "Valid"), conditionOf(conditions, "Executed")];
+  if (valid?.status !== "True") return { outcome: "Invalid", message: valid?.message ?? "" };
+  return { outcome: executed?.status === "True" ? "Executed" : "Refused", message: executed?.message ?? "" };
 }
 
 /** Every request as a table, open ones and answered ones; `isWide` adds what an answer has to name, and what to type. */
