@@ -130,16 +130,22 @@ function addEvicting(program: Command, terminal: Terminal, finish: Finish): void
       finish(await (await import("./commands/drain.ts")).evict({ placement, cluster, ...options }, terminal)),
     );
   withDelivery(program.command("drain"))
-    .description("taints a cluster, so that nothing new is placed there, and evicts every placement from it")
+    .description(
+      "taints a cluster, so that nothing new is placed there, evicts every placement from it, and waits for the verdicts",
+    )
     .argument("<cluster>")
+    .option("--no-wait", "do not wait for what becomes of it")
+    .option("--confirm", "then commit the confirmation too that its deletions need", false)
     .action(async (cluster, options) =>
       finish(await (await import("./commands/drain.ts")).drain({ cluster, ...options }, terminal)),
     );
   withDelivery(program.command("uncordon"))
-    .description("removes the taint of a drain; what was evicted comes back as its policy says")
+    .description(
+      "removes the taint of a drain, and evictions that came to nothing; what was evicted comes back as its policy says",
+    )
     .argument("<cluster>")
     .action(async (cluster, options) =>
-      finish(await (await import("./commands/drain.ts")).uncordon({ cluster, ...options }, terminal)),
+      finish(await (await import("./commands/uncordon.ts")).uncordon({ cluster, ...options }, terminal)),
     );
 }
 

@@ -1,8 +1,12 @@
+import type { Clock } from "../shell/reconcile/ports.ts";
+
 /** Where a command writes, and what it may assume about the reader. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The time, for commands that wait; the machine's where there is none. */
+  readonly clock?: Clock;
 }
 
 /** The terminal that this process was started from. */

@@ -11,7 +11,7 @@ import { watchRepository } from "../shell/git/watch.ts";
 import { systemClock } from "../shell/host/clock.ts";
 import { systemEntropy } from "../shell/host/entropy.ts";
 import { kubeFleet } from "../shell/kube/fleet.ts";
-import type { Author, Fleet, Ports, Repository } from "../shell/reconcile/ports.ts";
+import type { Author, Clock, Fleet, Ports, Repository } from "../shell/reconcile/ports.ts";
 import { signingKeyOf } from "../shell/signature/ssh-sign.ts";
 import { verifier } from "../shell/signature/verifier.ts";
 import { detachedSignature } from "../shell/signature/verify.ts";
@@ -136,6 +136,17 @@ export async function openRecord(hub: HubOptions, environment: Environment): Pro
   await here.close();
   return openHub({ ...hub, repo: origin }, environment);
 }
+
+/**
+ * Opens the record of the reconciler that reads a work tree's commits: at its remote `origin`, or there where it has none.
+ */
+export async function openFollowed(hub: HubOptions, environment: Environment): Promise<Repository> {
+  const origin = hub.repo === null ? null : await originOf(hub.repo);
+  return openHub(origin === null ? hub : { ...hub, repo: origin }, environment);
+}
+
+/** The time, and waiting for it. */
+export const clockOf = ({ clock }: Pick<Terminal, "clock">): Clock => clock ?? systemClock;
 
 /** Where the remote `origin` of a work tree is; null where it has none. */
 export const originHere = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => originOf(repo ?? ".");

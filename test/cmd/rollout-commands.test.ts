@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
 import { settleConditions } from "../../src/core/model/condition.ts";
-import type { Ledger } from "../../src/core/model/ledger.ts";
-import type { ClusterName, Digest, PlacementKey, StrategyKey } from "../../src/core/model/value.ts";
+import { type ClusterRecord, emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
+import type { ClusterName, Commit, Digest, PlacementKey, StrategyKey } from "../../src/core/model/value.ts";
 import { evictionVerdicts } from "../../src/core/status/eviction-conditions.ts";
+import type { Clock } from "../../src/shell/reconcile/ports.ts";
 import { gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
@@ -59,7 +60,7 @@ const hubPath = (): string => join(place.hub.folder, place.hub.name);
 
 const flotilla = (...argv: readonly string[]) => runAt(argv, place.path);
 
-async function runAt(argv: readonly string[], repo: string, more: readonly string[] = ["--repo", repo]) {
+async function runAt(argv: readonly string[], repo: string, more: readonly string[] = ["--repo", repo], clock?: Clock) {
   const said = { out: "", err: "" };
   const code = await main([...argv, ...more], {
     out: (text) => {
@@ -69,6 +70,7 @@ async function runAt(argv: readonly string[], repo: string, more: readonly strin
       said.err += text;
     },
     environment: { XDG_CACHE_HOME: join(place.hub.folder, "cache") },
+    ...(clock === undefined ? {} : { clock }),
   });
   return { code, ...said };
 }
@@ -364,6 +366,130 @@ describe("prune", () => {
   });
 });
 
+/** The record of the eviction of web from east. */
+const judged = (kind: "executed" | "refused" | "invalid", message: string): Ledger["evictions"] => {
+  const conditions = settleConditions([], evictionVerdicts({ kind, message }), at("10:00:00"));
+  const its = { name: "web-east", uid: "u", placement: "web" as PlacementKey, cluster: "east" as ClusterName };
+  return new Map([["web-east", { ...its, conditions }]]);
+};
+
+describe("a drain that waits", () => {
+  const there = () => ledgerOf([web([on("east", 3)])], []);
+  const group = (placement: string, cluster: string) => ({
+    placement: placement as PlacementKey,
+    clusters: [cluster as ClusterName],
+    objects: [{ group: "", kind: "ConfigMap", namespace: "shop", name: "settings" }],
+  });
+  const heldWith = (...groups: readonly ReturnType<typeof group>[]) => ({
+    ...emptyLedger.deletions,
+    held: [
+      {
+        because: "bounds",
+        cause: "c".repeat(40) as Commit,
+        digest: "ab".repeat(32) as Digest,
+        confirmed: false,
+        groups,
+        others: [],
+      },
+    ] as const,
+  });
+
+  /** Somebody drains east and pushes; while they wait, at each look, time goes by and the next of these is recorded. */
+  const waits = (argv: readonly string[], ...then: readonly (() => void)[]) => {
+    const coming = [...then];
+    let time = at("12:00:00");
+    const clock: Clock = {
+      now: () => time,
+      sleepUntil: async (moment) => {
+        time = moment;
+        coming.shift()?.();
+      },
+    };
+    return runAt(["drain", "east", "--push", ...argv], place.path, ["--repo", place.path], clock);
+  };
+  const nothing = (): void => {};
+
+  test("tells each verdict as it comes, and what its deletions wait for", async () => {
+    recordState(there());
+    const { code, out, err } = await waits([], nothing, () =>
+      recordState({
+        ...there(),
+        evictions: judged("executed", "web has no disruption budget"),
+        deletions: heldWith(group("web", "east")),
+      }),
+    );
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.slice(out.indexOf("pushed"))).toBe(
+      "pushed main to origin\nweb leaves east: web has no disruption budget\n" +
+        `${"ab".repeat(32)}: 1 deletion on 1 cluster of web: more than one commit may delete unasked\n` +
+        "  web on east:\n    ConfigMap shop/settings\n" +
+        `to let them go: flotilla confirm ${"ab".repeat(32)}\n`,
+    );
+  });
+
+  test("with --confirm commits what confirms it, in a commit of its own", async () => {
+    recordState(there());
+    const { code, out } = await waits(["--confirm"], () =>
+      recordState({ ...there(), evictions: judged("executed", "gone"), deletions: heldWith(group("web", "east")) }),
+    );
+    expect(code).toBe(0);
+    expect(out).toContain(`committed ${id()} to main: Confirm 1 deletion on 1 cluster\n`);
+    expect(git("log", "--format=%s", "-2")).toBe("Confirm 1 deletion on 1 cluster\nDrain east");
+    expect(git("show", "--format=", "--name-only", "HEAD")).toBe(`approvals/deletions/${"ab".repeat(32)}.yaml`);
+    expect(inHub("log", "--format=%s", "-1", "main")).toBe("Confirm 1 deletion on 1 cluster");
+  });
+
+  test("confirms nothing that others took away, however it is asked", async () => {
+    recordState(there());
+    const { code, out, err } = await waits(["--confirm"], () =>
+      recordState({
+        ...there(),
+        evictions: judged("executed", "gone"),
+        deletions: heldWith(group("web", "east"), group("web", "west")),
+      }),
+    );
+    expect([code, err]).toEqual([
+      0,
+      "warning: this is not confirmed: it takes more away than what this drain evicted\n",
+    ]);
+    expect(out).toContain("to let them go: flotilla confirm ");
+    expect(git("log", "--format=%s", "-1")).toBe("Drain east");
+  });
+
+  test("a refusal is told, and the cluster is not drained", async () => {
+    recordState(there());
+    const { code, out } = await waits([], () =>
+      recordState({ ...there(), evictions: judged("refused", "2 of 3 are available") }),
+    );
+    expect([code, out]).toEqual([3, expect.stringMatching(/\nweb stays on east: refused: 2 of 3 are available\n$/)]);
+  });
+
+  test("gives up after two minutes, and says whom to look for", async () => {
+    recordState(there());
+    const { code, err } = await waits([]);
+    expect([code, err]).toEqual([
+      3,
+      "error: nobody judged web-east in two minutes\n" +
+        "  see that a reconciler runs (flotilla reconcile --watch); flotilla get evictions shows its verdicts\n",
+    ]);
+  });
+
+  test.each([["--no-wait"], ["--pr"]])("waits for nothing with %s", async (option) => {
+    recordState(there());
+    const { code, out } = await flotilla("drain", "east", option);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/\nwhat becomes of the evictions: flotilla get evictions\n$/),
+    ]);
+  });
+
+  test.each([["--no-wait"], ["--pr"], ["--dry-run"]])("--confirm goes with waiting, not with %s", async (option) => {
+    const { code, err } = await flotilla("drain", "east", "--confirm", option);
+    expect([code, err]).toEqual([64, expect.stringMatching(/^error: --confirm confirms what the evictions took away/)]);
+    expect(git("log", "--format=%s")).toBe("first");
+  });
+});
+
 describe("evict, drain and uncordon", () => {
   const fixed = { kind: "PickFixed" as const, clusterNames: ["east" as ClusterName] };
   const named = (name: string) => ({ key: name as PlacementKey, name });
@@ -398,15 +524,45 @@ describe("evict, drain and uncordon", () => {
     const before = read("members.yaml");
     expect(await flotilla("drain", "east")).toEqual({
       code: 0,
-      out: `committed ${id()} to main: Drain east\n  members.yaml\n  evictions/web-east.yaml\n`,
+      out:
+        `committed ${id()} to main: Drain east\n  members.yaml\n  evictions/web-east.yaml\n` +
+        "they are judged once origin has them: git push\nwhat becomes of the evictions: flotilla get evictions\n",
       err: "warning: fixed stays: it names its clusters (PickFixed); edit its clusterNames instead\n",
     });
     const taint = "  taints:\n    - key: cordon-key\n      value: cordon-value\n      effect: NoSchedule\n";
     expect(read("members.yaml")).toBe(before + taint);
-    expect((await flotilla("drain", "east")).out).toMatch(/^east is drained already/);
-    expect((await flotilla("uncordon", "east")).code).toBe(0);
+    expect((await flotilla("drain", "east")).out).toMatch(
+      /^east is to be drained already: its evictions wait to be judged\n/,
+    );
+    expect((await flotilla("uncordon", "east")).out).toContain("  members.yaml\n  evictions/web-east.yaml (removed)\n");
     expect(read("members.yaml")).toBe(before);
-    expect((await flotilla("uncordon", "east")).out).toBe("east has no taint of a drain\n");
+    expect((await flotilla("uncordon", "east")).out).toBe(
+      "east has no taint of a drain, and no eviction there waits\n",
+    );
+  });
+
+  test("what is in the plan of an unfinished run is not evicted, as that would be invalid for good", async () => {
+    const under = run("r", 1, { plan: planOf(3, [stage("all", ["east"])]) });
+    recordState(ledgerOf([web([on("east", 3)])], [under]));
+    const because = "east is in the plan of the update run r; evict it when that has ended";
+    expect((await flotilla("evict", "web", "east")).err).toBe(`error: web cannot be evicted\n  ${because}\n`);
+    const { code, out, err } = await flotilla("drain", "east");
+    expect([code, err]).toEqual([0, `warning: web stays: ${because}\n`]);
+    expect(out).not.toContain("evictions/");
+  });
+
+  test("uncordon leaves evictions alone that were executed, or are of other clusters", async () => {
+    recordState(ledgerOf([web([on("east", 3), on("west", 3)])], []));
+    await flotilla("drain", "east");
+    await flotilla("evict", "web", "west");
+    recordState({ ...ledgerOf([web([on("west", 3)])], []), evictions: judged("executed", "web is evicted") });
+    expect((await flotilla("uncordon", "east")).out.split("\n").slice(1)).toEqual(["  members.yaml", ""]);
+    recordState({ ...ledgerOf([web([on("west", 3)])], []), evictions: judged("refused", "too few are available") });
+    expect((await flotilla("uncordon", "east")).out.split("\n").slice(1)).toEqual([
+      "  evictions/web-east.yaml (removed)",
+      "",
+    ]);
+    expect(existsSync(join(place.path, "evictions/web-west.yaml"))).toBe(true);
   });
 
   test("where nothing is recorded a drain only taints, and says so", async () => {
@@ -456,6 +612,38 @@ describe("get and describe", () => {
     expect((await show("describe", "run", "other")).err).toBe(
       "error: nothing is recorded of run other; recorded are: r\n",
     );
+  });
+
+  test("show what became of evictions, and which members are cordoned", async () => {
+    const member = (name: string): ClusterRecord => ({
+      name: name as ClusterName,
+      uid: name,
+      generation: 1,
+      specDigest: "a".repeat(64) as Digest,
+      kubeSystemUid: name,
+      kubernetesVersion: "v1.36.3",
+      trouble: null,
+      conditions: [],
+    });
+    const recorded = ledgerOf([web([on("east", 3)])], [], [member("east"), member("west")]);
+    await flotilla("drain", "east", "--no-wait");
+    recordState(
+      { ...recorded, evictions: judged("refused", "2 of 3 are available") },
+      { "members.yaml": read("members.yaml") },
+    );
+    const show = (...argv: readonly string[]) => runAt(["get", ...argv], hubPath());
+    expect((await show("evictions")).out).toBe(
+      "NAME       PLACEMENT   CLUSTER   STATE     MESSAGE\n" +
+        "web-east   web         east      Refused   2 of 3 are available\n",
+    );
+    expect((await show("eviction", "web-east", "-o", "name")).out).toBe(
+      "clusterresourceplacementeviction.placement.kubernetes-fleet.io/web-east\n",
+    );
+    const rows = (await show("clusters")).out.split("\n").map((it) => it.split(/ +/).slice(0, 3));
+    expect(rows.slice(1, 3)).toEqual([
+      ["east", "v1.36.3", "Healthy,SchedulingDisabled"],
+      ["west", "v1.36.3", "Healthy"],
+    ]);
   });
 
   test("an answer that stands in its place with another digest is said to answer nothing", async () => {

@@ -1,11 +1,9 @@
 import { count } from "../../core/plan/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
-import type { AuthoredFile } from "../../shell/reconcile/ports.ts";
 import { type DeliveryOptions, deliver } from "../deliver.ts";
 import { type Finished, finishedIn } from "../edits/finished.ts";
-import type { FoundDocument } from "../edits/found-document.ts";
-import { withoutDocuments } from "../edits/without-documents.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
+import { filesWithout } from "../pruned-files.ts";
 import type { Terminal } from "../terminal.ts";
 import { openWorkplace, readRecord } from "../workplace.ts";
 
@@ -22,25 +20,6 @@ export async function prune(options: DeliveryOptions, terminal: Terminal): Promi
     return exitCodes.done;
   }
   return deliver(workplace.author, { files, subject: subjectOf(finished, stuck), slug: "prune" }, options, terminal);
-}
-
-interface Cut {
-  readonly files: readonly AuthoredFile[];
-  /** Files in which it could not be cut out. */
-  readonly stuck: readonly string[];
-}
-
-function filesWithout(documents: readonly FoundDocument[]): Cut {
-  const texts = new Map(documents.map((it) => [it.path, it.text]));
-  const files: AuthoredFile[] = [];
-  const stuck: string[] = [];
-  for (const [path, before] of texts) {
-    const doomed = documents.filter((it) => it.path === path).map((it) => it.document);
-    const left = withoutDocuments(before, new Set(doomed));
-    if (left === null) stuck.push(path);
-    else files.push({ path, text: left.kind === "text" ? left.text : null, before });
-  }
-  return { files, stuck };
 }
 
 function subjectOf(finished: Finished, stuck: readonly string[]): string {

@@ -27,6 +27,15 @@ export const uncordoned = (found: FoundDocument): CordonEdit =>
     ? edit(editedText(found.text, found.document, { kind: "drop", under: ["spec"], key: "taints", doomed: isCordon }))
     : { kind: "unchanged" };
 
+/** The file as the edit leaves it; none where it stays. */
+export const changedFile = ({ path, text: before }: FoundDocument, edited: CordonEdit): readonly ChangedText[] =>
+  edited.kind === "edited" ? [{ path, text: edited.text, before }] : [];
+
+/** A file's text, and what it was. */
+export interface ChangedText extends TextFile {
+  readonly before: string;
+}
+
 /** The members that files say are cordoned, by name. */
 export const cordonedIn = (files: readonly TextFile[]): ReadonlySet<string> =>
   new Set(

@@ -1,5 +1,9 @@
+import { conditionOf } from "../../core/model/condition.ts";
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import type { ClusterName } from "../../core/model/value.ts";
+import { runOn } from "../../core/plan/evict.ts";
+import { type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
+import { evictionFile, evictionKind, freeName } from "./new-file.ts";
 
 /** Placements that a cluster is drained of, and those that an eviction cannot take away. */
 export interface DrainPlan {
@@ -8,9 +12,9 @@ export interface DrainPlan {
 }
 
 /** What is to be evicted from a cluster so that nothing is left there, in the order of the placements' keys. */
-export function drainPlan({ placements }: Ledger, cluster: ClusterName): DrainPlan {
-  const there = [...placements.values()].filter((it) => isThere(it, cluster));
-  const judged = there.map((it) => ({ placement: it.key as string, because: whyNotEvicted(it) }));
+export function drainPlan(ledger: Ledger, cluster: ClusterName): DrainPlan {
+  const there = [...ledger.placements.values()].filter((it) => isThere(it, cluster));
+  const judged = there.map((it) => ({ placement: it.key as string, because: whyNotEvicted(it, cluster, ledger) }));
   return {
     evict: judged.filter((it) => it.because === null).map((it) => it.placement),
     stays: judged.flatMap(({ placement, because }) => (because === null ? [] : [{ placement, because }])),
@@ -23,9 +27,68 @@ export function isThere({ bindings, deleting }: PlacementRecord, cluster: Cluste
   return deleting === null && binding !== undefined && binding.removal === null && binding.state !== "Unscheduled";
 }
 
-/** Why an eviction of this placement would be refused for good; null when it would not (V-CRPE-03, `spec/api.md` §3). */
-export function whyNotEvicted({ scope, spec, deleting }: PlacementRecord): string | null {
+/**
+ * Why an eviction of this placement would be invalid for good; null when it would not (V-CRPE-03, `spec/api.md` §3;
+ * `RULINGS.md` B 17).
+ */
+export function whyNotEvicted(record: PlacementRecord, cluster: ClusterName, { runs }: Ledger): string | null {
+  const { key, scope, spec, deleting } = record;
   if (deleting !== null) return "it is being removed everywhere";
   if (scope === "Namespaced") return "only a ClusterResourcePlacement can be evicted; edit its policy instead";
-  return spec.policy.kind === "PickFixed" ? "it names its clusters (PickFixed); edit its clusterNames instead" : null;
+  if (spec.policy.kind === "PickFixed") return "it names its clusters (PickFixed); edit its clusterNames instead";
+  const run = runOn(
+    cluster,
+    [...runs.values()].filter((it) => it.spec.placement === key),
+  );
+  return run === null ? null : `${cluster} is in the plan of the update run ${run}; evict it when that has ended`;
+}
+
+/** A placement on a cluster. */
+export interface EvictedFrom {
+  readonly placement: string;
+  readonly cluster: string;
+}
+
+/** The name of an eviction that is wanted, and its file; null where one is there already that is not judged yet. */
+export interface NewEviction {
+  readonly name: string;
+  readonly file: NewFile | null;
+}
+
+/** A file that is not there yet. */
+export interface NewFile extends TextFile {
+  readonly before: null;
+}
+
+/** Chooses the name of a new eviction: the names of a placement and a cluster, put together, may be those of two others. */
+export function newEviction(
+  { root, find }: { readonly root: string; readonly find: Find },
+  ledger: Ledger,
+  { placement, cluster }: EvictedFrom,
+): NewEviction {
+  const filesOf = (name: string) => find({ kind: evictionKind, namespace: null, name });
+  const isThis = (it: FoundDocument): boolean =>
+    valueIn(it, "spec", "placementName") === placement && valueIn(it, "spec", "clusterName") === cluster;
+  const isTaken = (name: string): boolean => ledger.evictions.has(name) || filesOf(name).some((it) => !isThis(it));
+  const name = freeName(`${placement}-${cluster}`, isTaken);
+  if (filesOf(name).length > 0) return { name, file: null };
+  return { name, file: { ...evictionFile(name, { placement, cluster }, root), before: null } };
+}
+
+type Find = (wanted: WantedDocument) => readonly FoundDocument[];
+
+/** Evictions from a cluster that came to nothing: those that nobody judged yet, and those that were refused. */
+export function calledOff(
+  { find, named }: { readonly find: Find; readonly named: (kind: string, namespace: null) => readonly string[] },
+  { evictions }: Ledger,
+  cluster: string,
+): readonly FoundDocument[] {
+  const wasExecuted = (name: string): boolean => {
+    const record = evictions.get(name);
+    return record !== undefined && conditionOf(record.conditions, "Executed")?.status === "True";
+  };
+  return named(evictionKind, null)
+    .filter((name) => !wasExecuted(name))
+    .flatMap((name) => find({ kind: evictionKind, namespace: null, name }))
+    .filter((it) => valueIn(it, "spec", "clusterName") === cluster);
 }

@@ -9,7 +9,7 @@ import { evictionKind, runKind } from "./new-file.ts";
 import { chooseRollback } from "./rollback-choice.ts";
 
 /** The files of a work tree. */
-export interface PrunedFiles {
+export interface SourceTree {
   readonly find: (wanted: WantedDocument) => readonly FoundDocument[];
   readonly files: readonly TextFile[];
 }
@@ -28,7 +28,7 @@ const runsKept = 3;
  * What of the source is over, by the record: runs that have ended, evictions that were judged, and answers to what such
  * runs asked. Of each placement the last three runs stay, and those that a rollback goes by.
  */
-export function finishedIn(ledger: Ledger, { find, files }: PrunedFiles): Finished {
+export function finishedIn(ledger: Ledger, { find, files }: SourceTree): Finished {
   const placements = [...new Set([...ledger.runs.values()].map((it) => it.spec.placement))].sort(compareText);
   return {
     runs: placements.flatMap((it) => dispensable(ledger, it)).flatMap((it) => find(wantedRun(it)).filter(isOf(it))),

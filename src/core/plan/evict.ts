@@ -150,7 +150,7 @@ function budgetOf(placement: PlacementKey, { world: { intent } }: PlanContext): 
 }
 
 /** The newest unfinished run that has the cluster in its plan. */
-function runOn(cluster: ClusterName, runs: readonly RunRecord[]): RunKey | null {
+export function runOn(cluster: ClusterName, runs: readonly RunRecord[]): RunKey | null {
   const holding = runs.filter(
     ({ plan, end }) =>
       plan !== null && end === null && (plannedIn(plan).has(cluster) || plan.deletions.includes(cluster)),

@@ -1,0 +1,112 @@
+import type { EvictionRecord } from "../../core/model/eviction.ts";
+import type { HeldDeletion, Ledger } from "../../core/model/ledger.ts";
+import { type ClusterName, minutes, type PlacementKey } from "../../core/model/value.ts";
+import { count, names as listed } from "../../core/plan/explain.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
+import { confirmationCommit, shownBefore } from "../confirmation.ts";
+import { deliver } from "../deliver.ts";
+import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
+import { evictionVerdict } from "../show/run-rows.ts";
+import type { Terminal } from "../terminal.ts";
+import { awaitVerdicts } from "../verdicts.ts";
+import { clockOf, openFollowed, originHere } from "../wire.ts";
+import type { Workplace } from "../workplace.ts";
+import type { DrainOptions } from "./drain.ts";
+
+/** A drain that was committed. */
+export interface Drained {
+  readonly workplace: Workplace;
+  readonly cluster: ClusterName;
+  /** Of its evictions. */
+  readonly names: readonly string[];
+}
+
+/** A reconciler judges within seconds; one that does not is not running, or has other worries. */
+const limit = minutes(2);
+
+/** Waits for what becomes of a drain, tells it, and commits the confirmation that it takes, where that is asked for. */
+export async function outcomeOf(drained: Drained, options: DrainOptions, terminal: Terminal): Promise<ExitCode> {
+  const { cluster, names, workplace } = drained;
+  const unseen = await whyUnseen(options, workplace);
+  if (options.wait === false || unseen !== null) {
+    if (unseen !== null) terminal.out(`${oneLine(unseen)}\n`);
+    terminal.out("what becomes of the evictions: flotilla get evictions\n");
+    return exitCodes.done;
+  }
+  const verdicts: EvictionRecord[] = [];
+  const tell = (record: EvictionRecord): void => {
+    verdicts.push(record);
+    terminal.out(`${oneLine(verdictText(record))}\n`);
+  };
+  const repository = await openFollowed(options, terminal.environment);
+  try {
+    const { ledger, missing } = await awaitVerdicts(names, { repository, clock: clockOf(terminal), limit, tell });
+    if (missing.length > 0) terminal.err(missingText(missing));
+    const isDone = missing.length === 0 && verdicts.every((it) => evictionVerdict(it).outcome === "Executed");
+    const evicted = verdicts.filter((it) => evictionVerdict(it).outcome === "Executed").map((it) => it.placement);
+    const held = heldOf(ledger, cluster);
+    const code = await confirmed({ held, evicted, ...drained }, options, terminal);
+    return worst(code, isDone ? exitCodes.done : exitCodes.stuck);
+  } finally {
+    await repository.close();
+  }
+}
+
+/** Why no reconciler reads the commit yet; null when one may. */
+async function whyUnseen({ pr, push, branch }: DrainOptions, { author }: Workplace): Promise<string | null> {
+  if (pr === true) return "they are judged once the pull request is merged";
+  if (author.branch !== branch) return `they are judged once they are on ${branch}`;
+  if (push !== true && (await originHere({ repo: author.name })) !== null)
+    return "they are judged once origin has them: git push";
+  return null;
+}
+
+function verdictText(record: EvictionRecord): string {
+  const { outcome, message } = evictionVerdict(record);
+  const { placement, cluster } = record;
+  switch (outcome) {
+    case "Executed":
+      return `${placement} leaves ${cluster}: ${message}`;
+    case "Refused":
+      return `${placement} stays on ${cluster}: refused: ${message}`;
+    case "Invalid":
+      return `${placement} stays on ${cluster}: invalid: ${message}`;
+  }
+}
+
+const missingText = (missing: readonly string[]): string =>
+  `error: nobody judged ${listed(missing)} in two minutes\n` +
+  "  see that a reconciler runs (flotilla reconcile --watch); flotilla get evictions shows its verdicts\n";
+
+/** Sets of deletions on a cluster that wait for a person. */
+const heldOf = ({ deletions }: Ledger, cluster: ClusterName): readonly HeldDeletion[] =>
+  deletions.held.filter((it) => !it.confirmed && it.groups.some(({ clusters }) => clusters.includes(cluster)));
+
+interface Held extends Drained {
+  readonly held: readonly HeldDeletion[];
+  readonly evicted: readonly PlacementKey[];
+}
+
+/** Confirms what this drain took away and nothing else; of what waits besides, or unasked, it says how to. */
+async function confirmed(
+  { held, evicted, cluster, workplace }: Held,
+  options: DrainOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  for (const set of held) {
+    const isOwn = set.groups.every(
+      (it) => evicted.includes(it.placement) && it.clusters.every((name) => name === cluster),
+    );
+    for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
+    if (options.confirm === true && isOwn) {
+      await deliver(workplace.author, confirmationCommit(set), options, terminal);
+      continue;
+    }
+    if (options.confirm === true)
+      terminal.err("warning: this is not confirmed: it takes more away than what this drain evicted\n");
+    terminal.out(`to let them go: flotilla confirm ${set.digest}\n`);
+  }
+  if (options.confirm === true && held.length === 0 && evicted.length > 0)
+    terminal.out(`nothing of ${count(evicted.length, "placement")} waits for a confirmation\n`);
+  return exitCodes.done;
+}
