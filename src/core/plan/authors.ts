@@ -7,10 +7,10 @@ import { type ClusterName, type Commit, compareText, type Digest } from "../mode
 import { signerOf } from "../trust/signer.ts";
 import { isMovedBy, rolledOutOn } from "./baseline.ts";
 import { carriedSince } from "./carried-since.ts";
-import { type Changer, changersOf, wakersOf } from "./changers.ts";
+import { type Changer, changedIn, changersOf, wakersOf } from "./changers.ts";
 import { carriedBy, type Decided, plannedAs, plannedBy, type Subject, wantedBy } from "./decided.ts";
 import { type Course, courseDigest, type Inputs, inputsOf } from "./inputs.ts";
-import { noSleepers, type Sleepers, sleepersOf } from "./sleepers.ts";
+import { type Sleeper, sleepersOf } from "./sleepers.ts";
 import type { RenderContext } from "./target-rendering.ts";
 
 /** Nobody that anybody knows of. */
@@ -48,7 +48,7 @@ export function authorsOfChange(
 /** The change of clusters, and since when whoever had a part in it counts. */
 interface Journey extends Course {
   readonly settled: Commit;
-  readonly sleepers: Sleepers;
+  readonly sleepers: readonly Sleeper[];
 }
 
 const subjectOf = (cluster: ClusterName, record: PlacementRecord, { world, overrides }: Judging): Subject => ({
@@ -103,7 +103,7 @@ function journey(
   const carried = carriedBy(subject);
   const course = { subject, clusters: new Set([cluster]), carried, wanted, run };
   const settled = back === null ? sinceOf(subject, judging) : back.since;
-  const sleepers = back === null ? sleepersOf(course) : noSleepers;
+  const sleepers = back === null ? sleepersOf(course) : [];
   return { ...course, settled: settled ?? judging.trust.first, sleepers };
 }
 
@@ -133,7 +133,7 @@ function signersOf(journeys: readonly Journey[], version: Commit | null, { world
   const changers = new Set<Changer>();
   for (const it of journeys) {
     const { settled, sleepers } = it;
-    const inputs = inputsOf(it);
+    const inputs = inputsOf(it, changedIn({ settled: [settled], until: null }, history));
     // What is brought is what was selected then; all else is as it is now.
     const objects: Inputs = { ...inputs, read: (document) => (isObject(document) ? inputs.read(document) : null) };
     const rest: Inputs = { ...inputs, read: (document) => (isObject(document) ? null : inputs.read(document)) };

@@ -8,7 +8,7 @@ import type { CommitFact, PathChange } from "../model/signature.ts";
 import { type Commit, compareText } from "../model/value.ts";
 import { reachable } from "./ancestry.ts";
 import { type Inputs, isUnder } from "./inputs.ts";
-import type { Sleepers } from "./sleepers.ts";
+import type { Sleeper } from "./sleepers.ts";
 
 /** Which commits are looked at. */
 export interface Span {
@@ -21,6 +21,16 @@ export interface Span {
 /** A commit, or one that nobody could look at. */
 export type Changer = CommitFact | "unknown";
 
+/** Every document that was changed in a span, as it was before and after each time. */
+export function changedIn({ settled, until }: Span, history: History): readonly PastDocument[] {
+  const old = union(settled, history);
+  const facts = [...reachable([until ?? history.head], history.commits, old)].flatMap(
+    (it) => history.commits.get(it) ?? [],
+  );
+  const found = facts.flatMap((it) => [...documentsOf(it, history).values()].flat());
+  return [...new Set(found.flatMap(({ before, after }) => [...before, ...after]))];
+}
+
 /** The commits of a span that changed what a decision read (`security.md` T-06, T-12: every one counts, not what is left of them all). */
 export function changersOf({ settled, until }: Span, inputs: Inputs, history: History): readonly Changer[] {
   const { head, commits } = history;
@@ -29,25 +39,25 @@ export function changersOf({ settled, until }: Span, inputs: Inputs, history: Hi
   // Rewritten away, or never looked at: nobody knows what it changed.
   if (!old.has(tip) && !commits.has(tip)) return ["unknown"];
   const facts = [...reachable([tip], commits, old)].flatMap((id) => commits.get(id) ?? []);
-  const scene = { inputs, history, moved: movedIn(facts, inputs, history) };
+  const scene = sceneOf(facts, inputs, history);
   const found = facts.filter((it) => hasChanged(it, scene));
   return settled.every((it) => history.beyond.has(it) || old.has(head)) ? found : [...found, "unknown"];
 }
 
 /** The commits to which sleepers are owed: since each of them came to be, however long ago. */
-export function wakersOf(sleepers: Sleepers, first: Commit, history: History): readonly Changer[] {
+export function wakersOf(sleepers: readonly Sleeper[], first: Commit, history: History): readonly Changer[] {
   const facts = all(first, history);
   const isKnown = history.beyond.has(first) || union([first], history).has(history.head);
-  return [...sleepers.keys].flatMap((key): readonly Changer[] => {
-    const { found, isWhole } = sinceCreation(key, sleepers, facts, history);
+  return sleepers.flatMap((it): readonly Changer[] => {
+    const { found, isWhole } = sinceCreation(it, facts, history);
     return isWhole || isKnown ? found : [...found, "unknown"];
   });
 }
 
 /** Whether there is a sleeper of which nobody knows yet how it came to be: one has to look back to the beginning. */
-export const isHalfKnown = (sleepers: Sleepers, first: Commit, history: History): boolean => {
+export const isHalfKnown = (sleepers: readonly Sleeper[], first: Commit, history: History): boolean => {
   const facts = all(first, history);
-  return [...sleepers.keys].some((key) => !sinceCreation(key, sleepers, facts, history).isWhole);
+  return sleepers.some((it) => !sinceCreation(it, facts, history).isWhole);
 };
 
 const all = (first: Commit, history: History): readonly CommitFact[] =>
@@ -56,8 +66,7 @@ const all = (first: Commit, history: History): readonly CommitFact[] =>
   );
 
 function sinceCreation(
-  key: ObjectKey,
-  { read }: Sleepers,
+  { key, read }: Sleeper,
   facts: readonly CommitFact[],
   history: History,
 ): { readonly found: readonly CommitFact[]; readonly isWhole: boolean } {
@@ -83,19 +92,13 @@ const union = (commits: readonly Commit[], { commits: known }: History): Readonl
   reachable(commits, known, new Set());
 
 /** Whether a commit changed what is read; of a merge, only what is in none of its parents. */
-function hasChanged(fact: CommitFact, scene: Scene): boolean {
-  const { inputs, history, moved } = scene;
-  const isMeant = (key: ObjectKey, path: string): boolean => isAt(path, inputs) || moved.has(`${key} ${path}`);
-  for (const [key, places] of documentsOf(fact, history))
-    if (
-      isOther(
-        places.filter((it) => isAt(it.path, inputs)),
-        inputs.read,
-      )
-    )
-      return true;
-    else if (places.some((it) => !isAt(it.path, inputs) && isMeant(key, it.path) && isOther([it], inputs.read)))
-      return true;
+function hasChanged(fact: CommitFact, { inputs, history, moved, over }: Scene): boolean {
+  for (const [key, places] of documentsOf(fact, history)) {
+    if (over.get(key)?.has(fact.commit) === true) continue;
+    const [here, elsewhere] = parted(places, (it) => isAt(it.path, inputs));
+    if (isOther(here, inputs.read)) return true;
+    if (elsewhere.some((it) => moved.has(`${key} ${it.path}`) && isOther([it], inputs.read))) return true;
+  }
   // A file that cannot be taken apart may have held anything.
   return fact.changes.some(
     (it) => isOpaque(it, history) && (inputs.paths.has(it.path) || moved.has(`${it.after} ${it.path}`)),
@@ -107,20 +110,54 @@ interface Scene {
   readonly history: History;
   /** Where documents and files stood before they were moved to where they are read: who wrote them there wrote them. */
   readonly moved: ReadonlySet<string>;
+  /** By document: the commits that led to what is carried of it. */
+  readonly over: ReadonlyMap<ObjectKey, ReadonlySet<Commit>>;
 }
 
-function movedIn(facts: readonly CommitFact[], inputs: Inputs, history: History): ReadonlySet<string> {
+function sceneOf(facts: readonly CommitFact[], inputs: Inputs, history: History): Scene {
+  return { inputs, history, moved: movedIn(facts, inputs, history), over: decidedIn(facts, inputs, history) };
+}
+
+function parted<T>(all: readonly T[], isFirst: (it: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [all.filter(isFirst), all.filter((it) => !isFirst(it))];
+}
+
+function movedIn(facts: readonly CommitFact[], inputs: Inputs, history: History): Scene["moved"] {
   const moved = new Set<string>();
   for (const fact of facts) {
     for (const [key, places] of documentsOf(fact, history)) {
-      if (!places.some((it) => isAt(it.path, inputs) && it.after.length > 0)) continue;
-      for (const it of places) if (!isAt(it.path, inputs) && it.after.length === 0) moved.add(`${key} ${it.path}`);
+      const [here, elsewhere] = parted(places, (it) => isAt(it.path, inputs));
+      if (!here.some((it) => it.after.length > 0)) continue;
+      for (const it of elsewhere) if (it.after.length === 0) moved.add(`${key} ${it.path}`);
     }
     for (const { path, before, after } of fact.changes)
       if (after === null && fact.changes.some((it) => it.after === before && inputs.paths.has(it.path)))
         moved.add(`${before} ${path}`);
   }
   return moved;
+}
+
+/**
+ * What of a span led to what is carried: a target is younger than the commit that its objects came with. Not where the
+ * document said the same before all of it: then it went and came back.
+ */
+function decidedIn(facts: readonly CommitFact[], { isCarried }: Inputs, history: History): Scene["over"] {
+  const began = new Map<ObjectKey, Commit[]>();
+  const reached = new Map<ObjectKey, Commit[]>();
+  const note = (all: Map<ObjectKey, Commit[]>, key: ObjectKey, commit: Commit): void =>
+    void all.set(key, [...(all.get(key) ?? []), commit]);
+  for (const fact of facts)
+    for (const [key, places] of documentsOf(fact, history)) {
+      if (places.some((it) => it.before.some(isCarried))) note(began, key, fact.commit);
+      if (places.some((it) => it.after.some(isCarried))) note(reached, key, fact.commit);
+    }
+  const over = new Map<ObjectKey, ReadonlySet<Commit>>();
+  for (const [key, commits] of reached)
+    for (const commit of commits) {
+      const led = reachable([commit], history.commits, new Set());
+      if (!began.get(key)?.some((it) => led.has(it))) over.set(key, new Set([...(over.get(key) ?? []), ...led]));
+    }
+  return over;
 }
 
 /** Whether what stands at a path may be read: it is, or it was. */

@@ -2,6 +2,7 @@ import { mostTombstones } from "../model/inventory.ts";
 import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
+import { namesWhoChangedIt } from "./check-authors.ts";
 import { believesConfirmations } from "./check-confirmations.ts";
 import { deletesWithinBounds } from "./check-deletions.ts";
 import { evictedFrom, evictsWithinBudget } from "./check-evictions.ts";
@@ -32,6 +33,7 @@ export function check(plan: Plan, world: World): readonly string[] {
     ...evictsWithinBudget(plan, world),
     ...approvesByTheRules(plan, world),
     ...changesOnlyWhatItMay(plan, world),
+    ...namesWhoChangedIt(plan, world),
     ...sequencesGrow(plan, world),
     ...forgetsNothing(plan, world),
   ];

@@ -1,8 +1,7 @@
 import { digestOf } from "../model/digest.ts";
 import { defaultFleet } from "../model/fleet.ts";
-import type { Json } from "../model/json.ts";
-import { type ObjectKey, objectKey, type SourcedManifest } from "../model/manifest.ts";
-import type { OverrideSnapshot } from "../model/override.ts";
+import { canonicalJson, type Json, sameJson } from "../model/json.ts";
+import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import {
   fleetDocument,
   type PastDocument,
@@ -11,13 +10,12 @@ import {
   type Said,
   strategyDocument,
 } from "../model/past-document.ts";
-import type { Placement, PlacementSpec } from "../model/placement.ts";
+import type { PlacementSpec } from "../model/placement.ts";
 import type { RunRecord } from "../model/run-record.ts";
 import { selectorKeys } from "../model/selector.ts";
 import { type ClusterName, compareText, type Labels } from "../model/value.ts";
-import { overridesOf, overridesOn } from "../render/applicable.ts";
-import { selectResources } from "../render/select.ts";
-import { actingRules, type Decided, type Subject } from "./decided.ts";
+import { actingRules, type Decided, ruleDigest, type Subject } from "./decided.ts";
+import { type Ground, groundOf, snapshotOf } from "./ground.ts";
 
 /**
  * What a decision read: given a document, as it is or as it once was, what of it the decision reads, or would have read
@@ -29,6 +27,8 @@ export interface Inputs {
   readonly read: (document: PastDocument) => Json | null;
   /** Where what is read stands: of a file there that cannot be taken apart, all of it counts. */
   readonly paths: ReadonlySet<string>;
+  /** Whether a document says what is carried of it: what led there was decided with it, and counts no more. */
+  readonly isCarried: (document: PastDocument) => boolean;
   /** The folders that are read. */
   readonly roots: readonly string[];
 }
@@ -45,26 +45,44 @@ export interface Course {
   readonly run: RunRecord | null;
 }
 
-/** Everything that the decision about one cluster read, now and when it was decided last. */
-export function inputsOf(course: Course): Inputs {
-  const { subject, carried, wanted } = course;
+/**
+ * Everything that the decision about some clusters reads, now and since it was decided last; `past` is every document
+ * that anybody changed since.
+ */
+export function inputsOf(course: Course, past: readonly PastDocument[]): Inputs {
+  const { subject, wanted } = course;
   const { intent, record } = subject;
   const placement = intent.placements.get(record.key);
-  const both = [carried, wanted].flatMap((it) => it ?? []);
+  const ground = groundOf(course, past);
   const paths = pathsOf(course);
   // Nothing of a placement that is gone matters any more but that it went.
   const isGone = placement === undefined && wanted === null;
   const readers: readonly Reader[] = isGone
     ? [placementReader(course), fleetReader(course, paths)]
     : [
-        manifestReader(course, both),
-        overrideReader(course, both),
-        clusterReader(course, both),
+        manifestReader(ground),
+        overrideReader(ground),
+        clusterReader(course, ground),
         placementReader(course),
         fleetReader(course, paths),
         rolloutReader(course),
       ];
-  return { read: (document) => firstOf(readers, document), paths, roots: intent.fleet.roots };
+  const { roots } = intent.fleet;
+  return { read: (document) => firstOf(readers, document), isCarried: carriedIn(course), paths, roots };
+}
+
+/** A target names the overrides that it was decided by, and the labels; when that was, only their text can tell. */
+function carriedIn({ clusters, carried }: Course): Inputs["isCarried"] {
+  const overrides = new Map(carried?.overrides.map((it) => [`${it.namespace ?? ""}/${it.override}`, it]));
+  const labels = carried === null ? "" : canonicalJson(json(only(carried.labels, carried.lookedAt)));
+  return ({ said }) => {
+    if (said.kind === "override") {
+      const { namespace, name, spec } = said.override;
+      return sameJson(json(spec), json(overrides.get(`${namespace ?? ""}/${name}`)?.spec));
+    }
+    if (said.kind !== "cluster" || carried === null || !clusters.has(said.cluster.name)) return false;
+    return carried.lookedAt.size > 0 && canonicalJson(json(only(said.cluster.labels, carried.lookedAt))) === labels;
+  };
 }
 
 /** What one kind of document means to a decision; null where it means nothing, or is another kind. */
@@ -95,27 +113,14 @@ function pathsOf({ subject: { intent, record, binding }, carried, wanted }: Cour
 }
 
 /** Objects that are selected, and the definitions of their kinds. */
-function manifestReader({ subject: { intent, record } }: Course, both: readonly Decided[]): Reader {
-  const known = new Set(both.flatMap((it) => it.resources.map(({ id }) => objectKey(id))));
-  const kinds = new Set(both.flatMap((it) => it.resources.map(({ id }) => `${id.group}/${id.kind}`)));
-  const placement = intent.placements.get(record.key);
-  // Of its own, so that what the placement selected last stays remembered.
-  const asking = placement === undefined ? null : { ...placement };
-  const namespaces = [...intent.objects].filter(([, { id }]) => id.kind === "Namespace" && id.group === "");
+function manifestReader({ resources, selects }: Ground): Reader {
+  const known = new Set(resources.map(({ id }) => objectKey(id)));
+  const kinds = new Set(resources.map(({ id }) => `${id.group}/${id.kind}`));
   return ({ key, said }) => {
     if (said.kind === "unusable") return known.has(key) ? "unusable" : null;
     if (said.kind !== "manifest") return null;
-    const isRead = known.has(key) || kinds.has(kindDefinedBy(said)) || (asking !== null && selects(asking, said));
-    return isRead ? said.digest : null;
+    return known.has(key) || kinds.has(kindDefinedBy(said)) || selects(said) ? said.digest : null;
   };
-
-  function selects(by: Placement, said: Extract<Said, { kind: "manifest" }>): boolean {
-    const source = { path: "", document: 0, line: 1, column: 1 };
-    const object: SourcedManifest = { id: said.id, manifest: said.manifest, digest: said.digest, source };
-    const key = objectKey(said.id);
-    const selection = selectResources(by, { objects: new Map([...namespaces, [key, object]]), scopes: intent.scopes });
-    return selection.kind === "refused" || selection.resources.some((it) => objectKey(it.id) === key);
-  }
 }
 
 /** The `group/Kind` that a CustomResourceDefinition defines; empty for other objects. */
@@ -126,27 +131,22 @@ function kindDefinedBy({ id, manifest }: Extract<Said, { kind: "manifest" }>): s
 }
 
 /** Overrides that act on the cluster, by what it is or was: those of their rules that match. */
-function overrideReader({ subject: { record, intent } }: Course, both: readonly Decided[]): Reader {
-  const resources = both.flatMap((it) => it.resources);
-  const labels = both.map((it) => it.labels);
-  return ({ said }) => {
+const overrideReader =
+  ({ labels, reaches }: Ground): Reader =>
+  ({ said }) => {
     if (said.kind !== "override") return null;
-    const { namespace, name, spec } = said.override;
-    const snapshot: OverrideSnapshot = { name, namespace, override: name, index: 0, spec };
-    if (overridesOf(record.key, resources, [snapshot], intent.scopes).length === 0) return null;
-    if (!labels.some((it) => overridesOn(it, [snapshot]).length > 0)) return null;
-    return [json(spec.selectors), ...labels.map((it) => [...actingRules(snapshot, it)])];
+    const snapshot = snapshotOf(said.override);
+    const { selectors, rules } = snapshot.spec;
+    const acting = new Set(labels.flatMap((it) => actingRules(snapshot, it)));
+    if (acting.size === 0 || !reaches(snapshot)) return null;
+    return [json(selectors), ...rules.map(ruleDigest).filter((it) => acting.has(it))];
   };
-}
 
 /** The cluster itself: the labels that were looked at, and, where the scheduler is asked, all that it goes by. */
-function clusterReader(course: Course, both: readonly Decided[]): Reader {
+function clusterReader(course: Course, { placements, lookedAt }: Ground): Reader {
   const { clusters, subject } = course;
-  const { record, intent } = subject;
-  const { policy } = intent.placements.get(record.key)?.spec ?? record.spec;
-  const policies = [policy, record.spec.policy];
-  const consulted = new Set(both.flatMap((it) => [...it.lookedAt]));
-  const asked = isPicked(course) ? new Set([...consulted, ...policies.flatMap(labelsOf)]) : consulted;
+  const policies = [subject.record, ...placements].map((it) => it.spec.policy);
+  const asked = isPicked(course) ? new Set([...lookedAt, ...policies.flatMap(labelsOf)]) : lookedAt;
   return ({ key, said }) => {
     if (said.kind !== "cluster") return null;
     const { name, labels, taints, properties, resourceUsage, spec } = said.cluster;

@@ -1,0 +1,122 @@
+import type { History } from "../model/history.ts";
+import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Plan, World } from "../model/plan.ts";
+import type { RunRecord } from "../model/run-record.ts";
+import type { CommitFact } from "../model/signature.ts";
+import type { Request, TrustRecord } from "../model/trust.ts";
+import type { Commit } from "../model/value.ts";
+import { speakerOf } from "./check-signers.ts";
+import { keyText } from "./check-words.ts";
+
+/**
+ * Says which new requests leave out somebody who plainly changed what they are about: an object that a cluster carries or
+ * is to carry, or the placement that goes (`security.md` §2.4, 8; T-06, T-07, T-38, T-39). That more people have a part in
+ * it is for the planner to find.
+ */
+export function* namesWhoChangedIt(plan: Plan, world: World): Generator<string> {
+  const { trust } = plan.ledger;
+  if (trust === null) return;
+  for (const asked of newlyAsked(plan, world)) {
+    const { what, request } = asked;
+    for (const fact of changersOf(asked, trust, world)) {
+      const { principals } = trust.trust;
+      const who = speakerOf(fact.signature, "git", { principals, revocations: [], now: world.now });
+      const isNamed = who === null ? request.authors.unknown > 0 : request.authors.principals.includes(who.name);
+      if (!isNamed)
+        yield `asks about ${what} without ${who?.name ?? "anybody unknown"}, who changed it in ${fact.commit}`;
+    }
+  }
+}
+
+/** Something that people are newly asked about. */
+interface Asked {
+  readonly what: string;
+  readonly request: Request;
+  readonly record: PlacementRecord;
+  /** Clusters as they were, that are to get a version, or lose the placement that is gone. */
+  readonly bindings: readonly Binding[];
+  /** The version that is brought; null where the placement goes. */
+  readonly version: PlacementRecord["resourceSnapshots"][number] | null;
+  /** What came after this is not brought; null: all that there is, is. */
+  readonly until: Commit | null;
+}
+
+function* newlyAsked({ ledger }: Plan, { ledger: old, intent }: World): Generator<Asked> {
+  for (const [key, record] of ledger.placements) {
+    const request = record.change?.request ?? null;
+    const was = old.placements.get(key);
+    if (request === null || was === undefined || was.change?.request?.digest === request.digest) continue;
+    const isGone = !intent.placements.has(key);
+    const isPlain = isGone || record.spec.strategy.type === "RollingUpdate";
+    const clusters = [...(record.change?.clusters ?? [])].filter(
+      ([, content]) => isPlain && (content === null) === isGone,
+    );
+    const bindings = clusters.flatMap(([it]) => was.bindings.get(it) ?? []);
+    const version = isGone ? null : (record.resourceSnapshots.at(-1) ?? null);
+    if (isGone || version !== null)
+      yield { what: `the change of ${key}`, request, record, bindings, version, until: null };
+  }
+  for (const run of ledger.runs.values()) yield* gatesOf(run, ledger, old);
+}
+
+function* gatesOf(run: RunRecord, ledger: Ledger, old: Ledger): Generator<Asked> {
+  const { plan, spec, stages, key } = run;
+  const [record, was] = [ledger, old].map((it) => it.placements.get(spec.placement));
+  const version = record?.resourceSnapshots.find((it) => it.index === plan?.resourceIndex);
+  if (plan === null || record === undefined || version === undefined) return;
+  const known = old.runs.get(key)?.stages.flatMap((it) => [it.before?.digest, it.after?.digest]) ?? [];
+  const requests = stages.flatMap((it) => [it.before ?? [], it.after ?? []].flat());
+  const own = new Set(stages.flatMap((it) => [...it.clusters.values()].map(({ sequence }) => sequence)));
+  const bindings = plan.stages
+    .flatMap((it) => it.clusters.flatMap(({ cluster }) => was?.bindings.get(cluster) ?? []))
+    .filter(({ target }) => target === null || (target.resourceIndex <= version.index && !own.has(target.sequence)));
+  for (const request of requests)
+    if (!known.includes(request.digest) && request.approval === null)
+      yield { what: `run ${key}`, request, record, bindings, version, until: version.commit };
+}
+
+/** Commits since what a cluster carries that changed what stands in one of both versions, or took the placement away. */
+function changersOf({ record, bindings, version, until }: Asked, trust: TrustRecord, world: World): Set<CommitFact> {
+  const { history, intent } = world;
+  const found = new Set<CommitFact>();
+  for (const index of new Set(bindings.map(({ target }) => target?.resourceIndex))) {
+    const carried = record.resourceSnapshots.find((it) => it.index === index);
+    const base = carried?.commit ?? trust.first;
+    if (!history.beyond.has(base)) continue;
+    const both = [...(carried?.resources ?? []), ...(version?.resources ?? [])].map((it) => keyText(it.id));
+    const kind = record.scope === "Cluster" ? "ClusterResourcePlacement" : "ResourcePlacement";
+    const own = { group: "placement.kubernetes-fleet.io", kind, namespace: record.namespace, name: record.name };
+    const keys = new Set(version === null ? [keyText(own)] : both);
+    const settled = leadingTo(base, history);
+    for (const id of leadingTo(until ?? history.head, history)) {
+      const fact = settled.has(id) ? undefined : history.commits.get(id);
+      if (fact !== undefined && changes(fact, keys, history, intent.fleet.roots)) found.add(fact);
+    }
+  }
+  return found;
+}
+
+function leadingTo(tip: Commit, { commits }: History): ReadonlySet<Commit> {
+  const found = new Set<Commit>([tip]);
+  for (const it of found) for (const parent of commits.get(it)?.parents ?? []) found.add(parent);
+  return found;
+}
+
+/** Whether one of these documents says something else after a commit, or is gone, or new. */
+function changes(
+  { changes: all }: CommitFact,
+  keys: ReadonlySet<string>,
+  { documents }: History,
+  roots: readonly string[],
+): boolean {
+  const said = { before: new Map<string, string>(), after: new Map<string, string>() };
+  for (const change of all) {
+    const isRead = roots.length === 0 || roots.some((it) => change.path.startsWith(`${it}/`));
+    if (!isRead || change.path.startsWith("approvals/") || change.path.startsWith("trust/")) continue;
+    for (const side of ["before", "after"] as const)
+      for (const it of documents.get(change[side] ?? ("" as never)) ?? [])
+        if (it.said.kind === "manifest") said[side].set(it.key, it.said.digest);
+        else if (it.said.kind === "placement") said[side].set(it.key, "there");
+  }
+  return [...keys].some((it) => said.before.get(it) !== said.after.get(it));
+}

@@ -1,0 +1,216 @@
+// Who has a part in a change, held against a slow oracle that plans it with one edit after the other left out.
+import { expect, test } from "vitest";
+import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { BlobId, ClusterName, Commit } from "../../../src/core/model/value.ts";
+import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
+import { World, write } from "../../world.ts";
+import { random } from "../schedule/random.ts";
+import { somebody } from "../trust/scene.ts";
+import { grant, target } from "./guarded-world.ts";
+import { by, settle, trust, trustedBy, web } from "./trusted-world.ts";
+
+/** Everything that people edit, one word each; null: it is not there. */
+const slots = ["a", "b", "x", "o", "p", "tier", "team", "tier3", "selects", "file", "place"] as const;
+type Slot = (typeof slots)[number];
+type State = Readonly<Record<Slot, string | null>>;
+
+/** One edit of one thing, in commit `at`. */
+interface Edit {
+  readonly at: number;
+  readonly slot: Slot;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+const begin: State = {
+  a: "0",
+  b: null,
+  x: null,
+  o: null,
+  p: null,
+  tier: null,
+  team: null,
+  tier3: null,
+  selects: "web",
+  file: null,
+  place: null,
+};
+
+function apply(world: World, state: State): void {
+  const { tier, team, tier3, place } = state;
+  const words = (all: Readonly<Record<string, string | null>>): readonly string[] =>
+    Object.entries(all).flatMap(([key, value]) => (value === null ? [] : [`${key}=${value}`]));
+  world.join(clusterOf("m1", ["env=canary"]));
+  world.join(clusterOf("m2", ["env=prod", ...words({ tier, team })]));
+  world.join(clusterOf("m3", ["env=prod", ...words({ tier: tier3 })]));
+  for (const name of ["web", "shop"]) write(world, objectOf("Namespace", name, "0"));
+  write(world, objectOf("ConfigMap", "shop/keep", "0"));
+  for (const [slot, path] of [
+    ["a", "web/a"],
+    ["b", "web/b"],
+    ["x", "shop/x"],
+  ] as const) {
+    const value = state[slot];
+    const made = objectOf("ConfigMap", path, value ?? "");
+    const isTogether = place !== null && slot !== "a";
+    if (value === null) world.objects.delete(keyOf("ConfigMap", path));
+    else write(world, isTogether ? { ...made, source: { ...made.source, path: "resources/both.yaml" } } : made);
+  }
+  for (const [slot, path, label] of [
+    ["o", "web/a", "tier=gold"],
+    ["p", "shop/x", "env=prod"],
+  ] as const) {
+    const value = state[slot];
+    if (value === null) world.overrides.delete(slot);
+    else world.overrides.set(slot, overrideOf(slot, keyOf("ConfigMap", path), label, value));
+  }
+  const options = [`ns=${state.selects}`, "unavailable=3"];
+  world.placements.set(web, placementOf({ name: "web", policy: policyOf("PickAll", undefined), options }));
+  if (state.file === null) world.others.delete("docs/old.md");
+  else world.others.set("docs/old.md", state.file as BlobId);
+}
+
+const writer = (at: number): string => `writer-${at}-`;
+
+const planned = new Map<string, string>();
+
+/** What m2 is to carry in a state, by the real planner, where nobody has to be asked. */
+function contentOf(state: State): string {
+  const key = JSON.stringify(state);
+  const known = planned.get(key);
+  if (known !== undefined) return known;
+  const world = new World();
+  world.commit(() => apply(world, state));
+  const { plan } = world.pass();
+  const content = plan.ledger.placements.get(web)?.bindings.get("m2" as ClusterName)?.target?.digest ?? "none";
+  planned.set(key, content);
+  return content;
+}
+
+function stateAfter(edits: readonly Edit[]): State {
+  const state: Record<Slot, string | null> = { ...begin };
+  // An edit of what is not there, because what made it so was left out, is left out as well.
+  for (const { slot, from, to } of edits) if (state[slot] === from) state[slot] = to;
+  return state;
+}
+
+/** Every state in which each thing, but one, is as it was at some time since; at most so many of them. */
+function* between(edits: readonly Edit[], base: number, but: Slot): Generator<State> {
+  const start = stateAfter(edits.filter((it) => it.at < base));
+  const values = (slot: Slot): readonly (string | null)[] => [
+    ...new Set([start[slot], ...edits.filter((it) => it.at >= base && it.slot === slot).map((it) => it.to)]),
+  ];
+  const vary = function* (state: State, [slot, ...rest]: readonly Slot[]): Generator<State> {
+    if (slot === undefined) yield state;
+    else for (const value of values(slot)) yield* vary({ ...state, [slot]: value }, rest);
+  };
+  yield* vary(
+    start,
+    slots.filter((it) => it !== but && values(it).length > 1),
+  );
+}
+
+/**
+ * The commits without which the change would be another one. An edit since what is carried counts if it makes a difference
+ * at any time since, in whatever order the others came; an older one if it made none then, what it
+ * wrote is there, and makes one now.
+ */
+function oracle(edits: readonly Edit[], base: number): Set<number> {
+  const old = (all: readonly Edit[]): State => stateAfter(all.filter((it) => it.at < base));
+  const found = new Set<number>();
+  for (const edit of edits) {
+    const { at, slot, from, to } = edit;
+    const rest = edits.filter((it) => it !== edit);
+    const differs = (a: State, b: State): boolean => contentOf(a) !== contentOf(b);
+    const isEffective =
+      at < base
+        ? isThere(edit, edits) && !differs(old(rest), old(edits)) && differs(stateAfter(rest), stateAfter(edits))
+        : [...between(edits, base, slot)].some((it) => differs({ ...it, [slot]: from }, { ...it, [slot]: to }));
+    if (isEffective) found.add(at);
+  }
+  return found;
+}
+
+/** Whether what came of an edit is still there, as it was or edited: what was taken away is read by nobody. */
+const isThere = ({ at, slot }: Edit, edits: readonly Edit[]): boolean =>
+  edits.every((it) => it.slot !== slot || it.at < at || it.to !== null);
+
+/** A random repository, its edits, and the change that waits in the end. */
+function history(seed: number): { readonly edits: readonly Edit[]; readonly base: number; readonly world: World } {
+  const dice = random(seed);
+  const world = new World();
+  const file = trust({ protectedTargets: [target({ clusters: ["m2"], namespaces: ["*"], principals: ["ann"] })] });
+  const writers = Array.from({ length: 20 }, (_, at) => somebody(writer(at)));
+  const principals = new Map([...file.principals, ...writers.map((it) => [it.name, it] as const)]);
+  world.commit(() => apply(world, begin), by("dave"));
+  trustedBy(world, { ...file, principals });
+  grant(world);
+  const edits: Edit[] = [];
+  let [state, count] = [begin, 0];
+  const base = 2 + dice.below(6);
+  const value = (slot: Slot): string | null => {
+    if (slot === "selects") return state.selects === "web" ? "web,shop" : "web";
+    if (slot === "tier" || slot === "tier3") return state[slot] === null ? "gold" : null;
+    if (slot === "place") return state.place === null ? "both" : null;
+    const isGone = slot !== "a" && state[slot] !== null && dice.below(3) === 0;
+    count += 1;
+    return isGone ? null : `${slot}${count}`;
+  };
+  const commit = (at: number): void => {
+    const some = dice.shuffled(slots).slice(0, 1 + dice.below(2));
+    // Mostly, what is carried is all there was when it came.
+    const chosen = at === base - 1 && seed % 4 > 0 ? [...new Set([...some, "a" as const])] : some;
+    for (const slot of chosen) {
+      const edit = { at, slot, from: state[slot], to: value(slot) };
+      edits.push(edit);
+      state = { ...state, [slot]: edit.to };
+    }
+    world.commit(() => apply(world, state), by(writer(at)));
+    // What is asked for stands as it was asked, whatever comes that makes no difference.
+    if (at < base && dice.below(2) === 0) settle(world);
+  };
+  for (let at = 0; at < base; at++) commit(at);
+  grant(world);
+  for (let at = base; at < base + 1 + dice.below(6); at++) commit(at);
+  settle(world);
+  return { edits, base, world };
+}
+
+/** How many writers' commits there are up to one. */
+function commitOf(world: World, since: Commit | null): number {
+  const all = [...world.facts.values()];
+  const until = all.findIndex((it) => it.commit === since);
+  return all.slice(0, until + 1).filter(({ signature }) => isWriter(signature)).length - 1;
+}
+
+const isWriter = (it: SignatureFact): boolean => it.kind === "ssh" && it.fingerprint.startsWith("SHA256:writer-");
+
+const seeds = Number(process.env["REPOSITORIES"] ?? 20);
+
+test(`in ${seeds} random repositories, the authors are those without whom the change would be another one`, {
+  timeout: 0,
+}, () => {
+  let [asked, sleepers, unsure] = [0, 0, 0];
+  for (let seed = 1; seed <= seeds; seed++) {
+    const { edits, base, world } = history(seed);
+    const request = world.head.placements.get(web)?.change?.request ?? null;
+    if (request === null || request.approval !== null) continue;
+    asked += 1;
+    const found = oracle(edits, base);
+    sleepers += [...found].filter((it) => it < base).length;
+    // A target tells with which commit its objects came, or may have come at the earliest, and not when it was decided: who
+    // wrote something in between that it did not need counts, to be safe.
+    const came = commitOf(world, world.head.placements.get(web)?.change?.since[0] ?? null);
+    for (let at = came + 1; at < base; at++) if (request.authors.principals.includes(writer(at))) found.add(at);
+    unsure += base - 1 - came;
+    const names = [...found].map(writer).sort();
+    expect(request.authors, `seed ${seed}: ${JSON.stringify({ base, edits })}`).toEqual({
+      principals: names,
+      unknown: 0,
+    });
+  }
+  // A storm in which nobody is asked, and nothing ever slept, would show nothing.
+  expect(asked).toBeGreaterThan(seeds / 3);
+  expect(sleepers).toBeGreaterThan(seeds / 20);
+  expect(unsure).toBeLessThan(asked);
+});
