@@ -27,6 +27,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: storm,
   },
   {
+    breaks: "takes what a deleted inventory does not list for gone",
+    file: "src/core/plan/hear.ts",
+    find: "if (leaving.length === 0 || carried === null) return leaving;",
+    replace: "if (leaving.length === 0) return leaving;\n  if (carried === null) return [];",
+    caughtBy: storm,
+  },
+  {
+    breaks: "claims a placement without looking for what a deleted inventory listed",
+    file: "src/core/apply/actions.ts",
+    find: "carried === null ? leaving.map((it) => it.id) : [];",
+    replace: "carried === null && leaving.length < 0 ? leaving.map((it) => it.id) : [];",
+    caughtBy: "check",
+  },
+  {
     breaks: "takes what is being deleted for applied",
     file: "src/core/plan/hear.ts",
     find: "if (live?.terminating === true && live.uid === entry.uid) return going;",

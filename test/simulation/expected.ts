@@ -37,9 +37,10 @@ export function* differences(simulation: Simulation, said: Draft, ledger: Ledger
       else if (found.mark === null) yield `${key} on ${name} does not carry our mark`;
       else if (!listed.has(`${key} ${found.uid}`)) yield `${key} on ${name} stands in no inventory under its uid`;
     }
-    const { copies, overdue } = simulation.siteAt(name);
+    const { copies, forgotten, overdue } = simulation.siteAt(name);
+    const isUnknown = (uid: string): boolean => copies.has(uid) || forgotten.has(uid) || overdue.has(uid);
     for (const { key, mark, uid } of live.values())
-      if (mark !== null && mark.placement !== "" && !wanted.has(key) && !copies.has(uid) && !overdue.has(uid))
+      if (mark !== null && mark.placement !== "" && !wanted.has(key) && !isUnknown(uid))
         yield `${key} on ${name} is still there with our mark (${mark.placement})`;
   }
   for (const [key, { bindings }] of ledger.placements)

@@ -17,6 +17,9 @@ const objects = [
   "ConfigMap extra/config",
 ] as const;
 
+/** Small fleets have one. */
+const inventory = "ConfigMap flotilla-system/flotilla-inventory-0";
+
 const effectKinds = ["commit", "note", "apply", "delete", "patch", "effect"] as const;
 
 type Dice = ReturnType<typeof random>;
@@ -183,6 +186,7 @@ class Author {
   /** A placement goes, with the trouble where its objects do. */
   #leave(): void {
     const { pick, below } = this.#dice;
+    if (this.#chance(15)) this.#add({ do: "meddle", name: this.#member, how: "delete", object: inventory, value: "" });
     this.#add({ do: "erase", path: `placements/${pick(["web", "shop"])}.yaml` }, { do: "push" });
     if (this.#chance(50)) this.#add(this.#pass("a", true), { do: "confirm" }, { do: "push" });
     const spot = `delete ${1 + below(3)}`;
@@ -351,6 +355,10 @@ class Author {
   }
 
   #meddle(name: string): void {
+    if (this.#chance(12)) {
+      this.#add({ do: "meddle", name, how: "delete", object: inventory, value: "" });
+      return;
+    }
     const how = this.#dice.pick([
       "create",
       "create",

@@ -15,7 +15,7 @@ import { confirmationDeedRules, confirmationPageRules } from "./rules-confirmati
 import { deletionRules } from "./rules-deletions.ts";
 import { evictionRules } from "./rules-evictions.ts";
 import { historyRules } from "./rules-history.ts";
-import { memberRules } from "./rules-members.ts";
+import { isExplained, memberRules } from "./rules-members.ts";
 import { rollingRules } from "./rules-rolling.ts";
 import { runRules } from "./rules-runs.ts";
 import { trustDeedRules, trustPageRules } from "./rules-trust.ts";
@@ -258,6 +258,15 @@ export class Judge {
       for (const [at, words] of saved?.[of] ?? []) for (const it of words) noted(this[of], at).add(it);
     const uids = new Set(objectsAt(site).map(({ uid }) => uid));
     for (const key of this.sequences.keys()) if (uids.has(key.split(" ")[0] ?? "")) this.sequences.delete(key);
+  }
+
+  /** Somebody is about to delete the inventory: what decisions explain has to be found again. */
+  losesInventory(site: Site): void {
+    const listed = new Set(entriesAt(site).map((it) => `${it.placement} ${it.key}`));
+    for (const seen of objectsAt(site))
+      if (listed.has(`${seen.mark?.placement} ${seen.key}`))
+        (isExplained(seen, site, this.simulation) ? site.lost : site.forgotten).add(seen.uid);
+    site.own.clear();
   }
 
   intrude(how: Intrusion): Promise<void> {

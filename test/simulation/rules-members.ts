@@ -1,6 +1,9 @@
+import type { PlacementKey } from "../../src/core/model/value.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Judge } from "./judge.ts";
-import { entriesAt, objectsAt } from "./sight.ts";
+import { renderedAt } from "./rendered.ts";
+import { entriesAt, identityAt, keyOf, objectsAt, type Seen } from "./sight.ts";
+import type { Simulation } from "./simulation.ts";
 import type { Site } from "./site.ts";
 
 /** Promises about what stands in a member, at any moment. */
@@ -22,15 +25,46 @@ const isTooLate = ({ wasHeld, lastedMs }: Attempt): boolean => !wasHeld || (last
  */
 function* listsWhatIsLive(site: Site, { simulation }: Judge): Generator<string> {
   const listed = new Set(entriesAt(site).map((it) => `${it.placement} ${it.key}`));
-  for (const { key, mark, uid } of objectsAt(site)) {
-    if (mark === null || mark.placement === "" || listed.has(`${mark.placement} ${key}`) || site.copies.has(uid))
+  for (const seen of objectsAt(site)) {
+    const { key, mark, uid } = seen;
+    if (mark === null || mark.placement === "" || site.copies.has(uid) || site.forgotten.has(uid)) continue;
+    if (listed.has(`${mark.placement} ${key}`)) {
+      site.lost.delete(uid);
       continue;
+    }
+    if (site.lost.has(uid)) {
+      yield* forgetsWhatWasLost(seen, site, simulation);
+      continue;
+    }
     const writer = site.overdue.get(uid);
     if (writer?.progress === "running" || writer?.progress === "held") continue;
     if (writer !== undefined && isTooLate(writer)) simulation.hit("orphan of a late write");
     else
       yield `${key} on ${site.name} carries our mark (${mark.placement}, sequence ${mark.sequence}) and stands in no inventory under it`;
   }
+}
+
+/** Whether a decision says that an object is carried, or goes: then it can be told to be ours when its inventory is lost. */
+export function isExplained({ key, mark }: Seen, site: Site, simulation: Simulation): boolean {
+  const { hub } = simulation;
+  const ledger = simulation.ledger();
+  const record = ledger?.placements.get((mark?.placement ?? "") as PlacementKey);
+  if (ledger === null || hub.state === null || record === undefined) return false;
+  for (const { cluster, leaving, removal } of record.bindings.values()) {
+    if (ledger.clusters.get(cluster)?.kubeSystemUid !== identityAt(site)) continue;
+    if (leaving.some(({ id }) => keyOf(id) === key)) return true;
+    return removal === null && renderedAt(hub, hub.state, cluster, record.key).some((it) => it.key === key);
+  }
+  return false;
+}
+
+/** I-33: what was lost with its inventory is found again before its placement is through with the cluster, or says so. */
+function* forgetsWhatWasLost(seen: Seen, site: Site, simulation: Simulation): Generator<string> {
+  if (isExplained(seen, site, simulation)) return;
+  const uids = [...(simulation.ledger()?.clusters.values() ?? [])].map((it) => it.kubeSystemUid);
+  // Of a cluster that left, or became another one, nobody asks any more.
+  if (uids.includes(identityAt(site))) yield `${seen.key} on ${site.name} was forgotten with its inventory`;
+  else site.forgotten.add(seen.uid);
 }
 
 /** I-33: what we made under a claim stays ours: it never counts as there before us, nor as somebody else's. */

@@ -59,6 +59,7 @@ export const faultKinds: readonly string[] = [
   "identity changed",
   "readdressed",
   "old state restored",
+  "inventory deleted",
   ...["create", "edit", "delete", "unmark", "finalize", "release", "copy"].map((it) => `others ${it}`),
   "member late",
   "workload late",

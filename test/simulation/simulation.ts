@@ -230,7 +230,7 @@ export class Simulation implements Surroundings {
         site.hands.control({ availableAfterMs: step.ms });
         break;
       case "meddle":
-        if (meddle(site, step, this.events)) this.hit(`others ${step.how}`);
+        this.#meddle(site, step);
         break;
       case "save":
         site.save();
@@ -247,6 +247,12 @@ export class Simulation implements Surroundings {
         this.judge.restored(site);
         this.hit("old state restored");
     }
+  }
+
+  #meddle(site: Site, step: Extract<Step, { do: "meddle" }>): void {
+    const isInventory = step.object.startsWith("ConfigMap flotilla-system/");
+    if (isInventory) this.judge.losesInventory(site);
+    if (meddle(site, step, this.events)) this.hit(isInventory ? "inventory deleted" : `others ${step.how}`);
   }
 
   #begin(name: string): Reconciler {

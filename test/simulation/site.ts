@@ -25,6 +25,10 @@ export class Site {
   readonly copies = new Set<string>();
   /** Uids of what we made under a claim that said so, as long as it is listed and carries our mark. */
   readonly own = new Set<string>();
+  /** Uids of what stood in an inventory that somebody deleted, and has to be found again. */
+  readonly lost = new Set<string>();
+  /** The same, of what no decision explained: nobody can know of it any more. */
+  readonly forgotten = new Set<string>();
   /** Uids of what a writer made that was held up since it claimed, until it has written down what it did. */
   readonly overdue = new Map<string, Attempt>();
   /**

@@ -52,8 +52,16 @@ export function placementActions(comparison: Comparison): PlacementActions | nul
   const forgotten = claimed ? [...forget, ...strays(comparison, carried, desired)] : forget;
   if (claimed && apply.length === 0 && remove.length === 0 && forgotten.length === 0) return null;
   const { sequence, digest } = target;
-  return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten };
+  const recover = recoveries(binding, carried);
+  return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten, recover };
 }
+
+/**
+ * What leaves and has to be looked for, since the inventory does not know the placement: it was never claimed there, or
+ * somebody deleted the inventory, and nobody can tell which (`security.md` F-43).
+ */
+const recoveries = ({ leaving }: Binding, carried: InventoryPlacement | null): PlacementActions["recover"] =>
+  carried === null ? leaving.map((it) => it.id) : [];
 
 /**
  * Whether nothing has to be done about a binding, as a quick look shows: it is not admitted yet, or its member carries
@@ -103,9 +111,10 @@ function withdraw(
   if (carried !== null && carried.sequence > sequence) return null;
   const { binding, member, placement, applyStrategy } = comparison;
   const { remove, forget } = carried === null ? nothing : departures(comparison, carried, leavingKeys(binding));
+  const recover = recoveries(binding, carried);
   const isDone = binding.leaving.length > 0 || isFenced(member.inventory, placement, sequence);
-  if (remove.length === 0 && forget.length === 0 && isDone) return null;
-  return { placement, sequence, digest: null, applyStrategy, apply: [], remove, forget };
+  if (remove.length + forget.length + recover.length === 0 && isDone) return null;
+  return { placement, sequence, digest: null, applyStrategy, apply: [], remove, forget, recover };
 }
 
 const leavingKeys = (binding: Binding): readonly ObjectKey[] => binding.leaving.map((it) => objectKey(it.id));

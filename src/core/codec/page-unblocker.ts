@@ -66,6 +66,7 @@ export function unblocker(reason: Reason, at: PlacementInSight): string {
     case "started":
     case "applying":
     case "adopted":
+    case "inventoryLost":
     case "left":
       return byItself;
   }

@@ -235,8 +235,16 @@ const failures: ReadonlySet<Reason["kind"]> = new Set([
 ]);
 
 /** What has no row of its own: nobody needs to act at once. */
-const isNotice = ({ kind }: Reason): boolean =>
-  kind === "held" || kind === "left" || kind === "orphans" || kind === "adopted" || kind === "confirmationVoid";
+const isNotice = ({ kind }: Reason): boolean => notices.has(kind);
+
+const notices: ReadonlySet<Reason["kind"]> = new Set([
+  "held",
+  "left",
+  "orphans",
+  "adopted",
+  "inventoryLost",
+  "confirmationVoid",
+]);
 
 function reasonsByPlacement(reasons: readonly Reason[]): ReadonlyMap<PlacementKey, readonly Reason[]> {
   const found = new Map<PlacementKey, Reason[]>();

@@ -95,6 +95,11 @@ export interface PlacementActions {
   readonly remove: readonly Departure[];
   /** Entries to drop from the inventory: their objects are known to be gone, or are nobody's business any more. */
   readonly forget: readonly ObjectKey[];
+  /**
+   * Objects that leave, where the inventory does not know the placement, as when somebody deleted it: those that bear our
+   * mark are listed again as adopted, the others are gone (`security.md` F-43).
+   */
+  readonly recover: readonly ObjectId[];
 }
 
 /** One object as one or more members are to carry it. */
@@ -214,6 +219,12 @@ export type Reason =
     }
   /** A confirmation for which nothing waited when it was read: nothing ever goes by it. */
   | { readonly kind: "confirmationVoid"; readonly digest: Digest; readonly commit: Commit }
+  /** Somebody deleted a member's inventory: what carries our mark there is listed again, as adopted. */
+  | {
+      readonly kind: "inventoryLost";
+      readonly cluster: ClusterName;
+      readonly placement: PlacementKey;
+    }
   | {
       readonly kind: "orphans";
       readonly cluster: ClusterName;

@@ -10,7 +10,7 @@ import { isDisturbed, isUnheard, lifeOf } from "./check-life.ts";
 import { changesOnlyWhatItMay } from "./check-protection.ts";
 import { runsByTheirPlans } from "./check-runs.ts";
 import { approvesByTheRules } from "./check-trust.ts";
-import { sameKey, sameObject, works } from "./check-words.ts";
+import { keyText, sameKey, sameObject, works } from "./check-words.ts";
 
 /**
  * Says what is wrong with a plan, by looking only at the plan and the world it was made for.
@@ -73,10 +73,11 @@ function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<string>
 
 function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World): Generator<string> {
   for (const [cluster, work] of works(actions)) {
-    if (work.remove.length + work.forget.length === 0) continue;
     const seen = observed.get(cluster);
     const carried = seen?.kind === "reached" ? seen.inventory.placements.get(work.placement) : undefined;
     const binding = bindingOf(ledger, work, cluster);
+    yield* looksForWhatItLost(work, { cluster, binding, isKnown: carried !== undefined });
+    if (work.remove.length + work.forget.length === 0) continue;
     const wanted = new Set(work.apply.map((it) => it.key));
     for (const gone of work.remove) {
       const what = `${gone.key} of ${work.placement} from ${cluster}`;
@@ -102,6 +103,22 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
         yield `forgets ${key} of ${work.placement} on ${cluster}, which is still there`;
     }
   }
+}
+
+/** What leaves a member whose inventory knows nothing of its placement is looked for, before it counts as gone (F-43). */
+function* looksForWhatItLost(
+  { placement, recover }: PlacementActions,
+  { cluster, binding, isKnown }: { cluster: ClusterActions["cluster"]; binding: Binding | undefined; isKnown: boolean },
+): Generator<string> {
+  const leaving = binding?.leaving.map((it) => it.id) ?? [];
+  for (const id of recover) {
+    const what = `${keyText(id)} of ${placement} on ${cluster}`;
+    if (isKnown) yield `looks for ${what}, of which its inventory can tell`;
+    if (!leaving.some((it) => keyText(it) === keyText(id)))
+      yield `looks for ${what}, which nobody decided to take away`;
+  }
+  if (!isKnown && recover.length < leaving.length)
+    yield `claims ${placement} on ${cluster} without looking for everything that leaves it`;
 }
 
 /** Whether a departure stands in a set that somebody confirmed. */
@@ -179,6 +196,7 @@ function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: Wo
       const left = seen?.kind === "reached" ? seen.inventory.placements.get(key) : undefined;
       const remains =
         seen?.kind !== "reached" ||
+        (left === undefined && binding.leaving.length > 0) ||
         binding.leaving.some((it) => [...(left?.entries.keys() ?? [])].some((k) => sameKey(k, it.id)));
       // A member that has not heard of a removal would let an older decision through, unless it has no room for it.
       const removed = binding.removal?.sequence ?? 0;

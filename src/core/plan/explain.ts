@@ -40,6 +40,7 @@ export function weightOf(reason: Reason): Weight {
     case "selectionWarning":
     case "started":
     case "adopted":
+    case "inventoryLost":
     case "orphans":
     case "left":
     case "held":
@@ -105,6 +106,8 @@ export function reasonText(reason: Reason): string {
     case "confirmationNeeded":
     case "confirmationVoid":
       return deletionText(reason);
+    case "inventoryLost":
+      return `${reason.placement}: ${reason.cluster} has lost its inventory; what carries our mark there is listed again and, when it goes, let go and not deleted`;
     case "orphans":
       return `${reason.placement}: ${count(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
     case "left":

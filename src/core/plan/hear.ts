@@ -6,7 +6,7 @@ import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { LiveObject } from "../model/observation.ts";
 import { kindKey } from "../model/scope.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
-import { commonKeys } from "./identity.ts";
+import { commonKeys, sameList } from "./identity.ts";
 import { changesSince, type Reached, type Roster } from "./roster.ts";
 import { keysOf, snapshotOf } from "./version.ts";
 
@@ -66,7 +66,7 @@ function hearOne(binding: Binding, record: PlacementRecord, hearing: Hearing): B
   const member = hearing.voices.get(binding.cluster);
   if (member === undefined) return binding;
   const carried = listedOf(member.inventory.placements.get(record.key) ?? null, binding, record);
-  const leaving = stillThere(binding.leaving, carried);
+  const leaving = stillThere(binding.leaving, carried, record.spec.strategy.deleteAdopted);
   const { removal } = binding;
   if (removal !== null && leaving.length === 0 && isFenced(member.inventory, record.key, removal.sequence))
     return startAnew(binding);
@@ -75,10 +75,22 @@ function hearOne(binding: Binding, record: PlacementRecord, hearing: Hearing): B
   return { ...binding, leaving, facts };
 }
 
-function stillThere(leaving: Binding["leaving"], carried: InventoryPlacement | null): Binding["leaving"] {
-  if (leaving.length === 0) return leaving;
-  const stays = leaving.filter((it) => carried?.entries.has(objectKey(it.id)));
-  return stays.length === leaving.length ? leaving : stays;
+/**
+ * What has not gone yet, and of that, what is let go since it may have been there before us. An inventory that does not know
+ * the placement says nothing of its objects: somebody may have deleted it (`security.md` F-43).
+ */
+function stillThere(
+  leaving: Binding["leaving"],
+  carried: InventoryPlacement | null,
+  deleteAdopted: boolean,
+): Binding["leaving"] {
+  if (leaving.length === 0 || carried === null) return leaving;
+  const stays = leaving.flatMap((it) => {
+    const entry = carried.entries.get(objectKey(it.id));
+    if (entry === undefined) return [];
+    return it.released || !entry.adopted || deleteAdopted ? it : { ...it, released: true };
+  });
+  return sameList(stays, leaving) ? leaving : stays;
 }
 
 /**

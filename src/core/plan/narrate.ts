@@ -56,7 +56,8 @@ function* placementLines(before: Ledger, after: Ledger): Generator<string> {
     const was = before.placements.get(key);
     const next = after.placements.get(key);
     if (was === next) continue;
-    if (next === undefined) yield `${key} is gone from every member`;
+    if (next === undefined)
+      yield `${key} is gone from every member${letsGo(was) ? "; what it let go of stays there" : ""}`;
     else yield* recordLines(key, was, next);
   }
 }
@@ -74,6 +75,12 @@ function* recordLines(key: PlacementKey, was: PlacementRecord | undefined, next:
   if (arrived.length > 0) yield `${key} is available on ${names(arrived)}`;
   for (const [cluster, binding] of next.bindings) yield* newsOf(key, cluster, was?.bindings.get(cluster), binding);
 }
+
+/** Whether a binding that goes leaves objects behind: what was there before us, or is as good as that, is not deleted. */
+const isLetGo = ({ removal, leaving }: Binding): boolean =>
+  leaving.length > 0 && (removal?.propagation === "Abandon" || leaving.some((it) => it.released));
+
+const letsGo = (was: PlacementRecord | undefined): boolean => [...(was?.bindings.values() ?? [])].some(isLetGo);
 
 /** Where bindings come, move and go, as one line a movement. */
 function* movements(key: PlacementKey, was: PlacementRecord | undefined, next: PlacementRecord): Generator<string> {
@@ -95,7 +102,8 @@ function* movements(key: PlacementKey, was: PlacementRecord | undefined, next: P
     else if (binding.state === "Unscheduled" && old?.state !== "Unscheduled")
       note("is no longer scheduled to", cluster);
   }
-  for (const cluster of was?.bindings.keys() ?? []) if (!next.bindings.has(cluster)) note("is gone from", cluster);
+  for (const [cluster, it] of was?.bindings ?? [])
+    if (!next.bindings.has(cluster)) note(isLetGo(it) ? "has let go of what it had on" : "is gone from", cluster);
   for (const [verb, clusters] of Object.entries(moved)) yield `${key} ${verb} ${names(clusters)}`;
 }
 

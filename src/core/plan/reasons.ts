@@ -5,6 +5,7 @@ import { compareText } from "../model/value.ts";
 import type { Readiness } from "../rollout/readiness.ts";
 import type { PlanContext } from "./context.ts";
 import { extentOf } from "./guard.ts";
+import { lostInventories } from "./lost-inventory.ts";
 import { orphanReasons } from "./orphans.ts";
 
 /** What is to be said about one binding: what it waits for, what went wrong, what it took over. */
@@ -101,7 +102,10 @@ function leavingReason(
     return { ...base, message: `${some}waiting for a confirmation`, stuck: false };
   }
   const seen = world.observed.get(cluster);
-  const carried = seen?.kind === "reached" ? seen.inventory.placements.get(record.key)?.entries : undefined;
+  const known = seen?.kind === "reached" ? seen.inventory.placements.get(record.key) : null;
+  if (known === undefined && leaving.length > 0)
+    return { ...base, message: "its inventory does not know them: what carries our mark is looked for", stuck: false };
+  const carried = known?.entries;
   for (const { id } of leaving) {
     const outcome = carried?.get(objectKey(id))?.outcome;
     if (outcome?.kind !== "failed" && outcome?.kind !== "lingering") continue;
@@ -139,7 +143,11 @@ export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Rea
   const { suspects } = world.intent;
   for (const { id, commit } of ledger.holds)
     reasons.push({ kind: "held", object: id, commit, because: suspects.get(objectKey(id)) ?? null });
-  reasons.push(...departedReasons(ledger, world), ...orphanReasons(ledger, context));
+  reasons.push(
+    ...departedReasons(ledger, world),
+    ...lostInventories(ledger, context),
+    ...orphanReasons(ledger, context),
+  );
   return reasons;
 }
 

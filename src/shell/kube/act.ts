@@ -1,16 +1,17 @@
 import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
-import type { ObjectKey } from "../../core/model/manifest.ts";
+import { type ObjectKey, objectKey } from "../../core/model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../../core/model/plan.ts";
+import type { Digest, Sequence } from "../../core/model/value.ts";
 import type { Receipt } from "../reconcile/ports.ts";
 import { applyAll, claimedEntry } from "./apply.ts";
 import { type Change, type Changes, changed, isOutdated, refusalOf, stillDue } from "./claim.ts";
-import { resourceOf, type Served } from "./discovery.ts";
+import { anyResourceOf, resourceOf, type Served } from "./discovery.ts";
 import { readInventory, type StoredInventory, writeInventory } from "./inventory.ts";
 import { kubeSystem, lossOf, uidOf } from "./observe.ts";
 import { removeAll } from "./remove.ts";
 import { entryOf, type Removal, type Result, type Scene, type Write } from "./scene.ts";
-import { absent, survey } from "./survey.ts";
-import { approach, rivals } from "./takeover.ts";
+import { absent, type Found, survey } from "./survey.ts";
+import { type Approach, approach, rivals } from "./takeover.ts";
 
 /**
  * Carries out what one member is to do: claim, write, remove, record.
@@ -111,14 +112,59 @@ async function planFor(
   const writes = wanted.map(({ action, item, before }): Write => {
     const known = before !== null && before.uid !== null;
     const rival = known ? null : rivalOf(item.key, action);
-    const claimant = { fleet: actions.fleet, action, entry: before, rival };
-    const way = known
-      ? ({ kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const)
-      : approach(found.get(item.key) ?? absent, claimant);
-    return { id: item.id, action, item, before, approach: way };
+    if (known) {
+      const way = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
+      return { id: item.id, action, item, before, approach: way };
+    }
+    const there = found.get(item.key) ?? absent;
+    const entry = before ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
+    const way = approach(there, { ...actions, action, entry, rival });
+    return { id: item.id, action, item, before: isKept(there, way) ? entry : before, approach: way };
   });
-  return { accepted, writes, removals: removalsOf(accepted, inventory), outdated: outdatedText(late) };
+  const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
+  return { accepted, writes, removals, outdated: outdatedText(late) };
 }
+
+/** Whether the inventory knows nothing of a placement: it was never here, or somebody deleted what told of it. */
+const isUnlisted = ({ placement }: PlacementActions, { placements }: Inventory): boolean => !placements.has(placement);
+
+/** What a lost inventory may have said: it is ours if it bears our mark, and may have been there before us. */
+const lostEntry = (version: string): InventoryEntry => ({
+  version,
+  digest: "" as Digest,
+  uid: null,
+  adopted: true,
+  sequence: 0 as Sequence,
+  fingerprint: null,
+  outcome: { kind: "claimed" },
+});
+
+/** What is made now, or taken from others, is not what was lost. */
+const isKept = (found: Found, way: Approach): boolean =>
+  found.kind === "unknown" || (way.kind === "write" && way.uid !== null && way.live === null);
+
+/** Claimed like everything else, so that nothing is forgotten when this is cut short, and then looked up by their marks. */
+const recoveriesOf = (
+  accepted: readonly PlacementActions[],
+  inventory: Inventory,
+  served: Served,
+): readonly Removal[] =>
+  accepted
+    .filter((it) => isUnlisted(it, inventory))
+    .flatMap((action) =>
+      action.recover.map((object): Removal => {
+        const id = { ...object, version: anyResourceOf(served, object)?.version ?? "" };
+        const departure = {
+          id,
+          key: objectKey(id),
+          uid: null,
+          how: "release",
+          confirmed: false,
+          takesAlong: [],
+        } as const;
+        return { id, action, departure, entry: lostEntry(id.version) };
+      }),
+    );
 
 /** Only what the inventory lists can go (`RULINGS.md` D 1). */
 const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory): readonly Removal[] =>
@@ -138,8 +184,9 @@ const outdatedText = (late: readonly PlacementActions[]): string | null =>
         .join(", ")}`;
 
 /** The claim: everything that is about to be written, beside everything that was there. */
-function claimChanges(scene: Opening, { accepted, writes }: Omit<Ready, "claimed">): Changes {
+function claimChanges(scene: Opening, { accepted, writes, removals }: Omit<Ready, "claimed">): Changes {
   const entries = new Map(accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>()]));
+  for (const { action, departure, entry } of removals) entries.get(action)?.set(departure.key, entry);
   for (const write of writes) entries.get(write.action)?.set(write.item.key, claimedEntry(scene, write));
   // Nothing is forgotten yet, so a placement that goes keeps standing until its objects went.
   return changesOf(accepted, entries);

@@ -196,7 +196,7 @@ async function approachAgain(
   const uid = found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
   if (found.kind !== "unknown" && uid === way.uid) return null;
   const entry = before ?? claimedEntry(scene, write);
-  const again = approach(found, { fleet: scene.actions.fleet, action, entry, rival: null });
+  const again = approach(found, { ...scene.actions, action, entry, rival: null });
   // The claim does not say that it existed before us, and were we cut short now, it would count as ours to delete.
   return isCreation && adopts(again) ? { kind: "leave", failure: somebodyWasFaster } : again;
 }

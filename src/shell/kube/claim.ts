@@ -71,7 +71,7 @@ function withoutOldTombstones(placements: Inventory["placements"], changes: Chan
  *
  * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
  * wrote and that the inventory does not know are added, so that they can be seen and put right. What somebody else, who
- * carries out the same decision, saw go meanwhile does not come back.
+ * carries out the same decision, saw go or come meanwhile stays as it was seen.
  */
 export function stillDue(changes: Changes, actions: ClusterActions, inventory: Inventory): Changes {
   if (inventory.fleet !== "" && inventory.fleet !== actions.fleet) return new Map();
@@ -81,7 +81,7 @@ export function stillDue(changes: Changes, actions: ClusterActions, inventory: I
     const there = inventory.placements.get(key);
     const hasMovedOn = isLaterEpoch || there === undefined || there.sequence > change.sequence;
     if (!hasMovedOn) {
-      due.set(key, withoutGone(change, there));
+      due.set(key, withoutOverruled(change, there));
       continue;
     }
     const unseen = [...change.entries].filter(
@@ -94,10 +94,15 @@ export function stillDue(changes: Changes, actions: ClusterActions, inventory: I
   return due;
 }
 
-/** An entry that was there to linger when we claimed, and is there no more: the object is gone, whatever we saw last. */
-function withoutGone(change: Change, { entries: known }: InventoryPlacement): Change {
-  const isGone = (object: ObjectKey, entry: InventoryEntry | null): boolean =>
-    entry?.outcome.kind === "lingering" && !known.has(object);
-  if (![...change.entries].some(([object, entry]) => isGone(object, entry))) return change;
-  return { ...change, entries: new Map([...change.entries].filter(([object, entry]) => !isGone(object, entry))) };
+/**
+ * What whoever carries out the same decision knows better: an entry that was there to linger when we claimed, and is there no
+ * more, is of an object that is gone; one whose object we do not know by its uid, and somebody does, was written since.
+ */
+function withoutOverruled(change: Change, { entries: known }: InventoryPlacement): Change {
+  const isOverruled = (object: ObjectKey, entry: InventoryEntry | null): boolean => {
+    const there = known.get(object);
+    return there === undefined ? entry?.outcome.kind === "lingering" : entry?.uid === null && there.uid !== null;
+  };
+  if (![...change.entries].some(([object, entry]) => isOverruled(object, entry))) return change;
+  return { ...change, entries: new Map([...change.entries].filter(([object, entry]) => !isOverruled(object, entry))) };
 }

@@ -54,7 +54,7 @@ export async function readInventory(client: Client): Promise<StoredInventory | R
   if (inventory === null) {
     throw new Lost(
       "Unintelligible",
-      `its inventory (ConfigMaps in ${systemNamespace}) is incomplete or cannot be read`,
+      `its inventory (ConfigMaps in ${systemNamespace}) is incomplete or cannot be read; where all of them are deleted, it is made anew`,
     );
   }
   return { kind: "stored", inventory, shards, asOf };
@@ -79,6 +79,8 @@ export async function writeInventory(client: Client, before: StoredInventory, ne
       continue;
     }
     const answer = await writeShard(client, at, data, old ?? null);
+    // What was there to be written over is gone: somebody deletes the inventory. It is read again, as after any other change.
+    if (answer.kind === "refused" && answer.status === 404 && old !== undefined) return { kind: "conflict" };
     if (answer.kind === "refused") return refusedWrite(answer);
     stored.set(at, { resourceVersion: textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "", data });
   }

@@ -4,7 +4,7 @@ import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
 import { isObject, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
 import { type Manifest, type ObjectKey, objectText } from "../../core/model/manifest.ts";
 import { fieldManager, flotillaGroup } from "../../core/model/names.ts";
-import type { PlacementActions, RenderedManifest } from "../../core/model/plan.ts";
+import type { ClusterActions, PlacementActions, RenderedManifest } from "../../core/model/plan.ts";
 import type { PlacementKey } from "../../core/model/value.ts";
 import { applyPatch, type Client } from "./client.ts";
 import { collectionPath, objectPath, type Resource } from "./discovery.ts";
@@ -20,8 +20,7 @@ export type Approach =
   | { readonly kind: "leave"; readonly failure: Failure };
 
 /** Everything that decides whether an object may be taken, besides the object itself. */
-export interface Claimant {
-  readonly fleet: string;
+export interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
   readonly action: PlacementActions;
   readonly entry: InventoryEntry | null;
   /** Another placement of this fleet that has the object here, or is about to. */
@@ -39,6 +38,7 @@ export function approach(found: Found, claimant: Claimant): Approach {
   }
   const { live } = found;
   const uid = textOf(memberAt(live, "metadata", "uid")) ?? "";
+  if (isLater(live, claimant)) return leave("FailedToTakeOver", "a later decision has written it");
   if (isClaimed(live, claimant)) return { kind: "write", uid, adopted: mayBeAdopted(entry, uid), live: null };
   const { whenToTakeOver, allowCoOwnership } = action.applyStrategy;
   if (whenToTakeOver === "Never") return leave("NotTakenOver", "it existed before, and whenToTakeOver is Never");
@@ -53,6 +53,13 @@ export function approach(found: Found, claimant: Claimant): Approach {
     return leave("FailedToTakeOver", `${name} owns it, and allowCoOwnership is false`);
   }
   return whenToTakeOver === "IfNoDiff" ? { kind: "compare", uid, live } : { kind: "write", uid, adopted: true, live };
+}
+
+/** The fence once more, at the object: where the inventory was deleted, nothing else stops who has been overtaken. */
+function isLater(live: Manifest, { fleet, epoch, action }: Claimant): boolean {
+  const mark = readMark(live);
+  if (mark === null || mark.fleet !== fleet || mark.label !== markOf(action.placement)) return false;
+  return mark.epoch > epoch || (mark.epoch === epoch && mark.sequence > action.sequence);
 }
 
 /** Our own, although the inventory has no uid for it: a claim that was carried out, and whose result was lost. */

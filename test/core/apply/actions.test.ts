@@ -154,7 +154,7 @@ function toldOf({ has, under = 5, binding = {}, wants = everything, more = {}, u
   return actions === null ? "nothing" : textOf(actions);
 }
 
-function textOf({ sequence, digest, apply, remove, forget }: PlacementActions): string {
+function textOf({ sequence, digest, apply, remove, forget, recover }: PlacementActions): string {
   const short = (key: ObjectKey): string => key.split("/").at(-1) ?? "";
   return [
     `@${sequence}${digest === null ? " goes" : ""}`,
@@ -163,6 +163,7 @@ function textOf({ sequence, digest, apply, remove, forget }: PlacementActions): 
       (it) => `${it.how} ${short(it.key)}${it.uid === null ? "?" : ""}${it.takesAlong.length > 0 ? "!" : ""}`,
     ),
     ...forget.map((it) => `forget ${short(it)}`),
+    ...recover.map((it) => `find ${it.name}`),
   ].join(" ");
 }
 
@@ -297,6 +298,13 @@ describe("taking away what the target has no more", () => {
       want: "@5 forget app",
     },
     { name: "what no decision explains stays (D 7)", has: [...allThere, "old"], binding, wants, want: "@5 delete app" },
+    {
+      name: "is looked for with the first claim where the inventory knows nothing (F-43)",
+      has: [],
+      binding,
+      wants,
+      want: "@5 +web +config find app",
+    },
     { name: "until its object is gone", has: ["space", "config", "old:gone"], wants, want: "@5 forget old" },
   ]);
 });
@@ -311,7 +319,19 @@ describe("withdrawing a placement", () => {
       want: "@6 goes delete web delete config",
     },
     { name: "writes nothing", has: ["config:drifted"], binding, want: "@6 goes delete config" },
-    { name: "has nothing to do where nothing is", has: [], binding, want: "nothing" },
+    {
+      name: "looks first where the inventory knows nothing (F-43)",
+      has: [],
+      binding,
+      want: "@6 goes find web find config",
+    },
+    {
+      name: "also for what is held: looking takes nothing away",
+      has: [],
+      binding,
+      more: { isHeld: () => true },
+      want: "@6 goes find web find config",
+    },
     { name: "is refused by a later claim", has: ["config"], under: 7, binding, want: "nothing" },
     { name: "leaves what it does not explain", has: ["config", "app"], binding, want: "@6 goes delete config" },
     {

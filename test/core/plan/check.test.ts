@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  emptyInventory,
   type Inventory,
   type InventoryEntry,
   type InventoryPlacement,
@@ -69,6 +70,13 @@ function removing(...options: readonly string[]): Case {
     world.placements.delete(web);
   });
   return planned(world);
+}
+
+/** The same after somebody deleted the inventory of m1. */
+function losing(): Case {
+  const [before] = removing();
+  const seen = reached(before, { inventory: emptyInventory });
+  return [seen, plan(seen)];
 }
 
 /** The same while it waits for a confirmation. */
@@ -411,6 +419,27 @@ const doctored: readonly {
     doctor: (made) => withWork(made, () => ({ remove: [], forget: [config] })),
   },
   {
+    catches: "claims web on m1 without looking for everything that leaves it",
+    of: losing(),
+    doctor: (made) => withWork(made, ({ recover }) => ({ recover: recover.slice(1) })),
+  },
+  {
+    catches: "looks for /ConfigMap/web/more-0 of web on m1, which nobody decided to take away",
+    of: losing(),
+    doctor: (made) =>
+      withWork(made, ({ recover }) => ({ recover: [...recover, objectIdOf(keyOf("ConfigMap", "web/more-0"))] })),
+  },
+  {
+    catches: "looks for /ConfigMap/web/config of web on m1, of which its inventory can tell",
+    of: removing(),
+    doctor: (made) => withWork(made, () => ({ recover: [objectIdOf(config)] })),
+  },
+  {
+    catches: "forgets web on m1, which may still carry it",
+    of: losing(),
+    doctor: (made) => ({ ...withLedger(made, { placements: new Map() }), actions: [] }),
+  },
+  {
     catches: "takes along /ConfigMap/web/config with /ConfigMap/web/config from m1, which nobody confirmed",
     of: removing(),
     doctor: (made) => withRemoval(made, config, { takesAlong: [{ ...objectIdOf(config), uid: "their-uid" }] }),
@@ -432,7 +461,8 @@ describe("a plan with one thing wrong is caught, and nothing else is complained 
 describe("a removal that its member has not heard of is forgotten only where there is no room for it", () => {
   /** The member carries nothing of the placement any more, and as many others; the plan lets go of the removal. */
   const forgetting = (others: number, change: Partial<InventoryPlacement>): Case => {
-    const [before, { ledger }] = removing();
+    const [before, made] = removing();
+    const { ledger } = withBinding(made, () => ({ leaving: [] }));
     const { sequence } = ledger;
     const other: InventoryPlacement = { sequence, digest: "" as Digest, entries: new Map(), ...change };
     const placements = new Map(Array.from({ length: others }, (_, at) => [`other-${at}` as PlacementKey, other]));

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { InventoryEntry, InventoryPlacement, Outcome } from "../../../src/core/model/inventory.ts";
+import {
+  emptyInventory,
+  type InventoryEntry,
+  type InventoryPlacement,
+  type Outcome,
+} from "../../../src/core/model/inventory.ts";
 import type { Binding, Ledger } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectText } from "../../../src/core/model/manifest.ts";
 import type { Health, LiveObject, Observation } from "../../../src/core/model/observation.ts";
@@ -207,6 +212,16 @@ describe("what had to go", () => {
     const entries = new Map([...carried.entries].filter(([key]) => key !== config));
     const heard = record(hearing(carrying({ entries }), withBinding({ leaving })));
     expect(binding(heard)?.leaving).toEqual(leaving.slice(1));
+  });
+
+  test("is not gone because an inventory that somebody deleted does not list it (F-43)", () => {
+    const before = withBinding({ leaving, removal });
+    expect(binding(record(hearing({ inventory: emptyInventory }, before)))).toBe(binding(before));
+  });
+
+  test("is let go once it turns out that it may have been there before us", () => {
+    const heard = binding(record(hearing(entry(config, { adopted: true }), withBinding({ leaving }))));
+    expect(heard?.leaving.map((it) => it.released)).toEqual([true, false]);
   });
 
   test("says nothing about the target", () => {

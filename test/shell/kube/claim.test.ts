@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Inventory, InventoryEntry } from "../../../src/core/model/inventory.ts";
 import type { ObjectKey } from "../../../src/core/model/manifest.ts";
-import type { Digest, Epoch, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
+import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { type Change, changed, isOutdated, refusalOf, stillDue } from "../../../src/shell/kube/claim.ts";
 import { actionsOf, doing } from "./member-world.ts";
 
@@ -122,6 +122,21 @@ describe("results that come late", () => {
     const results = new Map([[web, lingering]]);
     expect(stillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(results);
     expect(stillDue(results, actions, inventory(5, {}))).toEqual(new Map([[web, change({ a: entry("1") })]]));
+  });
+
+  it("do not disown what somebody else made since, who carries out the same decision", () => {
+    const refused = {
+      kind: "failed",
+      code: "FailedToTakeOver",
+      message: "",
+      attempts: 1,
+      retryAt: 0 as Instant,
+    } as const;
+    const results = new Map([[web, change({ a: entry("1"), b: { ...entry(null), outcome: refused } })]]);
+    expect(stillDue(results, actions, inventory(5, { b: entry(null) }))).toEqual(results);
+    expect(stillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(
+      new Map([[web, change({ a: entry("1") })]]),
+    );
   });
 
   it("never overrule a later claim, and never hide what we wrote", () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import { objectText } from "../../../src/core/model/manifest.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
+import { inventoryListing } from "../../../src/shell/kube/inventory.ts";
 import {
   actionsOf,
   bodyOf,
@@ -143,6 +144,42 @@ export function fleetContract(
       expect(await stage.act({ placement: "mark", sequence: 2, remove })).toEqual(receipt({ failed: 1 }));
       expect((await get(stage.client, core("mark", "configmaps", "a"))).kind).toBe("done");
       expect((await get(stage.client, core("mark", "configmaps", "foreign"))).kind).toBe("done");
+    });
+
+    it("finds by their marks again what a deleted inventory listed, as adopted, and takes nothing else for ours (F-43)", async () => {
+      const [mine, gone, edited] = [
+        configMap("lost/mine", {}),
+        configMap("lost/gone", {}),
+        configMap("lost/edited", {}),
+      ];
+      const never = { whenToTakeOver: "Never" } as const;
+      const apply = [namespace("lost"), mine, gone, edited];
+      await stage.act({ placement: "lost", sequence: 2, apply, strategy: never });
+      bodyOf(await stage.client.request({ method: "DELETE", path: core("lost", "configmaps", "gone") }));
+      const metadata = { labels: { "flotilla.dev/placement": "another" } };
+      bodyOf(await merge(stage.client, core("lost", "configmaps", "edited"), { metadata }));
+      bodyOf(await post(stage.client, "/api/v1/namespaces/lost/configmaps", configMap("lost/theirs", {})));
+      const shards = await stage.client.list(inventoryListing);
+      if (shards.kind === "refused") throw new Error(shards.message);
+      for (const shard of shards.items)
+        await stage.client.request({
+          method: "DELETE",
+          path: core("flotilla-system", "configmaps", String(memberAt(shard, "metadata", "name"))),
+        });
+      const theirs = configMap("lost/theirs", {});
+      const recover = [mine, gone, edited, theirs].map((it) => rendered(it).id);
+      const again = { placement: "lost", sequence: 3, strategy: never, apply: [namespace("lost")], recover };
+      expect(await stage.act(again)).toMatchObject({ created: 0, deleted: 0, released: 0, failed: 0 });
+      const seen = await stage.see();
+      const entries = [...entriesOf(seen, "lost")].map(([key, it]) => [key, it.adopted, it.uid === null]);
+      expect(entries.sort()).toEqual([
+        ["/ConfigMap/lost/mine", true, false],
+        ["/Namespace//lost", true, false],
+      ]);
+      const remove = [departure(seen, "lost", mine, { how: "release" })];
+      const left = await stage.act({ placement: "lost", sequence: 4, remove, leaves: true });
+      expect(left).toEqual(receipt({ released: 1 }));
+      expect((await get(stage.client, core("lost", "configmaps", "mine"))).kind).toBe("done");
     });
 
     it("keeps a namespace that holds what is not ours, until somebody confirms", async () => {

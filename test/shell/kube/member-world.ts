@@ -115,6 +115,7 @@ export interface Doing {
   readonly apply?: readonly JsonObject[];
   readonly remove?: readonly Departure[];
   readonly forget?: readonly ObjectKey[];
+  readonly recover?: PlacementActions["recover"];
   /** Nothing of the placement is to stay. */
   readonly leaves?: boolean;
 }
@@ -126,6 +127,7 @@ export function doing({
   apply = [],
   remove = [],
   forget = [],
+  recover = [],
   leaves,
 }: Doing): PlacementActions {
   return {
@@ -136,6 +138,7 @@ export function doing({
     apply: apply.map(rendered),
     remove,
     forget,
+    recover,
   };
 }
 
