@@ -118,9 +118,13 @@ function radius(told: Forecast): string {
   return `blast radius: ${count(worst.clusters.length, "cluster")} not available at once, ${span}: ${names(worst.clusters)}`;
 }
 
-/** A sentence with the moments in it as they count from the start; those before it stay as they are. */
+/**
+ * A sentence with the moments in it as they count from the start; those before it stay as they are. Sentences name whole
+ * seconds, so the second in which it starts is the start.
+ */
 const relative = (text: string, start: Instant): string =>
   text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (written) => {
     const at = instantOf(written);
-    return at === null || at < start ? written : offset(at, start);
+    const isBefore = at === null || at + 1000 <= start;
+    return isBefore ? written : offset(Math.max(at, start) as Instant, start);
   });
