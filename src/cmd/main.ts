@@ -72,6 +72,7 @@ function addActing(program: Command, terminal: Terminal, finish: Finish): void {
     .command("validate")
     .description("problems in a hub's files, with file:line:col; exit code 1 if there are errors")
     .argument("[path]", "folder of the hub's files, or one of them", ".")
+    .option("-v, --verbose", "also list the objects that no placement selects", false)
     .addOption(outputOption())
     .action(async (path, options) =>
       finish(await (await import("./commands/validate.ts")).validate({ path, ...options }, terminal)),

@@ -101,6 +101,18 @@ describe("validate", () => {
     expect(err.slice(0, err.indexOf(":"))).toBe(join(folder, "clusters", "bad.yaml"));
   });
 
+  test("with -v it lists what no placement selects", async () => {
+    await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\n");
+    const { code, out } = await run("validate", "-v", folder);
+    expect(code).toBe(0);
+    expect(out.split("\n")[0]).toBe(`${join(folder, "a.yaml")}:1: no placement selects ConfigMap b/a`);
+    expect((await run("validate", folder)).out).not.toContain("no placement selects");
+    const { unselected } = JSON.parse((await run("validate", "-v", "-o", "json", folder)).out) as {
+      unselected: unknown;
+    };
+    expect(unselected).toEqual([{ path: join(folder, "a.yaml"), line: 1, object: "ConfigMap b/a" }]);
+  });
+
   test("one object is one object", async () => {
     await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\n");
     expect((await run("validate", folder)).out).toMatch(/^0 clusters, 0 placements, 1 object: 0 errors, /);

@@ -4,8 +4,10 @@ import { decodeBlob } from "../../core/codec/documents.ts";
 import { readIntent } from "../../core/codec/intent.ts";
 import { isRead, isTrustPath } from "../../core/codec/source-file.ts";
 import { trustPath } from "../../core/codec/trust-file.ts";
+import type { Intent } from "../../core/model/intent.ts";
 import type { Json } from "../../core/model/json.ts";
-import type { Commit } from "../../core/model/value.ts";
+import { objectText } from "../../core/model/manifest.ts";
+import { type Commit, compareText } from "../../core/model/value.ts";
 import { count } from "../../core/plan/explain.ts";
 import { openProblems } from "../../core/plan/open-problems.ts";
 import { blobIdOf, readWorkTree } from "../../shell/git/worktree.ts";
@@ -20,6 +22,8 @@ import { recordNear } from "../workplace.ts";
 /** What `flotilla validate` is given. */
 export interface ValidateOptions {
   readonly path: string;
+  /** Also the objects that no placement selects. */
+  readonly verbose: boolean;
   readonly output: Format;
 }
 
@@ -27,7 +31,7 @@ export interface ValidateOptions {
  * Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. Where a state branch
  * is at hand, it says which runs and evictions are history.
  */
-export async function validate({ path, output }: ValidateOptions, terminal: Terminal): Promise<ExitCode> {
+export async function validate({ path, verbose, output }: ValidateOptions, terminal: Terminal): Promise<ExitCode> {
   const files = readWorkTree(path, (it) => /\.ya?ml$/i.test(it) || isTrustPath(it));
   const intent = readIntent({
     commit: "worktree" as Commit,
@@ -45,10 +49,23 @@ export async function validate({ path, output }: ValidateOptions, terminal: Term
   const folder = statSync(path).isFile() ? dirname(path) : path;
   const open = intent.problems.length === 0 ? [] : openProblems(intent, await recordNear(folder, terminal.environment));
   const problems = open.map((it) => ({ ...it, path: join(folder, it.path) }));
+  const idle = verbose ? await idleIn(intent, folder) : null;
   if (output === "text") {
     printProblems(problems, terminal);
+    for (const it of idle ?? []) terminal.out(`${it.path}:${it.line}: no placement selects ${it.object}\n`);
     const found = `${count(clusters.size, "cluster")}, ${count(placements.size, "placement")}, ${count(objects.size, "object")}`;
     terminal.out(`${found}: ${problemSummary(problems)}\n`);
-  } else terminal.out(encoded({ problems: problems as unknown as Json }, output));
+  } else
+    terminal.out(
+      encoded({ problems: problems as unknown as Json, ...(idle === null ? {} : { unselected: idle }) }, output),
+    );
   return codeOfProblems(problems);
+}
+
+/** What stands in the files and goes nowhere, by path. Loaded late: selecting is no part of validating. */
+async function idleIn(intent: Intent, folder: string) {
+  const { unselectedObjects } = await import("../../core/plan/unselected.ts");
+  return unselectedObjects(intent)
+    .map(({ id, source }) => ({ path: join(folder, source.path), line: source.line, object: objectText(id) }))
+    .sort((a, b) => compareText(a.path, b.path) || a.line - b.line);
 }

@@ -11,10 +11,11 @@ import { type ClusterName, compareText, type Labels } from "../model/value.ts";
 import type { Version, Versions } from "./claim.ts";
 import { didYouMean } from "./nearest.ts";
 import { findingIn } from "./placed.ts";
+import { reachAdvice } from "./reach-advice.ts";
 import { note, type Remark, warning } from "./remark.ts";
 import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
 
-type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "strategies" | "objects" | "unusable">;
+type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "strategies" | "objects" | "scopes" | "unusable">;
 
 /**
  * What takes the whole repository to see: names that lead nowhere, overrides without effect, runs that cannot begin.
@@ -36,7 +37,7 @@ function remarksOn({ content }: Version, said: Said): readonly Remark[] {
     case "fleet":
       return contextRemarks(said);
     case "placement":
-      return clusterNameRemarks(content.placement, said);
+      return [...clusterNameRemarks(content.placement, said), ...reachAdvice(content.placement, said)];
     case "override":
       return overrideRemarks(content.override, said);
     case "run":

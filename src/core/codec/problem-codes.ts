@@ -80,6 +80,8 @@ export const problemCodes = {
   FLT1337: "a name of a placement that has no file",
   FLT1338: "too many overrides",
   FLT1339: "a patch that replaces a whole map",
+  FLT1340: "a placement that matches no cluster",
+  FLT1341: "a selector that selects nothing",
   FLT1350: "settings, a confirmation or an approval in the wrong place",
   FLT1401: "the identity of an object cannot be read",
   FLT1402: "a list inside a list",

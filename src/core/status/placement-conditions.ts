@@ -116,7 +116,9 @@ function wordsOf(expected: ExpectedCondition, selected: readonly SelectedCluster
     `${phrase} ${clusters(count, selected.length)} ${counts}; first ${first}`;
   if (unknown.count > 0) return ["Unknown", expected.unknown, counted(phrases.unknown, unknown)];
   if (failed.count > 0) return ["False", expected.false, counted(phrases.false, failed)];
-  return ["True", expected.true, `${phrases.true} ${clusters(selected.length, selected.length)}`];
+  const isEmpty = record.resourceSnapshots.at(-1)?.resources.length === 0;
+  const nothing = isEmpty ? "; nothing is selected, so there is nothing to be done" : "";
+  return ["True", expected.true, `${phrases.true} ${clusters(selected.length, selected.length)}${nothing}`];
 }
 
 function add(group: Group, { cluster }: SelectedCluster, { message }: Step): void {

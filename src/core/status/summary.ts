@@ -31,6 +31,9 @@ type PlacementState =
   | "Unknown"
   | "Unfulfilled"
   | "AwaitingRun"
+  /** In order, and without effect: the policy matches no cluster, or the selectors no object. */
+  | "NoClusters"
+  | "NoResources"
   | "Available";
 
 /** Sums up a placement for people who look at many. */
@@ -64,7 +67,9 @@ function stateOf(record: PlacementRecord, settled: number, counts: Omit<Placemen
   if (counts.heldBack > 0) return "HeldBack";
   if (counts.unknown > 0) return "Unknown";
   if (counts.selected < counts.wanted) return "Unfulfilled";
-  return record.unrolled === null ? "Available" : "AwaitingRun";
+  if (counts.selected === 0) return "NoClusters";
+  if (record.unrolled !== null) return "AwaitingRun";
+  return record.resourceSnapshots.at(-1)?.resources.length === 0 ? "NoResources" : "Available";
 }
 
 /** The latest content; for External the one whose rollout began last, which may be an older one. */

@@ -55,18 +55,18 @@ describe("fleet.yaml", () => {
   });
 
   it("names contexts of members that do not exist", () => {
-    const { problems } = read({ "fleet.yaml": fleet("contexts: {eu-2: x}"), "c.yaml": cluster("eu-1") });
+    const { problems } = read({ "fleet.yaml": fleet("contexts: {eu-01: x}"), "c.yaml": cluster("eu-1") });
     expect(problems.map(problemText)).toEqual([
-      'fleet.yaml:3:19: warning FLT1335: spec.contexts.eu-2: there is no MemberCluster eu-2; did you mean "eu-1"?',
+      'fleet.yaml:3:19: warning FLT1335: spec.contexts.eu-01: there is no MemberCluster eu-01; did you mean "eu-1"?',
     ]);
   });
 });
 
 describe("names that lead nowhere", () => {
   it("a cluster that PickFixed names and that has no file", () => {
-    const text = placement("p", "  policy: {placementType: PickFixed, clusterNames: [eu-1, eu-2]}\n");
+    const text = placement("p", "  policy: {placementType: PickFixed, clusterNames: [eu-1, eu-01]}\n");
     expect(read({ "p.yaml": text, "c.yaml": cluster("eu-1") }).problems.map(problemText)).toEqual([
-      'p.yaml:6:59: warning FLT1335: spec.policy.clusterNames[1]: there is no MemberCluster eu-2; did you mean "eu-1"?',
+      'p.yaml:6:59: warning FLT1335: spec.policy.clusterNames[1]: there is no MemberCluster eu-01; did you mean "eu-1"?',
     ]);
   });
 });

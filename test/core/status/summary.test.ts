@@ -95,7 +95,13 @@ describe("a placement in one line", () => {
       }),
       want: "2 1 1 1 1 0 0 0: Unfulfilled",
     },
-    { claim: "none wanted, none found", record: record([], { policy: pickN(0) }), want: "0 0 0 0 0 0 0 0: Available" },
+    { claim: "none wanted, none found", record: record([], { policy: pickN(0) }), want: "0 0 0 0 0 0 0 0: NoClusters" },
+    { claim: "all clusters that match are none", record: record([]), want: "0 0 0 0 0 0 0 0: NoClusters" },
+    {
+      claim: "in order everywhere, with nothing in it",
+      record: record([binding("a")], { resourceSnapshots: [{ ...contents(0), resources: [] }] }),
+      want: "1 1 1 1 1 0 0 0: NoResources",
+    },
     {
       claim: "going",
       record: record([binding("a")], { deleting: { since: noon, cause: "c0ffee" as Commit } }),
