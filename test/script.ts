@@ -7,6 +7,7 @@ import { runKey, strategyKey, type UpdateRunSpec } from "../src/core/model/updat
 import {
   type BlobId,
   type ClusterName,
+  type Digest,
   instantText,
   minutes,
   type PlacementKey,
@@ -72,9 +73,12 @@ const edits: Readonly<Record<string, Command>> = {
   override: (world, [name = "", kind = "", path = "", label = "", value = ""]) =>
     void world.overrides.set(name, overrideOf(name, keyOf(kind, path), label, value)),
   "drop-override": (world, [name = ""]) => void world.overrides.delete(name),
-  confirm(world) {
-    for (const { digest } of (world.news ?? world.head).deletions.held) world.confirmations.add(digest);
+  confirm(world, given) {
+    for (const digest of given) world.confirmations.add(digest.repeat(64) as Digest);
+    for (const { digest } of given.length > 0 ? [] : (world.news ?? world.head).deletions.held)
+      world.confirmations.add(digest);
   },
+  unconfirm: (world) => world.confirmations.clear(),
   strategy: (world, [name = "", ...stages]) => {
     const strategy = strategyOf(name, stages);
     world.strategies.set(strategy.key, strategy);

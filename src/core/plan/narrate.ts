@@ -148,4 +148,7 @@ function* deletionLines(before: Ledger, after: Ledger): Generator<string> {
     else if (was === undefined)
       yield `${what} ${objects === 1 ? "waits" : "wait"} for a confirmation of ${held.digest}`;
   }
+  for (const { digest, outcome } of after.deletions.confirmations.values())
+    if (outcome === "void" && !before.deletions.confirmations.has(digest))
+      yield `nothing waits for the confirmation of ${digest}: it confirms nothing`;
 }
