@@ -27,7 +27,7 @@ export function deletionLines(set: ShownDeletion, length: "all" | "short"): read
   const lines = set.groups.flatMap((it) => [...groupLines(it, set, length)]);
   if (length === "all" || lines.length <= shortLines) return lines;
   const rest = lines.length - shortLines;
-  return [...lines.slice(0, shortLines), `and ${count(rest, "more line")}: flotilla get deletions ${set.digest}`];
+  return [...lines.slice(0, shortLines), `and ${count(rest, "more line")}: flotilla confirm ${set.digest} --dry-run`];
 }
 
 function* groupLines(
