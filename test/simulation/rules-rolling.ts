@@ -50,6 +50,12 @@ function boundOf({ document }: Rolling, name: string, of: number): number {
   return written.endsWith("%") ? Math.ceil((Number(written.slice(0, -1)) * of) / 100) : Number(written);
 }
 
+/** Who is evicted in this commit: that is judged after the rollout, and has a budget of its own. */
+function evictionsFrom({ key }: PlacementRecord, page: Page, judge: Judge): (binding: Binding) => boolean {
+  const own = executedIn(page, judge).flatMap((it) => (it.placement === key ? it.cluster : []));
+  return ({ cluster }) => own.includes(cluster);
+}
+
 /** Whether a cluster answers and has what its target was, and well: nobody can see more. */
 const isWell = (binding: Binding, target: Binding["target"], page: Page): boolean =>
   target !== null &&
@@ -86,13 +92,13 @@ function isReallyUp({ key }: PlacementRecord, { cluster, target, facts: told }: 
  * ready that the record calls so, and one that really is and was not heard to be otherwise.
  */
 function* removesWithinBounds(page: Page, judge: Judge): Generator<string> {
-  const evicted = new Set(executedIn(page, judge).map((it) => `${it.placement} ${it.cluster}`));
   for (const rolling of rollingIn(page, judge)) {
     const { record, bindings, was, wanted } = rolling;
+    const isEvicted = evictionsFrom(record, page, judge);
     const taken = bindings.filter((it) => {
       const old = was(it);
       const isRemoved = it.removal !== null && old !== null && old.removal === null;
-      if (!isRemoved || evicted.has(`${record.key} ${it.cluster}`)) return false;
+      if (!isRemoved || isEvicted(it)) return false;
       return isWell(it, old.target, page) || (!mayHaveFailed(it, record, page) && isReallyUp(record, it, page, judge));
     });
     if (taken.length === 0) continue;
@@ -100,7 +106,9 @@ function* removesWithinBounds(page: Page, judge: Judge): Generator<string> {
     // Updates and removals of one pass are bounded independently; what only comes to a cluster is not there yet.
     const isUpdated = (it: Binding): boolean => was(it)?.target != null && isNew(it, was(it));
     const left = bindings.filter(
-      (it) => it.removal === null && (isUpdated(it) || isPerhapsWell(it, page) || isReallyUp(record, it, page, judge)),
+      (it) =>
+        (it.removal === null || isEvicted(it)) &&
+        (isUpdated(it) || isPerhapsWell(it, page) || isReallyUp(record, it, page, judge)),
     );
     if (left.length < least)
       yield `${record.key} leaves ${namesOf(taken)}, and ${left.length} ready remain of at least ${least}`;
@@ -114,6 +122,7 @@ function* removesWithinBounds(page: Page, judge: Judge): Generator<string> {
 function* updatesWithinBounds(page: Page, judge: Judge): Generator<string> {
   for (const rolling of rollingIn(page, judge)) {
     const { record, bindings, was, wanted, targeted } = rolling;
+    const isEvicted = evictionsFrom(record, page, judge);
     const isLate = (old: Binding): boolean => mayHaveFailed(old, record, page);
     const updated = bindings.filter((it) => {
       const old = was(it);
@@ -127,7 +136,7 @@ function* updatesWithinBounds(page: Page, judge: Judge): Generator<string> {
     const left = bindings.filter(
       (it) =>
         it.state !== "Unscheduled" &&
-        it.removal === null &&
+        (it.removal === null || isEvicted(it)) &&
         !isNew(it, was(it)) &&
         (isPerhapsWell(it, page) || isReallyUp(record, it, page, judge)),
     );
