@@ -21,9 +21,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "disowns what it made when a claim is renewed before its answer is known",
-    file: "src/shell/kube/apply.ts",
-    find: "sequence: before?.uid === null ? before.sequence : action.sequence,",
-    replace: "sequence: action.sequence,",
+    file: "src/shell/kube/inventory-entry.ts",
+    find: "const sequence = before?.uid === null ? before.sequence : action.sequence;",
+    replace: "const { sequence } = action;",
     caughtBy: storm,
   },
   {
@@ -60,6 +60,20 @@ export const mutants: readonly Mutant[] = [
     find: '(it.kind === "progressing" && it.isHeard);',
     replace: 'it.kind === "progressing";',
     caughtBy: "check",
+  },
+  {
+    breaks: "puts the same right as often as somebody undoes it",
+    file: "src/core/apply/fight.ts",
+    find: "isFight(repairs, now) && now >= repairs.last && now < nextRepair(repairs);",
+    replace: "repairs === undefined && now < 0;",
+    caughtBy: storm,
+  },
+  {
+    breaks: "forgets how often it put the same right",
+    file: "src/shell/kube/inventory-entry.ts",
+    find: "? repaired(before?.repairs, now)",
+    replace: "? repaired(undefined, now)",
+    caughtBy: storm,
   },
   {
     breaks: "acts on a cluster that is not the one that joined",

@@ -54,6 +54,8 @@ async function clear(simulation: Simulation): Promise<void> {
   for (const name of simulation.names) {
     await simulation.step({ do: "pace", name, ms: 0 });
     await simulation.step({ do: "readdress", name, to: name });
+    for (const object of simulation.site(name).rivals.keys())
+      await simulation.step({ do: "fight", name, object, value: "" });
     for (const { place, object } of objectsAt(simulation.site(name))) {
       if (memberAt(object, "metadata", "finalizers") === null) continue;
       const text = `${place.kind} ${place.namespace === null ? "" : `${place.namespace}/`}${place.name}`;

@@ -344,6 +344,7 @@ class Author {
       () => this.#meddle(name),
       () => this.#meddle(name),
       () => this.#meddle(name),
+      () => this.#fight(name),
       () => this.#add({ do: "save", name }),
       () => this.#add(this.#chance(50) ? { do: "restore", name } : { do: "save", name }),
       () => (this.#chance(30) ? this.#add({ do: "reset", name }) : undefined),
@@ -372,6 +373,19 @@ class Author {
     const own = ["ConfigMap web/theirs", "ConfigMap shop/theirs"] as const;
     const object = how === "create" && this.#chance(50) ? this.#dice.pick(own) : this.#dice.pick(objects);
     this.#add({ do: "meddle", name, how, object, value: `their${++this.#value}` });
+  }
+
+  /** A second controller comes, and stays or goes after a while in which there are many passes. */
+  #fight(name: string): void {
+    const object = this.#dice.pick(objects);
+    this.#add({ do: "fight", name, object, value: `their${++this.#value}` });
+    const rounds = this.#chance(40) ? 20 : 4;
+    for (let round = 0; round < rounds; round++) {
+      this.#add(this.#pass("a"));
+      if (this.#chance(30)) this.#add({ do: "wait", ms: this.#dice.pick([1_000, 5_000, 30_000]) });
+      if (this.#chance(5)) this.#add({ do: "restart", by: "a" });
+    }
+    if (this.#chance(70)) this.#add({ do: "fight", name, object, value: "" });
   }
 
   #reconcile(): void {

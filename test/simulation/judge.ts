@@ -118,6 +118,8 @@ export class Judge {
   readonly brought = new Set<string>();
   /** The newest run that ever moved a placement on a cluster, as these are now: `uid uid cluster` → since. */
   readonly movers = new Map<string, number>();
+  /** When an object was put right that others had changed: `cluster key` → times. */
+  readonly repairs = new Map<string, readonly number[]>();
   /** The most objects that an inventory ever listed, by site. */
   readonly largest = new Map<string, number>();
   /** Members that a process ever heard: what it was told may wait in its memory. */
@@ -256,6 +258,8 @@ export class Judge {
     const saved = this.#saved.get(site);
     for (const of of ["acknowledged", "healthy"] as const)
       for (const [at, words] of saved?.[of] ?? []) for (const it of words) noted(this[of], at).add(it);
+    // So is how often anything was put right.
+    for (const at of this.repairs.keys()) if (at.startsWith(`${identityAt(site)} `)) this.repairs.delete(at);
     const uids = new Set(objectsAt(site).map(({ uid }) => uid));
     for (const key of this.sequences.keys()) if (uids.has(key.split(" ")[0] ?? "")) this.sequences.delete(key);
   }

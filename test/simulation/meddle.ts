@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { ClusterHandle, Place } from "../../src/shell/kube/embedded/handle.ts";
 import { Refusal } from "../../src/shell/kube/embedded/status.ts";
-import { identityOf, manifestOf } from "./document.ts";
+import { identityOf, manifestOf, wordIn } from "./document.ts";
 import { uidOf } from "./sight.ts";
 import type { Site } from "./site.ts";
 import type { Meddling, Step } from "./step.ts";
@@ -23,6 +23,24 @@ export function meddle(site: Site, step: Extract<Step, { do: "meddle" }>, event:
     if (error instanceof Refusal) return false;
     throw error;
   }
+}
+
+/** Puts back what second controllers want; gives how often that was a change. */
+export function fightBack(site: Site): number {
+  let changes = 0;
+  for (const [object, value] of site.rivals) {
+    const { group, kind, namespace, name } = identityOf(object);
+    const live = site.hands.get({ group, kind, namespace, name });
+    if (live === null || wordIn(live) === value) continue;
+    try {
+      site.hands.apply("rival", manifestOf(object, value));
+      changes++;
+    } catch (error) {
+      // What is going cannot be written.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+  return changes;
 }
 
 function noted(site: Site, event: number, manifest: JsonObject): boolean {

@@ -2,7 +2,7 @@ import { type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { ClusterName, PlacementKey } from "../../src/core/model/value.ts";
 import { wordIn } from "./document.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
-import { claimsAt, identityAt, keyOf, markOf, uidOf } from "./sight.ts";
+import { claimsAt, contentOf, identityAt, keyOf, markOf, uidOf } from "./sight.ts";
 
 /** Promises about what is written to members. */
 export const writeRules: readonly (readonly [string, DeedRule])[] = [
@@ -11,6 +11,7 @@ export const writeRules: readonly (readonly [string, DeedRule])[] = [
   ["I-14", writesNothingThatGoes],
   ["I-51", claimsForwardOnly],
   ["I-51", goesForwardOnly],
+  ["F-41", backsOff],
 ];
 
 /**
@@ -101,4 +102,29 @@ function* goesForwardOnly(deed: Deed, { sequences, simulation }: Judge): Generat
   if (!isOlder) sequences.set(key, [mark.epoch, mark.sequence]);
   else if (isStale) simulation.hit("overtaken write");
   else yield `${request.text} on ${request.member} with sequence ${mark.sequence} after ${sequence}`;
+}
+
+const fightWindowMs = 600_000;
+/** Three at once, then after 5, 10, 20 … seconds; some more where nobody could know that a repair was one. */
+const mostRepairs = 12;
+
+/**
+ * F-41: what somebody else changes again and again is put right ever more rarely. A repair writes what was written last over
+ * what others made of it; it counts by the clock of who writes, wherever that was put.
+ */
+function* backsOff(deed: Deed, { acknowledged, repairs, simulation }: Judge): Generator<string> {
+  const { request, site, before, after, incoming, facts, isStale } = deed;
+  const { body, place, member } = request;
+  if (place === null) return;
+  const at = `${identityAt(site)} ${keyOf(place)}`;
+  // It leaves, or is let go: whatever comes after is no repair of it.
+  if (request.kind === "delete" || request.kind === "patch") repairs.delete(at);
+  if (request.kind !== "apply" || incoming.status >= 300 || before === null || after === null || body === null) return;
+  if (isStale || wordIn(before) === wordIn(after) || acknowledged.get(at)?.has(contentOf(body)) !== true) return;
+  const now = facts.beganAt + facts.skew;
+  const recent = [...(repairs.get(at) ?? []).filter((it) => Math.abs(now - it) < fightWindowMs), now];
+  repairs.set(at, recent);
+  if (recent.length > 3) simulation.hit("fight");
+  if (recent.length > mostRepairs)
+    yield `${request.text} on ${member} puts the same right ${recent.length} times in 10 minutes`;
 }

@@ -62,6 +62,8 @@ export const faultKinds: readonly string[] = [
   "inventory deleted",
   ...["create", "edit", "delete", "unmark", "finalize", "release", "copy"].map((it) => `others ${it}`),
   "member late",
+  "others fight",
+  "fight",
   "workload late",
   "workload failed",
   "clock ahead",

@@ -10,7 +10,7 @@ import { type Call, effects, type Request } from "./call.ts";
 import { Electorate } from "./electorate.ts";
 import { Hub } from "./hub.ts";
 import { Judge } from "./judge.ts";
-import { meddle } from "./meddle.ts";
+import { fightBack, meddle } from "./meddle.ts";
 import { documentOf, ledgerAt, People } from "./people.ts";
 import { type Delivered, Reconciler, type Surroundings } from "./reconciler.ts";
 import { Site } from "./site.ts";
@@ -123,6 +123,7 @@ export class Simulation implements Surroundings {
     this.steps++;
     this.events++;
     const outcome = await this.#carryOut(step);
+    for (const site of this.sites.values()) if (fightBack(site) > 0) this.hit("others fight");
     this.judge.afterStep();
     return outcome;
   }
@@ -231,6 +232,10 @@ export class Simulation implements Surroundings {
         break;
       case "meddle":
         this.#meddle(site, step);
+        break;
+      case "fight":
+        if (step.value === "") site.rivals.delete(step.object);
+        else site.rivals.set(step.object, step.value);
         break;
       case "save":
         site.save();

@@ -36,6 +36,8 @@ export class Site {
    */
   lives = 0;
   #saved: readonly Stored[] | null = null;
+  /** What a second controller wants of objects: `ConfigMap web/config` → its value. */
+  readonly rivals = new Map<string, string>();
   readonly #time: VirtualTime;
 
   constructor(name: string, time: VirtualTime) {

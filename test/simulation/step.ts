@@ -65,6 +65,8 @@ export type Step =
       readonly object: string;
       readonly value: string;
     }
+  /** From here on a second controller puts its value into an object between all steps; with an empty one it is gone. */
+  | { readonly do: "fight"; readonly name: string; readonly object: string; readonly value: string }
   /** The cluster is made anew: another identity, nothing left. */
   | { readonly do: "reset"; readonly name: string }
   /** The address of a member leads to another one's cluster. */

@@ -8,6 +8,7 @@ import type { Departure, PlacementActions, RenderedManifest, World } from "../mo
 import { kindKey } from "../model/scope.ts";
 import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
 import { isFenced } from "./fence.ts";
+import { isLeft } from "./fight.ts";
 import { isWriteOf, readWrite } from "./mark.ts";
 
 type Reached = Extract<Observation, { kind: "reached" }>;
@@ -121,7 +122,7 @@ const leavingKeys = (binding: Binding): readonly ObjectKey[] => binding.leaving.
 
 /**
  * Whether nothing is to be written: the member carries exactly what was last applied, or what it carries is being deleted,
- * which no write keeps. Absence in a list that failed proves nothing.
+ * which no write keeps, or it is fought over. Absence in a list that failed proves nothing.
  */
 function isSettled(
   { member, now, patience }: Pick<Comparison, "member" | "now" | "patience">,
@@ -132,6 +133,7 @@ function isSettled(
   if (isGoing(live, entry)) return true;
   if (entry.outcome.kind === "failed") return patience === "retryAt" && now < entry.outcome.retryAt;
   if (entry.outcome.kind !== "applied") return false;
+  if (isLeft(entry.repairs, now)) return true;
   if (live === undefined) return member.unlisted.has(kindKey(objectIdOf(key)));
   return live.uid === entry.uid && live.fingerprint === entry.fingerprint;
 }

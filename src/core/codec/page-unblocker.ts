@@ -31,6 +31,8 @@ export function unblocker(reason: Reason, at: PlacementInSight): string {
       return "the override's owner: correct it";
     case "applyFailed":
       return "the manifest's owner, or whoever grants rights on the member";
+    case "contested":
+      return "the manifest's owner, or whoever runs the other controller: only one of them can have the field";
     case "unhealthy":
       return "the workload's owner: repair it or roll back";
     case "unreachable":

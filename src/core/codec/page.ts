@@ -226,6 +226,7 @@ const failures: ReadonlySet<Reason["kind"]> = new Set([
   "selectionFailed",
   "renderFailed",
   "applyFailed",
+  "contested",
   "unhealthy",
   "unreachable",
   "contentLost",

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type {
   Binding,
   BindingFacts,
+  Contest,
   Leaving,
   ObjectTrouble,
   PlacementRecord,
@@ -32,6 +33,7 @@ import {
   partAt,
   sortedLabels,
   textAt,
+  textOrNull,
   textsAt,
 } from "./state-fields.ts";
 import {
@@ -58,6 +60,7 @@ const own = {
   reportedPhase: ownKey("reported-phase"),
   troubleCount: ownKey("trouble-count"),
   adopted: ownKey("adopted"),
+  contests: ownKey("contests"),
   leaving: ownKey("leaving"),
   removalSequence: ownKey("removal-sequence"),
   removalCause: ownKey("removal-cause"),
@@ -182,12 +185,14 @@ const factsAnnotations = (facts: BindingFacts): Readonly<Record<string, string |
   [own.reportedPhase]: facts.phase,
   [own.troubleCount]: facts.troubleCount === facts.troubles.length ? null : String(facts.troubleCount),
   [own.adopted]: embedded(facts.adopted.map(objectKey)),
+  [own.contests]: embedded((facts.contests ?? []).map(contestJson)),
 });
 
 function factsOf(findings: Findings, { annotations, status }: Opened): BindingFacts | null {
   if (!Object.hasOwn(annotations, own.reportedSequence)) return null;
   const troubles = objectsAt(findings, status, "failedPlacements").map((it) => troubleOf(findings, it));
   const adopted = embeddedList(findings, annotations, own.adopted);
+  const contests = embeddedList(findings, annotations, own.contests).map((it) => contestOf(findings, it));
   return {
     sequence: countAt(findings, annotations, own.reportedSequence) as Sequence,
     applied: choiceAt(findings, annotations, own.reportedApplied, ["pending", "applied", "failed"]),
@@ -198,6 +203,24 @@ function factsOf(findings: Findings, { annotations, status }: Opened): BindingFa
       ? countAt(findings, annotations, own.troubleCount)
       : troubles.length,
     adopted: adopted.map((it) => objectIdOf(String(it) as ObjectKey)),
+    ...(contests.length === 0 ? {} : { contests }),
+  };
+}
+
+const contestJson = ({ id, by, repairs, since }: Contest): JsonObject => ({
+  object: objectKey(id),
+  ...(by === null ? {} : { by }),
+  repairs,
+  since: exactInstantText(since),
+});
+
+function contestOf(findings: Findings, item: Json): Contest {
+  const object = isObject(item) ? item : {};
+  return {
+    id: objectIdOf(textAt(findings, object, "object") as ObjectKey),
+    by: textOrNull(findings, object, "by"),
+    repairs: countAt(findings, object, "repairs"),
+    since: instantAt(findings, object, "since"),
   };
 }
 

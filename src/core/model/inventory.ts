@@ -47,6 +47,16 @@ export interface InventoryEntry {
   /** Of the live values at the paths that we own, as the apply's response showed them; null until applied. */
   readonly fingerprint: Digest | null;
   readonly outcome: Outcome;
+  /** Absent where nothing had to be put right lately. */
+  readonly repairs?: Repairs;
+}
+
+/** How often we put right what others had changed. Kept in the member, where every repair is written anyway. */
+export interface Repairs {
+  readonly count: number;
+  /** When the first and the last of them happened. */
+  readonly since: Instant;
+  readonly last: Instant;
 }
 
 /** How the last write of one object ended. Written only when it changes. */

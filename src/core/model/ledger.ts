@@ -273,6 +273,18 @@ export interface BindingFacts {
   readonly troubleCount: number;
   /** Objects that existed before us and were taken over. */
   readonly adopted: readonly ObjectId[];
+  /** Objects that others keep changing back, the first 100 by key; absent where there are none. */
+  readonly contests?: readonly Contest[];
+}
+
+/** An object that somebody else changes whenever we have put it right (`security.md` F-41). */
+export interface Contest {
+  readonly id: ObjectId;
+  /** The field manager that was first seen to do so; null where the member names none. */
+  readonly by: string | null;
+  /** How often it was put right at least: 3, 6, 12 … so that a long fight is news ever more rarely. */
+  readonly repairs: number;
+  readonly since: Instant;
 }
 
 /** What is wrong with one object on one member. */

@@ -45,6 +45,11 @@ export interface LiveObject {
   readonly terminating: boolean;
   /** Value of our write annotation, null where it is absent. */
   readonly mark: string | null;
+  /**
+   * The field manager beside us that wrote it last, as it was when anything else here last changed; absent where there is
+   * none. To be told, never to decide upon.
+   */
+  readonly rival?: string;
 }
 
 /** `RULINGS.md` B 1: phases are explicit. */

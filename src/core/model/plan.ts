@@ -1,7 +1,7 @@
 import type { OtherObject, OthersAlong } from "./deletion.ts";
 import type { History } from "./history.ts";
 import type { Intent } from "./intent.ts";
-import type { DeletionGroup, HeldDeletion, Ledger } from "./ledger.ts";
+import type { Contest, DeletionGroup, HeldDeletion, Ledger } from "./ledger.ts";
 import type { Manifest, ObjectId, ObjectKey, VersionedId } from "./manifest.ts";
 import type { Observation } from "./observation.ts";
 import type { ApplyStrategy } from "./placement.ts";
@@ -175,6 +175,8 @@ export type Reason =
       readonly code: string;
       readonly message: string;
     }
+  /** Somebody else changes an object whenever it was put right: one of them has to go (`security.md` F-41). */
+  | ({ readonly kind: "contested"; readonly placement: PlacementKey; readonly cluster: ClusterName } & Contest)
   | {
       readonly kind: "unhealthy";
       readonly placement: PlacementKey;

@@ -3,6 +3,7 @@ import { objectText } from "../model/manifest.ts";
 import type { Reason } from "../model/plan.ts";
 import type { RunWait } from "../model/run-wait.ts";
 import { instantText } from "../model/value.ts";
+import { contestText } from "../status/binding-conditions.ts";
 import { waitText } from "../status/run-words.ts";
 
 /**
@@ -16,6 +17,7 @@ export function weightOf(reason: Reason): Weight {
   switch (reason.kind) {
     case "renderFailed":
     case "applyFailed":
+    case "contested":
     case "unhealthy":
     case "unreachable":
     case "selectionFailed":
@@ -95,6 +97,8 @@ export function reasonText(reason: Reason): string {
     }
     case "applyFailed":
       return `${reason.placement}: ${objectText(reason.object)} failed on ${reason.cluster}: ${reason.code}: ${reason.message}`;
+    case "contested":
+      return `${reason.placement}: ${objectText(reason.id)} on ${reason.cluster}: ${contestText(reason)}`;
     case "unhealthy":
       return `${reason.placement}: not available on ${reason.cluster} since ${instantText(reason.since)}: ${reason.message}`;
     case "unreachable":

@@ -83,7 +83,7 @@ export function placeExternal(
     const told = placed.reasons(context.isHeld);
     const when = { ...rest, wakeAt: turns, isSettled: true };
     remember(placed.record, { placement, selection, remarks: [], where, when, told }, context);
-    hasBeenHeard(placed.record, context.roster);
+    hasBeenHeard(placed.record, context);
   }
   return {
     ...placed,

@@ -1,4 +1,5 @@
 import { isFenced } from "../apply/fence.ts";
+import { isFight } from "../apply/fight.ts";
 import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import type { Binding, BindingFacts, ObjectTrouble, PlacementRecord, Target } from "../model/ledger.ts";
@@ -6,6 +7,7 @@ import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { LiveObject } from "../model/observation.ts";
 import { kindKey } from "../model/scope.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
+import { calmFrom, contestsOf } from "./contests.ts";
 import { commonKeys, sameList } from "./identity.ts";
 import { changesSince, type Reached, type Roster } from "./roster.ts";
 import { keysOf, snapshotOf } from "./version.ts";
@@ -19,26 +21,28 @@ export interface Hearing {
   readonly made: Map<string, BindingFacts>;
 }
 
-/** The roster under which a record was found to say already what the members say. */
-const heardUnder = new WeakMap<PlacementRecord, Roster>();
+/** The roster under which a record was found to say already what the members say, and until when that stands. */
+const heardUnder = new WeakMap<PlacementRecord, { readonly roster: Roster; readonly until: Instant | null }>();
 
 /**
  * The placement with what the members say of it, in a normal form. The record itself when they say nothing new.
  *
  * Only members that changed since the record was last found complete are heard again: saying the same twice is no news,
- * whatever the time.
+ * whatever the time. Only that a fight is over is told by time alone.
  */
 export function hearPlacement(record: PlacementRecord, hearing: Hearing): PlacementRecord {
-  const known = heardUnder.get(record);
+  const last = heardUnder.get(record);
+  const known = last === undefined || (last.until !== null && hearing.now >= last.until) ? null : last.roster;
   if (known === hearing.roster) return record;
-  const bindings = hearBindings(record, hearing, known === undefined ? null : changesSince(known, hearing.roster).all);
+  const bindings = hearBindings(record, hearing, known === null ? null : changesSince(known, hearing.roster).all);
   if (bindings !== record.bindings) return { ...record, bindings };
-  heardUnder.set(record, hearing.roster);
+  heardUnder.set(record, { roster: hearing.roster, until: calmFrom(record, hearing.voices) });
   return record;
 }
 
 /** Notes that a record says all that the members of a roster say: it was made from one that did. */
-export const hasBeenHeard = (record: PlacementRecord, roster: Roster): void => void heardUnder.set(record, roster);
+export const hasBeenHeard = (record: PlacementRecord, { roster, voices }: Pick<Hearing, "roster" | "voices">): void =>
+  void heardUnder.set(record, { roster, until: calmFrom(record, voices) });
 
 function hearBindings(
   record: PlacementRecord,
@@ -133,7 +137,8 @@ function hearFacts(
 ): BindingFacts | null {
   if (target === null) return null;
   const isClaimed = carried !== null && carried.sequence === target.sequence && carried.digest === target.digest;
-  const told = isClaimed ? hearObjects(carried, leaving, { member, wasUp: wasUp(before, target.sequence) }) : unheard;
+  const witness = { member, wasUp: wasUp(before, target.sequence), before, now: hearing.now };
+  const told = isClaimed ? hearObjects(carried, leaving, witness) : unheard;
   const isSame =
     before !== null &&
     before.sequence === target.sequence &&
@@ -149,7 +154,7 @@ const wasUp = (before: BindingFacts | null, sequence: Target["sequence"]): boole
 
 /** One object for all bindings that have the same to tell, and nothing in particular. */
 function factsOf(told: Told, when: Pick<BindingFacts, "sequence" | "since">, { made }: Hearing): BindingFacts {
-  if (told.troubleCount > 0 || told.adopted.length > 0) return { ...told, ...when };
+  if (told.troubleCount > 0 || told.adopted.length > 0 || told.contests !== undefined) return { ...told, ...when };
   const key = `${told.applied} ${told.phase} ${when.sequence} ${when.since}`;
   const known = made.get(key);
   if (known !== undefined) return known;
@@ -164,7 +169,8 @@ const sameDetails = (a: Told, b: Told): boolean =>
   a.troubleCount === b.troubleCount &&
   // Facts are plain data; their types merely lack the index signature that Json asks for.
   sameJson(a.troubles as unknown as Json, b.troubles as unknown as Json) &&
-  sameJson(a.adopted as unknown as Json, b.adopted as unknown as Json);
+  sameJson(a.adopted as unknown as Json, b.adopted as unknown as Json) &&
+  sameJson((a.contests ?? null) as unknown as Json, (b.contests ?? null) as unknown as Json);
 
 const noneOf: readonly never[] = [];
 const unheard: Told = { applied: "pending", phase: "progressing", troubles: noneOf, troubleCount: 0, adopted: noneOf };
@@ -175,17 +181,22 @@ interface Witness {
   readonly member: Reached;
   /** Whether the same target was up when it was heard last. */
   readonly wasUp: boolean;
+  /** What was heard last, be it about another target. */
+  readonly before: BindingFacts | null;
+  readonly now: Instant;
 }
 
 function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], witness: Witness): Told {
   const gone = leaving.length === 0 ? null : new Set(leaving.map((it) => objectKey(it.id)));
   const troubled: ObjectKey[] = [];
   const adopted: ObjectKey[] = [];
+  const fought: ObjectKey[] = [];
   let applied = 0;
   let phase = 0;
   for (const [key, entry] of carried.entries) {
     if (gone?.has(key) === true) continue;
     if (entry.adopted) adopted.push(key);
+    if (isFight(entry.repairs, witness.now)) fought.push(key);
     const said = saidOf(key, entry, witness);
     applied = Math.max(applied, appliedOrder.indexOf(said.applied));
     phase = Math.max(phase, phaseOrder.indexOf(said.phase));
@@ -198,6 +209,7 @@ function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], w
     troubles: troubles.length === 0 ? noneOf : troubles.flatMap((it) => troubleOf(it, carried, witness.member) ?? []),
     troubleCount: troubled.length,
     adopted: adopted.length === 0 ? noneOf : adopted.sort(compareText).map(objectIdOf),
+    ...(fought.length === 0 ? {} : { contests: contestsOf(fought, carried, witness) }),
   };
 }
 
@@ -227,7 +239,7 @@ const seenAs: Readonly<Record<LiveObject["health"]["phase"], ObjectSaid>> = {
  * what others made of an object does not show that ours comes up: nobody else gets a version because of it. What is being
  * deleted is as good as gone, however well it still is and whatever was written to it: ours is made once it is gone.
  */
-function saidOf(key: ObjectKey, entry: InventoryEntry, { member, wasUp }: Witness): ObjectSaid {
+function saidOf(key: ObjectKey, entry: InventoryEntry, { member, wasUp, now }: Witness): ObjectSaid {
   const live = member.objects.get(key);
   if (live?.terminating === true && live.uid === entry.uid) return going;
   switch (entry.outcome.kind) {
@@ -238,7 +250,9 @@ function saidOf(key: ObjectKey, entry: InventoryEntry, { member, wasUp }: Witnes
       return awaited;
     case "applied":
       if (live !== undefined) return !wasUp && isChanged(live, entry) ? seenAs.progressing : seenAs[live.health.phase];
-      return member.unlisted.has(kindKey(objectIdOf(key))) ? unseen : awaited;
+      if (member.unlisted.has(kindKey(objectIdOf(key)))) return unseen;
+      // What others delete again and again is not on its way.
+      return isFight(entry.repairs, now) ? refused : awaited;
   }
 }
 
@@ -254,7 +268,8 @@ function troubleOf(key: ObjectKey, { entries }: InventoryPlacement, member: Reac
   if (outcome.kind === "failed" || outcome.kind === "lingering")
     return { id, type: "Applied", code: outcome.code, message: outcome.message };
   const live = member.objects.get(key);
-  if (live === undefined) return null;
+  if (live === undefined)
+    return { id, type: "Applied", code: "FieldFight", message: "others delete it again and again" };
   if (live.terminating)
     return { id, type: "Applied", code: "Terminating", message: "is being deleted, and is made anew once it is gone" };
   const { health } = live;

@@ -48,7 +48,7 @@ export function place(placement: Placement, before: PlacementRecord | null, cont
   if (moved === before && placed.record !== null) {
     const told = placed.reasons(context.isHeld);
     remember(placed.record, { placement, selection, remarks, where, when, told }, context);
-    hasBeenHeard(placed.record, context.roster);
+    hasBeenHeard(placed.record, context);
   }
   return {
     ...placed,

@@ -28,6 +28,8 @@ export function bindingReasons(
     return [...reasons, { kind: "applying", placement, clusters: [cluster] }];
   }
   if (facts.adopted.length > 0) reasons.push({ kind: "adopted", placement, cluster, objects: facts.adopted });
+  for (const it of facts.contests?.slice(0, failuresShown) ?? [])
+    reasons.push({ kind: "contested", placement, cluster, ...it });
   if (facts.applied === "failed") return [...reasons, ...applyFailures(record, binding)];
   const [first] = facts.troubles;
   const message = first === undefined ? "not available yet" : `${objectText(first.id)}: ${first.message}`;
@@ -63,7 +65,8 @@ const isQuiet = ({ state, removal, target, leaving, facts }: Binding, readiness:
   facts?.applied === "applied" &&
   facts.phase !== "failed" &&
   facts.sequence === target?.sequence &&
-  facts.adopted.length === 0;
+  facts.adopted.length === 0 &&
+  facts.contests === undefined;
 
 /** One line for all clusters that something is being applied to: there are usually many, and they say the same. */
 export function gathered(reasons: readonly Reason[]): readonly Reason[] {

@@ -1,9 +1,10 @@
+import { turnsOf } from "../apply/fight.ts";
 import type { Inventory } from "../model/inventory.ts";
 import { remembered } from "../model/memo.ts";
 import type { World } from "../model/plan.ts";
 import { earliest, type Instant } from "../model/value.ts";
 
-/** When the first failed write may be tried again; null when none waits. */
+/** When the first failed write may be tried again, or a fight over an object turns; null when none waits. */
 export function nextRetry({ observed, now }: World): Instant | null {
   let next: Instant | null = null;
   for (const seen of observed.values())
@@ -21,6 +22,9 @@ export function retryOn(inventory: Inventory, now: Instant): Instant | null {
 const retriesIn = remembered(({ placements }: Inventory): readonly Instant[] => {
   const moments = new Set<Instant>();
   for (const { entries } of placements.values())
-    for (const { outcome } of entries.values()) if (outcome.kind === "failed") moments.add(outcome.retryAt);
+    for (const { outcome, repairs } of entries.values()) {
+      if (outcome.kind === "failed") moments.add(outcome.retryAt);
+      if (repairs !== undefined) for (const it of turnsOf(repairs)) moments.add(it);
+    }
   return [...moments];
 });

@@ -1,6 +1,7 @@
 import type { Verdict } from "../model/condition.ts";
-import type { Binding, BindingFacts, ObjectTrouble, Target, Trouble } from "../model/ledger.ts";
+import type { Binding, BindingFacts, Contest, ObjectTrouble, Target, Trouble } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
+import { instantText } from "../model/value.ts";
 import { bounded } from "./bounded.ts";
 
 /** What decides a binding's conditions besides the binding itself. */
@@ -102,7 +103,7 @@ function memberVerdicts(
   }
   if (current.applied === "failed")
     return [verdict(words.type, "False", words.failed, troubleText(current, "Applied"))];
-  const done = verdict(words.type, "True", words.done, words.message);
+  const done = verdict(words.type, "True", words.done, `${words.message}${fightText(current)}`);
   return words === applyWords ? [done, availableVerdict(current, verdict)] : [done];
 }
 
@@ -142,6 +143,19 @@ function availableVerdict(facts: BindingFacts, verdict: MakeVerdict): Verdict {
       return verdict("Available", "False", "NotAllWorkAreAvailable", troubleText(facts, "Available"));
   }
 }
+
+/** Applied is no lie while somebody undoes it: but who does, and how often it was put right, is told there. */
+function fightText({ contests = [] }: BindingFacts): string {
+  const [first] = contests;
+  if (first === undefined) return "";
+  const rest = contests.length > 1 ? ` (and ${contests.length - 1} more like it)` : "";
+  return `; ${objectText(first.id)}: ${contestText(first)}${rest}`;
+}
+
+/** Who undoes what we apply, how often it was put right, and what becomes of it. */
+export const contestText = ({ by, repairs, since }: Omit<Contest, "id">): string =>
+  `${by === null ? "somebody" : `field manager ${by}`} keeps changing it back; put right ${repairs} times or more since ` +
+  `${instantText(since)}, ever more rarely`;
 
 /** The first object in trouble, what it is, and how many more there are. */
 function troubleText({ troubles, troubleCount }: BindingFacts, type: ObjectTrouble["type"]): string {

@@ -38,7 +38,7 @@ function commonKey({ target, removal, facts, generation }: Binding, context: Bin
   const { clusterOverrides, resourceOverrides, applyStrategy, sequence } = target;
   const overrides = clusterOverrides.length + resourceOverrides.length;
   const isFresh = facts !== null && facts.sequence === sequence;
-  if (isFresh && facts.troubles.length > 0) return null;
+  if (isFresh && (facts.troubles.length > 0 || facts.contests !== undefined)) return null;
   const said = isFresh ? `${facts.applied} ${facts.phase} ${facts.troubleCount}` : "nothing";
   return `${generation} ${context.heldBack} ${overrides} ${applyStrategy.type} ${said}`;
 }

@@ -1,6 +1,13 @@
 import type { Condition } from "../model/condition.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import type { Binding, BindingFacts, ClusterDecision, ObjectTrouble, PlacementRecord } from "../model/ledger.ts";
+import type {
+  Binding,
+  BindingFacts,
+  ClusterDecision,
+  Contest,
+  ObjectTrouble,
+  PlacementRecord,
+} from "../model/ledger.ts";
 import type { ObjectId, VersionedId } from "../model/manifest.ts";
 import { exactInstantText, type Instant } from "../model/value.ts";
 import { walk } from "./cluster-walk.ts";
@@ -84,8 +91,17 @@ function factsPart({ facts, target }: Binding, walked: readonly Condition[]): Js
     ...(cut ? { failedPlacementsTotal: facts.troubleCount } : {}),
     ...list("adoptedResources", facts.adopted.slice(0, listLimit).map(objectIdentifier)),
     ...(facts.adopted.length > listLimit ? { adoptedResourcesTotal: facts.adopted.length } : {}),
+    ...list("contestedResources", (facts.contests ?? []).map(contestedResource)),
   };
 }
+
+/** No field of KubeFleet's: who changes back what we apply, and how often it was put right at least. */
+const contestedResource = ({ id, by, repairs, since }: Contest): Json => ({
+  ...objectIdentifier(id),
+  ...(by === null ? {} : { manager: by }),
+  repairs,
+  since: exactInstantText(since),
+});
 
 const failedPlacement = ({ id, type, code, message }: ObjectTrouble, { since }: BindingFacts): Json => ({
   ...resourceIdentifier(id),

@@ -1,15 +1,14 @@
-import { fingerprintOf } from "../../core/apply/fingerprint.ts";
 import { marked } from "../../core/apply/mark.ts";
 import { migration } from "../../core/apply/migrate.ts";
 import { applyOrder } from "../../core/apply/waves.ts";
-import type { InventoryEntry } from "../../core/model/inventory.ts";
 import { isObject, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
 import { apiVersionOf, type Manifest, objectText } from "../../core/model/manifest.ts";
 import { fieldManager } from "../../core/model/names.ts";
 import { kindKey } from "../../core/model/scope.ts";
 import { type Answer, applyPatch, jsonPatch, type Refused } from "./client.ts";
 import { objectPath, type Resource, resourceOf, type Served } from "./discovery.ts";
-import { type Failure, failedOutcome, refusedWrite } from "./failure.ts";
+import { type Failure, refusedWrite } from "./failure.ts";
+import { adopts, claimedEntry, failedEntry, writtenEntry } from "./inventory-entry.ts";
 import { inLanes } from "./lanes.ts";
 import { manifestText } from "./manifest-text.ts";
 import type { Result, Scene, Write } from "./scene.ts";
@@ -149,7 +148,7 @@ async function send(errand: Errand, way: Writing, look: number): Promise<Result>
   // The server itself notes fields of unknown origin when an object without any managed fields is first applied to.
   if (way.live !== null) await handOver(errand, answer.body);
   const effect = answer.status === 201 ? "created" : effectOf(scene, answer.body);
-  return { entry: writtenEntry(write, answer.body, way.adopted), effect };
+  return { entry: writtenEntry(scene, write, { live: answer.body, adopted: way.adopted, effect }), effect };
 }
 
 function patch({ scene, resource, write }: Errand, uid: string | null): Promise<Answer> {
@@ -227,19 +226,6 @@ async function handOver({ scene, resource, write }: Errand, live: Manifest): Pro
 const effectOf = ({ asOf }: Scene, live: Manifest): Result["effect"] =>
   Number(textOf(memberAt(live, "metadata", "resourceVersion"))) <= Number(asOf) ? "none" : "configured";
 
-function writtenEntry(write: Write, live: Manifest, adopted: boolean): InventoryEntry {
-  const { action, before } = write;
-  const uid = textOf(memberAt(live, "metadata", "uid"));
-  return {
-    ...plainEntry(write),
-    sequence: action.sequence,
-    uid,
-    adopted: adopted || (before?.adopted === true && before.uid === uid),
-    fingerprint: fingerprintOf(live, fieldManager),
-    outcome: { kind: "applied" },
-  };
-}
-
 /** A failed write leaves what the inventory knew about the object, and says why. */
 function failed(scene: Pick<Scene, "now">, write: Write, failure: Failure): Result {
   return { entry: failedEntry(scene, write, failure), effect: "failed" };
@@ -256,40 +242,3 @@ function unanswered({ scene, write, sent }: Task, failure: Failure): Result {
   const made = { uid: null, adopted: false, fingerprint: null };
   return { entry: { ...entry, ...(isCreation ? made : { adopted: entry.adopted || adopts(way) }) }, effect: "failed" };
 }
-
-/** What stands there and is not ours ends what was known; what could not be looked at ends nothing. */
-function failedEntry({ now }: Pick<Scene, "now">, write: Write, failure: Failure): InventoryEntry {
-  const { before, approach: way } = write;
-  const isUnseen = way.kind === "leave" && way.failure.code === "FailedToFindObjInMemberCluster";
-  const known = way.kind === "write" || isUnseen ? before : null;
-  return {
-    ...plainEntry(write),
-    uid: known?.uid ?? null,
-    adopted: known?.adopted ?? false,
-    fingerprint: known?.fingerprint ?? null,
-    outcome: failedOutcome(failure, before?.outcome ?? null, now),
-  };
-}
-
-/** Whether the write would take over what others made. */
-const adopts = (way: Approach): boolean => way.kind === "compare" || (way.kind === "write" && way.adopted);
-
-/** What the inventory says of an object from the claim on, until its result is known. */
-export function claimedEntry(scene: Pick<Scene, "now">, write: Write): InventoryEntry {
-  const { approach: way, before } = write;
-  if (way.kind === "leave") return failedEntry(scene, write, way.failure);
-  return {
-    ...plainEntry(write),
-    uid: way.kind === "write" && way.live === null ? way.uid : null,
-    adopted: adopts(way),
-    fingerprint: before?.fingerprint ?? null,
-    outcome: { kind: "claimed" },
-  };
-}
-
-/** Without a uid, it may still have been written by any claim since the first. */
-const plainEntry = ({ item: { id, digest }, action, before }: Write) => ({
-  version: id.version,
-  digest,
-  sequence: before?.uid === null ? before.sequence : action.sequence,
-});

@@ -51,7 +51,11 @@ const sameEntry = (a: InventoryEntry, b: InventoryEntry): boolean =>
   a.fingerprint === b.fingerprint &&
   a.version === b.version &&
   a.adopted === b.adopted &&
+  sameRepairs(a.repairs, b.repairs) &&
   (a.outcome === b.outcome || sameJson(a.outcome as unknown as Json, b.outcome as unknown as Json));
+
+const sameRepairs = (a: InventoryEntry["repairs"], b: InventoryEntry["repairs"]): boolean =>
+  a === b || (a?.count === b?.count && a?.since === b?.since && a?.last === b?.last);
 
 /** The old map when both say the same in the same order; otherwise the new one, with the old values that are the same. */
 function carriedMap<K, V>(

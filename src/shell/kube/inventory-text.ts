@@ -154,11 +154,16 @@ const bucketOf = (text: string, count: number): number =>
 const sizeOf = (shard: Shard): number =>
   Object.entries(shard).reduce((sum, [name, text]) => sum + name.length + Buffer.byteLength(text), 0);
 
-/** One object, one line: key, version, digest, uid, adopted, sequence, fingerprint, and the outcome unless it is applied. */
+/**
+ * One object, one line: key, version, digest, uid, adopted, sequence, fingerprint; then the outcome unless it is applied, and
+ * repairs if there were any.
+ */
 function lineOf(key: ObjectKey, entry: InventoryEntry): string {
-  const { version, digest, uid, adopted, sequence, fingerprint, outcome } = entry;
-  const told = outcome.kind === "applied" ? [] : [outcomeJson(outcome)];
-  return canonicalJson([key, version, digest, uid, adopted ? 1 : 0, sequence, fingerprint, ...told]);
+  const { version, digest, uid, adopted, sequence, fingerprint, outcome, repairs } = entry;
+  const told = outcome.kind === "applied" ? null : outcomeJson(outcome);
+  const rest = repairs === undefined ? [] : [[repairs.count, repairs.since, repairs.last]];
+  const words = told === null && rest.length === 0 ? [] : [told, ...rest];
+  return canonicalJson([key, version, digest, uid, adopted ? 1 : 0, sequence, fingerprint, ...words]);
 }
 
 function outcomeJson(outcome: Exclude<Outcome, { kind: "applied" }>): Json {
@@ -201,8 +206,12 @@ function placementOf(text: string): InventoryPlacement | null {
 
 function entryOf(line: Json | undefined): [ObjectKey, InventoryEntry] | null {
   if (!Array.isArray(line)) return null;
-  const [key, version, digest, uid, adopted, sequence, fingerprint, told] = line as readonly (Json | undefined)[];
-  const outcome = outcomeOf(told);
+  const [key, version, digest, uid, adopted, sequence, fingerprint, told, repairs] = line as readonly (
+    | Json
+    | undefined
+  )[];
+  const outcome = outcomeOf(told ?? undefined);
+  if (repairs !== undefined && !isRepairs(repairs)) return null;
   if (typeof key !== "string" || key.split("/").length !== 4) return null;
   if (typeof version !== "string" || typeof digest !== "string" || !isCount(sequence) || outcome === null) return null;
   if (!isTextOrNull(uid) || !isTextOrNull(fingerprint) || (adopted !== 0 && adopted !== 1)) return null;
@@ -214,9 +223,19 @@ function entryOf(line: Json | undefined): [ObjectKey, InventoryEntry] | null {
     sequence: sequence as Sequence,
     fingerprint: fingerprint as Digest | null,
     outcome,
+    ...(repairs === undefined ? {} : { repairs: repairsOf(repairs) }),
   };
   return [key as ObjectKey, entry];
 }
+
+const isRepairs = (told: Json): told is readonly number[] =>
+  Array.isArray(told) && told.length === 3 && told.every(isCount);
+
+const repairsOf = ([count, since, last]: readonly number[]): NonNullable<InventoryEntry["repairs"]> => ({
+  count: count as number,
+  since: since as Instant,
+  last: last as Instant,
+});
 
 function outcomeOf(told: Json | undefined): Outcome | null {
   if (told === undefined) return { kind: "applied" };

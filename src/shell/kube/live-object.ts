@@ -32,7 +32,7 @@ export function reducedOne(item: JsonObject, resource: Resource): readonly [Obje
   return [objectKey(id), () => reduced(live)];
 }
 
-/** Whether two reductions say the same: a heartbeat in the status of an object is no change. */
+/** Whether two reductions say the same: a heartbeat in the status of an object is no change, nor is who wrote it last. */
 export const sameLive = (a: LiveObject, b: LiveObject): boolean =>
   a.uid === b.uid &&
   a.generation === b.generation &&
@@ -47,6 +47,7 @@ const sameHealth = (a: Health, b: Health): boolean =>
 function reduced(live: JsonObject): LiveObject {
   const metadata: Json = live["metadata"] ?? null;
   const generation = memberAt(metadata, "generation");
+  const rival = rivalIn(memberAt(metadata, "managedFields"));
   return {
     uid: textOf(memberAt(metadata, "uid")) ?? "",
     generation: typeof generation === "number" ? generation : 0,
@@ -54,5 +55,17 @@ function reduced(live: JsonObject): LiveObject {
     health: healthOf(live),
     terminating: memberAt(metadata, "deletionTimestamp") !== null,
     mark: textOf(memberAt(metadata, "annotations", writeAnnotation)),
+    ...(rival === null ? {} : { rival }),
   };
+}
+
+/** Of the field managers beside us, the one that wrote last; those of the status alone write what is theirs. */
+function rivalIn(managedFields: Json): string | null {
+  let last: { readonly time: string; readonly name: string } | null = null;
+  for (const it of Array.isArray(managedFields) ? (managedFields as readonly Json[]) : []) {
+    const [name, time] = [textOf(memberAt(it, "manager")), textOf(memberAt(it, "time")) ?? ""];
+    if (name === null || name === fieldManager || (memberAt(it, "subresource") ?? "") !== "") continue;
+    if (last === null || time >= last.time) last = { time, name: name.slice(0, 128) };
+  }
+  return last?.name ?? null;
 }

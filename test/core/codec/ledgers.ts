@@ -6,6 +6,7 @@ import type {
   BindingFacts,
   ClusterDecision,
   ClusterRecord,
+  Contest,
   DeletionLedger,
   Ledger,
   PlacementRecord,
@@ -310,8 +311,16 @@ function facts(random: Random): BindingFacts {
     troubles,
     troubleCount: troubles.length + random.pick([0, 0, 900]),
     adopted: many(random, 2, () => objectId(random)),
+    ...(random.below(5) === 0 ? { contests: [contest(random)] } : {}),
   };
 }
+
+const contest = (random: Random): Contest => ({
+  id: objectId(random),
+  by: random.pick([null, "kube-controller-manager", 'it\'s "odd"']),
+  repairs: random.pick([3, 6, 12]),
+  since: instant(random),
+});
 
 function overrides(random: Random): readonly OverrideSnapshot[] {
   const chains = [null, "a", "shop"].flatMap((namespace) =>

@@ -314,3 +314,61 @@ test.each([
 ] as const)("sameMap %j %j", (a, b, want) => {
   expect(sameMap(new Map<string, unknown>(a), new Map<string, unknown>(b))).toBe(want);
 });
+
+describe("an object that others keep changing back", () => {
+  const { now } = seen;
+  const repairs = (count: number, ago = 0) => ({
+    count,
+    since: later(now, seconds(-60 - ago)),
+    last: later(now, seconds(-ago)),
+  });
+  const other = "other" as Digest;
+  const drifted = (rival?: string): Partial<Reached> => {
+    const live = { ...(member.objects.get(config) as LiveObject), fingerprint: other };
+    return { objects: new Map([...member.objects, [config, rival === undefined ? live : { ...live, rival }]]) };
+  };
+  const contests = (world: Seen) => binding(record(world))?.facts?.contests;
+  const id = objectIdOf(config);
+
+  const cases: readonly (readonly [name: string, said: Partial<Reached>, want: unknown])[] = [
+    ["is no news after two repairs", { ...entry(config, { repairs: repairs(2) }), ...drifted("hpa") }, undefined],
+    [
+      "is told after three, with who did it",
+      { ...entry(config, { repairs: repairs(3) }), ...drifted("hpa") },
+      [{ id, by: "hpa", repairs: 3, since: later(now, seconds(-60)) }],
+    ],
+    [
+      "is told by a count that is no news each time",
+      { ...entry(config, { repairs: repairs(11) }), ...drifted() },
+      [{ id, by: null, repairs: 6, since: later(now, seconds(-60)) }],
+    ],
+    ["is told no more once a repair held for ten minutes", entry(config, { repairs: repairs(11, 600) }), undefined],
+  ];
+  test.each(cases)("%s", (_, said, want) => expect(contests(hearing(said))).toEqual(want));
+
+  test("keeps its first name, also while it is put right, and the workload stays up", () => {
+    const first = record(hearing({ ...entry(config, { repairs: repairs(3) }), ...drifted("hpa") }));
+    const again = record(hearing({ ...entry(config, { repairs: repairs(5) }), ...drifted("keda") }, first));
+    expect(again).toBe(first);
+    const later = record(hearing(entry(config, { repairs: repairs(6) }), first));
+    expect(binding(later)?.facts).toMatchObject({
+      applied: "applied",
+      phase: "available",
+      contests: [{ by: "hpa", repairs: 6 }],
+    });
+  });
+
+  test("is forgotten when the time has come, although its member says nothing new", () => {
+    const world = hearing({ ...entry(config, { repairs: repairs(3) }), ...drifted("hpa") });
+    const fought = record(world);
+    const same = { ...world, ledger: fought };
+    expect(record({ ...same, now: later(now, seconds(599)) })).toBe(fought);
+    expect(contests({ ...same, now: later(now, seconds(600)) })).toBeUndefined();
+  });
+
+  test("that others delete again and again is not on its way", () => {
+    const world = hearing({ ...entry(config, { repairs: repairs(4) }), objects: without(config) });
+    const facts = binding(record(world))?.facts;
+    expect([facts?.applied, facts?.troubles[0]?.code]).toEqual(["failed", "FieldFight"]);
+  });
+});

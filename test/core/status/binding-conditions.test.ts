@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Binding } from "../../../src/core/model/ledger.ts";
-import type { Commit, Sequence } from "../../../src/core/model/value.ts";
+import { type Commit, instantText, type Sequence } from "../../../src/core/model/value.ts";
 import { type BindingContext, bindingVerdicts } from "../../../src/core/status/binding-conditions.ts";
 import { clientSide } from "../../strategy.ts";
 import {
@@ -159,6 +159,20 @@ describe("what they say", () => {
 
   it("the object that cannot be applied, and why", () =>
     expect(last({ facts: notApplied })).toBe("Deployment shop/web: spec.selector is immutable"));
+
+  it("who keeps changing back what is applied, and how often it was put right", () => {
+    const id = { group: "apps", kind: "Deployment", namespace: "shop", name: "web" };
+    const contests = [
+      { id, by: "hpa", repairs: 6, since: noon },
+      { id: { ...id, name: "api" }, by: null, repairs: 3, since: noon },
+    ];
+    const [applied] = bindingVerdicts(binding("c1", { facts: facts({ contests }) }), fine).slice(-2);
+    expect(applied).toMatchObject({ type: "Applied", status: "True" });
+    expect(applied?.message).toBe(
+      "every object is applied; Deployment shop/web: field manager hpa keeps changing it back; put right 6 times or more " +
+        `since ${instantText(noon)}, ever more rarely (and 1 more like it)`,
+    );
+  });
 
   it("the first object that is not available, and how many more", () =>
     expect(last({ facts: broken })).toBe("Deployment shop/web: image pull failed (and 2 more)"));

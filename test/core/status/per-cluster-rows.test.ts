@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Json, memberAt } from "../../../src/core/model/json.ts";
 import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { RolloutStrategy } from "../../../src/core/model/placement.ts";
-import type { Sequence } from "../../../src/core/model/value.ts";
+import { exactInstantText, type Sequence } from "../../../src/core/model/value.ts";
 import { observedResourceIndex } from "../../../src/core/status/observed-index.ts";
 import { perClusterRows, selectedResources } from "../../../src/core/status/per-cluster-rows.ts";
 import { clientSide } from "../../strategy.ts";
@@ -13,6 +13,7 @@ import {
   fine,
   heldBack,
   later,
+  noon,
   notApplied,
   passedOver,
   pickAll,
@@ -149,6 +150,14 @@ describe("the rows of a placement", () => {
     const adopted = [{ group: "apps", kind: "Deployment", namespace: "shop", name: "web" }];
     const [row] = perClusterRows(record([binding("c1", { facts: facts({ adopted }) })]));
     expect(memberAt(row, "adoptedResources")).toEqual(adopted);
+  });
+
+  it("F-41: objects that others keep changing back are named, with who does and how often they were put right", () => {
+    const id = { group: "apps", kind: "Deployment", namespace: "shop", name: "web" };
+    const contests = [{ id, by: "hpa", repairs: 6, since: noon }];
+    const [row] = perClusterRows(record([binding("c1", { facts: facts({ contests }) })]));
+    const since = exactInstantText(noon);
+    expect(memberAt(row, "contestedResources")).toEqual([{ ...id, manager: "hpa", repairs: 6, since }]);
   });
 
   it("P11: there are none while scheduling is pending", () =>

@@ -16,6 +16,7 @@ import {
   impose,
   merge,
   namespace,
+  noon,
   othersOf,
   outcomesOf,
   post,
@@ -92,6 +93,24 @@ export function fleetContract(
       expect(await stage.act({ placement: "drift", apply: [settings] })).toEqual(receipt({ configured: 1 }));
       expect(bodyOf(await get(stage.client, path))["data"]).toEqual({ a: "1", theirs: "x" });
       expect(await isClean()).toBe(true);
+    });
+
+    it("counts how often an object was put right, and tells who wrote it last beside us", async () => {
+      const settings = configMap("fight/a", { a: "1" });
+      const { key } = rendered(settings);
+      const repairs = async () => entriesOf(await stage.see(), "fight").get(key)?.repairs;
+      await stage.act({ placement: "fight", apply: [namespace("fight"), settings] });
+      expect([await repairs(), (await stage.see()).objects.get(key)?.rival]).toEqual([undefined, undefined]);
+      for (const count of [1, 2]) {
+        bodyOf(await impose(stage.client, core("fight", "configmaps", "a"), configMap("fight/a", { a: "2" })));
+        expect((await stage.see()).objects.get(key)?.rival).toBe("somebody");
+        await stage.act({ placement: "fight", apply: [settings] });
+        expect(await repairs()).toEqual({ count, since: noon, last: noon });
+      }
+      // What turns out to be as it should is no repair, and another version is none either.
+      await stage.act({ placement: "fight", apply: [settings] });
+      await stage.act({ placement: "fight", sequence: 2, apply: [configMap("fight/a", { a: "3" })] });
+      expect(await repairs()).toEqual({ count: 2, since: noon, last: noon });
     });
 
     it("does not take defaults, other spellings of a quantity or large integers for drift", async () => {

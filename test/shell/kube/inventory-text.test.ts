@@ -45,6 +45,7 @@ function entries(count: number, namespace: string): ReadonlyMap<ObjectKey, Inven
       sequence: at as Sequence,
       fingerprint: at % 2 === 0 ? digest : null,
       outcome: outcomes[at % outcomes.length] as Outcome,
+      ...(at % 3 === 0 ? {} : { repairs: { count: at, since: 1_000 as Instant, last: 2_000 as Instant } }),
     },
   ]);
   return new Map(all);

@@ -1,0 +1,46 @@
+import { fightEnd, roughly } from "../apply/fight.ts";
+import type { InventoryPlacement } from "../model/inventory.ts";
+import type { BindingFacts, Contest, PlacementRecord } from "../model/ledger.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
+import type { Reached } from "./roster.ts";
+
+const contestsKept = 100;
+
+/** Where objects are fought over, and what was said of it last. */
+interface Fought {
+  readonly member: Reached;
+  readonly before: BindingFacts | null;
+}
+
+/** Who fights over what. Who was seen first stays named, so that two others who take turns are no news each time. */
+export function contestsOf(
+  keys: readonly ObjectKey[],
+  { entries }: InventoryPlacement,
+  { member, before }: Fought,
+): readonly Contest[] {
+  const known = new Map(before?.contests?.map((it) => [objectKey(it.id), it]));
+  return [...keys]
+    .sort(compareText)
+    .slice(0, contestsKept)
+    .flatMap((key) => {
+      const repairs = entries.get(key)?.repairs;
+      if (repairs === undefined) return [];
+      const { count, since } = repairs;
+      const by = known.get(key)?.by ?? member.objects.get(key)?.rival ?? null;
+      return [{ id: objectIdOf(key), by, repairs: roughly(count), since }];
+    });
+}
+
+/** When the first fight that the record tells of is over, as its member has it; null when it tells of none. */
+export function calmFrom(record: PlacementRecord, voices: ReadonlyMap<ClusterName, Reached>): Instant | null {
+  let first: Instant | null = null;
+  for (const { cluster, facts } of record.bindings.values()) {
+    const carried = facts?.contests === undefined ? null : voices.get(cluster)?.inventory.placements.get(record.key);
+    for (const { id } of facts?.contests ?? []) {
+      const repairs = carried?.entries.get(objectKey(id))?.repairs;
+      if (repairs !== undefined) first = earliest(first, fightEnd(repairs));
+    }
+  }
+  return first;
+}
