@@ -131,7 +131,7 @@ const passAt = (at: number, facts: Partial<PassReport>): PassReport => ({
   moving: false,
   deferred: false,
   waiting: {},
-  usage: { cpu: at / 1000, gitCpu: 0, peak: 100, reads: at, writes: 0 },
+  usage: { cpu: at / 1000, gitCpu: 0, peak: 100, resident: 100, heap: 100, reads: at, writes: 0 },
   ...facts,
 });
 

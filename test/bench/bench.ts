@@ -10,6 +10,7 @@ import { embeddedMembers, givenMembers, type Members, noMembers, realMembers } f
 import { help, type Options, optionsOf } from "./options.ts";
 import type { Outcome } from "./outcome.ts";
 import { hotspotsOf, nameSources } from "./profile.ts";
+import { soak } from "./soak.ts";
 import {
   approvalTable,
   bareTable,
@@ -18,6 +19,7 @@ import {
   type Machine,
   machine,
   outcomeTables,
+  soakTable,
   textTable,
 } from "./table.ts";
 import { measureTexts } from "./text.ts";
@@ -42,7 +44,8 @@ async function main(argv: readonly string[]): Promise<number> {
     const { only } = options;
     const size = sizeOf(options, members);
     if (!options.json) process.stdout.write(`${headOf(here)}\n${titleOf(size, members)}\n\n`);
-    if (only === null || only === "git") await measureAll(options, { here, size, members, folder: scratch.path });
+    if (only === "soak") await measureMemory(options, { here, size, members, folder: scratch.path });
+    else if (only === null || only === "git") await measureAll(options, { here, size, members, folder: scratch.path });
     else await measurePart(options, { here, size, members, part: only });
     tellProfiles(options);
     return 0;
@@ -57,7 +60,7 @@ const profilesOf = ({ profile }: Options): string | null => (profile === null ? 
 async function membersFor(options: Options, folder: string): Promise<Members> {
   const { only, kubeconfig, real } = options;
   const names = memberNames(real ?? options.members);
-  if (only !== null && only !== "apply") return noMembers(names);
+  if (only !== null && only !== "apply" && only !== "soak") return noMembers(names);
   if (kubeconfig !== null) return givenMembers(kubeconfig);
   return real === null ? embeddedMembers(folder, join(bundle, "flotilla.js"), names) : realMembers(folder, names);
 }
@@ -106,6 +109,20 @@ async function measureAll(
       process.stdout.write(`${outcomeTables(outcomes)}\n\n${tip}\n`);
     }
   }
+}
+
+/** What a daemon keeps that it should not. */
+async function measureMemory(
+  options: Options,
+  { here, size, members, folder }: Place & { readonly folder: string },
+): Promise<void> {
+  const say = (text: string): void => void process.stderr.write(`… ${text}\n`);
+  const { limitMs, minutes, json } = options;
+  const bench: Bench = { size, hub: makeHub(folder), members, bundle, profiles: null, limitMs, hurry: false, say };
+  const outcome = await soak(bench, minutes);
+  process.stdout.write(
+    json ? `${JSON.stringify({ machine: here, size, ...outcome }, null, 2)}\n` : `${soakTable(outcome)}\n`,
+  );
 }
 
 /** Who signed what: members, placements and picks have nothing to do with it. */

@@ -167,7 +167,7 @@ async function stagedRun(bench: Bench, daemon: Reconciler): Promise<Outcome> {
 }
 
 /** Nothing moves, and nothing is left to be written down. */
-const isCalm = (passes: readonly PassReport[]): boolean => {
+export const isCalm = (passes: readonly PassReport[]): boolean => {
   const last = passes.at(-1);
   return last !== undefined && isAtRest(last, null) && !last.deferred;
 };

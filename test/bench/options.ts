@@ -16,6 +16,8 @@ export interface Options {
   readonly hurry: boolean;
   /** Signed ones, for `approval`. */
   readonly commits: number;
+  /** How long a soak goes on. */
+  readonly minutes: number;
   readonly limitMs: number;
 }
 
@@ -32,7 +34,9 @@ export const help = `npm run bench -- [options]
                    apply: deciding and real or embedded members, repository in memory
                    approval: finding out who signed one approval, and 10,000 commits of a real repository
                    text: reading files of 1 MiB, hostile ones and large ones
+                   soak: a daemon's memory, while somebody pushes one change a second
   --commits N      how many, instead of 10,000
+  --minutes N      how long a soak goes on (60)
   --kubeconfig F   fresh clusters that run already, all contexts of F: Namespace and ConfigMap, PickAll; all of it stays there
   --real N         the same on N API servers that are started for it, each with an etcd
   --json           JSON instead of a table
@@ -56,6 +60,7 @@ export function optionsOf(argv: readonly string[]): Options | string {
       kubeconfig: text,
       real: text,
       commits: text,
+      minutes: text,
       json: flag,
       profile: text,
       hurry: flag,
@@ -66,7 +71,7 @@ export function optionsOf(argv: readonly string[]): Options | string {
   if (values.help === true) return help;
   const wrong: string[] = [];
   const number = (
-    name: "members" | "placements" | "picks" | "real" | "limit" | "commits",
+    name: "members" | "placements" | "picks" | "real" | "limit" | "commits" | "minutes",
     otherwise: number,
   ): number => {
     const value = Number(values[name] ?? otherwise);
@@ -90,6 +95,7 @@ export function optionsOf(argv: readonly string[]): Options | string {
     profile: values.profile ?? null,
     hurry: values.hurry === true,
     commits: number("commits", 10_000),
+    minutes: number("minutes", 60),
     limitMs: number("limit", 1800) * 1000,
   };
   return wrong.length > 0 ? wrong.join("\n") : options;

@@ -21,7 +21,7 @@ export interface Reconciler {
 /** Starts the reconciler of the same bundle in a process of its own. */
 export function startReconciler(program: string, orders: Orders): Reconciler {
   const startedAt = instant();
-  const child = fork(program, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(program, { execArgv: ["--expose-gc"], stdio: ["ignore", "inherit", "inherit", "ipc"] });
   child.send(orders);
   const passes: PassReport[] = [];
   const listeners = new Set<() => void>();

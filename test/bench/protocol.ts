@@ -68,6 +68,9 @@ export interface Usage {
   readonly gitCpu: number;
   /** Most memory since the case began, in MB: resident, of its process alone. */
   readonly peak: number;
+  /** In MB, now: resident, and what is left in use on the heap once what can go is collected. */
+  readonly resident: number;
+  readonly heap: number;
   readonly reads: number;
   readonly writes: number;
 }

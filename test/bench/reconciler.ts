@@ -22,8 +22,8 @@ import { cpuOfEndedChildren, forgetPeak, peakMemory } from "./usage.ts";
 // The process that is measured: `flotilla reconcile` as `cmd/wire.ts` and `cmd/commands/reconcile.ts` put it together,
 // with counters where requests leave it and nothing printed. It reconciles and does nothing else.
 
-/** The machine's clock with fractions, so that durations of a pass have them; what is recorded is in seconds anyway. */
-const fineClock: Clock = { ...systemClock, now: () => instant() as Instant };
+/** On the clock that the bench has too, in whole milliseconds: that is how moments are recorded. */
+const clock: Clock = { ...systemClock, now: () => Math.floor(instant()) as Instant };
 
 const orders = (await once(process, "message"))[0] as Orders;
 const doorbell = newDoorbell();
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     cacheFolder: "",
     token: null,
   });
-  const ports = { repository, fleet: listening(await openFleet()), clock: fineClock, verifier, entropy: systemEntropy };
+  const ports = { repository, fleet: listening(await openFleet()), clock, verifier, entropy: systemEntropy };
   try {
     if (orders.run !== "daemon") {
       await runOnce(ports);
@@ -117,6 +117,8 @@ async function obey(order: Order): Promise<void> {
     case "begin":
       if (order.profile) await startProfile();
       forgetPeak();
+      // The process is started with --expose-gc.
+      globalThis.gc?.();
       tell({ kind: "begun", usage: usage() });
       return;
     case "end":
@@ -168,7 +170,9 @@ function countsOf(reasons: readonly Reason[]): Readonly<Record<string, number>> 
 
 function usage(): Usage {
   const { user, system } = process.cpuUsage();
-  return { cpu: (user + system) / 1e6, gitCpu: cpuOfEndedChildren(), peak: peakMemory(), ...requests };
+  const { rss, heapUsed } = process.memoryUsage();
+  const memory = { peak: peakMemory(), resident: rss / 2 ** 20, heap: heapUsed / 2 ** 20 };
+  return { cpu: (user + system) / 1e6, gitCpu: cpuOfEndedChildren(), ...memory, ...requests };
 }
 
 const tell = (report: Report): void => void process.send?.(report);

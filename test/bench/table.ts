@@ -4,6 +4,7 @@ import type { ApprovalOutcome } from "./approval.ts";
 import type { BareOutcome } from "./bare.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Hotspot } from "./profile.ts";
+import type { SoakOutcome } from "./soak.ts";
 import type { TextOutcome } from "./text.ts";
 
 /** Where numbers come from: they mean nothing without it. */
@@ -120,6 +121,21 @@ export function approvalTable(outcomes: readonly ApprovalOutcome[]): string {
   ]);
   const head = ["keys", "first ms", "median ms", "cpu ms", "commits", "all of them s", "cpu s", "again ms"];
   return `one approval from its bytes to the judgement, and a history until it is known who signed what\n${aligned(head, rows)}`;
+}
+
+/** The daemon's memory over time. */
+export function soakTable({ samples, heapGrowth, residentGrowth }: SoakOutcome): string {
+  const rows = samples.map((it) => [
+    it.minutes.toFixed(1),
+    String(it.changes),
+    String(it.commits),
+    String(it.passes),
+    it.resident.toFixed(1),
+    it.heap.toFixed(1),
+  ]);
+  const head = ["minutes", "changes", "commits", "passes", "resident MB", "heap in use MB"];
+  const growth = `${residentGrowth.toFixed(1)} MB resident, ${heapGrowth.toFixed(1)} MB of heap in use`;
+  return `${aligned(head, rows)}\n\ngrowth in an hour, over the last two thirds: ${growth}`;
 }
 
 /** The functions in which most time was spent, by themselves and with what they called. */

@@ -44,6 +44,11 @@ export function changeOf(change: Change, size: Size): readonly File[] {
   }
 }
 
+/** The files that an edit of one placement's ConfigMap writes. */
+export const editOf = (placement: number, version: string): readonly File[] => [
+  [configPath(placement), configText(placement, version)],
+];
+
 /** Names for so many members. */
 export const memberNames = (members: number): readonly string[] => count(members).map((it) => `member-${padded(it)}`);
 
