@@ -113,6 +113,19 @@ describe("validate", () => {
     expect(unselected).toEqual([{ path: join(folder, "a.yaml"), line: 1, object: "ConfigMap b/a" }]);
   });
 
+  test("Secrets in plain text are one note", async () => {
+    const secret = (name: string): string =>
+      `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}, namespace: b}\nstringData: {pin: hunter2}\n`;
+    await writeFile(join(folder, "a.yaml"), `${secret("a")}---\n${secret("b")}`);
+    const { code, out, err } = await run("validate", folder);
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: "0 clusters, 0 placements, 2 objects: 0 errors, 0 warnings, 1 note\n",
+    });
+    expect(err).toMatch(/a\.yaml:1:1: note FLT1510: 2 Secrets, [^\n]+\n$/);
+    expect(err).not.toContain("hunter2");
+  });
+
   test("one object is one object", async () => {
     await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\n");
     expect((await run("validate", folder)).out).toMatch(/^0 clusters, 0 placements, 1 object: 0 errors, /);

@@ -2,6 +2,8 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { decodeBlob } from "../../core/codec/documents.ts";
 import { readIntent } from "../../core/codec/intent.ts";
+import { compareProblems } from "../../core/codec/remark.ts";
+import { secretsNote } from "../../core/codec/secrets.ts";
 import { isRead, isTrustPath } from "../../core/codec/source-file.ts";
 import { trustPath } from "../../core/codec/trust-file.ts";
 import type { Intent } from "../../core/model/intent.ts";
@@ -48,7 +50,9 @@ export async function validate({ path, verbose, output }: ValidateOptions, termi
   // As seen from where the command runs: an editor can open it, and a pull request can show it.
   const folder = statSync(path).isFile() ? dirname(path) : path;
   const open = intent.problems.length === 0 ? [] : openProblems(intent, await recordNear(folder, terminal.environment));
-  const problems = open.map((it) => ({ ...it, path: join(folder, it.path) }));
+  const note = secretsNote(intent);
+  const said = note === null ? open : [...open, note].sort(compareProblems);
+  const problems = said.map((it) => ({ ...it, path: join(folder, it.path) }));
   const idle = verbose ? await idleIn(intent, folder) : null;
   if (output === "text") {
     printProblems(problems, terminal);

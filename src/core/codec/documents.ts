@@ -7,6 +7,7 @@ import { identityOf, isIdentityReadable } from "./identity.ts";
 import { readYaml } from "./kyaml.ts";
 import { fileFinding, type Origin, type Placed, placed } from "./placed.ts";
 import { error, type Finding, isError, note, type Remark, warning } from "./remark.ts";
+import { isIdentityEncrypted, sopsRemark } from "./secrets.ts";
 import { isLargeFilePointer, maxFileBytes, rulerOf, slicesOf, type TextSlice, textOfBytes } from "./text.ts";
 
 /** What a blob says, whatever path it stands under: callers keep it by blob id. */
@@ -110,6 +111,9 @@ function decodeValue(origin: Origin, value: Json): DecodedDocument {
     return { kind: "unidentified", said: null, ...placed(origin, [nestedList]) };
   const foreign = foreignRemark(value);
   if (foreign !== null) return { kind: "note", ...placed(withoutFlaws(origin), [foreign]) };
+  const sops = sopsRemark(value);
+  if (sops !== null && isIdentityEncrypted(value))
+    return { kind: "unidentified", said: "a document encrypted with SOPS", ...placed(origin, [sops]) };
   const identity = identityOf(value);
   switch (identity.kind) {
     case "none":
@@ -118,6 +122,7 @@ function decodeValue(origin: Origin, value: Json): DecodedDocument {
       return { kind: "unidentified", said: identity.said, ...placed(origin, [identity.remark]) };
     case "object": {
       if (isBroken) return { kind: "object", id: identity.id, content: null, ...placed(origin, []) };
+      if (sops !== null) return { kind: "object", id: identity.id, content: null, ...placed(origin, [sops]) };
       const { id, content, remarks } = readContent(identity.id, value);
       return { kind: "object", id, content: remarks.some(isError) ? null : content, ...placed(origin, remarks) };
     }

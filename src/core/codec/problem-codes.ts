@@ -95,10 +95,12 @@ export const problemCodes = {
   FLT1414: "a mark that only we may set",
   FLT1415: "a malformed CustomResourceDefinition",
   FLT1509: "credentials in the repository",
+  FLT1510: "Secrets in plain text",
   FLT1900: "a kind that is not supported yet",
   FLT1901: "a field that is not supported yet",
   FLT1903: "a file of another tool",
   FLT1904: "an envelope of the old kind",
+  FLT1905: "a file that is encrypted with SOPS",
   FLT1910: "an old version of a kind",
 } as const;
 
