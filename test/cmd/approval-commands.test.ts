@@ -348,10 +348,10 @@ describe("an answer that would not count is refused with the reason", () => {
 
 describe("one's own answers", () => {
   const its = waiting({ canary: asked() });
-  const mine = (decision: "Approve" | "Revoke") =>
-    answered("ada", digestOf(its), { decision, at: recently, blob, path: `approvals/r/${decision}.yaml` });
+  const mine = (decision: "Approve" | "Revoke", order = 1) =>
+    answered("ada", digestOf(its), { decision, at: recently, blob, path: `approvals/r/${decision}.yaml`, order });
 
-  test("an approval is taken back with a file of its own; no other of his opens the gate then", async () => {
+  test("an approval is taken back with a file of its own, and given anew with another: the newest counts", async () => {
     record(its, [mine("Approve")]);
     expect((await flotilla("approve", "r")).err).toMatch(
       /^error: ada has approved it already \(approvals\/r\/Approve\.yaml\)/,
@@ -359,10 +359,13 @@ describe("one's own answers", () => {
     const { code, out } = await flotilla("approve", "r", "--revoke");
     expect([code, specOf("approvals/r/canary-before.ada.yaml").decision]).toEqual([0, "Revoke"]);
     expect(out).toContain(
-      "your approval does not count any more\nstill missing: 0 of 1 approvals for * / canary; bob, carol may approve\n",
+      "your approval does not count any more\nstill missing: 0 of 1 approvals for * / canary; ada, bob, carol may approve\n",
     );
-    record(its, [mine("Approve"), mine("Revoke")]);
-    expect((await flotilla("approve", "r")).err).toMatch(/^error: ada took back what he approved/);
+    record(its, [mine("Approve"), mine("Revoke", 2)]);
+    expect((await flotilla("approve", "r", "--revoke")).err).toMatch(/^error: ada has taken it back already/);
+    const again = await flotilla("approve", "r");
+    expect(again.code).toBe(0);
+    expect(again.out).toContain("that is enough");
   });
 
   test("what nobody approved cannot be taken back", async () => {

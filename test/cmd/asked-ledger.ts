@@ -65,16 +65,18 @@ export function answered(
     readonly judgement?: Judgement;
     readonly at?: Instant;
     readonly blob?: string;
+    readonly order?: number;
   } = {},
 ): AnswerRecord {
   const {
     path = `approvals/r/canary-before.${principal}.yaml`,
     decision = "Approve",
     at = 0 as Instant,
+    order = 1,
     blob = "b".repeat(40),
   } = more;
   const proofs = [{ evidence: "commit", key: `SHA256:${principal}` }] as const;
   const { judgement = { kind: "counts", principal, proofs, at } as const } = more;
   const file = { path, blob: blob as BlobId, digest, decision, principal, comment: "", signature: null };
-  return { file, judgement, commit: "c".repeat(40) as Commit, at };
+  return { file, judgement, commit: "c".repeat(40) as Commit, at, order };
 }

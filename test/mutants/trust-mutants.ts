@@ -170,4 +170,18 @@ export const trustMutants: readonly Mutant[] = [
     replace: "if (change === null || request === null) return false;\n  if (request.approval === null) return true;",
     caughtBy: "check",
   },
+  {
+    breaks: "counts an approval that was taken back after it",
+    file: "src/core/trust/count.ts",
+    find: "(revoked.get(it.file.principal) ?? Number.NEGATIVE_INFINITY)",
+    replace: "Number.NEGATIVE_INFINITY",
+    caughtBy: "check",
+  },
+  {
+    breaks: "takes somebody's copy of an approval for a newer one",
+    file: "src/core/plan/answer-order.ts",
+    find: "return proofs.length > 0 ? { ...judgement, proofs } : copied(file.path, original);",
+    replace: "return proofs.length > 0 || original !== null ? judgement : copied(file.path, original);",
+    caughtBy: ["test/core/plan/changed-minds.test.ts"],
+  },
 ];

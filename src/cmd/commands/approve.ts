@@ -161,14 +161,16 @@ function ownAnswer({ ask, who, decision }: Answering, outlook: Outlook): string 
     ({ file, judgement }) =>
       file.digest === ask.request.digest && file.principal === who.principal && judgement.kind === "counts",
   );
-  const of = (wanted: Decision) => own.find((it) => it.file.decision === wanted)?.file.path ?? null;
-  const [approved, revoked] = [of("Approve"), of("Revoke")];
-  if (decision === "Revoke" && approved === null)
+  // The newest word counts, as in the planner's own count.
+  const newest = own
+    .filter((it) => it.file.decision !== "Reject")
+    .reduce<(typeof own)[number] | null>((last, it) => (last === null || it.order > last.order ? it : last), null);
+  const isApproved = newest?.file.decision === "Approve";
+  if (decision === "Revoke" && newest === null)
     return `no approval of this request by ${who.principal} is recorded: there is nothing to take back`;
-  if (decision !== "Reject" && revoked !== null)
-    return `${who.principal} took back what he approved (${revoked}): no later approval of his counts for this request; somebody else may give one`;
+  if (decision === "Revoke" && !isApproved) return `${who.principal} has taken it back already (${newest?.file.path})`;
   if (decision !== "Approve") return null;
-  if (approved !== null) return `${who.principal} has approved it already (${approved})`;
+  if (isApproved) return `${who.principal} has approved it already (${newest.file.path})`;
   const verdict = verdictOn(ask, outlook);
   return verdict.kind === "rejected" ? `it was ${verdictText(ask, outlook)}; no approval outweighs that` : null;
 }

@@ -5,6 +5,7 @@ import { type BlobId, type Commit, type Digest, exactInstantText, type Instant }
 import { emitYaml } from "./canonical.ts";
 import {
   choiceAt,
+  countAt,
   type Findings,
   find,
   given,
@@ -30,7 +31,7 @@ export function answersOf(findings: Findings, document: Json): readonly AnswerRe
   return answers;
 }
 
-const answerJson = ({ file, judgement, commit, at }: AnswerRecord): JsonObject =>
+const answerJson = ({ file, judgement, commit, at, order }: AnswerRecord): JsonObject =>
   given({
     path: file.path,
     blob: file.blob,
@@ -41,6 +42,7 @@ const answerJson = ({ file, judgement, commit, at }: AnswerRecord): JsonObject =
     signature: file.signature,
     commit,
     at: exactInstantText(at),
+    order,
     ...judgementJson(judgement, at),
   });
 
@@ -59,6 +61,8 @@ const answerOf = (findings: Findings, object: JsonObject): AnswerRecord => {
     judgement: judgementOf(findings, object, at),
     commit: textOrNull(findings, object, "commit") as Commit | null,
     at,
+    // Records of earlier versions have none: among those, a revocation takes back whatever there is.
+    order: member(object, "order") === null ? 0 : countAt(findings, object, "order"),
   };
 };
 

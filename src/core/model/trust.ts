@@ -146,6 +146,8 @@ export interface AnswerRecord {
   readonly commit: Commit | null;
   /** When it was first seen, by our clock. */
   readonly at: Instant;
+  /** Counts answers in the order in which they were accepted: the newest word of a person has the highest. */
+  readonly order: number;
 }
 
 /** Who changed what is to be approved: four eyes look at it (`security.md` §2.4, 8). */

@@ -6,6 +6,7 @@ import type { AnswerRecord, Denial, Trust } from "../model/trust.ts";
 import type { Digest } from "../model/value.ts";
 import { denied } from "../trust/denial.ts";
 import { type ApprovalScene, judgeApproval, type OpenRequest } from "../trust/judge-approval.ts";
+import { asTheyCame, hearingAfter } from "./answer-order.ts";
 import { sameMap } from "./identity.ts";
 import { newIntroducersOf } from "./introducers.ts";
 
@@ -31,7 +32,9 @@ export function judgedAnswers(world: World, requests: (trust: Trust) => Requests
   const answers = new Map(before);
   for (const it of touched)
     if (open.has(it.file.digest)) answers.set(it.file.path, { ...it, judgement: changed(it.file) });
-  for (const file of fresh) answers.set(file.path, judged(file, world, { trust: trust.trust, open }));
+  const heard = fresh.map((file) => judged(file, world, { trust: trust.trust, open }));
+  const hear = hearingAfter(before.values());
+  for (const it of asTheyCame(heard, world)) answers.set(it.file.path, hear(it));
   return inOrder(answers);
 }
 
@@ -59,6 +62,7 @@ function judged(file: ApprovalFile, world: World, bench: Bench): AnswerRecord {
     judgement: judgeApproval(scene),
     commit: scene.introducers[0]?.commit ?? null,
     at: world.now,
+    order: 0,
   };
 }
 

@@ -11,6 +11,7 @@ export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generat
   const { answers: before } = world.ledger;
   if (ledger.answers === before) return;
   const [asked, asks] = [openIn(world.ledger), openIn(ledger)];
+  const said = saidSoFar(before, ledger.answers);
   for (const [path, was] of before)
     if (was.judgement.kind === "counts" && !ledger.answers.has(path) && asks.has(was.file.digest))
       yield `forgets what ${path} says`;
@@ -21,10 +22,43 @@ export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generat
       if (it.judgement !== was.judgement || it.file !== was.file) yield `judges ${path} again`;
       continue;
     }
-    const flaw = flawOf(path, it, it.judgement, { world, asked });
+    const flaw = flawOf(path, it, it.judgement, { world, asked }) ?? orderFlaw(it, it.judgement, said);
     if (flaw !== null) yield `counts ${path}, ${flaw}`;
   }
 }
+
+/**
+ * Of what somebody said the newest counts, so that nothing may stand before its turn, and a copy of somebody's yes is no
+ * newer word than what took it back.
+ */
+function orderFlaw({ file, order }: AnswerRecord, { proofs }: Counting, said: SaidSoFar): string | null {
+  if (order <= said.last) return "out of turn";
+  if (file.decision !== "Approve" || proofs.some((it) => it.evidence === "commit")) return null;
+  const isTaken = (said.taken.get(speakerIn(file)) ?? Number.POSITIVE_INFINITY) < order;
+  return isTaken && (said.first.get(`${speakerIn(file)} ${file.comment}`) ?? order) < order ? "which is a copy" : null;
+}
+
+/** What was there before this pass, and what everybody first said and took back. */
+interface SaidSoFar {
+  readonly last: number;
+  readonly taken: ReadonlyMap<string, number>;
+  readonly first: ReadonlyMap<string, number>;
+}
+
+function saidSoFar(before: Ledger["answers"], after: Ledger["answers"]): SaidSoFar {
+  const [taken, first] = [new Map<string, number>(), new Map<string, number>()];
+  const least = (of: Map<string, number>, key: string, order: number): void =>
+    void of.set(key, Math.min(order, of.get(key) ?? order));
+  for (const { file, judgement, order } of after.values()) {
+    if (file.decision === "Approve") least(first, `${speakerIn(file)} ${file.comment}`, order);
+    if (file.decision === "Revoke" && judgement.kind === "counts") least(taken, speakerIn(file), order);
+  }
+  let last = -1;
+  for (const { order } of before.values()) last = Math.max(last, order);
+  return { last, taken, first };
+}
+
+const speakerIn = ({ digest, principal }: AnswerRecord["file"]): string => `${digest} ${principal}`;
 
 /** What a ledger waits for an answer to. */
 function openIn({ runs, placements }: Ledger): ReadonlySet<Digest> {

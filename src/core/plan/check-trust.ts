@@ -120,20 +120,22 @@ function* meetsTheRules(
   { certain, possible }: Rules,
   { ledger }: Plan,
 ): Generator<string> {
-  const said = [...ledger.answers.values()].flatMap(({ file: { digest, decision }, judgement }) =>
-    digest === request.digest && judgement.kind === "counts" ? [{ ...judgement, decision }] : [],
+  const said = [...ledger.answers.values()].flatMap(({ file: { digest, decision }, judgement, order }) =>
+    digest === request.digest && judgement.kind === "counts" ? [{ ...judgement, decision, order }] : [],
   );
   const [nos, taken] = (["Reject", "Revoke"] as const).map((no) => said.filter((it) => it.decision === no));
-  const yes = approval.by.map(({ principal, proofs, path }): Voice => {
-    const judgement = ledger.answers.get(path)?.judgement;
-    return { principal, proofs, at: judgement?.kind === "counts" ? judgement.at : approval.at };
+  const yes = approval.by.map(({ principal, proofs, path }): Voice & { readonly order: number } => {
+    const { judgement, order = -1 } = ledger.answers.get(path) ?? {};
+    return { principal, proofs, at: judgement?.kind === "counts" ? judgement.at : approval.at, order };
   });
   const isFull = (demand: Demand): boolean => {
-    const gone = (taken ?? []).filter((it) => isHeard(demand, it)).map((it) => it.principal);
+    const gone = (taken ?? []).filter((it) => isHeard(demand, it));
+    const isTakenBack = (it: (typeof yes)[number]): boolean =>
+      gone.some((no) => no.principal === it.principal && no.order >= it.order);
     return isMet(
       demand,
       request,
-      yes.filter((it) => !gone.includes(it.principal)),
+      yes.filter((it) => !isTakenBack(it)),
     );
   };
   if (!certain.every(isFull) || (certain.length === 0 && !possible.some(isFull)))

@@ -7,6 +7,7 @@ import { type GateVerdict, gateVerdict } from "../trust/count.ts";
 import { approvalNamespace, judgeApproval } from "../trust/judge-approval.ts";
 import { rulesFor } from "../trust/protected.ts";
 import { type Signer, signerOf } from "../trust/signer.ts";
+import { hearingAfter } from "./answer-order.ts";
 import { type Ask, askSubject } from "./ask.ts";
 
 /** What a signature inside of an approval is made for, where it is an SSH signature. */
@@ -52,14 +53,17 @@ export interface IntendedAnswer {
 }
 
 /** What would be said of an answer that is read now: the planner's own judgement, over the commit that is to be made. */
-export function judgedAhead(
-  { file: intended, commit, detached }: IntendedAnswer,
-  ask: Ask,
-  outlook: Outlook,
-): Judgement {
+export function judgedAhead(intended: IntendedAnswer, ask: Ask, outlook: Outlook): Judgement {
+  const { answers, now } = outlook;
+  const judgement = judgedAlone(intended, ask, outlook);
+  const file: ApprovalFile = { ...intended.file, blob: toBeWritten };
+  return hearingAfter(answers)({ file, judgement, commit: null, at: now, order: 0 }).judgement;
+}
+
+function judgedAlone({ file: intended, commit, detached }: IntendedAnswer, ask: Ask, outlook: Outlook): Judgement {
   const { ledger, trust, now } = outlook;
   const { digest, requestedAt, authors } = ask.request;
-  const file: ApprovalFile = { ...intended, blob: "to be written" as BlobId };
+  const file: ApprovalFile = { ...intended, blob: toBeWritten };
   return judgeApproval({
     file,
     files: [file],
@@ -83,16 +87,18 @@ export function judgedAhead(
 
 /** Stands where the name of a commit does, once there is one. */
 const yours = "to be made";
+const toBeWritten = "to be written" as BlobId;
 
 /** The answers with one more, as if it had been read now. */
 export const answersWith = (
   { answers, now }: Outlook,
   { file }: IntendedAnswer,
   judgement: Judgement,
-): readonly AnswerRecord[] => [
-  ...answers.filter((it) => it.file.path !== file.path),
-  { file: { ...file, blob: "to be written" as BlobId }, judgement, commit: null, at: now },
-];
+): readonly AnswerRecord[] => {
+  const others = answers.filter((it) => it.file.path !== file.path);
+  const answer = { file: { ...file, blob: toBeWritten }, judgement, commit: null, at: now, order: 0 };
+  return [...others, hearingAfter(others)(answer)];
+};
 
 /** The ways in which somebody may prove who he is, by the rules that name him; all of the request's where none does. */
 export function acceptedFrom(principal: string, ask: Ask, outlook: Outlook): ReadonlySet<Evidence> {

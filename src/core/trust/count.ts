@@ -9,6 +9,8 @@ import { revokedBy } from "./signer.ts";
 export interface JudgedAnswer {
   readonly file: ApprovalFile;
   readonly judgement: Judgement;
+  /** Of two answers, the one with the higher was accepted later. */
+  readonly order: number;
 }
 
 /** Everything that decides whether a gate opens. */
@@ -59,7 +61,7 @@ export type GateVerdict =
  * Counts the answers to one request (`security.md` §2.4, 9; T-06, T-20, B-57): different people, not keys or files.
  *
  * One rejection by anybody who could have approved outweighs all approvals. Who revokes takes back every approval of
- * his to this request, the ones that come later too. Without a rule nobody can open the gate.
+ * theirs that was accepted before; what they approve later counts again. Without a rule nobody can open the gate.
  */
 export function gateVerdict(scene: GateScene): GateVerdict {
   const { rules, trust, now } = scene;
@@ -72,9 +74,11 @@ export function gateVerdict(scene: GateScene): GateVerdict {
     const { principal, comment, path } = rejection.file;
     return { kind: "rejected", by: principal, comment, path };
   }
-  const revokers = new Set(voices.filter((it) => it.decision === "Revoke").map((it) => it.file.principal));
-  const approvals = voices.filter((it) => it.decision === "Approve" && !revokers.has(it.file.principal));
-  const missing = rules.flatMap((it) => missingOf(it, approvals, revokers, scene.authors));
+  const revoked = lastRevocations(voices);
+  const approvals = voices.filter(
+    (it) => it.decision === "Approve" && it.order > (revoked.get(it.file.principal) ?? Number.NEGATIVE_INFINITY),
+  );
+  const missing = rules.flatMap((it) => missingOf(it, approvals, scene.authors));
   if (missing.length === 0) return approvedBy(approvals);
   return { kind: "waiting", missing, code: "FLT1206", because: missing.map(wordsOf).join("; ") };
 }
@@ -83,6 +87,15 @@ const closed = (code: DenialCode, because: string): GateVerdict => ({ kind: "wai
 
 interface FiledVoice extends Voice {
   readonly file: ApprovalFile;
+  readonly order: number;
+}
+
+/** By name, the order of the last revocation of everybody who revoked. */
+function lastRevocations(voices: readonly FiledVoice[]): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  for (const { decision, file, order } of voices)
+    if (decision === "Revoke") last.set(file.principal, Math.max(order, last.get(file.principal) ?? order));
+  return last;
 }
 
 /**
@@ -90,10 +103,10 @@ interface FiledVoice extends Voice {
  * A rejection or a revocation stays: revoking a key may close a gate, and never opens one.
  */
 function voicesOf({ digest, requestedAt, authors, rules, answers, trust }: GateScene): readonly FiledVoice[] {
-  const voices = answers.flatMap(({ file, judgement }): readonly FiledVoice[] => {
+  const voices = answers.flatMap(({ file, judgement, order }): readonly FiledVoice[] => {
     if (judgement.kind === "denied" || file.digest !== digest || file.principal !== judgement.principal) return [];
     const proofs = judgement.proofs.filter((it) => file.decision !== "Approve" || !isStolen(it.key, trust));
-    const voice = { decision: file.decision, judgement: { ...judgement, proofs }, authors, requestedAt, file };
+    const voice = { decision: file.decision, judgement: { ...judgement, proofs }, authors, requestedAt, file, order };
     return rules.some((it) => objectionOf(it, voice) === null) ? [voice] : [];
   });
   return voices.sort(
@@ -104,17 +117,12 @@ function voicesOf({ digest, requestedAt, authors, rules, answers, trust }: GateS
 const isStolen = (key: string, { revocations }: Pick<Trust, "revocations">): boolean =>
   revokedBy(revocations, key)?.kind === "compromised";
 
-function missingOf(
-  rule: ApprovalRule,
-  approvals: readonly FiledVoice[],
-  revokers: ReadonlySet<string>,
-  authors: Authors,
-): readonly Missing[] {
+function missingOf(rule: ApprovalRule, approvals: readonly FiledVoice[], authors: Authors): readonly Missing[] {
   const have = [...new Set(approvals.filter((it) => objectionOf(rule, it) === null).map((it) => it.file.principal))];
   const need = neededBy(rule, authors);
   const isAuthor = (name: string): boolean => rule.fourEyes && authors.principals.includes(name);
   const isOut = rule.fourEyes && rule.unsignedChanges === "deny" && authors.unknown > 0;
-  const others = rule.principals.filter((it) => !have.includes(it) && !revokers.has(it) && !isAuthor(it));
+  const others = rule.principals.filter((it) => !have.includes(it) && !isAuthor(it));
   return have.length >= need ? [] : [{ rule, have, need, mayApprove: isOut ? [] : others.sort(compareText) }];
 }
 

@@ -62,6 +62,7 @@ const answer = (path: string, more: Partial<AnswerRecord> = {}): AnswerRecord =>
   judgement: { kind: "counts", principal: "ann", proofs: [{ evidence: "commit", key: "SHA256:abc" }], at: at("12:00") },
   commit: commit("c"),
   at: at("12:00"),
+  order: 1,
   ...more,
 });
 
@@ -174,6 +175,7 @@ describe("the answers", () => {
   principal: ann
   commit: ${commit("c")}
   at: "2026-11-21T12:00:00Z"
+  order: 1
   counts:
     principal: ann
     proofs:
@@ -187,6 +189,7 @@ describe("the answers", () => {
   comment: "no: not yet"
   signature: ${JSON.stringify(armoredSignature)}
   at: "2026-11-21T12:00:00Z"
+  order: 1
   denied:
     code: FLT1202
     because: nobody's key

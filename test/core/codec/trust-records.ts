@@ -112,6 +112,7 @@ export const randomAnswers = (random: Random): ReadonlyMap<string, AnswerRecord>
 function randomAnswer(random: Random, path: string): AnswerRecord {
   const at = instant(random);
   return {
+    order: random.below(3),
     file: {
       path,
       blob: blob(random),

@@ -10,6 +10,7 @@ interface Told {
   readonly key?: string;
   readonly evidence?: Evidence;
   readonly at?: number;
+  readonly order?: number;
   readonly file?: Partial<ApprovalFile>;
 }
 
@@ -20,7 +21,7 @@ const answer = (word: string, told: Told = {}): JudgedAnswer => {
   const proofs = [{ evidence: told.evidence ?? "commit", key: told.key ?? `SHA256:${name}` }] as const;
   const judgement: Judgement = { kind: "counts", principal: name, proofs, at: at(told.at ?? hour) };
   const file = approval({ path: path(word), blob: blob("a"), principal: name, decision, comment: word, ...told.file });
-  return { file, judgement };
+  return { file, judgement, order: told.order ?? 0 };
 };
 
 const scene = (more: Partial<GateScene> = {}, ...words: readonly string[]): GateScene => ({
@@ -97,7 +98,32 @@ describe("a gate", () => {
       scene({ answers: [answer("ann"), answer("bob"), { ...answer("carol!"), judgement: denied }] }),
       "approved ann bob",
     ],
-    ["loses what is revoked", scene({}, "ann", "bob", "bob~"), "waiting FLT1206 1/2 (ann): carol"],
+    ["loses what is revoked", scene({}, "ann", "bob", "bob~"), "waiting FLT1206 1/2 (ann): bob carol"],
+    [
+      "counts what is approved anew after it was revoked",
+      scene({
+        answers: [
+          answer("ann"),
+          ...["bob", "bob~", "bob"].map((it, order) => answer(it, { order, file: { path: path(`${order}`) } })),
+        ],
+      }),
+      "approved ann bob",
+    ],
+    [
+      "loses what is revoked once more",
+      scene({
+        answers: [
+          answer("ann"),
+          ...["bob~", "bob", "bob~"].map((it, order) => answer(it, { order, file: { path: path(`${order}`) } })),
+        ],
+      }),
+      "waiting FLT1206 1/2 (ann): bob carol",
+    ],
+    [
+      "takes nobody's word back by another's",
+      scene({ answers: [answer("ann"), answer("bob~", { order: 1 }), answer("carol", { order: 2 })] }),
+      "approved ann carol",
+    ],
     ["loses what is revoked by who gave it alone", scene({}, "ann", "bob", "carol~"), "approved ann bob"],
     [
       "does not count an author (four eyes)",
@@ -203,7 +229,7 @@ describe("a gate", () => {
         answers: [answer("ann"), answer("bob"), answer("bob~", { key: "SHA256:old" })],
         trust: trust({ revocations: [{ key: "SHA256:old", kind: "compromised" }] }),
       }),
-      "waiting FLT1206 1/2 (ann): carol",
+      "waiting FLT1206 1/2 (ann): bob carol",
     ],
     [
       "keeps what a retired key gave before",

@@ -113,7 +113,7 @@ it("no change of what a gate rests on leaves it open, but for these", () => {
     requestedAt: at(0),
     authors: request?.authors ?? { principals: [], unknown: 0 },
     rules: rules.approvals,
-    answers: [{ file, judgement: judgeApproval(least()) }],
+    answers: [{ file, judgement: judgeApproval(least()), order: 1 }],
     trust: { expires: rules.expires, revocations: [] },
     now: at(1),
   };
@@ -123,6 +123,8 @@ it("no change of what a gate rests on leaves it open, but for these", () => {
       "answers[+] answers[].file.blob answers[].file.comment answers[].file.path answers[].file.signature",
       // A key that is not compromised; one more proof.
       "answers[].judgement.proofs[].key answers[].judgement.proofs[+]",
+      // Nobody took anything back: when it was said does not matter.
+      "answers[].order++ answers[].order+1 answers[].order-- answers[].order-1",
       // A little sooner or later, and whatever is in time.
       "answers[].judgement.at+1 answers[].judgement.at-1 answers[].judgement.at-- now+1 now-1 now--",
       "requestedAt+1 requestedAt-1 requestedAt++ rules[].maxAge+1 rules[].maxAge-1 rules[].maxAge++",

@@ -208,7 +208,7 @@ describe.skipIf(!hasSshKeygen)("the history of a source branch", () => {
     const judged = (name: string, blob: BlobId) => {
       const file: ApprovalFile = { ...said, path: `approvals/${name}.yaml`, blob, signature };
       const judgement = { kind: "denied", code: "X", because: "" } as const;
-      const record: AnswerRecord = { file, judgement, commit: null, at: noon };
+      const record: AnswerRecord = { file, judgement, commit: null, at: noon, order: 1 };
       return { answers: new Map([[file.path, record]]) };
     };
     expect(await detached(judged("ann", blobOf("ann")))).toEqual(both.slice(1));
