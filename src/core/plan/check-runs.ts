@@ -82,9 +82,7 @@ function* opensInOrder(run: RunRecord, before: RunRecord | undefined, plan: Plan
     const where = `stage ${stage.name} of run ${run.key}`;
     const hasBegun = [...progress.clusters.values()].some((it) => it.startedAt !== null);
     if (hasBegun && run.stages.slice(0, at).some((it) => it.endedAt === null)) yield `begins ${where} out of turn`;
-    const isAnswered = stage.before.length === 0 || progress.before?.approval != null;
-    if (hasBegun && !isAnswered && !progress.isPassedOver) yield `begins ${where} unasked`;
-    if (progress.isPassedOver) yield* passesOver(stage, progress, before?.stages[at], { where, run, plan, world });
+    yield* beginsAsked(stage, progress, before?.stages[at], { where, run, plan, world });
     const isNews = progress.finishedAt !== null && before?.stages[at]?.finishedAt == null;
     if (isNews && progress.finishedAt < world.now) yield `dates the landing of ${where} earlier than it was seen`;
     if (progress.endedAt === null || before?.stages[at]?.endedAt != null) continue;
@@ -93,28 +91,37 @@ function* opensInOrder(run: RunRecord, before: RunRecord | undefined, plan: Plan
   }
 }
 
-/** B: a stage may be passed over in which the run changes nothing, and has changed nothing. */
-function* passesOver(
+interface StagePlace {
+  readonly where: string;
+  readonly run: RunRecord;
+  readonly plan: Plan;
+  readonly world: World;
+}
+
+/**
+ * I-01: nothing of a stage begins without its approval, unless it is passed over, which may be done where the run changes
+ * nothing and has changed nothing (`RULINGS.md` B). Once something is to change there after all, its approval is asked for.
+ */
+function* beginsAsked(
   stage: PlannedStage,
   progress: StageProgress,
   before: StageProgress | undefined,
-  {
-    where,
-    run,
-    plan,
-    world,
-  }: { readonly where: string; readonly run: RunRecord; readonly plan: Plan; readonly world: World },
+  { where, run, plan, world }: StagePlace,
 ): Generator<string> {
-  if (before !== undefined && before.startedAt !== null && !before.isPassedOver)
+  const { isPassedOver } = progress;
+  if (isPassedOver && before !== undefined && before.startedAt !== null && !before.isPassedOver)
     yield `passes over ${where}, which has begun`;
+  if (!isPassedOver && (stage.before.length === 0 || progress.before?.approval != null)) return;
   const [record, old] = [plan.ledger, world.ledger].map((it) => it.placements.get(run.spec.placement)?.bindings);
   for (const { cluster, digest } of stage.clusters) {
-    const isBegun = progress.clusters.get(cluster)?.startedAt != null;
-    const isFresh = isBegun && before?.clusters.get(cluster)?.startedAt == null;
-    const [is, was] = [record?.get(cluster)?.target, old?.get(cluster)?.target];
-    const isBrought = is?.digest === digest && is.sequence !== was?.sequence;
-    if (was?.digest !== digest && (isFresh || (isBegun && isBrought)))
-      yield `passes over ${where}, and changes ${cluster}`;
+    const [is, was] = [progress.clusters.get(cluster), before?.clusters.get(cluster)];
+    if (is?.startedAt == null || was?.end != null || is.end?.kind === "superseded") continue;
+    const [target, known] = [record?.get(cluster)?.target, old?.get(cluster)?.target];
+    const isChange = known?.digest !== digest;
+    const isFresh = was?.startedAt == null;
+    const isBrought = target?.digest === digest && target.sequence !== known?.sequence;
+    if (isFresh && !isPassedOver) yield `begins ${where} unasked`;
+    else if (isChange && (isFresh || isBrought)) yield `changes ${cluster} in ${where}, unasked`;
   }
 }
 
