@@ -7,7 +7,7 @@ import { filesWithout } from "../pruned-files.ts";
 import type { Terminal } from "../terminal.ts";
 import { openWorkplace, readRecord } from "../workplace.ts";
 
-/** Removes from the source what is over: runs that have ended, evictions that were judged, answers to what such runs asked. */
+/** Removes from the source what is over: ended runs, judged evictions, used approvals and confirmations. */
 export async function prune(options: DeliveryOptions, terminal: Terminal): Promise<ExitCode> {
   const workplace = await openWorkplace(options);
   const ledger = await readRecord(options, terminal.environment);
@@ -23,7 +23,7 @@ export async function prune(options: DeliveryOptions, terminal: Terminal): Promi
 }
 
 function subjectOf(finished: Finished, stuck: readonly string[]): string {
-  const parts = (["run", "eviction", "approval"] as const).flatMap((noun) => {
+  const parts = (["run", "eviction", "approval", "confirmation"] as const).flatMap((noun) => {
     const number = finished[`${noun}s`].filter((it) => !stuck.includes(it.path)).length;
     return number === 0 ? [] : [count(number, noun)];
   });

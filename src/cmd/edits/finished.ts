@@ -1,8 +1,9 @@
 import { isApprovalPath } from "../../core/codec/approval.ts";
+import { confirmationPath } from "../../core/codec/confirmation.ts";
 import type { EvictionRecord } from "../../core/model/eviction.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
-import { compareText, type PlacementKey } from "../../core/model/value.ts";
+import { compareText, type Digest, type PlacementKey } from "../../core/model/value.ts";
 import { asksIn } from "../../core/plan/ask.ts";
 import { documentsIn, type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
 import { evictionKind, runKind } from "./new-file.ts";
@@ -19,14 +20,15 @@ export interface Finished {
   readonly runs: readonly FoundDocument[];
   readonly evictions: readonly FoundDocument[];
   readonly approvals: readonly FoundDocument[];
+  readonly confirmations: readonly FoundDocument[];
 }
 
 /** So many runs of a placement stay, whatever became of them. */
 const runsKept = 3;
 
 /**
- * What of the source is over, by the record: runs that have ended, evictions that were judged, and answers to what such
- * runs asked. Of each placement the last three runs stay, and those that a rollback goes by.
+ * What of the source is over, by the record: runs that have ended, evictions that were judged, answers to what such runs
+ * asked, and confirmations of deletions that were judged and are not being carried out. Of each placement the last three runs stay, and those that a rollback goes by.
  */
 export function finishedIn(ledger: Ledger, { find, files }: SourceTree): Finished {
   const placements = [...new Set([...ledger.runs.values()].map((it) => it.spec.placement))].sort(compareText);
@@ -34,6 +36,7 @@ export function finishedIn(ledger: Ledger, { find, files }: SourceTree): Finishe
     runs: placements.flatMap((it) => dispensable(ledger, it)).flatMap((it) => find(wantedRun(it)).filter(isOf(it))),
     evictions: [...ledger.evictions.values()].flatMap((it) => find(wantedEviction(it)).filter(isAbout(it))),
     approvals: usedApprovals(ledger, files),
+    confirmations: files.filter(({ path }) => isUsed(confirmationPath(path), ledger)).flatMap(documentsFound),
   };
 }
 
@@ -86,6 +89,13 @@ function usedApprovals(ledger: Ledger, files: readonly TextFile[]): readonly Fou
   const digests = new Set<string>(over.map((it) => it.request.digest));
   return files
     .filter(({ path }) => isApprovalPath(path))
-    .flatMap(({ path, text }) => documentsIn(text).map((_, document) => ({ path, text, document })))
+    .flatMap(documentsFound)
     .filter((it) => digests.has(String(valueIn(it, "spec", "requestDigest"))));
 }
+
+const documentsFound = ({ path, text }: TextFile): readonly FoundDocument[] =>
+  documentsIn(text).map((_, document) => ({ path, text, document }));
+
+/** A confirmation is judged once, and never counts again (`RULINGS.md` D 3). */
+const isUsed = (digest: Digest | null, { deletions: { confirmations, held } }: Ledger): boolean =>
+  digest !== null && confirmations.has(digest) && !held.some((it) => it.digest === digest);

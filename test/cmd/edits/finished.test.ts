@@ -2,15 +2,18 @@ import { describe, expect, test } from "vitest";
 import { finishedIn } from "../../../src/cmd/edits/finished.ts";
 import { documentsOf, type TextFile } from "../../../src/cmd/edits/found-document.ts";
 import { evictionFile, runFile } from "../../../src/cmd/edits/new-file.ts";
-import type { Ledger } from "../../../src/core/model/ledger.ts";
+import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import type { RunRecord } from "../../../src/core/model/run-record.ts";
-import type { ClusterName, Digest, PlacementKey } from "../../../src/core/model/value.ts";
+import type { ClusterName, Commit, Digest, PlacementKey } from "../../../src/core/model/value.ts";
+import { confirmationFile } from "../../../src/core/plan/explain.ts";
 import { gateOf } from "../../gate.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";
 
 const finished = (ledger: Ledger, files: readonly TextFile[]) => {
   const found = finishedIn(ledger, { files, find: (wanted) => documentsOf(files, wanted) });
-  return [...found.runs, ...found.evictions, ...found.approvals].map((it) => it.path);
+  return Object.values(found)
+    .flat()
+    .map((it) => it.path);
 };
 
 const runText = (name: string, placement = "web"): TextFile =>
@@ -92,4 +95,18 @@ test("answers to what ended runs asked go; those to open requests, and those tha
   const ledger = ledgerOf([web([])], [asking("over", "aa", { end }), asking("open", "bb", {})]);
   const all = [answer("approvals/a.yaml", "aa"), answer("approvals/b.yaml", "bb"), answer("approvals/c.yaml", "cc")];
   expect(finished(ledger, [...all, answer("elsewhere.yaml", "aa")])).toEqual(["approvals/a.yaml"]);
+});
+
+test("confirmations that were judged go, but for those that are being carried out", () => {
+  const [used, going, fresh] = ["aa", "bb", "cc"].map((it) => it.repeat(32) as Digest) as [Digest, Digest, Digest];
+  const commit = "c".repeat(40) as Commit;
+  const judged = (digest: Digest) => [digest, { digest, outcome: "used", commit, basis: null }] as const;
+  const held = [{ because: "bounds", cause: commit, digest: going, confirmed: true, groups: [], others: [] }] as const;
+  const { deletions } = emptyLedger;
+  const ledger = {
+    ...ledgerOf([], []),
+    deletions: { ...deletions, held, confirmations: new Map([judged(used), judged(going)]) },
+  };
+  const all = [used, going, fresh].map((it) => confirmationFile(it));
+  expect(finished(ledger, all)).toEqual([`approvals/deletions/${used}.yaml`]);
 });
