@@ -169,7 +169,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes what was there before us",
     file: "src/core/apply/actions.ts",
-    find: "const keeps = abandoned || ((released || (entry.adopted && !comparison.deleteAdopted)) && !confirmed);",
+    find: "const keeps = abandoned || ((released || (entry.adopted && !comparison.deleteAdopted)) && others === null);",
     replace: "const keeps = abandoned;",
     caughtBy: "check",
   },
@@ -232,8 +232,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes a namespace that holds objects of others",
     file: "src/shell/kube/remove.ts",
-    find: "if (takesAlong === undefined) return null;",
-    replace: "if (takesAlong === undefined || going.size >= 0) return null;",
+    find: "if (contentsIn === undefined) return null;",
+    replace: "if (contentsIn === undefined || going.size >= 0) return null;",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },
   {
