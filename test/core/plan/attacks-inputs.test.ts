@@ -254,6 +254,15 @@ describe("who changes what a decision does not read has no part in it", () => {
   });
 });
 
+test("who changed an override that was approved, and is carried since, has no part in what comes after", () => {
+  const world = standing();
+  world.commit(() => put(world, "env=prod"), by("bob"));
+  grant(world);
+  edit(world, "one");
+  expect(authors(world)).toEqual(["dave"]);
+  letsBobIn(world);
+});
+
 describe("T-40: what slept for long and wakes", () => {
   test("an override that matched nothing when it was written", () => {
     const world = standing();

@@ -230,13 +230,33 @@ export class TrustStorm {
           overrideOf("o", keyOf("ConfigMap", dice.pick(maps)), dice.pick(environments), dice.pick(["delete", "x"])),
         ),
       () => world.overrides.delete("o"),
+      () => dice.shuffled(this.tricks(name))[0]?.(),
       () => world.evictions.set(eviction, { name: eviction, placement: web, cluster: name as ClusterName, source }),
       () => {
         for (const { digest: held } of this.ledger.deletions.held) world.confirmations.add(held);
       },
       () => (this.chance(30) ? world.approvals.splice(dice.below(1 + world.approvals.length), 1) : undefined),
     ]);
-    world.commit(change, this.chance(95) ? by("dave") : {});
+    world.commit(change, this.chance(95) ? by(this.chance(60) ? "dave" : dice.pick(people)) : {});
+  }
+
+  /** What moves a rendering, or nothing at all, without a look at what is rendered. */
+  private tricks(name: string): readonly (() => unknown)[] {
+    const { world, dice } = this;
+    const spare = objectOf("ConfigMap", "spare/other", String(this.edits));
+    const beside = { ...spare.source, path: "resources/ConfigMap-web-settings.yaml" };
+    const sleeper = overrideOf("sleeper", keyOf("ConfigMap", dice.pick(maps)), "tier=gold", String(this.edits));
+    return [
+      () => world.join(clusterOf(name, [dice.pick(environments), dice.pick(["tier=gold", "tier=tin", "team=a"])])),
+      () => world.overrides.set("sleeper", { ...sleeper, source: { ...sleeper.source, path: beside.path } }),
+      () => world.overrides.delete("sleeper"),
+      () => {
+        world.fleet = { ...world.fleet, contexts: new Map([[name as ClusterName, `other-${this.edits}`]]) };
+      },
+      () => write(world, { ...spare, source: beside }),
+      () => world.objects.delete(keyOf("ConfigMap", "spare/other")),
+      () => world.others.set("docs/old.md", `old-${this.edits}` as BlobId),
+    ];
   }
 
   step(): void {
