@@ -7,6 +7,7 @@ import { fleetDocument, type PastDocument } from "../model/past-document.ts";
 import type { CommitFact, PathChange } from "../model/signature.ts";
 import { type Commit, compareText } from "../model/value.ts";
 import { reachable } from "./ancestry.ts";
+import { dropsASide } from "./dropped-side.ts";
 import { type Inputs, isUnder } from "./inputs.ts";
 import type { Sleeper } from "./sleepers.ts";
 
@@ -40,7 +41,13 @@ export function changersOf({ settled, until }: Span, inputs: Inputs, history: Hi
   if (!old.has(tip) && !commits.has(tip)) return ["unknown"];
   const facts = [...reachable([tip], commits, old)].flatMap((id) => commits.get(id) ?? []);
   const scene = sceneOf(facts, inputs, history);
-  const found = facts.filter((it) => hasChanged(it, scene));
+  const merging = {
+    facts,
+    commits,
+    standing: inputs.files,
+    matters: (fact: CommitFact, path: string) => matters(fact, path, scene),
+  };
+  const found = facts.filter((it) => hasChanged(it, scene) || (it.merge === "unclean" && dropsASide(it, merging)));
   return settled.every((it) => history.beyond.has(it) || old.has(head)) ? found : [...found, "unknown"];
 }
 
@@ -91,7 +98,7 @@ function sinceCreation(
 const union = (commits: readonly Commit[], { commits: known }: History): ReadonlySet<Commit> =>
   reachable(commits, known, new Set());
 
-/** Whether a commit changed what is read; of a merge, only what is in none of its parents. */
+/** Whether a commit changed what is read; of a merge, what is in none of its parents. */
 function hasChanged(fact: CommitFact, { inputs, history, moved, over }: Scene): boolean {
   for (const [key, places] of documentsOf(fact, history)) {
     if (over.get(key)?.has(fact.commit) === true) continue;
@@ -104,6 +111,11 @@ function hasChanged(fact: CommitFact, { inputs, history, moved, over }: Scene): 
     (it) => isOpaque(it, history) && (inputs.paths.has(it.path) || moved.has(`${it.after} ${it.path}`)),
   );
 }
+
+/** Whether anything that is read in the file at a path is another after a commit. */
+const matters = (fact: CommitFact, path: string, { inputs, history }: Scene): boolean =>
+  isAt(path, inputs) &&
+  [...documentsOf(fact, history).values()].flat().some((it) => it.path === path && isOther([it], inputs.read));
 
 interface Scene {
   readonly inputs: Inputs;

@@ -13,7 +13,7 @@ import {
 import type { PlacementSpec } from "../model/placement.ts";
 import type { RunRecord } from "../model/run-record.ts";
 import { selectorKeys } from "../model/selector.ts";
-import { type ClusterName, compareText, type Labels } from "../model/value.ts";
+import { type BlobId, type ClusterName, compareText, type Labels } from "../model/value.ts";
 import { actingRules, type Decided, ruleDigest, type Subject } from "./decided.ts";
 import { type Ground, groundOf, snapshotOf } from "./ground.ts";
 
@@ -31,6 +31,8 @@ export interface Inputs {
   readonly isCarried: (document: PastDocument) => boolean;
   /** The folders that are read. */
   readonly roots: readonly string[];
+  /** What stands there now, by path. */
+  readonly files: ReadonlyMap<string, BlobId>;
 }
 
 /** The change of some clusters: what they carry, and what they are to carry. Null: nothing. */
@@ -67,8 +69,9 @@ export function inputsOf(course: Course, past: readonly PastDocument[]): Inputs 
         fleetReader(course, paths),
         rolloutReader(course),
       ];
-  const { roots } = intent.fleet;
-  return { read: (document) => firstOf(readers, document), isCarried: carriedIn(course), paths, roots };
+  const { files, fleet } = intent;
+  const { roots } = fleet;
+  return { read: (document) => firstOf(readers, document), isCarried: carriedIn(course), paths, roots, files };
 }
 
 /** A target names the overrides that it was decided by, and the labels; when that was, only their text can tell. */

@@ -263,6 +263,41 @@ test("who changed an override that was approved, and is carried since, has no pa
   letsBobIn(world);
 });
 
+describe("T-38: whoever merges two sides by hand", () => {
+  /** Carol changes the object on a branch of her own; Bob merges it, and nobody sees more than what he lists. */
+  function merged(value: string): World {
+    const world = standing();
+    const path = "resources/ConfigMap-web-settings.yaml";
+    const before = world.blobAt(path);
+    const { commit: fork } = world.intent();
+    edit(world, "hardened", by("carol"));
+    const { commit: made } = world.intent();
+    const side = "carols" as Commit;
+    const fact = world.facts.get(made);
+    if (fact === undefined) throw new Error("no commit");
+    // What Carol did, as if on a branch: main goes on without it.
+    world.facts.set(side, { ...fact, commit: side, parents: [fork] });
+    world.facts.set(made, { ...fact, changes: [], ...by("dave") });
+    expect(before).not.toBeNull();
+    const notes = [{ path: "docs/notes.md", before: null, after: "both" as BlobId }];
+    const parents = [made, side];
+    world.commit(() => write(world, objectOf("ConfigMap", "web/settings", value)), {
+      ...by("bob"),
+      ...{ parents, merge: "unclean", changes: notes },
+    });
+    world.commit(() => put(world, "env=prod"), by("dave"));
+    return world;
+  }
+
+  test("and leaves out what one of them did has a part in that", () => {
+    expect(authors(merged("zero"))).toEqual(["bob", "carol", "dave"]);
+  });
+
+  test("and takes it over as it is has none", () => {
+    expect(authors(merged("hardened"))).toEqual(["carol", "dave"]);
+  });
+});
+
 describe("T-40: what slept for long and wakes", () => {
   test("an override that matched nothing when it was written", () => {
     const world = standing();
