@@ -150,6 +150,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/attacks-authors.test.ts"],
   },
   {
+    breaks: "lets whoever merges leave out what one side did",
+    file: "src/core/plan/dropped-side.ts",
+    find: "return [...paths].some((path) => !listed.has(path) && !isKept(path, commit, own, scene));",
+    replace: "return [...paths].some((path) => !listed.has(path) && path === commit);",
+    caughtBy: ["test/core/plan/attacks-inputs.test.ts"],
+  },
+  {
     breaks: "takes everybody for an author who changes any object",
     file: "src/core/plan/inputs.ts",
     find: "return known.has(key) || kinds.has(kindDefinedBy(said)) || selects(said) ? said.digest : null;",
