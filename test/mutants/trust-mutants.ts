@@ -250,8 +250,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "evicts what is protected without asking",
     file: "src/core/plan/evict.ts",
-    find: "if (isTaken && binding !== undefined && !context.protection.permits(",
-    replace: "if (isTaken && binding === null && !context.protection.permits(",
+    find: "if (!context.protection.permits(",
+    replace: "if (binding === undefined && !context.protection.permits(",
     caughtBy: "check",
   },
   {
