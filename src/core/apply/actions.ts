@@ -1,5 +1,5 @@
 import type { OtherObject } from "../model/deletion.ts";
-import type { Inventory, InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
+import { type Inventory, type InventoryEntry, type InventoryPlacement, isAwaited } from "../model/inventory.ts";
 import type { Binding, Target } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
@@ -131,7 +131,7 @@ function isSettled(
 ): boolean {
   const live = member.objects.get(key);
   if (isGoing(live, entry)) return true;
-  if (entry.outcome.kind === "failed") return patience === "retryAt" && now < entry.outcome.retryAt;
+  if (entry.outcome.kind === "failed") return patience === "retryAt" && isAwaited(entry.outcome.retryAt, now);
   if (entry.outcome.kind !== "applied") return false;
   if (isLeft(entry.repairs, now)) return true;
   if (live === undefined) return member.unlisted.has(kindKey(objectIdOf(key)));
@@ -201,7 +201,7 @@ function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): b
     // What a member refused to give up is asked for again by a person's run, and by a daemon once in a while.
     return outcome.code === "NamespaceNotEmpty" && (outcome.others === undefined || confirmedOthers(key) !== null);
   }
-  return outcome.kind !== "failed" || patience === "none" || now >= outcome.retryAt;
+  return outcome.kind !== "failed" || patience === "none" || !isAwaited(outcome.retryAt, now);
 }
 
 /** An object that was there before us is let go, unless the placement or a person says otherwise (`RULINGS.md` C takeover). */

@@ -1,6 +1,15 @@
 import type { OthersFound } from "./deletion.ts";
 import type { ObjectKey } from "./manifest.ts";
-import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "./value.ts";
+import {
+  type Digest,
+  type DurationMs,
+  type Epoch,
+  type Instant,
+  later,
+  minutes,
+  type PlacementKey,
+  type Sequence,
+} from "./value.ts";
 
 /**
  * What a member remembers of us: ConfigMaps in `flotilla-system` (`DESIGN.md` §4, fence and inventory).
@@ -81,6 +90,16 @@ export type Outcome =
       /** With `NamespaceNotEmpty`: what it holds of others. An earlier release did not write it: then it is looked into again. */
       readonly others?: OthersFound;
     };
+
+/** A failed write is tried again after at most so long. */
+export const longestPause: DurationMs = minutes(15);
+
+/**
+ * Whether the next try of a failed write is still to be waited for. A moment further away than any pause was set by a clock
+ * that was ahead, and is not waited for.
+ */
+export const isAwaited = (retryAt: Instant, now: Instant): boolean =>
+  now < retryAt && retryAt <= later(now, longestPause);
 
 /** KubeFleet's result types (`spec/apply.md` §3.13), and ours for what cannot be deleted. */
 export type FailureCode =

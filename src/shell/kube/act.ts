@@ -1,4 +1,5 @@
-import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
+import type { Inventory, InventoryEntry, InventoryPlacement } from "../../core/model/inventory.ts";
+import { memberAt, textOf } from "../../core/model/json.ts";
 import { type ObjectKey, objectKey } from "../../core/model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../../core/model/plan.ts";
 import type { Digest, Sequence } from "../../core/model/value.ts";
@@ -29,7 +30,8 @@ export async function actOn(scene: Opening): Promise<Receipt> {
     const opened = { ...scene, asOf: ready.claimed.asOf };
     const writes = await applyAll(opened, ready.writes);
     // With writes missing, what is to go may still be needed by what should have taken its place.
-    const removals = await removeAll(opened, scene.contact.loss === null ? ready.removals : []);
+    const due = scene.contact.loss === null ? ready.removals : [];
+    const removals = await removeAll(opened, due, carriedBeside(ready, writes));
     for (const { effect } of [...writes.values(), ...removals.values()]) if (effect !== "none") tally[effect] += 1;
     tally.failed += ready.writes.length - writes.size;
     const trouble = await record(scene, ready.claimed, resultChanges(ready, writes, removals));
@@ -118,12 +120,35 @@ async function planFor(
       return { id: item.id, action, item, before, approach: way };
     }
     const there = found.get(item.key) ?? absent;
-    const entry = before ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
+    const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
+    const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
     const way = approach(there, { ...actions, action, entry, rival });
     return { id: item.id, action, item, before: isKept(there, way) ? entry : before, approach: way };
   });
   const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
   return { accepted, writes, removals, outdated: outdatedText(late) };
+}
+
+/** The entry of the same object under another key: what was served in one group is served in another one too. */
+function twinOf(found: Found, carried: InventoryPlacement | undefined): InventoryEntry | null {
+  const uid = found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
+  if (uid === null || carried === undefined) return null;
+  for (const entry of carried.entries.values()) if (entry.uid === uid) return entry;
+  return null;
+}
+
+/** Whether what a removal is of is carried by its placement under a key that does not go. */
+function carriedBeside({ claimed, removals }: Ready, writes: ReadonlyMap<Write, Result>): (it: Removal) => boolean {
+  const goes = new Set(removals.map(({ action, departure }) => `${action.placement} ${departure.key}`));
+  const kept = new Set<string>();
+  const keep = (placement: string, key: ObjectKey, uid: string | null): void => {
+    if (uid !== null && !goes.has(`${placement} ${key}`)) kept.add(`${placement} ${uid}`);
+  };
+  for (const action of new Set(removals.map((it) => it.action)))
+    for (const [key, { uid }] of claimed.inventory.placements.get(action.placement)?.entries ?? [])
+      keep(action.placement, key, uid);
+  for (const [{ action, item }, { entry }] of writes) keep(action.placement, item.key, entry?.uid ?? null);
+  return ({ action, entry }) => entry.uid !== null && kept.has(`${action.placement} ${entry.uid}`);
 }
 
 /** Whether the inventory knows nothing of a placement: it was never here, or somebody deleted what told of it. */

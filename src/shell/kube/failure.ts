@@ -1,5 +1,5 @@
-import type { FailureCode, Outcome } from "../../core/model/inventory.ts";
-import { type DurationMs, type Instant, later, minutes, seconds } from "../../core/model/value.ts";
+import { type FailureCode, longestPause, type Outcome } from "../../core/model/inventory.ts";
+import { type DurationMs, type Instant, later, seconds } from "../../core/model/value.ts";
 import type { Refused } from "./client.ts";
 
 /** Why one object was not written. */
@@ -19,7 +19,7 @@ export function failedOutcome({ code, message }: Failure, before: Outcome | null
 }
 
 const pauseAfter = (attempts: number): DurationMs =>
-  Math.min(seconds(5) * 2 ** Math.min(attempts - 1, 30), minutes(15)) as DurationMs;
+  Math.min(seconds(5) * 2 ** Math.min(attempts - 1, 30), longestPause) as DurationMs;
 
 /** What the member said to a write of an object, as a failure of that object. */
 export function refusedWrite(refusal: Refused, kind: string): Failure {

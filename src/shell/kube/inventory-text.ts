@@ -66,8 +66,14 @@ export function textsIn(shards: Iterable<Shard>, { placements }: Inventory): Kno
   return (key, placement) => (placements.get(key) === placement ? (texts.get(key) ?? null) : null);
 }
 
-/** The inventory that shards hold, by their number; null when they are incomplete or not ours to understand. */
-export function decodeInventory(shards: ReadonlyMap<number, Shard>): Inventory | null {
+/**
+ * The inventory that shards hold, by their number; null when they are incomplete or not ours to understand. `oldestFirst`
+ * gives their numbers in the order in which they were written: what two of them say, as after a crash, the later one knows.
+ */
+export function decodeInventory(
+  shards: ReadonlyMap<number, Shard>,
+  oldestFirst: readonly number[] = [...shards.keys()].sort((a, b) => a - b),
+): Inventory | null {
   const headers = new Map<number, Header>();
   for (const [at, shard] of shards) {
     const header = headerOf(shard[headerKey]);
@@ -77,15 +83,20 @@ export function decodeInventory(shards: ReadonlyMap<number, Shard>): Inventory |
   if (!isComplete(headers)) return null;
   const all = [...headers.values()];
   if (new Set(all.map((it) => it.fleet)).size !== 1) return null;
-  const placements = new Map<PlacementKey, InventoryPlacement>();
-  for (const [, shard] of [...shards].sort(([a], [b]) => a - b)) {
+  const parts = new Map<PlacementKey, { readonly part: InventoryPlacement; readonly age: number }[]>();
+  for (const [at, shard] of [...shards].sort(([a], [b]) => a - b)) {
     for (const [name, text] of Object.entries(shard)) {
       if (name === headerKey) continue;
       const part = placementOf(text);
       if (part === null) return null;
-      const key = keyOf(name);
-      placements.set(key, joined(placements.get(key), part));
+      const list = parts.get(keyOf(name)) ?? [];
+      list.push({ part, age: oldestFirst.indexOf(at) });
+      parts.set(keyOf(name), list);
     }
+  }
+  const placements = new Map<PlacementKey, InventoryPlacement>();
+  for (const [key, list] of parts) {
+    for (const { part } of list.sort((a, b) => a.age - b.age)) placements.set(key, joined(placements.get(key), part));
   }
   return { fleet: all[0]?.fleet ?? "", epoch: Math.max(...all.map((it) => it.epoch)) as Epoch, placements };
 }
@@ -270,7 +281,10 @@ const failureCodes: ReadonlySet<string> = new Set(
   } satisfies Record<FailureCode, 0>),
 );
 
-/** Parts of one placement, or, after a crash between two shards, two states of it: the later one wins, nothing is lost. */
+/**
+ * Parts of one placement, or, after a crash between two shards, two states of it: the later claim wins, of one claim what was
+ * written later, and nothing is lost.
+ */
 function joined(a: InventoryPlacement | undefined, b: InventoryPlacement): InventoryPlacement {
   if (a === undefined) return b;
   const [older, newer] = a.sequence > b.sequence ? [b, a] : [a, b];

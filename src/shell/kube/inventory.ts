@@ -50,7 +50,8 @@ export async function readInventory(client: Client): Promise<StoredInventory | R
     shards.set(Number(number), { resourceVersion, data: shardOf(dataOf(item)) });
   }
   if (shards.size === 0) return { kind: "stored", inventory: emptyInventory, shards, asOf };
-  const inventory = decodeInventory(new Map([...shards].map(([at, { data }]) => [at, data])));
+  const data = new Map([...shards].map(([at, it]) => [at, it.data]));
+  const inventory = decodeInventory(data, writtenInOrder(shards));
   if (inventory === null) {
     throw new Lost(
       "Unintelligible",
@@ -59,6 +60,12 @@ export async function readInventory(client: Client): Promise<StoredInventory | R
   }
   return { kind: "stored", inventory, shards, asOf };
 }
+
+/** Numbers of shards, those written first first: resourceVersions are the store's revisions, which grow with every write. */
+const writtenInOrder = (shards: ReadonlyMap<number, StoredShard>): readonly number[] =>
+  [...shards]
+    .sort(([a, x], [b, y]) => Number(x.resourceVersion) - Number(y.resourceVersion) || a - b)
+    .map(([at]) => at);
 
 /**
  * Writes the shards that changed, each over exactly the version that was read.

@@ -91,13 +91,7 @@ function rootsOf(held: readonly Held[]): readonly Held[] {
 const isVirtual = (group: string): boolean => group === "metrics.k8s.io" || group.endsWith(".metrics.k8s.io");
 
 /** Kinds that Kubernetes writes beside the things they speak of. */
-const ownKinds: ReadonlySet<string> = new Set([
-  "/Event",
-  "events.k8s.io/Event",
-  "/Endpoints",
-  "discovery.k8s.io/EndpointSlice",
-  "coordination.k8s.io/Lease",
-]);
+const ownKinds: ReadonlySet<string> = new Set(["/Event", "events.k8s.io/Event", "coordination.k8s.io/Lease"]);
 
 /** The things of one kind that are not about to go, or why they cannot be seen. */
 async function heldOf(client: Client, resource: Resource, namespace: string | null): Promise<readonly Held[] | string> {
@@ -123,12 +117,23 @@ function ownerOf(reference: Json): Owner {
 }
 
 function isKubernetesOwn({ group, kind }: Resource, name: string, item: JsonObject): boolean {
+  // Those of a Service with a selector; what people write for one without is theirs.
+  if (endpointKinds.has(kindKey({ group, kind }))) return isOfController(item);
   if (group !== "") return false;
   if (kind === "ServiceAccount") return name === "default";
   if (kind === "ConfigMap") return name === "kube-root-ca.crt";
-  // The token that older versions made for the default account.
+  // The token that older versions made for the default account: whoever asks for one by the annotation chooses the name.
   const account = memberAt(item, "metadata", "annotations", "kubernetes.io/service-account.name");
-  return kind === "Secret" && account === "default";
+  return kind === "Secret" && account === "default" && /^default-token-[a-z0-9]{5}$/.test(name);
+}
+
+const endpointKinds: ReadonlySet<string> = new Set(["/Endpoints", "discovery.k8s.io/EndpointSlice"]);
+
+/** Whether Kubernetes' own controllers wrote an object, and nobody else. */
+function isOfController(item: JsonObject): boolean {
+  const fields = memberAt(item, "metadata", "managedFields");
+  const managers = (Array.isArray(fields) ? fields : []).map((it: Json) => textOf(memberAt(it, "manager")));
+  return managers.length > 0 && managers.every((it) => it === "kube-controller-manager");
 }
 
 /**

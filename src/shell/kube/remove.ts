@@ -15,14 +15,22 @@ import type { Removal, Result, Scene } from "./scene.ts";
 import { lookUp } from "./survey.ts";
 import { mayBeAdopted } from "./takeover.ts";
 
-/** Lets objects go, last applied first. Removals that ended in nothing have no result: their entries stay as they are. */
-export async function removeAll(scene: Scene, removals: readonly Removal[]): Promise<ReadonlyMap<Removal, Result>> {
+/**
+ * Lets objects go, last applied first. Removals that ended in nothing have no result: their entries stay as they are. Of what
+ * the same placement still carries under another key, only the entry goes.
+ */
+export async function removeAll(
+  scene: Scene,
+  removals: readonly Removal[],
+  isCarried: (removal: Removal) => boolean = () => false,
+): Promise<ReadonlyMap<Removal, Result>> {
   const results = new Map<Removal, Result>();
   const going = new Set<string>();
   for (const wave of removeOrder(removals)) {
     await inLanes(wave, async (removal) => {
       const result = await scene.contact.attempt(
-        () => removeOne(scene, removal, going),
+        // One object that is served in two groups goes under one key and stays under the other (`RULINGS.md` D 9).
+        async () => (isCarried(removal) ? gone : removeOne(scene, removal, going)),
         (message) => lingering(removal.entry, "DeletionRefused", message),
       );
       if (result === null) return;
@@ -115,7 +123,7 @@ async function remove(removing: Removing, going: ReadonlySet<string>): Promise<R
       },
     });
     if (answer.kind === "done") return removed(removing, answer.body);
-    if (answer.status === 404) return gone;
+    if (answer.status === 404 && answer.about !== "") return gone;
     if (answer.status === 409 && look < mostLooks) continue;
     return lingering(entry, "DeletionRefused", refusalText(answer, id.kind));
   }
@@ -198,7 +206,8 @@ async function release(scene: Scene, removal: Removal, resource: Resource): Prom
   const path = objectPath(resource, id);
   for (let attempt = 1; ; attempt += 1) {
     const live = await scene.client.request({ method: "GET", path });
-    if (live.kind === "refused" && live.status === 404) return gone;
+    // A 404 that names nothing is about the path: the member may serve the kind again.
+    if (live.kind === "refused" && live.status === 404 && live.about !== "") return gone;
     if (live.kind === "refused") return lingering(entry, "DeletionRefused", refusalText(live, id.kind));
     if (memberAt(live.body, "metadata", "uid") !== entry.uid || isTakenOver(scene, removal, live.body)) return gone;
     const operations = unmarkPatch(live.body, fieldManager);

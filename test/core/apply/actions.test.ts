@@ -40,6 +40,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   claimed: { kind: "claimed" },
   failing: retryLater,
   due: { ...retryLater, retryAt: now },
+  ahead: { ...retryLater, retryAt: (now + 3 * 3_600_000) as Instant },
   notEmpty: { kind: "lingering", code: "NamespaceNotEmpty", message: "", others: { count: 1, objects: theirs } },
   unlisted: { kind: "lingering", code: "NamespaceNotEmpty", message: "" },
   denied: { kind: "lingering", code: "DeletionRefused", message: "" },
@@ -204,6 +205,11 @@ describe("keeping what was written", () => {
       want: "nothing",
     },
     { name: "a failure waits for its time", has: ["space", "config:failing", "app"], want: "nothing" },
+    {
+      name: "but not for one that a clock set hours ago has moved away",
+      has: ["space", "config:ahead", "app"],
+      want: "@5 +config",
+    },
     { name: "and is tried again then", has: ["space", "config:due", "app"], want: "@5 +config" },
     {
       name: "at once for somebody who waits",

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
 import type { JsonObject } from "../../../src/core/model/json.ts";
 import { memberAt } from "../../../src/core/model/json.ts";
+import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { PlacementActions } from "../../../src/core/model/plan.ts";
 import type { PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { applyAll } from "../../../src/shell/kube/apply.ts";
@@ -11,6 +12,7 @@ import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { readInventory, writeInventory } from "../../../src/shell/kube/inventory.ts";
 import { claimedEntry } from "../../../src/shell/kube/inventory-entry.ts";
 import { contentsOf } from "../../../src/shell/kube/namespace-contents.ts";
+import { removeAll } from "../../../src/shell/kube/remove.ts";
 import { contact, type Scene, type Write } from "../../../src/shell/kube/scene.ts";
 import { lookUp } from "../../../src/shell/kube/survey.ts";
 import type { Approach } from "../../../src/shell/kube/takeover.ts";
@@ -273,6 +275,22 @@ describe("deleting", () => {
     expect((await lookUp(stage.client, resource, id)).kind).toBe("unknown");
     expect((await lookUp(stage.client, { ...resource, version: "v1" }, id)).kind).toBe("absent");
   });
+
+  it("nor for one that it let go", async () => {
+    const settings = configMap("unserved/a", { a: "1" });
+    await stage.act({ placement: "unserved", apply: [namespace("unserved"), settings] });
+    const seen = await stage.see();
+    const entry = entriesOf(seen, "unserved").get(rendered(settings).key);
+    if (entry === undefined) throw new Error("it was not placed");
+    // Discovery is older than the member: the kind moved to another version since.
+    const old = { group: "", version: "v0", kind: "ConfigMap", plural: "configmaps", namespaced: true, verbs: [] };
+    const served = async () => ({ resources: [old], uncertainGroups: new Set<string>() });
+    const action = doing({ placement: "unserved", sequence: 2, leaves: true });
+    const away = departure(seen, "unserved", settings, { how: "release" });
+    const removal = { id: away.id, action, departure: away, entry };
+    const left = await removeAll(sceneOf({ served, refresh: served }), [removal]);
+    expect(left.get(removal)).toMatchObject({ effect: "failed", entry: { uid: entry.uid } });
+  });
 });
 
 describe("a namespace", () => {
@@ -308,6 +326,92 @@ describe("a namespace", () => {
       expect(await contents(`space-${at}`, owners, going)).toMatchObject({ kind: want });
     });
   }
+});
+
+describe("what looks like Kubernetes' own in a namespace", () => {
+  const named = (name: string, more: JsonObject = {}): JsonObject => ({ name, namespace: "looks", ...more });
+  const account = { annotations: { "kubernetes.io/service-account.name": "default" } };
+  const endpoints = { apiVersion: "v1", kind: "Endpoints", metadata: named("web", { labels: { app: "web" } }) };
+  const slice = {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: named("web"),
+    addressType: "IPv4",
+    endpoints: [],
+  };
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: named("mine", account) };
+  const token = { apiVersion: "v1", kind: "Secret", metadata: named("default-token-x7k2p", account) };
+  const cases: readonly (readonly [name: string, path: string, object: JsonObject, manager: string, want: string])[] = [
+    ["endpoints that somebody wrote", "/api/v1/namespaces/looks/endpoints", endpoints, "somebody", "holds"],
+    [
+      "endpoints of the controller",
+      "/api/v1/namespaces/looks/endpoints",
+      endpoints,
+      "kube-controller-manager",
+      "empty",
+    ],
+    [
+      "a slice that somebody wrote",
+      "/apis/discovery.k8s.io/v1/namespaces/looks/endpointslices",
+      slice,
+      "somebody",
+      "holds",
+    ],
+    [
+      "a slice of the controller",
+      "/apis/discovery.k8s.io/v1/namespaces/looks/endpointslices",
+      slice,
+      "kube-controller-manager",
+      "empty",
+    ],
+    ["a token that somebody asked for", "/api/v1/namespaces/looks/secrets", secret, "somebody", "holds"],
+    ["the token of old versions", "/api/v1/namespaces/looks/secrets", token, "kube-controller-manager", "empty"],
+  ];
+  it.each(cases)("%s (RULINGS D 4)", async (_, path, object, manager, want) => {
+    await post(stage.client, "/api/v1/namespaces", namespace("looks"));
+    const query = { fieldManager: manager };
+    bodyOf(await stage.client.request({ method: "POST", path, query, body: object }));
+    const found = await contentsOf({ client: stage.client, discovery: discovery() }, "looks", new Set());
+    const at = `${path}/${String(memberAt(object, "metadata", "name"))}`;
+    bodyOf(await stage.client.request({ method: "DELETE", path: at }));
+    expect(found).toMatchObject({ kind: want });
+  });
+});
+
+describe("one object under two keys", () => {
+  const older = "extensions/ConfigMap/twin/a" as ObjectKey;
+  const settings = configMap("twin/a", { a: "1" });
+
+  /** What was placed when its kind was in another group. */
+  async function placed(): Promise<void> {
+    await stage.act({ placement: "twin", apply: [namespace("twin"), settings] });
+    const stored = await readInventory(stage.client);
+    if (stored.kind === "refused") throw new Error(stored.message);
+    const placement = "twin" as PlacementKey;
+    const carried = stored.inventory.placements.get(placement);
+    const entry = carried?.entries.get(rendered(settings).key);
+    if (carried === undefined || entry === undefined) throw new Error("it was not placed");
+    const entries = new Map([...carried.entries].filter(([key]) => key !== rendered(settings).key));
+    const placements = new Map(stored.inventory.placements).set(placement, {
+      ...carried,
+      entries: entries.set(older, entry),
+    });
+    await writeInventory(stage.client, stored, { ...stored.inventory, placements });
+  }
+
+  it("stays ours when its API group changes, and is not deleted under the one that goes (RULINGS D 9)", async () => {
+    await placed();
+    const strategy = { whenToTakeOver: "Never" } as const;
+    await stage.act({ placement: "twin", sequence: 5, strategy, apply: [settings] });
+    const seen = await stage.see();
+    const now = entriesOf(seen, "twin").get(rendered(settings).key);
+    expect(now).toMatchObject({ adopted: false, outcome: { kind: "applied" } });
+    const away = { ...departure(seen, "twin", settings), key: older };
+    const left = await stage.act({ placement: "twin", sequence: 5, remove: [away] });
+    expect(left).toMatchObject({ deleted: 0, failed: 0 });
+    expect((await get(stage.client, core("twin", "configmaps", "a"))).kind).toBe("done");
+    expect([...entriesOf(await stage.see(), "twin").keys()]).not.toContain(older);
+  });
 });
 
 describe("an action that runs out of time", () => {

@@ -127,6 +127,49 @@ describe("the inventory as text", () => {
     }
   });
 
+  it("says of one claim what was written last, when its shards were halved or doubled and somebody died in between", () => {
+    const was = inventory(many);
+    const adopted = new Map(
+      [...was.placements].map(([key, it]) => [
+        key,
+        {
+          ...it,
+          entries: new Map([...it.entries].map(([at, entry]) => [at, { ...entry, uid: "new", adopted: true }])),
+        },
+      ]),
+    );
+    const is: Inventory = { ...was, placements: adopted };
+    for (const [before, after] of [
+      [encodeInventory(was, 10_000), encodeInventory(is, 20_000)],
+      [encodeInventory(was, 20_000), encodeInventory(is, 10_000)],
+    ] as const) {
+      const state = new Map(numbered(before));
+      const order = after.length > before.length ? [...after.keys()].reverse() : [...after.keys()];
+      const age = [...state.keys()];
+      const known = new Set<string>();
+      for (const at of order) {
+        state.set(at, after[at] as Shard);
+        age.splice(0, age.length, ...age.filter((it) => it !== at), at);
+        for (const name of Object.keys(after[at] as Shard)) known.add(name.replace(/\.\d+$/, "").replace("_", "/"));
+        const read = decodeInventory(state, age);
+        for (const [key, { entries }] of read?.placements ?? [])
+          if (known.has(key))
+            expect(
+              [...entries.values()].some((it) => it.adopted),
+              key,
+            ).toBe(true);
+        for (const key of [...(read?.placements.keys() ?? [])].filter(
+          (it) => known.has(it) && many[it] !== undefined && many[it] < 50,
+        ))
+          expect(
+            [...(read?.placements.get(key)?.entries.values() ?? [])].every((it) => it.adopted),
+            key,
+          ).toBe(true);
+      }
+      expect(state.size).toBe(Math.max(before.length, after.length));
+    }
+  });
+
   it("is never guessed: what is missing or odd makes all of it unreadable", () => {
     const shards = encodeInventory(inventory(many), 10_000);
     for (const at of shards.keys()) {
