@@ -128,9 +128,11 @@ export class Informer {
         return this.#last;
       } catch (error) {
         const loss: Unreachable = { kind: "unreachable", ...lossOf(error) };
-        if (looks >= mostLooks) return loss;
+        // What a look could not make sure of is not to be looked at again, and whoever is told of the loss is rung for after it.
         if (this.#state.kind === "live" && this.#state.opened.watch === watch) this.#become(listing());
+        if (looks >= mostLooks) this.#last = loss;
         breakOff(loss);
+        if (looks >= mostLooks) return loss;
       }
     }
   }

@@ -144,8 +144,14 @@ export class MemberWatch {
   async #readInventory({ client }: Asking): Promise<void> {
     // Before the answer: what changes while it is on its way makes it old again.
     this.#isInventoryOld = false;
-    const stored = await readInventory(client);
-    if (stored.kind === "refused") throw lostBy(stored);
+    const stored = await readInventory(client).catch((error: unknown) => {
+      this.#isInventoryOld = true;
+      throw error;
+    });
+    if (stored.kind === "refused") {
+      this.#isInventoryOld = true;
+      throw lostBy(stored);
+    }
     const inventory = carriedInventory(this.#inventory, stored.inventory);
     if (inventory !== this.#inventory) this.#shares = sharesOf(inventory);
     this.#inventory = inventory;

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../src/core/model/json.ts";
 import type { Observation } from "../../../src/core/model/observation.ts";
 import { type Network, overHttp } from "../../../src/shell/kube/exchange.ts";
 import { type FleetOptions, kubeFleet } from "../../../src/shell/kube/fleet.ts";
+import { Lost } from "../../../src/shell/kube/lost.ts";
 import { type Streams, streamsOverHttp } from "../../../src/shell/kube/stream.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import {
@@ -328,3 +329,54 @@ function randomFrom(seed: number): (below: number) => number {
     return Math.floor((state / 2 ** 31) * below);
   };
 }
+
+it("looks that fail three times in a row leave nothing old behind, and it rings when the member is back", async () => {
+  let [isBroken, failed, opens, made, told] = [false, 0, 0, 0, 0];
+  const isInventory = (url: URL): boolean => url.pathname.endsWith("/flotilla-system/configmaps");
+  const change = async (): Promise<void> => {
+    const before = told;
+    made += 1;
+    await stage.act({ placement: "third", sequence: made, apply: [configMap(`shop/third-${made}`, {})] });
+    await until("the watch tells of the inventory", async () => told > before);
+  };
+  const network: Network = {
+    ...overHttp,
+    pause: (ms, signal) => (ms > 500 ? Promise.resolve() : overHttp.pause(ms, signal)),
+    async exchange(outgoing) {
+      const { url } = outgoing;
+      // Who opens a watch asks who the member is; who looks asks for the inventory alone.
+      if (url.pathname.endsWith("/kube-system")) opens += 1;
+      else if (isInventory(url) && isBroken) {
+        if (opens === 0) {
+          failed += 1;
+          throw new Lost("Unreachable", "lost on the way");
+        }
+        opens = 0;
+        return overHttp.exchange(outgoing);
+      } else if (isBroken && url.pathname.endsWith("/deployments") && failed < 3) {
+        // While a watch is opened, somebody writes the inventory: the look that waits for it has to read it again.
+        await change();
+      }
+      return overHttp.exchange(outgoing);
+    },
+  };
+  const streams: Streams = {
+    open: (outgoing, longestMs, onLine) =>
+      streamsOverHttp.open(outgoing, longestMs, (line) => {
+        onLine(line);
+        if (isInventory(outgoing.url) && !line.includes("BOOKMARK")) told += 1;
+      }),
+  };
+  const { fleet, see, rings } = await watching({ network, streams });
+  await change();
+  [isBroken, opens] = [true, 0];
+  expect(await see()).toMatchObject({ kind: "unreachable" });
+  expect(failed).toBe(3);
+  isBroken = false;
+  const rung = rings();
+  await until("it rings", async () => rings() > rung);
+  const seen = await see();
+  if (seen.kind === "unreachable") throw new Error(seen.message);
+  expect(entriesOf(seen, "third").has(rendered(configMap(`shop/third-${made}`, {})).key)).toBe(true);
+  await fleet.close();
+});
