@@ -413,6 +413,19 @@ describe("without a trust file", () => {
     expect(out).toContain("rules: none; there is no trust file, and nobody has to sign\n");
   });
 
+  test("what was taken back stays so while the file that says it stands: nothing unsigned is newer", async () => {
+    recordUnsigned(waiting({ canary: asked() }), "allow");
+    expect((await flotilla("approve", "r", "--revoke")).code).toBe(0);
+    const again = await flotilla("approve", "r");
+    const path = "approvals/r/canary-before.ada@example.com.yaml";
+    expect(again.code).not.toBe(0);
+    expect(again.err).toContain(`took back an approval of this request (${path})`);
+    expect(again.err).toContain(`git rm ${path}`);
+    git("rm", "-q", path);
+    git("commit", "-qm", "Think again");
+    expect((await flotilla("approve", "r")).code).toBe(0);
+  });
+
   test("whoever git would commit as is who answers, also where only the environment says so", async () => {
     recordUnsigned(waiting({ canary: asked() }), "allow");
     git("config", "--unset", "user.email");

@@ -1,3 +1,4 @@
+import { isApprovalPath } from "../../core/codec/approval.ts";
 import { signedApproval } from "../../core/codec/signed-approval.ts";
 import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { SignatureFact } from "../../core/model/signature.ts";
@@ -18,6 +19,7 @@ import { type Answerer, answererOf } from "../answerer.ts";
 import { type AskedPlace, openAsked } from "../asked-place.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { chooseAsk } from "../edits/chosen-ask.ts";
+import { documentsIn } from "../edits/found-document.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { answerPath, answersPrefix, answerText, askName } from "../show/approval-text.ts";
 import { requestLines, ruleLines, verdictText } from "../show/request-text.ts";
@@ -107,9 +109,30 @@ async function unsigned(answering: Answering, options: AnswerOptions, terminal: 
       "flotilla trust init says who may; or set spec.approvals.unsigned: allow in fleet.yaml; --force writes it all the same",
       terminal,
     );
+  const back = decision === "Approve" ? ownRevocation(answering) : null;
+  if (back !== null && options.force !== true)
+    return declined(
+      `${answering.who.principal} took back an approval of this request (${back}), and nothing unsigned outweighs that`,
+      `remove that file (git rm ${back}), then approve; --force writes it all the same`,
+      terminal,
+    );
   const code = await write(answering, fileOf(answering, options), { isSigned: false }, { options, terminal });
   if (options.dryRun !== true) terminal.out(`${effect[decision](ask, options.branch)}\n`);
   return code;
+}
+
+/** The file in which who answers took an earlier approval back, as it lies there; null where there is none. */
+function ownRevocation({ author, ask, who }: Answering): string | null {
+  const found = author.files().find(({ path, text }) => {
+    if (!isApprovalPath(path)) return false;
+    const spec = (key: string): unknown => documentsIn(text)[0]?.getIn(["spec", key]);
+    return (
+      spec("decision") === "Revoke" &&
+      spec("principal") === who.principal &&
+      spec("requestDigest") === ask.request.digest
+    );
+  });
+  return found?.path ?? null;
 }
 
 async function signed(

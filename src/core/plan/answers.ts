@@ -133,12 +133,14 @@ function replaced({ path }: ApprovalFile, { place, uid }: AskedFor, { places }: 
  * request that is over nothing is left to be done, whoever granted that.
  */
 export function answerReasons(
-  answers: Ledger["answers"],
+  { answers, trust, hasTrust }: Pick<Ledger, "answers" | "trust" | "hasTrust">,
   { intent, history }: Pick<World, "intent" | "history">,
   { digests }: Pick<Asked, "digests">,
 ): readonly Reason[] {
+  const isUnsigned = trust === null && !hasTrust;
   return intent.approvals.flatMap((file): readonly Reason[] => {
     const record = answers.get(file.path);
+    if (record === undefined && isUnsigned) return digests.has(file.digest) ? [] : [strayReason(file)];
     if (record === undefined) return pendingReasons(file, history.reviews.get(file.path));
     const denial = record.file.blob === file.blob ? record.judgement : changed(file);
     if (denial.kind === "counts" || digests.get(file.digest)?.isOpen === false) return [];
@@ -146,6 +148,15 @@ export function answerReasons(
     return [{ kind: "answerDenied", path, principal, code: denial.code, message: denial.because }];
   });
 }
+
+/** Where nobody has to sign nothing is judged; that a file answers nothing can be said all the same. */
+const strayReason = ({ path, principal }: ApprovalFile): Reason => ({
+  kind: "answerDenied",
+  path,
+  principal,
+  code: "FLT1201",
+  message: `${path} answers no request that is open; answer the one that flotilla describe run shows, in a new file`,
+});
 
 function pendingReasons({ path, principal }: ApprovalFile, found: ForgeFinding | undefined): readonly Reason[] {
   if (found?.kind !== "unavailable") return [];

@@ -78,7 +78,7 @@ export function plan(world: World): Plan {
     wakeAt: earliest(nextRetry(world), world.history.reviewsAt, courses.wakeAt, ...steps.map((it) => it.wakeAt)),
     reasons: [
       ...trustReasons(context),
-      ...answerReasons(answers, world, asked),
+      ...answerReasons(guarded, world, asked),
       ...fleetReasons(ledger, context),
       ...steps.flatMap((it) => it.reasons(isHeld)),
       ...courses.reasons,

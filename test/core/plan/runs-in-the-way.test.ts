@@ -2,7 +2,13 @@
 import { describe, expect, test } from "vitest";
 import type { RunRecord } from "../../../src/core/model/run-record.ts";
 import { runKey } from "../../../src/core/model/update-run.ts";
-import { type ClusterName, minutes, type PlacementKey } from "../../../src/core/model/value.ts";
+import {
+  type BlobId,
+  type ClusterName,
+  type Digest,
+  minutes,
+  type PlacementKey,
+} from "../../../src/core/model/value.ts";
 import { reasonText } from "../../../src/core/plan/explain.ts";
 import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
@@ -162,6 +168,30 @@ describe("stages have to be the same only while a run has something left to do o
     settle(world);
     expect(endOf(world, "second")).toBe("StrategiesDiffer");
   });
+});
+
+test("where nobody signs, an approval that answers nothing is answered all the same", () => {
+  const world = prepared(rings);
+  world.fleet = { ...world.fleet, unsignedApprovals: "allow" };
+  create(world, "first");
+  settle(world);
+  const digest = "ab".repeat(32) as Digest;
+  const file = {
+    blob: "stray" as BlobId,
+    digest,
+    decision: "Approve",
+    principal: "ann",
+    comment: "",
+    signature: null,
+  } as const;
+  world.commit(() => world.approvals.push({ ...file, path: "approvals/stray.yaml" }));
+  expect(settle(world).join()).toMatch(/FLT1201: approvals\/stray\.yaml answers no request that is open/);
+  const asked = runIn(world, "first").stages[1]?.before?.digest ?? expect.fail("nobody is asked");
+  world.commit(() => world.approvals.splice(0, 1, { ...file, path: "approvals/first.yaml", digest: asked }));
+  expect(settle(world).join()).not.toMatch(/FLT1201/);
+  expect(endOf(world, "first")).toBe("succeeded");
+  // It was used: that is history, and no problem.
+  expect(settle(world).join()).not.toMatch(/FLT1201/);
 });
 
 describe("a run says", () => {
