@@ -6,8 +6,8 @@ import { flotilla, start } from "./program.ts";
 
 const commands = [
   ...["demo", "embedded", "validate", "plan", "reconcile", "verify", "get", "explain"],
-  ...["describe", "simulate", "run", "rollback", "evict", "drain", "uncordon"],
-  ...["approve", "reject", "trust"],
+  ...["describe", "simulate", "run", "rollback", "evict", "drain", "uncordon", "prune"],
+  ...["approve", "reject", "confirm", "trust"],
 ];
 
 test("flotilla --version says which version it is", async () => {

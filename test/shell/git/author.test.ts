@@ -80,6 +80,7 @@ describe("a commit in the work tree", () => {
     writeFileSync(hook, "#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n");
     chmodSync(hook, 0o755);
     await expect(commit([fresh, edited])).rejects.toEqual(refusal(/not on a Friday/));
+    await expect(commit([{ ...edited, text: null }])).rejects.toEqual(refusal(/not on a Friday/));
     expect(git("status", "--porcelain")).toBe("");
     expect(existsSync(join(place.path, "runs/r.yaml"))).toBe(false);
     expect(git("log", "--format=%s")).toBe("first");
