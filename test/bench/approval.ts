@@ -2,15 +2,19 @@ import { join } from "node:path";
 import { readIntent } from "../../src/core/codec/intent.ts";
 import { readTrust } from "../../src/core/codec/trust-file.ts";
 import type { ApprovalFile } from "../../src/core/model/approval-file.ts";
+import type { PlacementRecord } from "../../src/core/model/ledger.ts";
 import { emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
+import type { World } from "../../src/core/model/plan.ts";
 import type { Trust } from "../../src/core/model/trust.ts";
-import type { BlobId, Commit, Digest, Instant, Sequence } from "../../src/core/model/value.ts";
+import type { BlobId, ClusterName, Commit, Digest, Instant, Sequence } from "../../src/core/model/value.ts";
+import { authorsOfChange } from "../../src/core/plan/authors.ts";
 import { judgeApproval } from "../../src/core/trust/judge-approval.ts";
 import { openRepository } from "../../src/shell/git/open.ts";
 import { readHistory } from "../../src/shell/reconcile/history.ts";
 import { freshMemory } from "../../src/shell/reconcile/memory.ts";
 import type { HistoricCommit } from "../../src/shell/reconcile/ports.ts";
 import { verifier } from "../../src/shell/signature/verifier.ts";
+import { placementOf } from "../intent.ts";
 import { type BenchSigner, makeSigners, objectId, signedCommit, signedHistory } from "./signed-history.ts";
 import { cpuOfEndedChildren } from "./usage.ts";
 
@@ -28,6 +32,8 @@ export interface ApprovalOutcome {
   readonly cpu: number;
   /** Milliseconds of the next pass, which brings nothing new. */
   readonly again: number;
+  /** Seconds until it is known who has a part in a change that reads a tenth of all those files, everything read before. */
+  readonly authors: number;
 }
 
 /** Measures what it takes to find out who approved, with real keys and a real repository below `folder`. */
@@ -117,25 +123,57 @@ async function judged(historic: HistoricCommit, file: ApprovalFile, trust: Trust
   return judgement.kind === "counts" ? "counts" : judgement.because;
 }
 
+const nothingElse = {
+  observed: new Map(),
+  archive: new Map(),
+  trustAnchor: null,
+  now: Date.now() as Instant,
+  entropy: "",
+  clockOffset: null,
+  patience: "none",
+} as const;
+
+/** A placement that waits for an approval of 20 of the files, on a cluster that has nothing yet. */
+function waiting(commit: Commit): PlacementRecord {
+  const { key, scope, namespace, name, spec } = placementOf({
+    name: "web",
+    policy: { kind: "PickAll", required: [], tolerations: [] },
+    options: [],
+  });
+  const resources = Array.from({ length: 20 }, (_, at) => {
+    const id = { group: "", version: "v1", kind: "ConfigMap", namespace: "web", name: `app-${at}` };
+    return { id, digest, path: `resources/app-${at}.yaml`, document: 0, blob: "b".repeat(40) as BlobId };
+  });
+  return {
+    ...{ key, scope, namespace, name, spec, uid: "", generation: 1, specDigest: digest, deleting: null },
+    ...{ policySnapshots: [], bindings: new Map(), selectionError: null, conditions: [], unrolled: null },
+    resourceSnapshots: [{ index: 0, hash: digest, commit, resources }],
+    change: { clusters: new Map([["m1" as ClusterName, digest]]), since: [commit], request: null },
+  };
+}
+
 /** Everything that a pass does to find out who signed what beyond the first commit, twice. */
 async function wholeHistory(
   path: string,
   { signer, trust, commits }: { readonly signer: BenchSigner; readonly trust: Trust; readonly commits: number },
-): Promise<Pick<ApprovalOutcome, "history" | "cpu" | "again">> {
+): Promise<Pick<ApprovalOutcome, "history" | "cpu" | "again" | "authors">> {
   const { root, head } = await signedHistory(path, signer, commits);
   const places = { branch: "main", stateBranch: "fleet/state", cacheFolder: "", token: null };
   const repository = await openRepository({ repo: path, engine: "program", ...places });
   try {
     const intent = readIntent({ commit: head, files: [], accepted: null });
     const record = { trust, text: "", since: 1 as Sequence, from: root, first: root, by: "anchor" } as const;
-    const ledger: Ledger = { ...emptyLedger, sourceCommit: root, hasTrust: true, trust: record };
+    const web = waiting(root);
+    const placements = new Map([[web.key, web]]);
+    const ledger: Ledger = { ...emptyLedger, sourceCommit: root, hasTrust: true, trust: record, placements };
     const source = { head, isHeld: false, intent, reasons: [] };
     const memory = freshMemory();
     const read = () =>
       readHistory({ repository, verifier }, memory, { source, ledger, anchor: null, now: Date.now() as Instant });
     const [from, spent] = [performance.now(), cpu()];
-    const { commits: facts, gap } = await read();
-    const [history, used] = [(performance.now() - from) / 1000, cpu() - spent];
+    const history = await read();
+    const { commits: facts, gap } = history;
+    const [whole, used] = [(performance.now() - from) / 1000, cpu() - spent];
     const unproven = [...facts.values()].filter((it) => !["ssh", "openpgp"].includes(it.signature.kind));
     if (facts.size !== commits || unproven.length > 0 || gap !== null)
       throw new Error(
@@ -143,7 +181,15 @@ async function wholeHistory(
       );
     const start = performance.now();
     await read();
-    return { history, cpu: used, again: performance.now() - start };
+    const again = performance.now() - start;
+    const world: World = { ...nothingElse, intent, ledger, history };
+    const judging = { world, ledger, trust: record, overrides: [], content: () => null };
+    const asked = performance.now();
+    const { principals, unknown } = authorsOfChange(web, web.change?.clusters ?? new Map(), judging);
+    const authors = (performance.now() - asked) / 1000;
+    if (principals.join() !== "ann" || unknown > 0)
+      throw new Error(`changed by ${principals.join()}, ${unknown} unknown`);
+    return { history: whole, cpu: used, again, authors };
   } finally {
     await repository.close();
   }

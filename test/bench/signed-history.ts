@@ -82,7 +82,9 @@ export async function signedHistory(
 }
 
 function change(at: number): string {
-  const [path, text] = [`resources/app-${at % 200}.yaml`, `value: ${at}\n`];
+  const name = `app-${at % 200}`;
+  const text = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n  namespace: web\ndata:\n  value: "${at}"\n`;
+  const path = `resources/${name}.yaml`;
   const message = `change ${at}`;
   const head = `commit refs/heads/main\ncommitter ann <ann@example.com> ${1_800_000_000 + at} +0000\n`;
   return `${head}data ${message.length}\n${message}\nM 100644 inline ${path}\ndata ${text.length}\n${text}\n`;

@@ -118,8 +118,19 @@ export function approvalTable(outcomes: readonly ApprovalOutcome[]): string {
     seconds(it.history),
     seconds(it.cpu),
     it.again.toFixed(2),
+    seconds(it.authors),
   ]);
-  const head = ["keys", "first ms", "median ms", "cpu ms", "commits", "all of them s", "cpu s", "again ms"];
+  const head = [
+    "keys",
+    "first ms",
+    "median ms",
+    "cpu ms",
+    "commits",
+    "all of them s",
+    "cpu s",
+    "again ms",
+    "authors s",
+  ];
   return `one approval from its bytes to the judgement, and a history until it is known who signed what\n${aligned(head, rows)}`;
 }
 
