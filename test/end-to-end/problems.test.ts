@@ -106,7 +106,7 @@ const calls: readonly {
     name: "a branch that is missing",
     args: ["plan", "--repo", "REPO", "--branch", "trunk"],
     code: 69,
-    says: /source branch does not exist\n {2}push it, or name another one with --branch\n$/,
+    says: /source branch trunk does not exist\n {2}the repository has main: give --branch main\n$/,
   },
   {
     name: "a kubeconfig that is missing",
