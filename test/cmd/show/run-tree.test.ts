@@ -84,6 +84,29 @@ describe("a run is told as a tree", () => {
     ]);
   });
 
+  test("a stage that was passed over, and clusters that joined since", () => {
+    const passed = progress({
+      startedAt: at("09:20:00"),
+      isPassedOver: true,
+      clusters: clusters({ east: done }),
+      finishedAt: at("09:21:00"),
+      endedAt: at("09:21:00"),
+    });
+    const its = run("r", 1, { plan, stages: [passed, progress()] });
+    const told = lines(its, ledgerOf([web([on("late", 2)])], [its]), at("09:30:00"));
+    expect(told.slice(3, 8)).toEqual([
+      "├─ stage canary: passed over at 2026-11-21T09:21:00Z: 1 cluster unchanged: no approval was asked for, and no wait ran",
+      "│  ├─ approval before canary: not asked for, since nothing changes",
+      "│  ├─ east: done at 2026-11-21T09:21:00Z",
+      "│  ├─ wait of 1h: does not run, since nothing changes",
+      "│  └─ approval after canary: not asked for, since nothing changes",
+    ]);
+    expect(told.slice(-2)).toEqual([
+      "└─ clusters that joined since: they wait for the next run",
+      "   └─ late: skipped: it was picked after the plan was made",
+    ]);
+  });
+
   test("why an answer that is there does not count", () => {
     const because = "ADR011: approvals/r/a.yaml is not signed";
     const message = waitText({ kind: "approval", stage: "canary", when: "before", digest, because });
