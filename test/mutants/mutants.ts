@@ -38,7 +38,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/core/apply/actions.ts",
     find: "carried === null ? leaving.map((it) => it.id) : [];",
     replace: "carried === null && leaving.length < 0 ? leaving.map((it) => it.id) : [];",
-    caughtBy: "check",
+    caughtBy: storm,
   },
   {
     breaks: "takes what is being deleted for applied",
