@@ -109,7 +109,7 @@ export class Member {
   /** Writes entries into the inventory; a placement of which nothing is left stays as a tombstone. */
   private note(
     { placement, sequence, digest }: PlacementActions,
-    { fleet, epoch }: ClusterActions,
+    { fleet, epoch, placements: acted }: ClusterActions,
     changes: ReadonlyMap<ObjectKey, InventoryEntry | null>,
   ): void {
     const before = this.inventory.placements.get(placement);
@@ -117,7 +117,9 @@ export class Member {
     for (const [key, entry] of changes) entry === null ? entries.delete(key) : entries.set(key, entry);
     const next: InventoryPlacement = { sequence, digest: digest ?? before?.digest ?? ("" as Digest), entries };
     const placements = new Map([...this.inventory.placements, [placement, next]]);
-    const tombs = [...placements].filter(([, it]) => it.entries.size === 0);
+    // As the executor has it: an action's own tombstones stay, however many.
+    const own = new Set(acted.map((it) => it.placement));
+    const tombs = [...placements].filter(([key, it]) => it.entries.size === 0 && !own.has(key));
     if (tombs.length > mostTombstones) tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
     for (const [oldest] of tombs.slice(mostTombstones)) placements.delete(oldest);
     this.inventory = { fleet, epoch, placements };
