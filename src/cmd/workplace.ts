@@ -1,6 +1,5 @@
 import { isUnder } from "../core/codec/source-file.ts";
 import { emptyLedger, type Ledger } from "../core/model/ledger.ts";
-
 import { Fault } from "../shell/reconcile/fault.ts";
 import type { Author } from "../shell/reconcile/ports.ts";
 import { readState } from "../shell/reconcile/state.ts";
@@ -57,7 +56,8 @@ export async function readRecord(
 
 /**
  * What is recorded of the fleet whose files lie in a folder, as far as that is at hand: on the state branch of the
- * repository there, or as last fetched from `origin`. Nothing where it cannot be read: nobody is asked for it.
+ * repository there, or as last fetched from `origin`. By the names that branches
+ * have unless told otherwise. Nothing where it cannot be read: nobody is asked for it.
  */
 export async function recordNear(
   folder: string,

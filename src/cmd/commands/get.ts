@@ -55,7 +55,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     if (output === "text" || output === "wide") {
       const { sourceCommit } = ledger;
       await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
-      const cordoned = kind === "clusters" ? cordonedIn(await acceptedTexts(repository, state)) : nobody;
+      const cordoned = kind === "clusters" ? cordonedIn(await acceptedTexts(repository, state)) : none;
       const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide", cordoned });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
@@ -136,7 +136,7 @@ interface Shown {
   readonly cordoned: ReadonlySet<string>;
 }
 
-const nobody: ReadonlySet<string> = new Set();
+const none: ReadonlySet<string> = new Set();
 
 function rowsOf(kind: Kind, ledger: Ledger, { name, isWide, cordoned }: Shown): Rows {
   switch (kind) {
@@ -177,7 +177,7 @@ function indexText({ spec, resourceSnapshots, bindings }: PlacementRecord): stri
 }
 
 /** The fleet as a table: what `get clusters` and the demo show. A cordon is said as kubectl says it of nodes. */
-export function clusterRows({ clusters, placements }: Ledger, name: string | null, cordoned = nobody): Rows {
+export function clusterRows({ clusters, placements }: Ledger, name: string | null, cordoned = none): Rows {
   const rows = [...clusters.values()]
     .filter((it) => name === null || it.name === name)
     .map((record) => {

@@ -1,4 +1,4 @@
-import type { Ledger } from "../../core/model/ledger.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { AuthoredFile } from "../../shell/reconcile/ports.ts";
 import { type DeliveryOptions, deliver } from "../deliver.ts";
 import { changedFile, uncordoned } from "../edits/cordon.ts";
@@ -14,7 +14,7 @@ export interface UncordonOptions extends DeliveryOptions {
   readonly cluster: string;
 }
 
-/** Lets placements on a cluster again, and calls off the evictions that a drain asked for and did not get. */
+/** Lets placements on a cluster again, and removes the evictions from it that came to nothing. */
 export async function uncordon(options: UncordonOptions, terminal: Terminal): Promise<ExitCode> {
   const { cluster } = options;
   const workplace = await openWorkplace(options);
@@ -22,9 +22,10 @@ export async function uncordon(options: UncordonOptions, terminal: Terminal): Pr
   if (member === null) return exitCodes.usage;
   const edit = uncordoned(member);
   if (edit.kind === "unsupported") return unsupported(member, "remove the taint", terminal);
-  const ledger: Ledger = await readRecord(options, terminal.environment);
+  const ledger = await readRecord(options, terminal.environment);
   const { files: dropped, stuck } = filesWithout(calledOff(workplace, ledger, cluster));
-  for (const path of stuck) terminal.err(`warning: ${path} cannot be edited; remove the eviction in it by hand\n`);
+  for (const path of stuck)
+    terminal.err(`warning: ${oneLine(path)} cannot be edited; remove the eviction in it by hand\n`);
   const files: readonly AuthoredFile[] = [...changedFile(member, edit), ...dropped];
   if (files.length === 0) {
     terminal.out(`${cluster} has no taint of a drain, and no eviction there waits\n`);

@@ -1,6 +1,6 @@
 import { type Json, member } from "../../core/model/json.ts";
 import { editedText } from "./edited-text.ts";
-import { documentsIn, type FoundDocument, type TextFile, valueIn } from "./found-document.ts";
+import { documentsFound, type FoundDocument, type TextFile, valueIn } from "./found-document.ts";
 
 /** The taint that keeps new placements off a drained cluster: the one that `kubectl fleet drain` sets. */
 export const cordonTaint = { key: "cordon-key", value: "cordon-value", effect: "NoSchedule" } as const;
@@ -41,7 +41,7 @@ export const cordonedIn = (files: readonly TextFile[]): ReadonlySet<string> =>
   new Set(
     files
       .filter(({ text }) => text.includes(cordonTaint.key))
-      .flatMap(({ path, text }) => documentsIn(text).map((_, document) => ({ path, text, document })))
+      .flatMap(documentsFound)
       .filter((it) => valueIn(it, "kind") === "MemberCluster" && taintsOf(it).some(isCordon))
       .map((it) => String(valueIn(it, "metadata", "name"))),
   );

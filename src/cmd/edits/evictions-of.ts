@@ -67,13 +67,18 @@ export function newEviction(
   { placement, cluster }: EvictedFrom,
 ): NewEviction {
   const filesOf = (name: string) => find({ kind: evictionKind, namespace: null, name });
-  const isThis = (it: FoundDocument): boolean =>
-    valueIn(it, "spec", "placementName") === placement && valueIn(it, "spec", "clusterName") === cluster;
+  const isThis = isEvictionOf({ placement, cluster });
   const isTaken = (name: string): boolean => ledger.evictions.has(name) || filesOf(name).some((it) => !isThis(it));
   const name = freeName(`${placement}-${cluster}`, isTaken);
   if (filesOf(name).length > 0) return { name, file: null };
   return { name, file: { ...evictionFile(name, { placement, cluster }, root), before: null } };
 }
+
+/** Whether a file's eviction is of this placement from this cluster, and not another one under the name. */
+export const isEvictionOf =
+  ({ placement, cluster }: EvictedFrom) =>
+  (it: FoundDocument): boolean =>
+    valueIn(it, "spec", "placementName") === placement && valueIn(it, "spec", "clusterName") === cluster;
 
 type Find = (wanted: WantedDocument) => readonly FoundDocument[];
 

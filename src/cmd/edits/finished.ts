@@ -5,7 +5,8 @@ import type { Ledger } from "../../core/model/ledger.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import { compareText, type Digest, type PlacementKey } from "../../core/model/value.ts";
 import { asksIn } from "../../core/plan/ask.ts";
-import { documentsIn, type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
+import { isEvictionOf } from "./evictions-of.ts";
+import { documentsFound, type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
 import { evictionKind, runKind } from "./new-file.ts";
 import { chooseRollback } from "./rollback-choice.ts";
 
@@ -28,13 +29,14 @@ const runsKept = 3;
 
 /**
  * What of the source is over, by the record: runs that have ended, evictions that were judged, answers to what such runs
- * asked, and confirmations of deletions that were judged and are not being carried out. Of each placement the last three runs stay, and those that a rollback goes by.
+ * asked, and confirmations of deletions that were judged and are not being carried out. Of each placement the last three
+ * runs stay, and those that a rollback goes by.
  */
 export function finishedIn(ledger: Ledger, { find, files }: SourceTree): Finished {
   const placements = [...new Set([...ledger.runs.values()].map((it) => it.spec.placement))].sort(compareText);
   return {
     runs: placements.flatMap((it) => dispensable(ledger, it)).flatMap((it) => find(wantedRun(it)).filter(isOf(it))),
-    evictions: [...ledger.evictions.values()].flatMap((it) => find(wantedEviction(it)).filter(isAbout(it))),
+    evictions: [...ledger.evictions.values()].flatMap((it) => find(wantedEviction(it)).filter(isEvictionOf(it))),
     approvals: usedApprovals(ledger, files),
     confirmations: files.filter(({ path }) => isUsed(confirmationPath(path), ledger)).flatMap(documentsFound),
   };
@@ -78,11 +80,6 @@ const inNamespace = (namespace: string | null, name: unknown): string =>
 
 const wantedEviction = ({ name }: EvictionRecord): WantedDocument => ({ kind: evictionKind, namespace: null, name });
 
-const isAbout =
-  ({ placement, cluster }: EvictionRecord) =>
-  (it: FoundDocument): boolean =>
-    valueIn(it, "spec", "placementName") === placement && valueIn(it, "spec", "clusterName") === cluster;
-
 /** Answers to requests of runs that have ended: a run asks for nothing after that, and keeps what it was told. */
 function usedApprovals(ledger: Ledger, files: readonly TextFile[]): readonly FoundDocument[] {
   const over = asksIn(ledger).filter((it) => it.kind === "gate" && it.run.end !== null);
@@ -92,9 +89,6 @@ function usedApprovals(ledger: Ledger, files: readonly TextFile[]): readonly Fou
     .flatMap(documentsFound)
     .filter((it) => digests.has(String(valueIn(it, "spec", "requestDigest"))));
 }
-
-const documentsFound = ({ path, text }: TextFile): readonly FoundDocument[] =>
-  documentsIn(text).map((_, document) => ({ path, text, document }));
 
 /** A confirmation is judged once, and never counts again (`RULINGS.md` D 3). */
 const isUsed = (digest: Digest | null, { deletions: { confirmations, held } }: Ledger): boolean =>

@@ -35,6 +35,10 @@ export function documentsOf(files: readonly TextFile[], wanted: WantedDocument):
     );
 }
 
+/** Every document of a file, one after another; none of a file that cannot be read. */
+export const documentsFound = ({ path, text }: TextFile): readonly FoundDocument[] =>
+  documentsIn(text).map((_, document) => ({ path, text, document }));
+
 /** The names of all objects of a kind that files define, in one namespace where it has one: each once, in order. */
 export function namesOfKind(files: readonly TextFile[], kind: string, namespace: string | null): readonly string[] {
   const names = files

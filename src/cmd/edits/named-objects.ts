@@ -1,5 +1,6 @@
 import { didYouMean } from "../../core/codec/nearest.ts";
 import type { PlacementRecord } from "../../core/model/ledger.ts";
+import { names } from "../../core/plan/explain.ts";
 import { type FoundDocument, valueIn, type WantedDocument } from "./found-document.ts";
 
 /** Why what a command names cannot be meant, and what to do instead. */
@@ -59,7 +60,7 @@ const nouns: Readonly<Record<string, string>> = {
 /** That no file defines an object, with what somebody may have meant, or what there is. */
 export function undefinedObject({ named }: NamedFiles, { kind, namespace, name }: WantedDocument): Objection {
   const known = named(kind, namespace);
-  const there = known.length === 0 ? `no file defines any ${kind}` : `there are: ${listed(known)}`;
+  const there = known.length === 0 ? `no file defines any ${kind}` : `there are: ${names(known)}`;
   const otherwise = `${there}; see that the right branch is checked out (flotilla validate says which files cannot be read)`;
   const where = namespace === null ? "" : ` in namespace ${namespace}`;
   return {
@@ -70,11 +71,6 @@ export function undefinedObject({ named }: NamedFiles, { kind, namespace, name }
 
 /** One hint and another one. */
 export const alsoTry = (fix: string, more: string): string => `${fix}${fix.endsWith("?") ? "" : ";"} ${more}`;
-
-const shown = 10;
-
-const listed = (names: readonly string[]): string =>
-  names.length <= shown ? names.join(", ") : `${names.slice(0, shown).join(", ")} and ${names.length - shown} more`;
 
 /** What is wrong with the index of a resource snapshot, as it was typed; null when nothing is. */
 export function indexObjection(

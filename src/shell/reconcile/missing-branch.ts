@@ -1,3 +1,4 @@
+import { names } from "../../core/plan/explain.ts";
 import { Fault } from "./fault.ts";
 import type { Repository } from "./ports.ts";
 
@@ -7,16 +8,11 @@ import type { Repository } from "./ports.ts";
  */
 export async function sourceBranchMissing(repository: Repository, otherwise: string): Promise<Fault> {
   // It is said what is missing even where nobody can say what else there is.
-  const names = await repository.branches?.().catch(() => null);
-  const there = (names?.there ?? []).filter((it) => it !== names?.state);
+  const known = await repository.branches?.().catch(() => null);
+  const there = (known?.there ?? []).filter((it) => it !== known?.state);
   const [first, ...more] = there;
-  const what = names === undefined || names === null ? "the source branch" : `the source branch ${names.source}`;
-  const others = more.length === 0 ? "" : `, or another of its branches: ${listed(more)}`;
+  const what = known == null ? "the source branch" : `the source branch ${known.source}`;
+  const others = more.length === 0 ? "" : `, or another of its branches: ${names(more)}`;
   const fix = first === undefined ? otherwise : `the repository has ${first}: give --branch ${first}${others}`;
   return new Fault("SourceBranchMissing", `reading ${repository.name}`, `${what} does not exist`, fix);
 }
-
-const shown = 5;
-
-const listed = (names: readonly string[]): string =>
-  names.length <= shown ? names.join(", ") : `${names.slice(0, shown).join(", ")} and ${names.length - shown} more`;
