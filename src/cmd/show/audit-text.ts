@@ -17,10 +17,10 @@ const nouns: Readonly<Record<AuditCheck, (looked: number) => string>> = {
 
 /** What follows from a kind of check in which nothing was found. */
 const proofs: Readonly<Record<AuditCheck, string>> = {
-  chain: "every commit follows the one before, and none was taken out or put in",
+  chain: "every commit follows the one before, and the sequence has no gap",
   signatures: "every commit is signed by a machine that the trust file lists",
   trust: "every trust file in force was allowed by the one before",
-  approvals: "every gate and protected change was opened by people who were allowed to",
+  approvals: "every gate and protected change was opened by the rules of then",
   plans: "every run kept to the plan that was frozen",
   accepted: "what was read is what the source commits hold",
   scheduling: "every verdict, score and binding follows from its policy and the recorded members",
