@@ -483,6 +483,16 @@ describe("a drain that waits", () => {
     ]);
   });
 
+  test("says that nothing is confirmed where nobody can judge it yet", async () => {
+    recordState(there());
+    const { code, out, err } = await flotilla("drain", "east", "--confirm");
+    expect([code, out, err]).toEqual([
+      0,
+      expect.stringContaining("they are judged once origin has them: git push\n"),
+      "warning: nothing is confirmed yet: flotilla confirm does it then\n",
+    ]);
+  });
+
   test.each([["--no-wait"], ["--pr"], ["--dry-run"]])("--confirm goes with waiting, not with %s", async (option) => {
     const { code, err } = await flotilla("drain", "east", "--confirm", option);
     expect([code, err]).toEqual([64, expect.stringMatching(/^error: --confirm confirms what the evictions took away/)]);

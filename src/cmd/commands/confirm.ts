@@ -29,18 +29,20 @@ export async function confirm(options: ConfirmOptions, terminal: Terminal): Prom
   const { set } = chosen;
   for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
   const { path } = confirmationFile(set.digest);
-  if (author.files().some((it) => it.path === path))
+  const isLocal = (await originHere(options)) === null;
+  if (author.files().some((it) => it.path === path)) {
+    const next = `it counts once flotilla has read it on ${options.branch}`;
     return declined(
       `${path} is there already`,
-      `push it, if ${options.branch} does not have it yet: git push`,
+      isLocal ? next : `${next}; if origin does not have it: git push`,
       terminal,
     );
+  }
   const code = await deliver(author, confirmationCommit(set), options, terminal);
   if (options.dryRun === true) return code;
   if (isForetold) terminal.out(`${together}\n`);
   terminal.out(`once flotilla has read it on ${options.branch}, these go, and nothing else; it counts once\n`);
-  if (options.push !== true && options.pr !== true && (await originHere(options)) !== null)
-    terminal.out("origin does not have it yet: git push\n");
+  if (options.push !== true && options.pr !== true && !isLocal) terminal.out("origin does not have it yet: git push\n");
   return code;
 }
 

@@ -5,7 +5,7 @@ import { count, names as listed } from "../../core/plan/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { confirmationCommit, shownBefore } from "../confirmation.ts";
 import { deliver } from "../deliver.ts";
-import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { evictionVerdict } from "../show/run-rows.ts";
 import type { Terminal } from "../terminal.ts";
 import { awaitVerdicts } from "../verdicts.ts";
@@ -30,6 +30,7 @@ export async function outcomeOf(drained: Drained, options: DrainOptions, termina
   const unseen = await whyUnseen(options, workplace);
   if (options.wait === false || unseen !== null) {
     if (unseen !== null) terminal.out(`${oneLine(unseen)}\n`);
+    if (options.confirm === true) terminal.err("warning: nothing is confirmed yet: flotilla confirm does it then\n");
     terminal.out("what becomes of the evictions: flotilla get evictions\n");
     return exitCodes.done;
   }
@@ -42,11 +43,10 @@ export async function outcomeOf(drained: Drained, options: DrainOptions, termina
   try {
     const { ledger, missing } = await awaitVerdicts(names, { repository, clock: clockOf(terminal), limit, tell });
     if (missing.length > 0) terminal.err(missingText(missing));
-    const isDone = missing.length === 0 && verdicts.every((it) => evictionVerdict(it).outcome === "Executed");
-    const evicted = verdicts.filter((it) => evictionVerdict(it).outcome === "Executed").map((it) => it.placement);
-    const held = heldOf(ledger, cluster);
-    const code = await confirmed({ held, evicted, ...drained }, options, terminal);
-    return worst(code, isDone ? exitCodes.done : exitCodes.stuck);
+    const executed = verdicts.filter((it) => evictionVerdict(it).outcome === "Executed");
+    const evicted = executed.map((it) => it.placement);
+    await settleDeletions({ held: heldOf(ledger, cluster), evicted, ...drained }, options, terminal);
+    return executed.length === names.length ? exitCodes.done : exitCodes.stuck;
   } finally {
     await repository.close();
   }
@@ -88,11 +88,11 @@ interface Held extends Drained {
 }
 
 /** Confirms what this drain took away and nothing else; of what waits besides, or unasked, it says how to. */
-async function confirmed(
+async function settleDeletions(
   { held, evicted, cluster, workplace }: Held,
   options: DrainOptions,
   terminal: Terminal,
-): Promise<ExitCode> {
+): Promise<void> {
   for (const set of held) {
     const isOwn = set.groups.every(
       (it) => evicted.includes(it.placement) && it.clusters.every((name) => name === cluster),
@@ -108,5 +108,4 @@ async function confirmed(
   }
   if (options.confirm === true && held.length === 0 && evicted.length > 0)
     terminal.out(`nothing of ${count(evicted.length, "placement")} waits for a confirmation\n`);
-  return exitCodes.done;
 }
