@@ -53,7 +53,8 @@ export function finished(
   const nothing = { change: record.change, reasons: [], wakeAt: null };
   const asked = when.isSuspended === true ? nothing : context.protection.askedFor(record);
   const told = revised(record, { bindings, change: asked.change });
-  const next = revised(told, { conditions: settleConditions(told.conditions, placementVerdicts(told), world.now) });
+  const verdicts = placementVerdicts(told, when.arithmetic);
+  const next = revised(told, { conditions: settleConditions(told.conditions, verdicts, world.now) });
   const reasonsOf = (binding: Binding, isHeld: PlanContext["isHeld"]): readonly Reason[] => {
     const readiness = when.readiness.get(binding.cluster) ?? readinessIn(context, next, binding);
     return bindingReasons(next, binding, { readiness, context, isHeld });
@@ -120,6 +121,7 @@ export const still = (record: PlacementRecord, context: PlanContext): When => ({
   reasons: [],
   // Whoever waited for the budget goes on waiting.
   heldBack: new Set([...record.bindings.values()].filter(isHeldBack).map((it) => it.cluster)),
+  arithmetic: null,
   unrenderable: new Map(),
   readiness: new Map(),
   doomed: (cluster) => {

@@ -6,7 +6,9 @@ import type { RunRecord } from "../model/run-record.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import type { Rendering } from "../render/render.ts";
 import { type Readiness, readinessOf, turnsAt } from "../rollout/readiness.ts";
-import { type RollOut, rollOut } from "../rollout/rolling-update.ts";
+import { type RollOut, type RolloutState, rollOut } from "../rollout/rolling-update.ts";
+import type { RolloutBinding } from "../rollout/rollout-binding.ts";
+import { named } from "../status/run-words.ts";
 import type { FailedRendering, PlanContext } from "./context.ts";
 import { doomedObjects, foreseenDooms } from "./doom.ts";
 import type { Doom } from "./guard.ts";
@@ -22,6 +24,8 @@ export interface When {
   readonly reasons: readonly Reason[];
   /** Clusters that wait for the budget. */
   readonly heldBack: ReadonlySet<ClusterName>;
+  /** Who waits for the budget once all that may start has started, and its numbers; null when nobody does, or nobody counted. */
+  readonly arithmetic: string | null;
   /** Clusters whose version cannot be rendered, with the reason. */
   readonly unrenderable: ReadonlyMap<ClusterName, FailedRendering>;
   readonly readiness: ReadonlyMap<ClusterName, Readiness>;
@@ -57,19 +61,9 @@ export function decideWhen(
   const versions = versionsFor(before, versionOf, context);
   const record = { ...before, bindings: renamed(before.bindings, versions) };
   const rows = rowsOf(record, versions, context);
-  const outcome = rollOut({
-    policy: record.spec.policy,
-    rollingUpdate: record.spec.strategy.rollingUpdate,
-    bindings: rows.map(({ binding, version, isCurrent, failure, isProtected, readiness }) => ({
-      cluster: binding.cluster,
-      state: isProtected && binding.state === "Unscheduled" ? "Bound" : binding.state,
-      removing: binding.removal !== null,
-      // A version that cannot be rendered is nothing to move to: the cluster keeps what it has and takes no one's turn.
-      upToDate: version === null || isCurrent || failure !== null || isProtected,
-      readiness,
-    })),
-  });
-  const moved = carryOut(outcome, { record, versions, context });
+  const outcome = rollOut(stateOf(record, rows.map(unmoved)));
+  const move = { record, versions, context };
+  const moved = carryOut(outcome, move);
   const isSettled = rows.every((it) => it.isCurrent);
   const unrenderable = new Map(rows.flatMap((it) => (it.failure === null ? [] : [[it.binding.cluster, it.failure]])));
   return {
@@ -81,6 +75,7 @@ export function decideWhen(
       ...waitReasons(record, outcome),
     ],
     heldBack: new Set(outcome.heldBack.flatMap((it) => it.clusters)),
+    arithmetic: waitsText(onceStarted(outcome, { ...move, rows, bindings: moved.bindings })),
     unrenderable,
     readiness: new Map(rows.map((it) => [it.binding.cluster, it.readiness])),
     doomed: (cluster) => {
@@ -129,6 +124,42 @@ function rowsOf(record: PlacementRecord, versions: Versions, context: PlanContex
     rows.push({ binding, version, isCurrent: isOn, failure, isProtected, readiness });
   }
   return rows;
+}
+
+const stateOf = ({ spec }: PlacementRecord, bindings: readonly RolloutBinding[]): RolloutState => ({
+  policy: spec.policy,
+  rollingUpdate: spec.strategy.rollingUpdate,
+  bindings,
+});
+
+const unmoved = ({ binding, version, isCurrent, failure, isProtected, readiness }: Row): RolloutBinding => ({
+  cluster: binding.cluster,
+  state: isProtected && binding.state === "Unscheduled" ? "Bound" : binding.state,
+  removing: binding.removal !== null,
+  // A version that cannot be rendered is nothing to move to: the cluster keeps what it has and takes no one's turn.
+  upToDate: version === null || isCurrent || failure !== null || isProtected,
+  readiness,
+});
+
+/**
+ * What the next pass finds held back if nothing else happens. What is recorded of it is then the same in that pass, and
+ * not news because something started in between.
+ */
+function onceStarted(
+  outcome: RollOut,
+  { record, rows, bindings, context }: Move & Pick<When, "bindings"> & { readonly rows: readonly Row[] },
+): Pick<RollOut, "heldBack" | "pendingRemovals"> {
+  const isWaiting = outcome.heldBack.length > 0 || outcome.pendingRemovals !== null;
+  if (!isWaiting || bindings === record.bindings) return outcome;
+  const after = rows.flatMap((row): readonly RolloutBinding[] => {
+    const { cluster } = row.binding;
+    const binding = bindings.get(cluster);
+    if (binding === row.binding) return [unmoved(row)];
+    if (binding === undefined) return [];
+    const readiness = readinessIn(context, record, binding);
+    return [{ cluster, state: binding.state, removing: binding.removal !== null, upToDate: true, readiness }];
+  });
+  return rollOut(stateOf(record, after));
 }
 
 /** Whether a cluster may become what it is to become, as far as protection goes. */
@@ -216,6 +247,16 @@ const failureReasons = (
   failures: ReadonlyMap<ClusterName, FailedRendering>,
 ): readonly Reason[] =>
   [...failures].map(([cluster, { message }]) => ({ kind: "renderFailed", placement: record.key, cluster, message }));
+
+function waitsText({ heldBack, pendingRemovals }: Pick<RollOut, "heldBack" | "pendingRemovals">): string | null {
+  const updates = heldBack.map((it) => `${named(it.clusters)} held back: ${it.arithmetic}`);
+  const removals =
+    pendingRemovals === null
+      ? []
+      : [`removal from ${named(pendingRemovals.clusters)} held back: ${pendingRemovals.arithmetic}`];
+  const all = [...updates, ...removals];
+  return all.length === 0 ? null : all.join("; ");
+}
 
 const waitReasons = (record: PlacementRecord, { heldBack, pendingRemovals }: RollOut): readonly Reason[] =>
   [...heldBack, ...(pendingRemovals === null ? [] : [pendingRemovals])].map(({ clusters, arithmetic }) => ({

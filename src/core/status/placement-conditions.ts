@@ -14,16 +14,21 @@ import { currentScheduling, type SelectedCluster, selectedClusters } from "./sel
  * message (`RULINGS.md` B 24). While the clusters of an External placement are not all on one version, that is all there
  * is to say of them (§5.4). Where KubeFleet leaves old conditions standing that nobody vouches for (scheduling pending,
  * selectors refused), only `Scheduled` is left (C 36).
+ *
+ * `arithmetic` says whom the rollout's budget holds back, and its numbers (B 7): once for the placement, so that a number
+ * that changes rewrites one message and not those of all clusters that wait.
  */
-export function placementVerdicts(record: PlacementRecord): readonly Verdict[] {
+export function placementVerdicts(record: PlacementRecord, arithmetic: string | null): readonly Verdict[] {
   const verdict = verdictOf(record);
-  const scheduled = verdict("Scheduled", ...scheduledWords(record));
+  const [status, reason, message] = scheduledWords(record);
+  const scheduled = verdict("Scheduled", status, reason, message);
   if (record.selectionError !== null || scheduled.status === "Unknown") return [scheduled];
   const selected = selectedClusters(record);
-  if (selected.length === 0) return [scheduled];
+  // What leaves all its clusters has no condition about them, and its removals may be held back all the same.
+  if (selected.length === 0) return [verdict("Scheduled", status, reason, held(message, arithmetic))];
   const undecided = isExternal(record) ? undecidedWords(selected, record) : null;
   if (undecided !== null) return [scheduled, verdict("RolloutStarted", ...undecided)];
-  return [scheduled, ...aggregate(selected, record, verdict)];
+  return [scheduled, ...aggregate(selected, record, { verdict, arithmetic })];
 }
 
 type Words = readonly [status: Verdict["status"], reason: string, message: string];
@@ -81,17 +86,22 @@ function firstUnheard(selected: readonly SelectedCluster[], record: PlacementRec
 function aggregate(
   selected: readonly SelectedCluster[],
   record: PlacementRecord,
-  verdict: MakeVerdict,
+  { verdict, arithmetic }: { readonly verdict: MakeVerdict; readonly arithmetic: string | null },
 ): readonly Verdict[] {
   const verdicts: Verdict[] = [];
   for (const expected of expectedConditions(record.spec)) {
     const words = wordsOf(expected, selected, record);
     const isPlain = expected.type === "Overridden" && words[0] === "True" && !selected.some(hasOverrides);
-    verdicts.push(verdict(expected.type, ...(isPlain ? noOverride : words)));
-    if (words[0] !== "True") break;
+    const [status, reason, message] = isPlain ? noOverride : words;
+    const numbers = expected.type === "RolloutStarted" ? arithmetic : null;
+    verdicts.push(verdict(expected.type, status, reason, held(message, numbers)));
+    if (status !== "True") break;
   }
   return verdicts;
 }
+
+const held = (message: string, arithmetic: string | null): string =>
+  arithmetic === null ? message : `${message}; ${arithmetic}`;
 
 const noOverride: Words = ["True", "NoOverrideSpecified", "no override applies to any selected cluster"];
 

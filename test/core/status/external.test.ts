@@ -144,7 +144,7 @@ const cases: readonly {
 
 describe("an External placement", () => {
   test.each(cases)("$id: $claim", ({ record: own, want, indexes }) => {
-    const [, ...verdicts] = placementVerdicts(own).map(terse);
+    const [, ...verdicts] = placementVerdicts(own, null).map(terse);
     expect(verdicts).toEqual(want.map((it) => `ClusterResourcePlacement${it}`));
     const index = observedResourceIndex(own);
     const rows = perClusterRows(own).map((it) => memberAt(it, "observedResourceIndex"));
@@ -155,7 +155,7 @@ describe("an External placement", () => {
   it("P10: says what it said under RollingUpdate, when that was complete", () => {
     const bindings = [on("c1", 1), on("c2", 1)];
     const before = record(bindings, twoContents);
-    expect(placementVerdicts(external(bindings)).map(terse)).toEqual(placementVerdicts(before).map(terse));
+    expect(placementVerdicts(external(bindings), null).map(terse)).toEqual(placementVerdicts(before, null).map(terse));
     expect(perClusterRows(external(bindings))).toEqual(perClusterRows(before));
   });
 
@@ -203,7 +203,7 @@ describe("an External placement", () => {
       want: "an update run decides, and has not yet about c2",
     },
   ])("$id: $want", ({ record: own, want }) => {
-    expect(placementVerdicts(own).at(-1)?.message).toBe(want);
+    expect(placementVerdicts(own, null).at(-1)?.message).toBe(want);
   });
 });
 

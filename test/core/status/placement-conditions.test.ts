@@ -203,10 +203,10 @@ describe("a placement's conditions", () => {
   ];
   for (const { id, claim, record: own, want } of cases)
     it(`${id}: ${claim}`, () =>
-      expect(placementVerdicts(own).map(terse)).toEqual(want.map((it) => `ClusterResourcePlacement${it}`)));
+      expect(placementVerdicts(own, null).map(terse)).toEqual(want.map((it) => `ClusterResourcePlacement${it}`)));
 
   it("those of a ResourcePlacement have its prefix", () => {
-    const verdicts = placementVerdicts(record([binding("c1")], { scope: "Namespaced", namespace: "shop" }));
+    const verdicts = placementVerdicts(record([binding("c1")], { scope: "Namespaced", namespace: "shop" }), null);
     expect(verdicts.map((it) => it.type)).toEqual(
       ["Scheduled", "RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available"].map(
         (it) => `ResourcePlacement${it}`,
@@ -215,13 +215,13 @@ describe("a placement's conditions", () => {
   });
 
   it("every one is about the placement's current generation", () =>
-    expect(new Set(placementVerdicts(record([binding("c1")])).map((it) => it.observedGeneration))).toEqual(
+    expect(new Set(placementVerdicts(record([binding("c1")]), null).map((it) => it.observedGeneration))).toEqual(
       new Set([5]),
     ));
 });
 
 describe("what they say", () => {
-  const last = (own: PlacementRecord): string | undefined => placementVerdicts(own).at(-1)?.message;
+  const last = (own: PlacementRecord): string | undefined => placementVerdicts(own, null).at(-1)?.message;
 
   it("how many clusters decided, and what is wrong with the first", () =>
     expect(last(record([binding("c1"), binding("c2", { facts: notApplied })]))).toBe(
@@ -242,7 +242,7 @@ describe("what they say", () => {
 
   it("P3: how many came through the steps before", () =>
     expect(
-      placementVerdicts(record([binding("c1"), binding("c2"), binding("c3", { facts: notApplied })])),
+      placementVerdicts(record([binding("c1"), binding("c2"), binding("c3", { facts: notApplied })]), null),
     ).toMatchObject([
       {},
       { message: "the newest version has started on 3 of 3 clusters" },
@@ -274,7 +274,7 @@ it("what is bound beyond the thousand decisions is counted too, but not what is 
     record([binding("c1"), binding("c2", { facts: notApplied, ...more })], {
       policySnapshots: [policySnapshot(pickAll, [picked("c1")])],
     });
-  expect(placementVerdicts(beyond({})).at(-1)?.reason).toBe("ApplyFailed");
-  expect(placementVerdicts(beyond({ state: "Unscheduled" })).at(-1)?.reason).toBe("ResourceAvailable");
-  expect(placementVerdicts(beyond({ removal })).at(-1)?.reason).toBe("ResourceAvailable");
+  expect(placementVerdicts(beyond({}), null).at(-1)?.reason).toBe("ApplyFailed");
+  expect(placementVerdicts(beyond({ state: "Unscheduled" }), null).at(-1)?.reason).toBe("ResourceAvailable");
+  expect(placementVerdicts(beyond({ removal }), null).at(-1)?.reason).toBe("ResourceAvailable");
 });
