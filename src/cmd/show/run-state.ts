@@ -77,6 +77,10 @@ export const waitEnds = ({ finishedAt }: StageProgress, wait: DurationMs): Insta
 export const allowedFailures = (limit: CountOrPercent, clusters: number): number =>
   "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100);
 
+/** How many clusters of a stage may be under way at a time: a percentage rounds down, and one always may. */
+export const places = (limit: CountOrPercent, clusters: number): number =>
+  Math.max(1, "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100));
+
 function openGate({ before, after }: StageProgress): string | null {
   const isOpen = (gate: Gate | null): gate is Gate => gate !== null && gate.approval === null;
   if (isOpen(before)) return `approval before it, asked for at ${instantText(before.requestedAt)}`;

@@ -14,7 +14,7 @@ import type { GateAt } from "./approval-text.ts";
 import { hasFailed, troublesOn } from "./cluster-troubles.ts";
 import { durationText } from "./duration-text.ts";
 import { answerLines, verdictText } from "./request-text.ts";
-import { allowedFailures, clusterCounts, runState, waitEnds } from "./run-state.ts";
+import { allowedFailures, clusterCounts, places, runState, waitEnds } from "./run-state.ts";
 import { type Branch, leaf } from "./tree.ts";
 
 /** What a description of a run rests on. */
@@ -69,15 +69,27 @@ function stageState(view: RunView, stage: PlannedStage, progress: StageProgress)
   if (progress.endedAt !== null) return `done at ${instantText(progress.endedAt)}`;
   if (progress.finishedAt !== null) return `all clusters done at ${instantText(progress.finishedAt)}`;
   if (progress.startedAt === null) return progress.before === null || view.run.end !== null ? "not begun" : "waits";
-  const failed = [...progress.clusters]
-    .filter(([, it]) => it.end === null)
-    .filter(([cluster, it]) => hasFailed(view, cluster, it));
-  const lost = [...progress.clusters.values()].filter((it) => it.startedAt !== null && it.end?.kind === "superseded");
-  const allowed = allowedFailures(stage.maxFailures, stage.clusters.length);
-  const taken = lost.length === 0 ? "" : `, ${lost.length} taken over before they were well`;
-  const isHalted = failed.length + lost.length > allowed;
-  const halt = isHalted ? `; nothing new starts: ${failed.length} failed${taken}, ${allowed} may` : "";
-  return `under way since ${instantText(progress.startedAt)}${halt}`;
+  const since = `under way since ${instantText(progress.startedAt)}`;
+  return view.run.end === null ? `${since}: ${stageNumbers(view, stage, progress)}` : since;
+}
+
+/** Why a stage is not further, in numbers: what is done, what may be under way, what may fail (`RULINGS.md` B 7). */
+function stageNumbers(view: RunView, stage: PlannedStage, progress: StageProgress): string {
+  const all = stage.clusters.length;
+  const over = [...progress.clusters.values()].filter((it) => it.end !== null);
+  const superseded = over.filter((it) => it.end?.kind === "superseded");
+  const lost = superseded.filter((it) => it.startedAt !== null).length;
+  const done = over.length - superseded.length;
+  const begun = [...progress.clusters].filter(([, it]) => it.startedAt !== null && it.end === null);
+  const failed = begun.filter(([cluster, it]) => hasFailed(view, cluster, it)).length;
+  const waiting = all - over.length - begun.length;
+  const allowed = allowedFailures(stage.maxFailures, all);
+  const taken = lost === 0 ? "" : `, ${lost} taken over before they were well`;
+  return [
+    `${done} of ${count(all, "cluster")} done`,
+    `${begun.length - failed} under way, ${places(stage.maxConcurrency, all)} may at a time, ${waiting} waiting`,
+    `${failed + lost > allowed ? "nothing new starts: " : ""}${failed} failed${taken}, ${allowed} may`,
+  ].join("; ");
 }
 
 function taskBranch(

@@ -142,7 +142,8 @@ describe("a run is told as a tree", () => {
     ]);
     const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
     expect(lines(its, ledgerOf([placement], [its], [silent]), at("10:35:00")).slice(-10)).toEqual([
-      "└─ stage rest: under way since 2026-11-21T10:30:00Z; nothing new starts: 1 failed, 0 may",
+      "└─ stage rest: under way since 2026-11-21T10:30:00Z: 0 of 3 clusters done; " +
+        "2 under way, 1 may at a time, 0 waiting; nothing new starts: 1 failed, 0 may",
       "   ├─ approval before rest: given at 2026-11-21T09:10:00Z by ada@example.com (approvals/r/a.yaml)",
       "   ├─ north: failed; began 2026-11-21T10:30:00Z",
       "   │  ├─ Deployment shop/web: Failed: image pull failed",
@@ -153,6 +154,29 @@ describe("a run is told as a tree", () => {
       "   └─ west: under way since 2026-11-21T10:32:00Z",
       "      └─ Unreachable since 2026-11-21T10:40:00Z: connection refused",
     ]);
+  });
+
+  test("a stage that waits for clusters shows how many are done, may be under way and may fail (RULINGS.md B 7)", () => {
+    const wide = {
+      ...stage("rest", ["north", "south", "west"]),
+      maxConcurrency: { percent: 67 },
+      maxFailures: { percent: 34 },
+    };
+    const under = progress({
+      startedAt: at("10:30:00"),
+      clusters: clusters({ north: done, south: begun("10:31:00") }),
+    });
+    const its = run("r", 1, { plan: planOf(3, [wide]), stages: [under] });
+    const told = (one: RunRecord) =>
+      lines(one, ledgerOf([web([])], [one]), at("10:35:00")).find((it) => it.includes("stage rest"));
+    expect(told(its)).toBe(
+      "└─ stage rest: under way since 2026-11-21T10:30:00Z: 1 of 3 clusters done; " +
+        "1 under way, 2 may at a time, 1 waiting; 0 failed, 1 may",
+    );
+    const few = { ...wide, maxConcurrency: { percent: 10 } };
+    expect(told({ ...its, plan: planOf(3, [few]) })).toContain("1 may at a time");
+    const end = { kind: "failed", at: at("11:00:00"), code: "PolicyChanged", message: "it changed" } as const;
+    expect(told({ ...its, end })).toBe("├─ stage rest: under way since 2026-11-21T10:30:00Z");
   });
 
   test("a deadline runs from where the planner counts it: the start of the target, not of the run's turn", () => {
@@ -173,8 +197,8 @@ describe("a run is told as a tree", () => {
     });
     const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
     expect(lines(its, ledgerOf([web([])], [its]), at("10:35:00"))).toContain(
-      "└─ stage rest: under way since 2026-11-21T10:30:00Z; nothing new starts: " +
-        "0 failed, 1 taken over before they were well, 0 may",
+      "└─ stage rest: under way since 2026-11-21T10:30:00Z: 0 of 3 clusters done; " +
+        "0 under way, 1 may at a time, 2 waiting; nothing new starts: 0 failed, 1 taken over before they were well, 0 may",
     );
   });
 
