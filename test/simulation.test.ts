@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { generate } from "./simulation/generate.ts";
 import { run } from "./simulation/run.ts";
+import { scriptsIn } from "./simulation/scripts.ts";
 import { type Finding, storm } from "./simulation/seeds.ts";
 import { shrink } from "./simulation/shrink.ts";
 import { lineOf, type Step, scriptOf, stepOf, stepsOf } from "./simulation/step.ts";
@@ -14,24 +13,6 @@ const seed = process.env["SEED"];
 const kept = scriptsIn("kept");
 /** Scripts that break one today: they move to `kept` as soon as they do not. */
 const open = scriptsIn("open");
-
-interface Script {
-  readonly name: string;
-  readonly text: string;
-}
-
-function scriptsIn(folder: string): readonly Script[] {
-  const path = join(import.meta.dirname, "simulation", folder);
-  // Git keeps no empty folder, and there is not always something to mend.
-  const names = existsSync(path) ? readdirSync(path) : [];
-  return names
-    .filter((it) => it.endsWith(".txt"))
-    .sort()
-    .map((it) => ({
-      name: it.slice(0, -".txt".length).replaceAll("-", " "),
-      text: readFileSync(join(path, it), "utf8"),
-    }));
-}
 
 /** The seeds, up to the third that breaks a promise: where everything breaks, more of it tells nothing. */
 function* untilThreeOf(findings: readonly Finding[]): Generator<number> {
