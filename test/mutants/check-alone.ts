@@ -6,8 +6,12 @@ import { TrustStorm } from "../core/plan/trust-storm.ts";
 
 const storms = Number(process.env["STORMS"] ?? 150);
 
-test("check() has no complaint about any plan", () => {
-  for (let seed = 1; seed <= storms; seed++) {
+/** Few enough storms for a test to end in time on a busy machine too: who is late proves nothing. */
+const atATime = 5;
+const firstSeeds = Array.from({ length: Math.ceil(storms / atATime) }, (_, block) => 1 + block * atATime);
+
+test.each(firstSeeds)("check() has no complaint about any plan of the storms from %i on", (first) => {
+  for (let seed = first; seed < first + atATime; seed++) {
     expect(
       complaintIn(() => calmed(new Storm(seed))),
       `storm ${seed}`,

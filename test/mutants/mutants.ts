@@ -1,7 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 import { trustMutants } from "./trust-mutants.ts";
 
-const storm = ["test/simulation.test.ts"];
+/** One story or more of test/simulation/kept ends badly. */
+const stories = ["test/mutants/kept-alone.ts"];
 
 /** Single breaks of guards and of orders. Each is a mistake that somebody could make. */
 export const mutants: readonly Mutant[] = [
@@ -24,35 +25,35 @@ export const mutants: readonly Mutant[] = [
     file: "src/shell/kube/inventory-entry.ts",
     find: "const sequence = before?.uid === null ? before.sequence : action.sequence;",
     replace: "const { sequence } = action;",
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "takes what a deleted inventory does not list for gone",
     file: "src/core/plan/hear.ts",
     find: "if (leaving.length === 0 || carried === null) return leaving;",
     replace: "if (leaving.length === 0) return leaving;\n  if (carried === null) return [];",
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "claims a placement without looking for what a deleted inventory listed",
     file: "src/core/apply/actions.ts",
     find: "carried === null ? leaving.map((it) => it.id) : [];",
     replace: "carried === null && leaving.length < 0 ? leaving.map((it) => it.id) : [];",
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "takes what is being deleted for applied",
     file: "src/core/plan/hear.ts",
     find: "if (live?.terminating === true && live.uid === entry.uid) return going;",
     replace: "",
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "writes again and again what is being deleted",
     file: "src/core/apply/actions.ts",
     find: "if (isGoing(comparison.member.objects.get(wanted.key), entry)) return false;",
     replace: "",
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "takes a cluster that was not heard of yet for one that is not ready",
@@ -66,14 +67,14 @@ export const mutants: readonly Mutant[] = [
     file: "src/core/apply/fight.ts",
     find: "isFight(repairs, now) && now >= repairs.last && now < nextRepair(repairs);",
     replace: "repairs === undefined && now < 0;",
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "forgets how often it put the same right",
     file: "src/shell/kube/inventory-entry.ts",
     find: "? repaired(before?.repairs, now)",
     replace: "? repaired(undefined, now)",
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "acts on a cluster that is not the one that joined",
@@ -157,7 +158,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/shell/kube/remove.ts",
     find: "return isCovered(contents.others, departure.takesAlong) ? null",
     replace: 'return contents.kind === "holds" ? null',
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "deletes namespaces as the side effect of an edit",
@@ -192,7 +193,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/shell/kube/act.ts",
     find: "const written = await writeInventory(client, stored, claim);",
     replace: 'const written = { kind: "written", stored: { ...stored, inventory: claim } } as const;',
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "writes to a member that became another cluster since it was looked at",
@@ -213,7 +214,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/shell/kube/remove.ts",
     find: "preconditions: { uid: entry.uid, resourceVersion },",
     replace: "preconditions: {},",
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "deletes an object that was made anew by somebody else",
@@ -256,7 +257,7 @@ export const mutants: readonly Mutant[] = [
     find: "  const isNews = decided.ledger !== state.ledger;",
     replace: `  await Promise.all(decided.actions.map((it) => ports.fleet.act(addressOf(intent, it.cluster), it)));
   const isNews = decided.ledger !== state.ledger;`,
-    caughtBy: storm,
+    caughtBy: stories,
   },
   {
     breaks: "acts although the push was refused",
