@@ -13,6 +13,8 @@ export interface PageWords {
   readonly explain: (reason: Reason) => string;
   /** The file whose commit lets a held set of deletions go. */
   readonly confirmation: (digest: Digest) => { readonly path: string; readonly text: string };
+  /** Why a set of deletions waits for a person. */
+  readonly whyHeld: (because: HeldDeletion["because"]) => string;
 }
 
 /**
@@ -62,19 +64,19 @@ function glance({ clusters, placements: all, deletions: { held } }: Ledger, reas
   ];
 }
 
-function deletions(held: readonly HeldDeletion[], { confirmation }: PageWords): Section {
+function deletions(held: readonly HeldDeletion[], { confirmation, whyHeld }: PageWords): Section {
   const waiting = held.filter((it) => !it.confirmed);
   if (waiting.length === 0) return [];
   const entries = waiting.slice(0, limit).flatMap((it) => {
     const { path, text } = confirmation(it.digest);
     const lines = [...it.groups.slice(0, limit).map(groupLine), ...it.others.slice(0, limit).flatMap(alongLines)];
-    return ["", `${heldTexts[it.because]}:`, "", ...lines, "", `\`${path}\`:`, "", "```yaml", text.trimEnd(), "```"];
+    return ["", `Why: ${whyHeld(it.because)}`, "", ...lines, "", `\`${path}\`:`, "", "```yaml", text.trimEnd(), "```"];
   });
   return [
     "## Deletions that wait for a confirmation",
     "",
     "To let one go, run `flotilla confirm` with its digest, or commit its file to the source branch; to keep it,",
-    "revert the commit that asks for it. A confirmation counts once, and for nothing but what is shown here.",
+    "revert the commit that asks for it. A confirmation counts once, and for nothing but its set.",
     ...entries,
     ...rest(waiting.length, "set"),
   ];
@@ -87,12 +89,6 @@ function groupLine({ placement, clusters, objects }: HeldDeletion["groups"][numb
   const more = objects.length > first.length ? ` and ${objects.length - first.length} more` : "";
   return `- ${shown(placement)} on ${named(clusters)}: ${shown(first.join(", "))}${more}`;
 }
-
-const heldTexts: Readonly<Record<HeldDeletion["because"], string>> = {
-  bounds: "More than one commit may delete unasked",
-  kind: "Kinds that take others' data along, dropped by an edit",
-  foreign: "Objects of others would go along",
-};
 
 const alongLines = ({ placement, cluster, id, objects }: OthersAlong): Section => [
   `- ${shown(placement)} on ${shown(cluster)}, of others with ${shown(objectText(id))}:`,

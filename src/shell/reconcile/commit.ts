@@ -1,5 +1,5 @@
 import { acceptedFolder, heldFolder, pagePath, renderedPath } from "../../core/codec/layout.ts";
-import { statePage } from "../../core/codec/page.ts";
+import { type PageWords, statePage } from "../../core/codec/page.ts";
 import { renderedText } from "../../core/codec/rendered.ts";
 import { stateEdits } from "../../core/codec/state.ts";
 import type { Intent } from "../../core/model/intent.ts";
@@ -8,7 +8,7 @@ import type { Reason, RenderedTarget } from "../../core/model/plan.ts";
 import { type BlobId, compareText, exactInstantText, type Instant } from "../../core/model/value.ts";
 import { restless } from "../../core/plan/affected.ts";
 import { decisionVersion } from "../../core/plan/decision.ts";
-import { confirmationFile, reasonText } from "../../core/plan/explain.ts";
+import { confirmationFile, heldTexts, reasonText } from "../../core/plan/explain.ts";
 import { subjectOf } from "../../core/plan/narrate.ts";
 import { observedResourceIndex } from "../../core/status/observed-index.ts";
 import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
@@ -26,6 +26,12 @@ export interface Decision {
   readonly now: Instant;
 }
 
+const pageWords: PageWords = {
+  explain: reasonText,
+  confirmation: confirmationFile,
+  whyHeld: (because) => heldTexts[because],
+};
+
 /**
  * Writes a decision on top of `state` and pushes it with the expected old value. On success the memory holds the new
  * state; "superseded" means that somebody else decided first, and leaves everything as it was.
@@ -37,7 +43,7 @@ export async function commitDecision(
   memory: Memory,
 ): Promise<Committed> {
   const { ledger, intent, lines, now } = decision;
-  const page = statePage(ledger, decision.reasons, { explain: reasonText, confirmation: confirmationFile });
+  const page = statePage(ledger, decision.reasons, pageWords);
   const edits = [
     ...stateEdits(state.ledger, ledger, {
       rowsOf: perClusterRows,

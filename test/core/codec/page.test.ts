@@ -19,6 +19,7 @@ const words = {
   explain: (reason: Reason): string =>
     "message" in reason && "placement" in reason ? `${reason.placement}: ${reason.message}` : reason.kind,
   confirmation: (digest: Digest) => ({ path: `approvals/deletions/${digest}.yaml`, text: `digest: ${digest}\n` }),
+  whyHeld: (because: string) => because,
 };
 const at = Date.parse("2026-11-21T03:00:00Z") as Instant;
 const since = "2026-11-21T03:00:00Z";
@@ -135,9 +136,9 @@ Decision 12 of epoch 1, from source commit \`0123456\`. Flotilla writes this bra
 ## Deletions that wait for a confirmation
 
 To let one go, run \`flotilla confirm\` with its digest, or commit its file to the source branch; to keep it,
-revert the commit that asks for it. A confirmation counts once, and for nothing but what is shown here.
+revert the commit that asks for it. A confirmation counts once, and for nothing but its set.
 
-Objects of others would go along:
+Why: foreign
 
 - web on berlin: Namespace shop
 - web on berlin, of others with Namespace shop:
