@@ -105,7 +105,7 @@ function addRun(program: Command, terminal: Terminal, finish: Finish): void {
 function addPrune(program: Command, terminal: Terminal, finish: Finish): void {
   withDelivery(program.command("prune"))
     .description(
-      "removes ended runs, judged evictions, used approvals and confirmations; of each placement three runs stay, and what a rollback needs",
+      "removes ended runs and the answers to them, judged evictions and confirmations; of each placement three runs stay, and what a rollback needs",
     )
     .action(async (options) => finish(await (await import("./commands/prune.ts")).prune(options, terminal)));
 }

@@ -7,7 +7,7 @@ import { filesWithout } from "../pruned-files.ts";
 import type { Terminal } from "../terminal.ts";
 import { openWorkplace, readRecord } from "../workplace.ts";
 
-/** Removes from the source what is over: ended runs, judged evictions, used approvals and confirmations. */
+/** Removes from the source what is over: ended runs and the answers to them, judged evictions and confirmations. */
 export async function prune(options: DeliveryOptions, terminal: Terminal): Promise<ExitCode> {
   const workplace = await openWorkplace(options);
   const ledger = await readRecord(options, terminal.environment);
