@@ -4,11 +4,11 @@ import type { SignatureFact } from "../core/model/signature.ts";
 import { keyOwner, type Outlook } from "../core/plan/outlook.ts";
 import { type HubOptions, ownIdentity, ownSigningKey } from "./wire.ts";
 
-/** Who answers a request, and what his signature will say. */
+/** Who answers a request, and what their signature will say. */
 export interface Answerer {
   readonly kind: "somebody";
   readonly principal: string;
-  /** What a signature of his on a commit comes to; null where the public half of his key is not at hand. */
+  /** What a signature of theirs on a commit comes to; null where the public half of their key is not at hand. */
   readonly key: SignatureFact | null;
 }
 

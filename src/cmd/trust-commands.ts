@@ -52,7 +52,7 @@ function addNext(trust: Command, terminal: Terminal, finish: Finish): void {
 function addRevoke(trust: Command, terminal: Terminal, finish: Finish): void {
   withNext(withDelivery(trust.command("revoke")))
     .description("the next version: keys that do not count any more")
-    .argument("<key|name>", "a fingerprint, or a principal with all keys that he has")
+    .argument("<key|name>", "a fingerprint, or a principal with all their keys")
     .addOption(new Option("--retired", "from now on").conflicts("compromised"))
     .option("--compromised", "what it approved and is not over does not count either")
     .action(async (what, options) =>

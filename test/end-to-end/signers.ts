@@ -4,7 +4,7 @@ import { gitIn } from "../shell/git/hub.ts";
 import type { Hub } from "./hub.ts";
 import { flotilla, type Run } from "./program.ts";
 
-/** Somebody with a clone of the hub and a key of his own, who signs what he commits. */
+/** Somebody with a clone of the hub and a key of their own, who signs what he commits. */
 export interface Signer {
   readonly name: string;
   readonly clone: string;

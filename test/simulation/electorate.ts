@@ -26,7 +26,7 @@ const trustPath = "trust/root.yaml";
 
 /**
  * Who approves in a world, by what people really did: the versions of the trust file that they wrote and signed, and
- * every answer that somebody gave himself. Nothing here comes from the record.
+ * every answer that somebody gave themselves. Nothing here comes from the record.
  */
 export class Electorate {
   /** What the operator vouches for; null in worlds in which nobody signs. */

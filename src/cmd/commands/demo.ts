@@ -45,7 +45,7 @@ interface Stage {
   readonly server: EmbeddedServer;
 }
 
-/** The person of the story, as git knows her. */
+/** The person of the story, as git knows them. */
 const ada = { "user.name": "Ada", "user.email": "ada@acme.example", "commit.gpgSign": "false" } as const;
 
 /** How long a simulated workload takes to become available: long enough to be seen waiting for. */

@@ -41,7 +41,7 @@ export async function trustInit(options: TrustInitOptions, terminal: Terminal): 
   const code = await deliver(author, written, options, terminal);
   if (options.dryRun === true) return code;
   for (const line of anchorLines(trust.version, trust.digest)) terminal.out(`${line}\n`);
-  terminal.err(`warning: ${name} is the only one who may approve, and nobody approves what he changed himself\n`);
+  terminal.err(`warning: ${name} is the only one who may approve, and nobody approves what they changed themselves\n`);
   terminal.err("  add somebody: flotilla trust add NAME --key FILE.pub --approver --root\n");
   return code;
 }

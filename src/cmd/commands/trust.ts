@@ -189,7 +189,7 @@ function objectionTo(before: Trust, next: Trust, isAnchored: boolean): [string, 
   ];
 }
 
-/** The version with all signatures that it has, the person's own among them where he is a root and git can sign. */
+/** The version with all signatures that it has, the person's own among them where they are a root and git can sign. */
 async function signedStep(
   { before, next, text }: { readonly before: Trust; readonly next: Trust; readonly text: string },
   author: Author,

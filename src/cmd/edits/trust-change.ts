@@ -23,7 +23,7 @@ export type TrustChange =
       readonly name: string;
       readonly keys: readonly string[];
       readonly openpgp: readonly string[];
-      /** Null: the only one that he has. */
+      /** Null: the only one that they have. */
       readonly old: string | null;
       readonly as: Revocation["kind"];
     }
@@ -89,7 +89,7 @@ interface Keys {
   readonly openpgp: readonly string[];
 }
 
-/** Those that he has not got yet. */
+/** Those that they have not got yet. */
 function newKeys({ name, sshKeys, openPgp }: Principal, { keys, openpgp }: Keys): readonly YamlEdit[] {
   const under = ["spec", "principals", name];
   return [
@@ -123,7 +123,10 @@ function rotated(trust: Trust, change: TrustChange & { readonly kind: "rotate" }
     );
   const old = revokedKeyOf(change.old ?? own[0] ?? "");
   if (!own.includes(old))
-    return declined(`${old} is no key of ${name}`, own.length === 0 ? "he has none" : `his are ${own.join(", ")}`);
+    return declined(
+      `${old} is no key of ${name}`,
+      own.length === 0 ? "they have none" : `theirs are ${own.join(", ")}`,
+    );
   const fresh = newKeys(principal, { keys, openpgp });
   if (fresh.length === 0)
     return declined(`${name} has the new key already`, `flotilla trust revoke ${old} --${as} takes the old one away`);
@@ -151,7 +154,10 @@ function revoked(trust: Trust, { what, as }: TrustChange & { readonly kind: "rev
   }
   const own = [...principal.sshKeys, ...principal.openPgp.keys()];
   if (own.length === 0)
-    return declined(`${what} has no key of his own`, "revoke the authority by its fingerprint, or remove him by hand");
+    return declined(
+      `${what} has no key of their own`,
+      "revoke the authority by its fingerprint, or remove the principal by hand",
+    );
   return edits(...revocations(trust, own, as));
 }
 

@@ -21,7 +21,7 @@ export interface SignedBy {
   readonly signer: Signer | Denial;
 }
 
-/** Who signed a version: by his keys in it, or in the one before. A key that either revokes is nobody's. */
+/** Who signed a version: by their keys in it, or in the one before. A key that either revokes is nobody's. */
 export function signersOf({ before, next, signatures, now }: TrustStep): readonly SignedBy[] {
   const revocations = [...(before?.revocations ?? []), ...next.revocations];
   return signatures.map(({ path, fact }) => {
@@ -32,7 +32,7 @@ export function signersOf({ before, next, signatures, now }: TrustStep): readonl
   });
 }
 
-/** Whether somebody may sign a version: he is a root of it, or of the one before. */
+/** Whether somebody may sign a version: as a root of it, or of the one before. */
 export const mayTrustSign = ({ before, next }: TrustStep, name: string): boolean =>
   next.roots.principals.includes(name) || before?.roots.principals.includes(name) === true;
 

@@ -62,7 +62,7 @@ function nobody(name: string, known: readonly string[], at: JsonPath): Remark {
   const got = JSON.stringify(name);
   if (name.includes("*"))
     return { ...error("FLT1233", at, "must be a name; nobody is meant by a wildcard", "list the names"), got };
-  const fix = didYouMean(name, known, "add this principal, with his keys");
+  const fix = didYouMean(name, known, "add this principal, with their keys");
   return { ...error("FLT1230", at, "is not the name of a principal", fix), got };
 }
 

@@ -39,7 +39,7 @@ export type RunWait =
     }
   /** Under way for more than five minutes: a report and nothing else (`RULINGS.md` B 1). */
   | { readonly kind: "stuck"; readonly stage: string; readonly clusters: readonly ClusterName[] }
-  /** Nothing new starts, whatever was approved: who approved it may not have been himself. */
+  /** Nothing new starts, whatever was approved: who approved it may not have been who they said. */
   | { readonly kind: "held"; readonly because: string }
   | { readonly kind: "stopped"; readonly stage: string | null; readonly active: readonly ClusterName[] }
   /** Picked since the plan was made: not in this run (`RULINGS.md` B 22). */

@@ -21,12 +21,12 @@ export interface Trust {
   readonly revocations: readonly Revocation[];
 }
 
-/** Somebody, with everything that he signs with: several keys of one person are one voice. */
+/** Somebody, with everything that they sign with: several keys of one person are one voice. */
 export interface Principal {
   readonly name: string;
   /** Only people approve; a machine's signature never does. */
   readonly isHuman: boolean;
-  /** `SHA256:…` of SSH keys, and of the authorities whose certificates name him. */
+  /** `SHA256:…` of SSH keys, and of the authorities whose certificates name them. */
   readonly sshKeys: readonly string[];
   readonly sshAuthorities: readonly string[];
   /** Armored OpenPGP certificates, by the fingerprint of their primary key. */
@@ -45,7 +45,7 @@ export interface ApprovalRule {
   readonly stages: readonly string[];
   readonly principals: readonly string[];
   readonly minimum: number;
-  /** Nobody approves what he changed himself. */
+  /** Nobody approves what they changed themselves. */
   readonly fourEyes: boolean;
   /** What a change that nobody signed means for four eyes. */
   readonly unsignedChanges: "deny" | "oneMore" | "allow";
@@ -58,7 +58,7 @@ export interface ApprovalRule {
 
 /** Clusters and namespaces in which nothing changes without approval, whatever path the change takes (`security.md` D-17). */
 export interface ProtectedTarget {
-  /** Names, prefixes that end with `*`, or `name@uid`: who is renamed stays protected by the UID of his `kube-system`. */
+  /** Names, prefixes that end with `*`, or `name@uid`: what is renamed stays protected by the UID of its `kube-system`. */
   readonly clusters: readonly string[];
   /** Names, or prefixes that end with `*`. */
   readonly namespaces: readonly string[];
@@ -152,7 +152,7 @@ export interface AnswerRecord {
 
 /** Who changed what is to be approved: four eyes look at it (`security.md` §2.4, 8). */
 export interface Authors {
-  /** By signature: who says that he wrote something proves nothing by it. In the order of their names. */
+  /** By signature: who says that they wrote something proves nothing by it. In the order of their names. */
   readonly principals: readonly string[];
   /** How many changes nobody signed. */
   readonly unknown: number;
@@ -161,7 +161,7 @@ export interface Authors {
 /** Something that people are asked for. Written once: whatever it rests on changes, and it is another request. */
 export interface Request {
   readonly requestedAt: Instant;
-  /** 32 hexadecimal digits out of the entropy of the pass that asked: nobody can answer before he is asked (T-04). */
+  /** 32 hexadecimal digits out of the entropy of the pass that asked: nobody can answer before they are asked (T-04). */
   readonly nonce: string;
   /** What an answer names: over all that is asked, the nonce, the rules and the authors. */
   readonly digest: Digest;

@@ -113,7 +113,7 @@ function standingChange(
   const { change: before } = record;
   if (before === null) return null;
   const { clusters, request } = before;
-  // Who approved it may not have been himself: others are asked.
+  // Who approved it may not have been who they said: others are asked.
   if (request !== null && request.approval !== null && isCompromised(request.approval, trust)) return null;
   const isAll = [...asked].every(([cluster, { digest }]) => clusters.has(cluster) && clusters.get(cluster) === digest);
   if (!isAll || (request !== null && request.rules !== rules)) return null;

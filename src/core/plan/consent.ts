@@ -94,7 +94,7 @@ export function answerTo(
       now,
     });
   const standing = new Map(intent.approvals.map((it) => [it.path, it.blob]));
-  // What somebody no longer says opens nothing; that he said no counts for good.
+  // What somebody no longer says opens nothing; that they said no counts for good.
   const answers = [...ledger.answers.values()].filter(
     ({ file }) => file.decision !== "Approve" || standing.get(file.path) === file.blob,
   );

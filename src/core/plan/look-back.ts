@@ -25,7 +25,7 @@ export function lookBack(ledger: Ledger, intent: Intent): readonly Commit[] {
   for (const run of askingRuns(ledger, intent)) for (const it of beforeRun(run, ledger)) commits.add(it);
   for (const { change } of placements.values())
     if (change?.request === null) for (const it of change.since) commits.add(it);
-  // A root may add his signature to a version that stands there for days.
+  // A root may add their signature to a version that stands there for days.
   if (intent.trust !== null && intent.trust.trust?.digest !== trust.trust.digest) commits.add(trust.from);
   // A file may have come in an earlier pass, in which the forge could not be asked: nobody has judged it since.
   if (acceptsForge(trust.trust) && intent.approvals.some((it) => !ledger.answers.has(it.path))) commits.add(trust.from);

@@ -100,7 +100,7 @@ export const answersWith = (
   return [...others, hearingAfter(others)(answer)];
 };
 
-/** The ways in which somebody may prove who he is, by the rules that name him; all of the request's where none does. */
+/** The ways in which somebody may prove who they are, by the rules that name them; all of the request's where none does. */
 export function acceptedFrom(principal: string, ask: Ask, outlook: Outlook): ReadonlySet<Evidence> {
   const rules = rulesOn(ask, outlook);
   const own = rules.filter((it) => it.principals.includes(principal));

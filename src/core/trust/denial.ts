@@ -9,7 +9,7 @@ export const denialCodes = {
   FLT1202: "nobody's key",
   FLT1203: "a key or certificate that is revoked, expired or not yet valid",
   FLT1204: "somebody else's signature",
-  FLT1205: "four eyes: the one who approves changed it himself",
+  FLT1205: "four eyes: the one who approves changed it themselves",
   FLT1206: "too few different people",
   FLT1207: "a commit that does more than add approvals of one person",
   FLT1208: "a merge that brings an approval of its own",

@@ -42,7 +42,7 @@ export interface ApprovalScene {
 /**
  * Judges one approval file, once and for good (`security.md` §2.4, 3–10, 12 and 13; `RULINGS.md` B 22).
  *
- * It counts when somebody whom the trust file names for the stage proves that he wrote it, over the digest of what is
+ * It counts when somebody whom the trust file names for the stage proves that they wrote it, over the digest of what is
  * asked right now. Every doubt denies: no fact is taken for granted that is not given.
  */
 export function judgeApproval(scene: ApprovalScene): Judgement {
@@ -154,7 +154,7 @@ function proofOf(signer: Signer | Denial, file: ApprovalFile): Key | Denial {
   const { principal, key } = signer;
   if (!principal.isHuman) return principal.name === file.principal ? machine(file) : forgeKey(principal.name);
   if (principal.name !== file.principal) {
-    const fix = "everybody answers in his own name";
+    const fix = "everybody answers in their own name";
     return denied("FLT1204", `${file.path} speaks for ${file.principal} and is signed by ${principal.name}; ${fix}`);
   }
   return { key };
@@ -176,7 +176,7 @@ const byPath = remembered((files: readonly ApprovalFile[]) => new Map(files.map(
 /** What else the commit does: it may add approvals of the same person, and nothing more. */
 function companyObjection({ commit, parents, changes }: CommitFact, { file, files }: ApprovalScene): Denial | null {
   const no = (what: string): Denial =>
-    denied("FLT1207", `commit ${commit.slice(0, 12)} ${what}; commit approvals alone, each person his own`);
+    denied("FLT1207", `commit ${commit.slice(0, 12)} ${what}; commit approvals alone, each person their own`);
   if (parents.length !== 1) return no("has no parent, so nobody knows what it adds");
   if (changes.length > mostTogether) return no(`adds more than ${mostTogether} files at once`);
   for (const { path, before, after } of changes) {

@@ -26,7 +26,7 @@ export interface SignerScene {
  * Says which principal made a signature, or why nobody did that counts (`security.md` §2.4, 5 and 6).
  *
  * A key that is listed speaks for its owner; one that is not, for whom the certificate names, if its authority is listed
- * for him. A revoked key or authority speaks for nobody, whatever else holds.
+ * for them. A revoked key or authority speaks for nobody, whatever else holds.
  */
 export function signerOf(fact: SignatureFact, scene: SignerScene): Signer | Denial {
   switch (fact.kind) {

@@ -125,7 +125,7 @@ function rootsObjection(of: Trust, current: Trust, scene: TrustScene): Denial | 
   return denied("FLT1222", `trust/root.yaml is signed by ${count} (${signed}); it needs the signature of ${missing}`);
 }
 
-/** Which roots of a version signed the candidate, each once whatever keys he has; no key counts that either revokes. */
+/** Which roots of a version signed the candidate, each once whatever keys they have; no key counts that either revokes. */
 function rootsThatSigned(of: Trust, current: Trust, { candidate, signatures, now }: TrustScene): readonly string[] {
   const later = candidate === "unusable" || candidate === null ? [] : candidate.revocations;
   const trust = { principals: of.principals, revocations: [...current.revocations, ...later] };

@@ -70,7 +70,7 @@ const weakHashes = new Set([1, 2, 3]);
 const config: PartialConfig = {
   minRSABits: 2048,
   rejectHashAlgorithms: weakHashes,
-  // Whoever extends a key's life replaces what the key says about itself, and it is younger than his signatures then.
+  // Whoever extends a key's life replaces what the key says about itself, and it is younger than the signatures then.
   allowInsecureVerificationWithReformattedKeys: true,
 };
 

@@ -183,9 +183,9 @@ describe("what cannot be done is said, with what to do", () => {
     ["a person as a machine", { ...add, name: "ada", isMachine: true }, /ada is a person/, /--machine/],
     ["somebody without a key", { ...add, name: "carol" }, /nothing to sign with/, /--key/],
     ["a key of nobody", { ...rotate, name: "eve" }, /eve is not in the trust file/, /ada, bob, forge/],
-    ["another's key", { ...rotate, old: fingerprint(bob) }, /is no key of ada/, /his are SHA256:/],
+    ["another's key", { ...rotate, old: fingerprint(bob) }, /is no key of ada/, /theirs are SHA256:/],
     ["the same key again", { ...rotate, keys: [ada] }, /has the new key already/, /trust revoke SHA256:/],
-    ["one without keys", { kind: "revoke", what: "forge", as: "retired" }, /no key of his own/, /by hand/],
+    ["one without keys", { kind: "revoke", what: "forge", as: "retired" }, /no key of their own/, /by hand/],
     ["neither key nor name", { kind: "revoke", what: "SHA256:x", as: "retired" }, /neither a whole fingerprint/, /ada/],
   ];
   test.each(rows)("%s", (_, change, message, fix) => {

@@ -54,7 +54,7 @@ describe("T-07: nobody hides that he wrote it", () => {
     expect(outcome(world)).toBe("open");
   });
 
-  test("who resolves a merge his own way is the author of what is in none of its parents, and of nothing else", () => {
+  test("who resolves a merge their own way is the author of what is in none of its parents, and of nothing else", () => {
     const resolved = (value: string) =>
       waiting({}, (it) =>
         edit(it, value, { ...by("bob"), merge: "unclean", ...(value === "zero" ? { changes: [] } : {}) }),

@@ -26,7 +26,7 @@ import {
   verdictOf,
 } from "./trusted-world.ts";
 
-describe("T-06: nobody approves his own change", () => {
+describe("T-06: nobody approves their own change", () => {
   const names = ["ann", "bob", "carol", "dave"];
 
   test("who wrote what is rolled out", () => {
@@ -188,15 +188,15 @@ describe("T-14: what a commit says of its own time proves nothing", () => {
   });
 });
 
-describe("T-19: everybody answers for himself", () => {
+describe("T-19: everybody answers for themselves", () => {
   test("one key for two people", () => {
     const world = waiting({ minimum: 2 });
     const files = ["ann", "bob"].map((who) => answerOf(who, asked(world)));
     push(world, files, by("ann"));
     settle(world);
     expect(files.map((it) => verdictOf(world, it))).toEqual([
-      expect.stringMatching(/^FLT1207: .* of bob as well; commit approvals alone, each person his own/),
-      expect.stringMatching(/^FLT1204: .* speaks for bob and is signed by ann; everybody answers in his own name/),
+      expect.stringMatching(/^FLT1207: .* of bob as well; commit approvals alone, each person their own/),
+      expect.stringMatching(/^FLT1204: .* speaks for bob and is signed by ann; everybody answers in their own name/),
     ]);
     honestly(world);
   });

@@ -211,7 +211,7 @@ describe("T-05: an approval is written once", () => {
       (world, file) => push(world, [file], by("carol")),
     ],
     [
-      "taken away by an attacker and put there again by himself",
+      "taken away and put there again by an attacker",
       (world, file) => take(world, file),
       (world, file) => push(world, [file], byNobody),
     ],
