@@ -37,8 +37,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "claims a placement without looking for what a deleted inventory listed",
     file: "src/core/apply/actions.ts",
-    find: "carried === null ? leaving.map((it) => it.id) : [];",
-    replace: "carried === null && leaving.length < 0 ? leaving.map((it) => it.id) : [];",
+    find: 'PlacementActions["recover"] => leaving.map((it) => it.id);',
+    replace: 'PlacementActions["recover"] => leaving.slice(0, 0).map((it) => it.id);',
     caughtBy: stories,
   },
   {

@@ -53,16 +53,11 @@ export function placementActions(comparison: Comparison): PlacementActions | nul
   const forgotten = claimed ? [...forget, ...strays(comparison, carried, desired)] : forget;
   if (claimed && apply.length === 0 && remove.length === 0 && forgotten.length === 0) return null;
   const { sequence, digest } = target;
-  const recover = recoveries(binding, carried);
-  return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten, recover };
+  return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten, recover: leavingIds(binding) };
 }
 
-/**
- * What leaves and has to be looked for, since the inventory does not know the placement: it was never claimed there, or
- * somebody deleted the inventory, and nobody can tell which (`security.md` F-43).
- */
-const recoveries = ({ leaving }: Binding, carried: InventoryPlacement | null): PlacementActions["recover"] =>
-  carried === null ? leaving.map((it) => it.id) : [];
+/** Always all of it: whether the inventory still knows the placement, only the one who claims sees (`security.md` F-43). */
+const leavingIds = ({ leaving }: Binding): PlacementActions["recover"] => leaving.map((it) => it.id);
 
 /**
  * Whether nothing has to be done about a binding, as a quick look shows: it is not admitted yet, or its member carries
@@ -112,9 +107,9 @@ function withdraw(
   if (carried !== null && carried.sequence > sequence) return null;
   const { binding, member, placement, applyStrategy } = comparison;
   const { remove, forget } = carried === null ? nothing : departures(comparison, carried, leavingKeys(binding));
-  const recover = recoveries(binding, carried);
-  const isDone = binding.leaving.length > 0 || isFenced(member.inventory, placement, sequence);
-  if (remove.length + forget.length + recover.length === 0 && isDone) return null;
+  const recover = leavingIds(binding);
+  const isDone = recover.length > 0 ? carried !== null : isFenced(member.inventory, placement, sequence);
+  if (remove.length + forget.length === 0 && isDone) return null;
   return { placement, sequence, digest: null, applyStrategy, apply: [], remove, forget, recover };
 }
 

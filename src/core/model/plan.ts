@@ -96,8 +96,8 @@ export interface PlacementActions {
   /** Entries to drop from the inventory: their objects are known to be gone, or are nobody's business any more. */
   readonly forget: readonly ObjectKey[];
   /**
-   * Objects that leave, where the inventory does not know the placement, as when somebody deleted it: those that bear our
-   * mark are listed again as adopted, the others are gone (`security.md` F-43).
+   * All objects that leave. Where the inventory turns out not to know the placement, since somebody deleted it, those that
+   * bear our mark are listed again as adopted, and the others are gone (`security.md` F-43).
    */
   readonly recover: readonly ObjectId[];
 }

@@ -76,7 +76,7 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
     const seen = observed.get(cluster);
     const carried = seen?.kind === "reached" ? seen.inventory.placements.get(work.placement) : undefined;
     const binding = bindingOf(ledger, work, cluster);
-    yield* looksForWhatItLost(work, { cluster, binding, isKnown: carried !== undefined });
+    yield* looksForWhatItLost(work, cluster, binding);
     if (work.remove.length + work.forget.length === 0) continue;
     const wanted = new Set(work.apply.map((it) => it.key));
     for (const gone of work.remove) {
@@ -105,19 +105,20 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
   }
 }
 
-/** What leaves a member whose inventory knows nothing of its placement is looked for, before it counts as gone (F-43). */
+/**
+ * What leaves a member is looked for before it counts as gone, should its inventory know nothing of the placement: who claims
+ * it may be the first to see that (F-43).
+ */
 function* looksForWhatItLost(
   { placement, recover }: PlacementActions,
-  { cluster, binding, isKnown }: { cluster: ClusterActions["cluster"]; binding: Binding | undefined; isKnown: boolean },
+  cluster: ClusterActions["cluster"],
+  binding: Binding | undefined,
 ): Generator<string> {
   const leaving = binding?.leaving.map((it) => it.id) ?? [];
-  for (const id of recover) {
-    const what = `${keyText(id)} of ${placement} on ${cluster}`;
-    if (isKnown) yield `looks for ${what}, of which its inventory can tell`;
+  for (const id of recover)
     if (!leaving.some((it) => keyText(it) === keyText(id)))
-      yield `looks for ${what}, which nobody decided to take away`;
-  }
-  if (!isKnown && recover.length < leaving.length)
+      yield `looks for ${keyText(id)} of ${placement} on ${cluster}, which nobody decided to take away`;
+  if (recover.length < leaving.length)
     yield `claims ${placement} on ${cluster} without looking for everything that leaves it`;
 }
 

@@ -137,9 +137,16 @@ interface Case {
 const everything = [rendered("space"), rendered("config"), rendered("app")];
 const allThere = ["space", "config", "app"];
 
-function toldOf({ has, under = 5, binding = {}, wants = everything, more = {}, unlisted }: Case): string {
+/** What is to be looked for is told only where the inventory knows nothing: every action names it. */
+function toldOf(it: Case): string {
+  const actions = actionsIn(it);
+  if (actions === null) return "nothing";
+  return textOf(it.has.length === 0 ? actions : { ...actions, recover: [] });
+}
+
+function actionsIn({ has, under = 5, binding = {}, wants = everything, more = {}, unlisted }: Case) {
   const member = { ...memberOf(has, under), unlisted: new Set(unlisted === undefined ? [] : [unlisted]) };
-  const actions = placementActions({
+  return placementActions({
     placement: web,
     binding: bindingOf(binding),
     render: () => wants,
@@ -152,7 +159,6 @@ function toldOf({ has, under = 5, binding = {}, wants = everything, more = {}, u
     patience: "retryAt",
     ...more,
   });
-  return actions === null ? "nothing" : textOf(actions);
 }
 
 function textOf({ sequence, digest, apply, remove, forget, recover }: PlacementActions): string {
@@ -313,6 +319,15 @@ describe("taking away what the target has no more", () => {
     },
     { name: "until its object is gone", has: ["space", "config", "old:gone"], wants, want: "@5 forget old" },
   ]);
+});
+
+const losses: readonly Pick<Case, "name" | "has" | "under" | "binding" | "wants">[] = [
+  { name: "a new target", has: allThere, under: 4, binding: { leaving: leaving(app) }, wants: [rendered("config")] },
+  { name: "a deletion", has: allThere, binding: { leaving: leaving(app) }, wants: everything.slice(0, 2) },
+  { name: "a removal", has: ["app"], binding: removing(app) },
+];
+test.each(losses)("$name names all that leaves: its inventory may be lost before it is claimed (F-43)", (it) => {
+  expect(actionsIn({ ...it, want: "" })?.recover).toEqual([objectIdOf(app)]);
 });
 
 describe("withdrawing a placement", () => {

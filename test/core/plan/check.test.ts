@@ -235,7 +235,8 @@ const doctored: readonly {
     doctor: (made) => withWork(made, () => ({ remove: [departure(config)] })),
   },
   {
-    catches: "removes /ConfigMap/web/config of web from m1, which nobody decided",
+    catches:
+      "looks for /ConfigMap/web/config of web on m1, which nobody decided to take away; removes /ConfigMap/web/config of web from m1, which nobody decided",
     of: removing(),
     doctor: (made) =>
       withBinding(made, ({ leaving }) => ({ leaving: leaving.filter((it) => it.id.kind !== "ConfigMap") })),
@@ -281,9 +282,12 @@ const doctored: readonly {
     catches: "takes 11 objects from m1 at once, at most 10 may go unasked",
     of: removing(),
     doctor: (made) =>
-      withBinding(made, ({ leaving }) => ({
-        leaving: [...leaving, ...nine.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit, released: false }))],
-      })),
+      withWork(
+        withBinding(made, ({ leaving }) => ({
+          leaving: [...leaving, ...nine.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit, released: false }))],
+        })),
+        ({ recover }) => ({ recover: [...recover, ...nine.map(objectIdOf)] }),
+      ),
   },
   {
     catches: "takes objects from 4 clusters at once, at most 3 may lose any unasked",
@@ -428,11 +432,6 @@ const doctored: readonly {
     of: losing(),
     doctor: (made) =>
       withWork(made, ({ recover }) => ({ recover: [...recover, objectIdOf(keyOf("ConfigMap", "web/more-0"))] })),
-  },
-  {
-    catches: "looks for /ConfigMap/web/config of web on m1, of which its inventory can tell",
-    of: removing(),
-    doctor: (made) => withWork(made, () => ({ recover: [objectIdOf(config)] })),
   },
   {
     catches: "forgets web on m1, which may still carry it",
