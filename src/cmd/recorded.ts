@@ -1,6 +1,10 @@
+import { isApprovalPath } from "../core/codec/approval.ts";
+import { approvalsIn } from "../core/codec/approvals.ts";
 import { readState } from "../core/codec/canonical-read.ts";
+import { decodeBlob } from "../core/codec/documents.ts";
+import type { ApprovalFile } from "../core/model/approval-file.ts";
 import type { Json } from "../core/model/json.ts";
-import type { Commit } from "../core/model/value.ts";
+import { type Commit, compareText } from "../core/model/value.ts";
 import type { State } from "../shell/reconcile/memory.ts";
 import type { Repository } from "../shell/reconcile/ports.ts";
 import type { TextFile } from "./edits/found-document.ts";
@@ -44,4 +48,18 @@ export async function acceptedTexts(repository: Repository, { accepted }: State)
   const blobs = await repository.blobs([...new Set(accepted.values())]);
   const decoder = new TextDecoder();
   return [...accepted].map(([path, blob]) => ({ path, text: decoder.decode(blobs.get(blob)) }));
+}
+
+/** The answers to requests among them, in the order of their paths; those that cannot be read are left out. */
+export async function acceptedAnswers(
+  repository: Repository,
+  { accepted }: Pick<State, "accepted">,
+): Promise<readonly ApprovalFile[]> {
+  const files = [...accepted].filter(([path]) => isApprovalPath(path)).sort(([a], [b]) => compareText(a, b));
+  const blobs = await repository.blobs([...new Set(files.map(([, blob]) => blob))]);
+  const read = files.flatMap(([path, blob]) => {
+    const bytes = blobs.get(blob);
+    return bytes === undefined ? [] : [{ path, blob, kind: "file" as const, decoded: decodeBlob(bytes) }];
+  });
+  return approvalsIn(read).approvals;
 }

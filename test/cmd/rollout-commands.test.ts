@@ -8,7 +8,7 @@ import { type ClusterRecord, emptyLedger, type Ledger } from "../../src/core/mod
 import type { ClusterName, Commit, Digest, PlacementKey, StrategyKey } from "../../src/core/model/value.ts";
 import { evictionVerdicts } from "../../src/core/status/eviction-conditions.ts";
 import type { Clock } from "../../src/shell/reconcile/ports.ts";
-import { gateOf } from "../gate.ts";
+import { approvalOf, gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "./rollout-ledger.ts";
@@ -654,6 +654,55 @@ describe("get and describe", () => {
       ["east", "v1.36.3", "Healthy,SchedulingDisabled"],
       ["west", "v1.36.3", "Healthy"],
     ]);
+  });
+
+  const answered = (digest: string): string =>
+    [
+      "apiVersion: flotilla.dev/v1alpha1",
+      "kind: Approval",
+      "metadata:",
+      "  name: any",
+      "spec:",
+      `  requestDigest: "${digest}"`,
+      "  decision: Approve",
+      "  principal: ann",
+      "",
+    ].join("\n");
+  const stray = (path: string): string =>
+    `\n${path} of ann does not count: FLT1201: ${path} answers no request that is open; ` +
+    "answer the one that flotilla describe run shows, in a new file\n";
+
+  test.each<readonly [string, string, readonly string[]]>([
+    ["with another digest, where the answer belongs", "approvals/r/canary-before.yaml", ["named", "all", "run"]],
+    ["to a stage that was not asked, or of the run as it was before", "approvals/r/rest-before.yaml", ["all", "run"]],
+    ["to nobody knows what, in no folder of a run", "approvals/any.yaml", ["all", "run"]],
+    ["to a run that is gone", "approvals/gone/canary-before.yaml", ["all", "run"]],
+    ["to another run", "approvals/other/canary-before.yaml", ["all"]],
+  ])("where nobody signs, an approval %s, is answered", async (_, path, where) => {
+    const other = run("other", 2, { plan: planOf(3, [stage("canary", ["east"])]) });
+    const ledger = ledgerOf([web([on("east", 2)])], [its, other]);
+    const shown = async (digest: string): Promise<readonly string[]> => {
+      recordState(ledger, { [path]: answered(digest) });
+      const outs = {
+        named: await runAt(["get", "approvals", "r-before-canary"], hubPath()),
+        all: await runAt(["get", "approvals"], hubPath()),
+        run: await runAt(["describe", "run", "r"], hubPath()),
+      };
+      return Object.entries(outs).flatMap(([name, { out }]) => (out.split(stray(path)).length === 2 ? [name] : []));
+    };
+    expect(await shown("cd".repeat(32))).toEqual(where);
+    expect(await shown(asked.digest)).toEqual([]);
+  });
+
+  test("what was done as it was approved, and what belongs to nobody, is not held against a run that asks for nothing", async () => {
+    const given = { ...asked, approval: approvalOf("ann", at("09:10:00"), "approvals/r/canary-before.yaml") };
+    const over = { ...its, stages: [progress({ before: given, startedAt: at("09:10:00") })] };
+    recordState(ledgerOf([web([on("east", 2)])], [over]), {
+      "approvals/r/canary-before.yaml": answered(asked.digest),
+      "approvals/any.yaml": answered("cd".repeat(32)),
+    });
+    expect((await runAt(["describe", "run", "r"], hubPath())).out).not.toContain("FLT1201");
+    expect((await runAt(["get", "approvals"], hubPath())).out).toContain(stray("approvals/any.yaml"));
   });
 
   test("an answer that stands in its place with another digest is said to answer nothing", async () => {

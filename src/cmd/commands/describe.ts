@@ -11,11 +11,12 @@ import { answererOf } from "../answerer.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format } from "../output.ts";
 import { noteAge } from "../record-age.ts";
-import { recorded } from "../recorded.ts";
+import { acceptedAnswers, recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import { answerCommand, answerPath, approvalFile, askText, openRequests, requestsOf } from "../show/approval-text.ts";
 import { requestKey } from "../show/run-rows.ts";
 import { runTree } from "../show/run-tree.ts";
+import { strayLinesOf } from "../show/stray-text.ts";
 import { treeLines } from "../show/tree.ts";
 import type { Terminal } from "../terminal.ts";
 import { forReading, type HubOptions, now, openHub } from "../wire.ts";
@@ -37,7 +38,8 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
   try {
     const heads = await repository.heads();
     const { state: head } = heads;
-    const { ledger } = await readState(repository, head);
+    const state = await readState(repository, head);
+    const { ledger } = state;
     const run = ledger.runs.get(options.name as RunKey);
     if (head === null || run === undefined) {
       terminal.err(nothingOf(`run ${options.name}`, [...ledger.runs.keys()]));
@@ -53,8 +55,11 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
           .map((it) => `${oneLine(it)}\n`)
           .join(""),
       );
-      for (const path of await strayAnswers(repository, head, run))
-        terminal.out(`\n${oneLine(path)} is there and answers nothing: its requestDigest is another one\n`);
+      const strays = strayLinesOf(run, ledger, await acceptedAnswers(repository, state));
+      for (const line of strays) terminal.out(`\n${oneLine(line)}\n`);
+      for (const path of await misplacedAnswers(repository, head, run))
+        if (!strays.some((it) => it.startsWith(`${path} `)))
+          terminal.out(`\n${oneLine(path)} is there and answers nothing: its requestDigest is another one\n`);
       const outlook = outlookOn(ledger, now());
       if (openRequests(run).length > 0)
         terminal.out(requestTexts(run, options.branch, await personFor(options, outlook), outlook !== null));
@@ -88,7 +93,7 @@ export const requestTexts = (run: RunRecord, branch: string, principal: string, 
     .join("");
 
 /** Files that stand where the answer to an open request belongs, and do not name it: their digest is of another one. */
-async function strayAnswers(repository: Repository, head: Commit, run: RunRecord): Promise<readonly string[]> {
+async function misplacedAnswers(repository: Repository, head: Commit, run: RunRecord): Promise<readonly string[]> {
   const files = new Map((await repository.files(head)).map((it) => [it.path, it.blob]));
   const there = openRequests(run).flatMap((it) => {
     const { path } = approvalFile(it, it.gate, "");

@@ -13,12 +13,13 @@ import { cordonedIn } from "../edits/cordon.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format, table } from "../output.ts";
 import { noteAge } from "../record-age.ts";
-import { acceptedTexts, recorded } from "../recorded.ts";
+import { acceptedAnswers, acceptedTexts, recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import { askKey } from "../show/approval-text.ts";
 import { deletionItems, deletionRows } from "../show/deletion-text.ts";
 import { nextLines, requestLines, ruleLines, standingLines } from "../show/request-text.ts";
 import { approvalRows, evictionRows, type Rows, runRows } from "../show/run-rows.ts";
+import { strayLines } from "../show/stray-text.ts";
 import type { Terminal } from "../terminal.ts";
 import { forReading, type HubOptions, now, openHub } from "../wire.ts";
 
@@ -60,6 +61,9 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
         for (const line of askLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
+      if (kind === "approvals")
+        for (const line of strayLines(ledger, await acceptedAnswers(repository, state), name))
+          terminal.out(`\n${oneLine(line)}\n`);
       if (kind === "deletions") for (const line of goingLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
     } else {
       const items = await itemsOf(kind, { repository, head, ledger, name });

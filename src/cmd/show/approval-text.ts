@@ -33,7 +33,8 @@ export function approvalFile(
   return { path: `${answerFolder(run)}/${stage}-${when}.yaml`, text };
 }
 
-const answerFolder = ({ namespace, name }: GateAt["run"]): string => {
+/** The folder in which answers to the requests of a run, or of a placement, are looked for by people. */
+export const answerFolder = ({ namespace, name }: GateAt["run"]): string => {
   const own = namespace === null ? name : `${namespace}/${name}`;
   return `approvals/${/^deletions(?:\/|$)/.test(own) ? `runs/${own}` : own}`;
 };

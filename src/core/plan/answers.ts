@@ -133,14 +133,15 @@ function replaced({ path }: ApprovalFile, { place, uid }: AskedFor, { places }: 
  * request that is over nothing is left to be done, whoever granted that.
  */
 export function answerReasons(
-  { answers, trust, hasTrust }: Pick<Ledger, "answers" | "trust" | "hasTrust">,
+  ledger: Pick<Ledger, "answers" | "trust" | "hasTrust">,
   { intent, history }: Pick<World, "intent" | "history">,
-  { digests }: Pick<Asked, "digests">,
+  asked: Pick<Asked, "digests">,
 ): readonly Reason[] {
-  const isUnsigned = trust === null && !hasTrust;
+  const { answers } = ledger;
+  const { digests } = asked;
   return intent.approvals.flatMap((file): readonly Reason[] => {
     const record = answers.get(file.path);
-    if (record === undefined && isUnsigned) return digests.has(file.digest) ? [] : [strayReason(file)];
+    if (record === undefined && isUnsigned(ledger)) return isStray(file, ledger, asked) ? [strayReason(file)] : [];
     if (record === undefined) return pendingReasons(file, history.reviews.get(file.path));
     const denial = record.file.blob === file.blob ? record.judgement : changed(file);
     if (denial.kind === "counts" || digests.get(file.digest)?.isOpen === false) return [];
@@ -149,8 +150,20 @@ export function answerReasons(
   });
 }
 
-/** Where nobody has to sign nothing is judged; that a file answers nothing can be said all the same. */
-const strayReason = ({ path, principal }: ApprovalFile): Reason => ({
+const isUnsigned = ({ trust, hasTrust }: Pick<Ledger, "trust" | "hasTrust">): boolean => trust === null && !hasTrust;
+
+/**
+ * Whether a file answers nothing that anybody was asked for. Only where nobody has to sign: there nothing is judged, and no
+ * other record speaks of it.
+ */
+export const isStray = (
+  { path, digest }: ApprovalFile,
+  ledger: Pick<Ledger, "answers" | "trust" | "hasTrust">,
+  { digests }: Pick<Asked, "digests">,
+): boolean => isUnsigned(ledger) && !ledger.answers.has(path) && !digests.has(digest);
+
+/** What is to be said of a file that answers nothing, see {@link isStray}. */
+export const strayReason = ({ path, principal }: ApprovalFile): Reason => ({
   kind: "answerDenied",
   path,
   principal,
