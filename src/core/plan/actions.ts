@@ -50,10 +50,11 @@ interface Desk {
   readonly held: HeldIndex;
 }
 
-/** A placement that asked nothing of any member, and until when that stands while all members stay as they are. */
+/** A placement that asked nothing of any member, and from when until when that stands while all members stay as they are. */
 interface Idleness {
   readonly roster: Roster;
   readonly patience: World["patience"];
+  readonly from: Instant;
   readonly until: Instant | null;
 }
 
@@ -70,6 +71,7 @@ function isIdle(record: PlacementRecord, desk: Desk): boolean {
   const stands =
     known !== undefined &&
     (known.patience === world.patience || known.patience === "none") &&
+    world.now >= known.from &&
     (known.until === null || world.now < known.until);
   if (stands && known.roster === roster) return true;
   const changed = stands ? changesSince(known.roster, roster).all : null;
@@ -86,7 +88,7 @@ function isIdle(record: PlacementRecord, desk: Desk): boolean {
     }
     until = earliest(until, retryOn(member.inventory, world.now));
   }
-  idle.set(record, { roster, patience, until });
+  idle.set(record, { roster, patience, from: world.now, until });
   return true;
 }
 

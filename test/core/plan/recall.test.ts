@@ -326,6 +326,19 @@ describe("what time turns is decided at that moment and not before", () => {
     expect(plan({ ...waiting, now: wakeAt }).wakeAt).not.toBe(wakeAt);
   });
 
+  test("a failed write that waited by a clock which was set back is tried again at once", () => {
+    world.member("m1").refuses.set(config, "denied");
+    world.commit(() => write(world, objectOf("ConfigMap", "web/config", "two")));
+    world.wait(minutes(60 * 24));
+    const waiting = { ...settle(), patience: "retryAt" } as const;
+    expect(plan(waiting).ledger, "nothing moves").toBe(waiting.ledger);
+    expect(plan(waiting).actions).toEqual([]);
+    const before = { ...waiting, now: later(waiting.now, minutes(-300)) };
+    const warm = plan(before);
+    expect(warm.actions.map((it) => it.cluster)).toEqual([m1]);
+    expect(differenceOf(warm, plan(structuredClone(before)))).toBeNull();
+  });
+
   test("the moment at which a failed write is tried again", () => {
     world.member("m1").refuses.set(config, "denied");
     world.commit(() => write(world, objectOf("ConfigMap", "web/config", "two")));
