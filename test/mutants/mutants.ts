@@ -60,7 +60,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/core/rollout/rolling-update.ts",
     find: '(it.kind === "progressing" && it.isHeard);',
     replace: 'it.kind === "progressing";',
-    caughtBy: "check",
+    caughtBy: stories,
   },
   {
     breaks: "puts the same right as often as somebody undoes it",
@@ -116,7 +116,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/core/plan/confirmations.ts",
     find: "!confirmed && fresh.includes(digest);",
     replace: "!confirmed && fresh.length >= 0 && digest !== null;",
-    caughtBy: "check",
+    caughtBy: ["test/core/plan/guard.test.ts"],
   },
   {
     breaks: "lets a confirmation that was judged count again",
@@ -425,14 +425,14 @@ export const mutants: readonly Mutant[] = [
     file: "src/core/plan/evict.ts",
     find: "readinessIn(context, record, binding);",
     replace: "readinessIn(context, record, before?.bindings.get(it) ?? binding);",
-    caughtBy: "check",
+    caughtBy: stories,
   },
   {
     breaks: "counts a cluster that another eviction took as available",
     file: "src/core/rollout/eviction.ts",
     find: "if (binding.removal !== null || isReporting(binding)) return false;",
     replace: "if (isReporting(binding)) return false;",
-    caughtBy: "check",
+    caughtBy: ["test/core/rollout/eviction.test.ts"],
   },
   {
     breaks: "lets the next stage of a run begin though a newer run took back what it brought",

@@ -49,7 +49,7 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/plan/plan.ts",
     find: "const answers = judgedAnswers(world, ",
     replace: "const answers = judgedAnswers({ ...world, ledger: { ...world.ledger, trust: consent.record } }, ",
-    caughtBy: "check",
+    caughtBy: ["test/core/plan/attacks-trust.test.ts"],
   },
   {
     breaks: "counts an approval that was changed in place",
