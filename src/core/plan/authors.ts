@@ -108,7 +108,7 @@ function journey(
 }
 
 /** When what a cluster carries came; null where nobody can tell, or it carries nothing. */
-export function sinceOf({ record, binding: { cluster } }: Subject, context: RenderContext): Commit | null {
+function sinceOf({ record, binding: { cluster } }: Subject, context: RenderContext): Commit | null {
   const binding: Binding | undefined = record.bindings.get(cluster);
   return binding === undefined ? null : carriedSince(binding, record, context);
 }

@@ -65,4 +65,4 @@ export function stillTells(set: HeldDeletion, listed: readonly OtherObject[], { 
 }
 
 /** Whether it is the same object, and not one of the same name that was made since. */
-export const sameOther = (a: OtherObject, b: OtherObject): boolean => a.uid === b.uid && objectKey(a) === objectKey(b);
+const sameOther = (a: OtherObject, b: OtherObject): boolean => a.uid === b.uid && objectKey(a) === objectKey(b);
