@@ -7,6 +7,7 @@ import { settleConditions } from "../../src/core/model/condition.ts";
 import { type ClusterRecord, emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Digest, PlacementKey, StrategyKey } from "../../src/core/model/value.ts";
 import { evictionVerdicts } from "../../src/core/status/eviction-conditions.ts";
+import { placementVerdicts } from "../../src/core/status/placement-conditions.ts";
 import type { Clock } from "../../src/shell/reconcile/ports.ts";
 import { approvalOf, gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
@@ -654,6 +655,14 @@ describe("get and describe", () => {
       ["east", "v1.36.3", "Healthy,SchedulingDisabled"],
       ["west", "v1.36.3", "Healthy"],
     ]);
+  });
+
+  test("explain shows whom a rollout holds back and the numbers, as the placement's conditions have them", async () => {
+    const numbers = "east held back: ready 1, needed 1 (2 targeted - maxUnavailable 1), budget 0, starting now 0";
+    const placement = web([on("east", 2)]);
+    const conditions = settleConditions([], placementVerdicts(placement, numbers), at("09:00:00"));
+    recordState(ledgerOf([{ ...placement, conditions }], []));
+    expect((await runAt(["explain", "web"], hubPath())).out).toContain(`; ${numbers}\n`);
   });
 
   const answered = (digest: string): string =>
