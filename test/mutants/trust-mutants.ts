@@ -203,7 +203,7 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/trust/count.ts",
     find: 'revokedBy(revocations, key)?.kind === "compromised";',
     replace: "revokedBy(revocations, key) === undefined;",
-    caughtBy: "check",
+    caughtBy: ["test/core/plan/attacks-revocation.test.ts"],
   },
   {
     breaks: "accepts in the pass that asks what somebody said before",
@@ -266,7 +266,7 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/trust/count.ts",
     find: "(revoked.get(it.file.principal) ?? Number.NEGATIVE_INFINITY)",
     replace: "Number.NEGATIVE_INFINITY",
-    caughtBy: "check",
+    caughtBy: ["test/core/plan/changed-minds.test.ts"],
   },
   {
     breaks: "takes somebody's copy of an approval for a newer one",
