@@ -73,7 +73,8 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
     try {
       const began = clock.now();
       // Once every resync period what failed or was refused is tried again at once.
-      const isImpatient = began >= impatientAt;
+      const isSetBack = impatientAt > later(began, options.resync);
+      const isImpatient = began >= impatientAt || isSetBack;
       const patience = isImpatient ? "none" : settings.patience;
       const result = await pass(ports, { ...settings, patience }, memory, flushAt !== null && began >= flushAt);
       report(result);

@@ -43,6 +43,8 @@ export function paceAfter(
   { committed, plan }: Passed,
   { began, now }: { readonly began: Instant; readonly now: Instant },
 ): NewsPace {
+  // A clock that was set back: what was to come at its earlier moments would come hours late.
+  if (now < pace.committedAt) return firstPace(now);
   if (committed === null) return pace;
   const isFresh = plan.decides || began - pace.committedAt >= calm;
   const finalInterval = isFresh ? shortestFinal : (Math.min(2 * pace.finalInterval, routineInterval) as DurationMs);
