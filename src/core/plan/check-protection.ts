@@ -73,8 +73,12 @@ function moveOf(
   const isBack = old?.removal != null && removal === null && shown !== undefined;
   const isOther = target !== null && target !== old?.target && !isAlike(target, old?.target ?? null);
   const isLosing = leaving !== old?.leaving && hasMore(leaving, old?.leaving ?? []);
+  const carried = plainly(old, before);
+  const isBroughtBack = target !== null && old?.removal != null && removal === null && hasLost(old.leaving, carried);
+  if (!isGoing && !isBack && !isOther && !isLosing && isBroughtBack)
+    return { record, cluster, target, objects: [...leaving.map((it) => it.id), ...carried] };
   if (!isGoing && !isBack && !isOther && !isLosing) return null;
-  const gone = [...leaving.map((it) => it.id), ...(isBack ? [] : plainly(old, before))];
+  const gone = [...leaving.map((it) => it.id), ...(isBack ? [] : carried)];
   if (isGoing || (!isOther && !isBack)) return { record, cluster, target: isGoing ? null : target, objects: gone };
   return {
     record,
@@ -87,6 +91,12 @@ function moveOf(
 function hasMore(leaving: readonly Leaving[], before: readonly Leaving[]): boolean {
   const known = new Set(before.map((it) => objectKey(it.id)));
   return leaving.some((it) => !known.has(objectKey(it.id)));
+}
+
+/** Whether some of what a cluster carried has gone already, when all of it was to go. */
+function hasLost(leaving: readonly Leaving[], carried: readonly ObjectId[]): boolean {
+  const there = new Set(leaving.map((it) => objectKey(it.id)));
+  return carried.some((it) => !there.has(objectKey(it)));
 }
 
 /** What a cluster carries for sure: where overrides may have dropped some of it, what leaves or stays says so. */

@@ -94,14 +94,21 @@ export const withCallOffs = (record: PlacementRecord, context: PlanContext): Pla
  * nobody has to confirm anything. The cluster carries what it carried, under a new sequence, so that a newer version
  * reaches it as an update does and not as a first placement. What was already under way goes its way, and comes back
  * under the next target; so does what was evicted, which the scheduler may well pick again at once.
+ *
+ * While everything is there, calling off changes nothing on the member. Where something went already, or never came, it
+ * brings that, which on a protected cluster is a change that somebody has to approve.
  */
 function calledOff(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
-  const { removal, state, target, leaving, cluster } = binding;
+  const { removal, state, target, leaving, facts, cluster } = binding;
   if (removal === null || state !== "Scheduled" || isEvicted(cluster, removal, record, context)) return binding;
   if (!leaving.some((it) => context.isHeld(cluster, record.key, it.id))) return binding;
   const back = { ...binding, removal: null, facts: null, generation: binding.generation + 1 };
   if (target === null) return back;
-  const keeps = new Set(carriedObjects(binding, record, context).map(objectKey));
+  const carried = carriedObjects(binding, record, context).map(objectKey);
+  const there = new Set(leaving.map((it) => objectKey(it.id)));
+  const isComplete = facts?.applied === "applied" && carried.every((it) => there.has(it));
+  if (!isComplete && !context.protection.permits({ record, binding, next: { target, manifests: [] } })) return binding;
+  const keeps = new Set(carried);
   return {
     ...back,
     state: "Bound",
