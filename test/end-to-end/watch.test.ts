@@ -124,6 +124,10 @@ describe("reconcile --watch", () => {
   test("repairs within two seconds what somebody changed on a member, and writes and commits nothing else", async () => {
     const run = await stage.startReconcile(patient);
     await atRest(run);
+    // That a member answers again is news, which is committed once.
+    await eventually("it is recorded that everybody answers", async () =>
+      stage.hub.stateFile("clusters/prod-us-1.yaml")?.includes("flotilla.dev/trouble") ? null : true,
+    );
     await stage.mutations();
     const commits = stage.hub.stateCommits();
     const path = "/api/v1/namespaces/platform/configmaps/certificates";

@@ -148,9 +148,12 @@ function hearFacts(
   return factsOf(told, { sequence: target.sequence, since: isSame ? before.since : hearing.now }, hearing);
 }
 
-/** Whether the target was seen to be up before: it stays so while what others changed is put right, as long as it is well. */
+/**
+ * Whether the target was seen to be up before: it stays so while what others changed is put right, as long as it is well. A
+ * kind that could not be listed tells nothing, like one that has nothing to tell, and shows that nothing was up.
+ */
 const wasUp = (before: BindingFacts | null, sequence: Target["sequence"]): boolean =>
-  before !== null && before.sequence === sequence && (before.phase === "available" || before.phase === "untrackable");
+  before !== null && before.sequence === sequence && before.phase === "available";
 
 /** One object for all bindings that have the same to tell, and nothing in particular. */
 function factsOf(told: Told, when: Pick<BindingFacts, "sequence" | "since">, { made }: Hearing): BindingFacts {

@@ -183,8 +183,8 @@ export function repositoryContract(way: Way): void {
       test("changes of a commit that is not there are a fault", async () => {
         const { source } = await repository.heads();
         const unknown = "1234567890123456789012345678901234567890" as Commit;
-        const asked = [repository.changes?.(null, unknown), repository.changes?.(unknown, source as Commit)];
-        for (const it of asked) await expect(it).rejects.toMatchObject({ code: "RepositoryCorrupt" });
+        for (const [from, to] of [[null, unknown] as const, [unknown, source as Commit] as const])
+          await expect(repository.changes?.(from, to)).rejects.toMatchObject({ code: "RepositoryCorrupt" });
       });
 
       test("blobs come with their exact bytes, each once", async () => {
