@@ -90,7 +90,14 @@ function* tellsTheTruth({ facts, commit, before, after }: Page, judge: Judge): G
         yield `${record.key} is applied on ${cluster}, and ${key} is being deleted`;
       if (judge.acknowledged.get(`${uid} ${key}`)?.has(content) !== true)
         yield `${record.key} is applied on ${cluster}, and ${key} was not written like that last`;
-      if (told.phase === "available" && image !== null && judge.healthy.get(`${uid} ${key}`)?.has(image) !== true)
+      // What was up stays so while what others changed is put right, and each repair has to come up again.
+      const stays = old?.phase === "available" && old.sequence === told.sequence;
+      if (
+        told.phase === "available" &&
+        !stays &&
+        image !== null &&
+        judge.healthy.get(`${uid} ${key}`)?.has(image) !== true
+      )
         yield `${record.key} is available on ${cluster}, and ${key} was not seen available with ${image}`;
     }
   }

@@ -71,10 +71,11 @@ function withoutOldTombstones(placements: Inventory["placements"], changes: Chan
  *
  * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
  * wrote and that the inventory does not know are added, so that they can be seen and put right. What somebody else, who
- * carries out the same decision, saw go or come meanwhile stays as it was seen.
+ * carries out the same decision, saw go or come meanwhile stays as it was seen. Where the whole inventory is gone, nothing of
+ * ours is written: with a part of what it held it would vouch for what it does not know, and without it all is looked for.
  */
 export function stillDue(changes: Changes, actions: ClusterActions, inventory: Inventory): Changes {
-  if (inventory.fleet !== "" && inventory.fleet !== actions.fleet) return new Map();
+  if (inventory.fleet !== actions.fleet) return new Map();
   const isLaterEpoch = inventory.epoch > actions.epoch;
   const due = new Map<PlacementKey, Change>();
   for (const [key, change] of changes) {
