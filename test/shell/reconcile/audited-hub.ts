@@ -185,7 +185,7 @@ function fleetOf(clock: HandClock): Ports["fleet"] {
 }
 
 function forged(
-  { workshop, stateFile, head }: AuditedHub,
+  { workshop, stateFile, head, clock }: AuditedHub,
   {
     like,
     on = like === undefined ? state : `${like}~1`,
@@ -224,7 +224,10 @@ function forged(
   const source = /sourceCommit: "?([0-9a-f]{40})/.exec(run("git", ["show", `${tree}:ledger.yaml`]).toString())?.[1];
   const trailers = [`Source-Commit: ${source}`, `Ledger-Sequence: ${next}`, `Decision-Version: ${version}`];
   const message = `Decide\n\n${trailers.join("\n")}\nWriter: mallory\n`;
-  const plain = run("git", ["commit-tree", tree, "-p", base], message).toString().trim();
+  // Forged at the time of the hub, whatever day it is: requests do not stay open for ever.
+  const who = `mallory <mallory@example.com> ${Math.floor(clock.now() / 1000)} +0000`;
+  const text = `tree ${tree}\nparent ${base}\nauthor ${who}\ncommitter ${who}\n\n${message}`;
+  const plain = run("git", ["hash-object", "-t", "commit", "-w", "--stdin"], text).toString().trim();
   const commit = signer === null ? plain : resigned(workshop, plain, signer);
   git("update-ref", state, commit);
   return commit as Commit;

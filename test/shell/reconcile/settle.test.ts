@@ -99,15 +99,15 @@ test("a run that waits is woken by its members, and has its news on the branch b
   });
   const began = clock.now();
   for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: false } });
-  const rung = await eventually("it is at rest", async () => {
+  await eventually("it is at rest", async () => {
     doorbell.ring();
     await clock.advance(20);
     const last = results.at(-1);
     return last?.kind === "passed" && !isInFlight(last.plan.reasons) && last.deferred === null ? last : null;
   });
   expect(clock.now() - began).toBeLessThan(minutes(5));
-  expect(rung.committed).not.toBeNull();
   expect(await ended).toMatchObject({ kind: "settled", ranOut: false });
+  expect(results.some((it) => it.kind === "passed" && it.committed !== null && !it.plan.decides)).toBe(true);
 }, 60_000);
 
 test("the limit of waiting runs out", async () => {
