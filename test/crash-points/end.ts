@@ -53,7 +53,14 @@ const volatile: readonly string[] = [
 ];
 
 /** What counts versions, of which a member saw more or fewer, and names the edit that first brought what came back. */
-const counters: readonly string[] = ["generation", "observedGeneration", "deployment.kubernetes.io/revision", "commit"];
+const counters: readonly string[] = [
+  // What was confirmed on a way that another history did not take.
+  "confirmations",
+  "generation",
+  "observedGeneration",
+  "deployment.kubernetes.io/revision",
+  "commit",
+];
 
 /** A value without what is left out. Our annotation on objects is a sequence: of it stays that it is there. */
 function steady(value: unknown, form: Form): Json {
