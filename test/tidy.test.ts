@@ -168,6 +168,13 @@ test("the map shows every room, and leads to files that are there", () => {
   expect(starts.filter((it) => !sources.some(({ file }) => file === it))).toEqual([]);
 });
 
+test("what things cost is measured in the bench, never in a test, which may run beside anything", () => {
+  const tests = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).filter(
+    (it) => it.endsWith(".test.ts") && it !== "tidy.test.ts",
+  );
+  expect(tests.filter((it) => readFileSync(join(root, "test", it), "utf8").includes("cpuUsage("))).toEqual([]);
+});
+
 test("the top level holds what it may and nothing else", () => {
   const allowed = new Set(
     `.ci .git .github .gitignore LICENSE README.md action.yml biome.json dist examples-repo node_modules package-lock.json

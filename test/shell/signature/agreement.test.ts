@@ -292,16 +292,6 @@ test("a commit has the id that git gives it", () => {
   expect(commitId(raw)).toBe(id.toString("utf8").trim());
 });
 
-test.skipIf(!hasSshKeygen || !hasGpg)("takes less than two milliseconds, on average, with any key", async () => {
-  const rounds = 10;
-  for (const raw of originals()) await factOf(raw);
-  const before = process.cpuUsage();
-  for (let round = 0; round < rounds; round++) for (const raw of originals()) await factOf(raw);
-  const used = process.cpuUsage(before);
-  expect((used.user + used.system) / 1000 / (rounds * originals().length)).toBeLessThan(2);
-});
-
-const originals = (): readonly Buffer[] => corpus.specimens.map((it) => it.raw);
 const gitAccepts = (raw: Uint8Array): boolean => corpus.workshop.gitAccepts(raw);
 
 function sshKeygenAccepts(armored: Buffer, namespace: string, file: Uint8Array): boolean {

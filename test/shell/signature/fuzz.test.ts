@@ -27,28 +27,22 @@ test.skipIf(!hasSshKeygen)(
     const random = randomOf(seed);
     const accepted = new Map<string, Buffer>();
     const codes = new Map<string, number>();
-    const before = process.cpuUsage();
-    let slowest = 0;
     for (let left = count; left > 0; left--) {
       const original = originals[random(originals.length)]!; // Below their number.
       const raw = mutant(original, originals, random);
-      const start = performance.now();
       const fact = await signatureOf(raw, certificates, now);
-      slowest = Math.max(slowest, performance.now() - start);
       const name = nameOf(fact);
       codes.set(name, (codes.get(name) ?? 0) + 1);
       if (isGood(fact) && !raw.equals(original)) accepted.set(commitId(raw), raw);
     }
-    const used = process.cpuUsage(before);
     if (count > 10_000) {
       const tally = [...codes].map(([name, times]) => `${name} ${times}`).join(", ");
-      console.log(`${count} mutants, ${(used.user + used.system) / 1e6} s of CPU: ${tally}; changed ${accepted.size}`);
+      console.log(`${count} mutants: ${tally}; changed ${accepted.size}`);
     }
     // One that changed, and still verifies, is rare, and what all of this is for.
     expect(accepted.size).toBeGreaterThan(0);
     const wrong = refusedByGit([...accepted.values()]);
     expect(wrong.map((it) => it.toString("latin1"))).toEqual([]);
-    expect(slowest).toBeLessThan(2000);
   },
 );
 
