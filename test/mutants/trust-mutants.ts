@@ -96,15 +96,29 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "takes what one cluster carries for rolled out on a new one",
     file: "src/core/plan/authors.ts",
-    find: "settled: settled ?? judging.trust.first",
-    replace: "settled: settled ?? judging.world.history.head",
+    find: "sinceOf(subject, judging)) ?? judging.trust.first",
+    replace: "sinceOf(subject, judging)) ?? judging.world.history.head",
     caughtBy: ["test/core/plan/attacks-inputs.test.ts"],
   },
   {
     breaks: "lets what slept wake without whoever wrote it",
     file: "src/core/plan/authors.ts",
-    find: "back === null ? sleepersOf(course) : []",
-    replace: "[] as ReturnType<typeof sleepersOf>",
+    find: "wakersOf(sleepersOf({ ...it, carried: decided }), trust.first, history)",
+    replace: "wakersOf(sleepersOf({ ...it, carried: decided }).slice(0, 0), trust.first, history)",
+    caughtBy: ["test/core/plan/attacks-inputs.test.ts"],
+  },
+  {
+    breaks: "looks for what slept on the first of the clusters that change alike",
+    file: "src/core/plan/authors.ts",
+    find: "sleepersOf({ ...it, carried: decided })",
+    replace: "sleepersOf({ ...it, clusters: new Set([...it.clusters].slice(0, 1)), carried: decided })",
+    caughtBy: ["test/core/plan/attacks-inputs.test.ts"],
+  },
+  {
+    breaks: "lets what slept wake where a run goes back",
+    file: "src/core/plan/baseline.ts",
+    find: "decided: rolledOut === null ? null : plannedBy(rolledOut.plan, subject)",
+    replace: "decided: null",
     caughtBy: ["test/core/plan/attacks-inputs.test.ts"],
   },
   {

@@ -152,7 +152,7 @@ function oldest(
     const isBack = index !== null && index < carried;
     return (
       (isBack
-        ? rolledOutOn(cluster, record, { runs: context.ledger.runs, upTo: index })
+        ? rolledOutOn(cluster, record, { runs: context.ledger.runs, upTo: index })?.commit
         : carriedSince(binding, record, context)) ?? first
     );
   });

@@ -5,12 +5,12 @@ import type { CommitFact } from "../model/signature.ts";
 import type { Authors, TrustRecord } from "../model/trust.ts";
 import { type ClusterName, type Commit, compareText, type Digest } from "../model/value.ts";
 import { signerOf } from "../trust/signer.ts";
-import { isMovedBy, rolledOutOn } from "./baseline.ts";
+import { baselineOf } from "./baseline.ts";
 import { carriedSince } from "./carried-since.ts";
 import { type Changer, changedIn, changersOf, wakersOf } from "./changers.ts";
 import { carriedBy, type Decided, plannedAs, plannedBy, type Subject, wantedBy } from "./decided.ts";
 import { type Course, courseDigest, type Inputs, inputsOf } from "./inputs.ts";
-import { type Sleeper, sleepersOf } from "./sleepers.ts";
+import { sleepersOf } from "./sleepers.ts";
 import type { RenderContext } from "./target-rendering.ts";
 
 /** Nobody that anybody knows of. */
@@ -48,7 +48,8 @@ export function authorsOfChange(
 /** The change of clusters, and since when whoever had a part in it counts. */
 interface Journey extends Course {
   readonly settled: Commit;
-  readonly sleepers: readonly Sleeper[];
+  /** What was decided about them last, beside which sleepers are told; null: nothing that anybody knows. */
+  readonly decided: Decided | null;
 }
 
 const subjectOf = (cluster: ClusterName, record: PlacementRecord, { world, overrides }: Judging): Subject => ({
@@ -66,26 +67,14 @@ interface Bringing {
 
 function ofRun(cluster: ClusterName, { run, plan, record }: Bringing, judging: Judging): Journey {
   const subject = subjectOf(cluster, record, judging);
-  const binding = record.bindings.get(cluster);
-  const wanted = plannedBy(plan, subject);
-  const isMoved = binding !== undefined && isMovedBy(run, binding);
-  const { runs } = judging.ledger;
-  const upTo = plan.resourceIndex;
-  const back = rolledOutOn(cluster, record, { runs, but: run, upTo });
-  // What it carried before this run is known no more; what it gets back to may never have been approved for it.
-  const isBack = isMoved || (binding?.target?.resourceIndex ?? -1) > upTo;
-  return journey({ subject, cluster, wanted, run }, isBack ? { since: back } : null, judging);
+  return journey({ subject, cluster, wanted: plannedBy(plan, subject), run }, plan.resourceIndex, judging);
 }
 
 function ofChange(cluster: ClusterName, content: Digest | null, record: PlacementRecord, judging: Judging): Journey {
   const subject = subjectOf(cluster, record, judging);
-  const { runs } = judging.ledger;
-  const plan = content === null ? null : plannedAs(content, subject, runs);
+  const plan = content === null ? null : plannedAs(content, subject, judging.ledger.runs);
   const wanted = content === null ? null : plan === null ? wantedBy(subject) : plannedBy(plan, subject);
-  const carried = subject.binding.target?.resourceIndex ?? -1;
-  const isBack = plan !== null && plan.resourceIndex < carried;
-  const back = isBack ? { since: rolledOutOn(cluster, record, { runs, upTo: plan.resourceIndex }) } : null;
-  return journey({ subject, cluster, wanted, run: null }, back, judging);
+  return journey({ subject, cluster, wanted, run: null }, plan?.resourceIndex ?? null, judging);
 }
 
 interface Way {
@@ -95,16 +84,11 @@ interface Way {
   readonly run: RunRecord | null;
 }
 
-function journey(
-  { subject, cluster, wanted, run }: Way,
-  back: { readonly since: Commit | null } | null,
-  judging: Judging,
-): Journey {
+function journey({ subject, cluster, wanted, run }: Way, index: number | null, judging: Judging): Journey {
+  const { isBack, rolledOut, decided } = baselineOf(subject, index, run, judging.ledger.runs);
+  const settled = (isBack ? rolledOut?.commit : sinceOf(subject, judging)) ?? judging.trust.first;
   const carried = carriedBy(subject);
-  const course = { subject, clusters: new Set([cluster]), carried, wanted, run };
-  const settled = back === null ? sinceOf(subject, judging) : back.since;
-  const sleepers = back === null ? sleepersOf(course) : [];
-  return { ...course, settled: settled ?? judging.trust.first, sleepers };
+  return { subject, clusters: new Set([cluster]), carried, wanted, run, settled, decided };
 }
 
 /** When what a cluster carries came; null where nobody can tell, or it carries nothing. */
@@ -113,11 +97,11 @@ function sinceOf({ record, binding: { cluster } }: Subject, context: RenderConte
   return binding === undefined ? null : carriedSince(binding, record, context);
 }
 
-/** Clusters that go the same way since the same commit, together. */
+/** Clusters that go the same way since the same decision, together. */
 function shared(all: readonly Journey[]): readonly Journey[] {
   const found = new Map<string, Journey>();
   for (const it of all) {
-    const key = `${it.settled} ${courseDigest(it)}`;
+    const key = `${it.settled} ${courseDigest(it)} ${courseDigest({ ...it, carried: it.decided })}`;
     const known = found.get(key);
     found.set(key, known === undefined ? it : { ...known, clusters: new Set([...known.clusters, ...it.clusters]) });
   }
@@ -132,7 +116,7 @@ function signersOf(journeys: readonly Journey[], version: Commit | null, { world
   const { history } = world;
   const changers = new Set<Changer>();
   for (const it of journeys) {
-    const { settled, sleepers } = it;
+    const { settled, decided } = it;
     const inputs = inputsOf(it, changedIn({ settled: [settled], until: null }, history));
     // What is brought is what was selected then; all else is as it is now.
     const objects: Inputs = { ...inputs, read: (document) => (isObject(document) ? inputs.read(document) : null) };
@@ -147,7 +131,8 @@ function signersOf(journeys: readonly Journey[], version: Commit | null, { world
     for (const part of parts)
       for (const changer of changersOf({ settled: [settled], until: part.until }, part.inputs, history))
         changers.add(changer);
-    for (const changer of wakersOf(sleepers, trust.first, history)) changers.add(changer);
+    for (const changer of wakersOf(sleepersOf({ ...it, carried: decided }), trust.first, history))
+      changers.add(changer);
   }
   return count(changers, trust, world);
 }

@@ -26,7 +26,7 @@ type Manifest = Extract<Said, { kind: "manifest" }>;
 
 /** Lays out the ground of a course, given every document that anybody changed since. */
 export function groundOf({ subject, clusters, carried, wanted }: Course, past: readonly PastDocument[]): Ground {
-  const { record, intent, binding } = subject;
+  const { record, intent } = subject;
   const both = [carried, wanted].flatMap((it) => it ?? []);
   const own = placementDocument(record);
   const placement = intent.placements.get(record.key);
@@ -44,7 +44,7 @@ export function groundOf({ subject, clusters, carried, wanted }: Course, past: r
     ...past.flatMap(({ said }) => (said.kind === "override" ? said.override : [])),
   ];
   const looking = overrides.map(snapshotOf).filter(reaches);
-  const lookedAt = [...both.flatMap((it) => [...it.lookedAt]), ...labelsLookedAt(looking, binding.cluster)];
+  const lookedAt = [...both.map((it) => it.lookedAt), ...[...clusters].map((it) => labelsLookedAt(looking, it))];
   const labels = [
     ...both.map((it) => it.labels),
     ...[...clusters].map((it) => intent.clusters.get(it)?.labels ?? {}),
@@ -52,7 +52,7 @@ export function groundOf({ subject, clusters, carried, wanted }: Course, past: r
       said.kind === "cluster" && clusters.has(said.cluster.name) ? [said.cluster.labels] : [],
     ),
   ];
-  return { placements, resources, labels, lookedAt: new Set(lookedAt), selects, reaches };
+  return { placements, resources, labels, lookedAt: new Set(lookedAt.flatMap((it) => [...it])), selects, reaches };
 }
 
 const byKey = <T extends { readonly id: ObjectId }>(it: T): readonly [string, T] => [objectKey(it.id), it];

@@ -104,13 +104,13 @@ const json = (value: unknown): Json => value as Json;
 /** Whether the scheduler's word is asked for: the cluster gets the placement, or loses it. */
 const isPicked = ({ carried, wanted }: Course): boolean => carried === null || wanted === null;
 
-function pathsOf({ subject: { intent, record, binding }, carried, wanted }: Course): ReadonlySet<string> {
+function pathsOf({ subject: { intent, record }, clusters, carried, wanted }: Course): ReadonlySet<string> {
   const placement = intent.placements.get(record.key);
   if (placement === undefined && wanted === null) return new Set();
   const names = new Set([carried, wanted].flatMap((it) => it?.overrides.map(({ override }) => override) ?? []));
   return new Set([
     ...[carried, wanted].flatMap((it) => it?.resources.map(({ path }) => path) ?? []),
-    ...[placement, intent.clusters.get(binding.cluster)].flatMap((it) => it?.source.path ?? []),
+    ...[placement, ...[...clusters].map((it) => intent.clusters.get(it))].flatMap((it) => it?.source.path ?? []),
     ...intent.overrides.filter((it) => names.has(it.name)).map((it) => it.source.path),
   ]);
 }

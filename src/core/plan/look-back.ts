@@ -5,9 +5,9 @@ import type { RunRecord } from "../model/run-record.ts";
 import type { UpdateRun } from "../model/update-run.ts";
 import { type Commit, compareText } from "../model/value.ts";
 import { acceptsForge } from "../trust/evidence.ts";
-import { isMovedBy, rolledOutOn } from "./baseline.ts";
+import { baselineOf, isMovedBy, rolledOutOn } from "./baseline.ts";
 import { isHalfKnown } from "./changers.ts";
-import { carriedBy, plannedAs, plannedBy, wantedBy } from "./decided.ts";
+import { plannedAs, plannedBy, type Subject, wantedBy } from "./decided.ts";
 import type { Course } from "./inputs.ts";
 import { sleepersOf } from "./sleepers.ts";
 import { snapshotOf } from "./version.ts";
@@ -47,15 +47,20 @@ function* beforeRun({ key, spec }: Asking, ledger: Ledger): Generator<Commit> {
   if (first === null) return;
   if (record === undefined) return yield first;
   const run = ledger.runs.get(key) ?? null;
-  const index = String(run?.plan?.resourceIndex ?? spec.resourceIndex);
-  const upTo = /^\d+$/.test(index) ? Number(index) : Number.POSITIVE_INFINITY;
+  const upTo = indexOf(spec, run) ?? Number.POSITIVE_INFINITY;
   for (const it of record.resourceSnapshots) if (it.index === upTo) yield it.commit;
   for (const [cluster, binding] of record.bindings) {
     if ((binding.target?.resourceIndex ?? -1) > upTo || (run !== null && isMovedBy(run, binding)))
-      yield rolledOutOn(cluster, record, { runs: ledger.runs, but: run, upTo }) ?? first;
+      yield rolledOutOn(cluster, record, { runs: ledger.runs, but: run, upTo })?.commit ?? first;
     yield earliestOf(binding, record) ?? first;
   }
   if (record.bindings.size === 0) yield first;
+}
+
+/** The version that a run brings, or asks for; null: whatever is newest. */
+function indexOf({ resourceIndex }: Asking["spec"], run: RunRecord | null): number | null {
+  const index = String(run?.plan?.resourceIndex ?? resourceIndex);
+  return /^\d+$/.test(index) ? Number(index) : null;
 }
 
 /** The earliest commit that what a cluster carries may have come with; null where nobody can tell. */
@@ -82,9 +87,9 @@ export function looksToTheBeginning(ledger: Ledger, intent: Intent, history: His
     : null;
 }
 
-/** What may be asked about in this pass, as far as the record alone can tell. */
+/** What may be asked about in this pass, as far as the record alone can tell; `carried` is what was decided last. */
 function* coursesOf(ledger: Ledger, intent: Intent): Generator<Course> {
-  const { overrides } = ledger;
+  const { overrides, runs } = ledger;
   for (const { key, spec } of askingRuns(ledger, intent)) {
     const record = ledger.placements.get(spec.placement);
     const run = ledger.runs.get(key) ?? null;
@@ -92,18 +97,27 @@ function* coursesOf(ledger: Ledger, intent: Intent): Generator<Course> {
       if (record === undefined) continue;
       const binding = record.bindings.get(cluster) ?? { cluster, target: null };
       const subject = { record, binding, intent, overrides };
-      const wanted = run?.plan == null ? wantedBy(subject) : plannedBy(run.plan, subject);
-      const asker: RunRecord | null = run;
-      yield { subject, clusters: new Set([cluster]), carried: carriedBy(subject), wanted, run: asker };
+      const index = indexOf(spec, run);
+      const wanted = run?.plan == null ? wantedBy(upTo(subject, index)) : plannedBy(run.plan, subject);
+      const { decided: carried } = baselineOf(subject, index, run, runs);
+      yield { subject, clusters: new Set([cluster]), carried, wanted, run };
     }
   }
   for (const record of ledger.placements.values()) {
     if (record.change?.request !== null) continue;
     for (const [cluster, content] of record.change.clusters) {
       const subject = { record, binding: record.bindings.get(cluster) ?? { cluster, target: null }, intent, overrides };
-      const plan = content === null ? null : plannedAs(content, subject, ledger.runs);
+      const plan = content === null ? null : plannedAs(content, subject, runs);
       const wanted = content === null ? null : plan === null ? wantedBy(subject) : plannedBy(plan, subject);
-      yield { subject, clusters: new Set([cluster]), carried: carriedBy(subject), wanted, run: null };
+      const { decided: carried } = baselineOf(subject, plan?.resourceIndex ?? null, null, runs);
+      yield { subject, clusters: new Set([cluster]), carried, wanted, run: null };
     }
   }
+}
+
+/** As if the version of an index were the newest. */
+function upTo(subject: Subject, index: number | null): Subject {
+  if (index === null) return subject;
+  const resourceSnapshots = subject.record.resourceSnapshots.filter((it) => it.index <= index);
+  return { ...subject, record: { ...subject.record, resourceSnapshots } };
 }

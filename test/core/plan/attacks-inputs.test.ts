@@ -336,6 +336,37 @@ describe("T-40: what slept for long and wakes", () => {
     keepsBobOut(world);
   });
 
+  test("a label that nothing looked at, on one of two clusters that change alike", () => {
+    const world = standing();
+    world.commit(() => relabel(world, "m2", "env=prod", "tier=gold"), by("dave"));
+    world.commit(() => relabel(world, "m3", "env=prod", "tier=gold"), by("bob"));
+    edit(world, "one");
+    grant(world, "carol");
+    world.commit(() => put(world, "tier=gold"), by("dave"));
+    expect(authors(world)).toEqual(["bob", "dave"]);
+    keepsBobOut(world);
+  });
+
+  test("an override that matched nothing, where a run goes back to what was approved before it matched", () => {
+    const world = standing(["external"], trust({ approvals: [everything()] }), ["prod/3/ask-before"]);
+    world.commit(() => put(world, "tier=gold"), by("bob"));
+    settle(world);
+    edit(world, "one");
+    run(world, "second");
+    grant(world);
+    edit(world, "two");
+    run(world, "third");
+    grant(world);
+    world.commit(() => relabel(world, "m2", "env=prod", "tier=gold"), by("dave"));
+    run(world, "back", by("carol"), "1");
+    settle(world);
+    const { authors: found, digest } = gateOf(world, "back", 0);
+    expect(found).toEqual({ principals: ["bob", "carol", "dave"], unknown: 0 });
+    const file = answer(world, "bob", digest);
+    settle(world);
+    expect(verdictOf(world, file)).toMatch(/^FLT1205: /);
+  });
+
   test("an object that nothing selected, and the selector by which it is selected", () => {
     const world = standing();
     const wide = placementOf({
