@@ -11,7 +11,7 @@ export const clientSide: ApplyStrategy = {
   forceConflicts: false,
 };
 
-/** The same of the whole strategy (`spec/rollout.md` §1.1), with our deadline (`RULINGS.md` B 1). */
+/** The same of the whole strategy (`rollout/README.md#rolling-update`), with our deadline (B 1). */
 export const defaultStrategy: RolloutStrategy = {
   type: "RollingUpdate",
   rollingUpdate: { maxUnavailable: { percent: 25 }, maxSurge: { percent: 25 }, unavailablePeriod: seconds(60) },

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { ambiguousAnchors, foreignCitations, lostCitations, uncitedCases } from "./citations.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -173,6 +174,13 @@ test("what things cost is measured in the bench, never in a test, which may run 
     (it) => it.endsWith(".test.ts") && it !== "tidy.test.ts",
   );
   expect(tests.filter((it) => readFileSync(join(root, "test", it), "utf8").includes("cpuUsage("))).toEqual([]);
+});
+
+test("what is cited is on a page of this repository, and every case on a page has a test", () => {
+  expect(ambiguousAnchors()).toEqual([]);
+  expect(lostCitations()).toEqual([]);
+  expect(uncitedCases()).toEqual([]);
+  expect(foreignCitations()).toEqual([]);
 });
 
 test("the top level holds what it may and nothing else", () => {

@@ -8,8 +8,8 @@ export const codeOfProblems = (problems: readonly Problem[]): ExitCode =>
   problems.some((it) => it.severity === "error") ? exitCodes.problems : exitCodes.done;
 
 /**
- * The same for a command that carries things out: what a run, an eviction or a budget is about stands in its status there,
- * and outlives it once it has ended (`RULINGS.md` E, R rules).
+ * The same for a command that carries things out: what a run, an eviction or a budget is about stands in its status
+ * there, and outlives it once it has ended (E, R rules).
  */
 export const codeOfFiles = (problems: readonly Problem[]): ExitCode =>
   codeOfProblems(problems.filter((it) => it.code !== "FLT1314"));

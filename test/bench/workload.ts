@@ -19,11 +19,11 @@ export type File = readonly [path: string, text: string];
 export type Change = "new" | "edit" | "policy";
 
 /**
- * KubeFleet's published workload at any size (`DESIGN.md` §14): every placement is a Namespace, a ConfigMap of 1 KB and a
- * Deployment.
+ * KubeFleet's published workload at any size (`src/README.md#tests`): every placement is a Namespace, a ConfigMap of 1
+ * KB and a Deployment.
  *
- * Where placements go is spread evenly, and is worth a scheduler's while: members stand in cells, and a placement prefers
- * five neighbouring ones, which hold exactly as many members as it picks. Left to ties, which names break, all
+ * Where placements go is spread evenly, and is worth a scheduler's while: members stand in cells, and a placement
+ * prefers five neighbouring ones, which hold exactly as many members as it picks. Left to ties, which names break, all
  * placements would stand on the same members. When all members are picked, the placement says `PickAll`.
  */
 export function workloadOf(size: Size): readonly File[] {

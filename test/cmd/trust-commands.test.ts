@@ -264,7 +264,7 @@ describe("the next version", () => {
   });
 });
 
-test("two roots of two sign one after the other, and each is told what it changes (RULINGS.md D 6)", async () => {
+test("two roots of two sign one after the other, and each is told what it changes (D 6)", async () => {
   await begun();
   await of("add", "bob", "--key", path("bob.pub"), "--approver", "--root");
   // By hand, as there is no command for it: the next one takes both.

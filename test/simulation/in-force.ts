@@ -6,7 +6,7 @@ import type { Simulation } from "./simulation.ts";
 /**
  * What is in force at each accepted commit: what it says, and of what it says unusably, what was said before.
  *
- * A second opinion about holds (`RULINGS.md` D 2): a document that cannot be used holds its own object; while one
+ * A second opinion about holds (D 2): a document that cannot be used holds its own object; while one
  * cannot even be named, nothing that is absent counts as deleted; and a commit that says nothing at all is not believed.
  */
 export class InForce {
@@ -51,7 +51,7 @@ export class InForce {
   }
 }
 
-/** A run that was to begin cannot be initialized again, and one that was not cannot be stopped (`spec/api.md`, V-UR). */
+/** A run that was to begin cannot be initialized again, and one that was not cannot be stopped (V-UR). */
 const isRefused = (it: Document, was: Document | undefined): boolean =>
   it.kind === "run" &&
   was?.kind === "run" &&

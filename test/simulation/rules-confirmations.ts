@@ -8,7 +8,7 @@ import { entryOf, setsOf, took, whatOf } from "./rules-deletions.ts";
 import { isTooNew } from "./rules-writes.ts";
 import { keyOf, markOf } from "./sight.ts";
 
-/** Promises about what people confirm: just what they were shown, and once (`RULINGS.md` D 3). */
+/** Promises about what people confirm: just what they were shown, and once (D 3). */
 export const confirmationDeedRules: readonly (readonly [string, DeedRule])[] = [
   ["I-29", deletesWhatStoodThere],
   ["I-31", sparesNamespacesOfOthers],

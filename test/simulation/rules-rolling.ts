@@ -7,7 +7,7 @@ import { renderedAt } from "./rendered.ts";
 import { executedIn } from "./rules-evictions.ts";
 import { upAt } from "./sight.ts";
 
-/** Promises about rolling updates, as `RULINGS.md` B has them. */
+/** Promises about rolling updates: `rollout/README.md#invariants`. */
 export const rollingRules: readonly (readonly [string, PageRule])[] = [
   ["I-03", removesWithinBounds],
   ["I-03", updatesWithinBounds],

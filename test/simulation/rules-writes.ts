@@ -61,7 +61,7 @@ function* writesNothingThatGoes({ request, before, incoming, entries, isStale }:
     yield `${request.text} on ${request.member}, which is being deleted`;
 }
 
-/** An edited strategy counts for a cluster once rollout admits it there (`RULINGS.md` B 9). */
+/** An edited strategy counts for a cluster once rollout admits it there (B 9). */
 const strategyOf = ({ ledger, request }: Deed, placement: string) =>
   ledger?.placements.get(placement as PlacementKey)?.bindings.get(request.member as ClusterName)?.target?.applyStrategy
     .whenToTakeOver;

@@ -24,7 +24,7 @@ export function troublesOn(view: View, cluster: ClusterName, progress: ClusterPr
   return [...told, `${isOver ? "counts as failed since" : "counts as failed from"} ${instantText(failsAt)}`];
 }
 
-/** Whether a cluster counts as failed: it says so, or its deadline has passed (`RULINGS.md` B 1). */
+/** Whether a cluster counts as failed: it says so, or its deadline has passed (`rollout/README.md#b-1`). */
 export function hasFailed(view: View, cluster: ClusterName, progress: ClusterProgress): boolean {
   const { trouble, facts, failsAt } = scene(view, cluster, progress);
   if (trouble !== null) return false;

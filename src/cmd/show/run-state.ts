@@ -29,7 +29,7 @@ export function runState(run: RunRecord): RunState {
     return { word: "Initializing", message: conditionOf(run.conditions, "Initialized")?.message ?? "" };
   if (run.spec.state === "Initialize") return { word: "Initialized", message: "begins once its state is Run" };
   const active = activeCount(run);
-  // Nothing new starts: that is all a stop does, and it does it at once (`RULINGS.md` B 6).
+  // Nothing new starts: that is all a stop does, and it does it at once (`rollout/README.md#b-6`).
   if (run.spec.state === "Stop") return { word: "Stopped", message: active === 0 ? "" : `${active} under way` };
   const standing = conditionOf(run.conditions, "Progressing");
   if (standing?.reason === "UpdateRunStuck") return { word: "Stuck", message: standing.message };
@@ -73,7 +73,9 @@ export function clusterCounts({ plan, stages, deletion }: RunRecord): { readonly
 export const waitEnds = ({ finishedAt }: StageProgress, wait: DurationMs): Instant | null =>
   finishedAt === null ? null : later(finishedAt, wait);
 
-/** How many clusters of a stage may fail before nothing new starts; a percentage rounds down (`RULINGS.md` B 13). */
+/**
+ * How many clusters of a stage may fail before nothing new starts; a percentage rounds down (`rollout/README.md#b-13`).
+ */
 export const allowedFailures = (limit: CountOrPercent, clusters: number): number =>
   "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100);
 

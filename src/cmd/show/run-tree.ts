@@ -73,7 +73,9 @@ function stageState(view: RunView, stage: PlannedStage, progress: StageProgress)
   return view.run.end === null ? `${since}: ${stageNumbers(view, stage, progress)}` : since;
 }
 
-/** Why a stage is not further, in numbers: what is done, what may be under way, what may fail (`RULINGS.md` B 7). */
+/**
+ * Why a stage is not further, in numbers: what is done, what may be under way, what may fail (`rollout/README.md#b-7`).
+ */
 function stageNumbers(view: RunView, stage: PlannedStage, progress: StageProgress): string {
   const all = stage.clusters.length;
   const over = [...progress.clusters.values()].filter((it) => it.end !== null);
@@ -176,7 +178,9 @@ function deletionBranch(view: RunView): readonly Branch[] {
   return [{ text: `removal from clusters that are no longer picked: ${state}`, below: clusters }];
 }
 
-/** Clusters that were picked after the plan was made: another run brings the placement there (`RULINGS.md` B 22). */
+/**
+ * Clusters that were picked after the plan was made: another run brings the placement there (`rollout/README.md#b-22`).
+ */
 function joinedBranch({ run, ledger }: RunView): readonly Branch[] {
   const { plan } = run;
   const record = ledger.placements.get(run.spec.placement);

@@ -1,7 +1,8 @@
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { BlobId, ClusterName, PlacementKey, RunKey } from "../model/value.ts";
 
-// Where everything stands on the state branch: the picture in DESIGN.md §3. Folders end with a slash.
+// Where everything stands on the state branch: the picture in `src/README.md#the-state-branch`. Folders end with a
+// slash.
 
 /** One change of the state branch. What is not named stays as it is. */
 export type StateEdit =

@@ -24,7 +24,10 @@ import type {
   WrittenToleration,
 } from "./written.ts";
 
-/** How long a cluster may take before it counts as failed, unless the placement says otherwise (`RULINGS.md` B 1). */
+/**
+ * How long a cluster may take before it counts as failed, unless the placement says otherwise
+ * (`rollout/README.md#b-1`).
+ */
 const defaultProgressDeadline = minutes(10);
 
 /** A placement after defaults (`spec/api.md` §7), which has passed its schema and its rules. */

@@ -12,8 +12,9 @@ import { error, type JsonPath, type Remark, warning } from "./remark.ts";
 type Said = Pick<Intent, "clusters" | "placements" | "strategies" | "unusable">;
 
 /**
- * Whether what a run is about is there and suits it: V-UR-07, V-UR-09, V-UR-12; and which clusters that the placement may
- * pick are in none of the stages (`RULINGS.md` B, clusters in no stage). Which ones it does pick takes a scheduler to say.
+ * Whether what a run is about is there and suits it: V-UR-07, V-UR-09, V-UR-12; and which clusters that the placement
+ * may pick are in none of the stages (`rollout/README.md#the-plan-of-a-run`). Which ones it does pick takes a scheduler
+ * to say.
  */
 export function runAdvice(
   run: Omit<UpdateRun, "source">,

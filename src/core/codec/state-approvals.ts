@@ -106,7 +106,7 @@ function authorsText({ principals, unknown }: Authors): string | null {
   return parts.length === 0 ? null : parts.join("; ");
 }
 
-/** KubeFleet's two steps are one here: answers count, for good, or they do not (U7). */
+/** KubeFleet's two steps are one here: answers count, for good, or they do not (`rollout/README.md#u7`). */
 function conditionsJson(namespace: string | null, { by, at }: Approval): readonly Json[] {
   const yes = (type: string, reason: string, message: string): Json =>
     conditionJson({ type, status: "True", reason, message, observedGeneration: 1, lastTransitionTime: at });

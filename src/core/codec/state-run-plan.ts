@@ -22,7 +22,7 @@ import { headingJson, open } from "./state-names.ts";
 import { selectorJson, selectorOf } from "./state-policy.ts";
 import { applyStrategyJson, applyStrategyOf, boundAt, boundJson, durationAt, durationText } from "./state-spec.ts";
 
-/** The text of `runs/<name>/plan.yaml`, a kind of our own: written once, and never again (`RULINGS.md` B 22). */
+/** The text of `runs/<name>/plan.yaml`, a kind of our own: written once, and never again (`rollout/README.md#b-22`). */
 export const runPlanText = ({ name, namespace }: RunRecord, plan: RunPlan): string =>
   emitYaml({
     ...headingJson({ apiVersion: `${flotillaGroup}/v1alpha1`, kind: "UpdateRunPlan", name, namespace }),
@@ -61,7 +61,7 @@ export function runPlanOf(findings: Findings, document: Json): PlanFile {
   };
 }
 
-/** KubeFleet's StageConfig: `spec/rollout.md` §2.1. How many clusters may fail it does not know. */
+/** KubeFleet's StageConfig: `rollout/README.md#staged-runs`. How many clusters may fail it does not know. */
 export const stageJson = (it: Stage): JsonObject =>
   given({
     name: it.name,

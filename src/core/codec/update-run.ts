@@ -46,7 +46,10 @@ export function updateRunRemarks({ apiVersion, metadata, spec, status }: Written
   ];
 }
 
-/** What is no index can never become one. One that does not exist, `01` among them, the run itself has to say (U19). */
+/**
+ * What is no index can never become one. One that does not exist, `01` among them, the run itself has to say
+ * (`rollout/README.md#u19`).
+ */
 function indexRemarks(index: string): readonly Remark[] {
   if (/^[0-9]{0,9}$/.test(index)) return [];
   const fix = 'write it in digits, such as "3", or leave it out to roll out what is selected now';

@@ -11,8 +11,8 @@ import type { WrittenStage, WrittenTask, WrittenUpdateStrategy } from "./written
 /**
  * Checks a strategy that its schema has passed against the rules that it alone decides (V-US).
  *
- * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`RULINGS.md` B 19, B 20). The
- * fields that v1alpha1 does not have are read there too.
+ * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`rollout/README.md#b-19`,
+ * `#b-20`). The fields that v1alpha1 does not have are read there too.
  */
 export function updateStrategyRemarks(strategy: WrittenUpdateStrategy): readonly Remark[] {
   const { apiVersion, metadata, spec, status } = strategy;

@@ -57,7 +57,7 @@ export interface FailureLimit {
   readonly limit: CountOrPercent | null;
 }
 
-/** The entries of `canary=0,prod=10%` as they stand there; an empty text has none (`RULINGS.md` B 13). */
+/** The entries of `canary=0,prod=10%` as they stand there; an empty text has none (`rollout/README.md#b-13`). */
 export function failureLimits(text: string): readonly FailureLimit[] {
   if (text.trim() === "") return [];
   return text.split(",").map((entry) => {

@@ -3,7 +3,7 @@ import type { Source } from "./manifest.ts";
 import type { CountOrPercent } from "./placement.ts";
 import type { ClusterName, PlacementKey } from "./value.ts";
 
-/** A ClusterResourcePlacementEviction: take one placement off one cluster, once (`spec/rollout.md` §4). */
+/** A ClusterResourcePlacementEviction: take one placement off one cluster, once (`rollout/README.md#evictions`). */
 export interface Eviction {
   readonly name: string;
   readonly placement: PlacementKey;
@@ -13,7 +13,7 @@ export interface Eviction {
 
 /**
  * A ClusterResourcePlacementDisruptionBudget: how far evictions may go. One that names no bound is refused
- * (`RULINGS.md` B 12).
+ * (`rollout/README.md#b-12`).
  */
 export interface DisruptionBudget {
   /** The one placement that it protects: of the same name. */
@@ -23,7 +23,7 @@ export interface DisruptionBudget {
   readonly source: Source;
 }
 
-/** What became of an eviction. Judged once: a record is terminal (`spec/rollout.md` §4.2). */
+/** What became of an eviction. Judged once: a record is terminal (`rollout/README.md#evictions`). */
 export interface EvictionRecord {
   readonly name: string;
   readonly uid: string;

@@ -12,7 +12,7 @@ import {
 } from "./value.ts";
 
 /**
- * What a member remembers of us: ConfigMaps in `flotilla-system` (`DESIGN.md` §4, fence and inventory).
+ * What a member remembers of us: ConfigMaps in `flotilla-system` (`src/README.md#one-pass`, fence and inventory).
  *
  * Invariant: it is a superset of what is live. An entry is written before its object and goes after it.
  */

@@ -24,7 +24,7 @@ import type {
 } from "./value.ts";
 
 /**
- * Everything we have decided so far, as committed on the state branch (`DESIGN.md` §3).
+ * Everything we have decided so far, as committed on the state branch (`src/README.md#the-state-branch`).
  *
  * Invariants: it records transitions, never heartbeats; if two passes see the same world, the second one writes
  * nothing. What did not change keeps its identity (`===`) from one ledger to the next, at every level: that is how cost
@@ -190,7 +190,10 @@ export interface SnapshotResource {
   readonly blob: BlobId;
 }
 
-/** One placement on one cluster: KubeFleet's binding (`spec/rollout.md` §0.2), with what the member last told us. */
+/**
+ * One placement on one cluster: KubeFleet's binding (`rollout/README.md#the-binding`), with what the member last told
+ * us.
+ */
 export interface Binding {
   readonly cluster: ClusterName;
   /** `<placement ≤ 26>-<cluster ≤ 27>-<8 hex of a hash of both>` (`RULINGS.md` A 40). */

@@ -28,10 +28,15 @@ export const deleteAdoptedAnnotation = `${flotillaGroup}/delete-adopted`;
 /** On a placement: how long a cluster may take to become available before it counts as failed; a Go duration. */
 export const progressDeadlineAnnotation = `${flotillaGroup}/progress-deadline`;
 
-/** On a strategy of staged runs: how many clusters may fail, per stage: `canary=0,prod=10%` (`RULINGS.md` B 13). */
+/**
+ * On a strategy of staged runs: how many clusters may fail, per stage: `canary=0,prod=10%` (`rollout/README.md#b-13`).
+ */
 export const maxFailuresAnnotation = `${flotillaGroup}/max-failures`;
 
-/** KubeFleet's name for the stage that comes after all others and takes clusters off (`spec/rollout.md` §2.10). */
+/**
+ * KubeFleet's name for the stage that comes after all others and takes clusters off
+ * (`rollout/README.md#the-deletion-stage`).
+ */
 export const deletionStage = `${kubeFleet}/deleteStage`;
 
 /** Namespace in every member that holds the inventory. */

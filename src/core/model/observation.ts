@@ -52,7 +52,7 @@ export interface LiveObject {
   readonly rival?: string;
 }
 
-/** `RULINGS.md` B 1: phases are explicit. */
+/** `rollout/README.md#b-1`: phases are explicit. */
 export type Health =
   | { readonly phase: "available" }
   /** We have no way to see; it counts after `unavailablePeriodSeconds`. */

@@ -75,14 +75,14 @@ export interface Toleration {
 
 /** When and how. */
 export interface RolloutStrategy {
-  /** External: nothing moves but by update runs (`spec/rollout.md` §1.15). For good: it is never changed back. */
+  /** External: nothing moves but by update runs (`rollout/README.md#external`). For good: it is never changed back. */
   readonly type: "RollingUpdate" | "External";
   /** Means nothing for External. */
   readonly rollingUpdate: RollingUpdate;
   readonly applyStrategy: ApplyStrategy;
   /** What becomes of placed objects when the placement goes. */
   readonly propagationPolicy: "Delete" | "Abandon";
-  /** From the annotation `flotilla.dev/progress-deadline`; default 10 minutes (`RULINGS.md` B 1). */
+  /** From the annotation `flotilla.dev/progress-deadline`; default 10 minutes (`rollout/README.md#b-1`). */
   readonly progressDeadline: DurationMs;
   /** From the annotation `flotilla.dev/delete-adopted`; default false. */
   readonly deleteAdopted: boolean;

@@ -1,4 +1,4 @@
-/** What is wrong in a file of the repository, where, and what to do. A value, never thrown (`style.md` §5.4). */
+/** What is wrong in a file of the repository, where, and what to do. A value, never thrown. */
 export interface Problem {
   /** Stable and unique, `FLTnnnn`; the list is `src/core/codec/problem-codes.ts`. */
   readonly code: string;

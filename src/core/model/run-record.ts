@@ -17,7 +17,10 @@ export interface RunRecord {
   readonly generation: number;
   /** As last accepted. */
   readonly spec: UpdateRunSpec;
-  /** The sequence in which it was first recorded: of two runs, the one with the higher is newer (`RULINGS.md` B 4). */
+  /**
+   * The sequence in which it was first recorded: of two runs, the one with the higher is newer
+   * (`rollout/README.md#b-4`).
+   */
   readonly since: Sequence;
   /** Frozen when the run is initialized; null before, and for good when that fails. */
   readonly plan: RunPlan | null;
@@ -25,7 +28,7 @@ export interface RunRecord {
   readonly stages: readonly StageProgress[];
   /** The clusters that lose the placement when all stages are done. */
   readonly deletion: DeletionProgress;
-  /** How it ended; null while it has not. Nothing leads back (`spec/rollout.md` §2.12). */
+  /** How it ended; null while it has not. Nothing leads back (`rollout/README.md#what-ends-a-run`). */
   readonly end: RunEnd | null;
   /** Initialized, Progressing, Succeeded. */
   readonly conditions: readonly Condition[];
@@ -45,8 +48,8 @@ export type RunEnd =
     };
 
 /**
- * Why a run cannot begin or go on: stable codes for KubeFleet's messages (`spec/rollout.md` §2.4), of which the policy,
- * its count and the apply strategy alone are looked at again later (`RULINGS.md` B 22).
+ * Why a run cannot begin or go on: stable codes for KubeFleet's messages (`rollout/README.md#the-plan-of-a-run`), of
+ * which the policy, its count and the apply strategy alone are looked at again later (`#b-22`).
  */
 export type RunFailure =
   | "PlacementNotFound"
@@ -60,14 +63,14 @@ export type RunFailure =
   | "SnapshotNotFound"
   | "BadSelectors"
   | "OverrideError"
-  /** Another run of the placement is under way with other stages (`RULINGS.md` B 4). */
+  /** Another run of the placement is under way with other stages (`rollout/README.md#b-4`). */
   | "StrategiesDiffer"
   | "PolicyChanged"
   | "CountChanged"
   | "ApplyStrategyChanged"
   | "Rejected";
 
-/** What a run will do, written once: `runs/<name>/plan.yaml` (`RULINGS.md` B 22). */
+/** What a run will do, written once: `runs/<name>/plan.yaml` (`rollout/README.md#b-22`). */
 export interface RunPlan {
   /** SHA-256 over all below, in order: what is approved is this. */
   readonly root: Digest;
@@ -97,7 +100,7 @@ export interface PlannedCluster {
   readonly digest: Digest;
 }
 
-/** How far a stage is. All moments are absolute: a stop freezes none of them (`RULINGS.md` B 14, 15). */
+/** How far a stage is. All moments are absolute: a stop freezes none of them (`rollout/README.md#b-14`, `#b-15`). */
 export interface StageProgress {
   /** The first cluster started, or the stage was skipped. */
   readonly startedAt: Instant | null;
@@ -123,12 +126,12 @@ export interface ClusterProgress {
   readonly end: ClusterEnd | null;
 }
 
-/** How a cluster ended in a run. A cluster that fails has not ended: it may recover (`RULINGS.md` B 1). */
+/** How a cluster ended in a run. A cluster that fails has not ended: it may recover (`rollout/README.md#b-1`). */
 export type ClusterEnd =
   | { readonly kind: "succeeded"; readonly at: Instant }
-  /** It left the fleet or the placement (`RULINGS.md` B 22). */
+  /** It left the fleet or the placement (`rollout/README.md#b-22`). */
   | { readonly kind: "skipped"; readonly at: Instant; readonly because: string }
-  /** A newer run moved it (`RULINGS.md` B 4). */
+  /** A newer run moved it (`rollout/README.md#b-4`). */
   | { readonly kind: "superseded"; readonly at: Instant; readonly by: RunKey };
 
 export interface DeletionProgress {

@@ -168,7 +168,7 @@ export interface Request {
   /** Of the rules of the trust file that have to be met, and what they protect; null where none is in force. */
   readonly rules: Digest | null;
   readonly authors: Authors;
-  /** Null while it is open. Accepted once and for good (U7). */
+  /** Null while it is open. Accepted once and for good (`rollout/README.md#u7`). */
   readonly approval: Approval | null;
 }
 

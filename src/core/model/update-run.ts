@@ -13,7 +13,8 @@ const scoped = (namespace: string | null, name: string): string => (namespace ==
 
 /**
  * A ClusterStagedUpdateRun or a StagedUpdateRun: one staged rollout of one version of an External placement
- * (`spec/rollout.md` §2.1). The placement and the strategy are of the run's own scope, and of its own namespace.
+ * (`rollout/README.md#staged-runs`). The placement and the strategy are of the run's own scope, and of its own
+ * namespace.
  */
 export interface UpdateRun {
   readonly key: RunKey;
@@ -27,14 +28,17 @@ export interface UpdateRun {
 /** What a run asks for. Everything but `state` is immutable. */
 export interface UpdateRunSpec {
   readonly placement: PlacementKey;
-  /** The text as written, compared with an index as text: `01` names nothing (U19). Null: what is selected now. */
+  /**
+   * The text as written, compared with an index as text: `01` names nothing (`rollout/README.md#u19`). Null: what is
+   * selected now.
+   */
   readonly resourceIndex: string | null;
   readonly strategy: StrategyKey;
   /** `Initialize` only computes the plan. */
   readonly state: "Initialize" | "Run" | "Stop";
 }
 
-/** A ClusterStagedUpdateStrategy or a StagedUpdateStrategy (`spec/rollout.md` §2.1). */
+/** A ClusterStagedUpdateStrategy or a StagedUpdateStrategy (`rollout/README.md#staged-runs`). */
 export interface UpdateStrategy {
   readonly key: StrategyKey;
   readonly scope: Scope;
@@ -44,7 +48,7 @@ export interface UpdateStrategy {
   readonly source: Source;
 }
 
-/** One stage of a strategy. Names are unique (`RULINGS.md` B 19). */
+/** One stage of a strategy. Names are unique (`rollout/README.md#b-19`). */
 export interface Stage {
   readonly name: string;
   /** Over the labels of members. Null selects nothing, an empty one everything. */
@@ -57,7 +61,7 @@ export interface Stage {
   readonly before: readonly StageTask[];
   /** At most one of each kind. All of them run at once, from the end of the last cluster on. */
   readonly after: readonly StageTask[];
-  /** How many clusters may fail before nothing new starts; a percentage rounds down (`RULINGS.md` B 13). */
+  /** How many clusters may fail before nothing new starts; a percentage rounds down (`rollout/README.md#b-13`). */
   readonly maxFailures: CountOrPercent;
 }
 

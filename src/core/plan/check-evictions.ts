@@ -6,8 +6,8 @@ import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { lifeOf } from "./check-life.ts";
 
 /**
- * Says which evictions a plan carries out although too few clusters would be left (`security.md` I-54). Counted anew, by
- * what members say now and what else this plan changes on them. What does not work is no loss.
+ * Says which evictions a plan carries out although too few clusters would be left (`rollout/README.md#i-54`). Counted
+ * anew, by what members say now and what else this plan changes on them. What does not work is no loss.
  */
 export function* evictsWithinBudget({ ledger }: Plan, world: World): Generator<string> {
   for (const [key, record] of world.ledger.placements) {
@@ -25,11 +25,14 @@ export function* evictsWithinBudget({ ledger }: Plan, world: World): Generator<s
   }
 }
 
-/** It stays, and under the target that it had: what just got another one is not available (`RULINGS.md` B). */
+/**
+ * It stays, and under the target that it had: what just got another one is not available
+ * (`rollout/README.md#evictions-come-last`).
+ */
 const isUntouched = ({ removal, target }: Binding, was: Binding | undefined): boolean =>
   removal === null && target !== null && target.sequence === was?.target?.sequence;
 
-/** A budget that is there and cannot be read protects all (I-54). */
+/** A budget that is there and cannot be read protects all (`rollout/README.md#i-54`). */
 const hasUnreadBudget = ({ key }: PlacementRecord, { intent }: World): boolean =>
   !intent.budgets.has(key) &&
   intent.unusable.has(`placement.kubernetes-fleet.io/ClusterResourcePlacementDisruptionBudget//${key}` as ObjectKey);
@@ -52,20 +55,26 @@ export const evictedFrom = (
   return new Set(fresh.map((it) => it.cluster).filter(isGoing));
 };
 
-/** Outcomes that share a reason are told apart by their messages alone (`spec/rollout.md` §4.2). */
+/** Outcomes that share a reason are told apart by their messages alone (`rollout/README.md#evictions`). */
 const isCarriedOut = ({ conditions }: EvictionRecord): boolean =>
   conditions.some(
     (it) => it.type === "Executed" && it.status === "True" && !/ is leaving \S+ already$/.test(it.message),
   );
 
-/** What cannot be seen counts as working: KubeFleet calls it available at once. What only reports does no work (E22). */
+/**
+ * What cannot be seen counts as working: KubeFleet calls it available at once. What only reports does no work
+ * (`rollout/README.md#e22`).
+ */
 function works(record: PlacementRecord, cluster: ClusterName, world: World): boolean {
   const binding = record.bindings.get(cluster);
   if (binding?.target?.applyStrategy.type === "ReportDiff") return false;
   return binding !== undefined && lifeOf(binding, record, world) !== "down";
 }
 
-/** Of the clusters that the plan leaves; percentages are of those asked for, and round up (`spec/rollout.md` §4.3). */
+/**
+ * Of the clusters that the plan leaves; percentages are of those asked for, and round up
+ * (`rollout/README.md#the-disruption-budget`).
+ */
 function fewestOf({ key, spec, bindings }: PlacementRecord, { intent }: World): number {
   const budget = intent.budgets.get(key);
   if (budget === undefined) return 0;

@@ -15,7 +15,10 @@ export function* runsByTheirPlans(plan: Plan, world: World): Generator<string> {
   }
 }
 
-/** I-05, I-09: what changes on a cluster is what one run that is under way says of it, whose turn it is. */
+/**
+ * `rollout/README.md#i-05`, `#i-09`: what changes on a cluster is what one run that is under way says of it, whose turn
+ * it is.
+ */
 function* movesOnlyByRuns({ ledger }: Plan, world: World): Generator<string> {
   for (const [key, record] of ledger.placements) {
     const before = world.ledger.placements.get(key);
@@ -61,7 +64,7 @@ const isEvicted = ({ evictions }: Plan["ledger"], { key }: PlacementRecord, clus
       it.conditions.some((condition) => condition.type === "Executed" && condition.status === "True"),
   );
 
-/** I-05, U7: a plan is written once, an end is for good, and so is an approval. */
+/** `rollout/README.md#i-05`, `#u7`: a plan is written once, an end is for good, and so is an approval. */
 function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator<string> {
   if (before === undefined || before.uid !== run.uid) return;
   if (before.plan !== null && run.plan !== before.plan) yield `changes the plan of run ${run.key}`;
@@ -74,7 +77,10 @@ function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator
     }
 }
 
-/** I-01, I-06: a stage is over when its clusters, its waits and its approvals are; only then the next one begins. */
+/**
+ * `rollout/README.md#i-01`, `#i-06`: a stage is over when its clusters, its waits and its approvals are; only then the
+ * next one begins.
+ */
 function* opensInOrder(run: RunRecord, before: RunRecord | undefined, plan: Plan, world: World): Generator<string> {
   for (const [at, stage] of run.plan?.stages.entries() ?? []) {
     const progress = run.stages[at];
@@ -99,8 +105,9 @@ interface StagePlace {
 }
 
 /**
- * I-01: nothing of a stage begins without its approval, unless it is passed over, which may be done where the run changes
- * nothing and has changed nothing (`RULINGS.md` B). Once something is to change there after all, its approval is asked for.
+ * `rollout/README.md#i-01`: nothing of a stage begins without its approval, unless it is passed over, which may be done
+ * where the run changes nothing and has changed nothing (`rollout/README.md#passed-over`). Once something is to change
+ * there after all, its approval is asked for.
  */
 function* beginsAsked(
   stage: PlannedStage,
@@ -139,7 +146,10 @@ function* endsInTime(
   }
 }
 
-/** I-02, I-07, I-08: no more clusters at once than the stage allows, none after too many failures, none once stopped. */
+/**
+ * `rollout/README.md#i-02`, `#i-07`, `#i-08`: no more clusters at once than the stage allows, none after too many
+ * failures, none once stopped.
+ */
 function* startsWithinBounds(
   run: RunRecord,
   before: RunRecord | undefined,

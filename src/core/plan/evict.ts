@@ -37,8 +37,9 @@ export interface EvictionCase {
 
 /**
  * Judges every eviction of a placement that has not been judged, in the order of their names, each after what the ones
- * before it took away (`spec/rollout.md` §4), and all of them after the rollout: a cluster that gets a new target in this
- * pass is not available (`RULINGS.md` B). What was judged stays so until its file is removed.
+ * before it took away (`rollout/README.md#evictions`), and all of them after the rollout: a cluster that gets a new
+ * target in this pass is not available (`rollout/README.md#evictions-come-last`). What was judged stays so until its
+ * file is removed.
  */
 export function judgeEvictions({ record, before, runs }: EvictionCase, context: PlanContext): Evicted {
   let evicted: Evicted = { record, evictions: [], dooms: [] };
@@ -142,7 +143,7 @@ function asCarried(binding: Binding, was: Binding | undefined, { sequence }: Pla
   return { ...binding, target: was.target, leaving: was.leaving, facts: was.facts };
 }
 
-/** One that cannot be read protects all the same (`security.md` I-54). */
+/** One that cannot be read protects all the same (`rollout/README.md#i-54`). */
 function budgetOf(placement: PlacementKey, { world: { intent } }: PlanContext): DisruptionBudget | "unusable" | null {
   const kind = "ClusterResourcePlacementDisruptionBudget";
   const isUnread = intent.unusable.has(objectKey({ group: placementGroup, kind, namespace: null, name: placement }));

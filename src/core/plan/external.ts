@@ -52,7 +52,7 @@ export interface ExternalScene extends Selected {
 
 /**
  * Decides one External placement: the scheduler says where it goes, and nothing moves but by its update runs
- * (`spec/rollout.md` §1.15 and §2).
+ * (`rollout/README.md#external` and `#staged-runs`).
  */
 export function placeExternal(
   { placement, before, accepted, selection, snapshotsNow }: ExternalScene,

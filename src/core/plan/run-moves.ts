@@ -193,7 +193,7 @@ function moved(binding: Binding, target: Target, record: PlacementRecord, contex
   const rendering = targetRendering({ cluster: binding.cluster, target }, record, context);
   if (rendering === null) return { kind: "failed", message: "what the plan names is not kept any more" };
   if (rendering.kind === "failed") return rendering;
-  // What was approved is what is sent (`security.md` I-12).
+  // What was approved is what is sent (`rollout/README.md#i-12`).
   if (rendering.digest !== target.digest)
     return { kind: "failed", message: "it renders to something else than the plan of the run says" };
   const { manifests } = rendering;

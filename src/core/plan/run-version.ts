@@ -20,9 +20,9 @@ interface Chosen {
 }
 
 /**
- * The version that a run rolls out: the snapshot that it names, or what is selected at this commit (`RULINGS.md` B 2),
- * with the overrides of today (`spec/rollout.md` §2.4, steps 9 and 10). What is selected and cannot be read is waited
- * for: the version before it is not the one that was asked for.
+ * The version that a run rolls out: the snapshot that it names, or what is selected at this commit
+ * (`rollout/README.md#b-2`), with the overrides of today (`#the-plan-of-a-run`). What is selected and cannot be read is
+ * waited for: the version before it is not the one that was asked for.
  */
 export function versionFor(
   { spec }: RunRecord,

@@ -52,7 +52,7 @@ export interface Course {
 /**
  * Takes every update run of a placement as far as it goes now.
  *
- * The newest goes first: what it has moved, or moves in this pass, an older one leaves alone (`RULINGS.md` B 4).
+ * The newest goes first: what it has moved, or moves in this pass, an older one leaves alone (`rollout/README.md#b-4`).
  */
 export function decideRuns(key: PlacementRecord["key"], scene: RunsScene, context: PlanContext): Course {
   const asked = runsOf(context.world.intent, key);
@@ -116,7 +116,7 @@ function recorded(
       conditions: [],
     } satisfies RunRecord;
   }
-  // Only the state may change, and of a run that is over nothing does (U34).
+  // Only the state may change, and of a run that is over nothing does (`rollout/README.md#u34`).
   if (before.end !== null || before.spec.state === spec.state) return before;
   return { ...before, spec, generation: before.generation + 1 };
 }
@@ -182,7 +182,7 @@ function asHeard(run: RunRecord, course: Course, context: PlanContext): RunRecor
   return stepRun(run, { ...scene, isAtHand: () => false }).run;
 }
 
-/** Clusters that the placement picks and the frozen plan does not have (`RULINGS.md` B 22). */
+/** Clusters that the placement picks and the frozen plan does not have (`rollout/README.md#b-22`). */
 function joinedSince({ plan }: RunRecord, record: PlacementRecord | null): readonly RunWait[] {
   if (plan === null || record === null) return none;
   const joined = [...record.bindings.values()].flatMap(({ cluster, state }) =>
@@ -237,7 +237,7 @@ function sceneOf({ record, runs }: Course, run: RunRecord, mover: Mover, context
 /** By how much members' clocks are later than ours, at most: they tell the time down to the second. */
 const behind = (offset: number): DurationMs => (offset < 0 ? seconds(1) - offset : 0) as DurationMs;
 
-/** Beyond this, our clock or the members' jumped (`RULINGS.md` B, I-06). */
+/** Beyond this, our clock or the members' jumped (`rollout/README.md#i-06`). */
 const clockTolerance = 60_000;
 
 const clockTrust = (offset: number | null): ClockTrust => {

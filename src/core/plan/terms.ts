@@ -15,7 +15,7 @@ export interface Asking {
 }
 
 /**
- * Names the rules that a request has to meet. When this is another one, so is the request (`RULINGS.md` B 22).
+ * Names the rules that a request has to meet. When this is another one, so is the request (`rollout/README.md#b-22`).
  *
  * All that is protected goes in, whether it is reached or not: what a rollout reaches shrinks while it goes on.
  */

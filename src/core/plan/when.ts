@@ -52,7 +52,10 @@ interface Row {
   readonly readiness: Readiness;
 }
 
-/** Admits new versions, new clusters and removals as far as the rolling update's budget goes (`spec/rollout.md` §1). */
+/**
+ * Admits new versions, new clusters and removals as far as the rolling update's budget goes
+ * (`rollout/README.md#rolling-update`).
+ */
 export function decideWhen(
   before: PlacementRecord,
   versionOf: (cluster: MemberCluster) => Version,

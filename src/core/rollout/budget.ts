@@ -1,7 +1,7 @@
 import type { CountOrPercent, PlacementPolicy, RollingUpdate } from "../model/placement.ts";
 import { isHolding, isReady, isTargeted, type RolloutBinding } from "./rollout-binding.ts";
 
-/** The numbers behind every yes and no of a rollout (`spec/rollout.md` §1.7 to §1.9, `RULINGS.md` B 11). */
+/** The numbers behind every yes and no of a rollout (`rollout/README.md#numbers`, `#b-11`). */
 export interface Budget {
   /** How many clusters the policy asks for, whether or not so many exist. */
   readonly wanted: number;
@@ -70,7 +70,7 @@ function wantedBy(policy: PlacementPolicy, targeted: number): number {
   }
 }
 
-/** Percentages round up: small fleets keep moving (`spec/rollout.md` §1.9, case R6). */
+/** Percentages round up: small fleets keep moving (`rollout/README.md#numbers`, case `#r6`). */
 const scaled = (bound: CountOrPercent, of: number): Scaled => ({
   bound,
   of,

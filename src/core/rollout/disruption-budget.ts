@@ -18,11 +18,11 @@ export interface Headcount {
 }
 
 /**
- * Takes a budget's bound of a placement's clusters (`spec/rollout.md` §4.3).
+ * Takes a budget's bound of a placement's clusters (`rollout/README.md#the-disruption-budget`).
  *
  * Both bounds come to a number of clusters that must stay available; the allowance is what is available beyond it.
- * Percentages are of `numberOfClusters` and round up, so PickAll has nothing to take them of; nor does
- * it know which clusters are missing, and so it takes a minimum only (E12).
+ * Percentages are of `numberOfClusters` and round up, so PickAll has nothing to take them of; nor does it know which
+ * clusters are missing, and so it takes a minimum only (`#e12`).
  */
 export function allowanceOf(
   { bound, limit }: DisruptionBudget,

@@ -9,12 +9,15 @@ export interface EvictionScene {
   readonly eviction: Eviction;
   /** Null when there is no such placement. */
   readonly placement: PlacementRecord | null;
-  /** Null when there is none; `unusable` when there is one that cannot be read, which protects all there is (I-54). */
+  /**
+   * Null when there is none; `unusable` when there is one that cannot be read, which protects all there is
+   * (`rollout/README.md#i-54`).
+   */
   readonly budget: DisruptionBudget | "unusable" | null;
   readonly readinessOf: (cluster: ClusterName) => Readiness;
   /** Whether the placement comes to the cluster in this very pass: nothing of it is there yet. */
   readonly isNew: (cluster: ClusterName) => boolean;
-  /** The unfinished run that has the cluster in its plan; null when there is none (`RULINGS.md` B 17). */
+  /** The unfinished run that has the cluster in its plan; null when there is none (`rollout/README.md#b-17`). */
   readonly runOn: (cluster: ClusterName) => RunKey | null;
 }
 
@@ -25,10 +28,11 @@ export type EvictionVerdict =
   | { readonly kind: "refused"; readonly message: string };
 
 /**
- * Judges an eviction, once (`spec/rollout.md` §4.2 and §4.3, as `RULINGS.md` B 12 and 17 amend them).
+ * Judges an eviction, once (`rollout/README.md#evictions` and `#the-disruption-budget`, as `#b-12` and `#b-17` amend
+ * them).
  *
  * Of several evictions, each is judged after what the ones before it took away, and all of them after the rollout: the
- * placement given is the one that these left (E17).
+ * placement given is the one that these left (`#e17`).
  */
 export function judgeEviction(scene: EvictionScene): EvictionVerdict {
   const { placement, eviction } = scene;
@@ -42,7 +46,7 @@ export function judgeEviction(scene: EvictionScene): EvictionVerdict {
   const run = scene.runOn(cluster);
   if (run !== null) return invalid(`${cluster} is in the plan of the update run ${run}; evict it when that has ended`);
   if (binding.removal === null) return judgePlaced(scene, placement, binding);
-  // KubeFleet has two bindings then, and refuses to choose (E21).
+  // KubeFleet has two bindings then, and refuses to choose (`rollout/README.md#e21`).
   if (binding.state === "Scheduled") return invalid(`${cluster} was picked again while ${placement.key} is leaving it`);
   return { kind: "executed", evict: false, message: `${placement.key} is leaving ${cluster} already` };
 }
@@ -63,7 +67,7 @@ function judgePlaced(scene: EvictionScene, { key, spec, bindings }: PlacementRec
   return withinAllowance(allowed, cluster, available.includes(target));
 }
 
-/** Who is not available takes nothing of what is (`RULINGS.md` B 12, E14). */
+/** Who is not available takes nothing of what is (`rollout/README.md#b-12`, `#e14`). */
 function withinAllowance(
   { allowance, arithmetic }: Counted,
   cluster: ClusterName,
@@ -81,11 +85,14 @@ function isAvailable({ readinessOf }: EvictionScene, binding: Binding): boolean 
   return kind === "available" || kind === "untrackable";
 }
 
-/** The objects were brought there, and nobody has decided yet that they go (`spec/rollout.md` §0.5). */
+/** The objects were brought there, and nobody has decided yet that they go (`rollout/README.md#evictions`). */
 const isPlaced = ({ state, previousState }: Binding): boolean =>
   state === "Bound" || (state === "Unscheduled" && previousState === "Bound");
 
-/** The member has said what differs, and is not asked to change it: KubeFleet's DIFFMODE (`spec/rollout.md` §0.5). */
+/**
+ * The member has said what differs, and is not asked to change it: KubeFleet's DIFFMODE
+ * (`rollout/README.md#evictions`).
+ */
 const isReporting = ({ target, facts }: Binding): boolean =>
   target !== null && target.applyStrategy.type === "ReportDiff" && facts !== null && facts.sequence === target.sequence;
 

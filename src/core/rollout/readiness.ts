@@ -2,7 +2,7 @@ import type { Binding, BindingFacts, Target } from "../model/ledger.ts";
 import { type DurationMs, type Instant, later } from "../model/value.ts";
 
 /**
- * How one cluster is with what it is to carry (`RULINGS.md` B 1).
+ * How one cluster is with what it is to carry (`rollout/README.md#b-1`).
  *
  * Nothing here is latched: a cluster that recovers is available again in the next pass.
  */
@@ -16,12 +16,14 @@ export type Readiness =
    */
   | { readonly kind: "progressing"; readonly failsAt: Instant | null; readonly isHeard: boolean }
   | { readonly kind: "failed"; readonly because: "explicit" | "deadline" }
-  /** Nobody can tell: the member is out of reach. Not ready, and still holding what it had (`security.md` D-15). */
+  /**
+   * Nobody can tell: the member is out of reach. Not ready, and still holding what it had (`rollout/README.md#d-15`).
+   */
   | { readonly kind: "unknown" };
 
 /** What readiness depends on besides the binding. */
 export interface ReadinessContext {
-  /** A member that was not asked stands as recorded, and no deadline passes for it (`DESIGN.md` §4). */
+  /** A member that was not asked stands as recorded, and no deadline passes for it (`src/README.md#one-pass`). */
   readonly contact: "reached" | "unreachable" | "unasked";
   readonly progressDeadline: DurationMs;
   readonly unavailablePeriod: DurationMs;
@@ -55,9 +57,10 @@ export function readinessOf({ target, facts }: Binding, context: ReadinessContex
 const available: Readiness = { kind: "available" };
 
 /**
- * The deadline runs from the start on that cluster (`RULINGS.md` B 1). What comes to be in progress only after that
- * deadline was well before, or unheard: it has the same time again, from then. Otherwise every restart of a workload
- * that has run for days would be a failure at once, and a failed cluster gets new versions outside of any budget.
+ * The deadline runs from the start on that cluster (`rollout/README.md#b-1`). What comes to be in progress only after
+ * that deadline was well before, or unheard: it has the same time again, from then. Otherwise every restart of a
+ * workload that has run for days would be a failure at once, and a failed cluster gets new versions outside of any
+ * budget.
  */
 function inProgress(
   { startedAt }: Target,

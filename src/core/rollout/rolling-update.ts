@@ -30,12 +30,12 @@ export interface RollOut {
 /** Clusters that wait for the same thing. */
 export interface Waiting {
   readonly clusters: readonly ClusterName[];
-  /** Ready, needed, budget: in numbers, so that people can see what would unblock it (`RULINGS.md` B 7). */
+  /** Ready, needed, budget: in numbers, so that people can see what would unblock it (`rollout/README.md#b-7`). */
   readonly arithmetic: string;
 }
 
 /**
- * Decides which clusters of a placement may change now (`spec/rollout.md` §1.7 to §1.10).
+ * Decides which clusters of a placement may change now (`rollout/README.md#numbers` to `#what-may-start`).
  *
  * Invariants: updates and removals never leave fewer ready clusters than the budget asks for; a cluster that is known
  * not to be ready costs nothing; one that nobody can see counts as not ready and as still holding.
@@ -89,9 +89,10 @@ interface Admitted {
 }
 
 /**
- * Removing a cluster that is known not to be ready is free (`RULINGS.md` B 3). One that nobody can see may be serving, and
- * its removal would be carried out the moment it comes back; one that was not heard since it got its target may have come
- * up. They take nothing of the budget, and go only while it is not overdrawn: as many as needed are ready without them.
+ * Removing a cluster that is known not to be ready is free (`rollout/README.md#b-3`). One that nobody can see may be
+ * serving, and its removal would be carried out the moment it comes back; one that was not heard since it got its
+ * target may have come up. They take nothing of the budget, and go only while it is not overdrawn: as many as needed
+ * are ready without them.
  */
 function admitRemovals(candidates: readonly RolloutBinding[], { removals }: Budget): Admitted {
   let left = removals;
@@ -108,11 +109,12 @@ const isKnownDown = (it: RolloutBinding["readiness"]): boolean =>
   it.kind === "failed" || it.kind === "untrackable" || (it.kind === "progressing" && it.isHeard);
 
 /**
- * A ready cluster needs a budget and uses it up; one that is not ready anyway uses up nothing (`RULINGS.md` B 11).
+ * A ready cluster needs a budget and uses it up; one that is not ready anyway uses up nothing
+ * (`rollout/README.md#b-11`).
  *
  * One that has answered, and is known to be down, does not need any left either: as long as the budget is not
  * overdrawn, those that are not ready are no more than may be, and it is one of them. So a fix reaches the cluster that
- * waits for it, and a version that is none reaches no more clusters than it would among healthy ones (I-03).
+ * waits for it, and a version that is none reaches no more clusters than it would among healthy ones (`#i-03`).
  */
 function admitUpdates(candidates: readonly RolloutBinding[], { updates }: Budget): Admitted & { readyTaken: number } {
   let readyTaken = 0;

@@ -8,12 +8,13 @@ export interface RolloutBinding {
   readonly state: Binding["state"];
   /**
    * Removal was admitted and is not confirmed. Together with the state Scheduled: picked again, and waiting until what
-   * was there before is gone (`RULINGS.md` B 10).
+   * was there before is gone (`rollout/README.md#b-10`).
    */
   readonly removing: boolean;
   /**
    * Nothing is to be rolled out to it today: the target is the latest version already (resources, overrides and apply
-   * strategy, `RULINGS.md` B 9), or that version cannot be rendered for it. Such a cluster takes no other's turn.
+   * strategy, `rollout/README.md#b-9`), or that version cannot be rendered for it. Such a cluster takes no other's
+   * turn.
    */
   readonly upToDate: boolean;
   readonly readiness: Readiness;

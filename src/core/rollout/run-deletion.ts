@@ -13,8 +13,8 @@ export interface DeletionTurn {
 }
 
 /**
- * Takes the placement off the clusters that were no longer picked when the run was planned (`spec/rollout.md` §2.10):
- * all at once, and it ends when they have confirmed.
+ * Takes the placement off the clusters that were no longer picked when the run was planned
+ * (`rollout/README.md#the-deletion-stage`): all at once, and it ends when they have confirmed.
  *
  * One that is picked again keeps what it has. Which run takes it off does not matter: newer runs are not asked for.
  */
@@ -27,7 +27,7 @@ export function workOnDeletion(plan: RunPlan, before: DeletionProgress, scene: R
   return { progress, remove, waits: isOver ? [] : [waitFor(active)] };
 }
 
-/** Nothing more is taken off; what has begun is still seen to its end (`RULINGS.md` B 6, against U32). */
+/** Nothing more is taken off; what has begun is still seen to its end (`rollout/README.md#b-6`, against `#u32`). */
 export function haltInDeletion(plan: RunPlan, before: DeletionProgress, scene: RunScene): DeletionTurn {
   const { clusters } = takeOff(plan.deletions, before.clusters, scene, false);
   const waits = [{ kind: "stopped", stage: deletionStage, active: underWayIn(plan, clusters) } as const];

@@ -100,8 +100,8 @@ function rejectionText(
 /**
  * What the timed wait of a stage still waits for; null when it is over, or there is none.
  *
- * It runs from the end of the last cluster and is over exactly at its instant (`RULINGS.md` B 14, 15), provided that
- * our clock can be believed (I-06).
+ * It runs from the end of the last cluster and is over exactly at its instant (`rollout/README.md#b-14`, `#b-15`),
+ * provided that our clock can be believed (`#i-06`).
  */
 export function timerOf(stage: PlannedStage, finishedAt: Instant, { now, clock }: RunScene): RunWait | null {
   const task = stage.after.find(isTimedWait);

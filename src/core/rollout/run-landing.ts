@@ -7,8 +7,9 @@ import type { RunBinding, RunScene } from "./run-scene.ts";
 /**
  * Records what became of the clusters of a stage, starting nothing.
  *
- * What a newer run moved is out of this run's hands at once, whether its turn came or not (`RULINGS.md` B 4, against
- * U25 and U26). A cluster that left is skipped when its turn has come (B 22): until then it may come back.
+ * What a newer run moved is out of this run's hands at once, whether its turn came or not (`rollout/README.md#b-4`,
+ * against `#u25` and `#u26`). A cluster that left is skipped when its turn has come (`#b-22`): until then it may come
+ * back.
  */
 export function land(stage: PlannedStage, progress: Progress, scene: RunScene, isTheirTurn: boolean): Progress {
   const moved = new Map<ClusterName, ClusterProgress>();
@@ -42,7 +43,7 @@ const hasLanded = ({ isOn, readiness }: RunBinding): boolean => isOn && isWell(r
 /** Whether it was there before the run began it, were it under other names. */
 export const isThere = ({ isAlike, readiness }: RunBinding): boolean => isAlike && isWell(readiness);
 
-/** What nobody can see counts at once: runs know no unavailablePeriod (`spec/rollout.md` §2.7c). */
+/** What nobody can see counts at once: runs know no unavailablePeriod (`rollout/README.md#through-the-stages`). */
 function isWell({ kind }: Readiness): boolean {
   switch (kind) {
     case "available":

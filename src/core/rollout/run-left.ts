@@ -4,7 +4,7 @@ import { hasEnded } from "./run-progress.ts";
 
 /**
  * Whether a run has anything left to do on a member. One that only waits after its last stage, or whose clusters newer
- * runs have taken, keeps its stages to itself: no run has to have the same ones (`RULINGS.md` B 4).
+ * runs have taken, keeps its stages to itself: no run has to have the same ones (`rollout/README.md#b-4`).
  */
 export function hasWorkLeft({ plan, stages, end }: RunRecord, placement: PlacementRecord | null): boolean {
   if (plan === null || end !== null) return false;

@@ -10,8 +10,8 @@ export interface Mismatch {
 }
 
 /**
- * Tells whether the placement still is what the run was planned for; null when it is (`RULINGS.md` B 22, instead of
- * `spec/rollout.md` §2.5).
+ * Tells whether the placement still is what the run was planned for; null when it is (`rollout/README.md#b-22`,
+ * `#what-ends-a-run`).
  *
  * Only what would make the approved plan another one counts: the policy, its count, the apply strategy, and that the
  * placement is there and External. New content, edited overrides and strategies, joins, leaves, relabels and

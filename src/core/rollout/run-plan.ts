@@ -17,7 +17,7 @@ export interface PlanRequest {
   readonly strategy: UpdateStrategy | null;
   /** Labels of the members. */
   readonly members: ReadonlyMap<ClusterName, MemberCluster>;
-  /** Runs of the same placement that have a plan and have not ended (`RULINGS.md` B 4). */
+  /** Runs of the same placement that have a plan and have not ended (`rollout/README.md#b-4`). */
   readonly underWay: readonly RunRecord[];
   /** The index to roll out, and what every cluster is to carry of it; or why there is none. */
   readonly version: PlanVersion;
@@ -38,7 +38,7 @@ export type PlanVersion =
     }
   | Postponement;
 
-/** A run's plan, why there is none and never will be, or why not yet (`RULINGS.md` B 21). */
+/** A run's plan, why there is none and never will be, or why not yet (`rollout/README.md#b-21`). */
 export type Planning = { readonly kind: "planned"; readonly plan: RunPlan } | Refusal | Postponement;
 
 interface Refusal {
@@ -53,10 +53,10 @@ interface Postponement {
 }
 
 /**
- * Freezes what a run will do (`spec/rollout.md` §2.4, as `RULINGS.md` B 2, 4, 19 to 22 amend it).
+ * Freezes what a run will do (`rollout/README.md#the-plan-of-a-run`, as `#b-2`, `#b-4`, `#b-19` to `#b-22` amend it).
  *
- * The first check that fails decides, in KubeFleet's order; whether another run is in the way (B 4) comes last, so that
- * what is wrong with the run itself is said first.
+ * The first check that fails decides, in KubeFleet's order; whether another run is in the way (`#b-4`) comes last, so
+ * that what is wrong with the run itself is said first.
  */
 export function planRun(request: PlanRequest): Planning {
   const subject = subjectOf(request);
@@ -90,7 +90,10 @@ export function planRun(request: PlanRequest): Planning {
   return { kind: "planned", plan: { root: planRoot(bare), ...bare } };
 }
 
-/** The digest over all of a plan but itself: what an approval of one of its stages is bound to (`RULINGS.md` B 22). */
+/**
+ * The digest over all of a plan but itself: what an approval of one of its stages is bound to
+ * (`rollout/README.md#b-22`).
+ */
 export const planRoot = (plan: Omit<RunPlan, "root">): Digest => {
   const { policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions } = plan;
   const all = [policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions];
@@ -176,7 +179,9 @@ function fillStages(
   return failed("OverrideError", `${message}; mend them, then create a new run`);
 }
 
-/** Whether two strategies have the same stages, as data: what they are called does not matter (`RULINGS.md` B 4). */
+/**
+ * Whether two strategies have the same stages, as data: what they are called does not matter (`rollout/README.md#b-4`).
+ */
 const sameStages = (a: readonly Stage[], b: readonly Stage[]): boolean =>
   sameJson(a.map(stageData) as unknown as Json, b.map(stageData) as unknown as Json);
 

@@ -28,7 +28,7 @@ export const unbegunDeletion: DeletionProgress = {
   conditions: [],
 };
 
-/** Gives a run its plan, once and for good (`RULINGS.md` B 22): nothing of it has begun. */
+/** Gives a run its plan, once and for good (`rollout/README.md#b-22`): nothing of it has begun. */
 export const initialized = (run: RunRecord, plan: RunPlan): RunRecord => ({
   ...run,
   plan,
@@ -46,7 +46,7 @@ export const isUnbegun = (it: ClusterProgress | undefined): boolean =>
 /** Whether nothing more comes of it in this run. */
 export const hasEnded = (it: ClusterProgress | undefined): boolean => it !== undefined && it.end !== null;
 
-/** What a bound of a stage comes to: percentages round down (U9). */
+/** What a bound of a stage comes to: percentages round down (`rollout/README.md#u9`). */
 export const floorOf = (bound: CountOrPercent, of: number): number =>
   "count" in bound ? bound.count : Math.floor((bound.percent * of) / 100);
 

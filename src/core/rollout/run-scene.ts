@@ -10,7 +10,10 @@ export interface RunScene {
   readonly now: Instant;
   /** A wait may end by our clock unless it is `unsound`. */
   readonly clock: ClockTrust;
-  /** What waits run from: `now`, or by the members' clocks when those are later and ours is `unsound` (I-06). */
+  /**
+   * What waits run from: `now`, or by the members' clocks when those are later and ours is `unsound`
+   * (`rollout/README.md#i-06`).
+   */
   readonly latest: Instant;
   /** Of the commit in which what starts now will stand. */
   readonly sequence: Sequence;
@@ -20,7 +23,7 @@ export interface RunScene {
   readonly placement: PlacementRecord | null;
   /** Where the placement is, or is to be. One that is missing has left. */
   readonly bindings: ReadonlyMap<ClusterName, RunBinding>;
-  /** Whether just what the plan says of the cluster can be brought there now (`security.md` I-12). */
+  /** Whether just what the plan says of the cluster can be brought there now (`rollout/README.md#i-12`). */
   readonly isAtHand: (cluster: ClusterName) => boolean;
   /** Under which rules an approval of a stage is asked for now. */
   readonly termsOf: (stage: PlannedStage, when: "before" | "after") => GateTerms;

@@ -18,7 +18,7 @@ export interface StageTurn {
   readonly rejection: string | null;
 }
 
-/** How long a cluster may be under way before it is reported (`spec/rollout.md` §2.17, `RULINGS.md` B 1). */
+/** How long a cluster may be under way before it is reported (`rollout/README.md#through-the-stages`, `#b-1`). */
 const stuckAfter = minutes(5);
 
 /**
@@ -47,8 +47,8 @@ export function workOn(stage: PlannedStage, before: StageProgress, course: RunCo
 }
 
 /**
- * Whether nothing of the stage changes, and nothing of it was changed by this run (`RULINGS.md` B: such stages are passed
- * over). What is not well there still holds up what follows (B 27).
+ * Whether nothing of the stage changes, and nothing of it was changed by this run: such stages are passed over
+ * (`rollout/README.md#passed-over`). What is not well there still holds up what follows (`#b-27`).
  */
 const isUnchanged = (before: StageProgress, { clusters }: PlannedStage, { bindings }: RunScene): boolean =>
   (before.startedAt === null || before.isPassedOver) &&
@@ -87,7 +87,7 @@ const unasked = (gate: Gate | null): GateTurn => ({
   wakeAt: null,
 });
 
-/** All after tasks run at once, and the stage ends with the last of them (`spec/rollout.md` §2.8). */
+/** All after tasks run at once, and the stage ends with the last of them (`rollout/README.md#through-the-stages`). */
 function closeStage(stage: PlannedStage, before: StageProgress, finishedAt: Instant, course: RunCourse): StageTurn {
   const { scene } = course;
   const exit = askAt(stage, "after", before, course);
@@ -102,8 +102,8 @@ function closeStage(stage: PlannedStage, before: StageProgress, finishedAt: Inst
 }
 
 /**
- * A stopped stage starts nothing and asks nobody; what is in flight lands (`RULINGS.md` B 6, I-08). Its timer runs from
- * the moment at which the last cluster landed, stopped or not (B 15).
+ * A stopped stage starts nothing and asks nobody; what is in flight lands (`rollout/README.md#b-6`, `#i-08`). Its timer
+ * runs from the moment at which the last cluster landed, stopped or not (`#b-15`).
  */
 export function haltIn(stage: PlannedStage, before: StageProgress, { scene }: RunCourse, isLast: boolean): StageTurn {
   const standing = standingOf(stage, before.clusters, scene);
@@ -114,7 +114,7 @@ export function haltIn(stage: PlannedStage, before: StageProgress, { scene }: Ru
   return { ...still(progress), waits: [{ kind: "stopped", stage: stage.name, active }, ...stuck], wakeAt };
 }
 
-/** A stage that nothing is to be done in is over with all its tasks (U16, U17). */
+/** A stage that nothing is to be done in is over with all its tasks (`rollout/README.md#u16`, `#u17`). */
 export function skipStage(stage: PlannedStage, before: StageProgress, { scene }: RunCourse): StageProgress {
   const clusters = land(stage, before.clusters, scene, true);
   return { ...before, clusters, startedAt: scene.now, finishedAt: scene.now, endedAt: scene.now };

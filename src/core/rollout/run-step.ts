@@ -23,11 +23,11 @@ export interface RunStep {
 }
 
 /**
- * Takes an initialized run as far as it goes now (`spec/rollout.md` §2.5 to §2.12, as `RULINGS.md` B amends them).
+ * Takes an initialized run as far as it goes now (`rollout/README.md#through-the-stages`).
  *
  * One call goes through as many stages as are over already. A stage begins when the one before has ended, its after
- * tasks included, and never otherwise (I-01). What stands in the plan is never changed (I-05), and a run that has ended
- * stays as it is.
+ * tasks included, and never otherwise (`rollout/README.md#i-01`). What stands in the plan is never changed (`#i-05`),
+ * and a run that has ended stays as it is.
  */
 export function stepRun(run: RunRecord, scene: RunScene): RunStep {
   const { plan } = run;
@@ -90,9 +90,9 @@ function goThrough(plan: RunPlan, course: RunCourse): Passage {
 }
 
 /**
- * Whether a stage, with its tasks, is for nothing: the plan has no clusters for it (U16, U17); or newer runs moved all
- * that was to move in it and behind it, so that its gates would guard nothing (U26). While anything is left behind it
- * its gates stand, however few of its own clusters are left.
+ * Whether a stage, with its tasks, is for nothing: the plan has no clusters for it (`rollout/README.md#u16`, `#u17`);
+ * or newer runs moved all that was to move in it and behind it, so that its gates would guard nothing (`#u26`). While
+ * anything is left behind it its gates stand, however few of its own clusters are left.
  */
 function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { bindings }: RunScene): boolean {
   if (plan.stages[at]?.clusters.length === 0) return true;
@@ -106,7 +106,7 @@ function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { 
 
 /**
  * The end of a stopped run that has nothing left, since newer ones took it: it counts as over, and blocks nothing
- * (`RULINGS.md` B, superseded runs). Null while something of it would go on, were its state set back to Run.
+ * (`rollout/README.md#superseded-runs`). Null while something of it would go on, were its state set back to Run.
  */
 function supersededEnd({ spec, stages }: RunRecord, plan: RunPlan, { now, bindings }: RunScene): RunEnd | null {
   if (spec.state !== "Stop" || plan.deletions.some((it) => bindings.get(it)?.state === "Unscheduled")) return null;
@@ -128,7 +128,9 @@ const isAnyLeft = (plan: RunPlan, stages: readonly StageProgress[], from: number
       }),
   );
 
-/** The end of a run: once all stages are over, what is no longer picked goes (`spec/rollout.md` §2.10). */
+/**
+ * The end of a run: once all stages are over, what is no longer picked goes (`rollout/README.md#the-deletion-stage`).
+ */
 function goThroughDeletions(run: RunRecord, plan: RunPlan, scene: RunScene): RunStep {
   const isStopped = run.spec.state === "Stop";
   const { progress, remove, waits } = isStopped

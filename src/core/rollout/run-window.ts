@@ -6,9 +6,9 @@ import type { RunBinding, RunScene } from "./run-scene.ts";
 
 /** How the clusters of a stage stand, in the order of the plan. */
 export interface Standing {
-  /** Under way, and not known to have failed; one that is out of reach as well (I-02). */
+  /** Under way, and not known to have failed; one that is out of reach as well (`rollout/README.md#i-02`). */
   readonly active: readonly ClusterName[];
-  /** Under way and failed, now: nothing of it is latched (`RULINGS.md` B 1). */
+  /** Under way and failed, now: nothing of it is latched (`rollout/README.md#b-1`). */
   readonly failed: readonly ClusterName[];
   /**
    * Taken over by a newer run before they were well. Nobody knows whether they would ever have been: they count against
@@ -18,7 +18,7 @@ export interface Standing {
   /** Their turn has not come. */
   readonly waiting: readonly ClusterName[];
   readonly maxConcurrency: number;
-  /** How many may fail before nothing new starts (`RULINGS.md` B 13). */
+  /** How many may fail before nothing new starts (`rollout/README.md#b-13`). */
   readonly maxFailures: number;
 }
 
@@ -54,13 +54,14 @@ export interface Window {
 }
 
 /**
- * Starts the next clusters of a stage (`spec/rollout.md` §2.7): in order, at most maxConcurrency at a time, the next as
- * soon as one has landed, and none while more have failed than the stage allows (`RULINGS.md` B 13), or while what the plan
- * says of the next one cannot be had (`security.md` I-12).
+ * Starts the next clusters of a stage (`rollout/README.md#through-the-stages`): in order, at most maxConcurrency at a
+ * time, the next as soon as one has landed, and none while more have failed than the stage allows (`#b-13`), or while
+ * what the plan says of the next one cannot be had (`#i-12`).
  *
  * A cluster that has the version of the plan already needs no write: it is started all the same, so that its failure is
- * seen (B 27), and takes a place only when it is not well (U36). Where something else changed what this run began, and
- * no newer run did, it is begun again. One whose earlier removal is not confirmed lets the others pass (B 10).
+ * seen (`#b-27`), and takes a place only when it is not well (`#u36`). Where something else changed what this run
+ * began, and no newer run did, it is begun again. One whose earlier removal is not confirmed lets the others pass
+ * (`#b-10`).
  */
 export function openWindow(stage: PlannedStage, progress: Progress, scene: RunScene): Window {
   const { active, failed, lost, maxConcurrency, maxFailures } = standingOf(stage, progress, scene);

@@ -17,8 +17,8 @@ interface OrderFailure {
 }
 
 /**
- * Spreads the clusters of a placement over the stages of a strategy (`spec/rollout.md` §2.4, step 8): each in exactly
- * one. Clusters that a selector matches and the placement does not pick are ignored; a stage may be empty.
+ * Spreads the clusters of a placement over the stages of a strategy (`rollout/README.md#the-order-of-a-stage`): each in
+ * exactly one. Clusters that a selector matches and the placement does not pick are ignored; a stage may be empty.
  */
 export function orderStages(
   stages: readonly Stage[],
@@ -42,7 +42,7 @@ export function orderStages(
   return inNone.length > 0 ? inNoStage(inNone) : { kind: "ordered", clusters };
 }
 
-/** By the integer of the sorting label, then by name (`spec/rollout.md` §2.4, 8f and 8g; U13). */
+/** By the integer of the sorting label, then by name (`rollout/README.md#the-order-of-a-stage`; `#u13`). */
 function ordered(
   { name, sortingLabelKey: key }: Stage,
   candidates: readonly ClusterName[],

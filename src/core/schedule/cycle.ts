@@ -28,7 +28,7 @@ export interface Standing {
   readonly previousState: Binding["previousState"];
   /**
    * Removal was admitted, so the cluster is free to be picked anew. Together with the state Scheduled it means that
-   * this has happened: picked again, and waiting until what was there before is gone (`RULINGS.md` B 10).
+   * this has happened: picked again, and waiting until what was there before is gone (`rollout/README.md#b-10`).
    */
   readonly removing: boolean;
   /** Made under an earlier policy snapshot: judged again from scratch. */

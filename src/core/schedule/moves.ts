@@ -6,7 +6,7 @@ import { type Classes, type Standing, wantedState } from "./cycle.ts";
 export interface Changes {
   /**
    * Clusters newly picked, best first: bindings in the state Scheduled. Where an earlier binding is still being
-   * removed, the new one has to wait for that (`RULINGS.md` B 10).
+   * removed, the new one has to wait for that (`rollout/README.md#b-10`).
    */
   readonly create: readonly ClusterDecision[];
   /** Bindings judged again and wanted: under the latest snapshot, with a fresh decision. */

@@ -6,8 +6,8 @@ import { isExternal } from "./observed-index.ts";
 import type { SelectedCluster } from "./selected-clusters.ts";
 
 /**
- * The condition of a binding's current revision; one of an earlier revision counts as absent (`spec/rollout.md`
- * §0.3).
+ * The condition of a binding's current revision; one of an earlier revision counts as absent
+ * (`rollout/README.md#the-binding`).
  */
 export function freshCondition(binding: Binding, type: string): Condition | null {
   const condition = conditionOf(binding.conditions, type);

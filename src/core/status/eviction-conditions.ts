@@ -8,9 +8,9 @@ interface Judgement {
 }
 
 /**
- * The conditions of an eviction, in KubeFleet's words: Valid, and Executed where it is valid (`spec/rollout.md` §4.2).
- * Outcomes that share a reason are told apart by the message alone. An eviction is immutable, and so in its first
- * generation for good.
+ * The conditions of an eviction, in KubeFleet's words: Valid, and Executed where it is valid
+ * (`rollout/README.md#evictions`). Outcomes that share a reason are told apart by the message alone. An eviction is
+ * immutable, and so in its first generation for good.
  */
 export function evictionVerdicts({ kind, message }: Judgement): readonly Verdict[] {
   switch (kind) {

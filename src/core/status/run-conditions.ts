@@ -12,8 +12,8 @@ import { counted, endsText, failureText, named, waitText } from "./run-words.ts"
  * The conditions of a run: Initialized, Progressing, Succeeded.
  *
  * Without a plan, and not failed, it has none yet. A stopped run is stopped as soon as it starts nothing new, and names
- * what is in flight: `UpdateRunStopping` is never said (`RULINGS.md` B 6). One whose failures keep it from going on is
- * stuck: like a stuck one it needs somebody (B 13).
+ * what is in flight: `UpdateRunStopping` is never said (`rollout/README.md#b-6`). One whose failures keep it from going
+ * on is stuck: like a stuck one it needs somebody (`#b-13`).
  */
 export function runVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly Verdict[] {
   const { plan, end, spec } = run;
@@ -171,7 +171,10 @@ function currentVerdicts(
   return progress.startedAt === null ? [] : progressing("True", "StageUpdatingStarted");
 }
 
-/** Nothing was started and nobody was waited for: no clusters, or all of them went their own way (U16, U17). */
+/**
+ * Nothing was started and nobody was waited for: no clusters, or all of them went their own way
+ * (`rollout/README.md#u16`, `#u17`).
+ */
 const isSkipped = ({ startedAt, endedAt, clusters }: StageProgress): boolean =>
   startedAt === endedAt && [...clusters.values()].every((it) => it.startedAt === null);
 

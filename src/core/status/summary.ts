@@ -12,7 +12,7 @@ interface PlacementSummary {
   /** Carry all they are to carry now, newest or not. */
   readonly applied: number;
   readonly available: number;
-  /** Cannot be rendered, not applied, or explicitly failed; progressing is not failed (`RULINGS.md` B 1). */
+  /** Cannot be rendered, not applied, or explicitly failed; progressing is not failed (`rollout/README.md#b-1`). */
   readonly failed: number;
   /** Waiting for the rollout's budget; for External, for an update run to bring what others got last. */
   readonly heldBack: number;

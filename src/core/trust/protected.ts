@@ -43,10 +43,10 @@ export interface RequestSubject {
 }
 
 /**
- * Every rule that a request has to meet: those of its stage, and those of the protected targets that it reaches. A stage
- * that no rule matches cannot be approved, whatever it reaches.
+ * Every rule that a request has to meet: those of its stage, and those of the protected targets that it reaches. A
+ * stage that no rule matches cannot be approved, whatever it reaches.
  *
- * The digest of the request is over them, too: a rule that changes makes another request (`RULINGS.md` B 22).
+ * The digest of the request is over them, too: a rule that changes makes another request (`rollout/README.md#b-22`).
  */
 export function rulesFor(
   trust: Pick<Trust, "approvals">,

@@ -19,7 +19,8 @@ import { type Approach, approach, rivals } from "./takeover.ts";
  * Carries out what one member is to do: claim, write, remove, record.
  *
  * The claim stands in the member's inventory before any object is touched, and the result after: whenever this is cut
- * short, the inventory is a superset of what is live, and the next pass goes on from there (`DESIGN.md` §4). Never rejects.
+ * short, the inventory is a superset of what is live, and the next pass goes on from there (`src/README.md#one-pass`).
+ * Never rejects.
  */
 export async function actOn(scene: Opening): Promise<Receipt> {
   const tally: Tally = { created: 0, configured: 0, deleted: 0, released: 0, failed: 0 };

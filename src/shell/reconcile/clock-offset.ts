@@ -4,10 +4,12 @@ import type { DurationMs } from "../../core/model/value.ts";
 const fewestMembers = 3;
 
 /**
- * Gives the median of at least three offsets of members' clocks; null for fewer, which prove nothing (`RULINGS.md` B, I-06).
+ * Gives the median of at least three offsets of members' clocks; null for fewer, which prove nothing
+ * (`rollout/README.md#i-06`).
  *
- * Of an even number, the one of the middle two that is nearer to zero, the smaller one when both are as near: our clock is
- * in doubt when more than half of the members say so, and members that contradict each other do not make up for each other.
+ * Of an even number, the one of the middle two that is nearer to zero, the smaller one when both are as near: our clock
+ * is in doubt when more than half of the members say so, and members that contradict each other do not make up for each
+ * other.
  */
 export function medianOffset(offsets: readonly DurationMs[]): DurationMs | null {
   if (offsets.length < fewestMembers) return null;

@@ -56,8 +56,8 @@ export const restAfter = ({ spent }: Passed): DurationMs =>
   Math.min(Math.max(spent.decide + spent.commit, shortestRest), longestRest) as DurationMs;
 
 /**
- * Repeats passes until one neither commits nor acts, then commits the news that is left (`DESIGN.md` §4). A run that waits
- * commits news at the daemon's pace, and is woken as the daemon is.
+ * Repeats passes until one neither commits nor acts, then commits the news that is left (`src/README.md#one-pass`). A
+ * run that waits commits news at the daemon's pace, and is woken as the daemon is.
  *
  * What failed is tried at once in the first pass and not again before its time: a run must end.
  */

@@ -156,7 +156,7 @@ describe("a run is told as a tree", () => {
     ]);
   });
 
-  test("a stage that waits for clusters shows how many are done, may be under way and may fail (RULINGS.md B 7)", () => {
+  test("a stage that waits for clusters shows how many are done, may be under way and may fail (B 7)", () => {
     const wide = {
       ...stage("rest", ["north", "south", "west"]),
       maxConcurrency: { percent: 67 },
@@ -202,7 +202,7 @@ describe("a run is told as a tree", () => {
     );
   });
 
-  test("a run that failed tells what the clusters carry, and how to go back (RULINGS.md B 23)", () => {
+  test("a run that failed tells what the clusters carry, and how to go back (B 23)", () => {
     const its = run("r", 2, {
       plan,
       stages: [ended, progress({ before: asked })],

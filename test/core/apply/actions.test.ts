@@ -303,7 +303,7 @@ describe("taking away what the target has no more", () => {
       want: "@5 delete app?",
     },
     {
-      name: "what somebody made anew is theirs (RULINGS.md D 1)",
+      name: "what somebody made anew is theirs (D 1)",
       has: ["space", "config", "app:another"],
       binding,
       wants,

@@ -132,7 +132,7 @@ const migrations: { name: string; before: readonly JsonObject[]; want: unknown }
   },
 ];
 
-describe("migration of client-side apply (RULINGS C 15)", () => {
+describe("migration of client-side apply (C 15)", () => {
   for (const { name, before, want } of migrations) {
     it(name, () => expect(migrated(live(...before))).toEqual(want));
   }

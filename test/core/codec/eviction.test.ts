@@ -83,7 +83,7 @@ describe("disruption budgets", () => {
 
   const refused: readonly [id: string, spec: string, want: readonly string[]][] = [
     ["V-PDB-01", "minAvailable: 1, maxUnavailable: 1", ["error FLT1307"]],
-    ["V-PDB-01, RULINGS.md B 12", "", ["error FLT1300"]],
+    ["V-PDB-01, B 12", "", ["error FLT1300"]],
     ["V-PDB-02", "maxUnavailable: '10'", ["error FLT1303"]],
     ["V-PDB-02", "minAvailable: 101%", ["error FLT1303"]],
     ["V-PDB-02", "minAvailable: -1", ["error FLT1303"]],

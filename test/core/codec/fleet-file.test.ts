@@ -71,7 +71,7 @@ describe("names that lead nowhere", () => {
   });
 });
 
-describe("confirmations (RULINGS.md D 3)", () => {
+describe("confirmations (D 3)", () => {
   const digest = "ab".repeat(32);
   const confirmation = (of: string): string =>
     `apiVersion: flotilla.dev/v1alpha1\nkind: DeletionConfirmation\nspec: {digest: ${of}}\n`;

@@ -16,7 +16,7 @@ import {
 const web = configMap("web");
 const api = configMap("api");
 
-describe("unreadable is never deleted (RULINGS.md D 2)", () => {
+describe("unreadable is never deleted (D 2)", () => {
   const cases: readonly [claim: string, commits: readonly Files[], want: readonly string[]][] = [
     ["a removed file is a deletion", [{ "a.yaml": web, "b.yaml": api }, { "b.yaml": api }], ["ConfigMap web/api"]],
     [
@@ -173,7 +173,7 @@ describe("unreadable is never deleted (RULINGS.md D 2)", () => {
   });
 });
 
-describe("what has a document that cannot be used is not absent (RULINGS.md D 2)", () => {
+describe("what has a document that cannot be used is not absent (D 2)", () => {
   const broken = web.replace("a: b", "a: *x");
   const cases: readonly [claim: string, commits: readonly Files[], want: readonly string[]][] = [
     ["nobody knows an earlier version", [{ "a.yaml": broken, "b.yaml": api }], ["/ConfigMap/web/web"]],

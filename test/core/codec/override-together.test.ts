@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { problemText } from "../../../src/core/codec/remark.ts";
 import { cluster, errorsOf, type Files, inForce, override, placement, read, readAll } from "./reading.ts";
 
-describe("overrides (RULINGS.md C 21)", () => {
+describe("overrides (C 21)", () => {
   it("B-85 two of one object for one placement: neither is new, the accepted one stays", () => {
     const intent = readAll(
       { "a.yaml": override("a", "web", "p") },

@@ -153,7 +153,7 @@ describe("what may change of a run (V-UR-04, V-UR-06)", () => {
     expect([...intent.runs.values()].map((it) => it.spec.state)).toEqual(["Run"]);
   });
 
-  it("a run that lost its namespace might be any: nothing that is absent is gone (RULINGS.md D 2)", () => {
+  it("a run that lost its namespace might be any: nothing that is absent is gone (D 2)", () => {
     const before = { "a.yaml": inNamespace(run("r"), "team"), "b.yaml": configMap("web") };
     const intent = readAll(before, { "a.yaml": inNamespace(run("r"), null) });
     expect(inForce(intent)).toEqual([

@@ -147,7 +147,7 @@ describe("what a hub would refuse, now or when a run begins, is refused (spec/ap
     });
 });
 
-describe("how many clusters of a stage may fail (RULINGS.md B 13)", () => {
+describe("how many clusters of a stage may fail (B 13)", () => {
   const cases: readonly [text: string, want: readonly unknown[]][] = [
     ["", [{ count: 0 }, { count: 0 }]],
     ["canary=0,prod=10%", [{ count: 0 }, { percent: 10 }]],
@@ -188,7 +188,7 @@ describe("how many clusters of a stage may fail (RULINGS.md B 13)", () => {
     });
 });
 
-describe("stages that do not suit the clusters are warned of: not every placement picks them (RULINGS.md B 20)", () => {
+describe("stages that do not suit the clusters are warned of: not every placement picks them (B 20)", () => {
   const canary = "{name: canary, labelSelector: {matchLabels: {ring: canary}}, sortingLabelKey: order}";
   const rest = "{name: rest, labelSelector: {}}";
   const files = (ring: string, ...clusters: readonly string[]) => ({

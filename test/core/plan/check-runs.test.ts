@@ -234,7 +234,7 @@ test("I-54: two evictions of one cluster take away one cluster", () => {
   ]);
 });
 
-test("I-54: what gets a new target beside an eviction is not available (RULINGS B)", () => {
+test("I-54: what gets a new target beside an eviction is not available", () => {
   const [seen, made] = evicting((world) => {
     const placement = placementOf({ name: "web", policy: policyOf("PickAll", undefined), options: ["unavailable=1"] });
     world.placements.set(web, placement);

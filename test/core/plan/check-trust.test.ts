@@ -266,7 +266,7 @@ const gateFaults: readonly (readonly [string, (it: Case) => Case, RegExp])[] = [
     /by a trust file that has expired/,
   ],
   [
-    "RULINGS.md D 6: a trust file that cannot be used",
+    "D 6: a trust file that cannot be used",
     (it) =>
       seeing(it, ({ intent }) => ({ intent: { ...intent, trust: intent.trust && { ...intent.trust, trust: null } } })),
     /while the trust file in force does not stand there/,

@@ -69,7 +69,7 @@ function outcome({ permitted, held }: DeletionLedger): string {
   return [counted === "" ? "none" : counted, ...waiting].join("; ");
 }
 
-describe("what one commit takes away is bounded (RULINGS.md D 3)", () => {
+describe("what one commit takes away is bounded (D 3)", () => {
   const cases: readonly { name: string; go: readonly string[]; more?: Partial<GuardInput>; want: string }[] = [
     { name: "ten objects may go from a small cluster", go: ["m1 10"], want: "m1:10" },
     { name: "eleven wait, all of them", go: ["m1 11"], want: "none; held 11 on m1" },
@@ -105,7 +105,7 @@ describe("what one commit takes away is bounded (RULINGS.md D 3)", () => {
   });
 });
 
-describe("kinds that take others' data with them (RULINGS.md D 4)", () => {
+describe("kinds that take others' data with them (D 4)", () => {
   const cases: readonly { name: string; go: readonly string[]; want: string }[] = [
     { name: "a Namespace waits when an edit drops it", go: ["m1 Namespace web"], want: "none; held 1 on m1" },
     { name: "and goes with its whole placement", go: ["m1 Namespace web whole"], want: "m1:1" },
@@ -146,7 +146,7 @@ describe("deletions are counted across passes", () => {
 
 const digestsOf = ({ held }: DeletionLedger): readonly Digest[] => held.map((it) => it.digest);
 
-describe("a digest says what would go, why, and under which decisions it was carried (RULINGS.md D 3)", () => {
+describe("a digest says what would go, why, and under which decisions it was carried (D 3)", () => {
   const objects = dooms("m1 11", "m2 1");
   const set = { because: "bounds", objects, others: [] } as const;
   const grounds = groundsAt(1);
@@ -264,7 +264,7 @@ describe("confirmations", () => {
   });
 });
 
-describe("objects of others in a namespace (RULINGS.md D 3, D 4)", () => {
+describe("objects of others in a namespace (D 3, D 4)", () => {
   const space = keyOf("Namespace", "web");
   const occupied = (uids: readonly string[], count = uids.length, cluster = "m1"): Occupied => ({
     cluster: cluster as ClusterName,

@@ -140,7 +140,7 @@ describe("what a member says of a target, in normal form", () => {
     ],
     ["a kind that cannot be judged", live(app, { phase: "untrackable" }), "applied untrackable"],
     [
-      "an entry that no decision explains, and whose object is gone (RULINGS.md D 7)",
+      "an entry that no decision explains, and whose object is gone (D 7)",
       entry(keyOf("Secret", "web/old"), {}),
       "applied available",
     ],
@@ -271,7 +271,7 @@ describe("members", () => {
   test.each<readonly [string, Seen, string | null]>([
     ["answers", seen, null],
     ["is silent", { ...seen, observed: new Map([[m1, silent("timeout")]]) }, "Unreachable"],
-    ["answers as another cluster (RULINGS.md D 8)", hearing({ clusterUid: "another" }), "IdentityChanged"],
+    ["answers as another cluster (D 8)", hearing({ clusterUid: "another" }), "IdentityChanged"],
     ["belongs to another fleet", hearing({ inventory: { ...member.inventory, fleet: "theirs" } }), "IdentityChanged"],
   ])("one that %s", (_, world, want) => {
     expect(troubleOf(world)).toBe(want);

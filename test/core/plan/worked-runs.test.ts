@@ -1,4 +1,4 @@
-// Worked cases of update runs (`spec/rollout.md` §6.2) that only the whole planner can show.
+// Worked cases of update runs (`rollout/README.md#cases-of-staged-runs`) that only the whole planner can show.
 import { expect, test } from "vitest";
 import { known } from "../../../src/core/model/assert.ts";
 import { runKey } from "../../../src/core/model/update-run.ts";
@@ -99,7 +99,7 @@ test("U37: an override that comes after the plan was made waits for the next run
   expect(world.carried("m3")).toEqual(["Namespace web zero"]);
 });
 
-test("U38: a snapshot that an unfinished run names outlives the history limit (RULINGS.md A 51)", () => {
+test("U38: a snapshot that an unfinished run names outlives the history limit (A 51)", () => {
   const world = prepared("history=2");
   create(world, "zero");
   settle(world);
@@ -119,7 +119,7 @@ test("U38: a snapshot that an unfinished run names outlives the history limit (R
   expect(["m1", "m2", "m3"].map((it) => indexOn(world, it))).toEqual([2, 2, 2]);
 });
 
-test("U44: a run without an index rolls out what this commit holds, however young (RULINGS.md B 2)", () => {
+test("U44: a run without an index rolls out what this commit holds, however young (B 2)", () => {
   const world = prepared();
   create(world, "first");
   settle(world);

@@ -74,7 +74,7 @@ describe("which overrides belong to a placement", () => {
         want: true,
       },
       {
-        id: "RULINGS C 27",
+        id: "C 27",
         claim: "not one of a same-named ClusterResourcePlacement",
         override: override("app/o-0", "apps/v1 Deployment web", rules, "rp"),
         placement: "app/rp",
@@ -143,7 +143,7 @@ describe("which of them act on a cluster", () => {
       expect(overridesOn(labels, [override("o-0", "v1 Namespace app", own)]).length === 1).toBe(want));
 });
 
-describe("the labels that overrides consult (RULINGS C 22)", () => {
+describe("the labels that overrides consult (C 22)", () => {
   const labels: Labels = { ...prodLabels, team: "shop", tier: "1" };
   const consulted = (...own: readonly OverrideRule[]): Labels =>
     consultedLabels([override("o-0", "v1 Namespace app", own)], labels);

@@ -49,7 +49,7 @@ describe("override snapshots", () => {
 
   it("§1.3: ten are kept", () => expect(names(history("cro", many)).at(0)).toBe("cro-3"));
 
-  it("O-26, against it RULINGS A 51: what a held-back binding names is not trimmed", () => {
+  it("O-26, against it A 51: what a held-back binding names is not trimmed", () => {
     const kept = names(history("cro", many, new Set(["cro-0"])));
     expect([kept.length, kept[0], kept[1]]).toEqual([11, "cro-0", "cro-3"]);
   });

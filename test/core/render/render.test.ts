@@ -82,7 +82,7 @@ describe("overrides on a manifest", () => {
     expect(image(manifests)).toEqual([{ name: "web", image: "nginx:1.0" }]);
   });
 
-  it("O-04, RULINGS C 23: what does not fit every object fails as a whole, and says what, where and why", () =>
+  it("O-04, C 23: what does not fit every object fails as a whole, and says what, where and why", () =>
     expect(outcome([cro(patch(everywhere, "replace /spec/replicas 5"))])).toBe(
       "Namespace app cannot be overridden: override cro-0, rule 1, operation 1 (replace /spec/replicas): " +
         "/spec does not exist",
@@ -230,7 +230,7 @@ describe("deleting", () => {
     expect(outcome([ro(patch(everywhere, "remove /none"), remove(everywhere))])).toMatch(/\/none does not exist/));
 });
 
-describe("secrets (RULINGS C 16)", () => {
+describe("secrets (C 16)", () => {
   const secret = (more: JsonObject): SourcedManifest => object("v1 Secret app/s", more);
   const rendered = (content: SourcedManifest, overrides: readonly OverrideSnapshot[] = []): Json | undefined => {
     const manifests = outcome(overrides, { resources: [content] });

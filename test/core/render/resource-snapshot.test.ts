@@ -59,7 +59,7 @@ describe("resource snapshots", () => {
     expect(nextResourceSnapshots(before, moved, facts({ commit: "beef" as Commit }))).toBe(before);
   });
 
-  it("R2, R5, R6, against them RULINGS A 53: neither split nor delayed", () => {
+  it("R2, R5, R6, against them A 53: neither split nor delayed", () => {
     const large = ["1", "2", "3"].map((it) =>
       object(`v1 ConfigMap app/${it}`, { data: { text: "x".repeat(500_000) } }),
     );
@@ -78,7 +78,7 @@ describe("resource snapshots", () => {
     { id: "R9", claim: "below the limit all stay", values: ["a", "b", "c"], limit: 10, inUse: [], want: [0, 1, 2] },
     { id: "R10", claim: "limit 1 keeps the newest", values: ["a", "b"], limit: 1, inUse: [], want: [1] },
     {
-      id: "RULINGS A 51",
+      id: "A 51",
       claim: "what a binding names stays",
       values: ["a", "b", "c"],
       limit: 1,
@@ -90,7 +90,7 @@ describe("resource snapshots", () => {
     it(`${id}: ${claim}`, () =>
       expect(indexes(history(values, { historyLimit: limit, inUse: new Set(inUse) }))).toEqual(want));
 
-  it("RULINGS A 52: history is trimmed on every pass, also without new content", () => {
+  it("A 52: history is trimmed on every pass, also without new content", () => {
     const before = history(["a", "b", "c"], { inUse: new Set([0]), historyLimit: 1 });
     expect(indexes(nextResourceSnapshots(before, version("c"), facts({ historyLimit: 1 })))).toEqual([2]);
   });

@@ -85,7 +85,7 @@ describe("what is refused", () => {
       want: /kube-system is reserved/,
     },
     {
-      id: "L4, against it RULINGS A 13",
+      id: "L4, against it A 13",
       claim: "a reserved namespace by name, NamespaceOnly as well",
       placement: clusterPlacement(selector("v1 Namespace default", { selectionScope: "NamespaceOnly" })),
       want: /default is reserved/,
@@ -123,13 +123,13 @@ describe("what is refused", () => {
       want: /cannot select a Namespace/,
     },
     {
-      id: "§16.3, RULINGS C 31",
+      id: "§16.3, C 31",
       claim: "a kind that nobody knows",
       placement: clusterPlacement(selector("example.org/v1 Widget w")),
       want: /Widget\.example\.org is unknown/,
     },
     {
-      id: "RULINGS A 57",
+      id: "A 57",
       claim: "a version that the repository does not have",
       placement: clusterPlacement(selector("rbac.authorization.k8s.io/v1beta1 ClusterRole admin")),
       want: /asks for version v1beta1, but the repository has .*admin in version v1/,
@@ -138,7 +138,7 @@ describe("what is refused", () => {
   for (const { id, claim, placement, want } of cases)
     it(`${id}: ${claim}`, () => expect(outcome(placement)).toMatch(want));
 
-  it("RULINGS A 9: a ConfigMap that is an envelope of the old kind", () => {
+  it("A 9: a ConfigMap that is an envelope of the old kind", () => {
     const metadata = { annotations: { "kubernetes-fleet.io/envelope-configmap": "true" } };
     const objects = [app, object("v1 ConfigMap app/envelope", { metadata })];
     expect(outcome(clusterPlacement(namespaceApp), objects)).toMatch(/ClusterResourceEnvelope and ResourceEnvelope/);
@@ -156,7 +156,7 @@ describe("what a person is warned of", () => {
     return selection.kind === "refused" ? [`refused: ${selection.message}`] : selection.warnings;
   };
 
-  it("L3, against it RULINGS A 14: labels that match a reserved namespace skip it and select the rest", () => {
+  it("L3, against it A 14: labels that match a reserved namespace skip it and select the rest", () => {
     const objects = [labelled("v1 Namespace app", { tier: "x" }), labelled("v1 Namespace fleet-ops", { tier: "x" })];
     const placement = clusterPlacement(byTier("v1 Namespace", "x"));
     expect(outcome(placement, objects)).toEqual(["Namespace app"]);
@@ -165,7 +165,7 @@ describe("what a person is warned of", () => {
     ]);
   });
 
-  it("L10, against it RULINGS A 15: overlapping selectors place an object once", () => {
+  it("L10, against it A 15: overlapping selectors place an object once", () => {
     const placement = clusterPlacement(role("admin"), selector("rbac.authorization.k8s.io/v1 ClusterRole"));
     expect(outcome(placement)).toEqual(["ClusterRole admin", "ClusterRole reader"]);
     expect(warnings(placement)).toEqual(["selected by more than one selector, placed once: ClusterRole admin"]);
@@ -238,7 +238,7 @@ describe("what lives in a namespace", () => {
     ]);
   });
 
-  it("RULINGS C 31: an unknown kind is namespaced when the object says so itself", () => {
+  it("C 31: an unknown kind is namespaced when the object says so itself", () => {
     const objects = [app, object("cert-manager.io/v1 Certificate app/tls")];
     expect(outcome(clusterPlacement(namespaceApp), objects)).toEqual([
       "Namespace app",

@@ -11,7 +11,7 @@ import { clientSide } from "../../strategy.ts";
 import { binding, facts, noon, pickAll, pickN, record, removal, target } from "../status/record.ts";
 import { bound, readinessOf } from "./notation.ts";
 
-// Row of `spec/rollout.md` §6.3, with the ruling of `RULINGS.md` where one changes it; policy; budget; bindings, the
+// Row of `rollout/README.md#cases-of-evictions`, with a B where we differ; policy; budget; bindings, the
 // first of which is to go; what becomes of that.
 //
 // A binding: `B`ound, `S`cheduled, or no longer wanted and before that bound (`U`), scheduled (`V`), unknown (`W`);
@@ -75,7 +75,7 @@ describe("an eviction is invalid, with the reason,", () => {
       want: "there is no ClusterResourcePlacement web",
     },
     {
-      claim: "§4.2: when the placement is being removed",
+      claim: "when the placement is being removed",
       change: { placement: { ...placement, deleting: { since: noon, cause: "c0ffee" as Commit } } },
       want: "web is being removed from every cluster",
     },

@@ -1,4 +1,4 @@
-// The notation of `spec/rollout.md` §6.1, so that a worked case is one line here as well.
+// The notation of `rollout/README.md#cases-of-the-rolling-update`, so that a worked case is one line here as well.
 
 import type { CountOrPercent } from "../../../src/core/model/placement.ts";
 import { type ClusterName, type Instant, later, seconds } from "../../../src/core/model/value.ts";

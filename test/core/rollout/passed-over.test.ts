@@ -1,4 +1,4 @@
-// Stages in which no cluster changes (`RULINGS.md` B): no wait, no approval asked for.
+// Stages in which no cluster changes: no wait, no approval asked for.
 import { expect, test } from "vitest";
 import { fleet, inCanary, staged, tell, throughCanary, toCanary } from "./run-script.ts";
 import { worldOf } from "./run-world.ts";

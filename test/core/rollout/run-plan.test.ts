@@ -35,7 +35,7 @@ describe("the plan of a run", () => {
     ],
     ["U13: integers, not texts", "a:o=10 b:o=9", "all * sort:o", "all=b,a deletion="],
     ["U13: equal integers by name", "b:o=1 a:o=01 c:o=+1", "all * sort:o", "all=a,b,c deletion="],
-    ["§2.4 8f: signs and zeros", "a:o=007 b:o=-3 c:o=+2", "all * sort:o", "all=b,c,a deletion="],
+    ["U13: signs and zeros", "a:o=007 b:o=-3 c:o=+2", "all * sort:o", "all=b,c,a deletion="],
     ["without a label by name", "c a b", "all *", "all=a,b,c deletion="],
     ["U16: a stage without selector holds nothing", "a b", "none - | all *", "none= all=a,b deletion="],
   ])("%s", (_name, members, stages, want) => {

@@ -6,7 +6,7 @@ import { stepRun } from "../../../src/core/rollout/run-step.ts";
 import { type Passed, walk } from "./run-walk.ts";
 import { hasMoved, indexOf, readinessOf, type Spot, sceneOf, type World } from "./run-world.ts";
 
-// The invariants of staged runs, as `RULINGS.md` B amends them, after every pass of random walks.
+// The invariants of staged runs (`rollout/README.md#invariants`), after every pass of random walks.
 
 const seeds = 60;
 const passes = 40;
@@ -123,7 +123,7 @@ function frozen(before: RunRecord, after: RunRecord): void {
         after.plan?.stages[at]?.clusters.some((it) => it.cluster === cluster),
         "I-05",
       ).toBe(true);
-  if (before.end !== null) expect(after, "§2.12").toBe(before);
+  if (before.end !== null) expect(after, "an end is for good").toBe(before);
 }
 
 /** A stopped run begins nothing and asks nobody. */
@@ -151,7 +151,7 @@ function asked({ world }: Passed, { before, after }: Staged): void {
     expect(old?.approval ?? null, "U7").toBeNull();
     if (gate.approval !== null) {
       expect({ ...gate, approval: null }, "T-04").toEqual(old);
-      expect(gate.rules, "§2.5").toBe(world.rules);
+      expect(gate.rules, "asked under the rules of now").toBe(world.rules);
     } else if (old !== null) {
       const isTooOld = world.maxAge !== null && world.now >= later(old.requestedAt, world.maxAge);
       expect(isTooOld || old.rules !== world.rules, "U8").toBe(true);

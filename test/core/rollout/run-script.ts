@@ -190,7 +190,7 @@ function waitText(wait: RunWait, now: Instant): string {
   }
 }
 
-// The base fleet and strategy of `spec/rollout.md` §6.2.
+// The base fleet and strategy of `rollout/README.md#cases-of-staged-runs`.
 export const fleet = "member1:env=canary,order=2 member2:env=staging member3:env=canary,order=1";
 export const staged = "staging env=staging 30% after:1m | canary env=canary sort:order x2 before after";
 

@@ -8,7 +8,7 @@ type Row = readonly [name: string, script: string, want: string];
 const oneByOne = "staging env=staging 30% after:1m | canary env=canary sort:order x1 before after";
 const hourly = "staging env=staging after:1h | canary env=canary";
 
-describe("the world changes under a run (`RULINGS.md` B 22)", () => {
+describe("the world changes under a run (B 22)", () => {
   const going = "(member3,member1 of 2; then nobody)";
   const rows: readonly Row[] = [
     ["U21: another policy ends it; clusters keep what they have", "policy other; pass", "PolicyChanged"],
@@ -68,7 +68,7 @@ describe("the world changes under a run (`RULINGS.md` B 22)", () => {
 
 const only1 = "(member1 of 2; then nobody)";
 
-describe("stop and resume (`RULINGS.md` B 6, 14, 15)", () => {
+describe("stop and resume (B 6, 14, 15)", () => {
   const rows: readonly (readonly [name: string, stages: string, script: string, want: string])[] = [
     [
       "U28: what is in flight lands, nothing starts",
@@ -223,7 +223,7 @@ describe("the deletion stage", () => {
   });
 });
 
-describe("several runs of one placement (`RULINGS.md` B 4)", () => {
+describe("several runs of one placement (B 4)", () => {
   it("U25: a newer run takes a cluster in flight: superseded, and the older one starts nothing more", () => {
     const world = worldOf("a b");
     const told = tell(world, "all * x1", "", "A=1 Run; pass; B=2 Run; pass; pass; a ok; pass");

@@ -27,7 +27,7 @@ describe("a run goes through its stages", () => {
   });
 });
 
-describe("approvals as files (`RULINGS.md` B)", () => {
+describe("approvals as files", () => {
   const rows: readonly Row[] = [
     [
       "U5: an approval opens the gate",
@@ -157,7 +157,7 @@ describe("the cluster window", () => {
       "+a (a of 1; then b,c,d) | (a of 1; then b,c,d) | (a of 1; then b,c,d) (stuck a)",
     ],
     [
-      "§2.7c: what nobody can see counts at once",
+      "what nobody can see counts at once",
       "all * x4",
       "A=0 Run; pass; a,b,c,d blind; pass",
       "+a +b +c +d (a,b,c,d of 4; then nobody) | a! b! c! d! all. deletion. succeeded",

@@ -5,9 +5,9 @@ import { budgetOf } from "../../../src/core/rollout/budget.ts";
 import { type RolloutState, rollOut } from "../../../src/core/rollout/rolling-update.ts";
 import { bindings, bound, told } from "./notation.ts";
 
-// Row of `spec/rollout.md` §6.1, with the ruling of `RULINGS.md` where one changes it; policy; maxUnavailable/maxSurge;
-// bindings; the budgets `rm` and `add`; what happens. D-15 is a threat and I-04 an invariant of `security.md`: what only
-// reports differences may still carry what it had before, and holds its place. R42 stands with the placements' status.
+// Row of `rollout/README.md#cases-of-the-rolling-update`, with a B where we differ; policy; maxUnavailable/maxSurge;
+// bindings; the budgets `rm` and `add`; what happens. D-15 and I-04: what only reports differences may still carry what
+// it had before, and holds its place. R42 stands with the placements' status.
 
 const rows = `
 R1          ; 4   ; 25%/25% ; a:S b:S c:S d:S                 ; -3,5  ; +a +b +c +d

@@ -34,7 +34,7 @@ describe("a binding's conditions", () => {
   }[] = [
     { id: "S-01", claim: "everything is available", want: [...begun, applied, "Available True AllWorkAreAvailable"] },
     {
-      id: "S-02, against it RULINGS C 5",
+      id: "S-02, against it C 5",
       claim: "in progress is Unknown",
       binding: { facts: facts({ applied: "pending", phase: "progressing" }) },
       want: [...begun, "Applied Unknown ApplyPending"],
@@ -107,7 +107,7 @@ describe("a binding's conditions", () => {
       want: [started, "Overridden False OverriddenFailed"],
     },
     {
-      id: "R-05, RULINGS C 9",
+      id: "R-05, C 9",
       claim: "another cause is not blamed on overrides",
       context: { failure: { code: "SyncWorkFailed", message: "no" } },
       want: [started, "Overridden True OverriddenSucceeded", "WorkSynchronized False SyncWorkFailed"],

@@ -191,7 +191,7 @@ describe("an External placement", () => {
       want: "an update run decides which version goes where: no version on 1 of 1 cluster",
     },
     {
-      id: "P7, RULINGS B 24",
+      id: "P7, B 24",
       record: external([untouched("c0"), on("c1", 1), on("c2", 0), on("c3", 0)]),
       want:
         "an update run decides which version goes where: index 0 on 2 of 4 clusters, index 1 on 1 of 4 clusters, " +

@@ -86,7 +86,7 @@ describe("the rows of a placement", () => {
     ]);
   });
 
-  it("S-09, RULINGS C 39: a held-back cluster shows the newest index, and beside it the one it has", () => {
+  it("S-09, C 39: a held-back cluster shows the newest index, and beside it the one it has", () => {
     const own = record([binding("c1", {}, heldBack)], { resourceSnapshots: [contents(0), contents(1)] });
     expect(perClusterRows(own)).toEqual([
       {
@@ -107,7 +107,7 @@ describe("the rows of a placement", () => {
     ]);
   });
 
-  it("S-05, RULINGS A 59: clusters come in the order of decisions, then nameless rows for those not found", () => {
+  it("S-05, A 59: clusters come in the order of decisions, then nameless rows for those not found", () => {
     const decisions = [picked("c2"), picked("c1"), passedOver("c3", "tainted"), passedOver("c4", "cordoned")];
     const own = record([binding("c1"), binding("c2")], {
       policy: pickN(3),
@@ -118,7 +118,7 @@ describe("the rows of a placement", () => {
     expect(rows[2]).toEqual({ conditions: [condition("Scheduled", "False", "ScheduleFailed", "c3: tainted")] });
   });
 
-  it("§5.4, RULINGS C 17: objects in trouble stand in the row, with the total where the list is cut", () => {
+  it("§5.4, C 17: objects in trouble stand in the row, with the total where the list is cut", () => {
     const troubles = Array.from({ length: 130 }, (_, at) => trouble("Available", "no", `web-${at}`));
     const own = binding("c1", { facts: facts({ phase: "failed", troubles, troubleCount: 130 }) });
     const [row] = perClusterRows(record([own]));

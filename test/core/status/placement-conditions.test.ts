@@ -50,7 +50,7 @@ describe("a placement's conditions", () => {
   const cases: readonly { id: string; claim: string; record: PlacementRecord; want: readonly string[] }[] = [
     { id: "S-01", claim: "all is well", record: record([binding("c1"), binding("c2")]), want: [scheduled, ...landed] },
     {
-      id: "S-02, against it RULINGS C 5",
+      id: "S-02, against it C 5",
       claim: "in progress is Unknown",
       record: record([binding("c1", { facts: null }), binding("c2")]),
       want: [scheduled, ...begun, "Applied Unknown ApplyPending"],
@@ -173,13 +173,13 @@ describe("a placement's conditions", () => {
       want: [scheduled, "RolloutStarted Unknown RolloutStartedUnknown"],
     },
     {
-      id: "P11, RULINGS C 36",
+      id: "P11, C 36",
       claim: "while scheduling is pending, nothing else is claimed",
       record: record([binding("c1")], { generation: 6 }),
       want: ["Scheduled Unknown SchedulePending"],
     },
     {
-      id: "RULINGS A 46",
+      id: "A 46",
       claim: "a scheduling error keeps its reason",
       record: record([binding("c1")], {
         policySnapshots: [
@@ -189,13 +189,13 @@ describe("a placement's conditions", () => {
       want: ["Scheduled Unknown SchedulingFailed"],
     },
     {
-      id: "§5.6, RULINGS C 36",
+      id: "§5.6, C 36",
       claim: "selectors that are refused",
       record: record([binding("c1")], { selectionError: "the namespace kube-system is reserved" }),
       want: ["Scheduled False InvalidResourceSelectors"],
     },
     {
-      id: "RULINGS C 34",
+      id: "C 34",
       claim: "a placement that is going claims nothing of its clusters",
       record: record([binding("c1")], { deleting: { since: noon, cause: "c0ffee" as Commit } }),
       want: [scheduled],
@@ -251,7 +251,7 @@ describe("what they say", () => {
       { message: expect.stringMatching(/^not every object could be applied to 1 of 3 clusters/) },
     ]));
 
-  it("P2, RULINGS B 24: how many say what the worst hides", () => {
+  it("P2, B 24: how many say what the worst hides", () => {
     const own = record([binding("c1", {}, heldBack), binding("c2", {}, heldBack), stale("c3"), onNewest("c4")], {
       resourceSnapshots: twoContents,
     });

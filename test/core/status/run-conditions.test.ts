@@ -68,7 +68,7 @@ describe("a run's conditions", () => {
       want: [planIsThere, "Progressing False UpdateRunStuck"],
     },
     {
-      id: "RULINGS B 13",
+      id: "B 13",
       claim: "more clusters failed than may",
       run: run(),
       waits: [canary.failures, canary.clusters],
@@ -82,7 +82,7 @@ describe("a run's conditions", () => {
       want: [planIsThere, "Progressing False UpdateRunStuck"],
     },
     {
-      id: "RULINGS B 6",
+      id: "B 6",
       claim: "stopped at once, whatever is in flight",
       run: run({ spec: { ...run().spec, state: "Stop" } }),
       waits: [canary.stopped, canary.stuck],
@@ -166,7 +166,7 @@ describe("a stage's conditions", () => {
       want: ["Progressing False StageUpdatingSkippedNoClusters", "Succeeded True StageUpdatingSkippedNoClusters"],
     },
     {
-      id: "RULINGS B 22",
+      id: "B 22",
       claim: "when all of its clusters left it is skipped",
       run: run({
         stages: [

@@ -95,7 +95,7 @@ it("no change of what an approval rests on leaves it counting, but for these", (
       "trust.approvals[+] trust.approvals[].fourEyes trust.approvals[].unsignedChanges",
       "trust.approvals[].accept trust.approvals[].accept[+] trust.approvals[].accept[-] trust.approvals[].accept[]",
       "trust.approvals[].placements[+] trust.approvals[].stages[+] trust.approvals[].principals[+]",
-      // Somebody else, or one more key. That the rule changed makes another request (`RULINGS.md` B 22).
+      // Somebody else, or one more key. That the rule changed makes another request (B 22).
       "trust.principals{-} trust.principals{ann}.sshKeys[+] trust.principals{bob}.isHuman trust.principals{bob}.name",
       "trust.principals{bob}.sshKeys[+] trust.principals{bob}.sshKeys[-] trust.principals{bob}.sshKeys[]",
       // Who may change the trust file, and which one it is: judged when it came into force.

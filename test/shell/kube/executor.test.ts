@@ -367,7 +367,7 @@ describe("what looks like Kubernetes' own in a namespace", () => {
     ["a token that somebody asked for", "/api/v1/namespaces/looks/secrets", secret, "somebody", "holds"],
     ["the token of old versions", "/api/v1/namespaces/looks/secrets", token, "kube-controller-manager", "empty"],
   ];
-  it.each(cases)("%s (RULINGS D 4)", async (_, path, object, manager, want) => {
+  it.each(cases)("%s (D 4)", async (_, path, object, manager, want) => {
     await post(stage.client, "/api/v1/namespaces", namespace("looks"));
     const query = { fieldManager: manager };
     bodyOf(await stage.client.request({ method: "POST", path, query, body: object }));
@@ -399,7 +399,7 @@ describe("one object under two keys", () => {
     await writeInventory(stage.client, stored, { ...stored.inventory, placements });
   }
 
-  it("stays ours when its API group changes, and is not deleted under the one that goes (RULINGS D 9)", async () => {
+  it("stays ours when its API group changes, and is not deleted under the one that goes (D 9)", async () => {
     await placed();
     const strategy = { whenToTakeOver: "Never" } as const;
     await stage.act({ placement: "twin", sequence: 5, strategy, apply: [settings] });

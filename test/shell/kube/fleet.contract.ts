@@ -374,7 +374,7 @@ export function fleetContract(
       expect(second).toEqual(receipt({ configured: 1 }));
     });
 
-    it("writes nothing when differences are only to be reported (RULINGS C 1)", async () => {
+    it("writes nothing when differences are only to be reported (C 1)", async () => {
       const strategy = { type: "ReportDiff" } as const;
       expect(await stage.act({ placement: "report", strategy, apply: [namespace("report")] })).toEqual(receipt({}));
       expect(await get(stage.client, "/api/v1/namespaces/report")).toMatchObject({ status: 404 });

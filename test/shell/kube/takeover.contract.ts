@@ -35,7 +35,7 @@ export function takeoverCases(stage: () => Stage): void {
     expect(outcomesOf(await stage().see(), "adopt")).toEqual([]);
   });
 
-  it("hands fields of client-side apply over, so that they go when they leave the manifest (RULINGS C 15)", async () => {
+  it("hands fields of client-side apply over, so that they go when they leave the manifest (C 15)", async () => {
     bodyOf(await post(stage().client, "/api/v1/namespaces", namespace("migrate")));
     const path = "/api/v1/namespaces/migrate/configmaps";
     const query = { fieldManager: "kubectl-client-side-apply" };

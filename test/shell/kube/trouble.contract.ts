@@ -49,7 +49,7 @@ export function troubleCases(stage: () => Stage): void {
     expect([...entriesOf(await stage().see(), "own").values()].map(({ adopted }) => adopted)).toEqual([false, false]);
   });
 
-  it("finds out the uid of a claim before it deletes, in a later pass (RULINGS D 7)", async () => {
+  it("finds out the uid of a claim before it deletes, in a later pass (D 7)", async () => {
     const settings = configMap("late/a", { a: "1" });
     await stage().act({ placement: "late", apply: [namespace("late"), settings] });
     await rewrite(stage(), "late", (it) => ({ ...it, uid: null, outcome: { kind: "claimed" } }));
