@@ -1,5 +1,5 @@
 import { oneLine } from "../shell/reconcile/one-line.ts";
-import type { Author, AuthoredFile, Delivery } from "../shell/reconcile/ports.ts";
+import type { Author, Authored, AuthoredFile, Delivery, DeliveryObjection } from "../shell/reconcile/ports.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import type { Terminal } from "./terminal.ts";
 import type { HubOptions } from "./wire.ts";
@@ -20,12 +20,14 @@ export interface Written {
   readonly slug: string;
   /** The commit is signed, whatever git is set up to do. */
   readonly signed?: boolean;
+  /** What speaks against it by the time that others turn out to have pushed before; without it, nothing. */
+  readonly objection?: () => Promise<DeliveryObjection | null>;
 }
 
 /** Commits what a command wrote, as far as its options say, and tells what came of it and what is left to do. */
 export async function deliver(
   author: Author,
-  { files, subject, slug, signed = false }: Written,
+  { files, subject, slug, signed = false, objection }: Written,
   options: DeliveryOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
@@ -33,23 +35,34 @@ export async function deliver(
     terminal.out(files.map(({ path, text }) => `# ${oneLine(path)}\n${text ?? "# removed\n"}`).join("---\n"));
     return exitCodes.done;
   }
-  const { commit, branch, remote, page } = await author.commit({
+  const { commit, branch, remote, page, overtaken } = await author.commit({
     files,
     message: subject,
     signed,
-    delivery: deliveryOf(options, slug),
+    delivery: deliveryOf(options, slug, objection),
   });
   terminal.out(`committed ${commit.slice(0, 10)} to ${branch}: ${oneLine(subject)}\n`);
   for (const { path, text } of files) terminal.out(`  ${oneLine(path)}${text === null ? " (removed)" : ""}\n`);
-  if (remote !== null) terminal.out(`pushed ${branch} to ${remote}\n`);
+  if (remote !== null) terminal.out(`pushed ${branch} to ${remote}${overtaken === null ? "" : ways[overtaken]}\n`);
   for (const line of nextSteps(options, { branch, page })) terminal.out(`${line}\n`);
   return exitCodes.done;
 }
 
-const deliveryOf = ({ push, pr, branch: base }: DeliveryOptions, slug: string): Delivery => {
-  if (pr === true) return { kind: "pullRequest", branch: `flotilla/${slug}`, base };
-  return { kind: push === true ? "push" : "commit" };
+/** What is said of a push that others were faster than. */
+const ways: Readonly<Record<NonNullable<Authored["overtaken"]>, string>> = {
+  anew: "; others had pushed meanwhile: the commit was made anew on top of theirs",
+  merged: "; others had pushed meanwhile: what they pushed was merged",
 };
+
+function deliveryOf(
+  { push, pr, branch: base }: DeliveryOptions,
+  slug: string,
+  objection: Written["objection"],
+): Delivery {
+  if (pr === true) return { kind: "pullRequest", branch: `flotilla/${slug}`, base };
+  if (push !== true) return { kind: "commit" };
+  return { kind: "push", ...(objection === undefined ? {} : { objection }) };
+}
 
 interface Landed {
   readonly branch: string;

@@ -1,7 +1,7 @@
 // The commands with which people answer requests, on real Git with real keys and a recorded state.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
@@ -12,7 +12,7 @@ import { signedApproval } from "../../src/core/codec/signed-approval.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { RunRecord } from "../../src/core/model/run-record.ts";
 import type { AnswerRecord, Request } from "../../src/core/model/trust.ts";
-import type { ClusterName, Digest, Instant } from "../../src/core/model/value.ts";
+import type { BlobId, ClusterName, Digest, Instant } from "../../src/core/model/value.ts";
 import { changeDigest } from "../../src/core/plan/request-digest.ts";
 import { gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
@@ -258,6 +258,67 @@ describe("approve", () => {
       "Approve the change of web",
     ]);
     expect(out).toContain("still missing: 1 of 2 approvals for what is protected: * on canary-*; bob may approve\n");
+  });
+
+  describe("with --push, where others are faster", () => {
+    const its = waiting({ canary: asked() });
+    /** While we push, somebody else does, and the reconciler records what is given here. */
+    function meanwhile(records: () => void): void {
+      record(its);
+      const before = place.inHub("rev-parse", "fleet/state");
+      records();
+      const after = place.inHub("rev-parse", "fleet/state");
+      place.inHub("update-ref", "refs/heads/fleet/state", before);
+      const theirs = place.inHub("commit-tree", "-p", "main", "-m", "Theirs", "main^{tree}");
+      const hub = join(place.hub.folder, place.hub.name);
+      const hook = join(place.path, ".git/hooks/pre-push");
+      mkdirSync(join(place.path, ".git/hooks"), { recursive: true });
+      const pushes = `printf 'update refs/heads/main ${theirs}\\nupdate refs/heads/fleet/state ${after}\\n' | git --git-dir=${hub} update-ref --stdin`;
+      writeFileSync(hook, `#!/bin/sh\nrm "$0"\nunset $(git rev-parse --local-env-vars)\n${pushes}\n`);
+      chmodSync(hook, 0o755);
+    }
+    const pushed = (): string => place.inHub("log", "--format=%s", "main");
+
+    test("what still stands is signed anew on top of theirs", async () => {
+      meanwhile(() => record(its));
+      const { code, out, err } = await flotilla("approve", "r", "--push");
+      expect([code, err]).toEqual([0, ""]);
+      expect(out).toContain("pushed main to origin; others had pushed meanwhile: the commit was made anew on top of");
+      expect(pushed()).toBe("Approve the start of stage canary of run r\nTheirs\nfirst");
+      expect(place.inHub("cat-file", "commit", "main")).toContain("SSH SIGNATURE");
+    });
+
+    const bob = { principal: "bob", path: "approvals/b.yaml", blob: blob as BlobId, commit: null, proofs: [] };
+    test.each([
+      [
+        "a request of another plan",
+        () => record(waiting({ canary: asked({ nonce: "1".repeat(32) }) })),
+        /the request before stage canary of run r is not asked for any more as it was shown\n .*: flotilla approve r canary --dry-run shows what is asked/,
+      ],
+      [
+        "an approval of the same one",
+        () => record(waiting({ canary: asked({ approval: { at: recently, by: [bob] } }) })),
+        /the request before stage canary of run r was approved meanwhile, by bob \(approvals\/b\.yaml\)\n/,
+      ],
+      [
+        "a run that is over",
+        () => record({ ...its, end: { kind: "succeeded", at: recently } }),
+        /the request before stage canary of run r is moot by now: the run is over\n/,
+      ],
+    ] as const)("where the record holds %s by then, nothing is pushed or left", async (_, records, want) => {
+      meanwhile(records);
+      const { code, err } = await flotilla("approve", "r", "canary", "--push");
+      expect([code, err]).toEqual([69, expect.stringMatching(want)]);
+      expect(err).toContain("nothing was committed or pushed: ");
+      expect([pushed(), commits(), git("status", "--porcelain")]).toEqual(["Theirs\nfirst", 1, ""]);
+    });
+
+    test("a rejection is held to the same", async () => {
+      meanwhile(() => record(waiting({ canary: asked({ nonce: "1".repeat(32) }) })));
+      const { code, err } = await flotilla("reject", "r", "--comment", "no", "--push");
+      expect([code, err]).toEqual([69, expect.stringContaining("is not asked for any more as it was shown")]);
+      expect([pushed(), commits()]).toEqual(["Theirs\nfirst", 1]);
+    });
   });
 
   test("a dry run shows and prints, and writes nothing", async () => {

@@ -110,7 +110,11 @@ describe("a stage that waits for a signature", () => {
     push(ann, version("2"), "Version 2");
     expect(await reconcile()).toMatchObject({ code: 0, err: "" });
     expect(digestOf("second")).toBe(asked);
-    done(await bob.run("approve", "second", "--push"));
+    bob.pull();
+    push(ann, { "docs/why.md": "Because\n" }, "Say why");
+    // Bob's clone knows nothing of that: what he signed is signed anew on top of it, and counts.
+    const out = done(await bob.runBehind("approve", "second", "--push"));
+    expect(out).toContain("others had pushed meanwhile: the commit was made anew on top of theirs\n");
     expect(await reconcile()).toMatchObject({ code: 0, err: "" });
     expect(await carried()).toBe("1 1");
   }, 60_000);
@@ -147,7 +151,15 @@ describe("a stage that waits for a signature", () => {
     done(await ann.run("trust", "add", "eve", "--key", eve.publicKey, "--approver", "--push"));
     expect(await reconcile()).toMatchObject({ code: 0, err: "" });
     expect(digestOf("fourth")).not.toBe(asked);
-    done(await bob.run("approve", "fourth", "--push"));
+    bob.pull();
+    mkdirSync(join(bob.clone, "docs"), { recursive: true });
+    writeFileSync(join(bob.clone, "docs/mine.md"), "Mine\n");
+    bob.git("add", "--all");
+    bob.git("commit", "--quiet", "-m", "A note");
+    push(ann, { "docs/why.md": "Because, again\n" }, "Say why again");
+    // More than the approval waits to be pushed: what Ann pushed is merged, and both signatures stay.
+    const out = done(await bob.runBehind("approve", "fourth", "--push"));
+    expect(out).toContain("others had pushed meanwhile: what they pushed was merged\n");
     expect(await reconcile()).toMatchObject({ code: 0, err: "" });
     expect(await carried()).toBe("2 2");
   }, 60_000);

@@ -14,6 +14,8 @@ export interface Signer {
   pull(): void;
   /** Runs `flotilla …` in an up-to-date clone. */
   run(...args: readonly string[]): Promise<Run>;
+  /** The same in the clone as it is, however far behind. */
+  runBehind(...args: readonly string[]): Promise<Run>;
   git(...args: readonly string[]): string;
 }
 
@@ -36,6 +38,8 @@ export function newSigner(name: string, hub: Hub, folder: string): Signer {
     git("fetch", "--quiet", "origin");
     git("checkout", "--quiet", "-B", "main", "origin/main");
   };
+  const runBehind = (...args: readonly string[]): Promise<Run> =>
+    flotilla(args, { cwd: clone, environment: { GIT_CONFIG_GLOBAL: "/dev/null" } });
   return {
     name,
     clone,
@@ -44,7 +48,8 @@ export function newSigner(name: string, hub: Hub, folder: string): Signer {
     pull,
     run: (...args) => {
       pull();
-      return flotilla(args, { cwd: clone, environment: { GIT_CONFIG_GLOBAL: "/dev/null" } });
+      return runBehind(...args);
     },
+    runBehind,
   };
 }

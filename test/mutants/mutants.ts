@@ -7,6 +7,20 @@ const stories = ["test/mutants/kept-alone.ts"];
 /** Single breaks of guards and of orders. Each is a mistake that somebody could make. */
 export const mutants: readonly Mutant[] = [
   {
+    breaks: "pushes an answer although what it answers is not asked for any more",
+    file: "src/shell/git/person-push.ts",
+    find: "const against = await objection();",
+    replace: "const against = (await objection()) && null;",
+    caughtBy: ["test/cmd/approval-commands.test.ts"],
+  },
+  {
+    breaks: "makes a signed commit anew without its signature",
+    file: "src/shell/git/overtaken.ts",
+    find: 'const sign = (await isSigned(git, ours, during)) ? ["-S"] : [];\n  const call',
+    replace: "const sign: readonly string[] = [];\n  const call",
+    caughtBy: ["test/shell/git/person-push.test.ts"],
+  },
+  {
     breaks: "updates more clusters at a time than the budget allows",
     file: "src/core/rollout/rolling-update.ts",
     find: "if (updates - readyTaken < (isDown(it) ? 0 : 1)) return false;",

@@ -23,6 +23,7 @@ import { documentsIn } from "../edits/found-document.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { answerPath, answersPrefix, answerText, askName } from "../show/approval-text.ts";
 import { requestLines, ruleLines, verdictText } from "../show/request-text.ts";
+import { stillAsked } from "../still-asked.ts";
 import type { Terminal } from "../terminal.ts";
 import { now, openWorkTree, originHere, signatureOn } from "../wire.ts";
 
@@ -241,7 +242,8 @@ async function write(
     .toLowerCase();
   const subject = `${verbs[decision]} ${whatText(ask)}`;
   const files = [{ path: file.path, text, before: null }];
-  const code = await deliver(author, { files, subject, slug, signed: isSigned }, options, terminal);
+  const objection = stillAsked(ask, options, terminal.environment);
+  const code = await deliver(author, { files, subject, slug, signed: isSigned, objection }, options, terminal);
   const isHereAlone = options.push !== true && options.pr !== true && options.dryRun !== true;
   if (isHereAlone && (await originHere(options)) !== null) terminal.out("origin does not have it yet: git push\n");
   return code;

@@ -6,6 +6,7 @@ import { confirmationCommit, shownBefore } from "../confirmation.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { type ChosenDeletion, chooseDeletion } from "../edits/chosen-deletion.ts";
 import type { ExitCode } from "../exit-code.ts";
+import { stillHeld } from "../still-asked.ts";
 import type { Terminal } from "../terminal.ts";
 import { forReading, openPorts, openWorkTree, originHere } from "../wire.ts";
 import { readRecord } from "../workplace.ts";
@@ -38,7 +39,8 @@ export async function confirm(options: ConfirmOptions, terminal: Terminal): Prom
       terminal,
     );
   }
-  const code = await deliver(author, confirmationCommit(set), options, terminal);
+  const objection = stillHeld(set, isForetold, options, terminal.environment);
+  const code = await deliver(author, { ...confirmationCommit(set), objection }, options, terminal);
   if (options.dryRun === true) return code;
   if (isForetold) terminal.out(`${together}\n`);
   terminal.out(`once flotilla has read it on ${options.branch}, these go, and nothing else; it counts once\n`);

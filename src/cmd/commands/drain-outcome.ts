@@ -7,6 +7,7 @@ import { confirmationCommit, shownBefore } from "../confirmation.ts";
 import { deliver } from "../deliver.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { evictionVerdict } from "../show/run-rows.ts";
+import { stillHeld } from "../still-asked.ts";
 import type { Terminal } from "../terminal.ts";
 import { awaitVerdicts } from "../verdicts.ts";
 import { clockOf, openFollowed, originHere } from "../wire.ts";
@@ -99,7 +100,8 @@ async function settleDeletions(
     );
     for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
     if (options.confirm === true && isOwn) {
-      await deliver(workplace.author, confirmationCommit(set), options, terminal);
+      const objection = stillHeld(set, false, options, terminal.environment);
+      await deliver(workplace.author, { ...confirmationCommit(set), objection }, options, terminal);
       continue;
     }
     if (options.confirm === true)

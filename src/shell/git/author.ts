@@ -5,6 +5,7 @@ import { Fault } from "../reconcile/fault.ts";
 import type { Author, Authored, AuthoredChange, AuthoredFile } from "../reconcile/ports.ts";
 import { addressOf } from "./address.ts";
 import { literal, type PersonGit, personGit, printed, printedOrNull } from "./person-git.ts";
+import { pushHead, pushOnce, pushTarget } from "./person-push.ts";
 import { type PersonKey, personKey, personSignature } from "./person-signature.ts";
 import { pullRequestPage } from "./pull-request.ts";
 import { repositoryFault } from "./repository-fault.ts";
@@ -59,6 +60,8 @@ export async function pastTexts(folder: string, path: string): Promise<readonly 
   return texts;
 }
 
+const nothingAgainst = async (): Promise<null> => null;
+
 /** Parts of a path that lead elsewhere than to a file of the work tree. */
 const notAName = /^(?:\.{0,2}|\.git)$/i;
 
@@ -91,16 +94,12 @@ class WorkTreeAuthor implements Author {
     const { delivery } = change;
     if (delivery.kind === "pullRequest") return this.#onItsOwn(change, delivery, during);
     const branch = this.branch ?? this.#detached(during);
-    const target = delivery.kind === "push" ? await this.#target(during) : null;
-    const commit = await this.#inPlace(change, during);
-    if (target === null) return { commit, branch, remote: null, page: null };
-    await this.#push(
-      target.remote,
-      `${commit}:${target.ref}`,
-      `it is committed here as ${commit.slice(0, 10)}: bring in what others pushed (git pull --rebase), then git push; ` +
-        `where nobody may push, git push ${target.remote} HEAD:refs/heads/<new branch> and open a pull request`,
-    );
-    return { commit, branch, remote: target.remote, page: null };
+    const target = delivery.kind === "push" ? await pushTarget(this.#git, branch, during) : null;
+    const own = await this.#inPlace(change, during);
+    if (target === null || delivery.kind !== "push")
+      return { commit: own, branch, remote: null, page: null, overtaken: null };
+    const { commit, way } = await pushHead(this.#git, own, target, delivery.objection ?? nothingAgainst);
+    return { commit, branch, remote: target.remote, page: null, overtaken: way };
   }
 
   #detached(during: string): never {
@@ -182,7 +181,7 @@ class WorkTreeAuthor implements Author {
     { branch, base }: { readonly branch: string; readonly base: string },
     during: string,
   ): Promise<Authored> {
-    const { remote } = await this.#target(during);
+    const { remote } = await pushTarget(this.#git, this.branch, during);
     const ref = `refs/heads/${branch}`;
     if ((await printedOrNull(this.#git, ["rev-parse", "--verify", "--quiet", ref], { during })) !== null) {
       const fix = `push it (git push ${remote} ${branch}) or delete it (git branch -D ${branch})`;
@@ -193,7 +192,8 @@ class WorkTreeAuthor implements Author {
     await printed(this.#git, ["update-ref", "-m", "flotilla", ref, commit, ""], { during });
     let said: string;
     try {
-      said = await this.#push(
+      said = await pushOnce(
+        this.#git,
         remote,
         `${ref}:${ref}`,
         "nothing was changed here; see that you may push branches there, then run it again",
@@ -203,7 +203,7 @@ class WorkTreeAuthor implements Author {
       throw error;
     }
     const url = await printed(this.#git, ["remote", "get-url", "--push", remote], { during });
-    return { commit, branch, remote, page: pullRequestPage({ url, base, branch, said }) };
+    return { commit, branch, remote, page: pullRequestPage({ url, base, branch, said }), overtaken: null };
   }
 
   /** The tree of `parent` with the files in it, made in an index of its own. */
@@ -244,32 +244,5 @@ class WorkTreeAuthor implements Author {
       during,
       input: `${message}\n`,
     });
-  }
-
-  /** Where the branch that is checked out goes when it is pushed: to the remote that `git push` would choose. */
-  async #target(during: string): Promise<{ readonly remote: string; readonly ref: string }> {
-    const branch = this.branch ?? "";
-    const of = (key: string): Promise<string | null> =>
-      branch === ""
-        ? Promise.resolve(null)
-        : printedOrNull(this.#git, ["config", `branch.${branch}.${key}`], { during });
-    const followed = await of("remote");
-    const preset = await printedOrNull(this.#git, ["config", "remote.pushDefault"], { during });
-    const chosen = (await of("pushRemote")) ?? preset ?? followed;
-    const remote = chosen === null || chosen === "." ? "origin" : chosen;
-    if ((await printedOrNull(this.#git, ["remote", "get-url", "--push", remote], { during })) === null) {
-      const fix = "add it (git remote add), or leave --push and --pr out";
-      throw repositoryFault("RepositoryRefused", during, `there is no remote ${remote} to push to`, { fix });
-    }
-    const merge = remote === followed ? await of("merge") : null;
-    return { remote, ref: merge ?? `refs/heads/${branch}` };
-  }
-
-  /** What the server said. `fix`: what to do when it refuses. */
-  async #push(remote: string, refspec: string, fix: string): Promise<string> {
-    const during = `pushing to ${remote}`;
-    const { code, complaint } = await this.#git(["push", "--no-progress", remote, refspec], { during });
-    if (code === 0) return complaint;
-    throw repositoryFault("RepositoryRefused", during, complaint, { fix });
   }
 }

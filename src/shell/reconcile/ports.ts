@@ -239,10 +239,20 @@ export interface AuthoredFile {
 /** How far the commit goes. */
 export type Delivery =
   | { readonly kind: "commit" }
-  /** The branch that is checked out goes to the remote that `git push` would choose, or to `origin`. */
-  | { readonly kind: "push" }
+  /**
+   * The branch that is checked out goes to the remote that `git push` would choose, or to `origin`. Where others were
+   * faster, the commit is brought onto what they pushed, signed as it was, and pushed again, unless `objection` says by
+   * then why not.
+   */
+  | { readonly kind: "push"; readonly objection?: () => Promise<DeliveryObjection | null> }
   /** A branch of its own is pushed, to be merged into `base`; work tree and index stay as they are. */
   | { readonly kind: "pullRequest"; readonly branch: string; readonly base: string };
+
+/** What speaks against a commit by the time that it is pushed, and what to do instead. Then nothing is pushed or left. */
+export interface DeliveryObjection {
+  readonly message: string;
+  readonly fix: string;
+}
 
 /** What came of it. */
 export interface Authored {
@@ -252,4 +262,6 @@ export interface Authored {
   readonly remote: string | null;
   /** Where a pull request can be opened, where that is known. */
   readonly page: string | null;
+  /** Others had pushed before: the commit was made anew on top of theirs, or theirs was merged. Null: they had not. */
+  readonly overtaken: "anew" | "merged" | null;
 }

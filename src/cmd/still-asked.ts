@@ -1,0 +1,73 @@
+import type { Ledger } from "../core/model/ledger.ts";
+import { type Ask, askState, asksIn } from "../core/plan/ask.ts";
+import { approversText } from "../core/plan/narrate-trust.ts";
+import { Fault } from "../shell/reconcile/fault.ts";
+import type { DeliveryObjection } from "../shell/reconcile/ports.ts";
+import { readState } from "../shell/reconcile/state.ts";
+import { chooseDeletion } from "./edits/chosen-deletion.ts";
+import { answerCommand } from "./show/approval-text.ts";
+import type { ShownDeletion } from "./show/deletion-text.ts";
+import { type HubOptions, openFollowed } from "./wire.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Looks again, where the reconciler's record is, whether what is answered is still asked for; what speaks against it. */
+export const stillAsked =
+  (ask: Ask, options: HubOptions, environment: Environment): (() => Promise<DeliveryObjection | null>) =>
+  () =>
+    byRecord(options, environment, (ledger) => answerObjection(ask, ledger));
+
+/** The same for deletions that wait for a person. `isForetold`: they were not recorded when they were shown. */
+export const stillHeld =
+  (
+    set: ShownDeletion,
+    isForetold: boolean,
+    options: HubOptions,
+    environment: Environment,
+  ): (() => Promise<DeliveryObjection | null>) =>
+  () =>
+    byRecord(options, environment, ({ deletions }) => {
+      const chosen = chooseDeletion(deletions, set.digest);
+      if (chosen.kind === "refused") return chosen;
+      if (chosen.kind === "chosen" || isForetold) return null;
+      return {
+        message: `nothing waits under ${set.digest} any more`,
+        fix: "flotilla get deletions lists what waits now",
+      };
+    });
+
+async function byRecord(
+  options: HubOptions,
+  environment: Environment,
+  objection: (ledger: Ledger) => DeliveryObjection | null,
+): Promise<DeliveryObjection | null> {
+  try {
+    const repository = await openFollowed(options, environment);
+    try {
+      return objection((await readState(repository, (await repository.heads()).state)).ledger);
+    } finally {
+      await repository.close();
+    }
+  } catch (error) {
+    // What nobody can look at is not pushed.
+    if (error instanceof Fault) return { message: `${error.during}: ${error.message}`, fix: error.fix };
+    throw error;
+  }
+}
+
+function answerObjection(ask: Ask, ledger: Ledger): DeliveryObjection | null {
+  const same = asksIn(ledger).find((it) => it.request.digest === ask.request.digest);
+  if (same !== undefined && askState(same) === "open") return null;
+  const what =
+    ask.kind === "gate"
+      ? `the request ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
+      : `the change of ${ask.record.key}`;
+  const approval = same?.request.approval ?? null;
+  if (approval !== null)
+    return { message: `${what} was approved meanwhile, by ${approversText(approval)}`, fix: "there is nothing to do" };
+  if (same !== undefined) return { message: `${what} is moot by now: the run is over`, fix: "there is nothing to do" };
+  return {
+    message: `${what} is not asked for any more as it was shown`,
+    fix: `${answerCommand(ask)} --dry-run shows what is asked now`,
+  };
+}
