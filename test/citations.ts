@@ -114,7 +114,9 @@ function lostIn(file: string, comment: string): readonly string[] {
 function lostIds(file: string, text: string): readonly string[] {
   const room = roomOf(file);
   const kinds = new Set(pages.flatMap((it) => (it.name === room ? it.cases.map(({ label }) => kindOf(label)) : [])));
-  return [...idsIn(text)]
+  // Where it names what is shown: at the beginning of a title or of a row.
+  const first = text.match(/(?<=^|["'`(])(?:V-[A-Z]+-\d+|[A-Z]-?\d+)(?=[:,; ]|"[,\])])/gm) ?? [];
+  return first
     .filter((it) => kinds.has(kindOf(it)) && homeOf(it, room) === undefined)
     .map((it) => `${file}: no page, or more than one, has the case ${it}`);
 }
@@ -126,7 +128,7 @@ function homeOf(label: string, room: string): string | undefined {
 
 const kindOf = (label: string): string => label.replace(/\d+$/, "");
 
-const id = /\b(?:V-[A-Z]+-\d+|[A-Z]-\d{2,3}|[A-Z]\d{1,2})\b/g;
+const id = /\b(?:V-[A-Z]+-\d+|[A-Z]-\d{2,3}|[A-Z][1-9]\d?)\b/g;
 
 /** Every id of a text; `U2 to U5` is four of them. */
 function idsIn(text: string): ReadonlySet<string> {

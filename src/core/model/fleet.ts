@@ -4,7 +4,10 @@ import type { ClusterName } from "./value.ts";
 export interface FleetSpec {
   /** Folders that are read; empty means the whole tree but dot-folders. No trailing slash. */
   readonly roots: readonly string[];
-  /** The scheduler's profile: KubeFleet's exact behaviour, or the same with the fixes of `RULINGS.md` A. */
+  /**
+   * The scheduler's profile: KubeFleet's exact behaviour, or the same with the fixes of
+   * `schedule/README.md#where-we-differ`.
+   */
   readonly profile: "default" | "kubefleet";
   /** Kubeconfig context per member, where it differs from the member's name. */
   readonly contexts: ReadonlyMap<ClusterName, string>;

@@ -84,7 +84,10 @@ export interface ClusterRecord {
   /** UID of the member's kube-system namespace, recorded when it was first reached; null before. */
   readonly kubeSystemUid: string | null;
   readonly kubernetesVersion: string | null;
-  /** Since when contact fails; null while the member answers. Eligibility counts from `since` (`RULINGS.md` A 48). */
+  /**
+   * Since when contact fails; null while the member answers. Eligibility counts from `since`
+   * (`schedule/README.md#a-48`).
+   */
   readonly trouble: Trouble | null;
   readonly conditions: readonly Condition[];
 }
@@ -147,14 +150,14 @@ export interface ChangeRequest {
 export interface PolicySnapshot {
   /** From 0, never reused. The name is `<placement>-<index>`. */
   readonly index: number;
-  /** Of the policy without `numberOfClusters` (`spec/scheduling.md` §14). */
+  /** Of the policy without `numberOfClusters` (`schedule/README.md#policy-snapshots`). */
   readonly hash: Digest;
   readonly policy: PlacementPolicy;
   /** What the scheduler said last; null before the first cycle. */
   readonly verdict: SchedulingVerdict | null;
 }
 
-/** What the scheduler said under one policy snapshot (`spec/scheduling.md` §12). */
+/** What the scheduler said under one policy snapshot (`schedule/README.md#what-is-recorded`). */
 export interface SchedulingVerdict {
   readonly observedGeneration: number;
   readonly condition: Condition;
@@ -196,7 +199,7 @@ export interface SnapshotResource {
  */
 export interface Binding {
   readonly cluster: ClusterName;
-  /** `<placement ≤ 26>-<cluster ≤ 27>-<8 hex of a hash of both>` (`RULINGS.md` A 40). */
+  /** `<placement ≤ 26>-<cluster ≤ 27>-<8 hex of a hash of both>` (`schedule/README.md#a-40`). */
   readonly name: string;
   readonly uid: string;
   /**

@@ -64,7 +64,7 @@ export interface PreferredTerm {
   readonly preference: ClusterTerm;
 }
 
-/** Covers taints (`spec/scheduling.md` §8.5). `Exists` with an empty key covers all of them. */
+/** Covers taints (`schedule/README.md#tainttoleration`). `Exists` with an empty key covers all of them. */
 export interface Toleration {
   readonly key: string;
   readonly operator: "Equal" | "Exists";

@@ -13,7 +13,7 @@ export interface LabelRequirement {
   readonly values?: readonly string[];
 }
 
-/** Kubernetes' semantics: all parts ANDed; `NotIn` holds for an absent key (`spec/scheduling.md` §8.1). */
+/** Kubernetes' semantics: all parts ANDed; `NotIn` holds for an absent key (`schedule/README.md#clusteraffinity`). */
 export function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
   // Asked a million times by a cold scheduler: nothing is made here.
   for (const key in matchLabels) if (labels[key] !== matchLabels[key]) return false;

@@ -55,8 +55,8 @@ export function earliest(...moments: readonly (Instant | null)[]): Instant | nul
 }
 
 /**
- * Orders texts by code unit, as KubeFleet orders names (`spec/scheduling.md` §0). Never `localeCompare`: it depends on
- * the machine.
+ * Orders texts by code unit, as KubeFleet orders names (`schedule/README.md#words`). Never `localeCompare`: it depends
+ * on the machine.
  */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

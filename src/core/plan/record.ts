@@ -130,7 +130,7 @@ function withTrouble(cluster: ClusterRecord, trouble: Omit<Trouble, "since">, no
   return { ...cluster, trouble: { ...trouble, since: cluster.trouble?.since ?? now } };
 }
 
-/** KubeFleet's Joined, and the health that its member agent would report (`RULINGS.md` A 48). */
+/** KubeFleet's Joined, and the health that its member agent would report (`schedule/README.md#a-48`). */
 function clusterVerdicts({ kubeSystemUid, trouble, generation }: ClusterRecord): readonly Verdict[] {
   const verdict = (type: string, status: Condition["status"], reason: string, message: string): Verdict => ({
     type,

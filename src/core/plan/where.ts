@@ -137,7 +137,10 @@ function newBinding(decision: ClusterDecision, { record, latest, ledger }: Stage
 // One for all: a hundred thousand bindings begin with it.
 const nothing: readonly never[] = [];
 
-/** KubeFleet's pieces and lengths (`spec/scheduling.md` §11.1), with a hash of both names for the random suffix (`RULINGS.md` A 40). */
+/**
+ * KubeFleet's pieces and lengths (`schedule/README.md#bindings`), with a hash of both names for the random suffix
+ * (`#a-40`).
+ */
 const bindingName = (placement: string, cluster: ClusterName): string =>
   `${placement.slice(0, 26)}-${cluster.slice(0, 27)}-${digestOf([placement, cluster]).slice(0, 8)}`;
 

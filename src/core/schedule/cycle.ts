@@ -15,7 +15,9 @@ export interface Cycle {
   readonly now: Instant;
 }
 
-/** A member as the scheduler sees it. One never asked has no trouble and counts as eligible (`RULINGS.md` A 48). */
+/**
+ * A member as the scheduler sees it. One never asked has no trouble and counts as eligible (`schedule/README.md#a-48`).
+ */
 export interface Candidate {
   readonly cluster: MemberCluster;
   readonly trouble: Trouble | null;
@@ -69,7 +71,7 @@ export interface Classes {
 }
 
 /**
- * Sorts the standings into classes; the first rule that matches wins (`spec/scheduling.md` §3.1).
+ * Sorts the standings into classes; the first rule that matches wins (`schedule/README.md#one-cycle`).
  *
  * Health plays no part: a binding on a silent member is bound like any other.
  */
@@ -97,7 +99,10 @@ function classOf(standing: Standing, members: ReadonlyMap<ClusterName, unknown>)
   return standing.state === "Scheduled" ? "scheduled" : "bound";
 }
 
-/** The state in which a standing is wanted again. An unknown previous state counts as Scheduled (`RULINGS.md` A 45). */
+/**
+ * The state in which a standing is wanted again. An unknown previous state counts as Scheduled
+ * (`schedule/README.md#a-45`).
+ */
 export const wantedState = ({ state, previousState }: Standing): "Scheduled" | "Bound" =>
   state === "Unscheduled" ? (previousState ?? "Scheduled") : state;
 

@@ -8,8 +8,9 @@ import type { Refused } from "./framework.ts";
 type RecordedScore = NonNullable<ClusterDecision["score"]>;
 
 /**
- * A cluster picked because it fits. Both scores are recorded, 0 if nothing was scored (`spec/scheduling.md` §11.2).
- * Those without a score are the same for every placement, and a hundred thousand of them are one per cluster.
+ * A cluster picked because it fits. Both scores are recorded, 0 if nothing was scored
+ * (`schedule/README.md#the-order-of-candidates`). Those without a score are the same for every placement, and a hundred
+ * thousand of them are one per cluster.
  */
 export const fitDecision = ({ cluster }: Candidate, score: RecordedScore): ClusterDecision =>
   score.affinity === 0 && score.topology === 0 ? plainFit(cluster) : scoredFit(cluster, score);

@@ -3,7 +3,7 @@ import { type ClusterName, compareText, earliest, type Instant } from "../model/
 import type { Candidate } from "./cycle.ts";
 
 /**
- * A scheduling plugin (`spec/scheduling.md` §7).
+ * A scheduling plugin (`schedule/README.md#plugins`).
  *
  * `prepare` runs once for every batch and plays the part of PreFilter and PreScore: what is computed once lives in its
  * closure. Leaving an extension point out is what KubeFleet calls Skip.
@@ -45,7 +45,7 @@ export interface Extensions {
 /** Whether a candidate has a part in the batch. One that counts already has none, and needs no explanation either. */
 type Judgement = "fits" | "unschedulable" | "alreadySelected";
 
-/** Integers, compared in this order. Stickiness is never recorded (`spec/scheduling.md` §11.2). */
+/** Integers, compared in this order. Stickiness is never recorded (`schedule/README.md#the-order-of-candidates`). */
 interface Score {
   readonly topology: number;
   readonly affinity: number;
@@ -111,8 +111,8 @@ export function admit(candidates: readonly Candidate[], prepared: Prepared, expl
 }
 
 /**
- * Orders candidates best first: by topology, affinity, stickiness and name, all descending (`spec/scheduling.md` §10).
- * Among equals the largest name wins, as in KubeFleet.
+ * Orders candidates best first: by topology, affinity, stickiness and name, all descending
+ * (`schedule/README.md#the-order-of-candidates`). Among equals the largest name wins, as in KubeFleet.
  */
 export const rank = (candidates: readonly Candidate[], prepared: Prepared): readonly Ranked[] =>
   candidates

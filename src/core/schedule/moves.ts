@@ -29,7 +29,7 @@ export interface Kept {
 }
 
 /**
- * Tells what picking these clusters means for the bindings there are (`spec/scheduling.md` §4.1).
+ * Tells what picking these clusters means for the bindings there are (`schedule/README.md#bindings`).
  *
  * Obsolete bindings are kept if picked and dropped otherwise; Unscheduled ones are revived if picked and left alone
  * otherwise; everything else that was picked is new. Dangling bindings always go.

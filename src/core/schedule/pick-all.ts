@@ -5,7 +5,7 @@ import { crossReference, type Moves } from "./moves.ts";
 import type { Profile } from "./profile.ts";
 
 /**
- * Picks every cluster that passes the filters, by name; nothing is scored (`spec/scheduling.md` §4).
+ * Picks every cluster that passes the filters, by name; nothing is scored (`schedule/README.md#pickall`).
  *
  * What was picked under the present policy stays, also when it would not be picked today.
  */

@@ -16,10 +16,11 @@ export interface FixedPick {
 }
 
 /**
- * Picks the named clusters that exist and are eligible; affinity and taints play no part (`spec/scheduling.md` §5).
+ * Picks the named clusters that exist and are eligible; affinity and taints play no part
+ * (`schedule/README.md#pickfixed`).
  *
  * Bindings of the present policy are never dropped. By default, a named cluster that holds the placement stays selected
- * when it becomes ineligible, with a warning (`RULINGS.md` A 36, cases F3 and F4).
+ * when it becomes ineligible, with a warning (`#a-36`, cases `#f3` and `#f4`).
  */
 export function pickFixed(
   cycle: Cycle,
@@ -50,7 +51,10 @@ export function pickFixed(
   };
 }
 
-/** What KubeFleet makes of an emptied list: only clusters that left are cleaned up, and nothing is said (case F6). */
+/**
+ * What KubeFleet makes of an emptied list: only clusters that left are cleaned up, and nothing is said (case
+ * `schedule/README.md#f6`).
+ */
 export const pickNothing = ({ dangling }: Classes): FixedPick => ({
   changes: { create: [], keep: [], drop: namesOf(dangling) },
   decisions: [],

@@ -7,7 +7,7 @@ import type { Profile } from "./profile.ts";
 
 /**
  * Brings the number of clusters to `count`: trims when there are too many, picks the best when there are too few
- * (`spec/scheduling.md` §6).
+ * (`schedule/README.md#pickn`).
  *
  * Clusters under the present policy count and stay, whatever became of them. Once the number is reached nothing moves,
  * not even to a better cluster.
@@ -29,7 +29,7 @@ export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Pr
  * first batch is the only one.
  *
  * In KubeFleet every batch is a cycle of its own, and the first one drops all obsolete bindings that it did not pick:
- * they lose their stickiness to the later ones. By default they do not (`RULINGS.md` A 23).
+ * they lose their stickiness to the later ones. By default they do not (`schedule/README.md#a-23`).
  */
 function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profile): readonly Ranked[] {
   const picked: Ranked[] = [];
@@ -54,9 +54,9 @@ function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profil
 
 /**
  * The order of trimming inside one state: without a recorded score first, then by topology, affinity and name. The
- * scores are those of the cycle that picked the cluster (`spec/scheduling.md` §6.1).
+ * scores are those of the cycle that picked the cluster (`schedule/README.md#pickn`).
  *
- * `RULINGS.md` A 21 puts the fullest domain first; a policy without spread constraints has a single one.
+ * `#a-21` puts the fullest domain first; a policy without spread constraints has a single one.
  */
 const weakestFirst = (standings: readonly Standing[]): readonly Standing[] =>
   [...standings].sort((a, b) => compareRecorded(a, b) || compareText(a.cluster, b.cluster));

@@ -5,16 +5,22 @@ import { clusterEligibility } from "./plugins/cluster-eligibility.ts";
 import { samePlacementAntiAffinity } from "./plugins/same-placement-anti-affinity.ts";
 import { taintToleration } from "./plugins/taint-toleration.ts";
 
-/** Which plugins judge, and which of the fixes marked D in `RULINGS.md` A are in force. */
+/**
+ * Which plugins judge, and which of the fixes of the default profile (`schedule/README.md#where-we-differ`) are in
+ * force.
+ */
 export interface Profile {
   readonly name: FleetSpec["profile"];
   /** In the order in which they filter: the first one that refuses gives the reason. */
   readonly plugins: readonly Plugin[];
-  /** A 23: clusters of an earlier policy stay preferred until the whole cycle has picked, not only its first batch. */
+  /**
+   * `schedule/README.md#a-23`: clusters of an earlier policy stay preferred until the whole cycle has picked, not only
+   * its first batch.
+   */
   readonly staysStickyBetweenBatches: boolean;
-  /** A 36: a PickFixed target that became ineligible stays selected. */
+  /** `schedule/README.md#a-36`: a PickFixed target that became ineligible stays selected. */
   readonly keepsIneligibleTargets: boolean;
-  /** A 37: an emptied PickFixed list means none; in KubeFleet it means nothing at all. */
+  /** `schedule/README.md#a-37`: an emptied PickFixed list means none; in KubeFleet it means nothing at all. */
   readonly emptyListMeansNone: boolean;
 }
 

@@ -8,10 +8,10 @@ import type { Schedule } from "./schedule.ts";
 const warningsInMessage = 3;
 
 /**
- * Records on a policy snapshot what the scheduler said under it (`spec/scheduling.md` §12).
+ * Records on a policy snapshot what the scheduler said under it (`schedule/README.md#what-is-recorded`).
  *
  * Gives back `snapshot` itself when the generation, the decisions (in any order) and the condition's status and reason
- * are those recorded (§12.3). The time of transition moves only when the status does.
+ * are those recorded (`#what-is-recorded`). The time of transition moves only when the status does.
  */
 export function recordVerdict(
   snapshot: PolicySnapshot,

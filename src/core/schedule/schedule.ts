@@ -24,14 +24,14 @@ export interface Schedule extends Changes {
   readonly fulfilled: boolean;
   /** What people should know although it changed nothing. */
   readonly warnings: readonly string[];
-  /** Nothing is to be recorded: KubeFleet's answer to an emptied PickFixed list (case F6). */
+  /** Nothing is to be recorded: KubeFleet's answer to an emptied PickFixed list (case `schedule/README.md#f6`). */
   readonly silent: boolean;
   /** When the schedule, once carried out, comes out differently by time alone; null when there is no such moment. */
   readonly wakeAt: Instant | null;
 }
 
 /**
- * Decides which clusters a placement runs on (`spec/scheduling.md` §3).
+ * Decides which clusters a placement runs on (`schedule/README.md#one-cycle`).
  *
  * Invariants: carried out and run again, it changes nothing; no order of candidates or standings matters; what stands
  * under the present policy moves only when its cluster leaves or fewer clusters are wanted.
@@ -72,10 +72,10 @@ function fixedSchedule({ changes, decisions, warnings, wakeAt }: FixedPick): Omi
 }
 
 /**
- * Adds what is recorded to what moves (`spec/scheduling.md` §12.1).
+ * Adds what is recorded to what moves (`schedule/README.md#what-is-recorded`).
  *
  * Explanations are judged after the picks, on every path alike: the next cycle, which finds the picks made, then says
- * the same, and explanations neither vanish nor flicker. Selected clusters use none of their slots (`RULINGS.md` A 39).
+ * the same, and explanations neither vanish nor flicker. Selected clusters use none of their slots (`#a-39`).
  */
 function explained(cycle: Cycle, moves: Moves, { plugins }: Profile, wanted: number): Schedule {
   const selected = selectedBy(moves);

@@ -10,7 +10,7 @@ const one = (
   matchExpressions: [{ key, operator, values }],
 });
 
-// `spec/scheduling.md` §8.1.
+// `schedule/README.md#clusteraffinity`.
 test.each<{ name: string; selector: LabelSelector; want: boolean }>([
   { name: "an empty one selects everything", selector: {}, want: true },
   { name: "a label", selector: { matchLabels: { env: "prod" } }, want: true },

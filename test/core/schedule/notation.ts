@@ -1,4 +1,4 @@
-// The notation of `spec/scheduling.md` §19, so that a worked case is one line here as well.
+// The notation of `schedule/README.md#cases`, so that a worked case is one line here as well.
 
 import type { Trouble } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";

@@ -3,8 +3,8 @@ import { profiles } from "../../../src/core/schedule/profile.ts";
 import { schedule } from "../../../src/core/schedule/schedule.ts";
 import { fleet, now, policyOf, standings, told } from "./notation.ts";
 
-// Case of `spec/scheduling.md` §19, with the ruling of `RULINGS.md` where one changes it; fleet; bindings, and the
-// policy snapshot in force if it is not 0; policy; outcome; outcome in the profile `kubefleet` where that differs.
+// Case of `schedule/README.md#cases`, with the ruling of where one changes it; fleet; bindings, and the policy snapshot
+// in force if it is not 0; policy; outcome; outcome in the profile `kubefleet` where that differs.
 
 const pickAll = `
 A1      ; a b c                              ;                      ; all          ; +a +b +c | T3 a,b,c |

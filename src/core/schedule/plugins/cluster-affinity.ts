@@ -7,8 +7,8 @@ import type { Extensions, Plugin, Situation } from "../framework.ts";
 const spelledOut = 3;
 
 /**
- * Refuses clusters that no required term matches, and scores the rest by the preferred terms (`spec/scheduling.md`
- * §8.1, §8.2). No required term at all means no restriction.
+ * Refuses clusters that no required term matches, and scores the rest by the preferred terms
+ * (`schedule/README.md#clusteraffinity`). No required term at all means no restriction.
  */
 export const clusterAffinity: Plugin = {
   name: "ClusterAffinity",

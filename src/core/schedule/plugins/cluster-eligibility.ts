@@ -29,7 +29,8 @@ export const clusterEligibility: Plugin = {
 /**
  * Why nothing new may be placed on the member now, or null. Also the only thing that PickFixed asks.
  *
- * Names the moment and never the time elapsed: an explanation that grows older would be a change (`RULINGS.md` A 40).
+ * Names the moment and never the time elapsed: an explanation that grows older would be a change
+ * (`schedule/README.md#a-40`).
  */
 export function ineligibility({ trouble }: Candidate, now: Instant): string | null {
   if (trouble === null) return null;

@@ -4,7 +4,8 @@ import type { Candidate } from "../cycle.ts";
 import type { Plugin } from "../framework.ts";
 
 /**
- * Refuses clusters with a taint that no toleration covers, and names the first such taint (`spec/scheduling.md` §8.5).
+ * Refuses clusters with a taint that no toleration covers, and names the first such taint
+ * (`schedule/README.md#tainttoleration`).
  *
  * A taint keeps new picks out and evicts nothing: clusters that hold the placement under the present policy stay.
  */
