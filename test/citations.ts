@@ -115,7 +115,7 @@ function lostIds(file: string, text: string): readonly string[] {
   const room = roomOf(file);
   const kinds = new Set(pages.flatMap((it) => (it.name === room ? it.cases.map(({ label }) => kindOf(label)) : [])));
   // Where it names what is shown: at the beginning of a title or of a row.
-  const first = text.match(/(?<=^|["'`(])(?:V-[A-Z]+-\d+|[A-Z]-?\d+)(?=[:,; ]|"[,\])])/gm) ?? [];
+  const first = text.match(/(?<=^|["'`(])(?:V-[A-Z]+-\d+|[A-Z]-\d{2}|[A-Z][1-9]\d?)(?=[:,; ]|"[,\])])/gm) ?? [];
   return first
     .filter((it) => kinds.has(kindOf(it)) && homeOf(it, room) === undefined)
     .map((it) => `${file}: no page, or more than one, has the case ${it}`);
