@@ -42,6 +42,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "claims what it makes anew as if the object that is gone were still there",
+    file: "src/shell/kube/act.ts",
+    find: 'before?.outcome.kind === "applied" && before.digest === item.digest;',
+    replace: "before !== null && item === null;",
+    caughtBy: stories,
+  },
+  {
+    breaks: "makes anew what it finds gone under a claim that still names it",
+    file: "src/shell/kube/apply.ts",
+    find: 'if (again?.kind === "write" && again.uid === null && way.uid !== null) return madeAnewLater(errand);',
+    replace: "",
+    caughtBy: stories,
+  },
+  {
     breaks: "takes what a deleted inventory does not list for gone",
     file: "src/core/plan/hear.ts",
     find: "if (leaving.length === 0 || carried === null) return leaving;",

@@ -1,7 +1,7 @@
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../core/model/inventory.ts";
 import { memberAt, textOf } from "../../core/model/json.ts";
 import { type ObjectKey, objectKey } from "../../core/model/manifest.ts";
-import type { ClusterActions, PlacementActions } from "../../core/model/plan.ts";
+import type { ClusterActions, PlacementActions, RenderedManifest } from "../../core/model/plan.ts";
 import type { Digest, Sequence } from "../../core/model/value.ts";
 import type { Receipt } from "../reconcile/ports.ts";
 import { applyAll } from "./apply.ts";
@@ -110,17 +110,21 @@ async function planFor(
   const wanted = accepted
     .filter((it) => it.applyStrategy.type !== "ReportDiff")
     .flatMap((action) => action.apply.map((item) => ({ action, item, before: entryOf(inventory, action, item.key) })));
-  const unknown = wanted.filter(({ before }) => before === null || before.uid === null).map(({ item }) => item.id);
-  const found = await survey(client, served, unknown);
+  const unknown = wanted.filter((it) => it.before === null || it.before.uid === null || isRepair(it));
+  const found = await survey(
+    client,
+    served,
+    unknown.map(({ item }) => item.id),
+  );
   const rivalOf = rivals(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
   const writes = wanted.map(({ action, item, before }): Write => {
+    const there = found.get(item.key) ?? absent;
     const known = before !== null && before.uid !== null;
-    const rival = known ? null : rivalOf(item.key, action);
-    if (known) {
+    if (known && (there.kind === "unknown" || !isRepair({ item, before }) || uidIn(there) === before.uid)) {
       const way = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
       return { id: item.id, action, item, before, approach: way };
     }
-    const there = found.get(item.key) ?? absent;
+    const rival = known ? null : rivalOf(item.key, action);
     const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
     const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
     const way = approach(there, { ...actions, action, entry, rival });
@@ -130,9 +134,24 @@ async function planFor(
   return { accepted, writes, removals, outdated: outdatedText(late) };
 }
 
+interface Wanted {
+  readonly item: RenderedManifest;
+  readonly before: InventoryEntry | null;
+}
+
+/**
+ * Whether what stands there already is written again: others changed it, or it is gone. What is made anew is claimed without
+ * a uid, so that it stays ours although its result is lost.
+ */
+const isRepair = ({ item, before }: Wanted): boolean =>
+  before?.outcome.kind === "applied" && before.digest === item.digest;
+
+const uidIn = (found: Found): string | null =>
+  found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
+
 /** The entry of the same object under another key: what was served in one group is served in another one too. */
 function twinOf(found: Found, carried: InventoryPlacement | undefined): InventoryEntry | null {
-  const uid = found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
+  const uid = uidIn(found);
   if (uid === null || carried === undefined) return null;
   for (const entry of carried.entries.values()) if (entry.uid === uid) return entry;
   return null;

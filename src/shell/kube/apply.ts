@@ -140,6 +140,7 @@ async function send(errand: Errand, way: Writing, look: number): Promise<Result>
   const answer = await patch(errand, way.uid);
   if (answer.kind === "refused") {
     const again = look < mostLooks ? await approachAgain(errand, way, answer) : null;
+    if (again?.kind === "write" && again.uid === null && way.uid !== null) return madeAnewLater(errand);
     if (again !== null) return carryOut(errand, again, look + 1);
     // A server that is out of order, or out of time, may have written all the same.
     const failure = refusedWrite(answer, kind);
@@ -179,8 +180,8 @@ function metadataOf({ actions: { fleet, epoch } }: Scene, { item, action }: Writ
 }
 
 /**
- * When an object that we knew turns out to be gone, or to be another of the same name, it is looked at afresh: created
- * again, or taken over as its strategy says. Null when the refusal had another reason.
+ * When an object that we knew turns out to be gone, or to be another of the same name, it is looked at afresh: made anew
+ * under another claim, or taken over as its strategy says. Null when the refusal had another reason.
  */
 async function approachAgain(
   { scene, resource, write }: Errand,
@@ -225,6 +226,15 @@ async function handOver({ scene, resource, write }: Errand, live: Manifest): Pro
  */
 const effectOf = ({ asOf }: Scene, live: Manifest): Result["effect"] =>
   Number(textOf(memberAt(live, "metadata", "resourceVersion"))) <= Number(asOf) ? "none" : "configured";
+
+/**
+ * An object that we knew is gone, and the claim names it by its uid: were we cut short once it is made anew, it would count
+ * as made by others. The next claim says that nothing is there.
+ */
+function madeAnewLater({ scene, write }: Errand): Result {
+  const entry = claimedEntry(scene, write);
+  return { entry: { ...entry, uid: null, adopted: false, fingerprint: null }, effect: "failed" };
+}
 
 /** A failed write leaves what the inventory knew about the object, and says why. */
 function failed(scene: Pick<Scene, "now">, write: Write, failure: Failure): Result {
