@@ -42,11 +42,11 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
-    breaks: "claims what it makes anew as if the object that is gone were still there",
+    breaks: "finds out only by a write that was refused what has to be made anew",
     file: "src/shell/kube/act.ts",
     find: 'before?.outcome.kind === "applied" && before.digest === item.digest;',
     replace: "before !== null && item === null;",
-    caughtBy: stories,
+    caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },
   {
     breaks: "makes anew what it finds gone under a claim that still names it",

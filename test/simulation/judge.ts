@@ -29,6 +29,7 @@ import {
   identityAt,
   isHealthy,
   keyOf,
+  markOf,
   objectsAt,
   type Seen,
   uidOf,
@@ -341,9 +342,11 @@ function objectAt(site: Site, { place }: Request): JsonObject | null {
   return place === null ? null : site.hands.get(place);
 }
 
-/** Whether the inventory says that the object is about to be made: nothing is known by another uid at its place. */
-const isClaimed = ({ entries, request: { place } }: Deed): boolean =>
-  place !== null && entries.some((it) => it.key === keyOf(place) && it.uid === null);
+/** Whether the inventory says that the object is about to be written for its placement: then whatever is made is ours. */
+const isClaimed = ({ entries, request: { place }, after }: Deed): boolean =>
+  place !== null &&
+  after !== null &&
+  entries.some((it) => it.key === keyOf(place) && it.placement === markOf(after)?.placement);
 
 /** Words by place: `cluster key` → words. */
 type Known = ReadonlyMap<string, ReadonlySet<string>>;
