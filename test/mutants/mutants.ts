@@ -77,6 +77,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "takes that nothing was told of a kind for proof that it had come up",
+    file: "src/core/plan/hear.ts",
+    find: 'before.phase === "available";',
+    replace: '(before.phase === "available" || before.phase === "untrackable");',
+    caughtBy: stories,
+  },
+  {
+    breaks: "writes a part of an inventory that is gone",
+    file: "src/shell/kube/claim.ts",
+    find: "if (inventory.fleet !== actions.fleet) return new Map();",
+    replace: 'if (inventory.fleet !== "" && inventory.fleet !== actions.fleet) return new Map();',
+    caughtBy: stories,
+  },
+  {
     breaks: "writes again and again what is being deleted",
     file: "src/core/apply/actions.ts",
     find: "if (isGoing(comparison.member.objects.get(wanted.key), entry)) return false;",
@@ -475,6 +489,20 @@ export const mutants: readonly Mutant[] = [
     find: "a.score?.affinity === b.score?.affinity &&",
     replace: "",
     caughtBy: ["test/core/plan/audit-schedule.test.ts"],
+  },
+  {
+    breaks: "tells news at moments of a clock that was set back since",
+    file: "src/shell/reconcile/loop.ts",
+    find: "if (began < latest) [pace, flushAt, impatientAt] = [firstPace(began), null, began];",
+    replace: "",
+    caughtBy: ["test/shell/reconcile/loop.test.ts"],
+  },
+  {
+    breaks: "sleeps on for hours when the clock is set back",
+    file: "src/shell/reconcile/loop.ts",
+    find: " || clock.now() < asleep) return;",
+    replace: ") return;",
+    caughtBy: ["test/shell/reconcile/loop.test.ts"],
   },
   ...trustMutants,
 ];

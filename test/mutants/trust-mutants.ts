@@ -289,4 +289,18 @@ export const trustMutants: readonly Mutant[] = [
     replace: "return proofs.length > 0 || original !== null ? judgement : copied(file.path, original);",
     caughtBy: ["test/core/plan/changed-minds.test.ts"],
   },
+  {
+    breaks: "brings back unasked what went from a protected cluster when a removal is called off",
+    file: "src/core/plan/transition.ts",
+    find: "if (!isComplete && !context.protection.permits({ record, binding, next: { target, manifests: [] } })) return binding;",
+    replace: "",
+    caughtBy: ["test/mutants/kept-alone.ts"],
+  },
+  {
+    breaks: "does not look again at what a removal that is called off brings back",
+    file: "src/core/plan/check-protection.ts",
+    find: "removal === null && hasLost(old.leaving, carried);",
+    replace: "removal === null && carried.length < 0;",
+    caughtBy: ["test/core/plan/check-trust.test.ts"],
+  },
 ];

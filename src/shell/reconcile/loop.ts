@@ -66,15 +66,18 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
   let pace = firstPace(clock.now());
   let flushAt: Instant | null = null;
   let impatientAt = clock.now();
+  let latest = clock.now();
   let retryIn = firstRetry;
   let lost = 0;
   while (!signal.aborted) {
     const bell = options.doorbell.next();
     try {
       const began = clock.now();
+      // By a clock that was set back, what is due at its earlier moments would come hours late.
+      if (began < latest) [pace, flushAt, impatientAt] = [firstPace(began), null, began];
+      latest = began;
       // Once every resync period what failed or was refused is tried again at once.
-      const isSetBack = impatientAt > later(began, options.resync);
-      const isImpatient = began >= impatientAt || isSetBack;
+      const isImpatient = began >= impatientAt;
       const patience = isImpatient ? "none" : settings.patience;
       const result = await pass(ports, { ...settings, patience }, memory, flushAt !== null && began >= flushAt);
       report(result);
@@ -119,7 +122,10 @@ function dueAfter(
   return Math.max(due, later(now, blink)) as Instant;
 }
 
-/** Sleeps until a pass is due, looking at the branches every poll period: a fetch is cheaper than a pass. */
+/**
+ * Sleeps until a pass is due, looking at the branches every poll period: a fetch is cheaper than a pass. Wakes up as well
+ * where the clock was set back, by which what is due would be hours away.
+ */
 async function sleepUntilDue(
   { clock, repository }: Ports,
   { signal, poll }: LoopOptions,
@@ -127,8 +133,9 @@ async function sleepUntilDue(
 ): Promise<void> {
   const stop = AbortSignal.any([signal, bell]);
   while (!stop.aborted && clock.now() < due) {
-    await clock.sleepUntil(earliest(due, later(clock.now(), poll)) ?? due, stop);
-    if (stop.aborted || clock.now() >= due) return;
+    const asleep = clock.now();
+    await clock.sleepUntil(earliest(due, later(asleep, poll)) ?? due, stop);
+    if (stop.aborted || clock.now() >= due || clock.now() < asleep) return;
     const heads = await repository.heads();
     if (heads.source !== seen?.source || heads.state !== seen.state) return;
   }

@@ -25,7 +25,7 @@ const shortestFinal = seconds(0.8);
 /** A fleet that had no news for so long is told of the next one at once again. */
 const calm = seconds(60);
 
-/** The pace of a process that begins: nothing was committed yet. */
+/** The pace of a process that begins, or whose clock was set back: nothing was committed yet that another would follow. */
 export const firstPace = (now: Instant): NewsPace => ({
   finalAfter: now,
   routineAfter: later(now, routineInterval),
@@ -43,8 +43,6 @@ export function paceAfter(
   { committed, plan }: Passed,
   { began, now }: { readonly began: Instant; readonly now: Instant },
 ): NewsPace {
-  // A clock that was set back: what was to come at its earlier moments would come hours late.
-  if (now < pace.committedAt) return firstPace(now);
   if (committed === null) return pace;
   const isFresh = plan.decides || began - pace.committedAt >= calm;
   const finalInterval = isFresh ? shortestFinal : (Math.min(2 * pace.finalInterval, routineInterval) as DurationMs);

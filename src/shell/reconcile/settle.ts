@@ -67,6 +67,7 @@ export async function settle(ports: Ports, memory: Memory, options: SettleOption
   let settings = options.settings;
   let pace = firstPace(ports.clock.now());
   let flushAt: Instant | null = null;
+  let latest = ports.clock.now();
   let isEnding = false;
   let last: Passed | null = null;
   let commits = 0;
@@ -76,6 +77,8 @@ export async function settle(ports: Ports, memory: Memory, options: SettleOption
     if (signal.aborted) return { kind: "stopped", last, passes };
     const bell = doorbell?.next() ?? signal;
     const began = ports.clock.now();
+    if (began < latest) [pace, flushAt] = [firstPace(began), null];
+    latest = began;
     const isNewsDue: boolean = flushAt !== null && began >= flushAt;
     const result = await pass(ports, settings, memory, isEnding || isNewsDue);
     passes++;

@@ -488,6 +488,35 @@ test("I-59: nothing leaves what is protected unasked, neither all of it nor a pa
   expect(faultsOf(named)).not.toMatch(fault);
 });
 
+test("I-59: calling off a removal changes nothing while all of it is there, and brings back what went", () => {
+  const world = granted();
+  settle(world);
+  const sound = planned(world);
+  const binding = sound[0].ledger.placements.get(web)?.bindings.get(m2) as Binding;
+  const carried =
+    sound[0].ledger.placements
+      .get(web)
+      ?.resourceSnapshots.at(-1)
+      ?.resources.map((it) => it.id) ?? [];
+  const leaving = carried.map((id) => ({ id, cause: "c" as never, released: false }));
+  const calledOff = (there: Binding["leaving"]): string => {
+    const [, { ledger }] = withBinding(sound, m2, () => ({ ...removal(sound[0]), leaving: there }));
+    const target = binding.target && { ...binding.target, sequence: (sound[0].ledger.sequence + 1) as never };
+    return faultsOf(
+      withBinding(
+        [{ ...sound[0], ledger: { ...sound[0].ledger, placements: ledger.placements } }, sound[1]],
+        m2,
+        () => ({
+          target,
+        }),
+      ),
+    );
+  };
+  expect(leaving.length).toBe(2);
+  expect(calledOff(leaving)).not.toMatch(/protected/);
+  expect(calledOff(leaving.slice(0, 1))).toMatch(fault);
+});
+
 test("D-17: other namespaces and other clusters go their way; what is in no namespace matters to all", () => {
   const elsewhere = planned(held(trust({ protectedTargets: protection(["payments"]) })));
   expect(faultsOf(elsewhere)).toBe("");

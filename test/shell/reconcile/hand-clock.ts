@@ -5,12 +5,14 @@ import type { Clock } from "../../../src/shell/reconcile/ports.ts";
 export interface HandClock extends Clock {
   /** Moves on, and lets whoever slept until then go on. */
   advance(ms: number): Promise<void>;
+  /** Sets the clock back. Who sleeps wakes after as long as they meant to sleep, as timers do. */
+  setBack(ms: number): void;
   /** How many sleep. */
   sleepers(): number;
 }
 
 export function handClock(now = Date.parse("2026-11-21T12:00:00Z") as Instant): HandClock {
-  const sleeping = new Set<{ readonly until: Instant; readonly wake: () => void }>();
+  const sleeping = new Set<{ until: Instant; readonly wake: () => void }>();
   let time = now;
   return {
     now: () => time,
@@ -31,6 +33,10 @@ export function handClock(now = Date.parse("2026-11-21T12:00:00Z") as Instant): 
         it.wake();
       }
       await settled();
+    },
+    setBack(ms) {
+      time = (time - ms) as Instant;
+      for (const it of sleeping) it.until = (it.until - ms) as Instant;
     },
     sleepers: () => sleeping.size,
   };

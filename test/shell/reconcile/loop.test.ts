@@ -77,3 +77,25 @@ test("members that never stop changing cause passes one after the other, with pa
   await clock.advance(seconds(10));
   expect(await daemon.ended).toBe("stopped");
 }, 60_000);
+
+test("a clock that was set back by hours holds back no pass and no news", async () => {
+  const daemon = await startDaemon();
+  let [seen, idle] = [0, 0];
+  await whileTimePasses("it rests", 1000, () => {
+    [idle, seen] = [daemon.passed.length === seen ? idle + 1 : 0, daemon.passed.length];
+    return seen > 0 && idle > 20;
+  });
+  const passes = daemon.passed.length;
+  stage.members.cluster("prod-us-1").control({ trouble: { down: true } });
+  clock.setBack(minutes(120));
+  const began = clock.now();
+  const isLate = (): boolean => clock.now() - began > minutes(20);
+  await whileTimePasses("it passes again", minutes(1), () => daemon.passed.length > passes || isLate());
+  expect(clock.now() - began).toBeLessThanOrEqual(minutes(11));
+  const hasTold = (): boolean => daemon.passed.some((it) => it.lines.some((line) => line.includes("prod-us-1")));
+  await whileTimePasses("it tells", seconds(5), () => hasTold() || isLate());
+  expect(hasTold()).toBe(true);
+  daemon.stop();
+  await clock.advance(seconds(10));
+  expect(await daemon.ended).toBe("stopped");
+}, 60_000);

@@ -51,13 +51,6 @@ test.each([
   expect(waits(committed(tired, after, 0, decides)).final).toBe(800);
 });
 
-test("a clock that was set back by hours holds no news back", () => {
-  const pace = committed(firstPace(start), 5, 0, true);
-  const back = at(-7200);
-  const again = paceAfter(pace, { committed: null } as Passed, { began: back, now: back });
-  expect([newsDue(again, "final"), newsDue(again, "routine")]).toEqual([back, later(back, seconds(10))]);
-});
-
 test("a pass that commits nothing changes nothing", () => {
   const pace = firstPace(start);
   expect(paceAfter(pace, { committed: null } as Passed, { began: at(1), now: at(2) })).toBe(pace);
