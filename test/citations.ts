@@ -155,7 +155,7 @@ function pageOf({ file, text }: Source): Page {
     ],
     cases: rows.flatMap((row) =>
       [...row.matchAll(/<a id="([^"]+)"><\/a>([A-Z][\w-]*)(?! \d)/g)].flatMap(([, anchor, label = ""]) =>
-        anchor === label.toLowerCase() ? [{ label, isBuilt: !/not (built|tested)/.test(row) }] : [],
+        anchor === label.toLowerCase() ? [{ label, isBuilt: !/not (built|tested)/i.test(row) }] : [],
       ),
     ),
   };

@@ -1,7 +1,7 @@
 import type { ApplyStrategy, RolloutStrategy } from "../src/core/model/placement.ts";
 import { minutes, seconds } from "../src/core/model/value.ts";
 
-/** What a placement that says nothing of it gets: KubeFleet's defaults (`spec/apply.md` §3.1). */
+/** What a placement that says nothing of it gets: KubeFleet's defaults (`apply/README.md#the-apply-strategy`). */
 export const clientSide: ApplyStrategy = {
   type: "ClientSideApply",
   comparisonOption: "PartialComparison",

@@ -58,7 +58,9 @@ export function isExplained({ key, mark }: Seen, site: Site, simulation: Simulat
   return false;
 }
 
-/** I-33: what was lost with its inventory is found again before its placement is through with the cluster, or says so. */
+/**
+ * I-33: what was lost with its inventory is found again before its placement is through with the cluster, or says so.
+ */
 function* forgetsWhatWasLost(seen: Seen, site: Site, simulation: Simulation): Generator<string> {
   if (isExplained(seen, site, simulation)) return;
   const uids = [...(simulation.ledger()?.clusters.values() ?? [])].map((it) => it.kubeSystemUid);

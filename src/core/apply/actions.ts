@@ -56,7 +56,10 @@ export function placementActions(comparison: Comparison): PlacementActions | nul
   return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten, recover: leavingIds(binding) };
 }
 
-/** Always all of it: whether the inventory still knows the placement, only the one who claims sees (`security.md` F-43). */
+/**
+ * Always all of it: whether the inventory still knows the placement, only the one who claims sees
+ * (`apply/README.md#f-43`).
+ */
 const leavingIds = ({ leaving }: Binding): PlacementActions["recover"] => leaving.map((it) => it.id);
 
 /**
@@ -199,7 +202,10 @@ function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): b
   return outcome.kind !== "failed" || patience === "none" || !isAwaited(outcome.retryAt, now);
 }
 
-/** An object that was there before us is let go, unless the placement or a person says otherwise (`RULINGS.md` C takeover). */
+/**
+ * An object that was there before us is let go, unless the placement or a person says otherwise
+ * (`apply/README.md#takeover`).
+ */
 function departure(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): Departure {
   const { binding } = comparison;
   const others = comparison.confirmedOthers(key);

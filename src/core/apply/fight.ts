@@ -1,7 +1,10 @@
 import type { Repairs } from "../model/inventory.ts";
 import { type DurationMs, type Instant, later, minutes, seconds } from "../model/value.ts";
 
-/** So many repairs within {@link window} are a fight; one that held for so long was the last of it (`security.md` F-41). */
+/**
+ * So many repairs within {@link window} are a fight; one that held for so long was the last of it
+ * (`apply/README.md#f-41`).
+ */
 const fightFrom = 3;
 const window = minutes(10);
 

@@ -7,8 +7,8 @@ import type { Digest } from "../model/value.ts";
  * A digest of what a live object holds at the paths that a field manager's apply owns; null when it owns none.
  *
  * Two fingerprints differ exactly when somebody changed, removed or took over a field of ours. What the server adds or
- * rewrites, such as defaults or `1000m` as `1`, is in the first fingerprint already: it is never drift (`RULINGS.md` C
- * 16).
+ * rewrites, such as defaults or `1000m` as `1`, is in the first fingerprint already: it is never drift
+ * (`apply/README.md#c-16`).
  */
 export function fingerprintOf(live: Manifest, manager: string): Digest | null {
   const fields = ownedFields(live, manager);

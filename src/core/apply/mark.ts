@@ -22,7 +22,7 @@ interface Mark {
   readonly sequence: Sequence;
 }
 
-/** The manifest with our mark on it: the placement as a label, the write as an annotation (`RULINGS.md` C 14). */
+/** The manifest with our mark on it: the placement as a label, the write as an annotation (`apply/README.md#c-14`). */
 export function marked(manifest: Manifest, write: Write): Manifest {
   const metadata = asObject(manifest["metadata"]);
   return {

@@ -6,9 +6,10 @@ import type { Manifest } from "../model/manifest.ts";
  * over.
  *
  * A field that two managers own stays when one of them drops it. kubectl and KubeFleet's agent, which wrote the object
- * before us, will not come back to drop theirs, so what leaves the manifest would never leave the member (`RULINGS.md`
- * C 15). Their fields are joined with ours, as Kubernetes' own `csaupgrade` does it. `before-first-apply` is different:
- * it stands for fields of unknown origin, which are nobody's to remove, so its entry is only dropped.
+ * before us, will not come back to drop theirs, so what leaves the manifest would never leave the member
+ * (`apply/README.md#c-15`). Their fields are joined with ours, as Kubernetes' own `csaupgrade` does it.
+ * `before-first-apply` is different: it stands for fields of unknown origin, which are nobody's to remove, so its entry
+ * is only dropped.
  *
  * The patch holds for the version of the object that was read: its resourceVersion stands in it.
  */

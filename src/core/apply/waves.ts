@@ -2,14 +2,14 @@ import type { ObjectId } from "../model/manifest.ts";
 import { kindKey } from "../model/scope.ts";
 
 /**
- * The wave in which an object is applied: what others need comes first (`spec/apply.md` §3.4).
+ * The wave in which an object is applied: what others need comes first (`apply/README.md#waves`).
  *
  * Custom resources and every kind that the table does not name come last, so a definition always precedes its
  * resources.
  */
 export const waveOf = (id: Pick<ObjectId, "group" | "kind">): number => waves.get(kindKey(id)) ?? lastWave;
 
-/** Everything one cluster gets, wave by wave (`RULINGS.md` C 33); inside a wave as given. No wave is empty. */
+/** Everything one cluster gets, wave by wave (`apply/README.md#c-33`); inside a wave as given. No wave is empty. */
 export function applyOrder<T extends { readonly id: ObjectId }>(items: readonly T[]): readonly (readonly T[])[] {
   const byWave = new Map<number, T[]>();
   for (const item of items) {

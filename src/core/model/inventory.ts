@@ -101,7 +101,7 @@ export const longestPause: DurationMs = minutes(15);
 export const isAwaited = (retryAt: Instant, now: Instant): boolean =>
   now < retryAt && retryAt <= later(now, longestPause);
 
-/** KubeFleet's result types (`spec/apply.md` §3.13), and ours for what cannot be deleted. */
+/** KubeFleet's result types (`apply/README.md#the-apply-strategy`), and ours for what cannot be deleted. */
 export type FailureCode =
   | "FailedToFindObjInMemberCluster"
   | "FailedToTakeOver"

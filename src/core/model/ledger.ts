@@ -283,7 +283,7 @@ export interface BindingFacts {
   readonly contests?: readonly Contest[];
 }
 
-/** An object that somebody else changes whenever we have put it right (`security.md` F-41). */
+/** An object that somebody else changes whenever we have put it right (`apply/README.md#f-41`). */
 export interface Contest {
   readonly id: ObjectId;
   /** The field manager that was first seen to do so; null where the member names none. */

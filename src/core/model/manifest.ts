@@ -6,8 +6,8 @@ import type { Digest } from "./value.ts";
 export type Manifest = JsonObject;
 
 /**
- * Which object, across versions of its kind: a version bump is the same object (`RULINGS.md` C 10).
- * `namespace` is null for cluster-scoped objects.
+ * Which object, across versions of its kind: a version bump is the same object (`apply/README.md#c-10`). `namespace` is
+ * null for cluster-scoped objects.
  */
 export interface ObjectId {
   readonly group: string;

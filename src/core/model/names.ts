@@ -22,7 +22,7 @@ export const placementLabel = `${flotillaGroup}/placement`;
 /** Our mark: `fleet id/epoch/sequence` of the write that last changed the object. */
 export const writeAnnotation = `${flotillaGroup}/write`;
 
-/** On a placement: adopted objects are deleted with it, not released (`RULINGS.md` C takeover). */
+/** On a placement: adopted objects are deleted with it, not released (`apply/README.md#takeover`). */
 export const deleteAdoptedAnnotation = `${flotillaGroup}/delete-adopted`;
 
 /** On a placement: how long a cluster may take to become available before it counts as failed; a Go duration. */

@@ -99,7 +99,7 @@ export interface RollingUpdate {
 /** `3` or `"25%"`. */
 export type CountOrPercent = { readonly count: number } | { readonly percent: number };
 
-/** How objects are written to a member (`spec/apply.md` §3.1). */
+/** How objects are written to a member (`apply/README.md#the-apply-strategy`). */
 export interface ApplyStrategy {
   readonly type: "ClientSideApply" | "ServerSideApply" | "ReportDiff";
   readonly comparisonOption: "PartialComparison" | "FullComparison";

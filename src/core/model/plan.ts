@@ -96,8 +96,8 @@ export interface PlacementActions {
   /** Entries to drop from the inventory: their objects are known to be gone, or are nobody's business any more. */
   readonly forget: readonly ObjectKey[];
   /**
-   * All objects that leave. Where the inventory turns out not to know the placement, since somebody deleted it, those that
-   * bear our mark are listed again as adopted, and the others are gone (`security.md` F-43).
+   * All objects that leave. Where the inventory turns out not to know the placement, since somebody deleted it, those
+   * that bear our mark are listed again as adopted, and the others are gone (`apply/README.md#f-43`).
    */
   readonly recover: readonly ObjectId[];
 }
@@ -175,7 +175,7 @@ export type Reason =
       readonly code: string;
       readonly message: string;
     }
-  /** Somebody else changes an object whenever it was put right: one of them has to go (`security.md` F-41). */
+  /** Somebody else changes an object whenever it was put right: one of them has to go (`apply/README.md#f-41`). */
   | ({ readonly kind: "contested"; readonly placement: PlacementKey; readonly cluster: ClusterName } & Contest)
   | {
       readonly kind: "unhealthy";

@@ -106,8 +106,8 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
 }
 
 /**
- * What leaves a member is looked for before it counts as gone, should its inventory know nothing of the placement: who claims
- * it may be the first to see that (F-43).
+ * What leaves a member is looked for before it counts as gone, should its inventory know nothing of the placement: who
+ * claims it may be the first to see that (`apply/README.md#f-43`).
  */
 function* looksForWhatItLost(
   { placement, recover }: PlacementActions,

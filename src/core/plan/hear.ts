@@ -80,8 +80,8 @@ function hearOne(binding: Binding, record: PlacementRecord, hearing: Hearing): B
 }
 
 /**
- * What has not gone yet, and of that, what is let go since it may have been there before us. An inventory that does not know
- * the placement says nothing of its objects: somebody may have deleted it (`security.md` F-43).
+ * What has not gone yet, and of that, what is let go since it may have been there before us. An inventory that does not
+ * know the placement says nothing of its objects: somebody may have deleted it (`apply/README.md#f-43`).
  */
 function stillThere(
   leaving: Binding["leaving"],

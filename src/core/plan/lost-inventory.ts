@@ -4,8 +4,8 @@ import type { PlanContext } from "./context.ts";
 
 /**
  * Members whose inventory knows nothing of a placement that they carried by the record: somebody deleted it
- * (`security.md` F-43). Said in the pass that hears of it, or decides about the placement: only records that it changed are
- * looked at.
+ * (`apply/README.md#f-43`). Said in the pass that hears of it, or decides about the placement: only records that it
+ * changed are looked at.
  */
 export function lostInventories(ledger: Ledger, { world, voices }: PlanContext): readonly Reason[] {
   const reasons: Reason[] = [];

@@ -152,7 +152,9 @@ function joined(
   return [...leaving, ...fresh.map((id): Leaving => ({ id: plainId(id), cause, released: !isDeletable(id) }))];
 }
 
-/** What was there before us is let go, not deleted, unless the placement says otherwise (`RULINGS.md` C takeover). */
+/**
+ * What was there before us is let go, not deleted, unless the placement says otherwise (`apply/README.md#takeover`).
+ */
 export function deletableOf({ spec }: PlacementRecord, facts: Binding["facts"]): (id: ObjectId) => boolean {
   if (spec.strategy.deleteAdopted) return () => true;
   const adopted = new Set((facts?.adopted ?? []).map(objectKey));

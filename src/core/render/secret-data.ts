@@ -6,7 +6,7 @@ import type { Manifest } from "../model/manifest.ts";
  * A Secret with `stringData` moved into `data`, as the API server would store it; any other manifest unchanged (`===`).
  *
  * A server never shows `stringData` again, so a Secret sent with it could never be compared with what is live
- * (`RULINGS.md` C 16). Where values are no texts nothing is moved: the server refuses such a Secret, and says why.
+ * (`apply/README.md#c-16`). Where values are no texts nothing is moved: the server refuses such a Secret, and says why.
  */
 export function foldStringData(manifest: Manifest): Manifest {
   if (manifest["kind"] !== "Secret" || manifest["apiVersion"] !== "v1") return manifest;

@@ -106,7 +106,7 @@ async function planFor(
     (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement));
   const late = actions.placements.filter(isLate);
   const accepted = late.length === 0 ? actions.placements : actions.placements.filter((it) => !isLate(it));
-  // A report on differences never writes anything (`RULINGS.md` C 1).
+  // A report on differences never writes anything (`apply/README.md#c-1`).
   const wanted = accepted
     .filter((it) => it.applyStrategy.type !== "ReportDiff")
     .flatMap((action) => action.apply.map((item) => ({ action, item, before: entryOf(inventory, action, item.key) })));

@@ -16,10 +16,10 @@ import { lookUp } from "./survey.ts";
 import { type Approach, approach, differenceOf } from "./takeover.ts";
 
 /**
- * Writes objects wave by wave, all of a wave at once as far as the client's lanes reach (`RULINGS.md` C 33).
+ * Writes objects wave by wave, all of a wave at once as far as the client's lanes reach (`apply/README.md#c-33`).
  *
- * A namespace or a definition that failed stops what depends on it and nothing else. Writes that ended in nothing, because
- * the member was lost, have no result: their claim stands, and the next pass finds out.
+ * A namespace or a definition that failed stops what depends on it and nothing else. Writes that ended in nothing,
+ * because the member was lost, have no result: their claim stands, and the next pass finds out.
  */
 export async function applyAll(scene: Scene, writes: readonly Write[]): Promise<ReadonlyMap<Write, Result>> {
   const results = new Map<Write, Result>();
@@ -162,7 +162,7 @@ function patch({ scene, resource, write }: Errand, uid: string | null): Promise<
   });
 }
 
-/** Client-side apply overwrites what others changed; server-side apply asks to be told to (`RULINGS.md` C 15). */
+/** Client-side apply overwrites what others changed; server-side apply asks to be told to (`apply/README.md#c-15`). */
 const isForced = ({ action: { applyStrategy } }: Write): boolean =>
   applyStrategy.type === "ClientSideApply" || applyStrategy.forceConflicts;
 

@@ -27,7 +27,7 @@ export interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
   readonly rival: PlacementKey | null;
 }
 
-/** Decides about one object by what stands at its place (`spec/apply.md` §3.5 and §3.7, `RULINGS.md` C takeover). */
+/** Decides about one object by what stands at its place (`apply/README.md#takeover`, `#takeover`). */
 export function approach(found: Found, claimant: Claimant): Approach {
   const { fleet, action, entry, rival } = claimant;
   const leave = (code: Failure["code"], message: string): Approach => ({ kind: "leave", failure: { code, message } });
@@ -70,9 +70,9 @@ function isClaimed(live: Manifest, { fleet, action, entry }: Claimant): boolean 
 }
 
 /**
- * Whether an object that carries our mark may have existed before us, and so is to be released one day and not deleted. It
- * may, as far as anybody can tell, when the inventory has lost its entry (`security.md` F-43), or when somebody made it
- * anew since the inventory knew it.
+ * Whether an object that carries our mark may have existed before us, and so is to be released one day and not deleted.
+ * It may, as far as anybody can tell, when the inventory has lost its entry (`apply/README.md#f-43`), or when somebody
+ * made it anew since the inventory knew it.
  */
 export const mayBeAdopted = (entry: InventoryEntry | null, uid: string): boolean =>
   entry === null || entry.adopted || (entry.uid !== null && entry.uid !== uid);
@@ -123,7 +123,7 @@ export interface Comparison {
  * Whether the live object says what the manifest says; a failure names where it does not, never what it says there.
  *
  * Asked of the member itself, as a dry run of the apply, so that defaults and normalised values are no difference
- * (`RULINGS.md` C 20). The full comparison also finds what the live object has and the manifest would not give it.
+ * (`apply/README.md#c-20`). The full comparison also finds what the live object has and the manifest would not give it.
  */
 export async function differenceOf(comparison: Comparison): Promise<Failure | null> {
   const { client, resource, item, isFull } = comparison;
@@ -176,7 +176,9 @@ async function extrasOf({ client, resource, item }: Comparison, here: JsonObject
 const assigned =
   /^\/spec\/(clusterIPs?|healthCheckNodePort|volumeName|ports\/\d+\/nodePort)$|^\/metadata\/(name|namespace)$/;
 
-/** An object without what says nothing about its content: the keys of `RULINGS.md` C 8, and what the server keeps. */
+/**
+ * An object without what says nothing about its content: the keys of `apply/README.md#c-8`, and what the server keeps.
+ */
 function comparable(object: JsonObject): JsonObject {
   const { status: _, metadata, ...rest } = object;
   const { labels, annotations } = isObject(metadata) ? metadata : { labels: null, annotations: null };

@@ -200,7 +200,7 @@ describe("keeping what was written", () => {
     { name: "what somebody deleted", has: ["space", "config:gone", "app"], want: "@5 +config" },
     { name: "what somebody changed", has: ["space", "config:drifted", "app"], want: "@5 +config" },
     { name: "what somebody made anew", has: ["space", "config:another", "app"], want: "@5 +config" },
-    { name: "what is being deleted is not written", has: ["space", "config:dying", "app"], want: "nothing" },
+    { name: "what is being deleted is not written (A-20)", has: ["space", "config:dying", "app"], want: "nothing" },
     { name: "nor in another version", has: ["space", "config:dying:old", "app"], under: 4, want: "@5" },
     { name: "nor when we deleted it", has: ["space", "config:dying:terminating", "app"], want: "nothing" },
     { name: "but once it is gone", has: ["space", "config:gone:terminating", "app"], want: "@5 +config" },

@@ -9,7 +9,7 @@ const id = (kind: string): ObjectId => {
 };
 const named = (kind: string) => ({ id: id(kind), kind });
 
-/** `spec/apply.md` §3.4. */
+/** `apply/README.md#waves`. */
 const table: readonly (readonly [number, string])[] = [
   [0, "Namespace PriorityClass.scheduling.k8s.io"],
   [

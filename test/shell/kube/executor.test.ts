@@ -399,7 +399,7 @@ describe("one object under two keys", () => {
     await writeInventory(stage.client, stored, { ...stored.inventory, placements });
   }
 
-  it("stays ours when its API group changes, and is not deleted under the one that goes (D 9)", async () => {
+  it("stays ours when its API group changes, and is not deleted under the one that goes (A-42, D 9)", async () => {
     await placed();
     const strategy = { whenToTakeOver: "Never" } as const;
     await stage.act({ placement: "twin", sequence: 5, strategy, apply: [settings] });

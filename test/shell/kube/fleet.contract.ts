@@ -47,7 +47,7 @@ export function fleetContract(
       await stage.cluster.close();
     });
 
-    it("places a namespace, a ConfigMap and a Deployment on an empty member, and then has nothing to do", async () => {
+    it("places a namespace, a ConfigMap and a Deployment on an empty member, and then has nothing to do (A-01)", async () => {
       const apply = [deployment("first/web"), configMap("first/settings", { a: "1" }), namespace("first")];
       expect(await stage.act({ placement: "first", apply })).toEqual(receipt({ created: 3 }));
       expect(await stage.act({ placement: "first", apply })).toEqual(receipt({}));
@@ -77,7 +77,7 @@ export function fleetContract(
       expect(memberAt(after, "metadata", "annotations")).toEqual(memberAt(before, "metadata", "annotations"));
     });
 
-    it("sees drift by its fingerprint and repairs it; what others add is no drift", async () => {
+    it("sees drift by its fingerprint and repairs it; what others add is no drift (A-10)", async () => {
       const settings = configMap("drift/a", { a: "1" });
       const { key } = rendered(settings);
       await stage.act({ placement: "drift", apply: [namespace("drift"), settings] });
@@ -123,7 +123,7 @@ export function fleetContract(
       expect(await stage.act({ placement: "spell", apply: [grown] })).toEqual(receipt({}));
     });
 
-    it("makes an object anew that was deleted by hand", async () => {
+    it("makes an object anew that was deleted by hand (A-19)", async () => {
       const settings = configMap("again/a", { a: "1" });
       await stage.act({ placement: "again", apply: [namespace("again"), settings] });
       const path = core("again", "configmaps", "a");
@@ -135,7 +135,7 @@ export function fleetContract(
     othersCases(() => stage);
     takeoverCases(() => stage);
 
-    it("deletes only the object that it made: one of the same name with another uid stays", async () => {
+    it("deletes only the object that it made: one of the same name with another uid stays (A-33)", async () => {
       const settings = configMap("uid/a", { a: "1" });
       await stage.act({ placement: "uid", apply: [namespace("uid"), settings, configMap("uid/b", {})] });
       const path = core("uid", "configmaps", "a");
@@ -302,7 +302,7 @@ export function fleetContract(
       expect(await get(stage.client, core("fence", "configmaps", "a"))).toMatchObject({ status: 404 });
     });
 
-    it("applies a definition and its resources in one action", async () => {
+    it("applies a definition and its resources in one action (A-29)", async () => {
       const group = "contract.flotilla.dev";
       const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
       const definition = {
@@ -339,7 +339,7 @@ export function fleetContract(
       expect(left).toMatchObject({ deleted: 2, failed: 0, interrupted: null });
     });
 
-    it("says what is missing: a namespace, a kind, a valid manifest; the rest goes on", async () => {
+    it("says what is missing: a namespace, a kind, a valid manifest; the rest goes on (A-28)", async () => {
       const apply = [
         namespace("gaps"),
         configMap("gaps/a", {}),

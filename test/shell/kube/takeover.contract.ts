@@ -17,7 +17,7 @@ import {
 
 /** The part of the contract about objects that existed before we came, or that are somebody's. */
 export function takeoverCases(stage: () => Stage): void {
-  it("adopts what existed before, and releases it with nothing of ours left on it", async () => {
+  it("adopts what existed before, and releases it with nothing of ours left on it (A-02, A-40)", async () => {
     bodyOf(await post(stage().client, "/api/v1/namespaces", namespace("adopt")));
     const theirs = configMap("adopt/a", { a: "old", extra: "x" });
     bodyOf(await post(stage().client, "/api/v1/namespaces/adopt/configmaps", theirs));
@@ -94,7 +94,7 @@ export function takeoverCases(stage: () => Stage): void {
     });
   }
 
-  it("never takes an object from another placement, nor from another owner", async () => {
+  it("never takes an object from another placement, nor from another owner (A-07, A-09)", async () => {
     const shared = configMap("rival/a", { a: "1" });
     await stage().act({ placement: "rival", apply: [namespace("rival"), shared] });
     const owned = configMap("rival/owned", { a: "1" });
