@@ -269,6 +269,27 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "forgets the name by which a cluster was protected when it gets another one",
+    file: "src/core/plan/former-names.ts",
+    find: "next.set(uid, { uid, names: [...names, name].sort(compareText), since: sequence });",
+    replace: "",
+    caughtBy: "check",
+  },
+  {
+    breaks: "protects a cluster by the name that it has alone",
+    file: "src/core/plan/former-names.ts",
+    find: "return { name, uid, formerly };",
+    replace: "return { name, uid, formerly: formerly.slice(formerly.length) };",
+    caughtBy: ["test/core/plan/attacks-names.test.ts"],
+  },
+  {
+    breaks: "brings something to a member that nobody has reached, whatever is protected",
+    file: "src/core/plan/protection.ts",
+    find: "if (!isFree) note(unknown, change);\n        return isFree;",
+    replace: "if (!isFree) note(unknown, change);\n        return true;",
+    caughtBy: "check",
+  },
+  {
     breaks: "lets what is protected change although nobody said yes yet",
     file: "src/core/plan/protection.ts",
     find: "if (change === null || request === null || request.approval === null) return false;",

@@ -90,8 +90,10 @@ function termsText({ fourEyes, unsignedChanges, maxAge, ...voters }: ApprovalRul
 }
 
 /** A protected target in one line. */
-export const targetText = ({ clusters, namespaces, ...voters }: ProtectedTarget): string =>
-  `clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${votersText(voters)}`;
+export const targetText = ({ clusters, namespaces, released = [], ...voters }: ProtectedTarget): string => {
+  const free = released.length === 0 ? "" : `; released from former names: ${released.join(" ")}`;
+  return `clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${votersText(voters)}${free}`;
+};
 
 const votersText = ({ principals, minimum, accept }: Pick<ApprovalRule, "principals" | "minimum" | "accept">): string =>
   `${minimum} of ${principals.join(", ")}; by ${accept.join(" or ")}`;

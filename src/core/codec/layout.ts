@@ -16,6 +16,8 @@ export const pagePath = "README.md";
 export const ledgerPath = "ledger.yaml";
 /** Every approval file that was judged, and what became of it. */
 export const answersPath = "answers.yaml";
+/** Clusters that are protected by names that they no longer have. */
+export const formerNamesPath = "former-names.yaml";
 /** The trust file in force, word for word; `ledger.yaml` says which it has to be. */
 export const trustTextPath = "trust/root.yaml";
 
@@ -96,7 +98,7 @@ export const evictionPath = (eviction: string): string => `evictions/${eviction}
 
 /** What a file of the state branch is, by its path; `other` is not part of the record. */
 export type StateFile =
-  | { readonly kind: "ledger" | "answers" | "trust" | "other" }
+  | { readonly kind: "ledger" | "answers" | "formerNames" | "trust" | "other" }
   | { readonly kind: "cluster" | "override" | "eviction" }
   | { readonly kind: "run" | "runPlan"; readonly folder: string }
   | { readonly kind: "placement" | "bindings" | "policySnapshots" | "resourceSnapshot"; readonly folder: string };
@@ -104,6 +106,7 @@ export type StateFile =
 export function stateFileOf(path: string): StateFile {
   if (path === ledgerPath) return { kind: "ledger" };
   if (path === answersPath) return { kind: "answers" };
+  if (path === formerNamesPath) return { kind: "formerNames" };
   if (path === trustTextPath) return { kind: "trust" };
   const [, folder, file] = /^((?:namespaces\/[^/]+\/)?placements\/[^/]+\/)(.+)$/.exec(path) ?? [];
   if (folder !== undefined && file !== undefined) return placementFileOf(folder, file);

@@ -59,6 +59,7 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
     holds: keptList(base.holds, head.holds),
     deletions: keptDeletions(base.deletions, head.deletions),
     clusters: amended(base.clusters, filesOf(reading.clusters, base.clusters)),
+    formerNames: formerNamesIn(reading, base),
     placements: amended(base.placements, placements),
     runs: amended(base.runs, runs),
     evictions: amended(base.evictions, filesOf(reading.evictions, base.evictions)),
@@ -76,6 +77,14 @@ const answersIn = ({ answers }: Reading, base: Ledger): Ledger["answers"] =>
     : replaced(
         base.answers,
         answers.map((it) => [it.file.path, it]),
+      );
+
+const formerNamesIn = ({ formerNames }: Reading, base: Ledger): Ledger["formerNames"] =>
+  formerNames === undefined
+    ? base.formerNames
+    : replaced(
+        base.formerNames,
+        formerNames.map((it) => [it.uid, it]),
       );
 
 type Changes<K, V> = readonly (readonly [K, V | null])[];

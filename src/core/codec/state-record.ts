@@ -1,6 +1,6 @@
 import type { EvictionRecord } from "../model/eviction.ts";
 import type { Json } from "../model/json.ts";
-import type { Binding, ClusterRecord, PolicySnapshot, ResourceSnapshot } from "../model/ledger.ts";
+import type { Binding, ClusterRecord, FormerNames, PolicySnapshot, ResourceSnapshot } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { AnswerRecord } from "../model/trust.ts";
 import { newRepeats, type Repeats, readState } from "./canonical-read.ts";
@@ -8,6 +8,7 @@ import {
   answersPath,
   clusterPath,
   evictionPath,
+  formerNamesPath,
   ledgerPath,
   overridePath,
   placementFolder,
@@ -20,6 +21,7 @@ import { bindingOf } from "./state-bindings.ts";
 import { clusterOf } from "./state-cluster.ts";
 import { evictionOf } from "./state-eviction.ts";
 import type { Findings } from "./state-fields.ts";
+import { formerNamesOf } from "./state-former-names.ts";
 import { type LedgerHead, ledgerHeadOf } from "./state-ledger.ts";
 import { overrideSnapshotOf } from "./state-overrides.ts";
 import { type PlacementHead, placementHeadOf, withoutRows } from "./state-placement.ts";
@@ -38,6 +40,8 @@ export interface Reading {
   trustText: string | null | undefined;
   /** Undefined while `answers.yaml` was not read. */
   answers: readonly AnswerRecord[] | undefined;
+  /** Undefined while `former-names.yaml` was not read. */
+  formerNames: readonly FormerNames[] | undefined;
   /** By path. */
   readonly clusters: Map<string, ClusterRecord | null>;
   /** By path. */
@@ -65,6 +69,7 @@ export const newReading = (): Reading => ({
   head: undefined,
   trustText: undefined,
   answers: undefined,
+  formerNames: undefined,
   clusters: new Map(),
   evictions: new Map(),
   overrides: new Map(),
@@ -85,6 +90,9 @@ export function readStateFile(reading: Reading, path: string, text: string | nul
       return;
     case "answers":
       reading.answers = onlyOne(one, answersOf, () => answersPath) ?? [];
+      return;
+    case "formerNames":
+      reading.formerNames = onlyOne(one, formerNamesOf, () => formerNamesPath) ?? [];
       return;
     case "trust":
       reading.trustText = text;

@@ -8,6 +8,7 @@ import {
   bindingsPath,
   clusterPath,
   evictionPath,
+  formerNamesPath,
   ledgerPath,
   overridePath,
   placementPath,
@@ -23,6 +24,7 @@ import { type ApprovalRequest, changeRequests, runRequests } from "./state-appro
 import { bindingsText } from "./state-bindings.ts";
 import { clusterText } from "./state-cluster.ts";
 import { evictionText } from "./state-eviction.ts";
+import { formerNamesText } from "./state-former-names.ts";
 import { ledgerText } from "./state-ledger.ts";
 import { overrideText } from "./state-overrides.ts";
 import { placementText } from "./state-placement.ts";
@@ -47,7 +49,7 @@ export interface Shown {
 }
 
 /**
- * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `answers.yaml`,
+ * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `answers.yaml`, `former-names.yaml`,
  * `trust/root.yaml`, `clusters/`, `placements/`, `overrides/`, `runs/`, `approvals/`, `evictions/`, `namespaces/`),
  * ordered by path, each path once.
  *
@@ -58,6 +60,7 @@ export function stateEdits(before: Ledger, after: Ledger, shown: Shown): readonl
   const edits = [
     ...edit(before === emptyLedger ? [] : [headFile(before, shown)], [headFile(after, shown)]),
     ...edit(answerFiles(before), answerFiles(after)),
+    ...edit(formerNameFiles(before), formerNameFiles(after)),
     ...edit(trustFiles(before), trustFiles(after)),
     ...edit(clusterFiles(before, after, shown), clusterFiles(after, before, shown)),
     ...edit(placementFiles(before, after, shown), placementFiles(after, before, shown)),
@@ -113,6 +116,10 @@ function* trustFiles({ trust }: Ledger): Generator<RecordFile> {
 
 function* answerFiles({ answers }: Ledger): Generator<RecordFile> {
   if (answers.size > 0) yield text(answersPath, [answers], () => answersText(answers));
+}
+
+function* formerNameFiles({ formerNames }: Ledger): Generator<RecordFile> {
+  if (formerNames.size > 0) yield text(formerNamesPath, [formerNames], () => formerNamesText(formerNames));
 }
 
 function* clusterFiles(ledger: Ledger, other: Ledger, { members }: Shown): Generator<RecordFile> {

@@ -52,6 +52,7 @@ const targetOf = (written: WrittenTarget): ProtectedTarget => ({
   clusters: written.clusters,
   namespaces: written.namespaces,
   ...votersOf(written),
+  ...(written.released === undefined ? {} : { released: written.released }),
 });
 
 /** A forge is trusted only where somebody wrote that it is (`security.md` D-04). */

@@ -237,4 +237,5 @@ export interface WrittenApprovalRule extends WrittenVoters {
 export interface WrittenTarget extends WrittenVoters {
   readonly clusters: readonly string[];
   readonly namespaces: readonly string[];
+  readonly released?: readonly string[];
 }

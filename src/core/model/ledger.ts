@@ -41,6 +41,8 @@ export interface Ledger {
   readonly holds: readonly Hold[];
   readonly deletions: DeletionLedger;
   readonly clusters: ReadonlyMap<ClusterName, ClusterRecord>;
+  /** By the UID of its `kube-system`: clusters that left the fleet, or a name, under which they were protected. */
+  readonly formerNames: ReadonlyMap<string, FormerNames>;
   readonly placements: ReadonlyMap<PlacementKey, PlacementRecord>;
   readonly runs: ReadonlyMap<RunKey, RunRecord>;
   /** By name. */
@@ -64,6 +66,7 @@ export const emptyLedger: Ledger = {
   holds: [],
   deletions: { bounds: null, cause: null, permitted: new Map(), held: [], confirmations: new Map() },
   clusters: new Map(),
+  formerNames: new Map(),
   placements: new Map(),
   runs: new Map(),
   evictions: new Map(),
@@ -91,6 +94,19 @@ export interface ClusterRecord {
   readonly trouble: Trouble | null;
   readonly conditions: readonly Condition[];
 }
+
+/** Names that protect a cluster although it is no member under them any more (`security.md` T-33). */
+export interface FormerNames {
+  /** UID of its kube-system namespace. */
+  readonly uid: string;
+  /** In their order; at least one. */
+  readonly names: readonly ClusterName[];
+  /** The sequence in which it left the last of them. */
+  readonly since: Sequence;
+}
+
+/** The most clusters of which former names are kept; those that left first go first. */
+export const mostFormerNames = 5000;
 
 /** Why nothing can be done with a member at present. */
 export interface Trouble {

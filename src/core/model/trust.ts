@@ -65,6 +65,8 @@ export interface ProtectedTarget {
   readonly principals: readonly string[];
   readonly minimum: number;
   readonly accept: readonly Evidence[];
+  /** UIDs of clusters that `clusters` means no longer by a name that they had before. Absent: none. */
+  readonly released?: readonly string[];
 }
 
 /** A key that does not count any more. Retired: from now on. Compromised: what it opened and is not over holds, too. */

@@ -3,6 +3,7 @@ import type { PlannedStage, RunPlan, RunRecord } from "../model/run-record.ts";
 import type { ProtectedTarget, Request, Trust } from "../model/trust.ts";
 import type { ClusterName, Digest } from "../model/value.ts";
 import { protects, type RequestSubject } from "../trust/protected.ts";
+import { protectedCluster } from "./former-names.ts";
 import { changeDigest, gateDigest } from "./request-digest.ts";
 import { snapshotOf } from "./version.ts";
 
@@ -102,9 +103,8 @@ function reached(
 ): readonly ProtectedTarget[] {
   const targets = new Set<ProtectedTarget>();
   for (const name of clusters) {
-    const uid = ledger.clusters.get(name)?.kubeSystemUid ?? null;
     const spaces = to === null ? [null] : namespacesOn(record, name, to);
-    for (const it of protects(trust, { name, uid }, spaces)) targets.add(it);
+    for (const it of protects(trust, protectedCluster(name, ledger), spaces)) targets.add(it);
   }
   return trust.protectedTargets.filter((it) => targets.has(it));
 }

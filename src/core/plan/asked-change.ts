@@ -17,6 +17,7 @@ import { rolledOutOn } from "./baseline.ts";
 import { carriedSince } from "./carried-since.ts";
 import { answerTo } from "./consent.ts";
 import type { PlanContext } from "./context.ts";
+import { protectedCluster } from "./former-names.ts";
 import type { AskedChange } from "./guarded-change.ts";
 import { nonceOf } from "./nonce.ts";
 import { changeDigest } from "./request-digest.ts";
@@ -183,9 +184,7 @@ function reached(
   { ledger }: PlanContext,
 ): readonly ProtectedTarget[] {
   const all = new Set<ProtectedTarget>();
-  for (const name of clusters.keys()) {
-    const uid = ledger.clusters.get(name)?.kubeSystemUid ?? null;
-    for (const it of asked.get(name)?.targets ?? protects(trust, { name, uid }, [null])) all.add(it);
-  }
+  for (const name of clusters.keys())
+    for (const it of asked.get(name)?.targets ?? protects(trust, protectedCluster(name, ledger), [null])) all.add(it);
   return trust.protectedTargets.filter((it) => all.has(it));
 }

@@ -2,7 +2,7 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { PlannedStage, RunRecord } from "../model/run-record.ts";
 import type { Approval, ProtectedTarget, Request, Trust } from "../model/trust.ts";
-import { type Demand, isWithin, stageDemands, targetDemand, targetsOn } from "./check-demands.ts";
+import { type Demand, isWithin, type Registers, stageDemands, targetDemand, targetsOn } from "./check-demands.ts";
 
 /** Something that a plan takes for approved that was not before. */
 export interface Approved {
@@ -46,7 +46,7 @@ export function* newlyApproved(ledger: Ledger, old: Ledger): Generator<Approved>
     if (record === known || request === null || request.approval === null) continue;
     const was = known?.uid === record.uid ? (known.change?.request ?? null) : null;
     if (was?.approval === request.approval) continue;
-    const rules: Approved["rules"] = (trust, { ledger: { clusters } }) => changeRules(record, trust, clusters);
+    const rules: Approved["rules"] = (trust, plan, world) => changeRules(record, trust, [plan.ledger, world.ledger]);
     yield { what: `the change of ${key}`, request, approval: request.approval, was, rules };
   }
 }
@@ -69,7 +69,7 @@ function gateRules({ run, planned, when }: GateAt, trust: Trust, { ledger }: Pla
   for (const { cluster, clusterOverrides, resourceOverrides } of planned.clusters) {
     const isBound = record?.bindings.has(cluster) === true && old?.bindings.has(cluster) === true;
     const isPlain = clusterOverrides.length + resourceOverrides.length === 0;
-    for (const target of targetsOn(trust, cluster, ledger.clusters)) {
+    for (const target of targetsOn(trust, cluster, [ledger, world.ledger])) {
       near.add(target);
       if (isBound && isPlain && brought.some((it) => isWithin(target, it.id))) reached.add(target);
     }
@@ -78,7 +78,7 @@ function gateRules({ run, planned, when }: GateAt, trust: Trust, { ledger }: Pla
 }
 
 /** Which of its clusters it still has to do with, nobody can tell here: each is looked at again when it moves. */
-function changeRules({ change }: PlacementRecord, trust: Trust, members: Ledger["clusters"]): Rules {
-  const near = [...(change?.clusters.keys() ?? [])].flatMap((it) => targetsOn(trust, it, members));
+function changeRules({ change }: PlacementRecord, trust: Trust, ledgers: Registers): Rules {
+  const near = [...(change?.clusters.keys() ?? [])].flatMap((it) => targetsOn(trust, it, ledgers));
   return { certain: [], possible: [...new Set(near)].map(targetDemand) };
 }

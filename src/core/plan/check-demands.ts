@@ -1,5 +1,5 @@
 import type { Intent } from "../model/intent.ts";
-import type { ClusterRecord } from "../model/ledger.ts";
+import type { Ledger } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { ApprovalRule, Proof, ProtectedTarget, Request, Trust, TrustRecord } from "../model/trust.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
@@ -49,21 +49,39 @@ export function isMet(demand: Demand, { authors, requestedAt }: Request, voices:
   return heard.size >= Math.max(minimum, 1) + (isUnsure && unsignedChanges === "oneMore" ? 1 : 0);
 }
 
-/** The protected targets that mean a member: by its name, or by the uid of its `kube-system` (T-33). */
+/** Ledgers in which a cluster may stand under one name or another: the one that is planned, and the one before it. */
+export type Registers = readonly Pick<Ledger, "clusters" | "formerNames">[];
+
+/**
+ * The protected targets that mean a member: by its name, by one that its cluster goes by elsewhere in the ledgers or went
+ * by, or by the uid of its `kube-system` (T-33, T-41).
+ */
 export const targetsOn = (
   { protectedTargets }: Pick<Trust, "protectedTargets">,
   cluster: ClusterName,
-  members: ReadonlyMap<ClusterName, ClusterRecord>,
+  ledgers: Registers,
 ): readonly ProtectedTarget[] => {
-  const uid = members.get(cluster)?.kubeSystemUid ?? null;
-  return protectedTargets.filter(({ clusters }) =>
-    clusters.some((pattern) => {
-      const [name = "", known] = pattern.split("@", 2);
+  const uid = ledgers[0]?.clusters.get(cluster)?.kubeSystemUid ?? null;
+  const aliases = uid === null ? [] : ledgers.flatMap((it) => namesIn(it, uid));
+  return protectedTargets.filter((target) => {
+    const isFree = uid !== null && target.released?.includes(uid) === true;
+    const called = isFree ? [cluster] : [cluster, ...aliases];
+    return target.clusters.some((pattern) => {
+      const [, known = null] = pattern.split("@", 2);
       // Who was never reached may be any of those that are known by their uid.
-      return known === undefined ? isAmong([name], cluster) : name === cluster || uid === null || known === uid;
-    }),
-  );
+      return (known !== null && (uid === null || known === uid)) || called.some((it) => isNamed(pattern, it));
+    });
+  });
 };
+
+/** Whether a pattern means whatever has a name: `name@uid` does as well. */
+export const isNamed = (pattern: string, cluster: ClusterName): boolean =>
+  isAmong([pattern.split("@", 1)[0] ?? ""], cluster);
+
+const namesIn = ({ clusters, formerNames }: Registers[number], uid: string): readonly ClusterName[] => [
+  ...[...clusters.values()].flatMap((it) => (it.kubeSystemUid === uid ? it.name : [])),
+  ...(formerNames.get(uid)?.names ?? []),
+];
 
 /** Whether an object lies in a protected target's namespaces. What is in none may matter to all of them. */
 export function isWithin({ namespaces }: ProtectedTarget, { group, kind, namespace, name }: ObjectId): boolean {

@@ -22,7 +22,7 @@ export function* changesOnlyWhatItMay(plan: Plan, world: World): Generator<strin
     for (const [cluster, binding] of record.bindings) {
       const was = before?.bindings.get(cluster);
       if (binding === was) continue;
-      const targets = targetsOn(trust, cluster, plan.ledger.clusters);
+      const targets = targetsOn(trust, cluster, [plan.ledger, world.ledger]);
       if (targets.length === 0) continue;
       const move = moveOf(binding, { was, before, record, shown: shown.get(`${key} ${cluster}`) });
       if (move === null) continue;

@@ -7,6 +7,7 @@ import { believesConfirmations } from "./check-confirmations.ts";
 import { deletesWithinBounds } from "./check-deletions.ts";
 import { evictedFrom, evictsWithinBudget } from "./check-evictions.ts";
 import { isDisturbed, isUnheard, lifeOf } from "./check-life.ts";
+import { knowsWhoIsProtected } from "./check-names.ts";
 import { changesOnlyWhatItMay } from "./check-protection.ts";
 import { runsByTheirPlans } from "./check-runs.ts";
 import { approvesByTheRules } from "./check-trust.ts";
@@ -33,6 +34,7 @@ export function check(plan: Plan, world: World): readonly string[] {
     ...evictsWithinBudget(plan, world),
     ...approvesByTheRules(plan, world),
     ...changesOnlyWhatItMay(plan, world),
+    ...knowsWhoIsProtected(plan, world),
     ...namesWhoChangedIt(plan, world),
     ...sequencesGrow(plan, world),
     ...forgetsNothing(plan, world),

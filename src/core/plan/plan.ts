@@ -16,6 +16,7 @@ import { isDecision } from "./decision.ts";
 import { displace, isSuspended, suspend } from "./displace.ts";
 import { evictionsNow } from "./evict.ts";
 import type { Placed } from "./finish.ts";
+import { nextFormerNames } from "./former-names.ts";
 import { unprotected } from "./guarded-change.ts";
 import { guard, heldIndex } from "./holding.ts";
 import { sameMap } from "./identity.ts";
@@ -107,8 +108,13 @@ function contextOf(world: World): PlanContext {
   const consent = consentOf(world, heard, nextSequence(heard));
   const before = contextIn(world, heard, { record: heard.trust, closed: consent.closed });
   const answers = judgedAnswers(world, (trust) => openRequests(before, trust));
-  if (answers === heard.answers && consent.record === heard.trust) return before;
-  return contextIn(world, { ...heard, answers, trust: consent.record }, consent);
+  const formerNames = nextFormerNames(heard.clusters, {
+    before: world.ledger,
+    trust: consent.record?.trust ?? null,
+    sequence: nextSequence(heard),
+  });
+  if (answers === heard.answers && consent.record === heard.trust && formerNames === heard.formerNames) return before;
+  return contextIn(world, { ...heard, formerNames, answers, trust: consent.record }, consent);
 }
 
 function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]): PlanContext {

@@ -9,6 +9,7 @@ import { protectionRule, protects } from "../trust/protected.ts";
 import { isMetBy } from "../trust/rules.ts";
 import { type AskedMove, askedFor, changing } from "./asked-change.ts";
 import type { PlanContext } from "./context.ts";
+import { isUnknown, protectedCluster } from "./former-names.ts";
 import { type Change, type Protection, unprotected } from "./guarded-change.ts";
 import { isCompromised, rulesDigest } from "./terms.ts";
 import { carriedObjects } from "./transition.ts";
@@ -19,8 +20,14 @@ export function protectionIn(context: PlanContext): Protection {
   if (record === null) return context.world.trustAnchor === null ? unprotected : undisclosed();
   if (record.trust.protectedTargets.length === 0) return unprotected;
   const asked = new Map<PlacementRecord["key"], Map<ClusterName, AskedMove>>();
+  const unknown = new Map<PlacementRecord["key"], Set<ClusterName>>();
   return {
     permits(change) {
+      if (isUnknown(change.binding.cluster, context.ledger)) {
+        const isFree = !reachesAny(change, record.trust, context);
+        if (!isFree) note(unknown, change);
+        return isFree;
+      }
       const targets = targetsOf(change, record.trust, context);
       if (targets.length === 0) return true;
       const { key } = change.record;
@@ -40,9 +47,28 @@ export function protectionIn(context: PlanContext): Protection {
       all.set(cluster, first);
       return first.isGranted && first.digest === digest;
     },
-    isAsked: (key) => asked.has(key),
-    askedFor: (placement) => askedFor(placement, asked.get(placement.key) ?? new Map(), record, context),
+    isAsked: (key) => asked.has(key) || unknown.has(key),
+    askedFor(placement) {
+      const it = askedFor(placement, asked.get(placement.key) ?? new Map(), record, context);
+      return { ...it, reasons: [...it.reasons, ...waiting(unknown, placement.key, unreached)] };
+    },
   };
+}
+
+/** Nobody is asked about a cluster that may turn out to be another one than people think. */
+const unreached = "it was never reached, so nobody knows yet whether it is protected under another name";
+
+const note = (all: Map<PlacementRecord["key"], Set<ClusterName>>, { record: { key }, binding: { cluster } }: Change) =>
+  void all.set(key, (all.get(key) ?? new Set()).add(cluster));
+
+/** What waits and cannot be asked for. */
+function waiting(
+  all: ReadonlyMap<PlacementRecord["key"], ReadonlySet<ClusterName>>,
+  placement: PlacementRecord["key"],
+  because: string,
+): readonly Reason[] {
+  const clusters = [...(all.get(placement) ?? [])].sort(compareText);
+  return clusters.length === 0 ? [] : [{ kind: "protected", placement, clusters, digest: null, because }];
 }
 
 /**
@@ -53,17 +79,12 @@ function undisclosed(): Protection {
   const asked = new Map<PlacementRecord["key"], Set<ClusterName>>();
   const because = "nobody knows what is protected until trust/root.yaml is the one that the trust anchor names";
   return {
-    permits({ record: { key }, binding: { cluster } }) {
-      asked.set(key, (asked.get(key) ?? new Set()).add(cluster));
+    permits(change) {
+      note(asked, change);
       return false;
     },
     isAsked: (key) => asked.has(key),
-    askedFor({ key, change }) {
-      const clusters = [...(asked.get(key) ?? [])].sort(compareText);
-      const reasons: readonly Reason[] =
-        clusters.length === 0 ? [] : [{ kind: "protected", placement: key, clusters, digest: null, because }];
-      return { change, reasons, wakeAt: null };
-    },
+    askedFor: ({ key, change }) => ({ change, reasons: waiting(asked, key, because), wakeAt: null }),
   };
 }
 
@@ -71,20 +92,25 @@ const contentOf = ({ next }: Change): Digest | null =>
   next === null ? null : digestOf([next.target.digest, next.target.applyStrategy as unknown as Json]);
 
 /** The protected targets that a change reaches, by what is there and by what would be. */
-export function targetsOf(
-  { record, binding, next }: Change,
+export const targetsOf = (
+  change: Change,
   trust: Pick<Trust, "protectedTargets">,
   context: PlanContext,
-): readonly ProtectedTarget[] {
-  const { cluster } = binding;
-  const uid = context.ledger.clusters.get(cluster)?.kubeSystemUid ?? null;
-  // Looked at for a cluster that is protected only: what it carries has to be rendered.
-  function* namespaces(): Generator<string | null> {
-    for (const id of carriedObjects(binding, record, context)) yield namespaceOf(id);
-    for (const { id } of binding.leaving) yield namespaceOf(id);
-    for (const { id } of next?.manifests ?? []) yield namespaceOf(id);
-  }
-  return protects(trust, { name: cluster, uid }, namespaces());
+): readonly ProtectedTarget[] =>
+  protects(trust, protectedCluster(change.binding.cluster, context.ledger), namespacesOf(change, context));
+
+/** Whether a change reaches anything that is protected on one cluster or another. */
+const reachesAny = (change: Change, { protectedTargets }: Trust, context: PlanContext): boolean => {
+  const all = { protectedTargets: protectedTargets.map((it) => ({ ...it, clusters: ["*"] })) };
+  const anywhere = { name: change.binding.cluster, uid: null, formerly: [] };
+  return protects(all, anywhere, namespacesOf(change, context)).length > 0;
+};
+
+/** Looked at for a cluster that is protected only: what it carries has to be rendered. */
+function* namespacesOf({ record, binding, next }: Change, context: PlanContext): Generator<string | null> {
+  for (const id of carriedObjects(binding, record, context)) yield namespaceOf(id);
+  for (const { id } of binding.leaving) yield namespaceOf(id);
+  for (const { id } of next?.manifests ?? []) yield namespaceOf(id);
 }
 
 /** A Namespace belongs to itself; what is in none may matter to all of them. */

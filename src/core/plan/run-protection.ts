@@ -4,6 +4,7 @@ import type { ClusterName } from "../model/value.ts";
 import { protectionRule } from "../trust/protected.ts";
 import { isMetBy } from "../trust/rules.ts";
 import type { PlanContext } from "./context.ts";
+import { isUnknown } from "./former-names.ts";
 import { unprotected } from "./guarded-change.ts";
 import { targetsOf } from "./protection.ts";
 import type { Mover } from "./run-moves.ts";
@@ -31,7 +32,7 @@ export function isPermitted(cluster: ClusterName, { run, record, mover }: RunMov
   const change = { record, binding, next: { target: move.binding.target, manifests: move.manifests } };
   const gate = run.stages[at]?.before ?? null;
   const trust = consent.record?.trust ?? null;
-  if (trust === null) return protection.permits(change);
+  if (trust === null || isUnknown(cluster, context.ledger)) return protection.permits(change);
   const targets = targetsOf(change, trust, context);
   if (targets.length === 0) return true;
   // What is approved in this very pass is acted upon in the next one, and is nobody else's question until then.

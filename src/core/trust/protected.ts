@@ -8,6 +8,8 @@ export interface ProtectedCluster {
   readonly name: ClusterName;
   /** Of its namespace `kube-system`, as recorded when it joined; null before. */
   readonly uid: string | null;
+  /** Other names under which that cluster is a member, or was one. */
+  readonly formerly: readonly ClusterName[];
 }
 
 /** The protected targets that a change of these namespaces in a member reaches, in the order of the file (D-17). */
@@ -16,17 +18,37 @@ export function protects(
   cluster: ProtectedCluster,
   namespaces: Iterable<string | null>,
 ): readonly ProtectedTarget[] {
-  const targets = trust.protectedTargets.filter((it) => it.clusters.some((pattern) => means(pattern, cluster)));
+  const targets = trust.protectedTargets.filter((it) => guards(it, cluster));
   if (targets.length === 0) return [];
   const names = [...new Set(namespaces)];
   return targets.filter((target) => names.some((it) => it === null || matchesAny(target.namespaces, it)));
 }
 
+/** Whether a target means a cluster, by its name or by one that it had: whoever renames it takes it out of nothing. */
+const guards = ({ clusters, released = [] }: ProtectedTarget, { name, uid, formerly }: ProtectedCluster): boolean =>
+  [name, ...(uid === null || released.includes(uid) ? [] : formerly)].some((known) =>
+    clusters.some((pattern) => means(pattern, { name: known, uid })),
+  );
+
+/** Whether a cluster is protected by the name that it has, whatever it was called before. */
+export const isProtectedByName = (
+  { protectedTargets }: Pick<Trust, "protectedTargets">,
+  name: ClusterName,
+  uid: string,
+): boolean =>
+  protectedTargets.some(
+    ({ clusters, released = [] }) =>
+      !released.includes(uid) && clusters.some((pattern) => means(pattern, { name, uid }) && !isOf(pattern, uid)),
+  );
+
+/** What is meant by its UID is meant by that under every name. */
+const isOf = (pattern: string, uid: string): boolean => pattern.endsWith(`@${uid}`);
+
 /**
  * `name@uid` means either: a member that is renamed, or another one under its name, stays protected. So does one that has
  * not answered yet, until it is known who it is.
  */
-function means(pattern: string, { name, uid }: ProtectedCluster): boolean {
+function means(pattern: string, { name, uid }: Omit<ProtectedCluster, "formerly">): boolean {
   const at = pattern.indexOf("@");
   if (at < 0) return matches(pattern, name);
   return pattern.slice(0, at) === name || uid === null || pattern.slice(at + 1) === uid;

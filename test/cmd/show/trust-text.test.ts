@@ -45,6 +45,7 @@ const trust: Trust = {
   ],
   protectedTargets: [
     { clusters: ["prod-*"], namespaces: ["payments"], principals: ["ada"], minimum: 1, accept: ["commit", "forge"] },
+    { clusters: ["eu-*"], namespaces: ["*"], principals: ["ada"], minimum: 1, accept: ["commit"], released: ["u7"] },
   ],
   revocations: [{ key: "SHA256:a", kind: "compromised" }],
 };
@@ -83,6 +84,7 @@ test("a trust file is told whole, for people", () => {
     "  placements web shop/*, stages prod: 1 of ada; by commit; also one's own changes; within 1h30m",
     "protected targets",
     "  clusters prod-*, namespaces payments: 1 of ada; by commit or forge",
+    "  clusters eu-*, namespaces *: 1 of ada; by commit; released from former names: u7",
     "revocations",
     "  SHA256:a compromised",
   ]);

@@ -8,6 +8,7 @@ import type {
   ClusterRecord,
   Contest,
   DeletionLedger,
+  FormerNames,
   Ledger,
   PlacementRecord,
   PolicySnapshot,
@@ -75,11 +76,18 @@ export function randomLedger(seed: number): Ledger {
     ...ledger,
     runs: new Map(runs.map((it) => [it.key, it])),
     evictions: new Map(evictions.map((it) => [it.name, it])),
+    formerNames: new Map(many(random, 3, () => formerNames(random)).map((it) => [it.uid, it])),
     hasTrust: flag(random),
     trust: maybe(random, () => randomTrust(random)),
     answers: maybe(random, () => randomAnswers(random)) ?? new Map(),
   };
 }
+
+const formerNames = (random: Random): FormerNames => ({
+  uid: hex(random, 8),
+  names: [random.pick(clusterNames) as ClusterName],
+  since: random.below(9) as Sequence,
+});
 
 const runNames = ["1", "a-b/v1", "a/v1", "no", "shop-v2"];
 const evictionNames = ["10", "9", "away.1"];

@@ -58,6 +58,7 @@ spec:
       namespaces: [payments]
       principals: [ann, bob]
       minimum: 2
+      released: [9f8e7d]
   revocations:
     - key: ${sshKeys.rsa3072.fingerprint}
       kind: compromised
@@ -125,6 +126,7 @@ describe("a trust file", () => {
           principals: ["ann", "bob"],
           minimum: 2,
           accept: ["commit", "detached"],
+          released: ["9f8e7d"],
         },
       ],
       revocations: [
@@ -295,6 +297,7 @@ it("nothing can be left out of it unseen but what is optional", () => {
     "accept: [forge]",
     "maxAge: 48h",
     "minimum: 2",
+    "released: [9f8e7d]",
   ]);
 });
 

@@ -73,7 +73,9 @@ test.each<readonly [string, boolean, boolean]>([
 
 const target = (clusters: readonly string[]) => ({ clusters, namespaces: [], principals: [], minimum: 1, accept: [] });
 const member = (kubeSystemUid: string | null) =>
-  new Map([["m1" as ClusterName, { kubeSystemUid } as never]]) as Parameters<typeof targetsOn>[2];
+  [
+    { clusters: new Map([["m1", { name: "m1", kubeSystemUid }]]), formerNames: new Map([["f", { names: ["p1"] }]]) },
+  ] as unknown as Parameters<typeof targetsOn>[2];
 
 test.each<readonly [pattern: string, uid: string | null, boolean]>([
   ["m1", null, true],
@@ -85,6 +87,9 @@ test.each<readonly [pattern: string, uid: string | null, boolean]>([
   ["old@u", "v", false],
   // Nobody has reached it yet: it may be that one.
   ["old@u", null, true],
+  ["p*", "f", true],
+  ["p1@w", "f", true],
+  ["p*", "u", false],
 ])("%s means m1 of uid %s: %s", (pattern, uid, isMeant) =>
   expect(targetsOn(trust({ protectedTargets: [target([pattern])] }), "m1" as ClusterName, member(uid))).toHaveLength(
     isMeant ? 1 : 0,

@@ -5,6 +5,7 @@ import type { Approval, ProtectedTarget, Request, Revocation, Trust } from "../.
 import { runKey } from "../../../src/core/model/update-run.ts";
 import { type BlobId, type ClusterName, type Digest, minutes, type RunKey } from "../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
+import { Member } from "../../member.ts";
 import { World, write } from "../../world.ts";
 import { random } from "../schedule/random.ts";
 import { digest, rule, somebody, ssh } from "../trust/scene.ts";
@@ -231,6 +232,7 @@ export class TrustStorm {
         ),
       () => world.overrides.delete("o"),
       () => dice.shuffled(this.tricks(name))[0]?.(),
+      () => (this.chance(70) ? this.rename(name, "x1") : this.rename("x1", name)),
       () => world.evictions.set(eviction, { name: eviction, placement: web, cluster: name as ClusterName, source }),
       () => {
         for (const { digest: held } of this.ledger.deletions.held) world.confirmations.add(held);
@@ -257,6 +259,17 @@ export class TrustStorm {
       () => world.objects.delete(keyOf("ConfigMap", "spare/other")),
       () => world.others.set("docs/old.md", `old-${this.edits}` as BlobId),
     ];
+  }
+
+  /** The context of a name that goes leads to the same cluster under another one, which is protected or not. */
+  private rename(from: string, to: string): void {
+    const { members, clusters } = this.world;
+    const [old, taken] = [members.get(from as ClusterName), members.has(to as ClusterName)];
+    if (old === undefined || taken || !clusters.delete(from as ClusterName)) return;
+    members.delete(from as ClusterName);
+    const { inventory, objects, silence } = old;
+    members.set(to as ClusterName, Object.assign(new Member(to, old.uid), { inventory, objects, silence }));
+    this.join(to);
   }
 
   step(): void {

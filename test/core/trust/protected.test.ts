@@ -12,9 +12,17 @@ const target = (clusters: readonly string[], namespaces: readonly string[]): Pro
   accept: ["commit"],
 });
 const trust = {
-  protectedTargets: [target(["prod-*"], ["payments"]), target(["prod-1@u1", "edge"], ["*"]), target(["x"], ["pay*"])],
+  protectedTargets: [
+    { ...target(["prod-*"], ["payments"]), released: ["free"] },
+    target(["prod-1@u1", "edge"], ["*"]),
+    target(["x"], ["pay*"]),
+  ],
 };
-const cluster = (name: string, uid: string | null = "u0") => ({ name: name as ClusterName, uid });
+const cluster = (name: string, uid: string | null = "u0", formerly: readonly string[] = []) => ({
+  name: name as ClusterName,
+  uid,
+  formerly: formerly as readonly ClusterName[],
+});
 
 describe("a protected target is reached", () => {
   const rows: readonly (readonly [
@@ -33,6 +41,10 @@ describe("a protected target is reached", () => {
     ["not in another namespace", cluster("prod-2"), ["web"], []],
     ["not in another cluster", cluster("dev-1", "u9"), ["payments", null], []],
     ["T-33: by a cluster whose UID nobody knows yet: it may be any", cluster("dev-9", null), ["payments"], [1]],
+    ["T-41: under another name, by the one that it had", cluster("dev-9", "u7", ["prod-7"]), ["payments"], [0]],
+    ["T-41: by one of several that it had", cluster("dev-9", "u7", ["dev-1", "edge"]), ["web"], [1]],
+    ["not by a name that it had, where it is released", cluster("dev-9", "free", ["prod-7"]), ["payments"], []],
+    ["by the name that it has, though it is released", cluster("prod-7", "free"), ["payments"], [0]],
     ["not by nothing", cluster("prod-1", "u1"), [], []],
     ["not by a cluster whose name only begins alike", cluster("edge-1"), ["web"], []],
   ];

@@ -1,0 +1,59 @@
+import { type Binding, mostFormerNames } from "../model/ledger.ts";
+import type { ObjectId } from "../model/manifest.ts";
+import type { Plan, World } from "../model/plan.ts";
+import type { ProtectedTarget } from "../model/trust.ts";
+import type { ClusterName } from "../model/value.ts";
+import { isNamed, isWithin } from "./check-demands.ts";
+
+/**
+ * Says where a plan loses sight of which clusters are protected: it forgets a name under which one was, or gives something
+ * to a member that nobody has reached, and that may turn out to be such a cluster (`security.md` T-41).
+ */
+export function* knowsWhoIsProtected(plan: Plan, world: World): Generator<string> {
+  const targets = plan.ledger.trust?.trust.protectedTargets ?? [];
+  if (targets.length === 0) return;
+  yield* keepsNames(plan, world, targets);
+  for (const [key, record] of plan.ledger.placements) {
+    const before = world.ledger.placements.get(key);
+    if (record.bindings === before?.bindings) continue;
+    for (const [cluster, binding] of record.bindings) {
+      const was = before?.bindings.get(cluster);
+      const isKnown = plan.ledger.clusters.get(cluster)?.kubeSystemUid !== null;
+      if (isKnown || binding.target === null || isSameTarget(binding, was)) continue;
+      const shown = plan.rendered.find((it) => it.placement === key && it.cluster === cluster)?.manifests ?? [];
+      const brought: readonly { readonly id: ObjectId }[] = [...shown, ...binding.leaving];
+      if (brought.some(({ id }) => targets.some((it) => isWithin(it, id))))
+        yield `brings ${key} to ${cluster}, which was never reached and may be protected under another name`;
+    }
+  }
+}
+
+const isSameTarget = ({ target }: Binding, was: Binding | undefined): boolean => target?.digest === was?.target?.digest;
+
+/** Every name that protected a cluster is still its name, or known to have been. */
+function* keepsNames({ ledger }: Plan, world: World, targets: readonly ProtectedTarget[]): Generator<string> {
+  const before = world.ledger;
+  if (ledger.formerNames.size >= mostFormerNames) return;
+  const left = [...before.clusters.values()]
+    .filter((it) => ledger.clusters.get(it.name)?.kubeSystemUid !== it.kubeSystemUid)
+    .map(({ name, kubeSystemUid }) => ({ uid: kubeSystemUid, names: [name] }));
+  for (const { uid, names } of [...left, ...before.formerNames.values()]) {
+    if (uid === null) continue;
+    const now = targetsUnder(ledger.formerNames.get(uid)?.names ?? [], uid, targets);
+    const lost = targetsUnder(names, uid, targets).find((it) => !now.includes(it));
+    if (lost !== undefined)
+      yield `forgets that the cluster ${uid} was protected as ${names.join(" and ")}, and nobody released it`;
+  }
+}
+
+/** What means a cluster by these names; what means it by its uid, or released it, needs none of them. */
+const targetsUnder = (
+  names: readonly ClusterName[],
+  uid: string,
+  targets: readonly ProtectedTarget[],
+): readonly ProtectedTarget[] =>
+  targets.filter(
+    ({ clusters, released }) =>
+      released?.includes(uid) !== true &&
+      clusters.some((pattern) => !pattern.endsWith(`@${uid}`) && names.some((it) => isNamed(pattern, it))),
+  );
