@@ -26,7 +26,7 @@ interface Source {
 
 /** Pages that stand outside of the repository: nobody who reads it has them. */
 const papers =
-  /\bRULINGS\b|\bspec\/|\b(?:security|libs|style|forge|kubernetes|DESIGN)\.md\b|\bshared\/|(?<!RFC \d+,? )§/;
+  /\bRULINGS\b|\bspec\/(?:[a-z]+\.md)?`|\b(?:security|libs|style|DESIGN)\.md\b|\bshared\/|(?<!RFC \d+,? |KEP-\d+,? )§\d/;
 
 /** Rooms whose citations of such pages are still to be carried over. */
 const inPapers: readonly string[] = [

@@ -54,7 +54,7 @@ function isName(group: string, kind: string, name: string): boolean {
   return group === "" && (kind === "Namespace" || kind === "Service") ? isDnsLabel(name) : isDnsSubdomain(name);
 }
 
-/** Fields that make sense on a server only, and whose loss somebody might miss (`RULINGS.md` C 24). */
+/** Fields that make sense on a server only, and whose loss somebody might miss (`render/README.md#c-24`). */
 function strippedRemarks(value: Manifest): readonly Remark[] {
   return (["finalizers", "ownerReferences"] as const).flatMap((field) => {
     const list = memberAt(value, "metadata", field);
@@ -76,7 +76,10 @@ function hookRemarks(value: Manifest): readonly Remark[] {
 
 const envelopeAnnotation = `${kubeFleet}/envelope-configmap`;
 
-/** ConfigMaps as envelopes are gone; placing one as a plain ConfigMap would surprise its author (`RULINGS.md` A 9). */
+/**
+ * ConfigMaps as envelopes are gone; placing one as a plain ConfigMap would surprise its author
+ * (`render/README.md#a-9`).
+ */
 function envelopeRemarks({ group, kind }: VersionedId, value: Manifest): readonly Remark[] {
   const annotations = memberAt(value, "metadata", "annotations");
   if (group !== "" || kind !== "ConfigMap" || member(annotations, envelopeAnnotation) === null) return [];

@@ -12,6 +12,8 @@ const kinds: ReadonlySet<string> = new Set([
 
 const envelopes: ReadonlySet<string> = new Set(["ClusterResourceEnvelope", "ResourceEnvelope"]);
 
-/** Kinds that no placement carries: they are a cluster's or the fleet's own (`spec/scheduling.md` §16.1). */
+/**
+ * Kinds that no placement carries: they are a cluster's or the fleet's own (`render/README.md#what-is-never-placed`).
+ */
 export const isNeverPlaced = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
   groups.has(group) || kinds.has(`${group}/${kind}`) || (group === placementGroup && !envelopes.has(kind));

@@ -3,7 +3,7 @@ import { placementKey } from "../model/placement.ts";
 import type { Scope } from "../model/scope.ts";
 import type { WrittenOperation, WrittenOverride, WrittenRule } from "./written.ts";
 
-/** An override after defaults, which has passed its schema and its rules (`spec/apply.md` §1). */
+/** An override after defaults, which has passed its schema and its rules (`render/README.md#overrides`). */
 export function overrideOf({ metadata, spec }: WrittenOverride, scope: Scope): Omit<Override, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const { placement } = spec;

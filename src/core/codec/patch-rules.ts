@@ -72,7 +72,7 @@ function variableRemarksOf(text: string, at: JsonPath): readonly Remark[] {
 
 const knownVariables = "use ${MEMBER-CLUSTER-NAME} or ${MEMBER-CLUSTER-LABEL-KEY-<label>}";
 
-/** Replacing labels or annotations as a whole loses what stood there (`RULINGS.md` C 35). */
+/** Replacing labels or annotations as a whole loses what stood there (`render/README.md#c-35`). */
 function wholeMapRemarks({ op, path }: WrittenOperation, at: JsonPath): readonly Remark[] {
   if (op === "remove" || !/\/metadata\/(?:labels|annotations)$/.test(path)) return [];
   const message = "replaces the whole map: keys that the object already has are lost";

@@ -196,7 +196,7 @@ export interface ResourceSnapshot {
   /** Of the ordered list of manifest digests and ids. */
   readonly hash: Digest;
   readonly commit: Commit;
-  /** In KubeFleet's order of selection (`spec/scheduling.md` §16.5). */
+  /** In KubeFleet's order of selection (`render/README.md#the-order-of-what-is-selected`). */
   readonly resources: readonly SnapshotResource[];
 }
 
@@ -242,7 +242,10 @@ export interface Binding {
   readonly conditions: readonly Condition[];
 }
 
-/** Everything that determines what a cluster carries, frozen when rollout admits it (`RULINGS.md` C 21, 22, 28). */
+/**
+ * Everything that determines what a cluster carries, frozen when rollout admits it (`render/README.md#c-21`, `#c-22`,
+ * `#c-28`).
+ */
 export interface Target {
   readonly resourceIndex: number;
   /** Names of cluster-scoped override snapshots, sorted. */

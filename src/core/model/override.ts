@@ -5,8 +5,8 @@ import type { LabelSelector } from "./selector.ts";
 import type { PlacementKey } from "./value.ts";
 
 /**
- * A ClusterResourceOverride or, later, a ResourceOverride: `spec/apply.md` §1.
- * `namespace` is null exactly when the scope is Cluster.
+ * A ClusterResourceOverride or, later, a ResourceOverride: `render/README.md#overrides`. `namespace` is null exactly
+ * when the scope is Cluster.
  */
 export interface Override {
   readonly scope: Scope;
@@ -25,7 +25,7 @@ export interface OverrideSpec {
   readonly rules: readonly OverrideRule[];
 }
 
-/** Names one object. Version and name count exactly (O-20); the namespace is the override's own. */
+/** Names one object. Version and name count exactly (`render/README.md#o-20`); the namespace is the override's own. */
 export interface OverrideSelector {
   readonly group: string;
   readonly version: string;
@@ -35,14 +35,17 @@ export interface OverrideSelector {
 
 /** What to do with the selected objects on the clusters that match. */
 export interface OverrideRule {
-  /** Null matches no cluster; an empty list every cluster; otherwise any of the selectors (`spec/apply.md` §1.5). */
+  /**
+   * Null matches no cluster; an empty list every cluster; otherwise any of the selectors
+   * (`render/README.md#which-overrides-apply`).
+   */
   readonly clusters: readonly LabelSelector[] | null;
   readonly action:
     | { readonly kind: "JSONPatch"; readonly operations: readonly PatchOperation[] }
     | { readonly kind: "Delete" };
 }
 
-/** One operation of JSON Patch; the others of RFC 6902 are not allowed (`spec/apply.md` §1.1). */
+/** One operation of JSON Patch; the others of RFC 6902 are not allowed (`render/README.md#override-snapshots`). */
 export interface PatchOperation {
   readonly op: "add" | "remove" | "replace";
   readonly path: string;
@@ -51,7 +54,8 @@ export interface PatchOperation {
 }
 
 /**
- * An override's snapshot as renderings and bindings name it: `<override>-<index>`, spec frozen (`spec/apply.md` §1.3).
+ * An override's snapshot as renderings and bindings name it: `<override>-<index>`, spec frozen
+ * (`render/README.md#override-snapshots`).
  */
 export interface OverrideSnapshot {
   /** `<override>-<index>`; index from 0. */

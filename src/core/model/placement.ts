@@ -30,7 +30,7 @@ export interface PlacementSpec {
   readonly revisionHistoryLimit: number;
 }
 
-/** Objects of one kind: by name or by labels, all of them where both are null (`spec/scheduling.md` §16.3). */
+/** Objects of one kind: by name or by labels, all of them where both are null (`render/README.md#selection`). */
 export interface ResourceSelector {
   readonly group: string;
   readonly version: string;

@@ -3,7 +3,7 @@ export type Scope = "Cluster" | "Namespaced";
 
 /**
  * The scopes of kinds, keyed `group/Kind`: Kubernetes' own and those that CustomResourceDefinitions of the repository
- * add. A kind that is in neither is unknown, never guessed (`DESIGN.md` §7).
+ * add. A kind that is in neither is unknown, never guessed (`render/README.md#scope`).
  */
 export type ScopeTable = ReadonlyMap<string, Scope>;
 

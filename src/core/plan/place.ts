@@ -124,7 +124,7 @@ function snapshotsOf(
   });
 }
 
-/** Indexes that a binding or an unfinished run names: never trimmed (`RULINGS.md` A 51). */
+/** Indexes that a binding or an unfinished run names: never trimmed (`render/README.md#a-51`). */
 function inUseOf({ key, bindings }: PlacementRecord, { ledger }: PlanContext): ReadonlySet<number> {
   const runs = recordsOf(ledger, key).flatMap(({ plan, end }) =>
     plan === null || end !== null ? [] : plan.resourceIndex,

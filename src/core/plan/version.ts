@@ -92,7 +92,10 @@ function versionFor(
   };
 }
 
-/** Whether a binding's target is already what the version says (`spec/rollout.md` §1.6; labels and apply strategy: `RULINGS.md` B 9, C 21). */
+/**
+ * Whether a binding's target is already what the version says (`rollout/README.md#what-may-start`; labels and apply
+ * strategy: `#b-9`, `render/README.md#c-21`).
+ */
 export function isCurrent(target: Target | null, version: Version): boolean {
   if (target === null || target.resourceIndex !== version.resourceIndex) return false;
   return (

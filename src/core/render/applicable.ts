@@ -12,7 +12,8 @@ const reachOf = new WeakMap<readonly OverrideSnapshot[], ReadonlyMap<string, rea
 /**
  * The overrides that belong to a placement, whatever the cluster: they reach one of its resources, and name this
  * placement or none. In the order of bindings: cluster-scoped by snapshot name, then namespaced by namespace and
- * snapshot name, all compared as texts (`spec/apply.md` §1.4 and §1.5, O-20 to O-22; `RULINGS.md` C 27, 28).
+ * snapshot name, all compared as texts (`render/README.md#which-overrides-apply`, `#o-20` to `#o-22`; `#c-27`,
+ * `#c-28`).
  */
 export function overridesOf(
   placement: PlacementKey,
@@ -31,8 +32,8 @@ export function overridesOf(
 }
 
 /**
- * Those of the candidates that act on a cluster with these labels: at least one rule matches (`spec/apply.md` §1.5,
- * O-06).
+ * Those of the candidates that act on a cluster with these labels: at least one rule matches
+ * (`render/README.md#which-overrides-apply`, `#o-06`).
  */
 export const overridesOn = (labels: Labels, candidates: readonly OverrideSnapshot[]): readonly OverrideSnapshot[] =>
   candidates.filter((it) => it.spec.rules.some((rule) => matchesRule(rule.clusters, labels)));
@@ -46,7 +47,7 @@ export const matchesRule = (clusters: OverrideSnapshot["spec"]["rules"][number][
  * variables name, sorted by key. Matching and rendering with it gives what the full labels would give.
  *
  * Taken over all candidates, also those that do not act, so that a relabelling that makes another one act is seen
- * (`RULINGS.md` C 22).
+ * (`render/README.md#c-22`).
  */
 export function consultedLabels(overrides: readonly OverrideSnapshot[], labels: Labels): Labels {
   if (overrides.length === 0) return {};

@@ -9,8 +9,8 @@ type Patched =
   | { readonly kind: "failed"; readonly operation: number; readonly reason: string };
 
 /**
- * Applies JSON Patch operations to a copy of `document`: all of them or none (RFC 6902; `spec/apply.md` §1.6, O-09,
- * O-14, O-15).
+ * Applies JSON Patch operations to a copy of `document`: all of them or none (RFC 6902;
+ * `render/README.md#how-an-override-acts`, `#o-09`, `#o-14`, `#o-15`).
  *
  * The path is resolved here first, because the library takes leading zeros and inherited members, and because its own
  * errors quote the whole document: a Secret must not end in a message.

@@ -16,8 +16,9 @@ export type Overridden =
  * Runs the overrides that reach a manifest over it, in the order given.
  *
  * Within an override, rules run in their order and see what earlier ones left. `Delete` ends everything: what is
- * deleted stays deleted, and patches after it do nothing and cannot fail (`spec/apply.md` §1.6, O-07, O-08, O-17 to
- * O-19). A failure names the override, the target, the operation and the reason (`RULINGS.md` C 23).
+ * deleted stays deleted, and patches after it do nothing and cannot fail (`render/README.md#how-an-override-acts`,
+ * `#o-07`, `#o-08`, `#o-17` to `#o-19`). A failure names the override, the target, the operation and the reason
+ * (`#c-23`).
  */
 export function overrideManifest(
   id: VersionedId,

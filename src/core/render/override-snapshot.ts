@@ -3,7 +3,9 @@ import { remembered } from "../model/memo.ts";
 import type { Override, OverrideSnapshot, OverrideSpec } from "../model/override.ts";
 import { compareText } from "../model/value.ts";
 
-/** Snapshots that stay of one override, in use or not: ten, as KubeFleet has it (`spec/apply.md` §1.1). */
+/**
+ * Snapshots that stay of one override, in use or not: ten, as KubeFleet has it (`render/README.md#override-snapshots`).
+ */
 export const overrideHistory = 10;
 
 /** How bindings name an override's snapshot: `name` when cluster-scoped, `namespace/name` otherwise. */
@@ -15,8 +17,8 @@ export const overrideSnapshotKey = ({ namespace, name }: OverrideSnapshot): stri
  *
  * A spec that differs from an override's newest snapshot makes a new one; the index only grows, also when an older spec
  * comes back. Snapshots of a deleted override stay while `inUse` names them, and so does any beyond the last ten
- * (against O-26, where the trimmed one was still needed). What stays keeps its identity; gives back `before` itself
- * when nothing changes. `spec/apply.md` §1.3.
+ * (against `render/README.md#o-26`, where the trimmed one was still needed). What stays keeps its identity; gives back
+ * `before` itself when nothing changes. `#override-snapshots`.
  */
 export function nextOverrideSnapshots(
   before: readonly OverrideSnapshot[],

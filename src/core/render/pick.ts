@@ -30,7 +30,7 @@ export interface Setting {
   readonly namespace: string | null;
 }
 
-/** The objects that one selector of a placement selects (`spec/scheduling.md` §16.3, L1 to L12). */
+/** The objects that one selector of a placement selects (`render/README.md#selection`, `#l1` to `#l12`). */
 export function pick(selector: ResourceSelector, setting: Setting): Picked | Refused {
   if (isDeniedKind(selector))
     return picked([], [`the selector ${selectorText(selector)} selects nothing: ${selector.kind} is never placed`]);

@@ -6,7 +6,7 @@ import type { ObjectIndex } from "./object-index.ts";
 
 const deniedGroups = new Set([clusterGroup, flotillaGroup, "coordination.k8s.io", "events.k8s.io", "metrics.k8s.io"]);
 
-// Core Event is KubeFleet's omission (`RULINGS.md` A 58).
+// Core Event is KubeFleet's omission (`render/README.md#a-58`).
 const deniedKinds = new Set([
   "/Event",
   "/Node",
@@ -24,7 +24,7 @@ type ObjectKind = Pick<ObjectId, "group" | "kind">;
 
 /**
  * Whether objects of a kind are never placed: the machinery's own, and what a cluster makes for itself
- * (`spec/scheduling.md` §16.1).
+ * (`render/README.md#what-is-never-placed`).
  */
 export const isDeniedKind = (kind: ObjectKind): boolean =>
   deniedGroups.has(kind.group) ||
@@ -32,8 +32,8 @@ export const isDeniedKind = (kind: ObjectKind): boolean =>
   (kind.group === placementGroup && !isEnvelope(kind));
 
 /**
- * Whether this one object is passed over although its kind may be placed: what Kubernetes' controllers make
- * in every cluster anyway (`spec/scheduling.md` §16.4).
+ * Whether this one object is passed over although its kind may be placed: what Kubernetes' controllers make in every
+ * cluster anyway (`render/README.md#what-is-never-placed`).
  */
 export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): boolean {
   const { id, manifest } = object;
@@ -63,7 +63,7 @@ const configMapEnvelope = `${kubeFleet}/envelope-configmap`;
 /**
  * Why an object, once selected, makes its placement impossible; null when it does not.
  *
- * An envelope placed verbatim would look like success and place nothing of what it wraps: `RULINGS.md` A 9.
+ * An envelope placed verbatim would look like success and place nothing of what it wraps: `render/README.md#a-9`.
  */
 export function unplaceable({ id, manifest }: SourcedManifest): string | null {
   if (isEnvelope(id))

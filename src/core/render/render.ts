@@ -39,7 +39,9 @@ export type Rendering =
       /** Of the manifests and their order. */
       readonly digest: Digest;
     }
-  /** Nothing at all is rendered: the cluster keeps what it has (`spec/apply.md` §1.7, O-04). */
+  /**
+   * Nothing at all is rendered: the cluster keeps what it has (`render/README.md#what-cannot-be-rendered`, `#o-04`).
+   */
   | { readonly kind: "failed"; readonly code: "OverriddenFailed"; readonly message: string };
 
 /**

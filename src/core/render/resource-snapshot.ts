@@ -9,7 +9,7 @@ export interface SnapshotFacts {
   /** Where a resource's text stands. */
   readonly blobOf: (resource: SourcedManifest) => BlobId;
   readonly historyLimit: number;
-  /** Indexes that a binding names: never trimmed (`RULINGS.md` A 51). */
+  /** Indexes that a binding names: never trimmed (`render/README.md#a-51`). */
   readonly inUse: ReadonlySet<number>;
 }
 
@@ -17,8 +17,8 @@ export interface SnapshotFacts {
  * The snapshots of a placement once it selects `resources`, ascending by index: a new one exactly when the content
  * differs from the latest, so going back to an older content makes a new index.
  *
- * Neither throttled nor split: a commit is the unit of change (`RULINGS.md` A 53). Trimmed on every pass (A 52).
- * Gives back `before` itself when nothing changes. `spec/scheduling.md` §15.3, R1–R12.
+ * Neither throttled nor split: a commit is the unit of change (`render/README.md#a-53`). Trimmed on every pass
+ * (`#a-52`). Gives back `before` itself when nothing changes. `#resource-snapshots`, `#r1`–`#r12`.
  */
 export function nextResourceSnapshots(
   before: readonly ResourceSnapshot[],

@@ -49,9 +49,9 @@ const lastBy = new WeakMap<Placement, Selected>();
  * Decides which objects of the repository a placement places.
  *
  * Selectors are ORed. Where KubeFleet refuses a whole placement for an overlap or for a reserved namespace that labels
- * match, the rest is selected and a warning says so (`spec/scheduling.md` §16; `RULINGS.md` A 13–15, 57).
- * Costs what is selected: the objects are indexed once per commit, and while everything that was looked up is found
- * again, the same selection (`===`) is given.
+ * match, the rest is selected and a warning says so (`render/README.md#selection`; `#a-13`–`#a-15`, `#a-57`). Costs
+ * what is selected: the objects are indexed once per commit, and while everything that was looked up is found again,
+ * the same selection (`===`) is given.
  */
 export function selectResources(placement: Placement, { objects, scopes }: Sources): Selection {
   const last = lastBy.get(placement);

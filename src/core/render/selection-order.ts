@@ -16,7 +16,7 @@ const ranks: ReadonlyMap<string, number> = new Map(kinds.map((kind, rank) => [ki
  * of applying.
  *
  * Kinds go by name alone, groups ignored; ties compare joined texts, so `a-b/c` stands before `a/z`
- * (`spec/scheduling.md` §16.5, L13, L14).
+ * (`render/README.md#the-order-of-what-is-selected`, `#l13`, `#l14`).
  */
 export function inSelectionOrder<T extends { readonly id: VersionedId }>(objects: readonly T[]): readonly T[] {
   return objects

@@ -18,7 +18,8 @@ const labelKey = /^[A-Za-z0-9./_-]{1,317}$/;
  * A patch value with its variables replaced, in texts and in keys alike, or why that cannot be done.
  *
  * The cluster's name first, then labels. A label that exists and is empty gives the empty text; what only looks like a
- * variable stays. Variables make texts, never numbers (`spec/apply.md` §1.6, O-10 to O-13, O-25).
+ * variable stays. Variables make texts, never numbers (`render/README.md#how-an-override-acts`, `#o-10` to `#o-13`,
+ * `#o-25`).
  */
 export function substitute(
   value: Json,

@@ -14,12 +14,13 @@ interface PolicyHistory {
 }
 
 /**
- * The policy snapshots once `policy` is in force (`spec/scheduling.md` §14). Gives back `before` when nothing changes.
+ * The policy snapshots once `policy` is in force (`schedule/README.md#policy-snapshots`). Gives back `before` when
+ * nothing changes.
  *
  * A new snapshot makes every binding obsolete, so that all of them are judged again. A new number of clusters, another
  * order of things whose order means nothing, and additional tolerations change no judgement that was made: they are
- * written into the latest snapshot (`RULINGS.md` A 54). History is trimmed on every pass, oldest first, and never what
- * is still named (`RULINGS.md` A 51, 52).
+ * written into the latest snapshot (`#a-54`). History is trimmed on every pass, oldest first, and never what is still
+ * named (`render/README.md#a-51`, `#a-52`).
  */
 export function nextPolicySnapshots(
   before: readonly PolicySnapshot[],

@@ -27,10 +27,10 @@ function history(name: "app/ro" | "cro", values: readonly string[], inUse = nobo
 const names = (snapshots: readonly OverrideSnapshot[]): readonly string[] => snapshots.map(overrideSnapshotKey);
 
 describe("override snapshots", () => {
-  it("§1.3: the first is <override>-0, in the override's namespace", () =>
+  it("the first is <override>-0, in the override's namespace", () =>
     expect(names(history("app/ro", ["a"]))).toEqual(["app/ro-0"]));
 
-  it("§1.3: a changed spec makes the next index, and so does going back", () =>
+  it("a changed spec makes the next index, and so does going back", () =>
     expect(names(history("cro", ["a", "b", "a"]))).toEqual(["cro-0", "cro-1", "cro-2"]));
 
   it("the same spec, read again, changes nothing at all", () => {
@@ -47,14 +47,14 @@ describe("override snapshots", () => {
 
   const many = Array.from({ length: 13 }, (_, at) => String(at));
 
-  it("§1.3: ten are kept", () => expect(names(history("cro", many)).at(0)).toBe("cro-3"));
+  it("ten are kept", () => expect(names(history("cro", many)).at(0)).toBe("cro-3"));
 
   it("O-26, against it A 51: what a held-back binding names is not trimmed", () => {
     const kept = names(history("cro", many, new Set(["cro-0"])));
     expect([kept.length, kept[0], kept[1]]).toEqual([11, "cro-0", "cro-3"]);
   });
 
-  it("§1.3: the snapshots of a deleted override go, but not while a binding names them", () => {
+  it("the snapshots of a deleted override go, but not while a binding names them", () => {
     const before = history("app/ro", ["a", "b"]);
     expect(names(nextOverrideSnapshots(before, [], new Set(["app/ro-1"])))).toEqual(["app/ro-1"]);
     expect(nextOverrideSnapshots(before, [], nobody)).toEqual([]);

@@ -129,7 +129,7 @@ describe("overrides on a manifest", () => {
     ).toEqual({ k: "v" });
   });
 
-  it("§1.6: an override of a namespaced kind leaves others of the namespace alone", () =>
+  it("an override of a namespaced kind leaves others of the namespace alone", () =>
     expect(outcome([ro(patch(everywhere, 'add /metadata/labels/x "y"'))])).toMatchObject({
       "Namespace app": app.manifest,
     }));
@@ -167,7 +167,7 @@ describe("variables", () => {
     { id: "O-12", value: `{"a":"${key}REGION}"}`, want: "the member cluster has no label REGION" },
     { id: "O-12", value: `{"a":"${key}region"}`, want: "a label variable is not closed with }" },
     { id: "O-12", value: `{"a":"${key}}"}`, want: "a label variable names no label" },
-    { id: "§1.6", value: `{"a":"[${key}empty}]"}`, want: { a: "[]" } },
+    { id: "also", value: `{"a":"[${key}empty}]"}`, want: { a: "[]" } },
     { id: "O-25", value: `{"replicas":"${key}replicas}"}`, want: { replicas: "3" } },
   ];
   const labels: Labels = { ...prodLabels, empty: "", replicas: "3" };
@@ -211,7 +211,7 @@ describe("deleting", () => {
       want: ["Namespace app"],
     },
     {
-      id: "§1.6",
+      id: "also",
       claim: "ends its override",
       overrides: [ro(remove(everywhere), patch(everywhere, "remove /none"))],
       want: ["Namespace app"],

@@ -48,25 +48,25 @@ describe("what is selected", () => {
       want: ["Namespace app", "ClusterRole admin", "Deployment app/web"],
     },
     {
-      id: "§16.3",
+      id: "also",
       claim: "NamespaceOnly takes the Namespace alone",
       placement: clusterPlacement(selector("v1 Namespace app", { selectionScope: "NamespaceOnly" })),
       want: ["Namespace app"],
     },
     {
-      id: "§16.3",
+      id: "also",
       claim: "a selector without name and labels takes all of its kind",
       placement: clusterPlacement(selector("rbac.authorization.k8s.io/v1 ClusterRole")),
       want: ["ClusterRole admin", "ClusterRole reader"],
     },
     {
-      id: "§16.3",
+      id: "also",
       claim: "a ResourcePlacement selects in its own namespace only",
       placement: placementIn("app", byTier("apps/v1 Deployment", "web"), selector("v1 ConfigMap config")),
       want: ["ConfigMap app/config", "Deployment app/web"],
     },
     {
-      id: "§16.1",
+      id: "never placed",
       claim: "a selector of a denied kind selects nothing",
       placement: clusterPlacement(selector("v1 Node n"), role("admin")),
       want: ["ClusterRole admin"],
@@ -99,7 +99,7 @@ describe("what is refused", () => {
       want: /no Namespace missing/,
     },
     {
-      id: "§16.3",
+      id: "also",
       claim: "two NamespaceWithResourceSelectors",
       placement: clusterPlacement(withSelectors, withSelectors),
       want: /exactly one/,
@@ -123,7 +123,7 @@ describe("what is refused", () => {
       want: /cannot select a Namespace/,
     },
     {
-      id: "§16.3, C 31",
+      id: "C 31",
       claim: "a kind that nobody knows",
       placement: clusterPlacement(selector("example.org/v1 Widget w")),
       want: /Widget\.example\.org is unknown/,
