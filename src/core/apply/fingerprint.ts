@@ -1,7 +1,8 @@
 import { digestOfText } from "../model/digest.ts";
-import { canonicalJson, isObject, type Json, type JsonObject, memberAt, sameJson } from "../model/json.ts";
+import { canonicalJson, isObject, type Json, type JsonObject, memberAt } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import type { Digest } from "../model/value.ts";
+import { listItems } from "./list-items.ts";
 
 /**
  * A digest of what a live object holds at the paths that a field manager's apply owns; null when it owns none.
@@ -31,14 +32,15 @@ function ownedFields(live: Manifest, manager: string): JsonObject | null {
 
 /** A tree of owned paths as canonical JSON: owned leaves become what is there in the value, the rest stays out. */
 function textAt(fields: JsonObject, value: Json | undefined): string {
+  const into = stepsInto(value);
   let text = "";
   for (const step of Object.keys(fields).sort()) {
     const below = fields[step];
     text += `${text === "" ? "" : ","}${JSON.stringify(step)}:`;
     // A dot says that the element itself is owned, which is about its being there and not about what is in it.
     if (step === ".") text += value !== undefined;
-    else if (isObject(below) && Object.keys(below).length > 0) text += textAt(below, stepInto(value, step));
-    else text += leafText(stepInto(value, step));
+    else if (isObject(below) && Object.keys(below).length > 0) text += textAt(below, into(step));
+    else text += leafText(into(step));
   }
   return `{${text}}`;
 }
@@ -46,23 +48,22 @@ function textAt(fields: JsonObject, value: Json | undefined): string {
 /** Absent is not null: both occur. */
 const leafText = (value: Json | undefined): string => (value === undefined ? "[]" : `[${canonicalJson(value)}]`);
 
-/** One path element of structured-merge-diff: `f:` field, `k:` keyed list item, `v:` set item, `i:` index. */
-function stepInto(value: Json | undefined, step: string): Json | undefined {
-  const rest = step.slice(2);
-  if (step.startsWith("f:")) return isObject(value) && Object.hasOwn(value, rest) ? value[rest] : undefined;
-  if (!Array.isArray(value)) return undefined;
-  const items = value as readonly Json[];
-  if (step.startsWith("i:")) return items[Number(rest)];
-  const wanted = parsed(rest);
-  if (step.startsWith("v:")) return items.find((it) => sameJson(it, wanted));
-  // A list item may leave out a key that has a default, so only the keys that it does have must agree.
-  if (step.startsWith("k:") && isObject(wanted)) return items.find((it) => hasKeys(it, wanted));
-  return undefined;
+/** Path elements of structured-merge-diff: `f:` field, `k:` keyed list item, `v:` set item, `i:` index. */
+function stepsInto(value: Json | undefined): (step: string) => Json | undefined {
+  if (!Array.isArray(value))
+    return (step) => {
+      const name = step.slice(2);
+      return step.startsWith("f:") && isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    };
+  const items = listItems(value as readonly Json[]);
+  return (step) => {
+    const rest = step.slice(2);
+    if (step.startsWith("i:")) return (value as readonly Json[])[Number(rest)];
+    const wanted = parsed(rest);
+    if (step.startsWith("v:") && wanted !== undefined) return items.equal(wanted);
+    return step.startsWith("k:") && isObject(wanted) ? items.keyed(wanted) : undefined;
+  };
 }
-
-const hasKeys = (item: Json, keys: JsonObject): boolean =>
-  isObject(item) &&
-  Object.entries(keys).every(([key, value]) => !Object.hasOwn(item, key) || sameJson(item[key], value));
 
 function parsed(text: string): Json | undefined {
   try {

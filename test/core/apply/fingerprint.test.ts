@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fingerprintOf } from "../../../src/core/apply/fingerprint.ts";
-import type { JsonObject } from "../../../src/core/model/json.ts";
+import type { Json, JsonObject } from "../../../src/core/model/json.ts";
 
 /** What we own of a Deployment: replicas, one container by its name, one finalizer, an atomic map, an index. */
 const owned: JsonObject = {
@@ -81,5 +81,44 @@ describe("fingerprint", () => {
     for (const other of others) expect(print(live({}, [entry(other)]))).toBeNull();
     expect(print({ metadata: {} })).toBeNull();
     expect(print(live({}, [...others.slice(0, 3).map(entry), entry()]))).toBe(calm);
+  });
+});
+
+describe("a long list", () => {
+  /** A list that counts how often anybody looks at an item of it. */
+  function counted(items: readonly Json[]): { readonly list: readonly Json[]; readonly looks: () => number } {
+    let looks = 0;
+    const get = (all: readonly Json[], key: string | symbol): unknown => {
+      if (/^\d+$/.test(String(key))) looks += 1;
+      return Reflect.get(all, key);
+    };
+    return { list: new Proxy(items, { get }), looks: () => looks };
+  }
+  const names = Array.from({ length: 1_000 }, (_, at) => `n${at}`);
+  const ours = (fields: JsonObject): JsonObject => ({ manager: "flotilla", operation: "Apply", fieldsV1: fields });
+
+  it.each([
+    ["of keyed items", names.map((name) => ({ name, port: 1 })), (it: string) => `k:{"name":"${it}"}`],
+    [
+      "of keyed items that leave a key out",
+      names.map((name) => ({ name })),
+      (it: string) => `k:{"name":"${it}","x":1}`,
+    ],
+    ["that is a set", names, (it: string) => `v:"${it}"`],
+  ])("%s is looked at a few times, however many items are owned", (_, items, step) => {
+    const { list, looks } = counted(items);
+    const fields = { "f:list": Object.fromEntries(names.map((it) => [step(it), { ".": {} }])) };
+    expect(print({ metadata: { managedFields: [ours(fields)] }, list })).not.toBeNull();
+    expect(looks()).toBeLessThan(10 * names.length);
+  });
+
+  it("gives the first item that a key means, also where an earlier one leaves it out", () => {
+    const fields = { "f:list": { 'k:{"name":"a","zone":"x"}': { "f:value": {} } } };
+    const of = (...list: readonly JsonObject[]) => print({ metadata: { managedFields: [ours(fields)] }, list });
+    const early = { name: "a", value: 1 };
+    const exact = { name: "a", zone: "x", value: 2 };
+    expect(of(early, exact)).toBe(of(early));
+    expect(of(exact, early)).toBe(of(exact));
+    expect(of({ name: "b", value: 1 }, exact)).toBe(of(exact));
   });
 });
