@@ -505,4 +505,11 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/shell/reconcile/loop.test.ts"],
   },
   ...trustMutants,
+  {
+    breaks: "takes an answer of a member apart however many values it holds",
+    file: "src/shell/kube/bounded-json.ts",
+    find: "if (count > most) return false;",
+    replace: "if (count > text.length) return false;",
+    caughtBy: ["test/shell/kube/bounded-json.test.ts"],
+  },
 ];

@@ -1,4 +1,5 @@
 import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
+import { parsedJson } from "./bounded-json.ts";
 import { type Access, type Connection, type Refusal, socketsPerMember } from "./connection.ts";
 import { type Deadlines, type Incoming, type Network, type Outgoing, overHttp, usualDeadlines } from "./exchange.ts";
 import { type Limiter, limiter } from "./limiter.ts";
@@ -267,7 +268,8 @@ function answerOf({ status, text }: Incoming): Answer {
   if (status >= 300 && status < 400) throw new Lost("Unintelligible", `it answers with a redirect (${status})`);
   const body = parsed(text);
   if (status < 300) {
-    if (body === null) throw new Lost("Unintelligible", `its answer is not a JSON object (${status})`);
+    if (body === null)
+      throw new Lost("Unintelligible", `its answer is not a JSON object, or too large a one (${status})`);
     return { kind: "done", status, body };
   }
   return refusalOf(status, body);
@@ -291,12 +293,8 @@ function refusalOf(status: number, body: JsonObject | null): Refused {
 
 /** Numbers beyond 2^53 lose their last digits here; only what we compare is read, and what we send is exact. */
 function parsed(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parsedJson(text);
+  return isObject(value) ? value : null;
 }
 
 const pageSize = 500;

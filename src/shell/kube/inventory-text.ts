@@ -17,6 +17,7 @@ import {
   type PlacementKey,
   type Sequence,
 } from "../../core/model/value.ts";
+import { parsedJson } from "./bounded-json.ts";
 
 /** What one ConfigMap of the inventory holds: names of data keys and their texts. */
 export type Shard = Readonly<Record<string, string>>;
@@ -128,7 +129,7 @@ function isComplete(headers: ReadonlyMap<number, Header>): boolean {
 }
 
 function headerOf(text: string | undefined): Header | null {
-  const header = parsed(text ?? "");
+  const header = parsedJson(text ?? "");
   if (!isObject(header) || header["format"] !== format) return null;
   const { fleet, epoch, shards } = header;
   if (typeof fleet !== "string" || !isCount(epoch) || !isCount(shards) || shards < 1 || shards > mostShards)
@@ -204,11 +205,11 @@ function othersOf(count: Json | undefined, list: Json | undefined): OthersFound 
 
 function placementOf(text: string): InventoryPlacement | null {
   const [head = "", ...lines] = text.split("\n");
-  const read = parsed(head);
+  const read = parsedJson(head);
   if (!Array.isArray(read) || !isCount(read[0]) || typeof read[1] !== "string") return null;
   const entries = new Map<ObjectKey, InventoryEntry>();
   for (const line of lines) {
-    const entry = entryOf(parsed(line));
+    const entry = entryOf(parsedJson(line));
     if (entry === null) return null;
     entries.set(...entry);
   }
@@ -294,14 +295,6 @@ function joined(a: InventoryPlacement | undefined, b: InventoryPlacement): Inven
 const isCount = (value: Json | undefined): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 const isTextOrNull = (value: Json | undefined): value is string | null => value === null || typeof value === "string";
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The `data` of a ConfigMap as a shard; members that are no text are left for the decoder to miss. */
 export const shardOf = (data: JsonObject): Shard =>

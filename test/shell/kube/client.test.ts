@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
+import { mostTokens } from "../../../src/shell/kube/bounded-json.ts";
 import { type Client, openClient } from "../../../src/shell/kube/client.ts";
 import { anyResourceOf, discovery, resourceOf } from "../../../src/shell/kube/discovery.ts";
 import { usualDeadlines } from "../../../src/shell/kube/exchange.ts";
@@ -57,6 +58,13 @@ const lossOf = (asking: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("the client", () => {
+  it("loses a member whose answer is not too large, and holds more values than anybody has time for", async () => {
+    const empty = "[],".repeat(mostTokens / 2);
+    const deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
+    const { client } = await serve((_, response) => response.end(`{"items":[${empty}[]]}`), deadlines);
+    expect(await lossOf(client.request(ask))).toBe("Unintelligible");
+  });
+
   const losses: { name: string; reply: Reply; want: string }[] = [
     { name: "never answers", reply: () => undefined, want: "Unreachable" },
     {
