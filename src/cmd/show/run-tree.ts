@@ -201,7 +201,7 @@ function joinedBranch({ run, ledger }: RunView): readonly Branch[] {
 const isFollowed = ({ spec, since }: RunRecord, { runs }: Ledger): boolean =>
   [...runs.values()].some((it) => it.spec.placement === spec.placement && it.since > since && it.plan !== null);
 
-/** After a failure: who carries what now, and the command that goes back (`RULINGS.md` B 23). */
+/** After a failure: who carries what now, and the command that goes back (`status/README.md#b-23`). */
 function aftermath({ run, ledger }: RunView): readonly Branch[] {
   const record = ledger.placements.get(run.spec.placement);
   if (run.end?.kind !== "failed" || record === undefined || run.plan === null) return [];

@@ -29,10 +29,10 @@ const reasons = {
 } as const satisfies Record<ClusterEnd["kind"], string>;
 
 /**
- * A cluster's conditions: its progress, in KubeFleet's words (`spec/rollout.md` §2.13).
+ * A cluster's conditions: its progress, in KubeFleet's words (`status/README.md#update-runs`).
  *
  * A cluster that left, or that a newer run moved, is done with: `Succeeded` is True, for reasons that KubeFleet does
- * not have (`RULINGS.md` B 4, 22). Nothing is ever False: whoever fails may recover (B 1).
+ * not have (`rollout/README.md#b-4`, `#b-22`). Nothing is ever False: whoever fails may recover (`#b-1`).
  */
 export function clusterConditionsJson(
   { startedAt, end }: ClusterProgress,

@@ -29,7 +29,7 @@ import {
 
 // What KubeFleet has fields for stands in `status`; the rest, in notes: one annotation of the run. Nothing stands twice.
 
-/** KubeFleet's StageUpdatingStatus: `spec/rollout.md` §2.14. */
+/** KubeFleet's StageUpdatingStatus: `status/README.md#update-runs`. */
 export function stageStatusJson(run: RunRecord, stage: PlannedStage, progress: StageProgress): JsonObject {
   const tasksJson = (when: "before" | "after"): JsonObject[] =>
     stage[when].map((task) => taskStatusJson({ run, stage, progress, when, task }));

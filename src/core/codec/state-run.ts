@@ -45,7 +45,7 @@ export interface RunFile {
 }
 
 /**
- * The text of `runs/<name>/run.yaml`: KubeFleet's update run with its status (`spec/rollout.md` §2.14).
+ * The text of `runs/<name>/run.yaml`: KubeFleet's update run with its status (`status/README.md#update-runs`).
  *
  * The status is the record, as far as KubeFleet has fields: times of clusters and tasks are those of their conditions.
  * One annotation holds the rest. What the status repeats of the plan is for the reader; `plan.yaml` is what counts.

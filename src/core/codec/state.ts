@@ -49,9 +49,9 @@ export interface Shown {
 }
 
 /**
- * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `answers.yaml`, `former-names.yaml`,
- * `trust/root.yaml`, `clusters/`, `placements/`, `overrides/`, `runs/`, `approvals/`, `evictions/`, `namespaces/`),
- * ordered by path, each path once.
+ * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `answers.yaml`,
+ * `former-names.yaml`, `trust/root.yaml`, `clusters/`, `placements/`, `overrides/`, `runs/`, `approvals/`,
+ * `evictions/`, `namespaces/`), ordered by path, each path once.
  *
  * What is `===` is neither serialised nor compared, so that cost follows change (`src/README.md#one-pass`). From the
  * empty ledger on it gives the whole tree.

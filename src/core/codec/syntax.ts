@@ -6,7 +6,8 @@ import { maxFindings } from "./remark.ts";
  * Says in our words what the YAML parser stumbled over, the first places first. Its own words are not used: they quote
  * the text, which may be a Secret's.
  *
- * What looks like a template that nobody rendered, or like JSON with a slip, is named as such: B-23, B-24.
+ * What looks like a template that nobody rendered, or like JSON with a slip, is named as such: `status/README.md#b-23`,
+ * `#b-24`.
  */
 export function syntaxFlaws(slips: readonly Slip[], text: string): readonly Flaw[] {
   if (slips.length === 0) return [];

@@ -15,8 +15,8 @@ import {
 
 /**
  * Judges a custom resource by the common habits of controllers: a `Ready` or `Available` condition, with the generation
- * that it speaks of (`RULINGS.md` C 4). One without either cannot be judged. `Stalled` is the one explicit failure that
- * these habits know (kstatus).
+ * that it speaks of (`health/README.md#c-4`). One without either cannot be judged. `Stalled` is the one explicit
+ * failure that these habits know (kstatus).
  */
 export function customHealth(live: Manifest): Health {
   const type = ["Ready", "Available"].find((it) => liveCondition(live, it) !== null);

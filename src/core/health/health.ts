@@ -11,10 +11,10 @@ import { daemonSetHealth, deploymentHealth, statefulSetHealth } from "./workload
 /**
  * Decides whether a live object does its work, from nothing but the object itself.
  *
- * Kinds are told apart by group and kind, whatever the version (`spec/apply.md` §4, `RULINGS.md` C 4 and C 10).
- * "failed" is said only of an object that says so itself (`RULINGS.md` B 1): what is merely not there yet is
- * progressing, and deadlines are somebody else's. An object that is being deleted is never available, whatever its
- * status still says.
+ * Kinds are told apart by group and kind, whatever the version (`health/README.md#what-is-tracked`, `#c-4` and
+ * `apply/README.md#c-10`). "failed" is said only of an object that says so itself (`rollout/README.md#b-1`): what is
+ * merely not there yet is progressing, and deadlines are somebody else's. An object that is being deleted is never
+ * available, whatever its status still says.
  */
 export function healthOf(live: Manifest): Health {
   if (memberAt(live, "metadata", "deletionTimestamp") !== null) {

@@ -14,8 +14,8 @@ import {
 } from "./verdicts.ts";
 
 /**
- * A Service is available once it has its address: inside the cluster, or outside for a load balancer (V-07, V-08,
- * V-09).
+ * A Service is available once it has its address: inside the cluster, or outside for a load balancer
+ * (`health/README.md#v-07`, `#v-08`, `#v-09`).
  */
 export function serviceHealth(live: Manifest): Health {
   const type = textOf(memberAt(live, "spec", "type")) ?? "ClusterIP";
@@ -33,7 +33,7 @@ function loadBalancerHealth(live: Manifest): Health {
   return isReachable ? available : progressing("its load balancer has no address yet");
 }
 
-/** A PersistentVolumeClaim is available when it is bound (`RULINGS.md` C 4); a lost volume does not come back. */
+/** A PersistentVolumeClaim is available when it is bound (`health/README.md#c-4`); a lost volume does not come back. */
 export function claimHealth(live: Manifest): Health {
   const phase = textOf(memberAt(live, "status", "phase")) ?? "Pending";
   if (phase === "Bound") return available;
@@ -42,7 +42,7 @@ export function claimHealth(live: Manifest): Health {
 
 /**
  * A PodDisruptionBudget is available when its controller has counted: its condition agrees with the number it gives.
- * One that allows no disruption at all does its work (V-10, V-11).
+ * One that allows no disruption at all does its work (`health/README.md#v-10`, `#v-11`).
  */
 export function budgetHealth(live: Manifest): Health {
   const allowed = liveCondition(live, "DisruptionAllowed");
@@ -66,7 +66,10 @@ export function autoscalerHealth(live: Manifest): Health {
   return progressing(conditionText("ScalingActive", active));
 }
 
-/** A CustomResourceDefinition is available when the member serves it under the names it asks for (V-12). */
+/**
+ * A CustomResourceDefinition is available when the member serves it under the names it asks for
+ * (`health/README.md#v-12`).
+ */
 export function definitionHealth(live: Manifest): Health {
   for (const type of ["NamesAccepted", "Established"]) {
     const condition = liveCondition(live, type);

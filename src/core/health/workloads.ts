@@ -13,8 +13,9 @@ import {
 } from "./verdicts.ts";
 
 /**
- * A Deployment is available when every wanted replica is updated and available and no other is left (V-01 to V-04).
- * It fails when its own progress deadline has passed, and only as long as it is not available all the same.
+ * A Deployment is available when every wanted replica is updated and available and no other is left
+ * (`health/README.md#v-01` to `#v-04`). It fails when its own progress deadline has passed, and only as long as it is
+ * not available all the same.
  */
 export function deploymentHealth(live: Manifest): Health {
   if (!isObserved(live)) return notObserved;
@@ -32,7 +33,10 @@ export function deploymentHealth(live: Manifest): Health {
   return progressing(`${ready} of ${wanted} replicas are available, ${updated} updated${missing}`);
 }
 
-/** A StatefulSet is available when its replicas are, and all of them are of the latest revision (V-05). */
+/**
+ * A StatefulSet is available when its replicas are, and all of them are of the latest revision
+ * (`health/README.md#v-05`).
+ */
 export function statefulSetHealth(live: Manifest): Health {
   if (!isObserved(live)) return notObserved;
   const wanted = countAt(live, ["spec", "replicas"], 1);
@@ -45,7 +49,8 @@ export function statefulSetHealth(live: Manifest): Health {
 }
 
 /**
- * A DaemonSet is available when every node that should run it does, updated. No matching node at all will do (V-06).
+ * A DaemonSet is available when every node that should run it does, updated. No matching node at all will do
+ * (`health/README.md#v-06`).
  */
 export function daemonSetHealth(live: Manifest): Health {
   if (!isObserved(live)) return notObserved;

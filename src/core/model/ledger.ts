@@ -137,7 +137,10 @@ export interface PlacementRecord {
   readonly bindings: ReadonlyMap<ClusterName, Binding>;
   /** What waits, or had to wait, for an approval because it changes what is protected; null when nothing does. */
   readonly change: ChangeRequest | null;
-  /** Why nothing could be selected, or null: KubeFleet's InvalidResourceSelectors (`spec/apply.md` §5.6). */
+  /**
+   * Why nothing could be selected, or null: KubeFleet's InvalidResourceSelectors
+   * (`status/README.md#the-conditions-of-a-placement`).
+   */
   readonly selectionError: string | null;
   /**
    * Of an External placement: the hash of what is selected now, where no cluster carries it and no unfinished run brings it,

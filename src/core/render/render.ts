@@ -49,7 +49,8 @@ export type Rendering =
  *
  * All or nothing. Where no override acts, every cluster gets the very same rendering, and where overrides do not ask
  * for the cluster's name, all clusters with the same consulted labels do: a hundred clusters cost one rendering.
- * `spec/apply.md` §1.6 and §2, O-01 to O-26; `RULINGS.md` C 9, 16, 21 to 23.
+ * `render/README.md#how-an-override-acts` and `#rendering`, `#o-01` to `#o-26`; `status/README.md#c-9`,
+ * `apply/README.md#c-16`, `render/README.md#c-21` to `#c-23`.
  */
 export function render(input: RenderInput): Rendering {
   const plain = plainRendering(input.resources);

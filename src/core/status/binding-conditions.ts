@@ -14,7 +14,9 @@ export interface BindingContext {
   readonly failure: RenderFailure | null;
 }
 
-/** Only what overrides do wrong is `OverriddenFailed`; every other cause is `SyncWorkFailed` (`RULINGS.md` C 9). */
+/**
+ * Only what overrides do wrong is `OverriddenFailed`; every other cause is `SyncWorkFailed` (`status/README.md#c-9`).
+ */
 interface RenderFailure {
   readonly code: "OverriddenFailed" | "SyncWorkFailed";
   readonly message: string;
@@ -24,11 +26,12 @@ type Status = Verdict["status"];
 
 /**
  * The conditions of one binding, in KubeFleet's words: RolloutStarted, Overridden, WorkSynchronized, then Applied and
- * Available, or DiffReported for ReportDiff (`spec/apply.md` §5.3). Each failure ends the list.
+ * Available, or DiffReported for ReportDiff (`status/README.md#the-conditions-of-a-binding`). Each failure ends the
+ * list.
  *
- * In progress is Unknown, never False (`RULINGS.md` C 5). Facts about an earlier target count as absent, and while the
- * member cannot be asked what it said last is not shown as current (`security.md` I-22). A binding that is being
- * removed claims nothing any more. A cluster that is held back goes on reporting on the version it has.
+ * In progress is Unknown, never False (`#c-5`). Facts about an earlier target count as absent, and while the member
+ * cannot be asked what it said last is not shown as current (`#i-22`). A binding that is being removed claims nothing
+ * any more. A cluster that is held back goes on reporting on the version it has.
  */
 export function bindingVerdicts(binding: Binding, context: BindingContext): readonly Verdict[] {
   const { target, removal, generation } = binding;
@@ -57,7 +60,10 @@ const rolloutVerdict = (heldBack: boolean, verdict: MakeVerdict): Verdict =>
     ? verdict("RolloutStarted", "False", "RolloutNotStartedYet", "a newer version waits for the rollout's budget")
     : verdict("RolloutStarted", "True", "RolloutStarted", "the rollout of what the cluster is to carry has started");
 
-/** The failing version has begun to move and got no further; the cluster keeps what it has (O-04, R-05). */
+/**
+ * The failing version has begun to move and got no further; the cluster keeps what it has (`render/README.md#o-04`,
+ * `status/README.md#r-05`).
+ */
 function failureVerdicts({ code, message }: RenderFailure, verdict: MakeVerdict): readonly Verdict[] {
   const started = rolloutVerdict(false, verdict);
   switch (code) {

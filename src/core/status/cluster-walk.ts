@@ -19,11 +19,13 @@ const isLatest = ({ target }: Binding, { resourceSnapshots }: PlacementRecord): 
   target !== null && target.resourceIndex === resourceSnapshots.at(-1)?.index;
 
 /**
- * The conditions of one cluster's row after `Scheduled`: up to the first that is not True (`spec/apply.md` §5.5).
+ * The conditions of one cluster's row after `Scheduled`: up to the first that is not True
+ * (`status/README.md#the-row-of-a-cluster`).
  *
  * A cluster on older content is held back or undecided, whatever it says of that content, unless the newest could not
- * be rendered for it: that is said, or nobody would learn of it (O-04). For External no content is older: it says what
- * it says (`spec/rollout.md` §5.2). Transition times are the binding's; where it has none, `since`.
+ * be rendered for it: that is said, or nobody would learn of it (`render/README.md#o-04`). For External no content is
+ * older: it says what it says (`status/README.md#the-row-of-a-cluster`). Transition times are the binding's; where it
+ * has none, `since`.
  */
 export function walk(selected: SelectedCluster, record: PlacementRecord, since: Instant): readonly Condition[] {
   const { binding } = selected;

@@ -82,7 +82,10 @@ const byRuns: ExpectedCondition["phrases"] = {
   true: "the version has started on",
 };
 
-/** The conditions that every cluster of a placement goes through, in order (`spec/apply.md` §5.5 and §5.6). */
+/**
+ * The conditions that every cluster of a placement goes through, in order (`status/README.md#the-row-of-a-cluster` and
+ * `#the-conditions-of-a-placement`).
+ */
 export function expectedConditions({ strategy }: PlacementSpec): readonly ExpectedCondition[] {
   const expected = strategy.applyStrategy.type === "ReportDiff" ? diff : apply;
   if (strategy.type !== "External") return expected;

@@ -6,7 +6,8 @@ export const isExternal = ({ spec }: PlacementRecord): boolean => spec.strategy.
 
 /**
  * `observedResourceIndex` of one cluster's row: the newest for RollingUpdate, whatever the cluster has; for External
- * the one that its target names, empty where there is none or its snapshot is gone (`spec/rollout.md` §5.2).
+ * the one that its target names, empty where there is none or its snapshot is gone
+ * (`status/README.md#the-row-of-a-cluster`).
  */
 export function rowIndex(binding: Binding | null, record: PlacementRecord): string {
   if (!isExternal(record)) return latestIndex(record);
@@ -16,7 +17,7 @@ export function rowIndex(binding: Binding | null, record: PlacementRecord): stri
 
 /**
  * `status.observedResourceIndex`: the latest index; for External the one that all selected clusters agree on, empty
- * while they do not (`spec/rollout.md` §5.4).
+ * while they do not (`status/README.md#external-placements`).
  */
 export function observedResourceIndex(record: PlacementRecord): string {
   if (!isExternal(record)) return latestIndex(record);

@@ -26,12 +26,12 @@ const listLimit = 100;
 
 /**
  * `status.placementStatuses`: a row per selected cluster in the order of decisions, then a nameless row per cluster
- * that could not be found (`spec/apply.md` §5.5; `RULINGS.md` C 37), then one per cluster that is no longer picked and
- * goes on carrying the placement until its removal is admitted (B 25).
+ * that could not be found (`status/README.md#the-row-of-a-cluster`; `#c-37`), then one per cluster that is no longer
+ * picked and goes on carrying the placement until its removal is admitted (`#b-25`).
  *
  * `observedResourceIndex` is KubeFleet's: under RollingUpdate the newest index. Which one the cluster is to carry now
- * stands beside it (C 39), and so does the total wherever a list is cut (C 17). Every time in it comes from the record:
- * rendering the same record again gives the same rows.
+ * stands beside it (`#c-39`), and so does the total wherever a list is cut (`#c-17`). Every time in it comes from the
+ * record: rendering the same record again gives the same rows.
  */
 export function perClusterRows(record: PlacementRecord): readonly Json[] {
   const scheduling = currentScheduling(record);
@@ -76,7 +76,10 @@ function targetPart({ target }: Binding, record: PlacementRecord, walked: readon
   };
 }
 
-/** Objects in trouble, where Applied or Available is False (`spec/apply.md` §5.4), and objects taken over. */
+/**
+ * Objects in trouble, where Applied or Available is False (`status/README.md#failed-drifted-diffed`), and objects taken
+ * over.
+ */
 function factsPart({ facts, target }: Binding, walked: readonly Condition[]): JsonObject {
   if (facts === null || facts.sequence !== target?.sequence) return {};
   const last = walked.at(-1);
@@ -109,7 +112,7 @@ const failedPlacement = ({ id, type, code, message }: ObjectTrouble, { since }: 
 });
 
 function missingRow({ cluster, reason }: ClusterDecision, record: PlacementRecord, since: Instant): Json {
-  // KubeFleet's row has no clusterName; the name goes into the text (`RULINGS.md` A 59).
+  // KubeFleet's row has no clusterName; the name goes into the text (`status/README.md#a-59`).
   const failed = { status: "False", reason: "ScheduleFailed", message: `${cluster}: ${reason}` } as const;
   return { conditions: [scheduledJson(failed, record, since)] };
 }

@@ -7,16 +7,17 @@ import { isExternal, rowIndex } from "./observed-index.ts";
 import { currentScheduling, type SelectedCluster, selectedClusters } from "./selected-clusters.ts";
 
 /**
- * The conditions of a placement, from its scheduling and its bindings (`spec/apply.md` §5.6, S-01 to S-09;
- * `spec/rollout.md` §5.3, P1 to P4).
+ * The conditions of a placement, from its scheduling and its bindings
+ * (`status/README.md#the-conditions-of-a-placement`, `#s-01` to `#s-09`; `#the-conditions-of-a-placement`, `#p1` to
+ * `#p4`).
  *
  * Unknown beats False beats True, the first type that is not True ends the walk; what one hides is counted in the
- * message (`RULINGS.md` B 24). While the clusters of an External placement are not all on one version, that is all there
- * is to say of them (§5.4). Where KubeFleet leaves old conditions standing that nobody vouches for (scheduling pending,
- * selectors refused), only `Scheduled` is left (C 36).
+ * message (`#b-24`). While the clusters of an External placement are not all on one version, that is all there is to
+ * say of them (`#external-placements`). Where KubeFleet leaves old conditions standing that nobody vouches for
+ * (scheduling pending, selectors refused), only `Scheduled` is left (`#c-36`).
  *
- * `arithmetic` says whom the rollout's budget holds back, and its numbers (B 7): once for the placement, so that a number
- * that changes rewrites one message and not those of all clusters that wait.
+ * `arithmetic` says whom the rollout's budget holds back, and its numbers (`rollout/README.md#b-7`): once for the
+ * placement, so that a number that changes rewrites one message and not those of all clusters that wait.
  */
 export function placementVerdicts(record: PlacementRecord, arithmetic: string | null): readonly Verdict[] {
   const verdict = verdictOf(record);
@@ -52,7 +53,10 @@ function scheduledWords(record: PlacementRecord): Words {
   return [status, reason, message];
 }
 
-/** Why the clusters of an External placement cannot be spoken of as one; null when they can (§5.4). */
+/**
+ * Why the clusters of an External placement cannot be spoken of as one; null when they can
+ * (`status/README.md#external-placements`).
+ */
 function undecidedWords(selected: readonly SelectedCluster[], record: PlacementRecord): Words | null {
   const message = mixedVersions(selected, record) ?? firstUnheard(selected, record);
   return message === null ? null : ["Unknown", "RolloutControlledByExternalController", message];

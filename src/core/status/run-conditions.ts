@@ -5,8 +5,8 @@ import type { RunWait } from "../model/run-wait.ts";
 import { bounded } from "./bounded.ts";
 import { counted, endsText, failureText, named, waitText } from "./run-words.ts";
 
-// A run in KubeFleet's words (`spec/rollout.md` §2.13). What clusters and tasks say is their progress itself: the codec
-// writes it, and reads it back.
+// A run in KubeFleet's words (`status/README.md#update-runs`). What clusters and tasks say is their progress itself:
+// the codec writes it, and reads it back.
 
 /**
  * The conditions of a run: Initialized, Progressing, Succeeded.
@@ -126,7 +126,7 @@ function endVerdicts(run: RunRecord, plan: RunPlan, end: RunEnd): readonly Verdi
   ];
 }
 
-/** How far a failed run came, and the way back (`RULINGS.md` B 23). It undoes nothing by itself. */
+/** How far a failed run came, and the way back (`status/README.md#b-23`). It undoes nothing by itself. */
 function reachText({ spec, stages }: RunRecord, { resourceIndex }: RunPlan): string {
   const reached = stages.flatMap(({ clusters }) =>
     [...clusters].flatMap(([cluster, { startedAt, end }]) =>

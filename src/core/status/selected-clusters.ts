@@ -42,7 +42,10 @@ export function selectedClusters(record: PlacementRecord): readonly SelectedClus
   return selected;
 }
 
-/** Decisions that stand for what could not be found: as many as clusters are missing (`spec/apply.md` §5.5). */
+/**
+ * Decisions that stand for what could not be found: as many as clusters are missing
+ * (`status/README.md#the-row-of-a-cluster`).
+ */
 export function missingClusters(record: PlacementRecord): readonly ClusterDecision[] {
   const missing = wantedClusters(record) - selectedClusters(record).length;
   const unselected = (currentScheduling(record)?.decisions ?? []).filter((it) => !it.selected);

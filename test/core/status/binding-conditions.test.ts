@@ -40,37 +40,37 @@ describe("a binding's conditions", () => {
       want: [...begun, "Applied Unknown ApplyPending"],
     },
     {
-      id: "§5.3",
+      id: "also",
       claim: "a target that nobody has answered for yet",
       binding: { facts: null },
       want: [...begun, "Applied Unknown ApplyPending"],
     },
     {
-      id: "§5.1",
+      id: "also",
       claim: "an answer about an earlier target counts as none",
       binding: { facts: facts({ sequence: 6 as Sequence }) },
       want: [...begun, "Applied Unknown ApplyPending"],
     },
     {
-      id: "§5.3",
+      id: "also",
       claim: "what cannot be applied ends the list",
       binding: { facts: notApplied },
       want: [...begun, "Applied False NotAllWorkHaveBeenApplied"],
     },
     {
-      id: "§5.3",
+      id: "also",
       claim: "not yet available",
       binding: { facts: notYet },
       want: [...begun, applied, "Available False NotAllWorkAreAvailable"],
     },
     {
-      id: "§5.3",
+      id: "also",
       claim: "explicitly failed",
       binding: { facts: broken },
       want: [...begun, applied, "Available False NotAllWorkAreAvailable"],
     },
     {
-      id: "§5.3",
+      id: "also",
       claim: "untrackable counts as available, and says so",
       binding: { facts: facts({ phase: "untrackable" }) },
       want: [...begun, applied, "Available True NotAllWorkAreAvailabilityTrackable"],
@@ -119,15 +119,15 @@ describe("a binding's conditions", () => {
       want: ["RolloutStarted False RolloutNotStartedYet", ...synced, applied, "Available True AllWorkAreAvailable"],
     },
     {
-      id: "§5.5",
+      id: "also",
       claim: "held back before the first version",
       binding: { target: null, facts: null, state: "Scheduled" },
       context: heldBack,
       want: ["RolloutStarted False RolloutNotStartedYet"],
     },
-    { id: "§5.5", claim: "picked a moment ago", binding: { target: null, facts: null, state: "Scheduled" }, want: [] },
+    { id: "also", claim: "picked a moment ago", binding: { target: null, facts: null, state: "Scheduled" }, want: [] },
     {
-      id: "§2.6",
+      id: "also",
       claim: "being removed, it claims nothing any more",
       binding: { removal: { since: noon, cause: "c0ffee" as Commit, propagation: "Delete", sequence: 8 as Sequence } },
       want: [],
@@ -149,7 +149,7 @@ describe("a binding's conditions", () => {
     it(`${id}: ${claim}`, () =>
       expect(bindingVerdicts(binding("c1", own), { ...fine, ...context }).map(terse)).toEqual(want));
 
-  it("§0.3: every one is about the binding's current revision", () =>
+  it("every one is about the binding's current revision", () =>
     expect(new Set(bindingVerdicts(binding("c1"), fine).map((it) => it.observedGeneration))).toEqual(new Set([3])));
 });
 

@@ -5,23 +5,20 @@ import { terse } from "./record.ts";
 const valid = "Valid True ClusterResourcePlacementEvictionValid";
 const cases = [
   {
-    id: "§4.2, 1 to 5",
     kind: "invalid",
     want: ["Valid False ClusterResourcePlacementEvictionInvalid"],
   },
   {
-    id: "§4.2, 7, 10 and 12",
     kind: "refused",
     want: [valid, "Executed False ClusterResourcePlacementEvictionNotExecuted"],
   },
   {
-    id: "§4.2, 6, 8, 9 and 11",
     kind: "executed",
     want: [valid, "Executed True ClusterResourcePlacementEvictionExecuted"],
   },
 ] as const;
 
-test.each(cases)("$id: what is $kind says so in the last condition", ({ kind, want }) => {
+test.each(cases)("what is $kind says so in the last condition", ({ kind, want }) => {
   const verdicts = evictionVerdicts({ kind, message: "because" });
   expect(verdicts.map(terse)).toEqual(want);
   expect(verdicts.at(-1)?.message).toBe("because");

@@ -105,14 +105,14 @@ const cases: readonly {
     indexes: "1: 1,1",
   },
   {
-    id: "§5.4",
+    id: "also",
     claim: "all on one version, one not applied",
     record: external([on("c1", 1), on("c2", 1, { facts: notApplied })]),
     want: [...begun, "Applied False ApplyFailed"],
     indexes: "1: 1,1",
   },
   {
-    id: "§5.4",
+    id: "also",
     claim: "all on one version, and what came before External is still held back",
     record: external([on("c1", 0, {}, heldBack), on("c2", 0, {}, heldBack)]),
     want: ["RolloutStarted False RolloutNotStartedYet"],
@@ -126,13 +126,13 @@ const cases: readonly {
     indexes: ": 1,0,0,0",
   },
   {
-    id: "§5.2",
+    id: "also",
     claim: "the snapshot that a binding names is gone",
     record: external([on("c1", 7)]),
     want: undecided,
     indexes: ": ",
   },
-  { id: "§5.1", claim: "no cluster is selected", record: external([]), want: [], indexes: ": " },
+  { id: "also", claim: "no cluster is selected", record: external([]), want: [], indexes: ": " },
   {
     id: "P11",
     claim: "scheduling is pending",

@@ -118,7 +118,7 @@ describe("the rows of a placement", () => {
     expect(rows[2]).toEqual({ conditions: [condition("Scheduled", "False", "ScheduleFailed", "c3: tainted")] });
   });
 
-  it("§5.4, C 17: objects in trouble stand in the row, with the total where the list is cut", () => {
+  it("C 17: objects in trouble stand in the row, with the total where the list is cut", () => {
     const troubles = Array.from({ length: 130 }, (_, at) => trouble("Available", "no", `web-${at}`));
     const own = binding("c1", { facts: facts({ phase: "failed", troubles, troubleCount: 130 }) });
     const [row] = perClusterRows(record([own]));
@@ -126,7 +126,7 @@ describe("the rows of a placement", () => {
     expect(memberAt(row, "failedPlacementsTotal")).toBe(130);
   });
 
-  it("§5.4: what failed and why, per object", () =>
+  it("what failed and why, per object", () =>
     expect(memberAt(perClusterRows(record([binding("c1", { facts: notApplied })]))[0], "failedPlacements")).toEqual([
       {
         ...deployment,
@@ -146,7 +146,7 @@ describe("the rows of a placement", () => {
     expect(memberAt(perClusterRows(own)[0], "failedPlacements")).toBe(null);
   });
 
-  it("RULINGS C, takeover: objects that were there before are named", () => {
+  it("objects that were there before are named", () => {
     const adopted = [{ group: "apps", kind: "Deployment", namespace: "shop", name: "web" }];
     const [row] = perClusterRows(record([binding("c1", { facts: facts({ adopted }) })]));
     expect(memberAt(row, "adoptedResources")).toEqual(adopted);
@@ -217,7 +217,7 @@ describe("the rows of a placement", () => {
   });
 });
 
-it("§5.7: the selected resources are those of the latest snapshot, in order", () => {
+it("the selected resources are those of the latest snapshot, in order", () => {
   const own = record([], { resourceSnapshots: [contents(0), contents(1)] });
   expect([selectedResources(own), observedResourceIndex(own)]).toEqual([[namespace, deployment], "1"]);
   const empty = record([], { resourceSnapshots: [] });

@@ -113,13 +113,13 @@ describe("a placement's conditions", () => {
       want: [scheduled, ...begun, "Applied False ApplyFailed"],
     },
     {
-      id: "§5.6",
+      id: "also",
       claim: "not yet available",
       record: record([binding("c1", { facts: notYet })]),
       want: [scheduled, ...begun, "Applied True ApplySucceeded", "Available False ResourceNotAvailableYet"],
     },
     {
-      id: "§5.6",
+      id: "also",
       claim: "untrackable is available",
       record: record([binding("c1", { facts: facts({ phase: "untrackable" }) })]),
       want: [scheduled, ...landed],
@@ -155,19 +155,19 @@ describe("a placement's conditions", () => {
       ],
     },
     {
-      id: "§5.1",
+      id: "also",
       claim: "on the newest content, what was said of an earlier revision counts as absent",
       record: record([stale("c1")]),
       want: [scheduled, "RolloutStarted Unknown RolloutStartedUnknown"],
     },
     {
-      id: "§5.5",
+      id: "also",
       claim: "a binding that is on its way out is not looked at",
       record: record([binding("c1", { removal })]),
       want: [scheduled, "RolloutStarted Unknown RolloutStartedUnknown"],
     },
     {
-      id: "§5.5",
+      id: "also",
       claim: "a binding of an earlier policy is not looked at",
       record: record([foreignPolicy("c1")]),
       want: [scheduled, "RolloutStarted Unknown RolloutStartedUnknown"],
@@ -189,7 +189,7 @@ describe("a placement's conditions", () => {
       want: ["Scheduled Unknown SchedulingFailed"],
     },
     {
-      id: "§5.6, C 36",
+      id: "C 36",
       claim: "selectors that are refused",
       record: record([binding("c1")], { selectionError: "the namespace kube-system is reserved" }),
       want: ["Scheduled False InvalidResourceSelectors"],

@@ -26,42 +26,42 @@ const planIsThere = "Initialized True UpdateRunInitializedSuccessfully";
 describe("a run's conditions", () => {
   const bare = { plan: null, stages: [] };
   const cases: readonly Case[] = [
-    { id: "§2.4 7a", claim: "none while it has no plan yet", run: run(bare), want: [] },
+    { id: "also", claim: "none while it has no plan yet", run: run(bare), want: [] },
     {
-      id: "§2.4",
+      id: "also",
       claim: "initialization failed",
       run: run({ ...bare, end: failed }),
       want: ["Initialized False UpdateRunInitializedFailed"],
     },
     {
-      id: "§2.3 step 8",
+      id: "also",
       claim: "Initialize makes the plan and nothing else",
       run: run({ stages: [unbegunStage, unbegunStage], spec: { ...run().spec, state: "Initialize" } }),
       want: [planIsThere],
     },
     {
-      id: "§2.6",
+      id: "also",
       claim: "clusters are under way",
       run: run(),
       waits: [canary.clusters],
       want: [planIsThere, "Progressing True UpdateRunProgressing"],
     },
     {
-      id: "§2.6 4",
+      id: "also",
       claim: "an approval is missing",
       run: run(),
       waits: [canary.approval],
       want: [planIsThere, "Progressing False UpdateRunWaiting"],
     },
     {
-      id: "§2.8",
+      id: "also",
       claim: "a wait is not over",
       run: run(),
       waits: [canary.timer],
       want: [planIsThere, "Progressing False UpdateRunWaiting"],
     },
     {
-      id: "§2.7",
+      id: "also",
       claim: "a cluster takes too long",
       run: run(),
       waits: [canary.clusters, canary.stuck],
@@ -75,7 +75,7 @@ describe("a run's conditions", () => {
       want: [planIsThere, "Progressing False UpdateRunStuck"],
     },
     {
-      id: "security.md §2.5",
+      id: "a revoked key",
       claim: "its approvals are in doubt, whatever else it waits for",
       run: run(),
       waits: [canary.held, canary.approval],
@@ -89,13 +89,13 @@ describe("a run's conditions", () => {
       want: [planIsThere, "Progressing False UpdateRunStopped"],
     },
     {
-      id: "§2.12",
+      id: "also",
       claim: "failed",
       run: run({ end: failed }),
       want: [planIsThere, "Progressing False UpdateRunFailed", "Succeeded False UpdateRunFailed"],
     },
     {
-      id: "§2.12",
+      id: "also",
       claim: "succeeded",
       run: run({ stages: [done, done], end: { kind: "succeeded", at: later } }),
       want: [planIsThere, "Progressing False UpdateRunSucceeded", "Succeeded True UpdateRunSucceeded"],
@@ -109,21 +109,21 @@ describe("a run's conditions", () => {
 describe("a stage's conditions", () => {
   const cases: readonly (Case & { readonly at?: number })[] = [
     {
-      id: "§2.7",
+      id: "also",
       claim: "under way, even where the run is stuck",
       run: run(),
       waits: [canary.stuck],
       want: ["Progressing True StageUpdatingStarted"],
     },
     {
-      id: "security.md §2.5",
+      id: "a revoked key",
       claim: "under way, even where the run is held: what is in flight lands",
       run: run(),
       waits: [canary.held, canary.clusters],
       want: ["Progressing True StageUpdatingStarted"],
     },
     {
-      id: "§2.6 7",
+      id: "also",
       claim: "one at a time: a later stage has none",
       run: run(),
       waits: [canary.clusters],
@@ -131,7 +131,7 @@ describe("a stage's conditions", () => {
       want: [],
     },
     {
-      id: "§2.6 4",
+      id: "also",
       claim: "it waits before it has begun",
       run: run({ stages: [done, asked] }),
       waits: [prod.approval],
@@ -139,14 +139,14 @@ describe("a stage's conditions", () => {
       want: ["Progressing False StageUpdatingWaiting"],
     },
     {
-      id: "§2.8",
+      id: "also",
       claim: "it waits after its clusters",
       run: run(),
       waits: [canary.timer],
       want: ["Progressing False StageUpdatingWaiting"],
     },
     {
-      id: "§2.11",
+      id: "also",
       claim: "between two stages, the next one is stopped",
       run: run({ stages: [done, unbegunStage] }),
       waits: [{ kind: "stopped", stage: null, active: [] }],
@@ -154,13 +154,13 @@ describe("a stage's conditions", () => {
       want: ["Progressing False StageUpdatingStopped"],
     },
     {
-      id: "§2.8 3",
+      id: "also",
       claim: "done",
       run: run({ stages: [done, unbegunStage] }),
       want: ["Progressing False StageUpdatingSucceeded", "Succeeded True StageUpdatingSucceeded"],
     },
     {
-      id: "§2.6 3",
+      id: "also",
       claim: "without clusters it is skipped",
       run: run({ stages: [{ ...unbegunStage, startedAt: noon, finishedAt: noon, endedAt: noon }, unbegunStage] }),
       want: ["Progressing False StageUpdatingSkippedNoClusters", "Succeeded True StageUpdatingSkippedNoClusters"],
@@ -177,19 +177,19 @@ describe("a stage's conditions", () => {
       want: ["Progressing False StageUpdatingSkippedNoClusters", "Succeeded True StageUpdatingSkippedNoClusters"],
     },
     {
-      id: "§2.6",
+      id: "also",
       claim: "it fails with its run",
       run: run({ end: failed }),
       want: ["Progressing False StageUpdatingFailed", "Succeeded False StageUpdatingFailed"],
     },
     {
-      id: "§2.5",
+      id: "also",
       claim: "one that is done stays so when the run fails",
       run: run({ stages: [done, unbegunStage], end: failed }),
       want: ["Progressing False StageUpdatingSucceeded", "Succeeded True StageUpdatingSucceeded"],
     },
     {
-      id: "§2.5",
+      id: "also",
       claim: "one that has not begun does not fail",
       run: run({ stages: [done, unbegunStage], end: failed }),
       at: 1,
@@ -205,23 +205,23 @@ describe("the deletion stage's conditions", () => {
   const stages = [done, done];
   const begun = { ...noDeletion, startedAt: noon };
   const cases: readonly Case[] = [
-    { id: "§2.10", claim: "none before its turn", run: run(), want: [] },
+    { id: "also", claim: "none before its turn", run: run(), want: [] },
     {
-      id: "§2.10 1",
+      id: "also",
       claim: "under way",
       run: run({ stages, deletion: begun }),
       waits: [on(deletionStage).clusters],
       want: ["Progressing True StageUpdatingStarted"],
     },
     {
-      id: "§2.11",
+      id: "also",
       claim: "stopped",
       run: run({ stages, deletion: begun }),
       waits: [on(deletionStage).stopped],
       want: ["Progressing False StageUpdatingStopped"],
     },
     {
-      id: "§2.10 4",
+      id: "also",
       claim: "done, without clusters too",
       run: run({ stages, deletion: { ...begun, endedAt: later } }),
       want: ["Progressing False StageUpdatingSucceeded", "Succeeded True StageUpdatingSucceeded"],
