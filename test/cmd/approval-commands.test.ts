@@ -245,8 +245,11 @@ describe("approve", () => {
     const content = new Map([["canary-1" as ClusterName, "f".repeat(64) as Digest]]);
     const bare = gateOf({ requestedAt: recently, digest: "" as Digest });
     const ledger = ledgerOf([carrying], []);
-    const request = { ...bare, digest: changeDigest(ledger, { record: carrying, clusters: content }, bare) };
-    const changing = { ...carrying, change: { clusters: content, since: [], request } };
+    const request = {
+      ...bare,
+      digest: changeDigest(ledger, { record: carrying, clusters: content, leaves: new Map() }, bare),
+    };
+    const changing = { ...carrying, change: { clusters: content, leaves: new Map(), since: [], request } };
     const text = trustText(
       `  protectedTargets:\n    - {clusters: ["canary-*"], namespaces: ["*"], principals: [ada, bob], minimum: 2}\n`,
     );

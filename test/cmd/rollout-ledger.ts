@@ -80,6 +80,7 @@ export const planOf = (
   clusterCount: 2,
   resourceIndex,
   applyStrategy: clientSide,
+  deleteAdopted: false,
   stages,
   deletions: deletions as readonly ClusterName[],
 });

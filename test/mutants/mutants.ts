@@ -212,7 +212,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes what was there before us",
     file: "src/core/apply/actions.ts",
-    find: "const keeps = abandoned || ((released || (entry.adopted && !comparison.deleteAdopted)) && others === null);",
+    find: "const keeps = abandoned || (isLetGo && others === null);",
     replace: "const keeps = abandoned;",
     caughtBy: "check",
   },

@@ -59,6 +59,41 @@ export class LeavingAuthor {
     return this.#chance(50) ? this.#old() : this.#answer();
   }
 
+  /** A placement goes elsewhere; what becomes of what it leaves behind is edited before and after people said yes. */
+  approved(votes: () => readonly Step[]): readonly Step[] {
+    const { pass, place, member } = this.#scene;
+    const { pick } = this.#dice;
+    const name = pick(["web", "shop"] as const);
+    const goes = place(name, []);
+    if (goes.do !== "placement") return [];
+    const plain = goes.options.split(" ").filter((it) => it !== "abandon" && it !== "delete-adopted");
+    const edit = (): readonly Step[] => {
+      const fate = pick<readonly string[]>([[], ["abandon"], ["delete-adopted"]]);
+      return [{ ...goes, options: [...plain, ...fate].join(" ") }, { do: "push" }];
+    };
+    const before: Step = {
+      do: "meddle",
+      name: member(),
+      how: "create",
+      object: `ConfigMap ${name}/config`,
+      value: "9",
+    };
+    return [
+      ...(this.#chance(40) ? [before, pass(), pass()] : []),
+      ...edit(),
+      { do: "wait", ms: 700_000 },
+      pass(),
+      pass(),
+      ...votes(),
+      ...votes(),
+      ...(this.#chance(40) ? [pass()] : []),
+      ...edit(),
+      pass(),
+      pass(),
+      ...(this.#chance(50) ? [...votes(), pass(), pass()] : []),
+    ];
+  }
+
   #goes(name: string): readonly Step[] {
     const edit: Step = this.#chance(50)
       ? { do: "erase", path: `placements/${name}.yaml` }

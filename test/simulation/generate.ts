@@ -179,6 +179,7 @@ class Author {
     const trust = this.#trust;
     if (trust === null) return;
     if (this.#chance(15)) this.#add(...trust.change());
+    if (this.#chance(12)) this.#add(...this.#leaving.approved(() => trust.votes()));
     if (this.#chance(15)) this.#add(this.#pass("a", true), trust.restore());
     if (this.#chance(65)) this.#add(this.#pass("a", true), this.#pass("a", true), ...trust.votes());
   }

@@ -14,6 +14,7 @@ import { approvedRules } from "./rules-approved.ts";
 import { confirmationDeedRules, confirmationPageRules } from "./rules-confirmations.ts";
 import { deletionRules } from "./rules-deletions.ts";
 import { evictionRules } from "./rules-evictions.ts";
+import { fateDeedRules, fatePageRules } from "./rules-fates.ts";
 import { historyRules } from "./rules-history.ts";
 import { isExplained, memberRules } from "./rules-members.ts";
 import { rollingRules } from "./rules-rolling.ts";
@@ -196,6 +197,7 @@ export class Judge {
         ...writeRules,
         ...approvedRules,
         ...trustDeedRules,
+        ...fateDeedRules,
       ])
         this.#hear(rule, judge(deed, this));
       this.#remember(deed);
@@ -226,6 +228,7 @@ export class Judge {
         ...runRules,
         ...evictionRules,
         ...trustPageRules,
+        ...fatePageRules,
       ])
         this.#hear(rule, judge({ facts, commit, before, after }, this));
     }

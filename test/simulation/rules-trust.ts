@@ -18,7 +18,7 @@ export const trustPageRules: readonly (readonly [string, PageRule])[] = [
 export const trustDeedRules: readonly (readonly [string, DeedRule])[] = [["I-59", reachesWhatWasDecided]];
 
 /** The version in force, as its author knows it; null where nobody signs, or nothing is in force yet. */
-const inForce = ({ trust }: Ledger, { simulation: { electorate } }: Judge): TrustVersion | null =>
+export const inForce = ({ trust }: Ledger, { simulation: { electorate } }: Judge): TrustVersion | null =>
   electorate.version(trust?.text ?? null);
 
 /** I-60: what is trusted is what enough roots signed, one version after the other, from the one that is vouched for. */
@@ -40,11 +40,11 @@ function* trustsWhatRootsSigned({ before, after }: Page, judge: Judge): Generato
 }
 
 /** Whether the trust file in force is the one that people see. */
-const standsThere = ({ trust, sourceCommit }: Ledger, { simulation }: Judge): boolean =>
+export const standsThere = ({ trust, sourceCommit }: Ledger, { simulation }: Judge): boolean =>
   trust !== null && simulation.electorate.textAt(sourceCommit) === trust.text;
 
 /** Different people who approved a request themselves, in what was read up to a commit. */
-function approversOf(digest: string | null, upTo: Commit | null, words: TrustWords, judge: Judge): number {
+export function approversOf(digest: string | null, upTo: Commit | null, words: TrustWords, judge: Judge): number {
   const { electorate, hub } = judge.simulation;
   const own = electorate.votes.filter(
     (it) => it.digest === digest && it.decision === "Approve" && upTo !== null && hub.descends(upTo, it.commit),
@@ -111,7 +111,7 @@ function* changesWhatPeopleAllowed(page: Page, judge: Judge): Generator<string> 
   }
 }
 
-const isProtected = (key: string, { cluster }: Pick<Binding, "cluster">, { words }: TrustVersion): boolean =>
+export const isProtected = (key: string, { cluster }: Pick<Binding, "cluster">, { words }: TrustVersion): boolean =>
   words.places.some((it) => it.cluster === cluster && it.namespace === namespaceIn(key));
 
 /** `group/kind/namespace/name`; a Namespace lies in itself. */

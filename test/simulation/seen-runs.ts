@@ -61,6 +61,15 @@ export interface SeenRequest {
   readonly isApproved: boolean;
   /** What a change of what is protected is about; empty for gates. */
   readonly clusters: readonly string[];
+  /** What of them leaves, and how: keys of objects, of clusters that lose the same. */
+  readonly leaves: readonly SeenLeaves[];
+}
+
+/** What some clusters lose by a change. */
+export interface SeenLeaves {
+  readonly clusters: readonly string[];
+  readonly delete: readonly string[];
+  readonly release: readonly string[];
 }
 
 /** An eviction that was judged. */
@@ -103,6 +112,7 @@ export const requestsAt = (hub: Hub, commit: Commit | null): readonly SeenReques
         digest: wordAt(request, "metadata", "annotations", "flotilla.dev/request-digest"),
         isApproved: conditionIn(request["status"] ?? null, "Approved") !== null,
         clusters: changedIn(wordAt(request, "metadata", "annotations", "flotilla.dev/clusters")),
+        leaves: leavesIn(wordAt(request, "metadata", "annotations", "flotilla.dev/leaves")),
       };
     }),
   );
@@ -127,6 +137,14 @@ export const evictionsAt = (hub: Hub, commit: Commit | null): readonly SeenEvict
 /** Names among what a change says of its clusters, whatever it says of them. */
 const changedIn = (written: string): readonly string[] =>
   [...written.matchAll(/"(m\d+)"/g)].map(([, name = ""]) => name);
+
+const leavesIn = (written: string): readonly SeenLeaves[] =>
+  (written === "" ? [] : (JSON.parse(written) as readonly Partial<SeenLeaves>[])).map((it) => ({
+    clusters: [],
+    delete: [],
+    release: [],
+    ...it,
+  }));
 
 const pathsAt = (hub: Hub, commit: Commit | null, pattern: RegExp): readonly string[] =>
   commit === null ? [] : [...hub.treeAt(commit).keys()].filter((it) => pattern.test(it));

@@ -9,6 +9,9 @@ export const trustKinds: readonly string[] = [
   "gate approved by signature",
   "change approved by signature",
   "protected change",
+  "protected delete",
+  "protected release",
+  "fate edited while asked",
   "protection waited",
   "answer denied",
 ];

@@ -38,6 +38,10 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
 function* strikesOnLeaving(before: Ledger | null, after: Ledger): Generator<string> {
   for (const [key, { spec, bindings }] of after.placements) {
     const was = before?.placements.get(key);
+    const isOther =
+      was?.spec.strategy.propagationPolicy !== spec.strategy.propagationPolicy ||
+      was.spec.strategy.deleteAdopted !== spec.strategy.deleteAdopted;
+    if (was !== undefined && (was.change?.leaves.size ?? 0) > 0 && isOther) yield "fate edited while asked";
     if (was === undefined || ![...bindings.values()].some((it) => it.leaving.length > 0)) continue;
     if (was.spec.strategy.propagationPolicy !== spec.strategy.propagationPolicy) yield "deleteStrategy while leaving";
     if (was.spec.strategy.deleteAdopted !== spec.strategy.deleteAdopted) yield "delete-adopted while leaving";

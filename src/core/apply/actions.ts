@@ -24,7 +24,6 @@ export interface Comparison {
   readonly isHeld: (key: ObjectKey) => boolean;
   /** What of others somebody confirmed to go along with a namespace or a definition; null where nobody confirmed any. */
   readonly confirmedOthers: (key: ObjectKey) => readonly OtherObject[] | null;
-  readonly deleteAdopted: boolean;
   readonly applyStrategy: ApplyStrategy;
   readonly now: Instant;
   readonly patience: World["patience"];
@@ -203,15 +202,16 @@ function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): b
 }
 
 /**
- * An object that was there before us is let go, unless the placement or a person says otherwise
+ * An object that was there before us is let go, unless the placement said otherwise when this was decided, or a person does
  * (`apply/README.md#takeover`).
  */
 function departure(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): Departure {
   const { binding } = comparison;
   const others = comparison.confirmedOthers(key);
   const abandoned = binding.removal?.propagation === "Abandon";
-  const released = binding.leaving.some((it) => it.released && objectKey(it.id) === key);
-  const keeps = abandoned || ((released || (entry.adopted && !comparison.deleteAdopted)) && others === null);
+  const leave = binding.leaving.find((it) => objectKey(it.id) === key);
+  const isLetGo = leave === undefined || leave.released || (entry.adopted && !leave.evenAdopted);
+  const keeps = abandoned || (isLetGo && others === null);
   const id = { ...objectIdOf(key), version: entry.version };
   const live = comparison.member.objects.get(key);
   // Ours under a uid that was never recorded: it is looked up first, like that of a claim without a result.

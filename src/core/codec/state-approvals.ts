@@ -9,6 +9,7 @@ import { approvalRequestName, approvalRequestPath, changeRequestName } from "./l
 import { clustersJson } from "./state-change.ts";
 import { conditionJson } from "./state-condition.ts";
 import { given } from "./state-fields.ts";
+import { leavesJson } from "./state-leaves.ts";
 import { fleetKey, headingJson, kindIn, ownKey, placementApiVersion } from "./state-names.ts";
 
 /** A request that people answer, and where it is shown to them. */
@@ -53,18 +54,21 @@ export function changeRequests(record: PlacementRecord): readonly ApprovalReques
     namespace,
     name,
     labels: { [fleetKey.parent]: record.name },
-    annotations: { [ownKey("clusters")]: JSON.stringify(clustersJson(change.clusters)) },
+    annotations: {
+      [ownKey("clusters")]: JSON.stringify(clustersJson(change.clusters)),
+      [ownKey("leaves")]: change.leaves.size === 0 ? null : JSON.stringify(leavesJson(change.leaves)),
+    },
     spec: { parentStageRollout: record.name, targetStage: "change" },
     request,
   });
-  return [{ path, from: [request, change.clusters], text: () => requestText(written()) }];
+  return [{ path, from: [request, change.clusters, change.leaves], text: () => requestText(written()) }];
 }
 
 interface Written {
   readonly namespace: string | null;
   readonly name: string;
   readonly labels: Labels;
-  readonly annotations: Labels;
+  readonly annotations: Readonly<Record<string, string | null>>;
   readonly spec: JsonObject;
   readonly request: Request;
 }

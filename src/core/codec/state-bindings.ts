@@ -240,16 +240,18 @@ function troubleOf(findings: Findings, object: JsonObject): ObjectTrouble {
   };
 }
 
-const leavingJson = ({ id, cause, released }: Leaving): JsonObject => ({
+const leavingJson = ({ id, cause, released, evenAdopted }: Leaving): JsonObject => ({
   object: objectKey(id),
   cause,
   ...(released ? { released } : {}),
+  ...(evenAdopted ? { evenAdopted } : {}),
 });
 
 const leavingOf = (findings: Findings, item: Json): Leaving => ({
   id: objectIdOf(textAt(findings, isObject(item) ? item : {}, "object") as ObjectKey),
   cause: textAt(findings, isObject(item) ? item : {}, "cause") as Commit,
   released: isObject(item) && item["released"] === true,
+  evenAdopted: isObject(item) && item["evenAdopted"] === true,
 });
 
 /** KubeFleet's NamespacedName of a key `namespace/name`. */

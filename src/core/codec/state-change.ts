@@ -15,13 +15,15 @@ import {
   textsAt,
 } from "./state-fields.ts";
 import { keptMembers, replaced } from "./state-kept.ts";
+import { leavesAt, leavesJson } from "./state-leaves.ts";
 import { requestNotesJson, requestOf } from "./state-request.ts";
 
 /** A placement's change that waits for an approval, as compact JSON: KubeFleet's placement has no field for it. */
-export const changeText = ({ clusters, since, request }: ChangeRequest): string =>
+export const changeText = ({ clusters, leaves, since, request }: ChangeRequest): string =>
   JSON.stringify(
     given({
       clusters: clustersJson(clusters),
+      leaves: filled(leavesJson(leaves)),
       since: filled(since),
       request: request === null ? null : requestJson(request),
     }),
@@ -47,6 +49,7 @@ export function changeOf(findings: Findings, annotations: JsonObject, key: strin
   const names = Object.keys(clusters).sort(compareText) as ClusterName[];
   return {
     clusters: new Map(names.map((it) => [it, textOrNull(findings, clusters, it) as Digest | null])),
+    leaves: leavesAt(findings, object),
     since: textsAt(findings, object, "since") as Commit[],
     request: member(object, "request") === null ? null : readRequest(findings, partAt(object, "request")),
   };
@@ -61,5 +64,7 @@ const readRequest = (findings: Findings, object: JsonObject): Request =>
 /** The change with what stays of the one before; that itself when all of it stays. */
 export function keptChange(before: ChangeRequest | null, after: ChangeRequest | null): ChangeRequest | null {
   if (before === null || after === null) return after;
-  return keptMembers(before, { ...after, clusters: replaced(before.clusters, [...after.clusters]) }, ["clusters"]);
+  const clusters = replaced(before.clusters, [...after.clusters]);
+  const leaves = replaced(before.leaves, [...after.leaves]);
+  return keptMembers(before, { ...after, clusters, leaves }, ["clusters", "leaves"]);
 }

@@ -159,10 +159,24 @@ export interface PlacementRecord {
 export interface ChangeRequest {
   /** By cluster: what it would carry, over the manifests and how they are applied; null where the placement leaves it. */
   readonly clusters: ReadonlyMap<ClusterName, Digest | null>;
+  /**
+   * By cluster: what becomes of each object that it carries and is to lose, by key, as it was when this was asked. What left
+   * before is not among them. Clusters that lose nothing have no entry.
+   */
+  readonly leaves: ReadonlyMap<ClusterName, readonly Leave[]>;
   /** Who changed it since these commits must not approve it alone: that is looked up before anybody is asked. */
   readonly since: readonly Commit[];
   /** Null until it is asked for, one pass later. */
   readonly request: Request | null;
+}
+
+/** What becomes of an object that leaves a cluster: it is deleted, or let go and left in place. */
+export type Fate = "delete" | "release";
+
+/** An object that leaves a cluster, and what becomes of it (`RULINGS.md` D 11). */
+export interface Leave {
+  readonly object: ObjectId;
+  readonly fate: Fate;
 }
 
 /** One version of a placement's policy, with what the scheduler made of it. */
@@ -283,6 +297,11 @@ export interface Leaving {
    * Whatever is learned of it later, nothing that nobody counted is deleted.
    */
   readonly released: boolean;
+  /**
+   * Whether it is deleted even if it turns out to have been there before us, as the placement said when this was decided:
+   * whatever is edited later, it is carried out as it was asked for.
+   */
+  readonly evenAdopted: boolean;
 }
 
 /** What a member said about a binding's target, in normal form: decisions read this and nothing else. */

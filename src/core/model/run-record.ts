@@ -80,6 +80,8 @@ export interface RunPlan {
   readonly clusterCount: number;
   readonly resourceIndex: number;
   readonly applyStrategy: ApplyStrategy;
+  /** What the placement said of objects that were there before us: whatever of them it drops is deleted, or else let go. */
+  readonly deleteAdopted: boolean;
   readonly stages: readonly PlannedStage[];
   /** Clusters that were no longer picked, by name. */
   readonly deletions: readonly ClusterName[];

@@ -111,7 +111,6 @@ function* actionsOf(
       render: () => fresh.get(cluster) ?? manifestsOf(binding, record, desk),
       isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),
       confirmedOthers: (key) => confirmedOthers(cluster, placement, objectIdOf(key)),
-      deleteAdopted: record.spec.strategy.deleteAdopted,
       applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
       now: world.now,
       patience: world.patience,

@@ -69,7 +69,7 @@ export const isGenuine = (ask: Ask, ledger: Pick<Ledger, "fleet" | "clusters">):
 
 function recomputed(ask: Ask, ledger: Pick<Ledger, "fleet" | "clusters">): Digest {
   if (ask.kind === "gate") return gateDigest(ledger.fleet, { ...ask, stage: ask.stage.name }, ask.request);
-  return changeDigest(ledger, { record: ask.record, clusters: ask.change.clusters }, ask.request);
+  return changeDigest(ledger, { ...ask.change, record: ask.record }, ask.request);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ChangeRequest, PlacementRecord } from "../model/ledger.ts";
+import type { ChangeRequest, Leave, PlacementRecord } from "../model/ledger.ts";
 import type { Reason } from "../model/plan.ts";
 import type { ProtectedTarget, Request, Trust, TrustRecord } from "../model/trust.ts";
 import {
@@ -19,6 +19,7 @@ import { answerTo } from "./consent.ts";
 import type { PlanContext } from "./context.ts";
 import { protectedCluster } from "./former-names.ts";
 import type { AskedChange } from "./guarded-change.ts";
+import { sameLeaves } from "./leaves.ts";
 import { nonceOf } from "./nonce.ts";
 import { changeDigest } from "./request-digest.ts";
 import { isCompromised, rulesDigest } from "./terms.ts";
@@ -26,6 +27,8 @@ import { isCompromised, rulesDigest } from "./terms.ts";
 /** What a change of one cluster comes to. */
 export interface AskedMove {
   readonly digest: Digest | null;
+  /** What becomes of what the cluster loses. */
+  readonly leaves: readonly Leave[];
   readonly index: number | null;
   readonly targets: readonly ProtectedTarget[];
   readonly isGranted: boolean;
@@ -104,6 +107,13 @@ function heardOn(
 
 const notYet = "it is asked for";
 
+/** Whether a change asked for just this on a cluster: the same content, and the same fate of all that leaves. */
+export const isWhatWasAsked = (
+  { clusters, leaves: all }: Pick<ChangeRequest, "clusters" | "leaves">,
+  cluster: ClusterName,
+  { digest, leaves }: Pick<AskedMove, "digest" | "leaves">,
+): boolean => clusters.has(cluster) && clusters.get(cluster) === digest && sameLeaves(all.get(cluster) ?? [], leaves);
+
 /** The change as it was asked for, if it is all that is needed, by the same rules, and names the clusters as they are. */
 function standingChange(
   record: PlacementRecord,
@@ -113,14 +123,14 @@ function standingChange(
 ): ChangeRequest | null {
   const { change: before } = record;
   if (before === null) return null;
-  const { clusters, request } = before;
+  const { clusters, leaves, request } = before;
   // Who approved it may not have been who they said: others are asked.
   if (request !== null && request.approval !== null && isCompromised(request.approval, trust)) return null;
-  const isAll = [...asked].every(([cluster, { digest }]) => clusters.has(cluster) && clusters.get(cluster) === digest);
+  const isAll = [...asked].every(([cluster, it]) => isWhatWasAsked(before, cluster, it));
   if (!isAll || (request !== null && request.rules !== rules)) return null;
   // A cluster that was reached in the meantime has a UID now: what is open names it by that.
   const isOpen = request !== null && request.approval === null;
-  return isOpen && request.digest !== changeDigest(ledger, { record, clusters }, request) ? null : before;
+  return isOpen && request.digest !== changeDigest(ledger, { record, clusters, leaves }, request) ? null : before;
 }
 
 const oldAt = ({ requestedAt }: Request): Instant => later(requestedAt, protectionAge);
@@ -134,6 +144,9 @@ function newChange(
   const ordered = [...asked].sort(([a], [b]) => compareText(a, b));
   return {
     clusters: new Map(ordered.map(([cluster, it]) => [cluster, it.digest])),
+    leaves: new Map(
+      ordered.flatMap(([cluster, { leaves }]) => (leaves.length === 0 ? [] : [[cluster, leaves] as const])),
+    ),
     since: oldest(record, asked, trust, context),
     request: null,
   };
@@ -162,14 +175,14 @@ function oldest(
 
 function newRequest(
   record: PlacementRecord,
-  { clusters }: ChangeRequest,
+  { clusters, leaves }: ChangeRequest,
   rules: Digest,
   { trust, context }: { readonly trust: TrustRecord; readonly context: PlanContext },
 ): Request {
   const { world, ledger } = context;
   const nonce = nonceOf(world, ["change", record.key]);
   const authors = authorsOfChange(record, clusters, { ...context, trust });
-  const digest = changeDigest(ledger, { record, clusters }, { nonce, rules, authors });
+  const digest = changeDigest(ledger, { record, clusters, leaves }, { nonce, rules, authors });
   return { requestedAt: world.now, nonce, digest, rules, authors, approval: null };
 }
 

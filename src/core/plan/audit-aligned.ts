@@ -56,7 +56,8 @@ function changeIn(change: ChangeRequest, before: ChangeRequest): ChangeRequest {
   if (change === before) return change;
   const isSame = same([...change.clusters], [...before.clusters]);
   const clusters = isSame ? before.clusters : change.clusters;
-  return { ...change, clusters, request: requestIn(change.request, before.request) };
+  const leaves = same([...change.leaves], [...before.leaves]) ? before.leaves : change.leaves;
+  return { ...change, clusters, leaves, request: requestIn(change.request, before.request) };
 }
 
 function stageIn(stage: StageProgress, before: StageProgress | undefined): StageProgress {

@@ -107,8 +107,10 @@ function newlyDeleted(binding: Binding, was: Binding | undefined, { record, aske
   for (const [key, entry] of carried ?? []) if (entry.adopted) adopted.add(key);
   const own = asked.filter((it) => it.clusters.includes(cluster));
   const isAsked = (key: string): boolean => own.some((it) => it.objects.some((id) => keyText(id) === key));
-  const isLetGo = (key: string): boolean => adopted.has(key) && !record.spec.strategy.deleteAdopted;
-  return leaving.map((it) => keyText(it.id)).filter((it) => !known.has(it) && !isLetGo(it) && !isAsked(it)).length;
+  return leaving.filter((it) => {
+    const key = keyText(it.id);
+    return !known.has(key) && !(adopted.has(key) && !it.evenAdopted) && !isAsked(key);
+  }).length;
 }
 
 function* leavesAloneWhatWaits({ actions, ledger }: Plan): Generator<string> {

@@ -52,6 +52,8 @@ interface Move {
   readonly target: Binding["target"];
   /** Everything that comes, goes or stays; null where nobody can tell. */
   readonly objects: readonly ObjectId[] | null;
+  /** What begins to leave, each `object fate`: what was asked for has to say the same of it (`RULINGS.md` D 11). */
+  readonly fates: readonly string[];
 }
 
 interface Step {
@@ -75,17 +77,27 @@ function moveOf(
   const isLosing = leaving !== old?.leaving && hasMore(leaving, old?.leaving ?? []);
   const carried = plainly(old, before);
   const isBroughtBack = target !== null && old?.removal != null && removal === null && hasLost(old.leaving, carried);
+  const fates = newFates(leaving, old?.leaving ?? [], removal?.propagation === "Abandon");
   if (!isGoing && !isBack && !isOther && !isLosing && isBroughtBack)
-    return { record, cluster, target, objects: [...leaving.map((it) => it.id), ...carried] };
+    return { record, cluster, target, objects: [...leaving.map((it) => it.id), ...carried], fates };
   if (!isGoing && !isBack && !isOther && !isLosing) return null;
   const gone = [...leaving.map((it) => it.id), ...(isBack ? [] : carried)];
-  if (isGoing || (!isOther && !isBack)) return { record, cluster, target: isGoing ? null : target, objects: gone };
+  if (isGoing || (!isOther && !isBack))
+    return { record, cluster, target: isGoing ? null : target, objects: gone, fates };
   return {
     record,
     cluster,
     target,
     objects: shown === undefined ? null : [...gone, ...shown.map((it) => it.id)],
+    fates,
   };
+}
+
+function newFates(leaving: readonly Leaving[], before: readonly Leaving[], isAbandoned: boolean): readonly string[] {
+  const known = new Set(before.map((it) => objectKey(it.id)));
+  return leaving
+    .filter((it) => !known.has(objectKey(it.id)))
+    .map(({ id, released }) => `${objectKey(id)} ${isAbandoned || released ? "release" : "delete"}`);
 }
 
 function hasMore(leaving: readonly Leaving[], before: readonly Leaving[]): boolean {
@@ -137,13 +149,14 @@ function gatesFor({ record, cluster, target }: Move, { plan, world }: Bench): re
 }
 
 /** The change of the placement, if it is of just this; none is used while the trust file in force does not stand there. */
-function changeFor({ record, cluster, target }: Move, { plan, world }: Bench): readonly Request[] {
+function changeFor({ record, cluster, target, fates }: Move, { plan, world }: Bench): readonly Request[] {
   const before = world.ledger.placements.get(record.key);
   const change = before?.uid === record.uid ? before.change : null;
   const { trust } = plan.ledger;
   if (change?.request == null || trust === null || !standsThere(world.intent, trust)) return [];
   const content = target === null ? null : contentOf(target);
-  return change.clusters.get(cluster) === content ? [change.request] : [];
+  const asked = new Set(change.leaves.get(cluster)?.map(({ object, fate }) => `${objectKey(object)} ${fate}`));
+  return change.clusters.get(cluster) === content && fates.every((it) => asked.has(it)) ? [change.request] : [];
 }
 
 /** Those who approved it are enough for all that is reached, and nobody's key turned out to be somebody else's. */

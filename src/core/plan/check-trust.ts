@@ -152,6 +152,7 @@ function* keepsWhatIsAsked({ ledger }: Plan, { ledger: old }: World): Generator<
   for (const [key, { change }] of ledger.placements) {
     const was = old.placements.get(key)?.change ?? null;
     if (change === was || change?.request == null || change.request.digest !== was?.request?.digest) continue;
-    if (change.clusters !== was.clusters) yield `changes what the change of ${key} is asked for`;
+    if (change.clusters !== was.clusters || change.leaves !== was.leaves)
+      yield `changes what the change of ${key} is asked for`;
   }
 }

@@ -1,11 +1,12 @@
-import { mostTombstones } from "../model/inventory.ts";
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import { type InventoryEntry, mostTombstones } from "../model/inventory.ts";
+import type { Binding, Leaving, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
 import { namesWhoChangedIt } from "./check-authors.ts";
 import { believesConfirmations } from "./check-confirmations.ts";
 import { deletesWithinBounds } from "./check-deletions.ts";
 import { evictedFrom, evictsWithinBudget } from "./check-evictions.ts";
+import { keepsFates } from "./check-fates.ts";
 import { isDisturbed, isUnheard, lifeOf } from "./check-life.ts";
 import { knowsWhoIsProtected } from "./check-names.ts";
 import { changesOnlyWhatItMay } from "./check-protection.ts";
@@ -28,6 +29,7 @@ export function check(plan: Plan, world: World): readonly string[] {
     ...appliesWhatTheLedgerSays(plan),
     ...deletesOnlyWhatIsOurs(plan, world),
     ...deletesWithinBounds(plan, world),
+    ...keepsFates(plan, world),
     ...believesConfirmations(plan, world),
     ...keepsTheBudget(plan, world),
     ...runsByTheirPlans(plan, world),
@@ -89,11 +91,10 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
       else if (gone.uid !== null && entry.uid !== gone.uid)
         yield `removes ${what} under another uid than its inventory has`;
       if (wanted.has(gone.key)) yield `removes ${what} and applies it`;
-      if (binding?.leaving.some((it) => sameObject(it.id, gone)) !== true)
-        yield `removes ${what}, which nobody decided`;
+      const leave = binding?.leaving.find((it) => sameObject(it.id, gone));
+      if (leave === undefined) yield `removes ${what}, which nobody decided`;
       if (gone.how === "release") continue;
-      if (entry?.adopted === true && gone.takesAlong.length === 0 && !mayDeleteAdopted(ledger, work))
-        yield `deletes ${what}, which was there before us`;
+      if (gone.takesAlong.length === 0) yield* deletesWhatIsLetGo(what, entry, leave);
       if (binding?.removal?.propagation === "Abandon") yield `deletes ${what}, which is to be abandoned`;
       if (isPrecious(gone) && binding?.removal === null && !stands(ledger, { cluster, work, gone }))
         yield `deletes ${what} because of an edit`;
@@ -219,8 +220,15 @@ const hasNoRoom = (seen: Observation | undefined, removed: number): boolean =>
 const bindingOf = (ledger: Ledger, work: PlacementActions, cluster: ClusterActions["cluster"]): Binding | undefined =>
   ledger.placements.get(work.placement)?.bindings.get(cluster);
 
-const mayDeleteAdopted = (ledger: Ledger, { placement }: PlacementActions): boolean =>
-  ledger.placements.get(placement)?.spec.strategy.deleteAdopted === true;
+/** What was there before us is deleted where that was decided with its removal, and nowhere else (`RULINGS.md` D 11). */
+function* deletesWhatIsLetGo(
+  what: string,
+  entry: InventoryEntry | undefined,
+  leave: Leaving | undefined,
+): Generator<string> {
+  if (entry?.adopted === true && leave?.evenAdopted !== true) yield `deletes ${what}, which was there before us`;
+  if (leave?.released === true) yield `deletes ${what}, which is to be let go`;
+}
 
 const isPrecious = ({ id }: Departure): boolean =>
   (id.group === "" && /^(Namespace|PersistentVolume|PersistentVolumeClaim)$/.test(id.kind)) ||

@@ -34,7 +34,7 @@ export function foreseenDooms(
     const isCounted = !context.isNewCommit && !isBack && (was?.state === "Unscheduled") === whole;
     if (isCounted || (whole && record.spec.strategy.propagationPolicy === "Abandon")) return [];
     const ids = doomedObjects(binding, versions.get(binding.cluster), record, context);
-    return ids.filter(deletableOf(record, binding.facts)).map((id) => ({
+    return ids.filter(deletableOf(record.spec.strategy.deleteAdopted, binding.facts)).map((id) => ({
       cluster: binding.cluster,
       placement: record.key,
       id,

@@ -7,7 +7,14 @@ export interface Change {
   readonly record: PlacementRecord;
   readonly binding: Binding;
   /** What it would carry; null where the placement leaves. */
-  readonly next: { readonly target: NextTarget; readonly manifests: Manifests } | null;
+  readonly next: Next | null;
+}
+
+interface Next {
+  readonly target: NextTarget;
+  readonly manifests: Manifests;
+  /** What is said of objects that were there before us, where that is not what the placement says: by a run's plan. */
+  readonly deleteAdopted?: boolean;
 }
 
 /** Without an index it is of the newest snapshot. */

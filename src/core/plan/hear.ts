@@ -70,7 +70,7 @@ function hearOne(binding: Binding, record: PlacementRecord, hearing: Hearing): B
   const member = hearing.voices.get(binding.cluster);
   if (member === undefined) return binding;
   const carried = listedOf(member.inventory.placements.get(record.key) ?? null, binding, record);
-  const leaving = stillThere(binding.leaving, carried, record.spec.strategy.deleteAdopted);
+  const leaving = stillThere(binding.leaving, carried);
   const { removal } = binding;
   if (removal !== null && leaving.length === 0 && isFenced(member.inventory, record.key, removal.sequence))
     return startAnew(binding);
@@ -83,16 +83,12 @@ function hearOne(binding: Binding, record: PlacementRecord, hearing: Hearing): B
  * What has not gone yet, and of that, what is let go since it may have been there before us. An inventory that does not
  * know the placement says nothing of its objects: somebody may have deleted it (`apply/README.md#f-43`).
  */
-function stillThere(
-  leaving: Binding["leaving"],
-  carried: InventoryPlacement | null,
-  deleteAdopted: boolean,
-): Binding["leaving"] {
+function stillThere(leaving: Binding["leaving"], carried: InventoryPlacement | null): Binding["leaving"] {
   if (leaving.length === 0 || carried === null) return leaving;
   const stays = leaving.flatMap((it) => {
     const entry = carried.entries.get(objectKey(it.id));
     if (entry === undefined) return [];
-    return it.released || !entry.adopted || deleteAdopted ? it : { ...it, released: true };
+    return it.released || !entry.adopted || it.evenAdopted ? it : { ...it, released: true };
   });
   return sameList(stays, leaving) ? leaving : stays;
 }

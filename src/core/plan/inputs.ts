@@ -178,8 +178,18 @@ function placementReader(course: Course): Reader {
     if (said.kind !== "placement") return "unusable";
     const { spec } = said.placement;
     if (isPicked(course)) return json(spec);
-    return json([spec.resourceSelectors, spec.strategy.type, spec.strategy.applyStrategy]);
+    const { type, applyStrategy, deleteAdopted } = spec.strategy;
+    // What becomes of what was there before us matters where something leaves.
+    return json([spec.resourceSelectors, type, applyStrategy, isDropping(course) ? deleteAdopted : null]);
   };
+}
+
+/** Whether the cluster loses objects; where overrides act on it, they may drop some. */
+function isDropping({ carried, wanted }: Course): boolean {
+  if (carried === null || wanted === null) return carried !== null;
+  if (carried.overrides.length + wanted.overrides.length > 0) return true;
+  const keeps = new Set(wanted.resources.map((it) => objectKey(it.id)));
+  return carried.resources.some((it) => !keeps.has(objectKey(it.id)));
 }
 
 /** `fleet.yaml`: whether it reads the files that matter, which member the cluster is, and how the scheduler goes about it. */

@@ -7,10 +7,11 @@ import type { ProtectedTarget, Trust } from "../model/trust.ts";
 import { type ClusterName, compareText, type Digest } from "../model/value.ts";
 import { protectionRule, protects } from "../trust/protected.ts";
 import { isMetBy } from "../trust/rules.ts";
-import { type AskedMove, askedFor, changing } from "./asked-change.ts";
+import { type AskedMove, askedFor, changing, isWhatWasAsked } from "./asked-change.ts";
 import type { PlanContext } from "./context.ts";
 import { isUnknown, protectedCluster } from "./former-names.ts";
 import { type Change, type Protection, unprotected } from "./guarded-change.ts";
+import { leavesOf, sameLeaves } from "./leaves.ts";
 import { isCompromised, rulesDigest } from "./terms.ts";
 import { carriedObjects } from "./transition.ts";
 
@@ -35,17 +36,19 @@ export function protectionIn(context: PlanContext): Protection {
       const all = asked.get(key) ?? new Map<ClusterName, AskedMove>();
       asked.set(key, all);
       const digest = contentOf(change);
+      const leaves = leavesOf(change, context);
       // Of two that want something else, the first one decides: the newest run goes first.
       const index = change.next?.target.resourceIndex ?? null;
       const first = all.get(cluster) ?? {
         digest,
+        leaves,
         index,
         targets,
         // What was approved goes no further either while nobody's word counts (`RULINGS.md` D 6).
-        isGranted: closed === null && isGranted(change, digest, { targets, trust: record.trust }),
+        isGranted: closed === null && isGranted(change, { digest, leaves }, { targets, trust: record.trust }),
       };
       all.set(cluster, first);
-      return first.isGranted && first.digest === digest;
+      return first.isGranted && first.digest === digest && sameLeaves(first.leaves, leaves);
     },
     isAsked: (key) => asked.has(key) || unknown.has(key),
     askedFor(placement) {
@@ -119,12 +122,12 @@ const namespaceOf = ({ group, kind, namespace, name }: ObjectId): string | null 
 
 function isGranted(
   { record: { change }, binding }: Change,
-  digest: Digest | null,
+  { digest, leaves }: Pick<AskedMove, "digest" | "leaves">,
   { targets, trust }: { readonly targets: readonly ProtectedTarget[]; readonly trust: Trust },
 ): boolean {
   const request = change?.request ?? null;
   if (change === null || request === null || request.approval === null) return false;
   if (request.rules !== rulesDigest(trust, changing) || isCompromised(request.approval, trust)) return false;
-  if (!change.clusters.has(binding.cluster) || change.clusters.get(binding.cluster) !== digest) return false;
+  if (!isWhatWasAsked(change, binding.cluster, { digest, leaves })) return false;
   return targets.every((it) => isMetBy(protectionRule(it), request));
 }

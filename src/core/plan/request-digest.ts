@@ -1,5 +1,7 @@
 import { digestOf } from "../model/digest.ts";
-import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { ChangeRequest, Leave, Ledger, PlacementRecord } from "../model/ledger.ts";
+import { objectKey } from "../model/manifest.ts";
 import type { RunPlan, RunRecord } from "../model/run-record.ts";
 import type { Request } from "../model/trust.ts";
 import type { ClusterName, Digest } from "../model/value.ts";
@@ -30,12 +32,16 @@ export const gateDigest = (fleet: string, { run, plan, stage, when }: PlannedGat
 export interface PlannedChange {
   readonly record: Pick<PlacementRecord, "uid" | "key">;
   readonly clusters: ReadonlyMap<ClusterName, Digest | null>;
+  readonly leaves: ChangeRequest["leaves"];
 }
 
-/** The digest of a request for a change of what is protected: over the clusters as they are known, and what each would carry. */
+/**
+ * The digest of a request for a change of what is protected: over the clusters as they are known, what each would carry, and
+ * what becomes of every object that it loses.
+ */
 export const changeDigest = (
   ledger: Pick<Ledger, "fleet" | "clusters">,
-  { record, clusters }: PlannedChange,
+  { record, clusters, leaves }: PlannedChange,
   { nonce, rules, authors }: Terms,
 ): Digest =>
   digestOf({
@@ -46,8 +52,13 @@ export const changeDigest = (
       cluster,
       uid: ledger.clusters.get(cluster)?.kubeSystemUid ?? null,
       content,
+      // Clusters that lose nothing are asked about as they always were.
+      ...leavesJson(leaves.get(cluster) ?? []),
     })),
     nonce,
     rules,
     authors: { principals: authors.principals, unknown: authors.unknown },
   });
+
+const leavesJson = (leaves: readonly Leave[]): JsonObject =>
+  leaves.length === 0 ? {} : { leaves: leaves.map(({ object, fate }) => [fate, objectKey(object)]) };

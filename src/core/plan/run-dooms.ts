@@ -23,7 +23,8 @@ export function runDooms(
   return [...record.bindings.values()].flatMap((binding) => {
     const { whole, ids } = lossesOf(binding, run, record, context);
     if (whole && record.spec.strategy.propagationPolicy === "Abandon") return [];
-    return ids.filter(deletableOf(record, binding.facts)).map((id) => ({
+    const deleteAdopted = whole ? record.spec.strategy.deleteAdopted : run.plan?.deleteAdopted === true;
+    return ids.filter(deletableOf(deleteAdopted, binding.facts)).map((id) => ({
       cluster: binding.cluster,
       placement: record.key,
       id,

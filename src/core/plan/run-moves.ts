@@ -102,7 +102,7 @@ export function moverOf({ plan }: RunRecord, record: PlacementRecord | null, con
     const planned = plan === null ? undefined : plannedIn(plan).get(cluster);
     if (record === null || plan === null || binding === undefined || planned === undefined)
       return { kind: "failed", message: "the plan of the run does not have it" };
-    return moved(binding, targetOf(plan, planned, context), record, context);
+    return moved(binding, targetOf(plan, planned, context), { plan, record }, context);
   };
   return {
     moveOf(cluster) {
@@ -179,7 +179,12 @@ export type Move =
     }
   | { readonly kind: "failed"; readonly message: string };
 
-function moved(binding: Binding, target: Target, record: PlacementRecord, context: PlanContext): Move {
+interface Planned {
+  readonly plan: RunPlan;
+  readonly record: PlacementRecord;
+}
+
+function moved(binding: Binding, target: Target, { plan, record }: Planned, context: PlanContext): Move {
   const { target: before, state, removal } = binding;
   if (before !== null && state === "Bound" && removal === null && isAlike(before, target)) {
     const { sequence, startedAt } = before;
@@ -197,7 +202,9 @@ function moved(binding: Binding, target: Target, record: PlacementRecord, contex
   if (rendering.digest !== target.digest)
     return { kind: "failed", message: "it renders to something else than the plan of the run says" };
   const { manifests } = rendering;
-  return { kind: "moved", binding: admitted(binding, { target, manifests, record, context }), manifests };
+  const { deleteAdopted } = plan;
+  const admission = { target, manifests, record, deleteAdopted, context };
+  return { kind: "moved", binding: admitted(binding, admission), manifests };
 }
 
 /** A version that makes no difference here is not written again: the cluster takes its names. */

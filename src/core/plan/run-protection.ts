@@ -29,7 +29,9 @@ export function isPermitted(cluster: ClusterName, { run, record, mover }: RunMov
   const move = mover.moveOf(cluster);
   // What the cluster carries already under other names is no change.
   if (move.kind !== "moved" || move.manifests === null || move.binding.target === null) return true;
-  const change = { record, binding, next: { target: move.binding.target, manifests: move.manifests } };
+  const deleteAdopted = run.plan?.deleteAdopted === true;
+  const next = { target: move.binding.target, manifests: move.manifests, deleteAdopted };
+  const change = { record, binding, next };
   const gate = run.stages[at]?.before ?? null;
   const trust = consent.record?.trust ?? null;
   if (trust === null || isUnknown(cluster, context.ledger)) return protection.permits(change);

@@ -15,6 +15,8 @@ export interface Admission {
   /** What the target holds. */
   readonly manifests: readonly RenderedManifest[];
   readonly record: PlacementRecord;
+  /** What was said of objects that were there before us, when this was asked for; without it, what the placement says. */
+  readonly deleteAdopted?: boolean;
   readonly context: PlanContext;
 }
 
@@ -26,8 +28,10 @@ export function targetOf(version: Version, digest: Digest, { sequence, world }: 
 }
 
 /** The binding with the version as its target. Objects that the target before had and this one has not begin to leave. */
-export function admitted(binding: Binding, { target, manifests, record, context }: Admission): Binding {
-  const known = joined(binding, carriedObjects(binding, record, context), { record, context });
+export function admitted(binding: Binding, admission: Admission): Binding {
+  const { target, manifests, record, context } = admission;
+  const { deleteAdopted = record.spec.strategy.deleteAdopted } = admission;
+  const known = joined(binding, carriedObjects(binding, record, context), { deleteAdopted, context });
   const leaving = withoutKept(known, manifests);
   return {
     ...binding,
@@ -72,6 +76,7 @@ export function withdrawn(
 ): Binding | null {
   if (binding.removal !== null) return binding;
   if (binding.target === null && binding.leaving.length === 0) return null;
+  const { deleteAdopted, propagationPolicy } = record.spec.strategy;
   return {
     ...binding,
     generation: binding.generation + 1,
@@ -79,9 +84,9 @@ export function withdrawn(
       sequence: context.sequence,
       since: context.world.now,
       cause: context.world.intent.commit,
-      propagation: record.spec.strategy.propagationPolicy,
+      propagation: propagationPolicy,
     },
-    leaving: joined(binding, carriedObjects(binding, record, context), { record, context }),
+    leaving: joined(binding, carriedObjects(binding, record, context), { deleteAdopted, context }),
   };
 }
 
@@ -141,24 +146,30 @@ export function carriedObjects(binding: Binding, record: PlacementRecord, contex
 function joined(
   { leaving, facts }: Binding,
   objects: readonly ObjectId[],
-  { record, context }: { readonly record: PlacementRecord; readonly context: PlanContext },
+  { deleteAdopted, context }: { readonly deleteAdopted: boolean; readonly context: PlanContext },
 ): readonly Leaving[] {
   if (objects.length === 0) return leaving;
   const known = new Set(leaving.map((it) => objectKey(it.id)));
   const fresh = objects.filter((it) => !known.has(objectKey(it)));
   if (fresh.length === 0) return leaving;
   const cause = context.world.intent.commit;
-  const isDeletable = deletableOf(record, facts);
-  return [...leaving, ...fresh.map((id): Leaving => ({ id: plainId(id), cause, released: !isDeletable(id) }))];
+  const isDeletable = deletableOf(deleteAdopted, facts);
+  const leave = (id: ObjectId): Leaving => ({
+    id: plainId(id),
+    cause,
+    released: !isDeletable(id),
+    evenAdopted: deleteAdopted,
+  });
+  return [...leaving, ...fresh.map(leave)];
 }
 
 /**
  * What was there before us is let go, not deleted, unless the placement says otherwise (`apply/README.md#takeover`).
  */
-export function deletableOf({ spec }: PlacementRecord, facts: Binding["facts"]): (id: ObjectId) => boolean {
-  if (spec.strategy.deleteAdopted) return () => true;
+export function deletableOf(deleteAdopted: boolean, facts: Binding["facts"]): (id: ObjectId) => boolean {
+  if (deleteAdopted) return () => true;
   const adopted = new Set((facts?.adopted ?? []).map(objectKey));
   return (id) => !adopted.has(objectKey(id));
 }
 
-const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });
+export const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });

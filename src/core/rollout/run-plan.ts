@@ -77,13 +77,14 @@ export function planRun(request: PlanRequest): Planning {
   const other = underWay.find((it) => it.plan !== null && !sameStages(it.plan.stages, strategy.stages));
   if (other !== undefined) return strategiesDiffer(run, other);
   const { policy, placement, deletions, clusterCount } = subject;
-  const { applyStrategy } = placement.spec.strategy;
+  const { applyStrategy, deleteAdopted } = placement.spec.strategy;
   const bare = {
     policySnapshot: policy.index,
     policyHash: policy.hash,
     clusterCount,
     resourceIndex,
     applyStrategy,
+    deleteAdopted,
     stages,
     deletions,
   };
@@ -96,7 +97,9 @@ export function planRun(request: PlanRequest): Planning {
  */
 export const planRoot = (plan: Omit<RunPlan, "root">): Digest => {
   const { policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions } = plan;
-  const all = [policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions];
+  // Plans of earlier versions let go what was there before us, and say nothing of it.
+  const fates = plan.deleteAdopted ? ["delete-adopted"] : [];
+  const all = [policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions, ...fates];
   return digestOf(all as unknown as Json);
 };
 

@@ -103,8 +103,11 @@ function changing(): readonly [Ask, Ledger] {
   ]);
   const bare = gateOf({ requestedAt: at("09:00:00"), digest: "" as Digest });
   const empty = ledgerOf([placed], []);
-  const request = { ...bare, digest: changeDigest(empty, { record: placed, clusters: content }, bare) };
-  const record = { ...placed, change: { clusters: content, since: [], request } };
+  const request = {
+    ...bare,
+    digest: changeDigest(empty, { record: placed, clusters: content, leaves: new Map() }, bare),
+  };
+  const record = { ...placed, change: { clusters: content, leaves: new Map(), since: [], request } };
   return [known(changeAsk(record), "it asks"), ledgerOf([record], [])];
 }
 
@@ -160,6 +163,9 @@ test("a record that says something else than the digest was made over is not gen
   expect(isGenuine(gate, { ...ledger, fleet: "another" })).toBe(false);
   const clusters = new Map([...change.change.clusters, ["c" as ClusterName, null]]);
   expect(isGenuine({ ...change, change: { ...change.change, clusters } }, its)).toBe(false);
+  const object = { group: "", kind: "Namespace", namespace: null, name: "web" };
+  const leaves = new Map([["a" as ClusterName, [{ object, fate: "release" } as const]]]);
+  expect(isGenuine({ ...change, change: { ...change.change, leaves } }, its)).toBe(false);
 });
 
 const trustText = (targets: string): string => `apiVersion: flotilla.dev/v1alpha1

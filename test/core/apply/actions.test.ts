@@ -115,7 +115,7 @@ function bindingOf(change: Partial<Binding>): Binding {
 }
 
 const leaving = (...keys: readonly ObjectKey[]): Binding["leaving"] =>
-  keys.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit, released: false }));
+  keys.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit, released: false, evenAdopted: false }));
 
 const removing = (...keys: readonly ObjectKey[]): Partial<Binding> => ({
   removal: { sequence: 6 as Sequence, since: now, cause: "c" as Commit, propagation: "Delete" },
@@ -153,7 +153,6 @@ function actionsIn({ has, under = 5, binding = {}, wants = everything, more = {}
     member,
     isHeld: () => false,
     confirmedOthers: () => null,
-    deleteAdopted: false,
     applyStrategy,
     now,
     patience: "retryAt",
@@ -274,11 +273,17 @@ describe("taking away what the target has no more", () => {
       want: "@5 release app",
     },
     {
-      name: "unless the placement says otherwise",
-      has: ["space", "config", "app:adopted"],
-      binding,
+      name: "what was decided to be let go is let go, whatever the inventory says",
+      has: ["space", "config", "app"],
+      binding: { ...binding, leaving: binding.leaving.map((it) => ({ ...it, released: true, evenAdopted: true })) },
       wants,
-      more: { deleteAdopted: true },
+      want: "@5 release app",
+    },
+    {
+      name: "unless the placement said otherwise when that was decided",
+      has: ["space", "config", "app:adopted"],
+      binding: { ...binding, leaving: binding.leaving.map((it) => ({ ...it, evenAdopted: true })) },
+      wants,
       want: "@5 delete app",
     },
     {

@@ -288,7 +288,12 @@ const binding = (random: Random, name: ClusterName, of: string): Binding => ({
     cause: commit(random),
     propagation: random.pick(["Delete", "Abandon"] as const),
   })),
-  leaving: many(random, 3, () => ({ id: objectId(random), cause: commit(random), released: random.below(2) === 0 })),
+  leaving: many(random, 3, () => ({
+    id: objectId(random),
+    cause: commit(random),
+    released: random.below(2) === 0,
+    evenAdopted: random.below(2) === 0,
+  })),
   facts: maybe(random, () => facts(random)),
   conditions: many(random, 4, () => condition(random)),
 });

@@ -76,6 +76,7 @@ function randomPlan(random: Random): RunPlan {
     clusterCount: random.below(9),
     resourceIndex: random.below(20),
     applyStrategy: applyStrategy(random),
+    deleteAdopted: random.below(3) === 0,
     // From the last to the first: the order of a stage need not be that of names.
     stages: Array.from({ length: stages }, (_, at) =>
       plannedStage(random, `stage${at}`, clusters.filter((_, index) => index % 4 === at).reverse()),

@@ -72,6 +72,7 @@ const plan: RunPlan = {
   clusterCount: 4,
   resourceIndex: 7,
   applyStrategy: clientSide,
+  deleteAdopted: false,
   stages: [
     planned("canary", ["a", "b", "c"], {
       after: [{ kind: "TimedWait", wait: 3_600_000 as DurationMs }, { kind: "Approval" }],

@@ -14,6 +14,7 @@ import { ledgerReader } from "../../../src/core/codec/state-reader.ts";
 import { readTrust } from "../../../src/core/codec/trust-file.ts";
 import { known } from "../../../src/core/model/assert.ts";
 import { type ChangeRequest, emptyLedger, type Ledger, type PlacementRecord } from "../../../src/core/model/ledger.ts";
+import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
 import type { AnswerRecord, Request, TrustRecord } from "../../../src/core/model/trust.ts";
 import {
   type BlobId,
@@ -254,6 +255,15 @@ const change: ChangeRequest = {
     ["berlin" as ClusterName, digest("7")],
     ["tokyo" as ClusterName, null],
   ]),
+  leaves: new Map([
+    [
+      "tokyo" as ClusterName,
+      [
+        { object: objectIdOf("/ConfigMap/web/settings" as ObjectKey), fate: "release" },
+        { object: objectIdOf("/Namespace//web" as ObjectKey), fate: "delete" },
+      ],
+    ],
+  ]),
   since: [commit("a")],
   request,
 };
@@ -287,6 +297,7 @@ metadata:
   annotations:
     flotilla.dev/authors: bob, eve; 2 unsigned
     flotilla.dev/clusters: ${JSON.stringify(`{"berlin":"${digest("7")}","tokyo":null}`)}
+    flotilla.dev/leaves: ${JSON.stringify(`[{"clusters":["tokyo"],"delete":["/Namespace//web"],"release":["/ConfigMap/web/settings"]}]`)}
     flotilla.dev/nonce: "1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f"
     flotilla.dev/request-digest: ${digest("d")}
     flotilla.dev/rules: ${JSON.stringify(digest("9"))}

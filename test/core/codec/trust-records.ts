@@ -1,6 +1,7 @@
 import { readTrust } from "../../../src/core/codec/trust-file.ts";
 import { known } from "../../../src/core/model/assert.ts";
-import type { ChangeRequest } from "../../../src/core/model/ledger.ts";
+import type { ChangeRequest, Leave } from "../../../src/core/model/ledger.ts";
+import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
 import type {
   AnswerRecord,
   Approval,
@@ -99,9 +100,22 @@ export const randomChange = (random: Random): ChangeRequest => ({
       maybe(random, () => digest(random)),
     ]),
   ),
+  leaves: new Map(
+    keysOf(random, clusterNames).map((it): [ClusterName, readonly Leave[]] => [
+      it as ClusterName,
+      randomLeaves(random),
+    ]),
+  ),
   since: many(random, 2, () => commit(random)),
   request: maybe(random, () => randomRequest(random)),
 });
+
+/** At least one object, in the order of their keys. */
+const randomLeaves = (random: Random): readonly Leave[] =>
+  ["/ConfigMap/web/a", "/Namespace//web", "apps/Deployment/web/b"].slice(random.below(3)).map((key) => ({
+    object: objectIdOf(key as ObjectKey),
+    fate: random.pick(["delete", "release"] as const),
+  }));
 
 const answerPaths = ["approvals/a b.yaml", "approvals/a/1.yml", "approvals/no.yaml", "approvals/v1.yaml"];
 

@@ -480,6 +480,7 @@ test("I-59: nothing leaves what is protected unasked, neither all of it nor a pa
     id: { group: "", kind: "ConfigMap", namespace: "web", name: "x" },
     cause: "c" as never,
     released: false,
+    evenAdopted: false,
   };
   expect(faultsOf(withBinding(sound, m2, () => ({ leaving: [lost] })))).toMatch(fault);
   const moved = withBinding(sound, m2, ({ target }) => ({ target: target && { ...target, digest: "else" as Digest } }));
@@ -498,7 +499,7 @@ test("I-59: calling off a removal changes nothing while all of it is there, and 
       .get(web)
       ?.resourceSnapshots.at(-1)
       ?.resources.map((it) => it.id) ?? [];
-  const leaving = carried.map((id) => ({ id, cause: "c" as never, released: false }));
+  const leaving = carried.map((id) => ({ id, cause: "c" as never, released: false, evenAdopted: false }));
   const calledOff = (there: Binding["leaving"]): string => {
     const [, { ledger }] = withBinding(sound, m2, () => ({ ...removal(sound[0]), leaving: there }));
     const target = binding.target && { ...binding.target, sequence: (sound[0].ledger.sequence + 1) as never };
@@ -529,6 +530,7 @@ test("D-17: other namespaces and other clusters go their way; what is in no name
     id: { group: "", kind: "PersistentVolume", namespace: null, name: "x" },
     cause: "c" as never,
     released: false,
+    evenAdopted: false,
   };
   const apart = underTrust(sound, () => ({ protectedTargets: protection(["payments"]) }));
   expect(faultsOf(withBinding(apart, m2, () => removal(sound[0])))).not.toMatch(/protected/);

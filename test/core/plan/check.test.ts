@@ -284,7 +284,10 @@ const doctored: readonly {
     doctor: (made) =>
       withWork(
         withBinding(made, ({ leaving }) => ({
-          leaving: [...leaving, ...nine.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit, released: false }))],
+          leaving: [
+            ...leaving,
+            ...nine.map((it) => ({ id: objectIdOf(it), cause: "c" as Commit, released: false, evenAdopted: false })),
+          ],
         })),
         ({ recover }) => ({ recover: [...recover, ...nine.map(objectIdOf)] }),
       ),

@@ -198,7 +198,12 @@ describe("time and identity", () => {
 });
 
 describe("what had to go", () => {
-  const leaving = [config, app].map((it) => ({ id: objectIdOf(it), cause: "c2" as Commit, released: false }));
+  const leaving = [config, app].map((it) => ({
+    id: objectIdOf(it),
+    cause: "c2" as Commit,
+    released: false,
+    evenAdopted: false,
+  }));
   const withBinding = (change: Partial<Binding>): Ledger => {
     const before = seen.ledger.placements.get(web);
     if (before === undefined) throw new Error("web has no record");

@@ -40,6 +40,7 @@ const plan: RunPlan = {
   clusterCount: 2,
   resourceIndex: 4,
   applyStrategy: clientSide,
+  deleteAdopted: false,
   stages: [planned("canary", a), planned("prod", b, c)],
   deletions: [],
 };

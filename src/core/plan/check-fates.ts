@@ -1,0 +1,81 @@
+import type { Binding, Leaving, PlacementRecord } from "../model/ledger.ts";
+import type { Plan, World } from "../model/plan.ts";
+import { keyText } from "./check-words.ts";
+
+/**
+ * Says where objects leave otherwise than was said when that was decided: by the placement as it is, or by the plan of the run
+ * that takes them away; and where that becomes something else later on (`RULINGS.md` D 11, C takeover).
+ */
+export function* keepsFates(plan: Plan, world: World): Generator<string> {
+  for (const [key, record] of plan.ledger.placements) {
+    const before = world.ledger.placements.get(key);
+    if (record === before || record.bindings === before?.bindings) continue;
+    for (const binding of record.bindings.values()) {
+      const known = before?.bindings.get(binding.cluster);
+      const was = known?.uid === binding.uid ? known : undefined;
+      if (binding === was || (binding.leaving.length === 0 && binding.removal === null)) continue;
+      const what = `${key} on ${binding.cluster}`;
+      yield* keepsPropagation(what, binding, { was, record });
+      for (const it of binding.leaving) {
+        const old = was?.leaving.find((other) => keyText(other.id) === keyText(it.id));
+        const object = `${keyText(it.id)} of ${what}`;
+        if (old !== undefined) yield* keepsFate(object, it, old);
+        else yield* beginsAsSaid(object, it, { binding, was, record, plan, world });
+      }
+    }
+  }
+}
+
+interface Step {
+  readonly was: Binding | undefined;
+  readonly record: PlacementRecord;
+}
+
+function* keepsPropagation(what: string, { removal }: Binding, { was, record }: Step): Generator<string> {
+  if (removal === null) return;
+  const old = was?.removal?.sequence === removal.sequence ? was.removal : null;
+  const said = old?.propagation ?? record.spec.strategy.propagationPolicy;
+  if (removal.propagation !== said) yield `removes ${what} by ${removal.propagation}, which was ${said}`;
+}
+
+/** What is found to have been there before us is let go, unless it was to be deleted even so; nothing else changes. */
+function* keepsFate(object: string, is: Leaving, was: Leaving): Generator<string> {
+  if (was.released && !is.released) yield `deletes ${object}, which was to be let go`;
+  if (is.evenAdopted !== was.evenAdopted) yield `changes what becomes of ${object}, which is leaving`;
+  if (is.released && !was.released && was.evenAdopted) yield `lets ${object} go, which was to be deleted`;
+}
+
+interface Beginning extends Step {
+  readonly binding: Binding;
+  readonly plan: Plan;
+  readonly world: World;
+}
+
+function* beginsAsSaid(object: string, it: Leaving, beginning: Beginning): Generator<string> {
+  const { binding, was, record, plan } = beginning;
+  const bringing = [...plan.ledger.runs.values()].find(
+    (run) =>
+      binding.removal === null &&
+      run.spec.placement === record.key &&
+      run.stages.some((stage) => stage.clusters.get(binding.cluster)?.sequence === binding.target?.sequence),
+  );
+  const said = bringing?.plan?.deleteAdopted ?? record.spec.strategy.deleteAdopted;
+  if (it.evenAdopted !== said)
+    yield `takes ${object} away otherwise than was said of objects that were there before us`;
+  if (!said && !it.released && wasFound(it, was, beginning))
+    yield `is going to delete ${object}, which was there before us`;
+}
+
+/** Whether the object was there before us by what was recorded, and is by what its member says now, if it says anything. */
+function wasFound(it: Leaving, was: Binding | undefined, { record, world }: Beginning): boolean {
+  const target = was?.target ?? null;
+  if (was?.facts?.sequence !== target?.sequence) return false;
+  if (was?.facts?.adopted.some((id) => keyText(id) === keyText(it.id)) !== true) return false;
+  const seen = world.observed.get(was.cluster);
+  if (seen?.kind !== "reached") return true;
+  const carried = seen.inventory.placements.get(record.key);
+  return (
+    carried?.sequence === target?.sequence &&
+    [...(carried?.entries ?? [])].some(([key, { adopted }]) => adopted && key === keyText(it.id))
+  );
+}
