@@ -10,7 +10,7 @@ import { type TrustVersion, type TrustWords, voters } from "./trust-words.ts";
 /** Promises about what a commit of the state branch takes for approved, by what people really signed. */
 export const trustPageRules: readonly (readonly [string, PageRule])[] = [
   ["I-60", trustsWhatRootsSigned],
-  ["I-03", opensWhatPeopleSigned],
+  ["I-39", opensWhatPeopleSigned],
   ["I-59", changesWhatPeopleAllowed],
 ];
 
@@ -55,7 +55,7 @@ export function approversOf(digest: string | null, upTo: Commit | null, words: T
 const isVoter = (who: string, { revoked }: TrustWords): boolean =>
   (voters as readonly string[]).includes(who) && who !== revoked;
 
-/** I-03: a gate or a change that is newly approved was approved by enough people, while the trust file stood there. */
+/** I-39: a gate or a change that is newly approved was approved by enough people, while the trust file stood there. */
 function* opensWhatPeopleSigned(page: Page, judge: Judge): Generator<string> {
   const { after, commit } = page;
   if (judge.simulation.electorate.anchor === null) return;

@@ -48,8 +48,8 @@ export interface AnswerOptions extends DeliveryOptions {
 type Decision = ApprovalFile["decision"];
 
 /**
- * Answers a request that is open: shows what it is about, says whether the answer would count, and commits a signed file
- * that holds nothing else (`security.md` §2.3).
+ * Answers a request that is open: shows what it is about, says whether the answer would count, and commits a signed
+ * file that holds nothing else (`trust/README.md#the-request`).
  */
 export async function answer(options: AnswerOptions, decision: Decision, terminal: Terminal): Promise<ExitCode> {
   const { run, stage, comment = "", change = null } = options;

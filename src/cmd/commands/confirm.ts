@@ -19,7 +19,9 @@ export interface ConfirmOptions extends DeliveryOptions {
   readonly trustAnchor: Digest | null;
 }
 
-/** Shows deletions that wait for a person, and commits the file that lets just these go, once (`RULINGS.md` D 3). */
+/**
+ * Shows deletions that wait for a person, and commits the file that lets just these go, once (`plan/README.md#d-3`).
+ */
 export async function confirm(options: ConfirmOptions, terminal: Terminal): Promise<ExitCode> {
   const author = await openWorkTree(options);
   const { deletions } = await readRecord(options, terminal.environment);

@@ -90,6 +90,6 @@ function usedApprovals(ledger: Ledger, files: readonly TextFile[]): readonly Fou
     .filter((it) => digests.has(String(valueIn(it, "spec", "requestDigest"))));
 }
 
-/** A confirmation is judged once, and never counts again (`RULINGS.md` D 3). */
+/** A confirmation is judged once, and never counts again (`plan/README.md#d-3`). */
 const isUsed = (digest: Digest | null, { deletions: { confirmations, held } }: Ledger): boolean =>
   digest !== null && confirmations.has(digest) && !held.some((it) => it.digest === digest);

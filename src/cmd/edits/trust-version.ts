@@ -3,8 +3,8 @@ import { type Instant, instantText } from "../../core/model/value.ts";
 import { editedText, type YamlEdit } from "./edited-text.ts";
 
 /**
- * The next version of a trust file: edited, counted up, and chained to the text before (`security.md` §2.2, 1). Every
- * other byte stays. Null when it cannot be edited.
+ * The next version of a trust file: edited, counted up, and chained to the text before
+ * (`trust/README.md#the-trust-file`). Every other byte stays. Null when it cannot be edited.
  */
 export function nextTrustText(
   text: string,

@@ -65,7 +65,7 @@ export function askKey(ask: Ask): string {
 
 /**
  * Where answers to a request go: each in a file of its own that nobody has written yet, as what was judged at a path is
- * never judged again (`security.md` §2.3).
+ * never judged again (`trust/README.md#the-request`).
  */
 export function answerPath(ask: Ask, principal: string, isTaken: (path: string) => boolean): string {
   const base = `${answersPrefix(ask)}.${fileName(principal)}`;

@@ -34,7 +34,8 @@ export interface Comparison {
  * Null when nothing has to be.
  *
  * Gives before it takes: what is no longer wanted goes only once everything that is wanted is applied
- * (`RULINGS.md` C 11, C 33). Only what the inventory lists can go (D 1); what no binding explains stays (D 7).
+ * (`apply/README.md#c-11`, `#c-33`). Only what the inventory lists can go (`plan/README.md#d-1`); what no binding
+ * explains stays (`#d-7`).
  */
 export function placementActions(comparison: Comparison): PlacementActions | null {
   const { binding, member, placement, applyStrategy } = comparison;
@@ -166,8 +167,8 @@ function departures(
 }
 
 /**
- * Not there any more, made anew by somebody else, or without our mark: what stands there now is theirs (`RULINGS.md` D 1).
- * An incomplete list proves nothing.
+ * Not there any more, made anew by somebody else, or without our mark: what stands there now is theirs
+ * (`plan/README.md#d-1`). An incomplete list proves nothing.
  */
 function isGone({ member, placement }: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
   const live = member.objects.get(key);

@@ -2,7 +2,7 @@ import { type Json, memberAt, textOf } from "../model/json.ts";
 import type { Digest } from "../model/value.ts";
 import { error, type Remark } from "./remark.ts";
 
-/** The digest that a confirmation names: of the deletions that may now happen (`RULINGS.md` D 3). */
+/** The digest that a confirmation names: of the deletions that may now happen (`plan/README.md#d-3`). */
 export const confirmedDigest = (value: Json): Digest => (textOf(memberAt(value, "spec", "digest")) ?? "") as Digest;
 
 /** Checks a confirmation that its schema has passed. */

@@ -29,7 +29,7 @@ export type DecodedDocument = Placed &
         /** Null when it cannot be used: its findings say why. */
         readonly content: Content | null;
       }
-    /** Which object it is cannot be read: nothing that is absent may count as deleted (`RULINGS.md` D 2). */
+    /** Which object it is cannot be read: nothing that is absent may count as deleted (`plan/README.md#d-2`). */
     | {
         readonly kind: "unidentified";
         /** What it says of itself all the same: a kind, and the beginning of its names. */

@@ -10,8 +10,8 @@ import { error, isError, type JsonPath, type Remark } from "./remark.ts";
  * Whether what a document says about its identity can be believed although it has flaws.
  *
  * Everything hangs on this: an object whose identity is known holds only itself when it is broken, one whose identity
- * is unknown holds the whole fleet (`RULINGS.md` D 2). So a flaw must lie clearly elsewhere: at a path that does not
- * touch the identity or, where the text itself is broken, after a key that follows apiVersion, kind and metadata.
+ * is unknown holds the whole fleet (`plan/README.md#d-2`). So a flaw must lie clearly elsewhere: at a path that does
+ * not touch the identity or, where the text itself is broken, after a key that follows apiVersion, kind and metadata.
  */
 export function isIdentityReadable({ tree, flaws }: YamlDocument, base: JsonPath): boolean {
   return flaws

@@ -212,8 +212,8 @@ const clusterScoped = (kind: string): Remark =>
   error("FLT1413", ["metadata", "namespace"], `${kind} is cluster-scoped and has no namespace`, "remove the namespace");
 
 /**
- * When absence is no deletion (`RULINGS.md` D 2): while any document might be the absent object, while a root is empty,
- * and for what stood in a file that is still there and says nothing any more.
+ * When absence is no deletion (`plan/README.md#d-2`): while any document might be the absent object, while a root is
+ * empty, and for what stood in a file that is still there and says nothing any more.
  */
 function silenceOf({ unidentified, emptied, unfollowed, emptyRoots }: Census): Terms["silence"] {
   const [suspect, ...more] = unidentified;

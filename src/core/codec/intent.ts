@@ -55,7 +55,7 @@ export interface Accepted {
 }
 
 /**
- * Reads what one commit asks for, and keeps in force what it fails to say (`RULINGS.md` D 2).
+ * Reads what one commit asks for, and keeps in force what it fails to say (`plan/README.md#d-2`).
  *
  * Never throws and never gives up: what is wrong costs what it defines, and is listed. The same input gives the same
  * intent, and reading a commit again after it was accepted changes nothing. What a document defines is the same object

@@ -23,7 +23,7 @@ interface Settled {
 }
 
 /**
- * Decides for every object which document is in force: `RULINGS.md` D 2.
+ * Decides for every object which document is in force: `plan/README.md#d-2`.
  *
  * One usable document is. An unusable one, two of them, or one that may not replace what was accepted leave what was in
  * force before; nothing if there was nothing. An object without a document is gone, unless nothing was heard of it.

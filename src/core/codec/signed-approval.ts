@@ -3,7 +3,7 @@ import { canonicalJson } from "../model/json.ts";
 
 /**
  * The text that a signature inside of an approval is made over: all that it says, in one order, whatever its YAML looks
- * like (`security.md` §2.3). An SSH signature over it has the namespace `flotilla-approval-v1`.
+ * like (`trust/README.md#the-request`). An SSH signature over it has the namespace `flotilla-approval-v1`.
  */
 export const signedApproval = ({
   comment,

@@ -74,7 +74,7 @@ interface Written {
 }
 
 /**
- * The text of `approvals/<name>.yaml`: KubeFleet's approval request with its status (`spec/rollout.md` §2.9).
+ * The text of `approvals/<name>.yaml`: KubeFleet's approval request with its status (`trust/README.md#the-request`).
  *
  * Output, never read back: nobody approves by writing a condition here. An answer names the digest in the annotation.
  */

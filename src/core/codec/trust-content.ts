@@ -55,7 +55,7 @@ const targetOf = (written: WrittenTarget): ProtectedTarget => ({
   ...(written.released === undefined ? {} : { released: written.released }),
 });
 
-/** A forge is trusted only where somebody wrote that it is (`security.md` D-04). */
+/** A forge is trusted only where somebody wrote that it is (`trust/README.md#d-04`). */
 const votersOf = ({ principals, minimum = 1, accept = ["commit", "detached"] }: WrittenVoters) => ({
   principals,
   minimum,

@@ -20,13 +20,13 @@ const maxTrustText = 64 * 1024;
 
 /** What a trust file says: usable as a whole, or not at all. */
 export interface TrustReading {
-  /** Null when anything is wrong with it: then every gate is closed (`RULINGS.md` D 6). */
+  /** Null when anything is wrong with it: then every gate is closed (`plan/README.md#d-6`). */
   readonly trust: Trust | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads `trust/root.yaml` (`security.md` §2.2), strictly: what is a warning elsewhere is an error here.
+ * Reads `trust/root.yaml` (`trust/README.md#the-trust-file`), strictly: what is a warning elsewhere is an error here.
  *
  * A part of it is never used: a rule that was dropped for a slip of the pen, or a revocation, would open what should be
  * closed. Whether it may follow the version that is in force is for `core/trust` to say.

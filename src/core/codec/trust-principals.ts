@@ -9,7 +9,8 @@ type Principals = Readonly<Record<string, WrittenPrincipal>>;
 const maxPrincipals = 256;
 
 /**
- * Checks who is listed and what they sign with: every key usable, strong, and one person's alone (`security.md` §2.2).
+ * Checks who is listed and what they sign with: every key usable, strong, and one person's alone
+ * (`trust/README.md#the-trust-file`).
  *
  * An authority may stand with several people, as their certificates tell them apart; it is nobody's own key.
  */
@@ -27,7 +28,7 @@ export function principalRemarks(principals: Principals): readonly Remark[] {
   ];
 }
 
-/** A name stands in file names and on screens: lower-case, so that no two look alike (T-22). */
+/** A name stands in file names and on screens: lower-case, so that no two look alike (`trust/README.md#t-22`). */
 function nameRemarks(name: string): readonly Remark[] {
   if (/^[a-z0-9](?:[a-z0-9._@+-]{0,126}[a-z0-9])?$/.test(name)) return [];
   const code = name.includes("*") ? "FLT1233" : "FLT1309";

@@ -9,10 +9,10 @@ export interface CommitLines {
 }
 
 /**
- * Reads the first lines of a commit object where git's own parser reads them, and nowhere else: the tree in the first line,
- * then parents as long as lines are parents, then author, then committer (git's `parse_commit_buffer` and
- * `parse_commit_date`). What stands further down under the same names is text to git, and so it is here (T-35). Null for
- * what git refuses as a commit.
+ * Reads the first lines of a commit object where git's own parser reads them, and nowhere else: the tree in the first
+ * line, then parents as long as lines are parents, then author, then committer (git's `parse_commit_buffer` and
+ * `parse_commit_date`). What stands further down under the same names is text to git, and so it is here
+ * (`trust/README.md#t-35`). Null for what git refuses as a commit.
  */
 export function commitLines(raw: Uint8Array): CommitLines | null {
   const tree = idIn(raw, 0, "tree ");

@@ -6,7 +6,10 @@ export interface OtherObject extends ObjectId {
   readonly uid: string;
 }
 
-/** Of more objects of others than these, nobody can judge: what holds them has to be emptied first (`RULINGS.md` D 3). */
+/**
+ * Of more objects of others than these, nobody can judge: what holds them has to be emptied first
+ * (`plan/README.md#d-3`).
+ */
 export const mostOthers = 50;
 
 /** What a member found of others in something that is to go, when it last looked. */
@@ -39,7 +42,7 @@ export interface DeletionBasis {
 
 /**
  * What came of a confirmation. Each is judged once, in the pass that first reads its file, and never again: a file that
- * stays, or comes back, confirms nothing that is taken away later (`RULINGS.md` D 3).
+ * stays, or comes back, confirms nothing that is taken away later (`plan/README.md#d-3`).
  *
  * Kept while the file is there, and after that as long as the same digest could be asked for once more.
  */

@@ -14,13 +14,13 @@ export interface FleetSpec {
   readonly guards: DeletionBounds;
   /**
    * Whether an approval counts without a signature. Void for good once `trust/` exists or a trust anchor is given
-   * (`security.md` §2).
+   * (`trust/README.md#what-counts`).
    */
   readonly unsignedApprovals: "allow" | "deny";
 }
 
 /**
- * How many deletions one source commit may cause without confirmation (`RULINGS.md` D 3): the larger of number and
+ * How many deletions one source commit may cause without confirmation (`plan/README.md#d-3`): the larger of number and
  * share.
  */
 export interface DeletionBounds {
@@ -30,7 +30,7 @@ export interface DeletionBounds {
   readonly percentOfClusters: number;
 }
 
-/** The fleet of a repository without `fleet.yaml`; the bounds are those of `RULINGS.md` D 3. */
+/** The fleet of a repository without `fleet.yaml`; the bounds are those of `plan/README.md#d-3`. */
 export const defaultFleet: FleetSpec = {
   roots: [],
   profile: "default",

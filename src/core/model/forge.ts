@@ -11,10 +11,9 @@ export interface ReviewQuestion {
 }
 
 /**
- * A review on a forge that is all of `security.md` §2.4.1: of the pull request that brought the file, of the head that was
- * merged, before it was, not dismissed, by neither who opened it nor whom its last commit names, under rules that ask for
- * just that.
- * Whoever makes the fact vouches for it.
+ * A review on a forge that is all of `trust/README.md#merged-pull-requests`: of the pull request that brought the file,
+ * of the head that was merged, before it was, not dismissed, by neither who opened it nor whom its last commit names,
+ * under rules that ask for just that. Whoever makes the fact vouches for it.
  */
 export interface ForgeReview {
   /** As trust files name it: `github`, or `gitea`. */

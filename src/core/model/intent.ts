@@ -37,7 +37,7 @@ export interface Intent {
   /** Every plain Kubernetes object: what placements select. */
   readonly objects: ReadonlyMap<ObjectKey, SourcedManifest>;
   readonly scopes: ScopeTable;
-  /** Digests that files under `approvals/deletions/` confirm (`RULINGS.md` D 3). */
+  /** Digests that files under `approvals/deletions/` confirm (`plan/README.md#d-3`). */
   readonly confirmations: ReadonlySet<Digest>;
   readonly holds: readonly Hold[];
   /**

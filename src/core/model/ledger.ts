@@ -95,7 +95,7 @@ export interface ClusterRecord {
   readonly conditions: readonly Condition[];
 }
 
-/** Names that protect a cluster although it is no member under them any more (`security.md` T-33). */
+/** Names that protect a cluster although it is no member under them any more (`trust/README.md#t-33`). */
 export interface FormerNames {
   /** UID of its kube-system namespace. */
   readonly uid: string;
@@ -152,9 +152,9 @@ export interface PlacementRecord {
 }
 
 /**
- * Changes of protected clusters and namespaces that no gate of a run covers: a rolling update, a removal, an eviction, a
- * deletion (`security.md` D-17). Its request stands in `approvals/`, see `changeRequestName`. It stays until all of it is done;
- * what is asked for beyond it makes another request.
+ * Changes of protected clusters and namespaces that no gate of a run covers: a rolling update, a removal, an eviction,
+ * a deletion (`trust/README.md#d-17`). Its request stands in `approvals/`, see `changeRequestName`. It stays until all
+ * of it is done; what is asked for beyond it makes another request.
  */
 export interface ChangeRequest {
   /** By cluster: what it would carry, over the manifests and how they are applied; null where the placement leaves it. */
@@ -344,8 +344,8 @@ export interface ObjectTrouble {
 }
 
 /**
- * The guard on deletions (`RULINGS.md` D 3, D 4): what one source commit may delete without asking, and what waits.
- * An object that stands in no unconfirmed set may go.
+ * The guard on deletions (`plan/README.md#d-3`, `#d-4`): what one source commit may delete without asking, and what
+ * waits. An object that stands in no unconfirmed set may go.
  */
 export interface DeletionLedger {
   /** Null before the first commit was accepted. */
@@ -377,9 +377,9 @@ export interface HeldDeletion {
   readonly because: "bounds" | "kind" | "foreign";
   readonly cause: Commit;
   /**
-   * What a confirmation names (`RULINGS.md` D 3): over the objects with their clusters, why they wait, what of others goes
-   * along, and the binding and the target's sequence of every placement and cluster, as all of that was when the set arose.
-   * It stays while the set shrinks. No two sets ever have the same one.
+   * What a confirmation names (`plan/README.md#d-3`): over the objects with their clusters, why they wait, what of
+   * others goes along, and the binding and the target's sequence of every placement and cluster, as all of that was
+   * when the set arose. It stays while the set shrinks. No two sets ever have the same one.
    */
   readonly digest: Digest;
   /** A confirmation named the digest: what stands here may go. The set stays until all of it is gone. */

@@ -43,8 +43,8 @@ export const deletionStage = `${kubeFleet}/deleteStage`;
 export const systemNamespace = "flotilla-system";
 
 /**
- * Whether a namespace is never written as a whole: Kubernetes' own, KubeFleet's, and ours (`spec/scheduling.md` §16.2,
- * `RULINGS.md` D 5).
+ * Whether a namespace is never written as a whole: Kubernetes' own, KubeFleet's, and ours
+ * (`render/README.md#what-is-never-placed`, `plan/README.md#d-5`).
  */
 export const isReservedNamespace = (name: string): boolean =>
   name.startsWith("kube-") || name.startsWith("fleet-") || name === "default" || name === systemNamespace;

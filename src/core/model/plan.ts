@@ -243,7 +243,7 @@ export type Reason =
       readonly code: RunFailure;
       readonly message: string;
     }
-  /** Every gate is closed until the trust file is repaired (`RULINGS.md` D 6). Running workloads are untouched. */
+  /** Every gate is closed until the trust file is repaired (`plan/README.md#d-6`). Running workloads are untouched. */
   | { readonly kind: "trustRefused"; readonly code: string; readonly message: string }
   /** An approval that does not count. */
   | {
@@ -261,7 +261,7 @@ export type Reason =
       readonly code: string;
       readonly message: string;
     }
-  /** A change in protected clusters and namespaces that waits for its approval (`security.md` D-17). */
+  /** A change in protected clusters and namespaces that waits for its approval (`trust/README.md#d-17`). */
   | {
       readonly kind: "protected";
       readonly placement: PlacementKey;

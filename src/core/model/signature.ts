@@ -1,8 +1,8 @@
 import type { BlobId, Commit, Instant } from "./value.ts";
 
 /**
- * What the signature on some bytes turned out to be: facts, made by `shell/signature`. Whether they allow anything is for
- * `core/trust` to say (`DESIGN.md` §10).
+ * What the signature on some bytes turned out to be: facts, made by `shell/signature`. Whether they allow anything is
+ * for `core/trust` to say (`trust/README.md#what-counts`).
  */
 export type SignatureFact =
   | { readonly kind: "unsigned" }
@@ -28,7 +28,7 @@ export type SignatureFact =
       /** When the signature says that it was made. Proves nothing. */
       readonly claimedAt: Instant | null;
     }
-  /** There is one, and it does not verify, or nobody can say. Never counts (`security.md` §2.4, 13). */
+  /** There is one, and it does not verify, or nobody can say. Never counts (`trust/README.md#step-13`). */
   | { readonly kind: "rejected"; readonly code: SignatureFlaw; readonly message: string };
 
 /** What an OpenSSH user certificate says, its own signature verified. */

@@ -2,7 +2,7 @@ import type { ApprovalFile } from "./approval-file.ts";
 import type { SignatureFact } from "./signature.ts";
 import type { BlobId, Commit, Digest, DurationMs, Instant, Sequence } from "./value.ts";
 
-/** Who may allow what: `trust/root.yaml`, decoded and valid by construction (`security.md` §2.2). */
+/** Who may allow what: `trust/root.yaml`, decoded and valid by construction (`trust/README.md#the-trust-file`). */
 export interface Trust {
   /** 1, 2, 3 … Every version follows the one before, and is signed by its roots. */
   readonly version: number;
@@ -56,7 +56,10 @@ export interface ApprovalRule {
   readonly target?: ProtectedTarget;
 }
 
-/** Clusters and namespaces in which nothing changes without approval, whatever path the change takes (`security.md` D-17). */
+/**
+ * Clusters and namespaces in which nothing changes without approval, whatever path the change takes
+ * (`trust/README.md#d-17`).
+ */
 export interface ProtectedTarget {
   /** Names, prefixes that end with `*`, or `name@uid`: what is renamed stays protected by the UID of its `kube-system`. */
   readonly clusters: readonly string[];
@@ -94,7 +97,7 @@ export interface Proof {
   readonly source?: string;
 }
 
-/** What became of one approval file. Judged once, and kept: a denied file stays denied (`security.md` §2.4, 12). */
+/** What became of one approval file. Judged once, and kept: a denied file stays denied (`trust/README.md#step-12`). */
 export type Judgement =
   | {
       readonly kind: "counts";
@@ -137,8 +140,8 @@ export interface TrustRecord {
 }
 
 /**
- * An approval file and what became of it: judged once and kept (`security.md` §2.4, 12), as long as the file is there or
- * what it answers is open.
+ * An approval file and what became of it: judged once and kept (`trust/README.md#step-12`), as long as the file is
+ * there or what it answers is open.
  */
 export interface AnswerRecord {
   /** As it was when it was judged. */
@@ -152,7 +155,7 @@ export interface AnswerRecord {
   readonly order: number;
 }
 
-/** Who changed what is to be approved: four eyes look at it (`security.md` §2.4, 8). */
+/** Who changed what is to be approved: four eyes look at it (`trust/README.md#step-8`). */
 export interface Authors {
   /** By signature: who says that they wrote something proves nothing by it. In the order of their names. */
   readonly principals: readonly string[];
@@ -163,7 +166,10 @@ export interface Authors {
 /** Something that people are asked for. Written once: whatever it rests on changes, and it is another request. */
 export interface Request {
   readonly requestedAt: Instant;
-  /** 32 hexadecimal digits out of the entropy of the pass that asked: nobody can answer before they are asked (T-04). */
+  /**
+   * 32 hexadecimal digits out of the entropy of the pass that asked: nobody can answer before they are asked
+   * (`trust/README.md#t-04`).
+   */
   readonly nonce: string;
   /** What an answer names: over all that is asked, the nonce, the rules and the authors. */
   readonly digest: Digest;

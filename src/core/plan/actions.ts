@@ -14,8 +14,8 @@ import { targetRendering } from "./target-rendering.ts";
 /**
  * What each member that answered has to do to carry what the ledger says.
  *
- * A member in trouble gets nothing: one that is silent cannot be told, and one that is another cluster than the one that
- * joined must not be (`RULINGS.md` D 8).
+ * A member in trouble gets nothing: one that is silent cannot be told, and one that is another cluster than the one
+ * that joined must not be (`plan/README.md#d-8`).
  */
 export function actionsFor(
   ledger: Ledger,

@@ -14,12 +14,13 @@ import { newIntroducersOf } from "./introducers.ts";
 export type RequestsByDigest = ReadonlyMap<Digest, OpenRequest>;
 
 /**
- * Judges every approval file that is new, by the trust file that was in force before it came, and keeps what was said of
- * the others (`security.md` §2.4, 3 and 12; T-05, T-08).
+ * Judges every approval file that is new, by the trust file that was in force before it came, and keeps what was said
+ * of the others (`trust/README.md#step-3` and `#step-12`; `#t-05`, `#t-08`).
  *
- * Without a trust file nothing is judged. What stands at a path was judged when it came there, whatever stands there now:
- * an approval that was touched since counts no more, so that nobody puts back what its author took away. A rejection and
- * a revocation stay. What a forge could not be asked about is not judged: nothing follows from its silence.
+ * Without a trust file nothing is judged. What stands at a path was judged when it came there, whatever stands there
+ * now: an approval that was touched since counts no more, so that nobody puts back what its author took away. A
+ * rejection and a revocation stay. What a forge could not be asked about is not judged: nothing follows from its
+ * silence.
  */
 export function judgedAnswers(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["answers"] {
   const { intent, ledger } = world;

@@ -63,7 +63,10 @@ export function askState(ask: Ask): "open" | "answered" | "moot" {
 export const askedPlacement = (ask: Ask, { placements }: Pick<Ledger, "placements">): PlacementRecord | null =>
   ask.kind === "change" ? ask.record : (placements.get(ask.run.spec.placement) ?? null);
 
-/** Whether the record says just what its digest was made over: by the same function as the planner's (T-21). */
+/**
+ * Whether the record says just what its digest was made over: by the same function as the planner's
+ * (`trust/README.md#t-21`).
+ */
 export const isGenuine = (ask: Ask, ledger: Pick<Ledger, "fleet" | "clusters">): boolean =>
   ask.request.digest === recomputed(ask, ledger);
 

@@ -20,7 +20,10 @@ export interface StateCommit {
   readonly isForward: boolean;
 }
 
-/** What a commit has to follow from the one before, whatever it decides (`security.md` §2.6). `before` is null for a root. */
+/**
+ * What a commit has to follow from the one before, whatever it decides (`trust/README.md#our-own-commits`). `before` is
+ * null for a root.
+ */
 export function* auditChain(it: StateCommit, before: Ledger | null, after: Ledger): Generator<AuditFinding> {
   const finding = (what: string): AuditFinding => ({ check: "chain", subject: { kind: "ledger" }, what });
   if (it.parents > 1) yield finding("has several parents, and flotilla never merges");

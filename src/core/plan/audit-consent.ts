@@ -12,7 +12,7 @@ import { authorsOfChange, authorsOfRun } from "./authors.ts";
 import { consentOf } from "./consent.ts";
 import { contentOf } from "./version.ts";
 
-/** Which trust file had to be in force then, and by whose word (`security.md` §2.2; T-09). */
+/** Which trust file had to be in force then, and by whose word (`trust/README.md#the-trust-file`; `#t-09`). */
 export function* retriedTrust(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
   const { record, closed } = consentOf(world, before, after.sequence);
@@ -33,7 +33,8 @@ export function* retriedTrust(world: World, after: Ledger): Generator<AuditFindi
 
 /**
  * What became of the approvals that came with this step: nobody's no is left out or turned down, and nobody's yes is
- * somebody else's (`security.md` §2.4; T-20, T-23). That what counts is proven is for the second opinion to say.
+ * somebody else's (`trust/README.md#what-counts`; `#t-20`, `#t-23`). That what counts is proven is for the second
+ * opinion to say.
  */
 export function* rejudgedAnswers(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
@@ -81,7 +82,10 @@ function openIn(ledger: Ledger): ReadonlyMap<Digest, OpenRequest> {
   );
 }
 
-/** Who changed what is newly asked for: four eyes are no more than two where somebody is left out (T-06, T-07). */
+/**
+ * Who changed what is newly asked for: four eyes are no more than two where somebody is left out
+ * (`trust/README.md#t-06`, `#t-07`).
+ */
 export function* retoldAuthors(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
   const { trust } = after;

@@ -13,9 +13,9 @@ import type { AuditFinding } from "./audit-finding.ts";
 import { isSuspended } from "./displace.ts";
 
 /**
- * Schedules again every placement whose verdict, scores or bindings a commit changed, from what its writer could see: the
- * policies and members of the source commit, and how the members were according to the record. What the scheduler said
- * then has to come out again, to the last score (`security.md` T-23).
+ * Schedules again every placement whose verdict, scores or bindings a commit changed, from what its writer could see:
+ * the policies and members of the source commit, and how the members were according to the record. What the scheduler
+ * said then has to come out again, to the last score (`trust/README.md#t-23`).
  */
 export function* rescheduled(world: World, after: Ledger): Generator<AuditFinding> {
   const candidates = candidatesIn(world, after);

@@ -22,8 +22,8 @@ export interface AuditCounts {
 }
 
 /**
- * Judges one commit of the state branch again: `world` is what its writer saw of the source branch, on top of the ledger
- * before; `after` is what it wrote (`security.md` T-23).
+ * Judges one commit of the state branch again: `world` is what its writer saw of the source branch, on top of the
+ * ledger before; `after` is what it wrote (`trust/README.md#t-23`).
  *
  * By the rules of the planner where they need nothing that members said, and by the second opinion that every plan has
  * to pass. Nothing that stands in `after` is taken for granted.
@@ -128,7 +128,10 @@ function subjectIn(what: string, { runs, placements }: Ledger): AuditSubject {
   return placement === undefined ? { kind: "ledger" } : { kind: "placement", key: placement };
 }
 
-/** A digest that is not that of what is asked lets people approve something else than they are shown (T-21). */
+/**
+ * A digest that is not that of what is asked lets people approve something else than they are shown
+ * (`trust/README.md#t-21`).
+ */
 function* forgedRequests(before: Ledger, after: Ledger): Generator<AuditFinding> {
   const known = new Set(asksIn(before).map((it) => it.request));
   for (const ask of asksIn(after)) {

@@ -23,8 +23,9 @@ export interface Judging extends RenderContext {
 }
 
 /**
- * Says who changed what a run brings, by the signatures of the commits that changed what was read for it (`security.md`
- * §2.4, 8; T-06, T-07, T-12). For every cluster, that is looked for since what that cluster carried before.
+ * Says who changed what a run brings, by the signatures of the commits that changed what was read for it
+ * (`trust/README.md#step-8`; `#t-06`, `#t-07`, `#t-12`). For every cluster, that is looked for since what that cluster
+ * carried before.
  */
 export function authorsOfRun(run: RunRecord, record: PlacementRecord, judging: Judging): Authors {
   const { plan } = run;

@@ -8,8 +8,9 @@ import { snapshotOf } from "./version.ts";
 /**
  * Gives the source commit of what a cluster got last; null where nobody can tell, or it has nothing.
  *
- * A version that makes no difference on a cluster gives it its name and nothing else: an override keeps away what is new
- * in it. Nobody was asked about that, so whoever wrote it still counts once the override goes (`security.md` T-06, T-12).
+ * A version that makes no difference on a cluster gives it its name and nothing else: an override keeps away what is
+ * new in it. Nobody was asked about that, so whoever wrote it still counts once the override goes
+ * (`trust/README.md#t-06`, `#t-12`).
  */
 export function carriedSince(binding: Binding, record: PlacementRecord, context: RenderContext): Commit | null {
   const { target } = binding;

@@ -32,7 +32,10 @@ export function changedIn({ settled, until }: Span, history: History): readonly 
   return [...new Set(found.flatMap(({ before, after }) => [...before, ...after]))];
 }
 
-/** The commits of a span that changed what a decision read (`security.md` T-06, T-12: every one counts, not what is left of them all). */
+/**
+ * The commits of a span that changed what a decision read (`trust/README.md#t-06`, `#t-12`: every one counts, not what
+ * is left of them all).
+ */
 export function changersOf({ settled, until }: Span, inputs: Inputs, history: History): readonly Changer[] {
   const { head, commits } = history;
   const old = union(settled, history);

@@ -6,7 +6,10 @@ import type { AnswerRecord, Judgement, Proof, Request } from "../model/trust.ts"
 import type { Commit, Digest } from "../model/value.ts";
 import { speakerOf } from "./check-signers.ts";
 
-/** Says which answers a plan counts that prove nothing, judges twice, or forgets (`security.md` §2.4, 3 to 6 and 12). */
+/**
+ * Says which answers a plan counts that prove nothing, judges twice, or forgets (`trust/README.md#step-3` to `#step-6`
+ * and `#step-12`).
+ */
 export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generator<string> {
   const { answers: before } = world.ledger;
   if (ledger.answers === before) return;
@@ -79,7 +82,7 @@ interface Bench {
 
 type Counting = Extract<Judgement, { readonly kind: "counts" }>;
 
-/** By the trust file that was in force before it came: what comes with it decides nothing (T-08). */
+/** By the trust file that was in force before it came: what comes with it decides nothing (`trust/README.md#t-08`). */
 function flawOf(path: string, { file }: AnswerRecord, said: Counting, { world, asked }: Bench): string | null {
   const { ledger, intent, history, now } = world;
   const trust = ledger.trust?.trust;
@@ -145,7 +148,7 @@ function isProven(
   }
 }
 
-/** B-58, T-13: it adds approvals of one person, and does nothing else. */
+/** `trust/README.md#b-58`, `#t-13`: it adds approvals of one person, and does nothing else. */
 const addsOnlyHis = (
   { parents, changes }: CommitFact,
   { principal }: AnswerRecord["file"],

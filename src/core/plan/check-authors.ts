@@ -9,9 +9,9 @@ import { speakerOf } from "./check-signers.ts";
 import { keyText } from "./check-words.ts";
 
 /**
- * Says which new requests leave out somebody who plainly changed what they are about: an object that a cluster carries or
- * is to carry, or the placement that goes (`security.md` §2.4, 8; T-06, T-07, T-38, T-39). That more people have a part in
- * it is for the planner to find.
+ * Says which new requests leave out somebody who plainly changed what they are about: an object that a cluster carries
+ * or is to carry, or the placement that goes (`trust/README.md#step-8`; `#t-06`, `#t-07`, `#t-38`, `#t-39`). That more
+ * people have a part in it is for the planner to find.
  */
 export function* namesWhoChangedIt(plan: Plan, world: World): Generator<string> {
   const { trust } = plan.ledger;

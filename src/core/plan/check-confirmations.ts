@@ -5,8 +5,8 @@ import type { Plan, World } from "../model/plan.ts";
 import { keyText, works } from "./check-words.ts";
 
 /**
- * Says where a plan lets go what nobody confirmed, or not these very things, or not for this once: a confirmation covers what
- * stood in the set when it was given, and is judged once (`RULINGS.md` D 3).
+ * Says where a plan lets go what nobody confirmed, or not these very things, or not for this once: a confirmation
+ * covers what stood in the set when it was given, and is judged once (`plan/README.md#d-3`).
  */
 export function* believesConfirmations(plan: Plan, world: World): Generator<string> {
   yield* asksForWhatItHolds(plan, world);

@@ -4,7 +4,10 @@ import type { Plan, World } from "../model/plan.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { keyText, sameObject, works } from "./check-words.ts";
 
-/** Says where a plan deletes more than may be deleted unasked, or what waits for a person (`RULINGS.md` D 3, D 4). */
+/**
+ * Says where a plan deletes more than may be deleted unasked, or what waits for a person (`plan/README.md#d-3`,
+ * `#d-4`).
+ */
 export function* deletesWithinBounds(plan: Plan, world: World): Generator<string> {
   yield* permitsWithinBounds(plan, world);
   yield* takesNoMoreThanItPermits(plan, world);

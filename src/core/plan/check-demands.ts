@@ -6,7 +6,7 @@ import type { ClusterName, Instant } from "../model/value.ts";
 
 // What a trust file asks of an approval, for the second opinion. `core/trust` has its own way to say so.
 
-/** Whether the trust file in force is the one that stands in the repository (`RULINGS.md` D 6). */
+/** Whether the trust file in force is the one that stands in the repository (`plan/README.md#d-6`). */
 export const standsThere = ({ trust: file }: Intent, { text, trust }: TrustRecord): boolean =>
   file?.trust != null && file.trust.digest === trust.digest && file.text === text;
 
@@ -20,11 +20,14 @@ export interface Voice {
   readonly at: Instant;
 }
 
-/** The demands of a stage: those of every rule that matches it (`security.md` §2.2). */
+/** The demands of a stage: those of every rule that matches it (`trust/README.md#the-trust-file`). */
 export const stageDemands = ({ approvals }: Trust, placement: string, stage: string): readonly Demand[] =>
   approvals.filter((it) => isAmong(it.placements, placement) && isAmong(it.stages, stage));
 
-/** What a protected target demands: four eyes, one more for what nobody signed, and a day to answer (D-17). */
+/**
+ * What a protected target demands: four eyes, one more for what nobody signed, and a day to answer
+ * (`trust/README.md#d-17`).
+ */
 export const targetDemand = ({ principals, minimum, accept }: ProtectedTarget): Demand => ({
   principals,
   minimum,
@@ -38,7 +41,7 @@ export const targetDemand = ({ principals, minimum, accept }: ProtectedTarget): 
 export const isHeard = ({ principals, accept }: Demand, { principal, proofs }: Voice): boolean =>
   principals.includes(principal) && proofs.some((it) => accept.includes(it.evidence));
 
-/** Whether so many different people say yes as a demand wants (T-06, T-07, T-20). */
+/** Whether so many different people say yes as a demand wants (`trust/README.md#t-06`, `#t-07`, `#t-20`). */
 export function isMet(demand: Demand, { authors, requestedAt }: Request, voices: readonly Voice[]): boolean {
   const { fourEyes, unsignedChanges, minimum, maxAge } = demand;
   const isUnsure = fourEyes && authors.unknown > 0;
@@ -53,8 +56,8 @@ export function isMet(demand: Demand, { authors, requestedAt }: Request, voices:
 export type Registers = readonly Pick<Ledger, "clusters" | "formerNames">[];
 
 /**
- * The protected targets that mean a member: by its name, by one that its cluster goes by elsewhere in the ledgers or went
- * by, or by the uid of its `kube-system` (T-33, T-41).
+ * The protected targets that mean a member: by its name, by one that its cluster goes by elsewhere in the ledgers or
+ * went by, or by the uid of its `kube-system` (`trust/README.md#t-33`, `#t-41`).
  */
 export const targetsOn = (
   { protectedTargets }: Pick<Trust, "protectedTargets">,

@@ -6,8 +6,8 @@ import type { ClusterName } from "../model/value.ts";
 import { isNamed, isWithin } from "./check-demands.ts";
 
 /**
- * Says where a plan loses sight of which clusters are protected: it forgets a name under which one was, or gives something
- * to a member that nobody has reached, and that may turn out to be such a cluster (`security.md` T-41).
+ * Says where a plan loses sight of which clusters are protected: it forgets a name under which one was, or gives
+ * something to a member that nobody has reached, and that may turn out to be such a cluster (`trust/README.md#t-41`).
  */
 export function* knowsWhoIsProtected(plan: Plan, world: World): Generator<string> {
   const targets = plan.ledger.trust?.trust.protectedTargets ?? [];

@@ -10,7 +10,7 @@ import { isInWrongHands } from "./check-signers.ts";
 
 /**
  * Says what a plan changes of protected targets that nobody approved before this pass, whatever path the change takes
- * (`security.md` I-59, D-17; T-32 to T-34).
+ * (`plan/README.md#i-59`, `trust/README.md#d-17`; `#t-32` to `#t-34`).
  */
 export function* changesOnlyWhatItMay(plan: Plan, world: World): Generator<string> {
   const trust = plan.ledger.trust?.trust ?? (world.trustAnchor === null ? nothingProtected : anythingProtected);

@@ -17,7 +17,10 @@ export interface Speaker {
   readonly key: Proof["key"];
 }
 
-/** Says which person signed for this purpose; null where nobody did that counts (`security.md` §2.4, 5 and 6). */
+/**
+ * Says which person signed for this purpose; null where nobody did that counts (`trust/README.md#step-5` and
+ * `#step-6`).
+ */
 export function speakerOf(fact: SignatureFact, purpose: string, keyring: Keyring): Speaker | null {
   if (fact.kind === "unsigned" || fact.kind === "rejected") return null;
   const certificate = fact.kind === "ssh" ? fact.certificate : null;

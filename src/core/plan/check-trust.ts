@@ -5,7 +5,9 @@ import { type Approved, newlyApproved, type Rules } from "./check-approved.ts";
 import { type Demand, isHeard, isMet, standsThere, type Voice } from "./check-demands.ts";
 import { isInWrongHands, speakerOf } from "./check-signers.ts";
 
-/** Says where a plan trusts, counts or accepts what people did not sign as they have to (`security.md` §2). */
+/**
+ * Says where a plan trusts, counts or accepts what people did not sign as they have to (`trust/README.md#what-counts`).
+ */
 export function* approvesByTheRules(plan: Plan, world: World): Generator<string> {
   yield* followsTheChain(plan, world);
   yield* countsOnlyWhatIsProven(plan, world);
@@ -13,7 +15,10 @@ export function* approvesByTheRules(plan: Plan, world: World): Generator<string>
   yield* keepsWhatIsAsked(plan, world);
 }
 
-/** §2.2, T-09: the next version, over the one before, signed by enough roots of both; or the one of the anchor. */
+/**
+ * `trust/README.md#the-trust-file`, `#t-09`: the next version, over the one before, signed by enough roots of both; or
+ * the one of the anchor.
+ */
 function* followsTheChain({ ledger }: Plan, world: World): Generator<string> {
   const { trust: before, hasTrust } = world.ledger;
   const { trust: after } = ledger;
@@ -54,7 +59,10 @@ function* succeeds(old: Trust, next: Trust, { blob }: TrustFile, { history, now 
   }
 }
 
-/** U7, T-01 to T-07, T-20: it was asked for, and those who have to said yes to just that. */
+/**
+ * `rollout/README.md#u7`, `trust/README.md#t-01` to `#t-07`, `#t-20`: it was asked for, and those who have to said yes
+ * to just that.
+ */
 function* acceptsWhatWasSaid(it: Approved, plan: Plan, world: World): Generator<string> {
   const { what, request, approval, was } = it;
   const isAsked =

@@ -12,8 +12,8 @@ export interface Confirming {
 }
 
 /**
- * Judges every confirmation that was not read before, once: the set that waits under its digest may go, and where none waits
- * it is void for good (`RULINGS.md` D 3). `before` itself when no file came or went.
+ * Judges every confirmation that was not read before, once: the set that waits under its digest may go, and where none
+ * waits it is void for good (`plan/README.md#d-3`). `before` itself when no file came or went.
  */
 export function withConfirmations(
   before: DeletionLedger,

@@ -20,8 +20,8 @@ export interface Consent {
 }
 
 /**
- * Decides which trust file is in force (`security.md` §2.2). One that may not come into force changes nothing of what was
- * accepted, and closes every gate until it is repaired: running workloads are untouched.
+ * Decides which trust file is in force (`trust/README.md#the-trust-file`). One that may not come into force changes
+ * nothing of what was accepted, and closes every gate until it is repaired: running workloads are untouched.
  */
 export function consentOf(world: World, ledger: Ledger, sequence: Sequence): Consent {
   const { intent, history, trustAnchor, now } = world;

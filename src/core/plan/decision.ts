@@ -88,7 +88,7 @@ function hasNew<T>(before: readonly T[], after: readonly T[]): boolean {
   return after.some((it) => !known.has(it));
 }
 
-/** Which cluster a member is has to be written down before anything is written to it (`RULINGS.md` D 8). */
+/** Which cluster a member is has to be written down before anything is written to it (`plan/README.md#d-8`). */
 const clusterDecides = (was: ClusterRecord | undefined, is: ClusterRecord): boolean =>
   was === undefined || was.kubeSystemUid !== is.kubeSystemUid || was.specDigest !== is.specDigest;
 

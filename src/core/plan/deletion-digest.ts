@@ -19,11 +19,12 @@ interface AskedObject {
 export type Grounds = Pick<Ledger, "clusters" | "placements">;
 
 /**
- * What a confirmation names (`RULINGS.md` D 3). It says what would go, where, why it waits and under which decisions it
- * was carried, and nothing of the commit that takes it away: squash and merge leave it alone, and `plan` can print it before.
+ * What a confirmation names (`plan/README.md#d-3`). It says what would go, where, why it waits and under which
+ * decisions it was carried, and nothing of the commit that takes it away: squash and merge leave it alone, and `plan`
+ * can print it before.
  *
- * The same may be asked once more after it was confirmed, or after a file came for it too early: `isTaken` says of which
- * digests that is so, and another one is found, in which the number of the asking stands.
+ * The same may be asked once more after it was confirmed, or after a file came for it too early: `isTaken` says of
+ * which digests that is so, and another one is found, in which the number of the asking stands.
  */
 export function deletionDigest(set: AskedSet, grounds: Grounds, isTaken: (digest: Digest) => boolean): Digest {
   const said = {

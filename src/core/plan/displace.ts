@@ -17,7 +17,7 @@ export function displace(before: PlacementRecord, context: PlanContext): Placed 
   const deleting = before.deleting ?? { since: world.now, cause: world.intent.commit };
   const dooms: Doom[] = [];
   const bindings = revisedMap(before.bindings, (binding, cluster) => {
-    // A member that left the fleet is nobody's business any more (`RULINGS.md` D 2).
+    // A member that left the fleet is nobody's business any more (`plan/README.md#d-2`).
     if (!world.intent.clusters.has(cluster)) return null;
     if (binding.removal === null && !context.protection.permits({ record: before, binding, next: null }))
       return binding;

@@ -16,9 +16,9 @@ export function doomsOf(record: PlacementRecord, binding: Binding): readonly Doo
 
 /**
  * What a decision will take away wherever its turn comes, now or later: counted at once, so that a rollout does not
- * delete in small bites what would not have passed as a whole (`RULINGS.md` D 3). A cluster that the placement leaves
- * loses everything; any other what its latest version has not. Counted anew with every commit, and when a cluster is
- * picked again or keeps what it was to lose.
+ * delete in small bites what would not have passed as a whole (`plan/README.md#d-3`). A cluster that the placement
+ * leaves loses everything; any other what its latest version has not. Counted anew with every commit, and when a
+ * cluster is picked again or keeps what it was to lose.
  */
 export function foreseenDooms(
   record: PlacementRecord,

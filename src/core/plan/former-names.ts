@@ -5,7 +5,7 @@ import { type ClusterName, compareText, type Sequence } from "../model/value.ts"
 import { isProtectedByName, type ProtectedCluster } from "../trust/protected.ts";
 import { sameList, sameMap } from "./identity.ts";
 
-/** A member with every name by which protection may know the cluster that it is (`security.md` T-33). */
+/** A member with every name by which protection may know the cluster that it is (`trust/README.md#t-33`). */
 export function protectedCluster(
   name: ClusterName,
   { clusters, formerNames }: Pick<Ledger, "clusters" | "formerNames">,

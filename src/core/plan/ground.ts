@@ -9,7 +9,7 @@ import type { Course } from "./inputs.ts";
 
 /**
  * All that a decision could have met since the one in force: what is carried, what is wanted, and what came and went in
- * between. What nobody sees any more may have been what somebody was asked about (`security.md` T-12).
+ * between. What nobody sees any more may have been what somebody was asked about (`trust/README.md#t-12`).
  */
 export interface Ground {
   /** The placement, as it is and as it was. */

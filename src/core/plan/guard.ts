@@ -37,7 +37,7 @@ export interface GuardInput extends Confirming {
 }
 
 /**
- * Decides which deletions may happen and which wait for a person (`RULINGS.md` D 3, D 4).
+ * Decides which deletions may happen and which wait for a person (`plan/README.md#d-3`, `#d-4`).
  *
  * What one source commit takes away is counted across passes. When it passes the bounds, everything it newly takes away
  * waits: a bound that let some of it through would delete by accident, only less of it.
@@ -72,7 +72,10 @@ function withNewSets(input: GuardInput): DeletionLedger {
   return { ...before, cause, permitted: sameMap(next, before.permitted) ? before.permitted : next, held };
 }
 
-/** `RULINGS.md` D 4. Custom resources go with their definition, files with their volume, everything with its namespace. */
+/**
+ * `plan/README.md#d-4`. Custom resources go with their definition, files with their volume, everything with its
+ * namespace.
+ */
 const preciousKinds: ReadonlySet<string> = new Set([
   "/Namespace",
   "/PersistentVolume",
@@ -80,7 +83,7 @@ const preciousKinds: ReadonlySet<string> = new Set([
   "apiextensions.k8s.io/CustomResourceDefinition",
 ]);
 
-/** Whether an object takes others' data along when it goes (`RULINGS.md` D 4). */
+/** Whether an object takes others' data along when it goes (`plan/README.md#d-4`). */
 export const isPrecious = (id: ObjectId): boolean => preciousKinds.has(kindKey(id));
 
 /** How many objects a held set names, and on which clusters. */

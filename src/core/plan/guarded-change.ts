@@ -24,7 +24,8 @@ type Manifests = readonly Pick<RenderedManifest, "id">[];
 
 /**
  * The one place where every change of what a member carries is held against what is protected, whatever path it takes:
- * a run, a rolling update, an override, a new placement, an eviction, a deletion (`security.md` D-17, I-59; T-32 to T-34).
+ * a run, a rolling update, an override, a new placement, an eviction, a deletion (`trust/README.md#d-17`,
+ * `plan/README.md#i-59`; `trust/README.md#t-32` to `#t-34`).
  */
 export interface Protection {
   /** Whether a change may go ahead now. What may not is asked for, together with all else that the placement waits for. */

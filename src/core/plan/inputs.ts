@@ -21,7 +21,8 @@ import { type Ground, groundOf, snapshotOf } from "./ground.ts";
  * What a decision read: given a document, as it is or as it once was, what of it the decision reads, or would have read
  * had it stood there then; null for nothing. Two versions of which the same is read are the same to the decision.
  *
- * This is all that says who has a part in a change (`security.md` §2.4, 8): who changed what is read, and nobody else.
+ * This is all that says who has a part in a change (`trust/README.md#step-8`): who changed what is read, and nobody
+ * else.
  */
 export interface Inputs {
   readonly read: (document: PastDocument) => Json | null;

@@ -12,9 +12,9 @@ import { introducersOf } from "./consent.ts";
  * The commits that brought an approval file that is not judged yet, under the trust file in force.
  *
  * Usually those are among what is new in this pass. A file for which the forge could not be asked was new in an earlier
- * one: where a rule takes a forge's word, they are looked for in all that came since the trust file came into force, and
- * not before, so that whoever came with a trust file is not judged by it (T-08). That finds more of them, never fewer:
- * a file that was taken away and put back meanwhile has two (T-05).
+ * one: where a rule takes a forge's word, they are looked for in all that came since the trust file came into force,
+ * and not before, so that whoever came with a trust file is not judged by it (`trust/README.md#t-08`). That finds more
+ * of them, never fewer: a file that was taken away and put back meanwhile has two (`#t-05`).
  */
 export function newIntroducersOf(
   path: string,

@@ -14,9 +14,9 @@ import { snapshotOf } from "./version.ts";
 
 /**
  * How far a decision looks back besides the commit that was accepted last: everything that the head has beyond one of
- * these, it has to know who changed it (`security.md` §2.4, 8), or who brought a trust file that is not in force yet, or an
- * approval that waits for a forge.
- * Ordered; empty where no trust file is in force, and where nothing is going to be asked for.
+ * these, it has to know who changed it (`trust/README.md#step-8`), or who brought a trust file that is not in force
+ * yet, or an approval that waits for a forge. Ordered; empty where no trust file is in force, and where nothing is
+ * going to be asked for.
  */
 export function lookBack(ledger: Ledger, intent: Intent): readonly Commit[] {
   const { trust, placements } = ledger;

@@ -5,7 +5,9 @@ import { remembered } from "../model/memo.ts";
 import type { World } from "../model/plan.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 
-/** A Namespace or definition that its member did not give up, because it holds objects of others (`RULINGS.md` D 4). */
+/**
+ * A Namespace or definition that its member did not give up, because it holds objects of others (`plan/README.md#d-4`).
+ */
 export interface Occupied {
   readonly cluster: ClusterName;
   readonly placement: PlacementKey;

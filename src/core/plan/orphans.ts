@@ -9,7 +9,10 @@ import { commonKeys } from "./identity.ts";
 import { targetRendering } from "./target-rendering.ts";
 import { keysOf, snapshotOf } from "./version.ts";
 
-/** What a member's inventory lists and no decision explains: a member that came back with old state (`RULINGS.md` D 7). */
+/**
+ * What a member's inventory lists and no decision explains: a member that came back with old state
+ * (`plan/README.md#d-7`).
+ */
 export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
   const reasons: Reason[] = [];
   for (const [cluster, seen] of context.world.observed) {

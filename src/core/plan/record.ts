@@ -111,7 +111,7 @@ function hear(cluster: ClusterRecord, seen: Observation, roll: Roll): ClusterRec
   return { ...cluster, kubeSystemUid: clusterUid, kubernetesVersion, trouble: null };
 }
 
-/** Why what answers is not this member: nothing may be written there (`RULINGS.md` D 8). Null when it is. */
+/** Why what answers is not this member: nothing may be written there (`plan/README.md#d-8`). Null when it is. */
 function mistakeOf({ kubeSystemUid, name }: ClusterRecord, seen: Reached, { ledger, names }: Roll): string | null {
   const { clusterUid, inventory } = seen;
   if (kubeSystemUid !== null && kubeSystemUid !== clusterUid)

@@ -21,7 +21,7 @@ export interface PlannedGate {
 
 /**
  * The digest that the request of a gate has to have, by the plan as it stands here: also its root is made anew, so that
- * nothing else is approved than what is shown (T-21).
+ * nothing else is approved than what is shown (`trust/README.md#t-21`).
  */
 export const gateDigest = (fleet: string, { run, plan, stage, when }: PlannedGate, terms: Terms): Digest => {
   const { nonce, rules, authors } = terms;

@@ -8,8 +8,9 @@ import { sceneOf } from "./answers.ts";
 import { askState, askSubject, asksIn } from "./ask.ts";
 
 /**
- * Says about which approval files a forge has to be asked: new ones, that nothing else proves, and that would count with a
- * review by an account of the one whom they name (`security.md` §2.4.1, D-04). In the order of the intent.
+ * Says about which approval files a forge has to be asked: new ones, that nothing else proves, and that would count
+ * with a review by an account of the one whom they name (`trust/README.md#merged-pull-requests`, `#d-04`). In the order
+ * of the intent.
  *
  * What a stage reaches of protected targets is taken as the record tells it: one question too many is no harm.
  */

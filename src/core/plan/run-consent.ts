@@ -38,7 +38,10 @@ export function runConsents(run: RunRecord, record: PlacementRecord | null, cont
   };
 }
 
-/** Whether a request names what it stands at: somebody may have written another one's digest there (T-21). */
+/**
+ * Whether a request names what it stands at: somebody may have written another one's digest there
+ * (`trust/README.md#t-21`).
+ */
 function isOwn(gate: Gate, { run, stage, when }: Omit<GatePlace, "record">, fleet: string): boolean {
   // Without trust nothing is proven anyway, and requests of earlier versions stand.
   if (gate.rules === null || run.plan === null) return true;
@@ -112,7 +115,10 @@ function reached(
 /** In no namespace: it may matter to all of them. */
 const anything: VersionedId = { group: "", version: "", kind: "", namespace: null, name: "" };
 
-/** Why a run goes no further although its gates are open; null when nothing keeps it (`security.md` §2.5). */
+/**
+ * Why a run goes no further although its gates are open; null when nothing keeps it
+ * (`trust/README.md#expiry-and-revocation`).
+ */
 export function holdOn({ stages }: RunRecord, { consent: { record } }: PlanContext): string | null {
   if (record === null) return null;
   const approvals = stages

@@ -9,8 +9,9 @@ import { carriedObjects, deletableOf } from "./transition.ts";
 import { objectsOf } from "./version.ts";
 
 /**
- * What a run will take away wherever its turn comes, counted at once: when its plan is made, and with every commit as long
- * as it runs (`RULINGS.md` D 3). A cluster of the deletion stage loses everything, any other what the plan has not.
+ * What a run will take away wherever its turn comes, counted at once: when its plan is made, and with every commit as
+ * long as it runs (`plan/README.md#d-3`). A cluster of the deletion stage loses everything, any other what the plan has
+ * not.
  */
 export function runDooms(
   run: RunRecord,

@@ -83,7 +83,7 @@ function newestFirst(
   );
 }
 
-/** Its document is there and cannot be used: neither gone nor changed (`RULINGS.md` D 2). */
+/** Its document is there and cannot be used: neither gone nor changed (`plan/README.md#d-2`). */
 const isUnusable = ({ namespace, name }: RunRecord, { world: { intent } }: PlanContext): boolean =>
   intent.unusable.has(
     objectKey({

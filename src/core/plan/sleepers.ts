@@ -14,9 +14,9 @@ import { actingRules, type Decided, ruleDigest } from "./decided.ts";
 import { type Course, isUnder } from "./inputs.ts";
 
 /**
- * What a decision reads that the one before did not, although it may have stood there for long: an override that begins to
- * match, a label that is looked at for the first time, an object that is selected now. Nobody was asked about these
- * when they were written, so whoever wrote them is asked for from the beginning (`security.md` T-40).
+ * What a decision reads that the one before did not, although it may have stood there for long: an override that begins
+ * to match, a label that is looked at for the first time, an object that is selected now. Nobody was asked about these
+ * when they were written, so whoever wrote them is asked for from the beginning (`trust/README.md#t-40`).
  */
 export interface Sleeper {
   /** Where it stands. */

@@ -10,8 +10,8 @@ export const namesMachines = ({ principals }: Pick<Trust, "principals">): boolea
   );
 
 /**
- * Says why a commit of the state branch proves nothing of who wrote it; null when a machine did that the trust file lists
- * (`security.md` §2.6). People approve, and machines write: neither does the other's work.
+ * Says why a commit of the state branch proves nothing of who wrote it; null when a machine did that the trust file
+ * lists (`trust/README.md#our-own-commits`). People approve, and machines write: neither does the other's work.
  */
 export function stateSignerObjection(
   signature: SignatureFact,

@@ -26,8 +26,8 @@ export const rulesDigest = (trust: Trust, { placement, stage, isProtected }: Ask
   });
 
 /**
- * Whether an approval rests on a key that turned out to be somebody else's (`security.md` §2.5): what it opened goes no
- * further, and what it let happen stays.
+ * Whether an approval rests on a key that turned out to be somebody else's (`trust/README.md#expiry-and-revocation`):
+ * what it opened goes no further, and what it let happen stays.
  */
 export const isCompromised = ({ by }: Approval, { revocations }: Pick<Trust, "revocations">): boolean =>
   by.some(

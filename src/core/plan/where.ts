@@ -63,7 +63,7 @@ function carryOut(outcome: Schedule, stage: Stage): ReadonlyMap<ClusterName, Bin
   const left = [...record.bindings.keys()].filter((it) => !members.has(it));
   if (outcome.drop.length + outcome.keep.length + outcome.create.length + left.length === 0) return record.bindings;
   const next = new Map<ClusterName, Binding>(record.bindings);
-  // A member that left is nobody's business any more: nothing is deleted from it (`RULINGS.md` D 2).
+  // A member that left is nobody's business any more: nothing is deleted from it (`plan/README.md#d-2`).
   for (const cluster of left) next.delete(cluster);
   for (const cluster of outcome.drop) {
     const binding = next.get(cluster);

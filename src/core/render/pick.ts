@@ -182,6 +182,6 @@ const picked = (objects: readonly SourcedManifest[], warnings: readonly string[]
 /** Nothing may be placed, for this reason. */
 export const refuse = (message: string): Refused => ({ kind: "refused", message });
 
-/** A selector names a namespace that is never placed (`RULINGS.md` A 13, D 5). */
+/** A selector names a namespace that is never placed (`render/README.md#a-13`, `plan/README.md#d-5`). */
 export const refuseReserved = (name: string): Refused =>
   refuse(`the namespace ${name} is reserved and is never placed as a whole; select another one`);

@@ -28,9 +28,10 @@ export interface GateTurn {
 /**
  * Asks for the approval of a stage where it has such a task, and hears the answer.
  *
- * An answer that was accepted stands for good (U7). One that was given before it was asked for is none: nobody can know
- * the nonce of a request before it is there (T-04, against U43). A request that is still open is made anew when the rules
- * that it has to meet have changed, or when it has stood for as long as they allow.
+ * An answer that was accepted stands for good (`rollout/README.md#u7`). One that was given before it was asked for is
+ * none: nobody can know the nonce of a request before it is there (`trust/README.md#t-04`, against
+ * `rollout/README.md#u43`). A request that is still open is made anew when the rules that it has to meet have changed,
+ * or when it has stood for as long as they allow.
  */
 export function askAt(
   stage: PlannedStage,

@@ -58,7 +58,8 @@ export type GateVerdict =
     };
 
 /**
- * Counts the answers to one request (`security.md` §2.4, 9; T-06, T-20, B-57): different people, not keys or files.
+ * Counts the answers to one request (`trust/README.md#step-9`; `#t-06`, `#t-20`, `#b-57`): different people, not keys
+ * or files.
  *
  * One rejection by anybody who could have approved outweighs all approvals. Who revokes takes back every approval of
  * theirs that was accepted before; what they approve later counts again. Without a rule nobody can open the gate.

@@ -12,11 +12,11 @@ export interface ConsentRules {
 }
 
 /**
- * What the files under `approvals/` come to for one request: a rejection by anybody outweighs every approval, and whoever
- * revokes takes back an approval of their own.
+ * What the files under `approvals/` come to for one request: a rejection by anybody outweighs every approval, and
+ * whoever revokes takes back an approval of their own.
  *
  * Nothing here is proof of who wrote a file. As long as there are no signatures, that counts only where the fleet says
- * so, and never once it was said who may approve (`security.md` §2).
+ * so, and never once it was said who may approve (`trust/README.md#what-counts`).
  */
 export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules: ConsentRules): GateAnswer {
   const answers = files.filter((it) => it.digest === digest);

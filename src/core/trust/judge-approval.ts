@@ -33,14 +33,17 @@ export interface ApprovalScene {
   readonly review: ForgeFinding | null;
   /** The open request that has the file's digest; null when none has. */
   readonly request: OpenRequest | null;
-  /** As accepted before the commit that brought the file: what came with it decides nothing (T-08). */
+  /**
+   * As accepted before the commit that brought the file: what came with it decides nothing (`trust/README.md#t-08`).
+   */
   readonly trust: Trust;
   /** When we saw the file first. */
   readonly now: Instant;
 }
 
 /**
- * Judges one approval file, once and for good (`security.md` §2.4, 3–10, 12 and 13; `RULINGS.md` B 22).
+ * Judges one approval file, once and for good (`trust/README.md#step-3` to `#step-10`, `#step-12` and `#step-13`;
+ * `rollout/README.md#b-22`).
  *
  * It counts when somebody whom the trust file names for the stage proves that they wrote it, over the digest of what is
  * asked right now. Every doubt denies: no fact is taken for granted that is not given.
@@ -78,7 +81,10 @@ const noRule = ({ placement, stage }: OpenRequest): Denial =>
 const subject = (placement: string, stage: string | null): string =>
   stage === null ? `a change of ${placement}` : `stage ${stage} of ${placement}`;
 
-/** What is wrong with the way in which the file came, whatever it proves: one commit adds it, once (T-05, T-11). */
+/**
+ * What is wrong with the way in which the file came, whatever it proves: one commit adds it, once
+ * (`trust/README.md#t-05`, `#t-11`).
+ */
 function carrierObjection({ file, introducers }: ApprovalScene): Denial | null {
   const fix = "write a new file";
   const [introducer, again] = introducers;
@@ -100,7 +106,7 @@ function carrierObjection({ file, introducers }: ApprovalScene): Denial | null {
  * All proofs of who wrote the file, or why there is none.
  *
  * A signature inside the file has to be right if it is there. The commit's own may fail where there is another proof:
- * squash and rebase lose it (`security.md` §2.4.1).
+ * squash and rebase lose it (`trust/README.md#merged-pull-requests`).
  */
 function proofsOf(scene: ApprovalScene): readonly Proof[] | Denial {
   const { detached, file } = scene;
@@ -136,7 +142,10 @@ function noReview({ review, trust, file: { principal } }: ApprovalScene): string
 
 const signing = ({ trust, now }: ApprovalScene, what: string) => ({ trust, namespace: approvalNamespace, what, now });
 
-/** The commit that added the file: signed by the one who answers, and it does nothing else (B-58; T-13, T-19). */
+/**
+ * The commit that added the file: signed by the one who answers, and it does nothing else (`trust/README.md#b-58`;
+ * `#t-13`, `#t-19`).
+ */
 function commitProof(scene: ApprovalScene): Key | Denial {
   const [introducer] = scene.introducers;
   if (introducer === undefined) return denied("FLT1211", `no commit is known that added ${scene.file.path}`);

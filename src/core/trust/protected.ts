@@ -3,7 +3,10 @@ import type { ClusterName, DurationMs } from "../model/value.ts";
 import { matches, matchesAny } from "./pattern.ts";
 import { requiredBy } from "./rules.ts";
 
-/** A member as protection sees it. Never by its labels: whoever may edit those could take it out (T-33). */
+/**
+ * A member as protection sees it. Never by its labels: whoever may edit those could take it out
+ * (`trust/README.md#t-33`).
+ */
 export interface ProtectedCluster {
   readonly name: ClusterName;
   /** Of its namespace `kube-system`, as recorded when it joined; null before. */
@@ -12,7 +15,10 @@ export interface ProtectedCluster {
   readonly formerly: readonly ClusterName[];
 }
 
-/** The protected targets that a change of these namespaces in a member reaches, in the order of the file (D-17). */
+/**
+ * The protected targets that a change of these namespaces in a member reaches, in the order of the file
+ * (`trust/README.md#d-17`).
+ */
 export function protects(
   trust: Pick<Trust, "protectedTargets">,
   cluster: ProtectedCluster,
@@ -85,7 +91,7 @@ export const protectionAge = (24 * 3_600_000) as DurationMs;
 
 /**
  * A protected target as a rule for the count: with four eyes, one more approval for what nobody signed, and a day to
- * answer. Protection that the one who made the change could lift alone would be none (T-32).
+ * answer. Protection that the one who made the change could lift alone would be none (`trust/README.md#t-32`).
  */
 export const protectionRule = (target: ProtectedTarget): ApprovalRule => ({
   placements: ["*"],

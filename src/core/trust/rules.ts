@@ -15,7 +15,7 @@ export interface Voice {
 /**
  * The rules that a stage of a placement has to meet, all of them, in the order of the file.
  *
- * None is no permission: a gate that no rule matches stays closed (`security.md` §1.1, gittuf).
+ * None is no permission: a gate that no rule matches stays closed (`trust/README.md#rules-and-demands`, gittuf).
  */
 export const requiredBy = (
   trust: Pick<Trust, "approvals">,
@@ -25,7 +25,7 @@ export const requiredBy = (
   trust.approvals.filter((it) => matchesAny(it.placements, placement) && matchesAny(it.stages, stage));
 
 /**
- * Says why a rule does not take an answer; null when it does (`security.md` §2.4, 7, 8 and 10).
+ * Says why a rule does not take an answer; null when it does (`trust/README.md#step-7`, `#step-8` and `#step-10`).
  *
  * Who stops something is not held to four eyes, nor to a time: that a rollout stops is safe.
  */
@@ -60,6 +60,6 @@ export function isMetBy(rule: ApprovalRule, { authors, requestedAt, approval }: 
   return new Set(heard.map((it) => it.principal)).size >= neededBy(rule, authors);
 }
 
-/** How many different people a rule asks for, given what nobody signed (T-07). Never nobody. */
+/** How many different people a rule asks for, given what nobody signed (`trust/README.md#t-07`). Never nobody. */
 export const neededBy = ({ minimum, fourEyes, unsignedChanges }: ApprovalRule, { unknown }: Authors): number =>
   Math.max(1, minimum) + (fourEyes && unsignedChanges === "oneMore" && unknown > 0 ? 1 : 0);

@@ -18,15 +18,15 @@ export interface SignerScene {
   readonly namespace: string;
   /** What is signed, for the words. */
   readonly what: string;
-  /** When we saw it first. What the signature says about time proves nothing (T-14). */
+  /** When we saw it first. What the signature says about time proves nothing (`trust/README.md#t-14`). */
   readonly now: Instant;
 }
 
 /**
- * Says which principal made a signature, or why nobody did that counts (`security.md` §2.4, 5 and 6).
+ * Says which principal made a signature, or why nobody did that counts (`trust/README.md#step-5` and `#step-6`).
  *
- * A key that is listed speaks for its owner; one that is not, for whom the certificate names, if its authority is listed
- * for them. A revoked key or authority speaks for nobody, whatever else holds.
+ * A key that is listed speaks for its owner; one that is not, for whom the certificate names, if its authority is
+ * listed for them. A revoked key or authority speaks for nobody, whatever else holds.
  */
 export function signerOf(fact: SignatureFact, scene: SignerScene): Signer | Denial {
   switch (fact.kind) {

@@ -26,11 +26,11 @@ export type NextTrust =
   | { readonly kind: "accepted"; readonly trust: Trust; readonly by: "anchor" | readonly string[] }
   /** Nothing changed; null where nobody ever set up who may approve. */
   | { readonly kind: "kept"; readonly trust: Trust | null }
-  /** What was accepted before stays, and opens no gate, until this is repaired (`RULINGS.md` D 6). */
+  /** What was accepted before stays, and opens no gate, until this is repaired (`plan/README.md#d-6`). */
   | { readonly kind: "refused"; readonly denial: Denial };
 
 /**
- * Decides whether a trust file comes into force (`security.md` §2.2, 1–4; T-09).
+ * Decides whether a trust file comes into force (`trust/README.md#the-trust-file`; `#t-09`).
  *
  * The first is the one that the operator names out of band, by its digest. Every other follows the one in force: the
  * next version, over the digest of the one before, signed by enough roots of that and of itself. Where so many roots
@@ -63,7 +63,7 @@ function backwards(current: Trust, candidate: Trust): NextTrust {
   return refused("FLT1220", `trust/root.yaml ${way} version ${candidate.version}; ${restore(current)}`);
 }
 
-/** Two years (`security.md` §2.2, 4), and a day for clocks. */
+/** Two years (`trust/README.md#the-trust-file`), and a day for clocks. */
 const longestSpan = 732 * 86_400_000;
 
 function spanObjection({ expires }: Trust, now: Instant): Denial | null {
@@ -98,7 +98,10 @@ function succeed(current: Trust, candidate: Trust, scene: TrustScene): NextTrust
   return { kind: "accepted", trust: candidate, by: rootsThatSigned(current, current, scene) };
 }
 
-/** Who changes trust changes nothing else with it (`security.md` §2.2, 2; T-08), and not while merging (T-11). */
+/**
+ * Who changes trust changes nothing else with it (`trust/README.md#the-trust-file`; `#t-08`), and not while merging
+ * (`#t-11`).
+ */
 function introducersObjection(introducers: readonly CommitFact[]): Denial | null {
   if (introducers.length === 0) return denied("FLT1236", "nobody knows which commit brought trust/root.yaml");
   for (const { commit, parents, changes } of introducers) {

@@ -25,8 +25,8 @@ const longestAnswer = 4 << 20;
 const mostRedirects = 3;
 
 /**
- * Makes a client that only reads, within a time and a size, and stays where it is sent: a redirect to another host would
- * take the token along (T-25).
+ * Makes a client that only reads, within a time and a size, and stays where it is sent: a redirect to another host
+ * would take the token along (`trust/README.md#t-25`).
  */
 export function forgeClient(options: ClientOptions): Ask {
   return async (path) => {

@@ -29,10 +29,11 @@ export interface Desk {
 class NoReview extends Error {}
 
 /**
- * Finds the reviews that are all of `security.md` §2.4.1, or says which of it is missing and what to do.
+ * Finds the reviews that are all of `trust/README.md#merged-pull-requests`, or says which of it is missing and what to
+ * do.
  *
- * The pull request is the one whose merge git itself shows to have brought the file; what the forge adds is who looked at
- * it. Who merged it does not matter.
+ * The pull request is the one whose merge git itself shows to have brought the file; what the forge adds is who looked
+ * at it. Who merged it does not matter.
  */
 export async function findReviews(question: ReviewQuestion, desk: Desk): Promise<ForgeFinding> {
   try {

@@ -27,7 +27,8 @@ const args = [...plainly, "merge-tree", "--write-tree", "--stdin", "--no-message
 const atOnce = 200;
 
 /**
- * Gives those merges whose tree is what merging their parents again comes to, without a conflict (`security.md` §2.4, 4).
+ * Gives those merges whose tree is what merging their parents again comes to, without a conflict
+ * (`trust/README.md#step-4`).
  *
  * What git makes goes to a folder that is removed at once: whoever only reads a repository leaves nothing in it. A git
  * older than 2.39, or one that fails, has found no merge clean; that is the careful answer, so this never rejects.

@@ -99,7 +99,10 @@ export class ProgramRepository implements Repository {
     return treeChanges(read, from === null ? null : linesOf(from).tree, linesOf(to).tree, enters);
   }
 
-  /** A second opinion on what is about to be deployed: git names the same tree and the same parents (T-35). */
+  /**
+   * A second opinion on what is about to be deployed: git names the same tree and the same parents
+   * (`trust/README.md#t-35`).
+   */
   async #confirm(commit: Commit, { tree, parents }: CommitLines): Promise<void> {
     const during = `reading ${this.name}`;
     const question = ["rev-parse", `${commit}^{tree}`, `${commit}^@`];

@@ -212,7 +212,7 @@ const recoveriesOf = (
       }),
     );
 
-/** Only what the inventory lists can go (`RULINGS.md` D 1). */
+/** Only what the inventory lists can go (`plan/README.md#d-1`). */
 const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory): readonly Removal[] =>
   accepted.flatMap((action) =>
     action.remove.flatMap((departure): readonly Removal[] => {

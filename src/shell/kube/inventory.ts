@@ -34,8 +34,8 @@ const collection = `/api/v1/namespaces/${systemNamespace}/configmaps`;
 export const inventoryListing = { path: collection, labelSelector: `${inventoryLabel}=true` } as const;
 
 /**
- * Reads what the member remembers of us, complete and consistent, or gives the refusal.
- * An inventory that cannot be understood is {@link Lost}, never an empty one: unreadable is never absent (`RULINGS.md` D 2).
+ * Reads what the member remembers of us, complete and consistent, or gives the refusal. An inventory that cannot be
+ * understood is {@link Lost}, never an empty one: unreadable is never absent (`plan/README.md#d-2`).
  */
 export async function readInventory(client: Client): Promise<StoredInventory | Refused> {
   const listing = await client.list(inventoryListing);

@@ -28,10 +28,10 @@ interface Owner {
 }
 
 /**
- * Looks at everything in a namespace (`RULINGS.md` D 4, `security.md` I-31).
+ * Looks at everything in a namespace (`plan/README.md#d-4`, `apply/README.md#i-31`).
  *
- * Apart from what is `going` by its uid, things may stay that go by themselves: what is being deleted already, what has no
- * owner left but such objects (the pods of a Deployment), and what Kubernetes itself puts into every namespace.
+ * Apart from what is `going` by its uid, things may stay that go by themselves: what is being deleted already, what has
+ * no owner left but such objects (the pods of a Deployment), and what Kubernetes itself puts into every namespace.
  */
 export async function contentsOf(
   { client, discovery }: { readonly client: Client; readonly discovery: Discovery },

@@ -60,7 +60,7 @@ export async function askBasics(client: Client): Promise<(Identity & { readonly 
   return stored.kind === "refused" ? stored : { ...identity, stored };
 }
 
-/** Its UID tells which cluster this is, whatever its address says (`RULINGS.md` D 8). */
+/** Its UID tells which cluster this is, whatever its address says (`plan/README.md#d-8`). */
 export const kubeSystem = "/api/v1/namespaces/kube-system";
 
 /** The uid of an answered object; an object without one is not Kubernetes'. */

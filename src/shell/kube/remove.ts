@@ -29,7 +29,7 @@ export async function removeAll(
   for (const wave of removeOrder(removals)) {
     await inLanes(wave, async (removal) => {
       const result = await scene.contact.attempt(
-        // One object that is served in two groups goes under one key and stays under the other (`RULINGS.md` D 9).
+        // One object that is served in two groups goes under one key and stays under the other (`plan/README.md#d-9`).
         async () => (isCarried(removal) ? gone : removeOne(scene, removal, going)),
         (message) => lingering(removal.entry, "DeletionRefused", message),
       );
@@ -71,8 +71,9 @@ async function resourceFor({ client, discovery }: Scene, { id }: Removal): Promi
 }
 
 /**
- * A claim whose result was lost has no uid. If the live object carries our mark with a sequence since the claim, its uid
- * is recorded, and deletion follows in a later pass (`RULINGS.md` D 7); otherwise the object is not ours and is forgotten.
+ * A claim whose result was lost has no uid. If the live object carries our mark with a sequence since the claim, its
+ * uid is recorded, and deletion follows in a later pass (`plan/README.md#d-7`); otherwise the object is not ours and is
+ * forgotten.
  */
 async function identify(scene: Scene, { id, entry, action }: Removal, resource: Resource): Promise<Result> {
   const found = await lookUp(scene.client, resource, id);
@@ -165,7 +166,7 @@ async function objectionTo(
     case "empty":
       return null;
     case "holds":
-      // Whatever was confirmed: what stands there now decides, and none of it may be new (`RULINGS.md` D 3).
+      // Whatever was confirmed: what stands there now decides, and none of it may be new (`plan/README.md#d-3`).
       return isCovered(contents.others, departure.takesAlong) ? null : occupied(entry, contents.others);
     case "unknown":
       // Not a case for a confirmation, which would let it go unseen: it is looked into again.
@@ -192,7 +193,7 @@ function occupied(entry: InventoryEntry, others: OthersFound): Result {
   return { entry: { ...entry, outcome }, effect: "failed" };
 }
 
-/** Kinds whose objects take others along when they go, and what those are (`RULINGS.md` D 4). */
+/** Kinds whose objects take others along when they go, and what those are (`plan/README.md#d-4`). */
 const companies: ReadonlyMap<string, typeof contentsOf> = new Map([
   ["/Namespace", contentsOf],
   ["apiextensions.k8s.io/CustomResourceDefinition", instancesOf],

@@ -13,10 +13,12 @@ const atOnce = 25;
 const rest = minutes(1);
 
 /**
- * Asks the forge about the approval files for which that may matter, and about nothing else (`security.md` §2.4.1).
+ * Asks the forge about the approval files for which that may matter, and about nothing else
+ * (`trust/README.md#merged-pull-requests`).
  *
  * The same world (`===`) where nothing is asked. Once a forge does not answer, the questions after those that are under
- * way wait for a later pass: a forge that is down holds up a pass once a minute, and never for longer than two questions.
+ * way wait for a later pass: a forge that is down holds up a pass once a minute, and never for longer than two
+ * questions.
  */
 export async function withReviews(
   ports: Pick<Ports, "forge">,

@@ -22,7 +22,8 @@ const atFirst = 16;
 const atMost = 10_000;
 
 /**
- * Makes sure that nobody but us, and the machines that the trust file lists, wrote the state branch (`security.md` §2.6).
+ * Makes sure that nobody but us, and the machines that the trust file lists, wrote the state branch
+ * (`trust/README.md#our-own-commits`).
  *
  * Begins at the latest commit that this key signed, that the operator accepted, or that was found right before: what
  * stands there is true. Every commit after it has to be signed by a machine of the trust file in force before it. Where

@@ -26,7 +26,8 @@ export interface Source {
  * Reads the source branch at `head` into an intent.
  *
  * A head that does not descend from what was accepted, and one without any file where there were some, are not
- * believed: decisions keep to what was accepted (`DESIGN.md` §3, source force-pushed; `RULINGS.md` D 2).
+ * believed: decisions keep to what was accepted (`src/README.md#the-state-branch`, source force-pushed;
+ * `plan/README.md#d-2`).
  */
 export async function readSource(
   repository: Repository,

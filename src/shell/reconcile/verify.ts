@@ -36,10 +36,11 @@ const commitsJudged = 100;
 const longestBranch = 1_000_000;
 
 /**
- * Judges the state branch again from what stands in the repository, and asks no member (`security.md` §2.6, T-23).
+ * Judges the state branch again from what stands in the repository, and asks no member
+ * (`trust/README.md#our-own-commits`, `#t-23`).
  *
- * Commit by commit, along first parents: each is held against the ledger before it and against what its writer could see
- * of the source branch. Where not all of it is looked at, what stood before the first commit is taken as it is.
+ * Commit by commit, along first parents: each is held against the ledger before it and against what its writer could
+ * see of the source branch. Where not all of it is looked at, what stood before the first commit is taken as it is.
  */
 export async function auditState(
   ports: Sources,

@@ -30,7 +30,7 @@ export interface CommitPerson {
   readonly zone: string;
 }
 
-/** Of a commit that anybody reads (`security.md` §2.4, 2). */
+/** Of a commit that anybody reads (`trust/README.md#step-2`). */
 export const mostBytes = 64 * 1024;
 const mostParents = 16;
 

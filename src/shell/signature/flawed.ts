@@ -17,7 +17,7 @@ export class Flawed extends Error {
   }
 }
 
-/** Whatever went wrong, as a fact. What was not foreseen is no proof either (`security.md` §2.4, 13). */
+/** Whatever went wrong, as a fact. What was not foreseen is no proof either (`trust/README.md#step-13`). */
 export function rejectionOf(error: unknown): Rejected {
   if (error instanceof Flawed) return { kind: "rejected", code: error.code, message: error.message };
   return { kind: "rejected", code: "Malformed", message: "the signature cannot be read" };

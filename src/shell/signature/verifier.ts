@@ -10,10 +10,11 @@ import { detachedSignature, signatureOfCommit } from "./verify.ts";
 const longestAuthor = 200;
 
 /**
- * Verifies in this process, by nothing but the bytes it is given (`DESIGN.md` §10).
+ * Verifies in this process, by nothing but the bytes it is given (`trust/README.md#what-counts`).
  *
- * What a commit says of itself is read from its bytes, once it is sure that they are the bytes of its id. Of one that is
- * refused nothing is taken over but where git walks on. Never rejects: what was not foreseen is a rejected signature.
+ * What a commit says of itself is read from its bytes, once it is sure that they are the bytes of its id. Of one that
+ * is refused nothing is taken over but where git walks on. Never rejects: what was not foreseen is a rejected
+ * signature.
  */
 export const verifier: Verifier = {
   async commit(from, certificates, now) {
@@ -45,7 +46,7 @@ function ownBytes({ commit, raw }: HistoricCommit): CommitBytes | Rejected {
 
 /**
  * The parents of a commit that is refused, as git reads them. Without them, a commit that nobody here can read would
- * hide who made the changes that lie behind it (`security.md` §2.4, 8; T-07).
+ * hide who made the changes that lie behind it (`trust/README.md#step-8`; `#t-07`).
  */
 function waysOn({ commit, raw }: HistoricCommit): readonly Commit[] {
   // Of a longer one only the beginning is here, and that has no id.

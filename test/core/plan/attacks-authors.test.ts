@@ -1,4 +1,4 @@
-// Somebody hides that he wrote what he approves (`security.md` §2.4, 8; §2.7, T-07, T-12).
+// Somebody hides that he wrote what he approves (`trust/README.md#step-8`; `#threats`, T-07, T-12).
 import { describe, expect, test } from "vitest";
 import type { CommitFact } from "../../../src/core/model/signature.ts";
 import { openpgp } from "../trust/scene.ts";

@@ -1,4 +1,4 @@
-// What keeps or voids the approval of a protected change (`security.md` D-17, I-59).
+// What keeps or voids the approval of a protected change (D-17, I-59).
 import { describe, expect, test } from "vitest";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import { minutes } from "../../../src/core/model/value.ts";

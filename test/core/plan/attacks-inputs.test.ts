@@ -1,4 +1,5 @@
-// Somebody moves what a protected cluster carries without touching what it carries (`security.md` §2.4, 8; T-38 to T-40).
+// Somebody moves what a protected cluster carries without touching what it carries (`trust/README.md#step-8`; T-38 to
+// T-40).
 import { describe, expect, test } from "vitest";
 import { defaultFleet } from "../../../src/core/model/fleet.ts";
 import type { CommitFact } from "../../../src/core/model/signature.ts";

@@ -1,4 +1,4 @@
-// A cluster that is protected by its name is given another one (`security.md` D-17; §2.7, T-41).
+// A cluster that is protected by its name is given another one (D-17; `trust/README.md#threats`, T-41).
 import { describe, expect, test } from "vitest";
 import type { Trust } from "../../../src/core/model/trust.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";

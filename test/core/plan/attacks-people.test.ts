@@ -1,4 +1,5 @@
-// Somebody approves who must not, or in a way that proves nothing (`security.md` §2.7, T-06, T-07, T-11 to T-14, T-19 …).
+// Somebody approves who must not, or in a way that proves nothing (`trust/README.md#threats`, T-06, T-07, T-11 to T-14,
+// T-19 …).
 import { describe, expect, test } from "vitest";
 import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
 import type { CommitFact, SignatureFact } from "../../../src/core/model/signature.ts";

@@ -1,4 +1,4 @@
-// What is protected changes by no path unasked (`security.md` D-17, I-59; §2.7, T-32 to T-34).
+// What is protected changes by no path unasked (D-17, I-59; `trust/README.md#threats`, T-32 to T-34).
 import { describe, expect, test } from "vitest";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";

@@ -1,4 +1,5 @@
-// An approval is taken to somewhere, or to some time, for which nobody gave it (`security.md` §2.7, T-01 to T-05).
+// An approval is taken to somewhere, or to some time, for which nobody gave it (`trust/README.md#threats`, T-01 to
+// T-05).
 import { describe, expect, test } from "vitest";
 import { runKey } from "../../../src/core/model/update-run.ts";
 import { type Digest, later, minutes } from "../../../src/core/model/value.ts";

@@ -1,4 +1,5 @@
-// Keys are revoked, rules change and time passes, between a request and its answer (`security.md` §2.5).
+// Keys are revoked, rules change and time passes, between a request and its answer
+// (`trust/README.md#expiry-and-revocation`).
 import { describe, expect, test } from "vitest";
 import type { ApprovalRule, Trust } from "../../../src/core/model/trust.ts";
 import { minutes } from "../../../src/core/model/value.ts";

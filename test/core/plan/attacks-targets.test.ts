@@ -1,4 +1,5 @@
-// What is protected stays so, whatever becomes of gates, rules, labels and names (`security.md` D-17; §2.7, T-32, T-33).
+// What is protected stays so, whatever becomes of gates, rules, labels and names (D-17; `trust/README.md#threats`,
+// T-32, T-33).
 import { describe, expect, test } from "vitest";
 import { runKey } from "../../../src/core/model/update-run.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";

@@ -1,4 +1,5 @@
-// Who may approve is changed by somebody who may not, or is lost (`security.md` §2.2, §2.5, §2.7, T-08 to T-10).
+// Who may approve is changed by somebody who may not, or is lost (`trust/README.md#the-trust-file`,
+// `#expiry-and-revocation`, `#threats`, T-08 to T-10).
 import { describe, expect, test } from "vitest";
 import type { Trust } from "../../../src/core/model/trust.ts";
 import type { World } from "../../world.ts";

@@ -1,4 +1,4 @@
-// Nobody answers before he is asked (`security.md` T-04), by signature or without.
+// Nobody answers before he is asked (T-04), by signature or without.
 import { expect, test } from "vitest";
 import type { Digest } from "../../../src/core/model/value.ts";
 import type { World } from "../../world.ts";

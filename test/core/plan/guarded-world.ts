@@ -1,4 +1,4 @@
-// A fleet of which two clusters are protected (`security.md` D-17).
+// A fleet of which two clusters are protected (D-17).
 import { expect } from "vitest";
 import type { ProtectedTarget } from "../../../src/core/model/trust.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";

@@ -1,5 +1,5 @@
-// Reviews on a forge as evidence: when one is asked for, when it counts, and what becomes of a file while nobody answers
-// (`security.md` §2.4.1, D-04).
+// Reviews on a forge as evidence: when one is asked for, when it counts, and what becomes of a file while nobody
+// answers (`trust/README.md#merged-pull-requests`, D-04).
 import { describe, expect, it, test } from "vitest";
 import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
 import type { ForgeFinding } from "../../../src/core/model/forge.ts";

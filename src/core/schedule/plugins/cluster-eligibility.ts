@@ -4,12 +4,12 @@ import type { Candidate } from "../cycle.ts";
 import type { Plugin } from "../framework.ts";
 
 /**
- * Refuses clusters that have been out of contact for more than five minutes (`spec/scheduling.md` §8.3, `RULINGS.md`
- * A 48). A member that was never asked is eligible.
+ * Refuses clusters that have been out of contact for more than five minutes (`schedule/README.md#clustereligibility`,
+ * `#a-48`). A member that was never asked is eligible.
  *
  * So is, where all are asked for, one that carries the placement from under an earlier policy or is on its way out:
  * nothing new would be placed there, and to drop it for its silence would delete what is wanted as soon as it answers
- * (`RULINGS.md` D 2). A number of clusters may be found elsewhere (case N22).
+ * (`plan/README.md#d-2`). A number of clusters may be found elsewhere (case `schedule/README.md#n22`).
  */
 export const clusterEligibility: Plugin = {
   name: "ClusterEligibility",
