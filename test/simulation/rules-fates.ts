@@ -7,7 +7,7 @@ import { requestsAt, runsAt } from "./seen-runs.ts";
 import { keyOf, objectsAt } from "./sight.ts";
 import type { TrustWords } from "./trust-words.ts";
 
-/** Promises about what the record says becomes of objects that leave (`RULINGS.md` D 11). */
+/** Promises about what the record says becomes of objects that leave (D 11). */
 export const fatePageRules: readonly (readonly [string, PageRule])[] = [
   ["I-59", leavesAsPeopleAllowed],
   ["I-34", staysWithWhatWasSaid],

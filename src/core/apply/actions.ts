@@ -203,8 +203,8 @@ function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): b
 }
 
 /**
- * An object that was there before us is let go, unless the placement said otherwise when this was decided, or a person does
- * (`apply/README.md#takeover`).
+ * An object that was there before us is let go, unless the placement said otherwise when this was decided, or a person
+ * does (`apply/README.md#takeover`).
  */
 function departure(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): Departure {
   const { binding } = comparison;

@@ -173,7 +173,7 @@ export interface ChangeRequest {
 /** What becomes of an object that leaves a cluster: it is deleted, or let go and left in place. */
 export type Fate = "delete" | "release";
 
-/** An object that leaves a cluster, and what becomes of it (`RULINGS.md` D 11). */
+/** An object that leaves a cluster, and what becomes of it (`plan/README.md#d-11`). */
 export interface Leave {
   readonly object: ObjectId;
   readonly fate: Fate;

@@ -3,8 +3,9 @@ import type { Plan, World } from "../model/plan.ts";
 import { keyText } from "./check-words.ts";
 
 /**
- * Says where objects leave otherwise than was said when that was decided: by the placement as it is, or by the plan of the run
- * that takes them away; and where that becomes something else later on (`RULINGS.md` D 11, C takeover).
+ * Says where objects leave otherwise than was said when that was decided: by the placement as it is, or by the plan of
+ * the run that takes them away; and where that becomes something else later on (`plan/README.md#d-11`,
+ * `apply/README.md#takeover`).
  */
 export function* keepsFates(plan: Plan, world: World): Generator<string> {
   for (const [key, record] of plan.ledger.placements) {

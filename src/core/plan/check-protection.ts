@@ -52,7 +52,7 @@ interface Move {
   readonly target: Binding["target"];
   /** Everything that comes, goes or stays; null where nobody can tell. */
   readonly objects: readonly ObjectId[] | null;
-  /** What begins to leave, each `object fate`: what was asked for has to say the same of it (`RULINGS.md` D 11). */
+  /** What begins to leave, each `object fate`: what was asked for has to say the same of it (`plan/README.md#d-11`). */
   readonly fates: readonly string[];
 }
 

@@ -220,7 +220,10 @@ const hasNoRoom = (seen: Observation | undefined, removed: number): boolean =>
 const bindingOf = (ledger: Ledger, work: PlacementActions, cluster: ClusterActions["cluster"]): Binding | undefined =>
   ledger.placements.get(work.placement)?.bindings.get(cluster);
 
-/** What was there before us is deleted where that was decided with its removal, and nowhere else (`RULINGS.md` D 11). */
+/**
+ * What was there before us is deleted where that was decided with its removal, and nowhere else
+ * (`plan/README.md#d-11`).
+ */
 function* deletesWhatIsLetGo(
   what: string,
   entry: InventoryEntry | undefined,

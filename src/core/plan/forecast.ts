@@ -21,7 +21,7 @@ export interface ForecastSetup extends Supposition {
 
 /**
  * Plays the real planner over members that exist in the forecast only, from event to event, until nothing happens any
- * more (`DESIGN.md` §11).
+ * more (`plan/README.md#the-forecast`).
  *
  * Pure: the same world and the same suppositions give the same forecast. Every plan passes its check as in a real pass;
  * members do at once what they are told, and `landing` later it is available. The clock jumps to whatever comes next.

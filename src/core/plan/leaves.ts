@@ -6,8 +6,8 @@ import type { RenderContext } from "./target-rendering.ts";
 import { carriedObjects, deletableOf, plainId } from "./transition.ts";
 
 /**
- * What becomes of every object that a change takes off its cluster, by key, as it would be carried out now: part of what is
- * approved (`RULINGS.md` D 11). What left before was decided then.
+ * What becomes of every object that a change takes off its cluster, by key, as it would be carried out now: part of
+ * what is approved (`plan/README.md#d-11`). What left before was decided then.
  */
 export function leavesOf({ record, binding, next }: Change, context: RenderContext): readonly Leave[] {
   // All of it leaves already; what comes next comes to a cluster that carries nothing.

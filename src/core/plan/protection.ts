@@ -44,7 +44,7 @@ export function protectionIn(context: PlanContext): Protection {
         leaves,
         index,
         targets,
-        // What was approved goes no further either while nobody's word counts (`RULINGS.md` D 6).
+        // What was approved goes no further either while nobody's word counts (`plan/README.md#d-6`).
         isGranted: closed === null && isGranted(change, { digest, leaves }, { targets, trust: record.trust }),
       };
       all.set(cluster, first);

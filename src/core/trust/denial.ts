@@ -1,7 +1,7 @@
 import type { Denial } from "../model/trust.ts";
 
 /**
- * Every reason for which core/trust says no, by its stable code (`security.md` §4.2, B-50 … B-66). A meaning never moves
+ * Every reason for which core/trust says no, by its stable code (`trust/README.md#bad-inputs`). A meaning never moves
  * to another code; those of the trust file's own text are problems, and stand in `core/codec/problem-codes.ts`.
  */
 export const denialCodes = {

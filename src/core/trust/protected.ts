@@ -86,7 +86,7 @@ export function rulesFor(
   return rules.length === 0 ? [] : [...rules, ...protection];
 }
 
-/** How long a request about something protected may stand unanswered (`security.md` §5). */
+/** How long a request about something protected may stand unanswered (`trust/README.md#d-17`). */
 export const protectionAge = (24 * 3_600_000) as DurationMs;
 
 /**

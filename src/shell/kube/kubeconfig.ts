@@ -5,7 +5,7 @@ import { type Connection, connectionOf, type FollowedConnection, stampOf } from 
 import { type ExecRunner, execRunner, type RunnerOptions } from "./exec-runner.ts";
 import { contextOf, type KubeconfigFiles, loadKubeconfig } from "./kubeconfig-files.ts";
 
-/** The operator's connections, by the name of their context. Never from the repository (`security.md` D-11). */
+/** The operator's connections, by the name of their context. Never from the repository (`plan/README.md#d-11`). */
 export interface Kubeconfig {
   /**
    * Null when there is no context of that name. The same one as before, unless the kubeconfig says something else about it

@@ -1,4 +1,4 @@
-// Somebody gets a yes to letting objects go, and then has them deleted (`security.md` D-17; T-36; `RULINGS.md` D 11).
+// Somebody gets a yes to letting objects go, and then has them deleted (D-17; T-36; D 11).
 import { describe, expect, test } from "vitest";
 import type { ObjectId } from "../../../src/core/model/manifest.ts";
 import { changeDigest } from "../../../src/core/plan/request-digest.ts";

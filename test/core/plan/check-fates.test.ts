@@ -1,4 +1,4 @@
-// The second opinion on what becomes of objects: no code of the planner has a part in it (T-36; `RULINGS.md` D 11).
+// The second opinion on what becomes of objects: no code of the planner has a part in it (T-36; D 11).
 import { expect, test } from "vitest";
 import type { Binding, ChangeRequest, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
