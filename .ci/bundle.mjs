@@ -1,11 +1,13 @@
 // Builds dist/, or the folder that is given: one ESM bundle with code splitting, so that a command loads only what it uses.
-// More entry points may follow, NAME=FILE, that share its code; --readable keeps names and layout, for profiles.
-import { readFileSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+// More entry points may follow, NAME=FILE, that share its code; --readable keeps names and layout, for profiles, and
+// --metafile=FILE writes down what it is made of.
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
 import standalone from "ajv/dist/standalone/index.js";
 import { build } from "esbuild";
+import { licensesText, packageAt, packagesIn } from "./licenses.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
@@ -35,12 +37,25 @@ async function bundled(file) {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
+/**
+ * The LGPL lets whoever has Flotilla put another version of OpenPGP.js in the place of ours: it stays a file of its own,
+ * beside those that load it.
+ */
+const replaceable = { file: "openpgp.mjs", pkg: packageAt("node_modules/openpgp", root) };
+const openPgpBeside = {
+  name: "openpgp-beside",
+  setup({ onResolve }) {
+    onResolve({ filter: /^openpgp$/ }, () => ({ path: `./${replaceable.file}`, external: true }));
+  },
+};
+
 const [folder, ...more] = process.argv.slice(2);
 const outdir = folder ?? `${root}dist`;
 const isReadable = more.includes("--readable");
-const entries = more.filter((it) => it !== "--readable").map((it) => it.split("="));
+const metafile = more.find((it) => it.startsWith("--metafile="))?.slice("--metafile=".length);
+const entries = more.filter((it) => !it.startsWith("--")).map((it) => it.split("="));
 rmSync(outdir, { recursive: true, force: true });
-await build({
+const built = await build({
   absWorkingDir: root,
   entryPoints: { flotilla: "src/cmd/flotilla.ts", ...Object.fromEntries(entries) },
   outdir,
@@ -57,6 +72,11 @@ await build({
   banner: {
     js: 'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);',
   },
-  plugins: [validatorsAheadOfTime],
+  plugins: [validatorsAheadOfTime, openPgpBeside],
   logLevel: "warning",
+  metafile: true,
 });
+copyFileSync(join(root, replaceable.pkg.folder, "dist/node/openpgp.min.mjs"), join(outdir, replaceable.file));
+const texts = licensesText(packagesIn(built.metafile, root), replaceable, root);
+writeFileSync(join(outdir, "THIRD-PARTY-LICENSES.txt"), texts);
+if (metafile !== undefined) writeFileSync(metafile, JSON.stringify(built.metafile));

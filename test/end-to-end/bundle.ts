@@ -9,7 +9,7 @@ import { withLock } from "../kubernetes/lock.ts";
 export const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
 /** What the bundle is made of. */
-const ingredients = ["src", "schemas", ".ci/bundle.mjs", "package.json"];
+const ingredients = ["src", "schemas", ".ci", "package.json"];
 
 let built: Promise<string> | null = null;
 
