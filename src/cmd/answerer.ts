@@ -2,6 +2,7 @@ import { openPgpKeyOf } from "../core/codec/openpgp-key.ts";
 import { sshKeyOf } from "../core/codec/ssh-key.ts";
 import type { SignatureFact } from "../core/model/signature.ts";
 import { keyOwner, type Outlook } from "../core/plan/outlook.ts";
+import type { Reader } from "./show/offer-text.ts";
 import { type HubOptions, ownIdentity, ownSigningKey } from "./wire.ts";
 
 /** Who answers a request, and what their signature will say. */
@@ -50,6 +51,15 @@ export async function answererOf(
     `the key that git here signs with counts for nobody: ${owner.code}: ${owner.because}`,
     `${fixFor(fingerprint)}`,
   );
+}
+
+/** Whom a request is shown to. A hub elsewhere knows nobody: then who runs the command here. */
+export async function readerOf(options: Pick<HubOptions, "repo">, outlook: Outlook | null): Promise<Reader> {
+  for (const place of [options, { repo: null }]) {
+    const it = await answererOf(place, outlook).catch(() => null);
+    if (it?.kind === "somebody") return { outlook, principal: it.principal };
+  }
+  return { outlook, principal: null };
 }
 
 const nobody = (message: string, fix: string): Nobody => ({ kind: "nobody", message, fix });

@@ -1,7 +1,23 @@
 import { trustPath } from "../core/codec/trust-file.ts";
+import type { Trust } from "../core/model/trust.ts";
 import type { Digest } from "../core/model/value.ts";
+import { quorumFindings } from "../core/trust/quorum.ts";
 import type { NextTrust } from "../core/trust/trust-chain.ts";
 import type { HubOptions } from "./wire.ts";
+
+/**
+ * Whom the rules of a version leave no choice, and what they leave to nobody; of what the version before left so as well,
+ * nothing is said again. `before` null: everything is.
+ */
+export function quorumLines(next: Trust, before: Trust | null): readonly string[] {
+  const known = new Set(before === null ? [] : quorumFindings(before).map((it) => it.message));
+  const fresh = quorumFindings(next).filter((it) => !known.has(it.message));
+  const shown = fresh.slice(0, findingsLimit).map((it) => `${it.isHopeless ? "warning" : "note"}: ${it.message}`);
+  const more = fresh.length - shown.length;
+  return more > 0 ? [...shown, `note: and ${more} rules more; flotilla trust show lists them`] : shown;
+}
+
+const findingsLimit = 10;
 
 /** How the version in force comes back where it was lost: the state branch has it word for word. */
 export const restoreFix = ({ stateBranch }: Pick<HubOptions, "stateBranch">): string =>

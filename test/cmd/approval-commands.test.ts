@@ -539,11 +539,128 @@ test("describe and get tell who approved with which key, what does not count and
   ];
   const { out } = await atHub("describe", "run", "r");
   for (const it of told) expect(out).toContain(it);
-  expect(out).toMatch(
-    /\nto let stage rest of run r begin: flotilla approve r rest; or commit this file to main, alone in a commit that you sign: approvals\/r\/rest-before\.[^/]+\.yaml\n/,
-  );
-  expect((await atHub("get", "approvals", "r-before-rest")).out.split("\n").slice(-5, -1)).toEqual([
-    ...told,
-    "to let stage rest of run r begin: flotilla approve r rest",
-  ]);
+  // From a hub, nobody knows who looks.
+  const open = "whoever of bob, carol is to let stage rest of run r begin: flotilla approve r rest";
+  expect(out.endsWith(`\n\n${open}\n`)).toBe(true);
+  expect((await atHub("get", "approvals", "r-before-rest")).out.split("\n").slice(-5, -1)).toEqual([...told, open]);
+});
+
+describe("each person is offered what they may answer, and nothing else", () => {
+  const its = waiting({
+    canary: asked({ authors: { principals: ["ada"], unknown: 0 } }),
+    rest: asked({ authors: { principals: ["carol"], unknown: 0 } }),
+    end: asked(),
+  });
+  /** What `describe run` and `get approvals` offer somebody, who signs with the key in git's settings. */
+  async function offered(name: (typeof people)[number]) {
+    signsWith(name);
+    git("fetch", "--quiet", "origin");
+    const { out } = await flotilla("describe", "run", "r");
+    const texts = out
+      .slice(out.indexOf("\n\n"))
+      .trim()
+      .split(/\n{2,}/);
+    const keys = ["r-before-canary", "r-before-rest", "r-before-end"];
+    const shown = await Promise.all(keys.map((key) => flotilla("get", "approvals", key)));
+    return { texts, shown: shown.map((it) => it.out) };
+  }
+  const proofs = [{ evidence: "detached", key: "SHA256:adas" }] as const;
+  const given = { kind: "counts", principal: "ada", proofs, at: recently } as const;
+  const path = "approvals/r/rest-before.ada.yaml";
+
+  test.each<readonly [(typeof people)[number], readonly (string | RegExp)[]]>([
+    [
+      "ada",
+      [
+        "ada may not let stage canary of run r begin (four eyes: ada signed a change that this would roll out; ask somebody else); bob, carol may\n" +
+          "to reject it: flotilla reject r canary --comment TEXT",
+        "ada has approved it; to take that back: flotilla approve r rest --revoke",
+        "there is nothing for ada to answer (ada may not approve this stage; bob may); bob may let stage end of run r begin",
+      ],
+    ],
+    [
+      "bob",
+      [
+        /^to let stage canary of run r begin: flotilla approve r canary; or commit this file to main, alone in a commit that you sign: approvals\/r\/canary-before\.bob\.yaml$/,
+        /^apiVersion: .*\n {2}principal: bob\n/s,
+        /^to let stage rest of run r begin: flotilla approve r rest; or/,
+        /^apiVersion: .*\n {2}principal: bob\n/s,
+        /^to let stage end of run r begin: flotilla approve r end; or/,
+        /^apiVersion: .*\n {2}principal: bob\n/s,
+      ],
+    ],
+    [
+      "carol",
+      [
+        /^to let stage canary of run r begin: flotilla approve r canary; or/,
+        /^apiVersion: /,
+        "carol may not let stage rest of run r begin (four eyes: carol signed a change that this would roll out; ask somebody else); bob may\n" +
+          "to reject it: flotilla reject r rest --comment TEXT",
+        "there is nothing for carol to answer (carol may not approve this stage; bob may); bob may let stage end of run r begin",
+      ],
+    ],
+    [
+      "ci",
+      [
+        "there is nothing for ci to answer (ci is a machine); bob, carol may let stage canary of run r begin",
+        "there is nothing for ci to answer (ci is a machine); bob may let stage rest of run r begin",
+        "there is nothing for ci to answer (ci is a machine); bob may let stage end of run r begin",
+      ],
+    ],
+    [
+      "eve",
+      [
+        "whoever of bob, carol is to let stage canary of run r begin: flotilla approve r canary",
+        "whoever of bob is to let stage rest of run r begin: flotilla approve r rest",
+        "whoever of bob is to let stage end of run r begin: flotilla approve r end",
+      ],
+    ],
+  ])("%s", async (name, want) => {
+    record(its, [answered("ada", digestOf(its, 1), { path, judgement: given, blob })]);
+    const { texts, shown } = await offered(name);
+    expect(texts).toEqual(want.map((it) => (typeof it === "string" ? it : expect.stringMatching(it))));
+    // The same in get, without a file.
+    const lines = want.filter((it) => !`${it}`.includes("apiVersion"));
+    lines.forEach((it, at) => {
+      if (typeof it === "string") expect(shown[at]?.endsWith(`\n${it}\n`)).toBe(true);
+      else expect(shown[at]).toMatch(/\nto let stage [^;]*: flotilla approve r [a-z]+\n$/);
+    });
+  });
+
+  test("nobody, where nothing that anybody says could open it", async () => {
+    record(its, [], { text: trustText("", Date.now() - hour) });
+    const { texts } = await offered("bob");
+    expect(texts[0]).toMatch(
+      /^there is nothing for bob to answer \(trust\/root\.yaml expired at [^)]*\); nobody may let stage canary/,
+    );
+    git("config", "--unset", "user.signingKey");
+    expect((await flotilla("describe", "run", "r")).out).toContain(
+      "\nnobody may let stage canary of run r begin as things stand\n",
+    );
+  });
+
+  test("a change of what is protected is offered alike", async () => {
+    const content = new Map([["canary-1" as ClusterName, "f".repeat(64) as Digest]]);
+    const bare = gateOf({
+      requestedAt: recently,
+      digest: "" as Digest,
+      authors: { principals: ["ada"], unknown: 0 },
+    });
+    const ledger = ledgerOf([carrying], []);
+    const change = { clusters: content, leaves: new Map() };
+    const request = { ...bare, digest: changeDigest(ledger, { record: carrying, ...change }, bare) };
+    const text = trustText(
+      `  protectedTargets:\n    - {clusters: ["canary-*"], namespaces: ["*"], principals: [ada, bob]}\n`,
+    );
+    const changing = { ...carrying, change: { ...change, since: [], request } };
+    recordStateIn(place, trusting(ledgerOf([changing], []), text), { "trust/root.yaml": text });
+    const shown = async (name: (typeof people)[number]): Promise<string> => {
+      signsWith(name);
+      git("fetch", "--quiet", "origin");
+      return (await flotilla("get", "approvals", "web-change")).out.split("\n").slice(-3).join("\n");
+    };
+    expect(await shown("ada")).toContain("bob may\nto reject it: flotilla reject --change web --comment TEXT\n");
+    expect(await shown("bob")).toContain("\nto let web change what is protected: flotilla approve --change web\n");
+    expect(await shown("carol")).toMatch(/there is nothing for carol to answer .* bob may let web change what is/);
+  });
 });

@@ -370,11 +370,23 @@ describe("with a version in force by the record", () => {
 
 describe("trust show", () => {
   test("tells version, roots, keys, rules and signatures of the branch, and what is in force", async () => {
+    const either =
+      "if ada starts the run or changed what it brings, bob has to approve; nobody else may; " +
+      "if bob starts the run or changed what it brings, ada has to approve; nobody else may";
     await of("init", "--name", "ada", "--expires", "2027-10-01");
-    await of("add", "bob", "--key", path("bob.pub"), "--approver", "--github", "17");
-    const { code, out, err } = await of("show");
-    expect([code, err]).toEqual([0, ""]);
-    expect(out.replace(/sigs\/\S+/, "sigs/it:").split("\n")).toEqual([
+    const added = await of("add", "bob", "--key", path("bob.pub"), "--approver", "--github", "17");
+    expect(added.err).toBe(`note: placements *, stages *: ${either}\n`);
+    // What the version before left to the same people is not said again.
+    expect((await of("add", "eve", "--key", path("eve.pub"), "--dry-run")).err).toBe("");
+    let problems = "";
+    const err = (text: string): void => {
+      problems += text;
+    };
+    expect(await main(["validate", place.path], { out: () => {}, err, environment: {} })).toBe(0);
+    expect(problems).toMatch(/trust\/root\.yaml:\d+:\d+: note FLT1239: placements \*, stages \*: if ada starts/);
+    const shown = await of("show");
+    expect([shown.code, shown.err]).toEqual([0, ""]);
+    expect(shown.out.replace(/sigs\/\S+/, "sigs/it:").split("\n")).toEqual([
       `version 2, SHA-256 ${digestOfText(root())}`,
       "expires 2027-10-01T00:00:00Z",
       "in force: none; flotilla reconcile --trust-anchor with the digest above begins",
@@ -390,6 +402,8 @@ describe("trust show", () => {
       "approvals",
       "  placements *, stages *: 1 of ada, bob; by commit or detached; " +
         "four eyes, unsigned changes: one approval more; within 24h",
+      "what that comes to",
+      `  placements *, stages *: ${either}`,
       "",
     ]);
     const { trust: value } = JSON.parse((await of("show", "-o", "json")).out);

@@ -90,7 +90,7 @@ async function describeRun(desk: Desk, name: string, terminal: Terminal): Promis
   const ledger = await desk.ledger();
   const run = runNamed(ledger, name);
   for (const line of treeLines(runTree({ run, ledger, now: Date.now() as Instant }))) terminal.out(`${line}\n`);
-  terminal.out(requestTexts(run, desk.work.branch, desk.person));
+  terminal.out(requestTexts(run, desk.work.branch, { outlook: null, principal: desk.person }));
 }
 
 /** Commits the answers that a run asks for, as `describe run` shows them. */

@@ -3,17 +3,18 @@ import type { Json } from "../../core/model/json.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import type { Commit, RunKey } from "../../core/model/value.ts";
 import { askState, gateAsks } from "../../core/plan/ask.ts";
-import { type Outlook, outlookOn } from "../../core/plan/outlook.ts";
+import { outlookOn } from "../../core/plan/outlook.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Repository } from "../../shell/reconcile/ports.ts";
 import { readState } from "../../shell/reconcile/state.ts";
-import { answererOf } from "../answerer.ts";
+import { readerOf } from "../answerer.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format } from "../output.ts";
 import { noteAge } from "../record-age.ts";
 import { acceptedAnswers, recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
-import { answerCommand, answerPath, approvalFile, askText, openRequests, requestsOf } from "../show/approval-text.ts";
+import { answerPath, approvalFile, openRequests, requestsOf } from "../show/approval-text.ts";
+import { mayApprove, offerLines, type Reader } from "../show/offer-text.ts";
 import { requestKey } from "../show/run-rows.ts";
 import { runTree } from "../show/run-tree.ts";
 import { strayLinesOf } from "../show/stray-text.ts";
@@ -62,7 +63,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
           terminal.out(`\n${oneLine(path)} is there and answers nothing: its requestDigest is another one\n`);
       const outlook = outlookOn(ledger, now());
       if (openRequests(run).length > 0)
-        terminal.out(requestTexts(run, options.branch, await personFor(options, outlook), outlook !== null));
+        terminal.out(requestTexts(run, options.branch, await readerOf(options, outlook)));
     }
     return exitCodes.done;
   } finally {
@@ -70,25 +71,22 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
   }
 }
 
-/** In whose name the answers are suggested. A hub elsewhere knows nobody: then who runs the command here. */
-async function personFor(options: DescribeOptions, outlook: Outlook | null): Promise<string> {
-  for (const place of [options, { repo: null }]) {
-    const it = await answererOf(place, outlook).catch(() => null);
-    if (it?.kind === "somebody") return it.principal;
-  }
-  return "your name";
-}
-
-/** For each open request how to answer it: the command, and the file, to be copied as it stands. */
-export const requestTexts = (run: RunRecord, branch: string, principal: string, isSigned = false): string =>
+/**
+ * For each open request what the reader may do about it: the command, and where they may approve, the file, to be copied
+ * as it stands.
+ */
+export const requestTexts = (run: RunRecord, branch: string, reader: Reader): string =>
   gateAsks(run)
     .filter((it) => askState(it) === "open")
     .map((ask) => {
-      const at = { run, stage: ask.stage.name, when: ask.when };
-      const { path, text } = approvalFile(at, ask.request, principal);
+      const lines = offerLines(ask, reader).map(oneLine);
+      if (!mayApprove(ask, reader)) return `\n${lines.join("\n")}\n`;
+      const isSigned = reader.outlook !== null;
+      const principal = reader.principal ?? "your name";
+      const { path, text } = approvalFile({ run, stage: ask.stage.name, when: ask.when }, ask.request, principal);
       const alone = isSigned ? ", alone in a commit that you sign" : "";
       const where = isSigned ? answerPath(ask, principal, () => false) : path;
-      return `\nto ${askText(ask)}: ${answerCommand(ask)}; or commit this file to ${branch}${alone}: ${where}\n\n${text}`;
+      return `\n${lines.join("\n")}; or commit this file to ${branch}${alone}: ${where}\n\n${text}`;
     })
     .join("");
 

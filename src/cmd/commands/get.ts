@@ -8,6 +8,7 @@ import { summaryOf } from "../../core/status/summary.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Repository } from "../../shell/reconcile/ports.ts";
 import { readState } from "../../shell/reconcile/state.ts";
+import { readerOf } from "../answerer.ts";
 import { shownBefore } from "../confirmation.ts";
 import { cordonedIn } from "../edits/cordon.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
@@ -17,7 +18,8 @@ import { acceptedAnswers, acceptedTexts, recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
 import { askKey } from "../show/approval-text.ts";
 import { deletionItems, deletionRows } from "../show/deletion-text.ts";
-import { nextLines, requestLines, ruleLines, standingLines } from "../show/request-text.ts";
+import { offerLines, type Reader } from "../show/offer-text.ts";
+import { requestLines, ruleLines, standingLines } from "../show/request-text.ts";
 import { approvalRows, evictionRows, type Rows, runRows } from "../show/run-rows.ts";
 import { strayLines } from "../show/stray-text.ts";
 import type { Terminal } from "../terminal.ts";
@@ -60,7 +62,8 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide", cordoned });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
-        for (const line of askLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
+        for (const line of askLines(ledger, name, await readerOf(options, outlookOn(ledger, now()))))
+          terminal.out(`${oneLine(line)}\n`);
       if (kind === "approvals")
         for (const line of strayLines(ledger, await acceptedAnswers(repository, state), name))
           terminal.out(`\n${oneLine(line)}\n`);
@@ -114,16 +117,16 @@ function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }
   }
 }
 
-/** One request: what it is about, by which rules, how it stands, and what to type next. */
-function askLines(ledger: Ledger, name: string): readonly string[] {
+/** One request: what it is about, by which rules, how it stands, and what the reader may do about it. */
+function askLines(ledger: Ledger, name: string, reader: Reader): readonly string[] {
   const at = now();
   const asks = asksIn(ledger).filter((it) => askKey(it) === name);
   return asks.flatMap((it) => [
     "",
     ...requestLines(it, ledger),
-    ...ruleLines(it, outlookOn(ledger, at)),
+    ...ruleLines(it, reader.outlook),
     ...standingLines(it, ledger, at),
-    ...nextLines(it),
+    ...offerLines(it, reader),
   ]);
 }
 

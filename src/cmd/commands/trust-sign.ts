@@ -1,6 +1,7 @@
 import { trustPath } from "../../core/codec/trust-file.ts";
 import type { Trust } from "../../core/model/trust.ts";
 import { trustNamespace } from "../../core/trust/trust-chain.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { mayTrustSign, signersOf, type TrustStep, verdictOn } from "../edits/trust-signers.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
@@ -18,7 +19,7 @@ import {
   uncommitted,
   versionBefore,
 } from "../trust-place.ts";
-import { anchorLines, chainLines } from "../trust-words.ts";
+import { anchorLines, chainLines, quorumLines } from "../trust-words.ts";
 import { now } from "../wire.ts";
 
 /**
@@ -57,6 +58,7 @@ export async function trustSign(options: DeliveryOptions, terminal: Terminal): P
     ...differenceLines(await stepOf(there)),
   ])
     terminal.out(`${line}\n`);
+  for (const line of quorumLines(next, before)) terminal.err(`${oneLine(line)}\n`);
   if (options.dryRun === true) return exitCodes.done;
   const own = { path: "your signature", text: await author.sign(new TextEncoder().encode(text), trustNamespace) };
   const step = await stepOf([...there, own]);

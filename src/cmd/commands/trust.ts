@@ -1,6 +1,7 @@
 import { readTrust, trustPath } from "../../core/codec/trust-file.ts";
 import type { Trust } from "../../core/model/trust.ts";
 import { trustNamespace } from "../../core/trust/trust-chain.ts";
+import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Author } from "../../shell/reconcile/ports.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { type TrustChange, trustEdits } from "../edits/trust-change.ts";
@@ -20,7 +21,7 @@ import {
   uncommitted,
 } from "../trust-place.ts";
 import { type Declined, expiryObjection, expiryOf, noExpiry, unusable } from "../trust-refusals.ts";
-import { anchorLines, chainLines } from "../trust-words.ts";
+import { anchorLines, chainLines, quorumLines } from "../trust-words.ts";
 import { now, ownSigningKey } from "../wire.ts";
 
 /** What the commands that write the next version are given. */
@@ -148,6 +149,7 @@ async function writeNext({ change, words }: Wish, options: TrustNextOptions, ter
   if (options.dryRun === true) return code;
   const lines = isAnchored ? anchorLines(next.version, next.digest) : chainLines(next, verdict, options);
   for (const line of lines) terminal.out(`${line}\n`);
+  for (const line of quorumLines(next, before)) terminal.err(`${oneLine(line)}\n`);
   return code;
 }
 

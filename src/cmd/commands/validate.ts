@@ -6,12 +6,14 @@ import { compareProblems } from "../../core/codec/remark.ts";
 import { secretsNote } from "../../core/codec/secrets.ts";
 import { isRead, isTrustPath } from "../../core/codec/source-file.ts";
 import { trustPath } from "../../core/codec/trust-file.ts";
+import { trustNotes } from "../../core/codec/trust-notes.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Json } from "../../core/model/json.ts";
 import { objectText } from "../../core/model/manifest.ts";
 import { type Commit, compareText } from "../../core/model/value.ts";
 import { count } from "../../core/plan/explain.ts";
 import { openProblems } from "../../core/plan/open-problems.ts";
+import { quorumFindings } from "../../core/trust/quorum.ts";
 import { blobIdOf, readWorkTree } from "../../shell/git/worktree.ts";
 import { exactText } from "../../shell/reconcile/exact-text.ts";
 import type { ExitCode } from "../exit-code.ts";
@@ -51,7 +53,9 @@ export async function validate({ path, verbose, output }: ValidateOptions, termi
   const folder = statSync(path).isFile() ? dirname(path) : path;
   const open = intent.problems.length === 0 ? [] : openProblems(intent, await recordNear(folder, terminal.environment));
   const note = secretsNote(intent);
-  const said = note === null ? open : [...open, note].sort(compareProblems);
+  const { trust = null, text: trustText = "" } = intent.trust ?? {};
+  const quorum = trust === null ? [] : trustNotes(trustText, quorumFindings(trust));
+  const said = [...open, ...(note === null ? [] : [note]), ...quorum].sort(compareProblems);
   const problems = said.map((it) => ({ ...it, path: join(folder, it.path) }));
   const idle = verbose ? await idleIn(intent, folder) : null;
   if (output === "text") {

@@ -7,7 +7,7 @@ import { type Ask, askedPlacement, askState, askSubject, type GateAsk } from "..
 import { count } from "../../core/plan/explain.ts";
 import { approversText } from "../../core/plan/narrate-trust.ts";
 import { type Outlook, outlookOn, rulesOn, verdictOn } from "../../core/plan/outlook.ts";
-import { answerCommand, answersPrefix, askText } from "./approval-text.ts";
+import { answersPrefix } from "./approval-text.ts";
 import { protectionText, ruleText } from "./trust-text.ts";
 
 /**
@@ -165,10 +165,6 @@ export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly 
   const given = approval === null ? [] : [`granted at ${instantText(approval.at)} by ${approversText(approval)}`];
   return [...answerLines(ask, ledger), ...missing, ...given];
 }
-
-/** What to type next; nothing where there is nothing left to answer. */
-export const nextLines = (ask: Ask): readonly string[] =>
-  askState(ask) === "open" ? [`to ${askText(ask)}: ${answerCommand(ask)}`] : [];
 
 /**
  * The answers that name a request, and those that stand where answers to it belong and do not count.

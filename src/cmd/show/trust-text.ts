@@ -8,6 +8,7 @@ import type {
   TrustRecord,
 } from "../../core/model/trust.ts";
 import { type Instant, instantText } from "../../core/model/value.ts";
+import { quorumFindings } from "../../core/trust/quorum.ts";
 import type { SignedBy } from "../edits/trust-signers.ts";
 import { durationText } from "./duration-text.ts";
 
@@ -39,6 +40,10 @@ export function trustLines({ trust, signed, record, now }: ShownTrust): readonly
     ),
     ...section("approvals", approvals.map(ruleText)),
     ...section("protected targets", protectedTargets.map(targetText)),
+    ...section(
+      "what that comes to",
+      quorumFindings(trust).map((it) => it.message),
+    ),
     ...section(
       "revocations",
       revocations.map(({ key, kind }) => `${key} ${kind}`),
@@ -112,6 +117,7 @@ export function trustValue({ trust, signed, record }: ShownTrust): JsonObject {
     approvals: approvals.map(({ maxAge, target: _, ...it }) => ({ ...it, maxAge: durationText(maxAge) })),
     protectedTargets: protectedTargets.map((it) => ({ ...it })),
     revocations: revocations.map((it) => ({ ...it })),
+    findings: quorumFindings(trust).map((it) => ({ ...it })),
     signatures: signed.map(({ path, signer }) =>
       signer.kind === "denied"
         ? { path, principal: null, key: null, code: signer.code, because: signer.because }

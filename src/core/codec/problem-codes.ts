@@ -50,6 +50,7 @@ export const problemCodes = {
   FLT1234: "a trust file that is more than one document, or too large",
   FLT1237: "a trust folder without its root.yaml",
   FLT1238: "more signatures under a trust file than count",
+  FLT1239: "a rule that leaves people no choice, or nobody",
   FLT1300: "a required field is missing",
   FLT1301: "an unknown field, kind or version",
   FLT1302: "a value of the wrong type or out of range",

@@ -327,7 +327,7 @@ describe("tables", () => {
   });
 
   test("the file that approves is told as it has to be committed", () => {
-    expect(requestTexts(its, "main", "ada@example.com")).toBe(`
+    expect(requestTexts(its, "main", { outlook: null, principal: "ada@example.com" })).toBe(`
 to let stage rest of run r begin: flotilla approve r rest; or commit this file to main: approvals/r/rest-before.yaml
 
 apiVersion: flotilla.dev/v1alpha1
@@ -341,6 +341,6 @@ spec:
   comment: ""
 `);
     const over = { ...its, end: { kind: "succeeded", at: at("11:00:00") } } as const;
-    expect(requestTexts(over, "main", "ada@example.com")).toBe("");
+    expect(requestTexts(over, "main", { outlook: null, principal: "ada@example.com" })).toBe("");
   });
 });

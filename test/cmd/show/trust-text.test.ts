@@ -85,6 +85,10 @@ test("a trust file is told whole, for people", () => {
     "protected targets",
     "  clusters prod-*, namespaces payments: 1 of ada; by commit or forge",
     "  clusters eu-*, namespaces *: 1 of ada; by commit; released from former names: u7",
+    "what that comes to",
+    "  placements web shop/*, stages prod: ada has to approve; nobody else may",
+    "  protected clusters prod-*, namespaces payments: if ada makes the change, or if nobody signed a part of it, nobody may approve it",
+    "  protected clusters eu-*, namespaces *: if ada makes the change, or if nobody signed a part of it, nobody may approve it",
     "revocations",
     "  SHA256:a compromised",
   ]);
@@ -113,6 +117,28 @@ test("a trust file is told whole, for programs", () => {
     signatures: [
       { path: "trust/sigs/3.a.sig", principal: "ada", key: "SHA256:b", code: null, because: null },
       { path: "trust/sigs/3.b.sig", principal: null, key: null, code: "FLT1202", because: "nobody's key" },
+    ],
+    findings: [
+      {
+        field: "approvals",
+        index: 0,
+        isHopeless: false,
+        message: "placements web shop/*, stages prod: ada has to approve; nobody else may",
+      },
+      {
+        field: "protectedTargets",
+        index: 0,
+        isHopeless: true,
+        message:
+          "protected clusters prod-*, namespaces payments: if ada makes the change, or if nobody signed a part of it, nobody may approve it",
+      },
+      {
+        field: "protectedTargets",
+        index: 1,
+        isHopeless: true,
+        message:
+          "protected clusters eu-*, namespaces *: if ada makes the change, or if nobody signed a part of it, nobody may approve it",
+      },
     ],
     inForce: { version: 2, digest: "cc", since: 12, by: "anchor" },
   });
