@@ -96,7 +96,7 @@ export async function runState(options: RunStateOptions, to: "Run" | "Stop", ter
     terminal.out(`${oneLine(file.path)} says ${to} already\n`);
     return exitCodes.done;
   }
-  // V-UR-06: what has not begun cannot be stopped.
+  // `codec/README.md#v-ur-06`: what has not begun cannot be stopped.
   if (to === "Stop" && before !== "Run")
     return declined(
       `the run ${name} has not been started`,

@@ -28,8 +28,8 @@ export function isThere({ bindings, deleting }: PlacementRecord, cluster: Cluste
 }
 
 /**
- * Why an eviction of this placement would be invalid for good; null when it would not (V-CRPE-03, `spec/api.md` §3;
- * `RULINGS.md` B 17).
+ * Why an eviction of this placement would be invalid for good; null when it would not (`codec/README.md#v-crpe-03`,
+ * `#rules`; `rollout/README.md#b-17`).
  */
 export function whyNotEvicted(record: PlacementRecord, cluster: ClusterName, { runs }: Ledger): string | null {
   const { key, scope, spec, deleting } = record;

@@ -23,7 +23,8 @@ export interface FoundDocument extends TextFile {
 }
 
 /**
- * Every document that defines the object, wherever it stands: kinds decide, not paths (`DESIGN.md` §2).
+ * Every document that defines the object, wherever it stands: kinds decide, not paths
+ * (`codec/README.md#which-document-is-in-force`).
  *
  * A file that cannot be read as YAML defines nothing here; `validate` says what is wrong with it.
  */

@@ -24,8 +24,9 @@ export interface RunSubject {
 }
 
 /**
- * What is wrong with the placement or the strategy that a run is to name: it is not there, or not made for runs. Null when
- * nothing is. A run that named them all the same would wait, or fail for good (R rules, `spec/api.md` §3).
+ * What is wrong with the placement or the strategy that a run is to name: it is not there, or not made for runs. Null
+ * when nothing is. A run that named them all the same would wait, or fail for good
+ * (`codec/README.md#rules-decidable-here`).
  */
 export function runObjection(files: NamedFiles, { namespace, placement, strategy }: RunSubject): Objection | null {
   const [found] = files.find({ kind: placementKind(namespace), namespace, name: placement });

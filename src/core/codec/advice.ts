@@ -131,7 +131,7 @@ function picks({ name, labelSelector }: ResourceSelector, wanted: string, labels
   return labelSelector === null || (labels !== null && selects(labelSelector, labels));
 }
 
-/** Rules whose selectors match no cluster of the fleet: B-87. */
+/** Rules whose selectors match no cluster of the fleet: `codec/README.md#b-87`. */
 function ruleRemarks({ spec }: Pick<Override, "spec">, { clusters }: Said): readonly Remark[] {
   if (clusters.size === 0) return [];
   return spec.rules.flatMap(({ clusters: selectors }, i) => {

@@ -26,7 +26,7 @@ export function clusterOf({ metadata, spec, status }: WrittenCluster): Omit<Memb
   };
 }
 
-/** Checks a member cluster that its schema has passed: V-MC-01, V-MC-05 … V-MC-07, B-113. */
+/** Checks a member cluster that its schema has passed: `codec/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`, `#b-113`. */
 export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCluster): readonly Remark[] {
   const taints = spec.taints ?? [];
   const taintAt = (i: number): JsonPath => ["spec", "taints", i];
@@ -57,7 +57,7 @@ function memberNameRemarks(name: string, label: string | undefined): readonly Re
   return [error("FLT1305", at, "must be the cluster's own name", "remove it; it is filled in")];
 }
 
-/** Kubernetes' quantity: `spec/api.md` §2, P3. */
+/** Kubernetes' quantity (`resource.Quantity`). */
 const quantity =
   /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?$/;
 

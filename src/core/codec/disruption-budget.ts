@@ -17,9 +17,9 @@ export function disruptionBudgetOf({ metadata, spec }: WrittenBudget): Omit<Disr
 }
 
 /**
- * Checks a budget that its schema has passed: V-PDB-01, V-PDB-02.
+ * Checks a budget that its schema has passed: `codec/README.md#v-pdb-01`, `#v-pdb-02`.
  *
- * KubeFleet reads one without a bound as "never"; here it is refused (`RULINGS.md` B 12).
+ * KubeFleet reads one without a bound as "never"; here it is refused (`rollout/README.md#b-12`).
  */
 export function disruptionBudgetRemarks({ apiVersion, metadata, spec, status }: WrittenBudget): readonly Remark[] {
   const { maxUnavailable, minAvailable } = spec;

@@ -18,7 +18,7 @@ export const evictionOf = ({ metadata, spec }: WrittenEviction): Omit<Eviction, 
   cluster: spec.clusterName as ClusterName,
 });
 
-/** Checks an eviction that its schema has passed: V-CRPE-01. */
+/** Checks an eviction that its schema has passed: `codec/README.md#v-crpe-01`. */
 export function evictionRemarks({ apiVersion, metadata, spec, status }: WrittenEviction): readonly Remark[] {
   return [
     ...dnsSubdomainRemarks(metadata.name),

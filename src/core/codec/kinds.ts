@@ -72,7 +72,7 @@ const ownKinds: readonly Row[] = [
 const rows = (group: string, table: readonly Row[]): readonly Kind[] =>
   table.map(([kind, scope, versions, schema]) => ({ group, kind, scope, versions, schema }));
 
-/** Every kind of the groups that are KubeFleet's or ours (`spec/api.md` §1). */
+/** Every kind of the groups that are KubeFleet's or ours (`codec/README.md#kinds`). */
 export const fleetKinds: readonly Kind[] = [
   ...rows(placementGroup, placementKinds),
   ...rows(clusterGroup, clusterKinds),

@@ -44,7 +44,7 @@ export function readYaml(slice: TextSlice, ruler: Ruler, most = maxTokens): Yaml
  * Reads one YAML document through the library, whatever it holds.
  *
  * Refused are anchors, aliases, merge keys, tags, duplicate and non-text keys and what JSON cannot say
- * (`security.md` §4.2, B-05 … B-22). Ambiguous scalars pass with a warning (`RULINGS.md` E). Never throws.
+ * (`codec/README.md#hostile-input`, `#b-05` … `#b-22`). Ambiguous scalars pass with a warning (`#e-1`). Never throws.
  */
 export function readAnyYaml({ text }: TextSlice, ruler: Ruler, most = maxTokens): YamlDocument {
   const read = composed(text, most);

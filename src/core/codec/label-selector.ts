@@ -3,7 +3,7 @@ import { isLabelValue, isQualifiedName } from "./label-syntax.ts";
 import { labelRemarks, malformed } from "./metadata.ts";
 import { error, type JsonPath, type Remark } from "./remark.ts";
 
-/** Checks that a label selector is one Kubernetes would take: V-PL-04, V-PL-31, V-OV-04. */
+/** Checks that a label selector is one Kubernetes would take: `codec/README.md#v-pl-04`, `#v-pl-31`, `#v-ov-04`. */
 export function labelSelectorRemarks(selector: LabelSelector | undefined, at: JsonPath): readonly Remark[] {
   if (selector === undefined) return [];
   return [

@@ -15,7 +15,10 @@ export function manifestOf(value: Manifest): { readonly manifest: Manifest; read
   return { manifest, digest: digestOf(manifest) };
 }
 
-/** Checks what every API server checks of any object, and what would go wrong silently (B-90 … B-100). */
+/**
+ * Checks what every API server checks of any object, and what would go wrong silently (`codec/README.md#b-90` …
+ * `#b-100`).
+ */
 export function manifestRemarks(id: VersionedId, value: Manifest): readonly Remark[] {
   return [
     ...nameRemarks(id),
@@ -88,7 +91,10 @@ function envelopeRemarks({ group, kind }: VersionedId, value: Manifest): readonl
   return [error("FLT1904", at, "a ConfigMap can no longer be an envelope", fix)];
 }
 
-/** A Secret whose data is not base64 would be refused by every member; its values are never shown (B-95). */
+/**
+ * A Secret whose data is not base64 would be refused by every member; its values are never shown
+ * (`codec/README.md#b-95`).
+ */
 function secretRemarks(value: Manifest): readonly Remark[] {
   return [
     ...textsOnly(value, "data"),

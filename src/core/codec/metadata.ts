@@ -7,7 +7,10 @@ import { error, type JsonPath, type Remark, warning } from "./remark.ts";
 /** The largest sum of annotation keys and values that Kubernetes stores. */
 const maxAnnotationBytes = 256 * 1024;
 
-/** Checks labels and annotations of any object, as an API server would before it stores them (B-74, B-94, B-96). */
+/**
+ * Checks labels and annotations of any object, as an API server would before it stores them (`codec/README.md#b-74`,
+ * `#b-94`, `#b-96`).
+ */
 export function metadataRemarks(value: Json): readonly Remark[] {
   const labels = memberAt(value, "metadata", "labels");
   const annotations = memberAt(value, "metadata", "annotations");
@@ -35,7 +38,7 @@ export const malformed = (what: string, at: JsonPath, got: string): Remark => ({
   got: JSON.stringify(got),
 });
 
-/** The name of a placement or member cluster: a DNS label, since names are built from it (`RULINGS.md` E). */
+/** The name of a placement or member cluster: a DNS label, since names are built from it (`codec/README.md#e-3`). */
 export function dnsLabelRemarks(name: string, at: JsonPath = ["metadata", "name"]): readonly Remark[] {
   if (isDnsLabel(name)) return [];
   const remark = error(

@@ -5,7 +5,7 @@ import { type Complaint, placeText, type Version, type Versions } from "./claim.
 import { error } from "./remark.ts";
 import { held } from "./settle.ts";
 
-/** How many ClusterResourceOverrides there may be: V-CRO-08. */
+/** How many ClusterResourceOverrides there may be: `codec/README.md#v-cro-08`. */
 const maxOverrides = 100;
 
 type OverrideVersion = Version & { readonly content: { readonly kind: "override" } };
@@ -13,7 +13,8 @@ type OverrideVersion = Version & { readonly content: { readonly kind: "override"
 const isOverride = (version: Version): version is OverrideVersion => version.content.kind === "override";
 
 /**
- * Keeps apart overrides that would change one object for one placement: V-CRO-07 and `RULINGS.md` C 21.
+ * Keeps apart overrides that would change one object for one placement: `codec/README.md#v-cro-07` and
+ * `render/README.md#c-21`.
  *
  * An override without a placement belongs to every placement, so it collides with any other of its object. Nobody was
  * first in a commit: all parties fall back to what was accepted, which holds no collision.

@@ -3,7 +3,10 @@ import type { ProblemCode } from "./problem-codes.ts";
 import { error, type JsonPath, type Remark, warning } from "./remark.ts";
 import type { WrittenOperation } from "./written.ts";
 
-/** Checks one JSON Patch operation: where it points, and what it carries (V-OV-08 … V-OV-15, B-83 … B-86). */
+/**
+ * Checks one JSON Patch operation: where it points, and what it carries (`codec/README.md#v-ov-08` … `#v-ov-15`,
+ * `#b-83` … `#b-86`).
+ */
 export function operationRemarks(operation: WrittenOperation, at: JsonPath): readonly Remark[] {
   return [
     ...pathRemarks(operation.path, [...at, "path"]),

@@ -73,7 +73,10 @@ function selectorRemarks(selector: WrittenSelector, scope: Scope, at: JsonPath):
   return remarks;
 }
 
-/** NamespaceWithResourceSelectors: one namespace, by name, and no other Namespace selector (V-PL-06 … V-PL-08). */
+/**
+ * NamespaceWithResourceSelectors: one namespace, by name, and no other Namespace selector (`codec/README.md#v-pl-06` …
+ * `#v-pl-08`).
+ */
 function namespaceModeRemarks(selectors: readonly WrittenSelector[], at: JsonPath): readonly Remark[] {
   const namespaces = [...selectors.entries()].filter(([, it]) => isNamespaceKind(it));
   const special = namespaces.filter(([, it]) => it.selectionScope === "NamespaceWithResourceSelectors");
@@ -99,7 +102,7 @@ function namespaceModeRemarks(selectors: readonly WrittenSelector[], at: JsonPat
 export const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readonly kind: string }): boolean =>
   group === "" && kind === "Namespace";
 
-/** Fields that a hub drops from a v1 document without a word (`spec/api.md` §9.1). */
+/** Fields that a hub drops from a v1 document without a word (`codec/README.md#kinds`). */
 function newerFieldRemarks({ apiVersion, spec: { strategy } }: WrittenPlacement): readonly Remark[] {
   if (!apiVersion.endsWith("/v1") || strategy === undefined) return [];
   return (["deleteStrategy", "reportBackStrategy"] as const)

@@ -30,7 +30,7 @@ import type {
  */
 const defaultProgressDeadline = minutes(10);
 
-/** A placement after defaults (`spec/api.md` §7), which has passed its schema and its rules. */
+/** A placement after defaults (`codec/README.md#defaults`), which has passed its schema and its rules. */
 export function placementOf({ metadata, spec }: WrittenPlacement, scope: Scope): Omit<Placement, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const annotations = metadata.annotations ?? {};
@@ -58,7 +58,7 @@ export function placementOf({ metadata, spec }: WrittenPlacement, scope: Scope):
   };
 }
 
-/** `3` or `"25%"` as a value; null for anything else (V-PL-63 … V-PL-65, B-72). */
+/** `3` or `"25%"` as a value; null for anything else (`codec/README.md#v-pl-63` … `#v-pl-65`, `#b-72`). */
 export function countOrPercent(written: number | string): CountOrPercent | null {
   if (typeof written === "number") return Number.isInteger(written) && written >= 0 ? { count: written } : null;
   const match = /^(100|[0-9]{1,2})%$/.exec(written);

@@ -10,14 +10,17 @@ const at: JsonPath = ["spec", "policy"];
 
 type Field = "clusterNames" | "numberOfClusters" | "affinity" | "topologySpreadConstraints" | "tolerations";
 
-/** The fields that each placement type refuses: V-PL-22, V-PL-23, V-PL-24. */
+/** The fields that each placement type refuses: `codec/README.md#v-pl-22`, `#v-pl-23`, `#v-pl-24`. */
 const refused: Readonly<Record<NonNullable<WrittenPolicy["placementType"]>, readonly Field[]>> = {
   PickAll: ["clusterNames", "numberOfClusters", "topologySpreadConstraints"],
   PickN: ["clusterNames"],
   PickFixed: ["affinity", "numberOfClusters", "topologySpreadConstraints", "tolerations"],
 };
 
-/** Checks a scheduling policy: which fields go together, and that each is well formed (V-PL-22 … V-PL-57). */
+/**
+ * Checks a scheduling policy: which fields go together, and that each is well formed (`codec/README.md#v-pl-22` …
+ * `#v-pl-57`).
+ */
 export function policyRemarks(policy: WrittenPolicy): readonly Remark[] {
   return [
     ...matrixRemarks(policy),
@@ -31,7 +34,7 @@ export function policyRemarks(policy: WrittenPolicy): readonly Remark[] {
   ];
 }
 
-/** A toleration as a whole, with defaults: two that say the same have the same key (V-PL-55). */
+/** A toleration as a whole, with defaults: two that say the same have the same key (`codec/README.md#v-pl-55`). */
 export const tolerationKey = ({ key, operator, value, effect }: TolerationWords): string =>
   JSON.stringify([key ?? "", operator ?? "Equal", value ?? "", effect ?? ""]);
 

@@ -1,9 +1,9 @@
 /**
  * Every code a Problem may carry, with what it stands for. Codes are stable: a meaning never moves to another code.
  *
- * FLT10xx text and YAML, FLT11xx files and paths, FLT12xx who may
- * approve what (FLT1201 … FLT1222 are `core/trust`'s), FLT13xx our own kinds, FLT14xx plain objects, FLT15xx what does not
- * belong in a repository, FLT19xx what is recognised and not supported yet (`security.md` §4.2).
+ * FLT10xx text and YAML, FLT11xx files and paths, FLT12xx who may approve what (FLT1201 … FLT1222 are `core/trust`'s),
+ * FLT13xx our own kinds, FLT14xx plain objects, FLT15xx what does not belong in a repository, FLT19xx what is
+ * recognised and not supported yet (`codec/README.md#hostile-input`).
  */
 export const problemCodes = {
   FLT1001: "the file is not UTF-8",

@@ -12,9 +12,9 @@ import { error, type JsonPath, type Remark, warning } from "./remark.ts";
 type Said = Pick<Intent, "clusters" | "placements" | "strategies" | "unusable">;
 
 /**
- * Whether what a run is about is there and suits it: V-UR-07, V-UR-09, V-UR-12; and which clusters that the placement
- * may pick are in none of the stages (`rollout/README.md#the-plan-of-a-run`). Which ones it does pick takes a scheduler
- * to say.
+ * Whether what a run is about is there and suits it: `codec/README.md#v-ur-07`, `#v-ur-09`, `#v-ur-12`; and which
+ * clusters that the placement may pick are in none of the stages (`rollout/README.md#the-plan-of-a-run`). Which ones it
+ * does pick takes a scheduler to say.
  */
 export function runAdvice(
   run: Omit<UpdateRun, "source">,
@@ -98,7 +98,10 @@ function unknownPlacement(key: string, known: Said["placements"], otherwise: str
 /** How many clusters a warning names. */
 const shown = 3;
 
-/** What would end a run whose placement picks the clusters in question: V-UR-10, V-UR-11 (`RULINGS.md` B 20). */
+/**
+ * What would end a run whose placement picks the clusters in question: `codec/README.md#v-ur-10`, `#v-ur-11`
+ * (`rollout/README.md#b-20`).
+ */
 export function strategyAdvice({ stages }: Omit<UpdateStrategy, "source">, { clusters }: Said): readonly Remark[] {
   const twice = new Map<number, ClusterName[]>();
   const unsorted = new Map<number, ClusterName[]>();
@@ -141,7 +144,7 @@ const stageAdvice = (i: number, field: string, message: string): Remark =>
     "correct the stages or the labels: a run with such a cluster cannot begin",
   );
 
-/** V-CRPE-03 and V-CRPE-05; of V-CRPE-06 that the cluster exists. */
+/** `codec/README.md#v-crpe-03` and `#v-crpe-05`; of `#v-crpe-06` that the cluster exists. */
 export function evictionAdvice(eviction: Omit<Eviction, "source">, { clusters, placements }: Said): readonly Remark[] {
   const placement = placements.get(eviction.placement);
   const remarks: Remark[] = [];
@@ -159,7 +162,7 @@ export function evictionAdvice(eviction: Omit<Eviction, "source">, { clusters, p
 }
 
 /**
- * V-PDB-03 … V-PDB-05: for PickAll only a number of clusters that stay available is a bound.
+ * `codec/README.md#v-pdb-03` … `#v-pdb-05`: for PickAll only a number of clusters that stay available is a bound.
  *
  * A budget that does not suit its placement stays in force, and forbids: without it nothing would be protected.
  */

@@ -21,8 +21,8 @@ export type PlainScalar =
 /**
  * Reads an unquoted scalar as kubectl does: YAML 1.1 with Go's integers, without its dates and its base 60.
  *
- * No mode of any YAML library agrees with kubectl (`libs.md` §4), so the rules are here: those of go-yaml 2 as
- * sigs.k8s.io/yaml uses it, checked scalar by scalar against kubectl. Integers beyond 2⁵³ are bigints, exactly.
+ * No mode of any YAML library agrees with kubectl (`codec/README.md#schemas`), so the rules are here: those of go-yaml
+ * 2 as sigs.k8s.io/yaml uses it, checked scalar by scalar against kubectl. Integers beyond 2⁵³ are bigints, exactly.
  */
 export function plainScalar(text: string): PlainScalar {
   if (!mayBeSpecial(text)) return { kind: "value", value: text };

@@ -14,7 +14,7 @@ export function selectionRemarks(content: Content, scopes: ScopeTable): readonly
   return content.kind === "override" ? overrideRemarks(content.override, scopes) : [];
 }
 
-/** V-CRP-05, V-RP-03, V-PL-09: a kind must be known, and live where the placement looks. */
+/** `codec/README.md#v-crp-05`, `#v-rp-03`, `#v-pl-09`: a kind must be known, and live where the placement looks. */
 function placementRemarks(placement: Pick<Placement, "scope" | "spec">, scopes: ScopeTable): readonly Remark[] {
   const { resourceSelectors } = placement.spec;
   const looksInside = resourceSelectors.some(

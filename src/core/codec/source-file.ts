@@ -90,8 +90,8 @@ const placeOf = remembered(({ path, kind }: SourceFile): Place => {
 });
 
 /**
- * What is wrong with paths: what is never followed, and what another system could not hold (B-30 … B-33). `files` are
- * ordered by path.
+ * What is wrong with paths: what is never followed, and what another system could not hold (`codec/README.md#b-30` …
+ * `#b-33`). `files` are ordered by path.
  */
 export function pathProblems(files: readonly SourceFile[], roots: readonly string[]): readonly Problem[] {
   const problems: Problem[] = [];

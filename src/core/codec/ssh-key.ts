@@ -12,7 +12,8 @@ export type KeyReading =
  * §6.6, RFC 5656 §3.1, RFC 8709 §4, OpenSSH's PROTOCOL.u2f).
  *
  * Every field is measured and nothing may follow: one key has one text. DSA and RSA below 3072 bits are refused
- * (`security.md` §2.2, 6), and so are options and certificates, which would say more than whose key it is (B-67).
+ * (`trust/README.md#the-trust-file`), and so are options and certificates, which would say more than whose key it is
+ * (`codec/README.md#b-67`).
  */
 export function sshKeyOf(line: string): KeyReading {
   if (/[\r\n]/.test(line.trim())) return unusable("FLT1227", "is more than one line", "list one key an entry");

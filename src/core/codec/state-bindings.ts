@@ -224,7 +224,7 @@ function contestOf(findings: Findings, item: Json): Contest {
   };
 }
 
-/** KubeFleet's FailedResourcePlacement: `spec/api.md` §2. */
+/** KubeFleet's FailedResourcePlacement: `codec/README.md#kinds`. */
 const troubleJson = ({ id, type, code, message }: ObjectTrouble, { since }: BindingFacts): JsonObject => ({
   ...identifierJson(id),
   condition: { type, status: "False", reason: code, message, lastTransitionTime: exactInstantText(since) },

@@ -16,7 +16,7 @@ const own = {
   troubleMessage: ownKey("trouble-message"),
 } as const;
 
-// KubeFleet's name for the property (`spec/api.md` §8).
+// KubeFleet's name for the property (`codec/README.md#names-that-are-contract`).
 const versionProperty = "k8s.io/k8s-version";
 
 /**

@@ -4,7 +4,7 @@ import type { Scope } from "../model/scope.ts";
 import { exactInstantText, type Instant, type Labels } from "../model/value.ts";
 import { type Findings, filled, find, given, partAt, sortedLabels, textAt, textOrNull } from "./state-fields.ts";
 
-/** KubeFleet's own labels and annotations on what it records: `spec/api.md` §8. */
+/** KubeFleet's own labels and annotations on what it records: `codec/README.md#names-that-are-contract`. */
 export const fleetKey = {
   parent: `${kubeFleet}/parent-CRP`,
   isLatest: `${kubeFleet}/is-latest-snapshot`,

@@ -21,7 +21,7 @@ import {
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/** KubeFleet's PlacementPolicy: `spec/api.md` §2. */
+/** KubeFleet's PlacementPolicy: `codec/README.md#kinds`. */
 export function policyJson(policy: PlacementPolicy): JsonObject {
   switch (policy.kind) {
     case "PickAll":

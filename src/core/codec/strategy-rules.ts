@@ -5,7 +5,10 @@ import type { WrittenApplyStrategy, WrittenStrategy } from "./written.ts";
 
 const at: JsonPath = ["spec", "strategy"];
 
-/** Checks how a placement rolls out and applies (V-PL-60, V-PL-62 … V-PL-71), and refuses what does not work yet. */
+/**
+ * Checks how a placement rolls out and applies (`codec/README.md#v-pl-60`, `#v-pl-62` … `#v-pl-71`), and refuses what
+ * does not work yet.
+ */
 export function strategyRemarks(strategy: WrittenStrategy): readonly Remark[] {
   return [
     ...rollingUpdateRemarks(strategy),

@@ -5,7 +5,7 @@ import { openPgpKeyOf } from "./openpgp-key.ts";
 import { type KeyReading, sshKeyOf } from "./ssh-key.ts";
 import type { WrittenApprovalRule, WrittenPrincipal, WrittenTarget, WrittenTrust, WrittenVoters } from "./written.ts";
 
-/** How long a request may stand unanswered where the rule does not say (`security.md` §5). */
+/** How long a request may stand unanswered where the rule does not say (`codec/README.md#limits`). */
 const defaultMaxAge = (24 * 3_600_000) as DurationMs;
 
 /** What a trust file says after defaults. Its schema and its rules have passed it. */

@@ -10,7 +10,10 @@ import type { WrittenApprovalRule, WrittenTarget, WrittenTrust, WrittenVoters } 
 
 type Spec = WrittenTrust["spec"];
 
-/** Checks a trust file that its schema has passed: all that it alone decides (`security.md` §2.2; B-66, B-67). */
+/**
+ * Checks a trust file that its schema has passed: all that it alone decides (`trust/README.md#the-trust-file`; `#b-66`,
+ * `codec/README.md#b-67`).
+ */
 export function trustRemarks({ spec }: WrittenTrust): readonly Remark[] {
   return [
     ...versionRemarks(spec),
@@ -89,7 +92,7 @@ function approvalRuleRemarks(spec: Spec, rule: WrittenApprovalRule, at: JsonPath
   ];
 }
 
-/** A week (`security.md` §5): who is asked about something older should be asked again. */
+/** A week (`codec/README.md#limits`): who is asked about something older should be asked again. */
 const longestAge = 168 * 3_600_000;
 
 const targetRemarks = (spec: Spec, target: WrittenTarget, at: JsonPath): readonly Remark[] => [

@@ -18,7 +18,10 @@ export function updateRemarks(before: Content, after: Content): readonly Remark[
 
 type Unsourced<T> = Omit<T, "source">;
 
-/** V-CRP-02, V-CRP-07, V-PL-21: the placement type is for life; V-PL-61: so is External. V-PL-56: tolerations grow. */
+/**
+ * `codec/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the placement type is for life; `#v-pl-61`: so is External.
+ * `#v-pl-56`: tolerations grow.
+ */
 function placementRemarks(
   { spec: before }: Unsourced<Placement>,
   { spec: after }: Unsourced<Placement>,
@@ -42,7 +45,7 @@ function placementRemarks(
 
 const tolerationsOf = (policy: PlacementPolicy) => (policy.kind === "PickFixed" ? [] : policy.tolerations);
 
-/** V-CRO-02, V-RO-01: an override belongs to the placement it was made for. */
+/** `codec/README.md#v-cro-02`, `#v-ro-01`: an override belongs to the placement it was made for. */
 function overrideRemarks(
   { spec: before }: Unsourced<Override>,
   { spec: after }: Unsourced<Override>,
@@ -53,7 +56,9 @@ function overrideRemarks(
   return [error("FLT1315", ["spec", "placement"], message, "write an override with another name")];
 }
 
-/** V-UR-04: a run is for one version of one placement. An absent index and an empty one are the same. */
+/**
+ * `codec/README.md#v-ur-04`: a run is for one version of one placement. An absent index and an empty one are the same.
+ */
 function runRemarks({ spec: before }: Unsourced<UpdateRun>, { spec: after }: Unsourced<UpdateRun>): readonly Remark[] {
   const fields = [
     ["placementName", before.placement, after.placement],
@@ -71,10 +76,10 @@ function runRemarks({ spec: before }: Unsourced<UpdateRun>, { spec: after }: Uns
   return [...changed, error("FLT1315", ["spec", "state"], message, `from ${before.state} it can only go to ${next}`)];
 }
 
-/** V-UR-06: what has begun can be stopped and resumed, and never becomes a plan again. */
+/** `codec/README.md#v-ur-06`: what has begun can be stopped and resumed, and never becomes a plan again. */
 const nextState = { Initialize: "Run", Run: "Stop", Stop: "Run" } as const;
 
-/** V-CRPE-02: an eviction is one order. */
+/** `codec/README.md#v-crpe-02`: an eviction is one order. */
 function evictionRemarks(before: Unsourced<Eviction>, after: Unsourced<Eviction>): readonly Remark[] {
   const fields = [
     ["placementName", before.placement, after.placement],

@@ -11,7 +11,10 @@ import {
 import { error, type Remark } from "./remark.ts";
 import type { WrittenRun } from "./written.ts";
 
-/** An update run after defaults, which has passed its schema and its rules. An empty index is none (V-UR-08). */
+/**
+ * An update run after defaults, which has passed its schema and its rules. An empty index is none
+ * (`codec/README.md#v-ur-08`).
+ */
 export function updateRunOf({ metadata, spec }: WrittenRun, scope: Scope): Omit<UpdateRun, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const { placementName, resourceSnapshotIndex = "", stagedRolloutStrategyName, state = "Initialize" } = spec;
@@ -30,7 +33,8 @@ export function updateRunOf({ metadata, spec }: WrittenRun, scope: Scope): Omit<
 }
 
 /**
- * Checks an update run that its schema has passed against the rules that it alone decides (V-UR-01 … V-UR-03, V-UR-08).
+ * Checks an update run that its schema has passed against the rules that it alone decides (`codec/README.md#v-ur-01` …
+ * `#v-ur-03`, `#v-ur-08`).
  *
  * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are one.
  */

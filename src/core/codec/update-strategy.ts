@@ -41,13 +41,16 @@ function stageOf(written: WrittenStage, maxFailures: CountOrPercent): Stage {
 const taskOf = ({ type, waitTime = "" }: WrittenTask): StageTask =>
   type === "Approval" ? { kind: "Approval" } : { kind: "TimedWait", wait: waitOf(waitTime) ?? (0 as DurationMs) };
 
-/** `3` or `"25%"`, from 1 on; null for anything else (V-US-04, V-US-05). */
+/** `3` or `"25%"`, from 1 on; null for anything else (`codec/README.md#v-us-04`, `#v-us-05`). */
 export function concurrencyOf(written: number | string): CountOrPercent | null {
   const value = countOrPercent(written);
   return value === null || ("count" in value ? value.count : value.percent) === 0 ? null : value;
 }
 
-/** `1h30m` or `1.5h`: hours, minutes and seconds, more than nothing; null for anything else (V-US-13, V-US-15). */
+/**
+ * `1h30m` or `1.5h`: hours, minutes and seconds, more than nothing; null for anything else (`codec/README.md#v-us-13`,
+ * `#v-us-15`).
+ */
 export const waitOf = (written: string): DurationMs | null =>
   /^(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[smh])+$/.test(written) ? durationOf(written) : null;
 

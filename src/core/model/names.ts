@@ -1,4 +1,5 @@
-// Names that are contract: KubeFleet's (`spec/api.md` §8) and our own. Each is written here once.
+// Names that are contract: KubeFleet's (`codec/README.md#names-that-are-contract`) and our own. Each is written here
+// once.
 
 /** API group of placements, overrides, envelopes and all that KubeFleet makes of them. */
 export const placementGroup = "placement.kubernetes-fleet.io";

@@ -11,7 +11,7 @@ const object = (fields: string): string => map(fields).replace("\ndata:", "\nx:"
 
 type Case = readonly [id: string, claim: string, text: string | Uint8Array, want: readonly string[]];
 
-// The bad inputs of `security.md` §4.2: where, how bad and which code.
+// The bad inputs of `codec/README.md#hostile-input`: where, how bad and which code.
 const cases: readonly Case[] = [
   ["B-01", "a byte that is no UTF-8", new Uint8Array([97, 58, 32, 0xc3, 0x28]), ["0:0 error FLT1001"]],
   ["B-02", "UTF-16", new Uint8Array([0xff, 0xfe, 97, 0]), ["0:0 error FLT1001"]],

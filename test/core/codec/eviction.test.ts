@@ -24,8 +24,8 @@ describe("evictions", () => {
     ["V-CRPE-01", "no placement", eviction("e", "web", "c1").replace("placementName: web, ", ""), ["error FLT1300"]],
     ["V-CRPE-01", "a name beyond 255", eviction("e", "a".repeat(256), "c1"), ["error FLT1309"]],
     ["V-CRPE-01", "an empty name", eviction("e", "web", "''"), ["error FLT1309"]],
-    ["§1", "v1 does not exist", eviction("e", "web", "c1").replace("v1beta1", "v1"), ["error FLT1301"]],
-    ["§9.1", "v1alpha1", eviction("e", "web", "c1").replace("v1beta1", "v1alpha1"), ["warning FLT1910"]],
+    ["versions", "v1 does not exist", eviction("e", "web", "c1").replace("v1beta1", "v1"), ["error FLT1301"]],
+    ["versions", "v1alpha1", eviction("e", "web", "c1").replace("v1beta1", "v1alpha1"), ["warning FLT1910"]],
     ["V-CRPE-05", "a placement that is missing", eviction("e", "ghost", "c1"), ["error FLT1314"]],
     ["V-CRPE-06", "a cluster that is missing", eviction("e", "web", "c2"), ["warning FLT1335"]],
   ];

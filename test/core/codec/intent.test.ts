@@ -216,7 +216,7 @@ describe("two documents of one object", () => {
   });
 });
 
-describe("a change that a hub would refuse keeps what was accepted (spec/api.md §10.2)", () => {
+describe("a change that a hub would refuse keeps what was accepted", () => {
   const cases: readonly [id: string, before: string, after: string, want: string | null][] = [
     ["V-PL-21", placement("p", "  policy: {placementType: PickN, numberOfClusters: 2}\n"), placement("p"), "FLT1315"],
     ["V-CRP-07", placement("p"), placement("p", "  policy: {placementType: PickFixed}\n"), "FLT1315"],

@@ -102,7 +102,7 @@ const sanitising: readonly [claim: string, before: Manifest, after: Manifest][] 
   ],
 ];
 
-describe("a manifest is read without what belongs to one cluster (spec/apply.md §2.1, C 24)", () => {
+describe("a manifest is read without what belongs to one cluster (C 24)", () => {
   for (const [claim, before, after] of sanitising)
     it(claim, () => {
       expect(sanitised(before)).toEqual(after);

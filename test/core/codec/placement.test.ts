@@ -10,7 +10,7 @@ function placementIn(text: string): Omit<Placement, "source"> | null {
   return rest;
 }
 
-describe("a placement is read with KubeFleet's defaults (spec/api.md §7)", () => {
+describe("a placement is read with KubeFleet's defaults", () => {
   it("all of them", () => {
     expect(placementIn(placement("web"))).toEqual({
       key: "web",
@@ -146,9 +146,9 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
   ["V-PL-60", "staged runs", strategy("type: External"), []],
   ["V-PL-62", "staged runs with a pace of its own", strategy("type: External, rollingUpdate: {}"), ["FLT1307"]],
   ["V-PL-64", "digits in quotes", strategy('rollingUpdate: {maxSurge: "2"}'), ["FLT1303"]],
-  ["B-73", "PickN without a number", policy("placementType: PickN"), ["FLT1304"]],
+  ["V-PL-24, B-73", "PickN without a number", policy("placementType: PickN"), ["FLT1304"]],
   ["B-73", "PickAll with a number", policy("numberOfClusters: 2"), ["FLT1304"]],
-  ["B-73", "PickAll with names", policy("clusterNames: [a]"), ["FLT1304"]],
+  ["V-PL-23, B-73", "PickAll with names", policy("clusterNames: [a]"), ["FLT1304"]],
   [
     "V-PL-22",
     "PickFixed with tolerations",
@@ -253,7 +253,7 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
   ],
   ["V-PL-72", "no history", placement("web", "  revisionHistoryLimit: 0\n"), ["FLT1302"]],
   [
-    "§9.1",
+    "other versions",
     "a field of v1beta1 in v1",
     strategy("deleteStrategy: {propagationPolicy: Abandon}").replace("v1beta1", "v1"),
     ["FLT1301"],
@@ -270,7 +270,7 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
     placement("web").replace("{name: web}", "{name: web, annotations: {flotilla.dev/progres-deadline: 1m}}"),
     ["FLT1301"],
   ],
-  ["§10.2", "status in a file", `${placement("web")}status: {conditions: []}\n`, ["FLT1405"]],
+  ["what a server writes", "status in a file", `${placement("web")}status: {conditions: []}\n`, ["FLT1405"]],
   [
     "",
     "a cluster-scoped placement in a namespace",
@@ -279,7 +279,7 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
   ],
 ];
 
-describe("what a hub would refuse is refused (spec/api.md §6)", () => {
+describe("what a hub would refuse is refused", () => {
   for (const [id, claim, text, want] of cases)
     it(`${id} ${claim}`, () => {
       expect(

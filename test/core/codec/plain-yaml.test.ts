@@ -55,7 +55,7 @@ const plain: readonly (readonly [claim: string, text: string, value: Json])[] = 
   ["letters of all languages", "a: grüße 日本 😀\n", { a: "grüße 日本 😀" }],
 ];
 
-// What the library has to decide on. The numbers are those of `security.md` §4.2.
+// What the library has to decide on. The ids are those of `codec/README.md#hostile-input`.
 const declined: readonly (readonly [claim: string, text: string])[] = [
   ["B-03: control characters", "a: b\u0000\n"],
   ["B-04: marks that turn text around, and marks nobody sees", "a: b\u202e\n"],

@@ -144,15 +144,15 @@ const ledger = withRun(run);
 const request = approvalRequestPath(null, "v7-after-canary");
 
 describe("a run in its files", () => {
-  test("shows its progress in KubeFleet's shape, and says nothing twice (§2.14)", () => {
+  test("shows its progress in KubeFleet's shape, and says nothing twice", () => {
     expect(filesOf(ledger).get(runPath(run.key))).toBe(runYaml);
   });
 
-  test("shows a request that names what an approval has to name (§2.9)", () => {
+  test("shows a request that names what an approval has to name", () => {
     expect(filesOf(ledger).get(request)).toBe(requestYaml);
   });
 
-  test("stands where DESIGN.md §3 says, below its namespace if it has one", () => {
+  test("stands where the map says, below its namespace if it has one", () => {
     const namespaced = { ...run, key: runKey("team", "v7"), namespace: "team", scope: "Namespaced" } as const;
     expect([...filesOf(ledger).keys()]).toEqual(["approvals/v7-after-canary.yaml", "ledger.yaml", ...own("")]);
     expect([...filesOf(withRun(namespaced)).keys()]).toEqual([

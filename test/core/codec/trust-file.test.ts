@@ -163,7 +163,7 @@ const withSubkey = changed(indented(armored(4, 1)), indented(armor(Buffer.concat
   subkey,
 );
 
-/** One row, one thing wrong (B-66, B-67 of `security.md` §4.2). */
+/** One row, one thing wrong (B-66, B-67). */
 const broken: readonly (readonly [name: string, text: string, code: string, place: string])[] = [
   ["an unknown field", changed("threshold:", "treshold: 1\n  threshold:"), "FLT1301", "9:3"],
   ["an unknown field of a principal", changed("human: false", "human: false\n      role: root"), "FLT1301", "29:7"],

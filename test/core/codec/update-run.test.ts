@@ -27,7 +27,7 @@ const inNamespace = (text: string, namespace: string | null): string =>
     .replace("kind: Cluster", "kind: ")
     .replace("metadata: {", namespace === null ? "metadata: {" : `metadata: {namespace: ${namespace}, `);
 
-describe("an update run is read with KubeFleet's defaults (spec/api.md §7)", () => {
+describe("an update run is read with KubeFleet's defaults", () => {
   it("all of them", () => {
     expect([...read({ ...ground, "a.yaml": run("r1") }).runs.values()]).toEqual([
       {
@@ -59,7 +59,7 @@ describe("an update run is read with KubeFleet's defaults (spec/api.md §7)", ()
   });
 });
 
-describe("what a hub would refuse is refused (spec/api.md §6, V-UR)", () => {
+describe("what a hub would refuse is refused", () => {
   const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
     ["V-UR-01", "a name of 63 characters", run("a".repeat(63)), []],
     ["V-UR-01", "a name of 64 characters", run("a".repeat(64)), ["error FLT1309"]],
@@ -77,15 +77,15 @@ describe("what a hub would refuse is refused (spec/api.md §6, V-UR)", () => {
     ["U19", "01, which the run finds out", run("r", "  resourceSnapshotIndex: '01'\n"), []],
     ["B-71", "an index that is a number", run("r", "  resourceSnapshotIndex: 1\n"), ["error FLT1302"]],
     ["V-ANY-05", "a field that does not exist", run("r", "  stage: Run\n"), ["error FLT1301"]],
-    ["§9.1", "v1", run("r", "  state: Run\n").replace("v1beta1", "v1"), []],
+    ["versions", "v1", run("r", "  state: Run\n").replace("v1beta1", "v1"), []],
     [
-      "§9.1",
+      "versions",
       "v1alpha1 is read as v1beta1",
       run("r", "  state: Run\n").replace("v1beta1", "v1alpha1"),
       ["warning FLT1910"],
     ],
     [
-      "§9.1",
+      "versions",
       "v1alpha1 of the namespaced kind",
       inNamespace(run("r"), "a").replace("v1beta1", "v1alpha1"),
       ["error FLT1301"],
@@ -93,7 +93,7 @@ describe("what a hub would refuse is refused (spec/api.md §6, V-UR)", () => {
     ["", "a cluster-scoped run in a namespace", run("r").replace("{name", "{namespace: a, name"), ["error FLT1413"]],
     ["", "a namespace that is none", inNamespace(run("r"), "A"), ["error FLT1309"]],
     ["", "a namespaced run without a namespace", inNamespace(run("r"), null), ["error FLT1412"]],
-    ["§10.2", "status in a file", `${run("r")}status: {}\n`, ["warning FLT1405"]],
+    ["what a server writes", "status in a file", `${run("r")}status: {}\n`, ["warning FLT1405"]],
     [
       "",
       "a setting that does not exist",
@@ -163,7 +163,7 @@ describe("what may change of a run (V-UR-04, V-UR-06)", () => {
   });
 });
 
-describe("a run that cannot begin is an error before the merge, and stays a run (RULINGS.md E)", () => {
+describe("a run that cannot begin is an error before the merge, and stays a run", () => {
   const pickN = external.replace("  strategy", "  policy: {placementType: PickN, numberOfClusters: 2}\n  strategy");
   const cases: readonly [id: string, files: Files, want: readonly string[]][] = [
     [
@@ -198,7 +198,7 @@ describe("a run that cannot begin is an error before the merge, and stays a run 
       ],
     ],
     [
-      "RULINGS.md B: a cluster that no stage selects",
+      "a cluster that no stage selects",
       { ...ground, "s.yaml": everything.replace("labelSelector: {}", "labelSelector: {matchLabels: {ring: prod}}") },
       [
         "a.yaml:6:30: warning FLT1317: spec.stagedRolloutStrategyName: c1 is in no stage of ring, and the placement may pick it; let a stage select every cluster, or keep the placement from it: a run with such a cluster cannot begin",

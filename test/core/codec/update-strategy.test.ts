@@ -11,7 +11,7 @@ const annotated = (value: string): string =>
   );
 const stagesIn = (text: string) => [...read({ "a.yaml": text }).strategies.values()].flatMap((it) => it.stages);
 
-describe("a strategy is read with KubeFleet's defaults (spec/api.md §7)", () => {
+describe("a strategy is read with KubeFleet's defaults", () => {
   it("all of them", () => {
     expect([...read({ "a.yaml": updateStrategy("ring", "{name: canary}") }).strategies.values()]).toEqual([
       {
@@ -62,7 +62,7 @@ describe("a strategy is read with KubeFleet's defaults (spec/api.md §7)", () =>
   });
 });
 
-describe("what a hub would refuse, now or when a run begins, is refused (spec/api.md §6, V-US)", () => {
+describe("what a hub would refuse, now or when a run begins, is refused", () => {
   const afterwards = (...tasks: readonly string[]): string => stage(`afterStageTasks: [${tasks.join(", ")}]`);
   const beforehand = (...tasks: readonly string[]): string => stage(`beforeStageTasks: [${tasks.join(", ")}]`);
   const wait = (time: string): string => afterwards(`{type: TimedWait, waitTime: ${time}}`);
@@ -130,7 +130,7 @@ describe("what a hub would refuse, now or when a run begins, is refused (spec/ap
     ["V-US-16", "no selector, so that nothing is selected", updateStrategy("ring", "{name: a}"), ["warning FLT1317"]],
     ["V-UR-11", "a sorting label that is none", stage("sortingLabelKey: 'a b'"), ["error FLT1305"]],
     [
-      "§9.1",
+      "other versions",
       "v1alpha1 is read as v1beta1",
       stage("maxConcurrency: 2").replace("v1beta1", "v1alpha1"),
       ["warning FLT1910"],
