@@ -83,7 +83,9 @@ export const runPlanPath = (run: RunKey): string => `${runFolder(run)}plan.yaml`
 export const approvalRequestPath = (namespace: string | null, name: string): string =>
   `${namespace === null ? "" : `namespaces/${namespace}/`}approvals/${name}.yaml`;
 
-/** KubeFleet's name for a gate's request (`trust/README.md#the-request`); no two are the same, as stages have no dash. */
+/**
+ * KubeFleet's name for a gate's request (`trust/README.md#the-request`); no two are the same, as stages have no dash.
+ */
 export const approvalRequestName = (run: string, when: "before" | "after", stage: string): string =>
   `${run}-${when}-${stage}`;
 
