@@ -4,11 +4,12 @@ import type { Ledger } from "../../../src/core/model/ledger.ts";
 import type { Approval, ProtectedTarget, Request, Revocation, Trust } from "../../../src/core/model/trust.ts";
 import { runKey } from "../../../src/core/model/update-run.ts";
 import { type BlobId, type ClusterName, type Digest, minutes, type RunKey } from "../../../src/core/model/value.ts";
+import { approvalNamespace } from "../../../src/core/trust/judge-approval.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
-import { Member } from "../../member.ts";
 import { World, write } from "../../world.ts";
 import { random } from "../schedule/random.ts";
 import { digest, rule, somebody, ssh } from "../trust/scene.ts";
+import { Cheats } from "./trust-cheats.ts";
 import { answerOf, by, push, trust, trustedBy, web } from "./trusted-world.ts";
 
 const people = ["ann", "bob", "carol", "dave"] as const;
@@ -27,6 +28,7 @@ const plans: readonly [readonly string[], ...(readonly string[])[]] = [
 export class TrustStorm {
   readonly world = new World();
   private readonly dice: ReturnType<typeof random>;
+  private readonly cheats: Cheats;
   private edits = 0;
   private version = 1;
   private roots = "1".repeat(64) as Digest;
@@ -40,6 +42,7 @@ export class TrustStorm {
   constructor(seed: number) {
     this.dice = random(seed);
     const { world } = this;
+    this.cheats = new Cheats(world, this.dice);
     world.commit(() => {
       for (let at = 1; at <= 4; at++) this.join(`m${at}`);
     }, by("dave"));
@@ -50,6 +53,7 @@ export class TrustStorm {
     world.commit(() => {
       for (const name of ["web", "pay"]) write(world, objectOf("Namespace", name, "0"));
       for (const path of maps) write(world, objectOf("ConfigMap", path, "0"));
+      this.cheats.begin();
       this.place();
       this.strategise();
     }, by("dave"));
@@ -71,7 +75,7 @@ export class TrustStorm {
     const { dice } = this;
     const target = (): ProtectedTarget => ({
       clusters: [dice.pick(["m*", "m2", "m3", "m4@uid-4"])],
-      namespaces: [dice.pick(["web", "pay", "p*"])],
+      namespaces: [dice.pick(["web", "pay", "p*", "shop"])],
       principals: dice.shuffled(people).slice(0, 3 + dice.below(2)),
       minimum: dice.pick([1, 1, 1, 2]),
       accept: ["commit", "detached"],
@@ -130,6 +134,7 @@ export class TrustStorm {
       ["dave", "ann"],
     ]);
     world.history = {
+      ...world.history,
       trustSignatures: signers.map((it) => ({ path: `trust/${it}.sig`, fact: ssh(it, "flotilla-trust-v1") })),
     };
     if (this.chance(8)) write(world, objectOf("ConfigMap", dice.pick(maps), `along ${this.version}`));
@@ -187,10 +192,18 @@ export class TrustStorm {
       for (const who of this.dice.shuffled(people).slice(0, 2 + this.dice.below(3))) {
         const decision: ApprovalFile["decision"] = this.chance(96) ? "Approve" : this.dice.pick(["Reject", "Revoke"]);
         const signer = this.chance(90) ? who : this.dice.pick(["eve", ...people]);
-        const file = answerOf(who, asked, { decision });
-        push(this.world, [file], by(signer));
+        const file = answerOf(who, asked, { decision, signature: this.chance(25) ? "signed inside" : null });
+        if (file.signature !== null) this.know(file, signer);
+        push(this.world, [file], by(file.signature === null ? signer : this.dice.pick(["eve", ...people])));
         if (this.chance(6)) this.rewrite(file);
       }
+  }
+
+  /** Whose signature stands in a file. */
+  private know({ blob }: ApprovalFile, signer: string): void {
+    const { history } = this.world;
+    const detached = new Map([...(history.detached ?? []), [blob, ssh(signer, approvalNamespace)] as const]);
+    this.world.history = { ...history, detached };
   }
 
   /** Says something else in a file that is there. */
@@ -231,45 +244,18 @@ export class TrustStorm {
           overrideOf("o", keyOf("ConfigMap", dice.pick(maps)), dice.pick(environments), dice.pick(["delete", "x"])),
         ),
       () => world.overrides.delete("o"),
-      () => dice.shuffled(this.tricks(name))[0]?.(),
-      () => (this.chance(70) ? this.rename(name, "x1") : this.rename("x1", name)),
+      ...[1, 2, 3].map(() => () => this.cheats.of(name as ClusterName, String(this.edits))?.()),
+      () => this.cheats.otherFate(),
+      () => (this.chance(70) ? this.cheats.rename(name, "x1") : this.cheats.rename("x1", name)),
       () => world.evictions.set(eviction, { name: eviction, placement: web, cluster: name as ClusterName, source }),
       () => {
         for (const { digest: held } of this.ledger.deletions.held) world.confirmations.add(held);
       },
-      () => (this.chance(30) ? world.approvals.splice(dice.below(1 + world.approvals.length), 1) : undefined),
+      () => (this.chance(50) ? this.cheats.takeBack() : undefined),
+      () => this.cheats.putBack(String(this.edits)),
     ]);
     world.commit(change, this.chance(95) ? by(this.chance(60) ? "dave" : dice.pick(people)) : {});
-  }
-
-  /** What moves a rendering, or nothing at all, without a look at what is rendered. */
-  private tricks(name: string): readonly (() => unknown)[] {
-    const { world, dice } = this;
-    const spare = objectOf("ConfigMap", "spare/other", String(this.edits));
-    const beside = { ...spare.source, path: "resources/ConfigMap-web-settings.yaml" };
-    const sleeper = overrideOf("sleeper", keyOf("ConfigMap", dice.pick(maps)), "tier=gold", String(this.edits));
-    return [
-      () => world.join(clusterOf(name, [dice.pick(environments), dice.pick(["tier=gold", "tier=tin", "team=a"])])),
-      () => world.overrides.set("sleeper", { ...sleeper, source: { ...sleeper.source, path: beside.path } }),
-      () => world.overrides.delete("sleeper"),
-      () => {
-        world.fleet = { ...world.fleet, contexts: new Map([[name as ClusterName, `other-${this.edits}`]]) };
-      },
-      () => write(world, { ...spare, source: beside }),
-      () => world.objects.delete(keyOf("ConfigMap", "spare/other")),
-      () => world.others.set("docs/old.md", `old-${this.edits}` as BlobId),
-    ];
-  }
-
-  /** The context of a name that goes leads to the same cluster under another one, which is protected or not. */
-  private rename(from: string, to: string): void {
-    const { members, clusters } = this.world;
-    const [old, taken] = [members.get(from as ClusterName), members.has(to as ClusterName)];
-    if (old === undefined || taken || !clusters.delete(from as ClusterName)) return;
-    members.delete(from as ClusterName);
-    const { inventory, objects, silence } = old;
-    members.set(to as ClusterName, Object.assign(new Member(to, old.uid), { inventory, objects, silence }));
-    this.join(to);
+    this.cheats.settle();
   }
 
   step(): void {
