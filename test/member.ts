@@ -13,7 +13,7 @@ import {
 import { type ObjectId, type ObjectKey, objectIdOf, objectKey, objectText } from "../src/core/model/manifest.ts";
 import type { ContactCode, Health, LiveObject, Observation } from "../src/core/model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../src/core/model/plan.ts";
-import { builtInScopes, kindKey } from "../src/core/model/scope.ts";
+import { builtInScopes, kindKey, type ScopeTable } from "../src/core/model/scope.ts";
 import { compareText, type Digest, type Instant, later, type PlacementKey, seconds } from "../src/core/model/value.ts";
 
 /** An object as it lives in a member. */
@@ -50,6 +50,8 @@ export class Member {
   readonly refuses = new Map<ObjectKey, string>();
   /** Objects with a finalizer: they go only when it is taken off. */
   readonly finalizers = new Set<ObjectKey>();
+  /** Kinds that it serves in another scope than the repository says. */
+  scopes: ScopeTable = builtInScopes;
   /** Kinds that cannot be listed. */
   readonly unlisted = new Set<string>();
   /** How a workload is once it is written. */
@@ -189,6 +191,9 @@ export class Member {
     const refusal = this.refuses.get(item.key);
     if (refusal !== undefined) return fail("ManifestApplyFailed", refusal);
     const { namespace } = item.id;
+    const scope = this.scopes.get(kindKey(item.id)) ?? null;
+    if (scope !== null && (scope === "Cluster") !== (namespace === null))
+      return fail("ScopeDiffers", `${item.id.kind} is ${scope} here`);
     const home =
       namespace === null ? null : objectKey({ group: "", kind: "Namespace", namespace: null, name: namespace });
     if (home !== null && !this.objects.has(home)) return fail("NamespaceMissing", `no namespace ${namespace}`);

@@ -30,7 +30,7 @@ import {
 } from "../src/core/model/past-document.ts";
 import type { Placement } from "../src/core/model/placement.ts";
 import type { ClusterActions, Plan, World as Seen } from "../src/core/model/plan.ts";
-import { builtInScopes } from "../src/core/model/scope.ts";
+import { builtInScopes, type ScopeTable } from "../src/core/model/scope.ts";
 import type { CommitFact, PathChange } from "../src/core/model/signature.ts";
 import type { TrustFile } from "../src/core/model/trust.ts";
 import type { UpdateRun, UpdateStrategy } from "../src/core/model/update-run.ts";
@@ -97,6 +97,8 @@ export class World {
   readonly objects = new Map<ObjectKey, SourcedManifest>();
   readonly overrides = new Map<string, Override>();
   readonly confirmations = new Set<Digest>();
+  /** By the CustomResourceDefinitions of the repository. */
+  scopes: ScopeTable = builtInScopes;
   holds: readonly Hold[] = [];
   unusable: ReadonlySet<ObjectKey> = new Set();
   readonly runs = new Map<RunKey, UpdateRun>();
@@ -229,7 +231,7 @@ export class World {
       hasTrust: this.hasTrust || this.trust !== null,
       trust: this.trust,
       objects: sorted(this.objects),
-      scopes: builtInScopes,
+      scopes: this.scopes,
       confirmations: new Set(this.confirmations),
       holds: this.holds,
       suspects: new Map(),

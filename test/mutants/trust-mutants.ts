@@ -290,6 +290,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "writes an object in whatever scope the member serves its kind",
+    file: "src/shell/kube/apply.ts",
+    find: "const objection = resource === null ? null : misplaced(resource, id);",
+    replace: "const objection = resource === null ? misplaced({ namespaced: true }, id) : null;",
+    caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
+  },
+  {
     breaks: "lets what is protected change although nobody said yes yet",
     file: "src/core/plan/protection.ts",
     find: "if (change === null || request === null || request.approval === null) return false;",

@@ -109,6 +109,7 @@ export type FailureCode =
   | "ManifestApplyFailed"
   | "NamespaceMissing"
   | "KindUnknown"
+  | "ScopeDiffers"
   | "NamespaceNotEmpty"
   | "Terminating"
   | "DeletionRefused"

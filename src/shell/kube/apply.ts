@@ -7,7 +7,7 @@ import { fieldManager } from "../../core/model/names.ts";
 import { kindKey } from "../../core/model/scope.ts";
 import { type Answer, applyPatch, jsonPatch, type Refused } from "./client.ts";
 import { objectPath, type Resource, resourceOf, type Served } from "./discovery.ts";
-import { type Failure, refusedWrite } from "./failure.ts";
+import { type Failure, misplaced, refusedWrite } from "./failure.ts";
 import { adopts, claimedEntry, failedEntry, writtenEntry } from "./inventory-entry.ts";
 import { inLanes } from "./lanes.ts";
 import { manifestText } from "./manifest-text.ts";
@@ -92,6 +92,8 @@ async function applyUnlessBlocked(task: Task, blocked: ReadonlyMap<string, strin
   const definition = blocked.get(`kind ${kindKey(id)}`);
   if (definition !== undefined) return failed(scene, write, { code: "KindUnknown", message: `${definition} failed` });
   const resource = resourceOf(await scene.discovery.served(scene.client), id);
+  const objection = resource === null ? null : misplaced(resource, id);
+  if (objection !== null) return failed(scene, write, objection);
   if (resource !== null) return carryOut({ ...task, resource }, write.approach);
   const message = `the member does not serve ${id.kind} in version ${apiVersionOf(id)}`;
   return failed(scene, write, { code: "KindUnknown", message });

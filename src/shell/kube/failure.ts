@@ -1,6 +1,8 @@
 import { type FailureCode, longestPause, type Outcome } from "../../core/model/inventory.ts";
+import type { ObjectId } from "../../core/model/manifest.ts";
 import { type DurationMs, type Instant, later, seconds } from "../../core/model/value.ts";
 import type { Refused } from "./client.ts";
+import type { Resource } from "./discovery.ts";
 
 /** Why one object was not written. */
 export interface Failure {
@@ -20,6 +22,21 @@ export function failedOutcome({ code, message }: Failure, before: Outcome | null
 
 const pauseAfter = (attempts: number): DurationMs =>
   Math.min(seconds(5) * 2 ** Math.min(attempts - 1, 30), longestPause) as DurationMs;
+
+/**
+ * Says that a member serves a kind in another scope than the repository takes it to have; null where they agree.
+ *
+ * What is protected, and what an approval was given for, is told by an object's namespace. Written through the member's
+ * path it would land elsewhere, in no namespace at all, and could never be found again under its name (`security.md` T-42).
+ */
+export function misplaced(served: Pick<Resource, "namespaced">, { kind, namespace }: ObjectId): Failure | null {
+  if (served.namespaced === (namespace !== null)) return null;
+  const [ours, theirs] = served.namespaced ? ["Cluster", "Namespaced"] : ["Namespaced", "Cluster"];
+  const message =
+    `${kind} is ${ours} by the repository and ${theirs} on this member, so nothing of it is written here; ` +
+    "correct the scope in the CustomResourceDefinition that is wrong, which takes deleting that one first";
+  return { code: "ScopeDiffers", message };
+}
 
 /** What the member said to a write of an object, as a failure of that object. */
 export function refusedWrite(refusal: Refused, kind: string): Failure {

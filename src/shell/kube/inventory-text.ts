@@ -275,6 +275,7 @@ const failureCodes: ReadonlySet<string> = new Set(
     ManifestApplyFailed: 0,
     NamespaceMissing: 0,
     KindUnknown: 0,
+    ScopeDiffers: 0,
     NamespaceNotEmpty: 0,
     Terminating: 0,
     DeletionRefused: 0,

@@ -54,6 +54,8 @@ async function removeOne(scene: Scene, removal: Removal, going: ReadonlySet<stri
   if (resource === "gone") return gone;
   if (resource === null)
     return lingering(entry, "DeletionRefused", `the member cannot tell about ${departure.id.kind} now`);
+  // A definition in the other scope took all objects of the one before with it, if there ever were any.
+  if (resource.namespaced && departure.id.namespace === null) return gone;
   if (departure.uid === null || entry.uid === null) return identify(scene, removal, resource);
   if (departure.uid !== entry.uid) {
     return lingering(entry, "IdentityChanged", "the inventory knows it under another uid than the one that is to go");

@@ -9,6 +9,7 @@ import {
 } from "../../core/model/manifest.ts";
 import { type Client, metadataListOnly, metadataOnly, type Refused } from "./client.ts";
 import { anyResourceOf, collectionPath, objectPath, type Resource, resourceOf, type Served } from "./discovery.ts";
+import { misplaced } from "./failure.ts";
 
 /** What stands in a member at the place of an object that we do not know yet. */
 export type Found =
@@ -39,7 +40,8 @@ export async function survey(
     const space = isNamespace(id) ? id.name : id.namespace;
     if (space !== null && missing.has(space)) continue;
     const resource = resourceOf(served, id) ?? anyResourceOf(served, id);
-    if (resource === null) continue;
+    // What stands under its name in the other scope is another object.
+    if (resource === null || misplaced(resource, id) !== null) continue;
     const share = shares.get(resource);
     if (share === undefined) shares.set(resource, [id]);
     else share.push(id);

@@ -27,6 +27,7 @@ import {
   type TestCluster,
 } from "./member-world.ts";
 import { othersCases } from "./others.contract.ts";
+import { scopeCases } from "./scopes.contract.ts";
 import { takeoverCases } from "./takeover.contract.ts";
 import { troubleCases } from "./trouble.contract.ts";
 
@@ -398,6 +399,7 @@ export function fleetContract(
       expect(fleet.clockOffsets()).toEqual([]);
     });
 
+    scopeCases(() => stage);
     troubleCases(() => stage);
 
     it("writes three hundred objects in one action and sees them all", async () => {
