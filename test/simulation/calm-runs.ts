@@ -58,6 +58,9 @@ export async function helpRuns(simulation: Simulation, reasons: readonly Reason[
 /** Everybody says yes to all that is asked, by signature where that counts. */
 export async function answer(simulation: Simulation): Promise<void> {
   if (simulation.electorate.anchor === null) {
+    // Nobody signs, so nobody can tell an old word from a new one: what took something back has to go.
+    for (const [path, it] of [...simulation.people.draft])
+      if (it.kind === "approval" && it.decision === "Revoke") await simulation.step({ do: "erase", path });
     await simulation.step({ do: "answer", how: "Approve" });
     await simulation.step({ do: "push" });
     return;

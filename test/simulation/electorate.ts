@@ -10,10 +10,16 @@ import { signaturesUnder, type TrustVersion, trustVersion, trustWordsOf } from "
 /** How somebody answers: as he should, in two ways, or not. */
 export type Ballot = "commit" | "detached" | "unsigned" | "forged" | "borrowed";
 
+/**
+ * How an approval is taken back: by another word of whoever gave it, in a commit or by itself, or by its removal. And how a
+ * stranger puts it back: word for word, in another file.
+ */
+export type Recantation = "commit" | "detached" | "remove" | "copy";
+
 /** What becomes of the trust file. */
 export type TrustDeed = "found" | "renew" | "few" | "skip" | "break" | "remove" | "back";
 
-/** An answer that is what it says: its principal's own key signed it, and he wrote it on purpose. */
+/** An answer that is what it says: its principal's own key signed it, and they wrote it on purpose. */
 export interface Vote {
   readonly digest: string;
   readonly who: string;
@@ -122,7 +128,6 @@ export class Electorate {
   /** Somebody answers requests, each in a file and a commit of its own. */
   vote(who: string, decision: Decision, way: Ballot, requests: readonly SeenRequest[]): void {
     for (const { digest } of requests) {
-      this.#serial++;
       const signature =
         way === "detached"
           ? signatureBy(
@@ -131,13 +136,38 @@ export class Electorate {
               signedApproval({ comment: "", decision, digest: digest as Digest, principal: who }),
             )
           : null;
-      const by = { principal: who, serial: this.#serial, signature };
+      const by = { principal: who, serial: ++this.#serial, signature };
       const document: Document = { kind: "approval", digest, decision, by };
       const key = { commit: who, detached: null, unsigned: null, forged: "mallory", borrowed: "dave" }[way];
       const brought = this.#people.commitAlone([document], [], key);
       const isOwn = way === "commit" || way === "detached";
       if (brought !== null && isOwn) this.votes.push({ digest, who, decision, ...brought });
     }
+  }
+
+  /**
+   * What somebody approved, and the record still knows as a request, is taken back, or put back by a stranger. Gives how many
+   * approvals that concerns.
+   */
+  recant(who: string, how: Recantation, requests: readonly SeenRequest[]): number {
+    const given = this.votes.filter(
+      (it) => it.who === who && it.decision === "Approve" && requests.some(({ digest }) => digest === it.digest),
+    );
+    const digests = new Set(given.map((it) => it.digest));
+    const asked = requests.filter((it) => digests.has(it.digest));
+    const paths = given.map((it) => it.path);
+    const copies = how === "copy" ? given.flatMap((it) => this.#copyOf(it)) : [];
+    if (how === "commit" || how === "detached") this.vote(who, "Revoke", how, asked);
+    else if (how === "remove" && paths.length > 0) this.#people.commitAlone([], paths, who);
+    else if (copies.length > 0) this.#people.commitAlone(copies, [], "mallory");
+    return how === "copy" ? copies.length : given.length;
+  }
+
+  /** The same words under another name; only a signature inside of a file comes along. */
+  #copyOf({ path, commit }: Vote): readonly Document[] {
+    const document = this.#people.at(commit).get(path);
+    if (document?.kind !== "approval" || document.by?.signature == null) return [];
+    return [{ ...document, by: { ...document.by, serial: ++this.#serial } }];
   }
 }
 

@@ -15,6 +15,8 @@ export interface Scene {
 /** Somebody else's objects: in namespaces that placements bring, and take away. */
 const theirs = ["Secret web/theirs", "ConfigMap web/more", "Secret shop/theirs", "ConfigMap extra/theirs"] as const;
 
+const one = (only: "first" | "last"): Step => ({ do: "confirm", only });
+
 /**
  * Writes what people do while something leaves: they confirm, change their minds about what becomes of it, put it back, and
  * push old confirmations again, while others fill namespaces.
@@ -51,6 +53,44 @@ export class LeavingAuthor {
       ...(this.#chance(50) ? this.#old() : []),
       pass(),
       ...(this.#chance(50) ? this.#answer() : []),
+    ];
+  }
+
+  /** Something goes and is confirmed, and before it is gone something else goes that is to be asked about as well. */
+  twice(): readonly Step[] {
+    const { pass, member } = this.#scene;
+    const { pick, shuffled } = this.#dice;
+    const [first, second] = shuffled(["web", "shop"] as const);
+    const push: Step = { do: "push" };
+    const stuck = pick<readonly Step[]>([
+      [],
+      [{ do: "member", name: member(), is: pick(["hangs", "down", "read-only", "broken"]) }],
+      [{ do: "meddle", name: member(), how: "finalize", object: `ConfigMap ${first}/config`, value: "x" }],
+    ]);
+    const rest = pick<Step>([
+      { do: "erase", path: `placements/${second}.yaml` },
+      { do: "erase", path: `resources/namespace-${second}.yaml` },
+      this.#scene.place(first ?? "web", this.#fate()),
+    ]);
+    return [
+      { do: "guards", objects: 0, clusters: 0 },
+      push,
+      pass(),
+      { do: "erase", path: `placements/${first}.yaml` },
+      push,
+      pass(),
+      ...stuck,
+      one(pick(["first", "first", "last"])),
+      push,
+      pass(),
+      rest,
+      push,
+      pass(),
+      ...(this.#chance(50) ? this.#strange() : []),
+      pass(),
+      ...(this.#chance(40) ? this.#old() : []),
+      ...(this.#chance(60) ? [one(pick(["first", "last"])), push] : []),
+      pass(),
     ];
   }
 

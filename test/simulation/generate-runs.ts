@@ -15,6 +15,8 @@ const shapes: readonly [string, ...string[]] = [
   "all:/100%/fail=50%/ask-before",
 ];
 
+const answersYes = Array.from({ length: 7 }, () => "Approve" as const);
+
 /** Writes what people do with staged runs and evictions. */
 export class RunAuthor {
   readonly #dice: Dice;
@@ -68,7 +70,7 @@ export class RunAuthor {
   }
 
   #answer(): Step {
-    return { do: "answer", how: this.#chance(20) ? "Reject" : "Approve" };
+    return { do: "answer", how: this.#dice.pick(["Reject", "Reject", "Revoke", ...answersYes]) };
   }
 
   /** One edit, to be pushed. */

@@ -1,5 +1,5 @@
 import type { random } from "../core/schedule/random.ts";
-import type { Ballot, TrustDeed } from "./electorate.ts";
+import type { Ballot, Recantation, TrustDeed } from "./electorate.ts";
 import type { Step } from "./step.ts";
 import { voters } from "./trust-words.ts";
 
@@ -9,6 +9,8 @@ type Dice = ReturnType<typeof random>;
 export class TrustAuthor {
   readonly #dice: Dice;
   readonly #members: readonly [string, ...string[]];
+  /** What the trust file said when it was last written as it should be. */
+  #said = "";
 
   constructor(dice: Dice, members: readonly [string, ...string[]]) {
     this.#dice = dice;
@@ -21,15 +23,16 @@ export class TrustAuthor {
 
   /** Who may approve, from the first commit on. */
   found(): Step {
-    return { do: "trust", how: "found", words: this.#words() };
+    this.#said = this.#words();
+    return { do: "trust", how: "found", words: this.#said };
   }
 
   #words(): string {
     const { pick, below } = this.#dice;
     const places = Array.from({ length: below(4) }, () => `${pick(this.#members)}/${pick(["web", "shop", "extra"])}`);
     const four = this.#chance(40) ? ["four"] : [];
-    const retired = this.#chance(15) ? ["retired=carol"] : [];
-    return [`min=${pick([1, 1, 2])}`, ...four, ...retired, ...new Set(places)].join(" ");
+    const bad = this.#chance(15) ? ["retired=carol"] : this.#chance(10) ? [`stolen=${pick(["carol", "erin"])}`] : [];
+    return [`min=${pick([1, 1, 2])}`, ...four, ...bad, ...new Set(places)].join(" ");
   }
 
   /** Whose signature is on what is pushed. */
@@ -40,7 +43,9 @@ export class TrustAuthor {
   /** The trust file changes as it should, or not; what is broken is often put back. */
   change(): readonly Step[] {
     const how = this.#dice.pick<TrustDeed>(["renew", "renew", "renew", "few", "skip", "break", "remove", "back"]);
-    return [{ do: "trust", how, words: this.#words() }];
+    const words = this.#words();
+    if (how === "renew") this.#said = words;
+    return [{ do: "trust", how, words }];
   }
 
   /** Puts back what was in force. */
@@ -50,21 +55,71 @@ export class TrustAuthor {
 
   /** People answer what is asked for: some themselves, some in somebody else's name. */
   votes(): readonly Step[] {
+    return this.#dice
+      .shuffled(voters)
+      .slice(0, 1 + this.#dice.below(4))
+      .map((who) => this.#vote(who, this.#dice.pick(ballots)));
+  }
+
+  #vote(who: string, way: Ballot): Step {
+    return { do: "vote", who, how: this.#chance(15) ? "Reject" : "Approve", way };
+  }
+
+  /** Somebody approves and takes it back, before it counted or after; a stranger puts it back, others approve as well. */
+  takeBack(pass: () => Step): readonly Step[] {
+    const { pick, shuffled } = this.#dice;
+    const [who = "ann", other = "bob"] = shuffled(voters);
+    const back = (): Step => ({
+      do: "recant",
+      who,
+      how: pick<Recantation>(["commit", "detached", "remove", "copy", "copy"]),
+    });
+    const maybe = (percent: number, ...steps: readonly Step[]): readonly Step[] => (this.#chance(percent) ? steps : []);
+    return [
+      this.#vote(who, pick(["commit", "detached", "detached"])),
+      ...maybe(60, pass()),
+      back(),
+      ...maybe(50, pass()),
+      ...maybe(60, back()),
+      ...maybe(60, pass()),
+      ...maybe(50, this.#vote(pick([who, other, other]), pick(["commit", "detached"]))),
+      pass(),
+      ...maybe(40, back(), pass()),
+    ];
+  }
+
+  /** Some approve, and the key of one of them turns out to be somebody else's: in time, or too late. */
+  theft(pass: () => Step): readonly Step[] {
     const { pick, shuffled, below } = this.#dice;
-    return shuffled(voters)
-      .slice(0, 1 + below(4))
-      .map((who): Step => {
-        const way = pick<Ballot>([
-          "commit",
-          "commit",
-          "commit",
-          "detached",
-          "detached",
-          "unsigned",
-          "forged",
-          "borrowed",
-        ]);
-        return { do: "vote", who, how: this.#chance(15) ? "Reject" : "Approve", way };
-      });
+    const who = pick(["carol", "erin"]);
+    const others = shuffled(voters.filter((it) => it !== who)).slice(0, below(2));
+    const kept = this.#said.split(" ").filter((it) => !/^(retired|stolen)=/.test(it));
+    const votes = shuffled([who, ...others]).map(
+      (it): Step => ({
+        do: "vote",
+        who: it,
+        how: "Approve",
+        way: pick(["commit", "detached"]),
+      }),
+    );
+    this.#said = [...kept, `stolen=${who}`].join(" ");
+    return [
+      ...votes,
+      ...Array.from({ length: below(3) }, pass),
+      { do: "trust", how: "renew", words: this.#said },
+      pass(),
+      ...(this.#chance(50) ? [pass(), ...this.votes(), pass()] : []),
+    ];
   }
 }
+
+const ballots = [
+  "commit",
+  "commit",
+  "commit",
+  "detached",
+  "detached",
+  "unsigned",
+  "forged",
+  "borrowed",
+] as const satisfies readonly Ballot[];

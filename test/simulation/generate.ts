@@ -149,6 +149,7 @@ class Author {
   #turn(): void {
     if (this.#chance(8)) this.#leave();
     if (this.#chance(10)) this.#add(...this.#leaving.story());
+    if (this.#chance(4)) this.#add(...this.#leaving.twice());
     if (this.#chance(4)) this.#overtake();
     if (this.#chance(5)) this.#falter();
     if (this.#chance(45)) this.#edit();
@@ -182,6 +183,9 @@ class Author {
     if (this.#chance(12)) this.#add(...this.#leaving.approved(() => trust.votes()));
     if (this.#chance(15)) this.#add(this.#pass("a", true), trust.restore());
     if (this.#chance(65)) this.#add(this.#pass("a", true), this.#pass("a", true), ...trust.votes());
+    const pass = () => this.#pass("a", true);
+    if (this.#chance(12)) this.#add(pass(), pass(), ...trust.takeBack(pass));
+    if (this.#chance(10)) this.#add(pass(), pass(), ...trust.theft(pass));
   }
 
   /** A placement goes, with the trouble where its objects do. */

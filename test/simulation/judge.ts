@@ -4,6 +4,7 @@ import type { Commit } from "../../src/core/model/value.ts";
 import type { Incoming } from "../../src/shell/kube/exchange.ts";
 import type { PassResult } from "../../src/shell/reconcile/pass.ts";
 import type { Attempt } from "./attempt.ts";
+import { Ballots } from "./ballots.ts";
 import { effects, type Request } from "./call.ts";
 import { wordIn } from "./document.ts";
 import { InForce } from "./in-force.ts";
@@ -110,6 +111,8 @@ export class Judge {
   readonly healthy = new Map<string, Set<string>>();
   /** Objects deleted unasked: cause → cluster → keys. */
   readonly deletions = new Map<Commit, Map<string, Set<string>>>();
+  /** What people signed for, and what that opened. */
+  readonly ballots = new Ballots();
   /** Digests of deletions that the record once took for confirmed. */
   readonly confirmed = new Set<string>();
   /** The highest sequence that an object was written with: `uid placement`. */

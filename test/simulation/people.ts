@@ -108,11 +108,12 @@ export class People {
     return true;
   }
 
-  /** Confirms the deletions that a ledger says wait. Gives how many. */
-  confirm(ledger: Ledger): number {
+  /** Confirms the deletions that a ledger says wait, or one set of them. Gives how many. */
+  confirm(ledger: Ledger, only?: "first" | "last"): number {
     const waiting = ledger.deletions.held.filter((it) => !it.confirmed);
-    for (const { digest } of waiting) this.write({ kind: "confirmation", digest });
-    return waiting.length;
+    const chosen = only === undefined ? waiting : waiting.slice(...(only === "first" ? [0, 1] : [-1]));
+    for (const { digest } of chosen) this.write({ kind: "confirmation", digest });
+    return chosen.length;
   }
 
   /** Writes every confirmation once more that anybody ever gave. Gives how many. */
@@ -121,15 +122,23 @@ export class People {
     return this.given.size;
   }
 
+  /** All approval requests, as the record shows them. */
+  get requests(): readonly SeenRequest[] {
+    return requestsAt(this.#hub, this.#hub.state);
+  }
+
   /** Approval requests that nobody has approved, as the record shows them; changes are not rejected here. */
   openRequests(decision: Decision): readonly SeenRequest[] {
-    const open = requestsAt(this.#hub, this.#hub.state).filter((it) => !it.isApproved);
+    const open = this.requests.filter((it) => !it.isApproved);
     return decision === "Approve" ? open : open.filter((it) => !it.name.endsWith("-change"));
   }
 
-  /** Answers every approval request of the record that nobody has approved. Gives how many. */
+  /**
+   * Answers every approval request of the record that nobody has approved; what is taken back may have been accepted.
+   * Gives how many.
+   */
   answer(decision: Decision): number {
-    const open = requestsAt(this.#hub, this.#hub.state).filter((it) => !it.isApproved);
+    const open = this.requests.filter((it) => decision === "Revoke" || !it.isApproved);
     for (const { digest } of open) this.write({ kind: "approval", digest, decision });
     return open.length;
   }

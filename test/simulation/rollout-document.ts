@@ -31,7 +31,7 @@ export interface Voter {
 }
 
 export type RunState = "Initialize" | "Run" | "Stop";
-export type Decision = "Approve" | "Reject";
+export type Decision = "Approve" | "Reject" | "Revoke";
 
 const fleetGroup = "placement.kubernetes-fleet.io/v1beta1";
 

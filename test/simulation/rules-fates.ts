@@ -1,8 +1,9 @@
 import type { Binding, Leaving, PlacementRecord } from "../../src/core/model/ledger.ts";
+import { inForce } from "./ballots.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
 import { bindingsOf, type Page, type PageRule } from "./page.ts";
 import { entryOf, setsOf, took, whatOf } from "./rules-deletions.ts";
-import { approversOf, inForce, isProtected, standsThere } from "./rules-trust.ts";
+import { isProtected, standsThere } from "./rules-trust.ts";
 import { requestsAt, runsAt } from "./seen-runs.ts";
 import { keyOf, objectsAt } from "./sight.ts";
 import type { TrustWords } from "./trust-words.ts";
@@ -62,7 +63,7 @@ function isAsked({ record, binding, key }: Leave, fate: Fate, words: TrustWords,
       name === `${record.key}-change` &&
       isApproved &&
       leaves.some((it) => it.clusters.includes(binding.cluster) && it[fate].includes(key)) &&
-      approversOf(digest, page.after.sourceCommit, { ...words, revoked: null }, judge) >= words.minimum,
+      judge.ballots.isFull(digest, words),
   );
 }
 

@@ -93,7 +93,7 @@ function* isAnswered(
   if (gate?.isApproved !== true || turn.old?.stages[at]?.[when]?.isApproved === true) return;
   const said = [...people.at(after.sourceCommit as Commit).values()];
   const answers = said.flatMap((it) => (it.kind === "approval" && it.digest === gate.digest ? [it.decision] : []));
-  if (!answers.includes("Approve") || answers.includes("Reject"))
+  if (!answers.includes("Approve") || answers.some((it) => it !== "Approve"))
     yield `${whereOf(stage, turn)} is approved (${when}), and people said ${answers.join(", ") || "nothing"}`;
 }
 

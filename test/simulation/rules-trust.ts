@@ -1,25 +1,23 @@
 import type { Binding, Ledger, PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
+import { inForce, type Opened, stoodThere } from "./ballots.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
 import { bindingsOf, type Page, type PageRule } from "./page.ts";
 import { renderedAt } from "./rendered.ts";
-import { requestsAt, runsAt, type SeenGate } from "./seen-runs.ts";
+import { requestsAt, runsAt, type SeenGate, type SeenRun } from "./seen-runs.ts";
 import { contentOf, markOf, objectsAt } from "./sight.ts";
-import { type TrustVersion, type TrustWords, voters } from "./trust-words.ts";
+import type { TrustVersion, TrustWords } from "./trust-words.ts";
 
 /** Promises about what a commit of the state branch takes for approved, by what people really signed. */
 export const trustPageRules: readonly (readonly [string, PageRule])[] = [
   ["I-60", trustsWhatRootsSigned],
   ["I-39", opensWhatPeopleSigned],
+  ["I-39", startsNothingByStolenKeys],
   ["I-59", changesWhatPeopleAllowed],
 ];
 
 /** Promises about what reaches the protected places of a member. */
 export const trustDeedRules: readonly (readonly [string, DeedRule])[] = [["I-59", reachesWhatWasDecided]];
-
-/** The version in force, as its author knows it; null where nobody signs, or nothing is in force yet. */
-export const inForce = ({ trust }: Ledger, { simulation: { electorate } }: Judge): TrustVersion | null =>
-  electorate.version(trust?.text ?? null);
 
 /** I-60: what is trusted is what enough roots signed, one version after the other, from the one that is vouched for. */
 function* trustsWhatRootsSigned({ before, after }: Page, judge: Judge): Generator<string> {
@@ -43,23 +41,12 @@ function* trustsWhatRootsSigned({ before, after }: Page, judge: Judge): Generato
 export const standsThere = ({ trust, sourceCommit }: Ledger, { simulation }: Judge): boolean =>
   trust !== null && simulation.electorate.textAt(sourceCommit) === trust.text;
 
-/** Different people who approved a request themselves, in what was read up to a commit. */
-export function approversOf(digest: string | null, upTo: Commit | null, words: TrustWords, judge: Judge): number {
-  const { electorate, hub } = judge.simulation;
-  const own = electorate.votes.filter(
-    (it) => it.digest === digest && it.decision === "Approve" && upTo !== null && hub.descends(upTo, it.commit),
-  );
-  return new Set(own.map((it) => it.who).filter((it) => isVoter(it, words))).size;
-}
-
-const isVoter = (who: string, { revoked }: TrustWords): boolean =>
-  (voters as readonly string[]).includes(who) && who !== revoked;
-
 /** I-39: a gate or a change that is newly approved was approved by enough people, while the trust file stood there. */
 function* opensWhatPeopleSigned(page: Page, judge: Judge): Generator<string> {
   const { after, commit } = page;
   if (judge.simulation.electorate.anchor === null) return;
   const { hub } = judge.simulation;
+  judge.ballots.hear(page, judge);
   const known = new Set(requestsAt(hub, hub.commitAt(commit).parent).flatMap((it) => (it.isApproved ? it.digest : [])));
   for (const { name, digest, isApproved } of requestsAt(hub, commit)) {
     if (!isApproved || known.has(digest)) continue;
@@ -70,25 +57,52 @@ function* opensWhatPeopleSigned(page: Page, judge: Judge): Generator<string> {
   }
 }
 
-function* isEnough(name: string, digest: string, words: TrustWords, { after }: Page, judge: Judge): Generator<string> {
-  judge.simulation.hit(name.endsWith("-change") ? "change approved by signature" : "gate approved by signature");
-  const count = approversOf(digest, after.sourceCommit, { ...words, revoked: null }, judge);
-  if (count < words.minimum) yield `${name} is approved by ${count} of ${words.minimum} people`;
-  const no = judge.simulation.electorate.votes.find(
-    (it) => it.digest === digest && it.decision === "Reject" && isVoter(it.who, words) && stoodThere(it, after, judge),
+function* isEnough(name: string, digest: string, words: TrustWords, page: Page, judge: Judge): Generator<string> {
+  const { simulation, ballots } = judge;
+  simulation.hit(name.endsWith("-change") ? "change approved by signature" : "gate approved by signature");
+  const who = ballots.approvers(digest, page, judge);
+  ballots.opened.set(digest, { who, minimum: words.minimum });
+  if (who.length < words.minimum) yield `${name} is approved by ${who.length} of ${words.minimum} people`;
+  const no = simulation.electorate.votes.find(
+    (it) => it.digest === digest && it.decision === "Reject" && ballots.counts(it) && stoodThere(it, page, judge),
   );
   if (no !== undefined) yield `${name} is approved, and ${no.who} rejected it in ${no.path}`;
 }
 
-/** Whether a file was there in every commit since it came. */
-function stoodThere(vote: { readonly path: string; readonly commit: Commit }, after: Ledger, judge: Judge): boolean {
-  const { hub, people } = judge.simulation;
-  for (let at = after.sourceCommit; at !== null; at = hub.commitAt(at).parent) {
-    if (!people.at(at).has(vote.path)) return false;
-    if (at === vote.commit) return true;
+/** I-39: what was approved last by a key that turned out to be somebody else's starts nothing more, and takes nothing away. */
+function* startsNothingByStolenKeys({ commit, after }: Page, judge: Judge): Generator<string> {
+  const stolen = inForce(after, judge)?.words.stolen ?? null;
+  if (stolen === null) return;
+  const { hub } = judge.simulation;
+  const { parent } = hub.commitAt(commit);
+  for (const it of requestsAt(hub, parent))
+    if (it.isApproved && it.name.endsWith("-change") && judge.ballots.opened.get(it.digest)?.who.includes(stolen))
+      judge.simulation.hit("change approved by a stolen key");
+  const before = runsAt(hub, parent);
+  for (const run of runsAt(hub, commit)) {
+    const last = lastOpened(run, judge);
+    if (last === null || !last.who.includes(stolen)) continue;
+    judge.simulation.hit("run approved by a stolen key");
+    if (last.who.length > last.minimum) continue;
+    const old = startedIn(before.find((it) => it.uid === run.uid));
+    const fresh = [...startedIn(run)].filter((it) => !old.has(it));
+    if (fresh.length > 0)
+      yield `run ${run.name} starts ${fresh.join(", ")} by the word of ${stolen}, whose key was stolen`;
   }
-  return false;
 }
+
+/** Who let a run go as far as it may, by the last of its gates that opened. */
+function lastOpened({ stages }: SeenRun, { ballots }: Judge): Opened | null {
+  const own = new Set(stages.flatMap((it) => [it.before?.digest, it.after?.digest]));
+  return [...ballots.opened].filter(([digest]) => own.has(digest)).at(-1)?.[1] ?? null;
+}
+
+const startedIn = (run: SeenRun | undefined): ReadonlySet<string> =>
+  new Set(
+    [...(run?.stages.flatMap((it) => it.clusters) ?? []), ...(run?.deletions ?? [])].flatMap((it) =>
+      it.startedAt === null ? [] : it.name,
+    ),
+  );
 
 /**
  * I-59: nothing that lies in a protected place becomes anything else in the record, unless enough people approved that
@@ -156,9 +170,7 @@ function isAllowed(
 ): boolean {
   const { hub } = judge.simulation;
   const parent = hub.commitAt(commit).parent;
-  // Who approved before his key was revoked has approved.
-  const isFull = (digest: string | null): boolean =>
-    approversOf(digest, after.sourceCommit, { ...words, revoked: null }, judge) >= words.minimum;
+  const isFull = (digest: string | null): boolean => judge.ballots.isFull(digest, words);
   const changes = standsThere(after, judge) ? requestsAt(hub, parent) : [];
   const isChange = changes.some(
     (it) => it.name === `${key}-change` && it.isApproved && it.clusters.includes(cluster) && isFull(it.digest),

@@ -77,6 +77,7 @@ export const faultKinds: readonly string[] = [
   ...["joined", "left", "relabelled", "tainted"].map((it) => `cluster ${it}`),
   "placement removed",
   "deletions waited",
+  "deletions waited beside confirmed ones",
   "confirmation",
   "confirmation used",
   "confirmation void",

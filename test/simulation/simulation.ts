@@ -7,7 +7,7 @@ import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
 import type { Settings } from "../../src/shell/reconcile/settings.ts";
 import { Attempt } from "./attempt.ts";
 import { type Call, effects, type Request } from "./call.ts";
-import { Electorate } from "./electorate.ts";
+import { Electorate, type Recantation } from "./electorate.ts";
 import { Hub } from "./hub.ts";
 import { Judge } from "./judge.ts";
 import { fightBack, meddle } from "./meddle.ts";
@@ -19,6 +19,13 @@ import { strikesOn } from "./strikes.ts";
 import { type Line, tell } from "./transcript.ts";
 import { unusableIn } from "./unusable.ts";
 import { VirtualTime } from "./virtual-time.ts";
+
+const recantations: Readonly<Record<Recantation, string>> = {
+  commit: "approval revoked",
+  detached: "approval revoked",
+  remove: "approval removed",
+  copy: "approval put back by a stranger",
+};
 
 /** How a pass came out. */
 export type Outcome =
@@ -174,7 +181,7 @@ export class Simulation implements Surroundings {
       }
       case "confirm": {
         const ledger = this.ledger();
-        if (ledger !== null) this.people.confirm(ledger);
+        if (ledger !== null) this.people.confirm(ledger, step.only);
         break;
       }
       case "reconfirm":
@@ -188,6 +195,9 @@ export class Simulation implements Surroundings {
         break;
       case "vote":
         this.electorate.vote(step.who, step.how, step.way, this.people.openRequests(step.how));
+        break;
+      case "recant":
+        if (this.electorate.recant(step.who, step.how, this.people.requests) > 0) this.hit(recantations[step.how]);
         break;
       default:
         this.#happenInSource(step);

@@ -1,5 +1,5 @@
 import type { Breakage } from "./document.ts";
-import type { Ballot, TrustDeed } from "./electorate.ts";
+import type { Ballot, Recantation, TrustDeed } from "./electorate.ts";
 import type { Decision, RunState } from "./rollout-document.ts";
 
 /**
@@ -29,12 +29,12 @@ export type Step =
     }
   | { readonly do: "evict"; readonly name: string; readonly placement: string; readonly cluster: string }
   | { readonly do: "budget"; readonly name: string; readonly bound: string }
-  /** Answers every approval request that is open. */
+  /** Answers every approval request that is open; takes back what was said to every one that is there. */
   | { readonly do: "answer"; readonly how: Decision }
   | { readonly do: "erase"; readonly path: string }
   | { readonly do: "break"; readonly path: string; readonly how: Breakage }
-  /** Confirms all deletions that wait. */
-  | { readonly do: "confirm" }
+  /** Confirms all deletions that wait, or just the set that waits first, or last. */
+  | { readonly do: "confirm"; readonly only?: "first" | "last" }
   /** Writes every confirmation once more that anybody ever gave. */
   | { readonly do: "reconfirm" }
   /** Takes the working copy back to what was pushed so many commits ago. */
@@ -45,6 +45,8 @@ export type Step =
   | { readonly do: "trust"; readonly how: TrustDeed; readonly words: string }
   /** Somebody answers every approval request that is open, and pushes that alone; nobody rejects a change. */
   | { readonly do: "vote"; readonly who: string; readonly how: Decision; readonly way: Ballot }
+  /** What somebody approved of what the record still asks for is taken back, or put back by a stranger; pushed alone. */
+  | { readonly do: "recant"; readonly who: string; readonly how: Recantation }
   /** Pushes by force, on top of what was pushed so many commits ago. */
   | { readonly do: "rewrite"; readonly back: number }
   /** The operator accepts the source branch as it stands, whatever it was before. */

@@ -14,6 +14,14 @@ export const trustKinds: readonly string[] = [
   "fate edited while asked",
   "protection waited",
   "answer denied",
+  "approval revoked",
+  "approval removed",
+  "approval taken back",
+  "approval taken back after it opened",
+  "approval put back by a stranger",
+  "run approved by a stolen key",
+  "run held for a stolen key",
+  "change approved by a stolen key",
 ];
 
 /** Names what a pass says of answers and of what is trusted. */
@@ -21,6 +29,8 @@ export function* strikesOnTrust(reasons: readonly Reason[]): Generator<string> {
   for (const it of reasons) {
     if (it.kind === "trustRefused") yield "trust file refused";
     if (it.kind === "protected") yield "protection waited";
+    const { wait } = it.kind === "run" ? it : { wait: null };
+    if (wait?.kind === "held" && wait.because.startsWith("ApproverKeyCompromised")) yield "run held for a stolen key";
     if (it.kind === "answerDenied") {
       yield "answer denied";
       yield `answer denied: ${it.code}`;

@@ -19,6 +19,10 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
   const unconfirmed = new Set(before?.deletions.held.flatMap((it) => (it.confirmed ? [] : it.digest)));
   if (after.deletions.held.some((it) => it.confirmed && unconfirmed.has(it.digest))) yield "confirmation";
   if (after.deletions.held.some((it) => it.others.length > 0)) yield "others asked about";
+  const known = new Set(before?.deletions.held.map((it) => it.digest));
+  const isBeside = after.deletions.held.some((it) => it.confirmed && known.has(it.digest));
+  if (isBeside && after.deletions.held.some((it) => !it.confirmed && !known.has(it.digest)))
+    yield "deletions waited beside confirmed ones";
   const judged = before?.deletions.confirmations;
   for (const { digest, outcome } of after.deletions.confirmations.values())
     if (judged?.has(digest) !== true) yield `confirmation ${outcome}`;

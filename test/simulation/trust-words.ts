@@ -4,7 +4,7 @@ import { publicKeyOf, sha256, signatureBy } from "./signing.ts";
 export const voters = ["ann", "bob", "carol", "erin"] as const;
 const roots = ["ann", "bob", "carol"] as const;
 
-/** What a trust file says, in few words: `min=2 four m1/web m3/shop retired=carol`. */
+/** What a trust file says, in few words: `min=2 four m1/web m3/shop retired=carol`, or `stolen=erin`. */
 export interface TrustWords {
   readonly minimum: number;
   readonly fourEyes: boolean;
@@ -12,6 +12,8 @@ export interface TrustWords {
   readonly places: readonly { readonly cluster: string; readonly namespace: string }[];
   /** Whose key counts no more. */
   readonly revoked: string | null;
+  /** Whose key was somebody else's all along, as far as anybody knows. */
+  readonly stolen: string | null;
 }
 
 /** Reads the words of a step. */
@@ -25,6 +27,7 @@ export function trustWordsOf(words: string): TrustWords {
       .map((it) => it.split("/"))
       .map(([cluster = "", namespace = ""]) => ({ cluster, namespace })),
     revoked: all.find((it) => it.startsWith("retired="))?.slice("retired=".length) ?? null,
+    stolen: all.find((it) => it.startsWith("stolen="))?.slice("stolen=".length) ?? null,
   };
 }
 
@@ -56,7 +59,11 @@ export const signaturesUnder = ({ number, text }: TrustVersion, count: number): 
       .map((it) => [`trust/sigs/${number}.${it}.sig`, signatureBy(it, "flotilla-trust-v1", text)] as const),
   );
 
-function trustText({ minimum, fourEyes, places, revoked }: TrustWords, number: number, before: string | null): string {
+function trustText(
+  { minimum, fourEyes, places, revoked, stolen }: TrustWords,
+  number: number,
+  before: string | null,
+): string {
   const names = `[${voters.join(", ")}]`;
   const people = [...voters, "dave"].map((it) => `    ${it}: {human: true, keys: ["${publicKeyOf(it).line}"]}`);
   const rule = `{placements: ["*"], stages: ["*"], principals: ${names}, minimum: ${minimum}, fourEyes: ${fourEyes}}`;
@@ -64,7 +71,10 @@ function trustText({ minimum, fourEyes, places, revoked }: TrustWords, number: n
     (it) =>
       `    - {clusters: [${it.cluster}], namespaces: [${it.namespace}], principals: ${names}, minimum: ${minimum}}`,
   );
-  const key = revoked === null ? null : publicKeyOf(revoked).fingerprint;
+  const revocations = [
+    ...(revoked === null ? [] : [`    - {key: "${publicKeyOf(revoked).fingerprint}", kind: retired}`]),
+    ...(stolen === null ? [] : [`    - {key: "${publicKeyOf(stolen).fingerprint}", kind: compromised}`]),
+  ];
   return [
     "apiVersion: flotilla.dev/v1alpha1",
     "kind: Trust",
@@ -80,7 +90,7 @@ function trustText({ minimum, fourEyes, places, revoked }: TrustWords, number: n
     "  approvals:",
     `    - ${rule}`,
     ...(targets.length === 0 ? [] : ["  protectedTargets:", ...targets]),
-    ...(key === null ? [] : ["  revocations:", `    - {key: "${key}", kind: retired}`]),
+    ...(revocations.length === 0 ? [] : ["  revocations:", ...revocations]),
     "",
   ].join("\n");
 }
