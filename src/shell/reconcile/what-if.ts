@@ -1,4 +1,5 @@
 import type { Intent } from "../../core/model/intent.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan, Reason, World } from "../../core/model/plan.ts";
 import type { Problem } from "../../core/model/problem.ts";
 import type { UpdateRun } from "../../core/model/update-run.ts";
@@ -6,6 +7,7 @@ import type { PlacementKey, RunKey } from "../../core/model/value.ts";
 import { affected, standsAlone } from "../../core/plan/affected.ts";
 import { openProblems } from "../../core/plan/open-problems.ts";
 import { plan } from "../../core/plan/plan.ts";
+import { askedIn } from "../../core/plan/requests.ts";
 import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";
 import { freshMemory, type Memory } from "./memory.ts";
@@ -74,7 +76,14 @@ async function planOfPart(ports: Ports, settings: Settings): Promise<Foresight |
   };
   const decided = plan(world);
   if (!standsAlone(ledger, decided.ledger, intent)) return null;
-  return { world, plan: decided, problems: openProblems(intent, whole) };
+  const told = decided.reasons.filter((it) => !isSettled(it, intent, whole));
+  return { world, plan: { ...decided, reasons: told }, problems: openProblems(intent, whole) };
+}
+
+/** Whether it is about an answer to what is over: a plan of a part knows no other runs, and takes it for a stray. */
+function isSettled(reason: Reason, { approvals }: Intent, whole: Ledger): boolean {
+  const file = reason.kind === "answerDenied" ? approvals.find((it) => it.path === reason.path) : undefined;
+  return file !== undefined && askedIn(whole).digests.get(file.digest)?.isOpen === false;
 }
 
 /** Of runs, those whose placement is among `keys`. */

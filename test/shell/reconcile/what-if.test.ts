@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { RunKey } from "../../../src/core/model/value.ts";
 import { check } from "../../../src/core/plan/check.ts";
 import { narrate } from "../../../src/core/plan/narrate.ts";
 import { openProblems } from "../../../src/core/plan/open-problems.ts";
@@ -107,4 +108,61 @@ describe("the edit of one policy in a fleet at rest", () => {
     expect([...whole.world.ledger.placements.keys()]).toEqual(["blue", "green", "grey", "pink", "red"]);
     expect(shown(part)).toEqual(shown(whole));
   });
+
+  test("says nothing of the answer to a run that is over", async () => {
+    const fleet = await begin();
+    const { files, hub, ports } = fleet;
+    const at = (await inFull(ports)).world.ledger.placements.size;
+    files.set("fleet.yaml", unsignedFleet);
+    files.set("placements/jade.yaml", stagedPlacement);
+    files.set("apps/jade/space.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: jade}\n");
+    files.set("staged.yaml", stagedRun);
+    fleet.push();
+    for (let count = 0; count < 3; count++) await fleet.pass();
+    const asked = (await inFull(ports)).world.ledger.runs.get("jade-1" as RunKey)?.stages[0]?.before?.digest ?? "";
+    files.set("approvals/yes.yaml", answerText(asked));
+    fleet.push();
+    for (let count = 0; count < 6; count++) await fleet.pass();
+    files.set("apps/green/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: green}\n");
+    fleet.push();
+    const [part, whole] = [await whatIf({ ...ports, repository: hubRepository(hub) }, record), await inFull(ports)];
+    expect(whole.world.ledger.placements.size).toBe(at + 1);
+    expect(whole.world.ledger.runs.get("jade-1" as RunKey)?.end?.kind).toBe("succeeded");
+    expect(isPart(part, whole)).toBe(true);
+    expect(shown(part)).toEqual(shown(whole));
+    expect(shown(part).reasons).not.toContainEqual(expect.objectContaining({ kind: "answerDenied" }));
+  });
 });
+
+const unsignedFleet = `apiVersion: flotilla.dev/v1alpha1
+kind: Fleet
+metadata: {name: fleet}
+spec: {approvals: {unsigned: allow}}
+`;
+
+const stagedPlacement = `apiVersion: placement.kubernetes-fleet.io/v1
+kind: ClusterResourcePlacement
+metadata: {name: jade}
+spec:
+  resourceSelectors: [{group: "", version: v1, kind: Namespace, name: jade}]
+  policy: {placementType: PickFixed, clusterNames: [a-1]}
+  strategy: {type: External}
+`;
+
+const stagedRun = `apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterStagedUpdateStrategy
+metadata: {name: gated}
+spec:
+  stages: [{name: all, labelSelector: {matchLabels: {}}, beforeStageTasks: [{type: Approval}]}]
+---
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterStagedUpdateRun
+metadata: {name: jade-1}
+spec: {placementName: jade, stagedRolloutStrategyName: gated, state: Run}
+`;
+
+const answerText = (digest: string): string => `apiVersion: flotilla.dev/v1alpha1
+kind: Approval
+metadata: {name: granted}
+spec: {requestDigest: "${digest}", decision: Approve, principal: ann}
+`;
