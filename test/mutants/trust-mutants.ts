@@ -3,6 +3,13 @@ import type { Mutant } from "./mutant.ts";
 /** Single breaks of what keeps people's approvals theirs. */
 export const trustMutants: readonly Mutant[] = [
   {
+    breaks: "says nothing of a state branch that nobody signs while there is a trust file",
+    file: "src/cmd/unsigned-state.ts",
+    find: "if (trust === null && !hasTrust && !isAnchored) return null;",
+    replace: "if (trust === null || !hasTrust || !isAnchored) return null;",
+    caughtBy: ["test/cmd/unsigned-state.test.ts"],
+  },
+  {
     breaks: "takes a parent that a commit names further down for one of its parents",
     file: "src/core/model/commit-lines.ts",
     find: 'while (at + parentLine <= raw.length && startsWith(raw, at, "parent ")) {',

@@ -25,6 +25,7 @@ import { encoded, type Format } from "../output.ts";
 import { interruptionLines, printProblems, reasonLines, reasonValues, receiptText, refusalText } from "../report.ts";
 import { openSigningKey } from "../signing-key.ts";
 import type { Terminal } from "../terminal.ts";
+import { unsignedStateLine } from "../unsigned-state.ts";
 import { forgeFlaw, type HubOptions, openPorts, watchHub } from "../wire.ts";
 
 /** What `flotilla reconcile` is given. */
@@ -81,7 +82,8 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     const accepted = options.acceptState ?? null;
     const seal = key === null ? {} : { seal: { fingerprint: key.fingerprint, accepted } };
     const settings: Settings = { members: "ask", patience, acceptRewrite: rewrite, trustAnchor, ...seal };
-    const run = { ports, settings, signal: stop.signal, terminal };
+    const warn = key === null ? unsignedWarner(options, ports, terminal) : () => {};
+    const run = { ports, settings, signal: stop.signal, terminal, warn };
     if (isWatching) await watchHub(options, doorbell.ring, stop.signal);
     return isDaemon ? await runForEver(options, run, doorbell) : await runOnce(options, run, doorbell);
   } finally {
@@ -99,6 +101,25 @@ interface Run {
   readonly settings: Settings;
   readonly signal: AbortSignal;
   readonly terminal: Terminal;
+  /** Told what came of each pass, before it is shown. */
+  readonly warn: (result: PassResult) => void;
+}
+
+/** Warns once that nobody signs the state branch, in the first pass that knows of a trust file. */
+function unsignedWarner(
+  { trustAnchor, stateBranch }: ReconcileOptions,
+  { repository }: Ports,
+  { err }: Terminal,
+): Run["warn"] {
+  let isSaid = false;
+  return (result) => {
+    if (isSaid || result.kind !== "passed") return;
+    const { ledger } = result.plan;
+    const line = unsignedStateLine({ ledger, isAnchored: trustAnchor !== null, hub: repository.name, stateBranch });
+    if (line === null) return;
+    isSaid = true;
+    err(`${oneLine(line)}\n`);
+  };
 }
 
 function rewriteOf(text: string | undefined): Settings["acceptRewrite"] | "malformed" {
@@ -109,11 +130,14 @@ function rewriteOf(text: string | undefined): Settings["acceptRewrite"] | "malfo
 
 async function runOnce(
   options: ReconcileOptions,
-  { ports, settings, signal, terminal }: Run,
+  { ports, settings, signal, terminal, warn }: Run,
   doorbell: Doorbell,
 ): Promise<ExitCode> {
   const isText = options.output === "text";
-  const report = isText ? (result: PassResult) => printPass(result, terminal) : () => {};
+  const report = (result: PassResult): void => {
+    warn(result);
+    if (isText) printPass(result, terminal);
+  };
   const settled = await settle(ports, freshMemory(), {
     settings,
     wait: options.wait ?? null,
@@ -238,10 +262,14 @@ function newsReporter(terminal: Terminal): (result: PassResult) => void {
 
 async function runForEver(
   options: ReconcileOptions,
-  { ports, settings, signal, terminal }: Run,
+  { ports, settings, signal, terminal, warn }: Run,
   doorbell: Doorbell,
 ): Promise<ExitCode> {
-  const report = newsReporter(terminal);
+  const tell = newsReporter(terminal);
+  const report = (result: PassResult): void => {
+    warn(result);
+    tell(result);
+  };
   terminal.out(`watching ${ports.repository.name}\n`);
   const ended = await loop(ports, {
     settings,
