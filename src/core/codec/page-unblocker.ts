@@ -119,11 +119,21 @@ export function silenceOf({ record, ledger }: PlacementInSight): readonly Wait[]
   return [{ what: `no contact with ${first?.cluster}${more}`, who: memberOperator }];
 }
 
-/** Content of an External placement that no run has brought anywhere. */
-export const unrolledOf = ({ unrolled }: PlacementRecord): readonly Wait[] =>
-  unrolled === null
+/** Content of an External placement that no run has brought anywhere, and runs that have a plan and were not started. */
+export function unrolledOf({ record, ledger }: PlacementInSight): readonly Wait[] {
+  const planned = [...ledger.runs.values()].filter(
+    ({ spec, plan, end }) =>
+      spec.placement === record.key && spec.state === "Initialize" && plan !== null && end === null,
+  );
+  if (planned.length > 0)
+    return planned.map((it) => ({
+      what: `run ${it.key}, which is to be started`,
+      who: "the run's owner: set its state to Run",
+    }));
+  return record.unrolled === null
     ? []
     : [{ what: "an update run for what is selected now", who: "the placement's owner: create an update run" }];
+}
 
 const isSilent = (cluster: ClusterName, { clusters }: Ledger): boolean => clusters.get(cluster)?.trouble != null;
 

@@ -130,7 +130,7 @@ function placementRow(at: PlacementInSight, reasons: readonly Reason[], { explai
   const waits = [
     ...silenceOf(at),
     ...reasons.map((it) => ({ what: withoutPrefix(explain(it), `${record.key}: `), who: unblocker(it, at) })),
-    ...unrolledOf(record),
+    ...unrolledOf(at),
   ];
   const told = waits.slice(0, 3).map((it) => it.what);
   const more = waits.length > told.length ? [`and ${waits.length - told.length} more`] : [];

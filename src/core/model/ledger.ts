@@ -144,7 +144,7 @@ export interface PlacementRecord {
   readonly selectionError: string | null;
   /**
    * Of an External placement: the hash of what is selected now, where no cluster carries it and no unfinished run brings it,
-   * so that only a new run will. Null otherwise, and for RollingUpdate always.
+   * so that only a run that is created or started will. Null otherwise, and for RollingUpdate always.
    */
   readonly unrolled: Digest | null;
   /** Placement-level conditions; per-cluster rows are derived from the bindings. */

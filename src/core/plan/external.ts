@@ -36,7 +36,9 @@ function unrolledHash(
 ): Digest | null {
   if (selection.kind !== "selected" || bindings.size === 0) return null;
   const carried = [...bindings.values()].flatMap(({ target }) => target?.resourceIndex ?? []);
-  const coming = runs.flatMap(({ plan, end }) => (plan === null || end !== null ? [] : plan.resourceIndex));
+  // A run that nobody has started brings nothing.
+  const started = runs.filter(({ spec, end }) => end === null && spec.state !== "Initialize");
+  const coming = started.flatMap(({ plan }) => plan?.resourceIndex ?? []);
   const indexes = new Set([...carried, ...coming]);
   const hash = contentDigest(selection.resources);
   return resourceSnapshots.some((it) => it.hash === hash && indexes.has(it.index)) ? null : hash;

@@ -13,6 +13,7 @@ import type {
   PlacementKey,
   Sequence,
 } from "../../../src/core/model/value.ts";
+import { planOf, run } from "../../cmd/rollout-ledger.ts";
 import { randomLedger } from "./ledgers.ts";
 
 const words = {
@@ -203,6 +204,17 @@ describe("the page", () => {
     expect(page).toContain(
       "what is selected now is not rolled out | an update run for what is selected now | the placement's owner: create an update run |",
     );
+  });
+
+  test("says which run is to be started, whatever else it would bring", () => {
+    const planned = run("two", 2, { plan: planOf(1, []) });
+    const runs = new Map(
+      [planned].map((it) => [it.key, { ...it, spec: { ...it.spec, state: "Initialize" } as const }]),
+    );
+    for (const unrolled of [null, "d1" as Digest]) {
+      const page = statePage({ ...fleet, placements: new Map([record("web", { unrolled })]), runs }, [], words);
+      expect(page).toContain(" | run two, which is to be started | the run's owner: set its state to Run |");
+    }
   });
 
   describe("does not promise that a rollout goes on by itself", () => {

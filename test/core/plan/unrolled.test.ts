@@ -1,6 +1,6 @@
 // What an External placement selects and no run has rolled out is on record, so that nobody is told that all is in place.
 import { expect, test } from "vitest";
-import { runKey } from "../../../src/core/model/update-run.ts";
+import { runKey, type UpdateRunSpec } from "../../../src/core/model/update-run.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
 import { summaryOf } from "../../../src/core/status/summary.ts";
 import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
@@ -26,9 +26,14 @@ function settled(world: World): World {
   return world;
 }
 
-const rollOut = (world: World, name: string, resourceIndex: string | null = null): void =>
+const rollOut = (
+  world: World,
+  name: string,
+  resourceIndex: string | null = null,
+  state: UpdateRunSpec["state"] = "Run",
+): void =>
   world.commit(() => {
-    const spec = { placement: web, strategy: strategyOf("all", []).key, resourceIndex, state: "Run" } as const;
+    const spec = { placement: web, strategy: strategyOf("all", []).key, resourceIndex, state };
     world.runs.set(runKey(null, name), runOf(name, spec));
   });
 
@@ -46,6 +51,17 @@ test("before the first run, and after every edit, until a run brings it", () => 
   edit(world, "one");
   expect([recordIn(settled(world)).unrolled === null, stateIn(world)]).toEqual([false, "AwaitingRun"]);
   rollOut(world, "second");
+  expect([recordIn(settled(world)).unrolled, stateIn(world)]).toEqual([null, "Available"]);
+});
+
+test("a run that has a plan brings nothing until somebody starts it", () => {
+  const world = placed("external");
+  rollOut(world, "first");
+  settled(world);
+  edit(world, "one");
+  rollOut(world, "second", null, "Initialize");
+  expect([recordIn(settled(world)).unrolled === null, stateIn(world)]).toEqual([false, "AwaitingRun"]);
+  rollOut(world, "second", null, "Run");
   expect([recordIn(settled(world)).unrolled, stateIn(world)]).toEqual([null, "Available"]);
 });
 
