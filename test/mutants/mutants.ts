@@ -485,7 +485,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "takes every score in the record as it stands when an audit schedules again",
-    file: "src/core/plan/audit-schedule.ts",
+    file: "src/core/schedule/record-verdict.ts",
     find: "a.score?.affinity === b.score?.affinity &&",
     replace: "",
     caughtBy: ["test/core/plan/audit-schedule.test.ts"],

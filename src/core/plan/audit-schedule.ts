@@ -7,7 +7,7 @@ import { selectResources } from "../render/select.ts";
 import type { Candidate, Standing } from "../schedule/cycle.ts";
 import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
 import { profiles } from "../schedule/profile.ts";
-import { recordVerdict } from "../schedule/record-verdict.ts";
+import { recordVerdict, sameDecision, sameDecisions, saysTheSame } from "../schedule/record-verdict.ts";
 import { type Schedule, schedule } from "../schedule/schedule.ts";
 import type { AuditFinding } from "./audit-finding.ts";
 import { isSuspended } from "./displace.ts";
@@ -68,10 +68,11 @@ function isScheduledAlike(before: PlacementRecord | null, record: PlacementRecor
   if (!sameVerdict(latestOf(before), latestOf(record))) return false;
   const selected = selectedIn(record);
   const was = selectedIn(before);
-  return (
-    selected.size === was.size &&
-    [...selected].every(([name, it]) => sameDecision(was.get(name)?.decision, it.decision))
-  );
+  if (selected.size !== was.size) return false;
+  return [...selected].every(([name, { decision }]) => {
+    const old = was.get(name)?.decision;
+    return old !== undefined && sameDecision(old, decision);
+  });
 }
 
 const latestOf = ({ policySnapshots }: PlacementRecord): PolicySnapshot | undefined => policySnapshots.at(-1);
@@ -114,7 +115,8 @@ function difference(again: PolicySnapshot, told: PolicySnapshot): string {
   const recorded = new Map(told.verdict?.decisions.map((it) => [it.cluster, it]));
   for (const it of again.verdict?.decisions ?? []) {
     const other = recorded.get(it.cluster);
-    if (!sameDecision(other, it)) return `${it.cluster} is recorded as ${wordsOf(other)}, and is ${wordsOf(it)}`;
+    if (other === undefined || !sameDecision(other, it))
+      return `${it.cluster} is recorded as ${wordsOf(other)}, and is ${wordsOf(it)}`;
   }
   return "its condition or its list of clusters is another one";
 }
@@ -140,21 +142,9 @@ function* bindingFaults(outcome: Schedule, before: PlacementRecord | null, recor
     if (!is.has(cluster)) yield `leaves out the binding to ${cluster}, which is picked,`;
 }
 
-const sameDecision = (a: ClusterDecision | undefined, b: ClusterDecision): boolean =>
-  a === b ||
-  (a !== undefined &&
-    a.selected === b.selected &&
-    a.reason === b.reason &&
-    a.score?.affinity === b.score?.affinity &&
-    a.score?.topology === b.score?.topology);
-
-/** The same verdict, whenever it was first said, and in whatever order it lists its clusters. */
+/** The same verdict, whenever it was first said. */
 function sameVerdict(a: PolicySnapshot | undefined, b: PolicySnapshot | undefined): boolean {
   const [one, other] = [a?.verdict ?? null, b?.verdict ?? null];
-  if (one === other) return true;
-  if (one === null || other === null) return false;
-  const { status, reason } = one.condition;
-  if (status !== other.condition.status || reason !== other.condition.reason) return false;
-  const listed = new Map(other.decisions.map((it) => [it.cluster, it]));
-  return one.decisions.length === listed.size && one.decisions.every((it) => sameDecision(listed.get(it.cluster), it));
+  if (one === null || other === null) return one === other;
+  return saysTheSame(one.condition, other.condition) && sameDecisions(one.decisions, other.decisions);
 }

@@ -57,21 +57,27 @@ function messageOf({ found, wanted, fulfilled, unlisted, warnings }: Schedule): 
   ].join("; ");
 }
 
-const saysTheSame = (before: Condition, verdict: Verdict): boolean =>
-  before.status === verdict.status && before.reason === verdict.reason;
+/** Whether two conditions say the same, whatever their words and times. */
+export const saysTheSame = (a: Said, b: Said): boolean => a.status === b.status && a.reason === b.reason;
 
-function sameDecisions(before: readonly ClusterDecision[], after: readonly ClusterDecision[]): boolean {
+type Said = Pick<Condition, "status" | "reason">;
+
+/** Whether the same clusters were decided about alike, in whatever order they are listed. */
+export function sameDecisions(before: readonly ClusterDecision[], after: readonly ClusterDecision[]): boolean {
   if (before.length !== after.length) return false;
   // Nearly always nothing moved at all.
   if (after.every((it, at) => it === before[at])) return true;
   const byCluster = new Map(before.map((it) => [it.cluster, it]));
+  // A record that somebody made by hand may list one cluster twice, and leave another one out.
+  if (byCluster.size !== new Set(after.map((it) => it.cluster)).size) return false;
   return after.every((it) => {
     const old = byCluster.get(it.cluster);
     return old === it || (old !== undefined && sameDecision(old, it));
   });
 }
 
-const sameDecision = (a: ClusterDecision, b: ClusterDecision): boolean =>
+/** Whether a cluster is picked or not for the same reason and by the same scores. */
+export const sameDecision = (a: ClusterDecision, b: ClusterDecision): boolean =>
   a.selected === b.selected &&
   a.reason === b.reason &&
   a.score?.affinity === b.score?.affinity &&

@@ -101,6 +101,11 @@ const forged: readonly (readonly [string, Ledger, string])[] = [
     "records a verdict that does not follow from its inputs: m3 is recorded as not selected with affinity 30 and topology 0, and is selected with affinity 30 and topology 0 of web",
   ],
   [
+    "a cluster that the verdict lists twice, in the place of another one",
+    withDecision("m3", { cluster: "m2" }),
+    "records a verdict that does not follow from its inputs: m3 is recorded as not listed, and is selected with affinity 30 and topology 0 of web",
+  ],
+  [
     "another score in a binding",
     withBindings((it) => {
       const binding = bindingTo(m2);
