@@ -24,31 +24,9 @@ interface Source {
   readonly text: string;
 }
 
-/** Pages that stand outside of the repository: nobody who reads it has them. */
-const papers =
-  /\bRULINGS\b|\bspec\/(?:[a-z]+\.md)?`|\b(?:security|libs|style|DESIGN)\.md\b|\bshared\/|(?<!RFC \d+,? |KEP-\d+,? )§\d/;
-
-/** Rooms whose citations of such pages are still to be carried over. */
-const inPapers: readonly string[] = [
-  "src/cmd",
-  "src/core/apply",
-  "src/core/codec",
-  "src/core/health",
-  "src/core/model",
-  "src/core/plan",
-  "src/core/render",
-  "src/core/rollout",
-  "src/core/schedule",
-  "src/core/status",
-  "src/core/trust",
-  "src/shell/forge",
-  "src/shell/git",
-  "src/shell/host",
-  "src/shell/kube",
-  "src/shell/reconcile",
-  "src/shell/signature",
-  "test",
-];
+/** Pages that stand outside of the repository: nobody who reads it has them. Standards have paragraphs, too. */
+const papers = /\bRULINGS\b|\bspec\/(?:[a-z]+\.md)?`|\b(?:security|libs|style|DESIGN)\.md\b|\bshared\//;
+const standards = /\b(?:RFC|KEP-)\s?\d+|PROTOCOL/;
 
 const pages = filesBelow(["src", "test"], /(^|\/)README\.md$/).map(pageOf);
 const sources = filesBelow(["src", "test"], /\.ts$/).filter(({ file }) => file !== "test/citations.ts");
@@ -85,15 +63,15 @@ export function uncitedCases(): readonly string[] {
 
 /** Citations of pages that the repository does not hold. */
 export function foreignCitations(): readonly string[] {
-  return sources
-    .filter(({ file }) => !inPapers.some((it) => file.startsWith(`${it}/`)))
-    .flatMap(({ file, text }) =>
-      text
-        .split("\n")
-        .flatMap((line, at) =>
-          papers.test(line) ? [`${file}:${at + 1}: cite an anchor of a room's README.md instead`] : [],
-        ),
-    );
+  return sources.flatMap(({ file, text }) => {
+    const lines = text.split("\n");
+    return lines.flatMap((line, at) => {
+      const isParagraph = /§\d/.test(line) && !standards.test(`${lines[at - 1] ?? ""} ${line}`);
+      return isParagraph || papers.test(line)
+        ? [`${file}:${at + 1}: cite an anchor of a room's README.md instead`]
+        : [];
+    });
+  });
 }
 
 const isTest = ({ file }: Source): boolean => file.startsWith("test/");
@@ -117,9 +95,18 @@ function lostIds(file: string, text: string): readonly string[] {
   // Where it names what is shown: at the beginning of a title or of a row.
   const first = text.match(/(?<=^|["'`(])(?:V-[A-Z]+-\d+|[A-Z]-\d{2}|[A-Z][1-9]\d?)(?=[:,; ]|"[,\])])/gm) ?? [];
   return first
-    .filter((it) => kinds.has(kindOf(it)) && homeOf(it, room) === undefined)
+    .filter((it) => (kinds.has(kindOf(it)) || /^[FIT]-/.test(it)) && homeOf(it, room) === undefined)
+    .concat(
+      [...text.matchAll(difference)].flatMap(([it, kind, number]) => (isDifference(`${kind}-${number}`) ? [] : [it])),
+    )
     .map((it) => `${file}: no page, or more than one, has the case ${it}`);
 }
+
+/** `B 22`: where we differ. Only one page has it. */
+const difference = /(?<![\w.])([A-E]) (\d{1,2})(?![\w.%])/g;
+
+const isDifference = (anchor: string): boolean =>
+  pages.filter((it) => it.anchors.includes(anchor.toLowerCase())).length === 1;
 
 function homeOf(label: string, room: string): string | undefined {
   const homes = pages.filter((it) => it.cases.some((one) => one.label === label)).map((it) => it.name);
@@ -174,7 +161,7 @@ function lostLinks({ name, file }: Page): readonly string[] {
   const text = readFileSync(join(root, file), "utf8");
   return [...text.matchAll(/\]\(([^)#]*)#([\w-]+)\)/g)].flatMap(([, path = "", anchor = ""]) => {
     const page = path === "" ? name : basename(dirname(join(dirname(file), path)));
-    return anchorsOf.get(page)?.has(anchor) !== false ? [] : [`${file}: ${path}#${anchor} leads nowhere`];
+    return anchorsOf.get(page)?.has(anchor) ? [] : [`${file}: ${path}#${anchor} leads nowhere`];
   });
 }
 

@@ -1,7 +1,7 @@
 /**
- * How a command ends (`DESIGN.md` §11). Stable: scripts and the Action rely on it.
- * Of several that apply, the most serious one: 70 before 69 before 3 before 1. What was asked with `--expect-no-change`
- * is answered unless that cannot be told: 2 comes after 69.
+ * How a command ends (`cmd/README.md#exit-codes`). Stable: scripts and the Action rely on it. Of several that apply,
+ * the most serious one: 70 before 69 before 3 before 1. What was asked with `--expect-no-change` is answered unless
+ * that cannot be told: 2 comes after 69.
  */
 export const exitCodes = {
   /** Everything that can be done now is done. Waiting for a gate, a timer or health is normal, and printed. */

@@ -9,7 +9,7 @@ export const codeOfProblems = (problems: readonly Problem[]): ExitCode =>
 
 /**
  * The same for a command that carries things out: what a run, an eviction or a budget is about stands in its status
- * there, and outlives it once it has ended (E, R rules).
+ * there, and outlives it once it has ended (`codec/README.md#rules-decidable-here`).
  */
 export const codeOfFiles = (problems: readonly Problem[]): ExitCode =>
   codeOfProblems(problems.filter((it) => it.code !== "FLT1314"));

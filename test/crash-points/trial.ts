@@ -13,7 +13,7 @@ export interface Tried {
   transcript(): string;
 }
 
-/** A story with what it comes to when nothing disturbs it: what crashes are measured by (`security.md` I-15). */
+/** A story with what it comes to when nothing disturbs it: what crashes are measured by (I-15). */
 export class Course {
   readonly story: Story;
   readonly shuffle: number;

@@ -63,7 +63,7 @@ export async function answer(options: AnswerOptions, decision: Decision, termina
   const { ask } = chosen;
   if (!isGenuine(ask, place.ledger))
     return declined(
-      "the digest of the request is not that of what the record shows: it may be forged (T-21)",
+      "the digest of the request is not that of what the record shows: it may be forged",
       "approve nothing; see who wrote the state branch (git log), and let the reconciler ask anew",
       terminal,
     );

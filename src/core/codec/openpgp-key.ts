@@ -7,7 +7,8 @@ import type { KeyReading } from "./ssh-key.ts";
  * (RFC 9580 §5.5.4, §6.2).
  *
  * Only what decides whose key this is: what its self-signatures say is for whoever verifies with it. One key an entry,
- * of version 4 or 6; DSA and RSA below 3072 bits are refused, and so is a private key (`security.md` §2.2, 6; B-66).
+ * of version 4 or 6; DSA and RSA below 3072 bits are refused, and so is a private key
+ * (`codec/README.md#trust-and-approval-files`; `trust/README.md#b-66`).
  */
 export function openPgpKeyOf(armor: string): KeyReading {
   const bytes = dearmored(armor);

@@ -7,7 +7,9 @@ import { error, type JsonPath, type Remark, warning } from "./remark.ts";
 import { repeated } from "./repeated.ts";
 import type { WrittenOverride, WrittenRule, WrittenTerm } from "./written.ts";
 
-/** Checks an override that its schema has passed against every rule that it alone decides (V-CRO, V-OV). */
+/**
+ * Checks an override that its schema has passed against every rule that it alone decides (`codec/README.md#overrides`).
+ */
 export function overrideRemarks(
   { apiVersion, metadata, spec, status }: WrittenOverride,
   scope: Scope,

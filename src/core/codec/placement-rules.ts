@@ -11,7 +11,9 @@ import { repeated } from "./repeated.ts";
 import { strategyRemarks } from "./strategy-rules.ts";
 import type { WrittenPlacement, WrittenSelector } from "./written.ts";
 
-/** Checks a placement that its schema has passed against the rules that it alone decides (V-CRP, V-PL). */
+/**
+ * Checks a placement that its schema has passed against the rules that it alone decides (`codec/README.md#placements`).
+ */
 export function placementRemarks(placement: WrittenPlacement, scope: Scope): readonly Remark[] {
   const { metadata, spec, status } = placement;
   return [

@@ -9,7 +9,8 @@ import { concurrencyOf, failureLimits, waitOf } from "./update-strategy.ts";
 import type { WrittenStage, WrittenTask, WrittenUpdateStrategy } from "./written.ts";
 
 /**
- * Checks a strategy that its schema has passed against the rules that it alone decides (V-US).
+ * Checks a strategy that its schema has passed against the rules that it alone decides
+ * (`codec/README.md#runs-and-strategies`).
  *
  * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`rollout/README.md#b-19`,
  * `#b-20`). The fields that v1alpha1 does not have are read there too.

@@ -12,7 +12,7 @@ import { waitText } from "../status/run-words.ts";
  */
 export type Weight = "stuck" | "waiting" | "notice";
 
-/** The weight of each kind of reason (`DESIGN.md` §11, exit codes). */
+/** The weight of each kind of reason (`cmd/README.md#exit-codes`). */
 export function weightOf(reason: Reason): Weight {
   switch (reason.kind) {
     case "renderFailed":

@@ -37,7 +37,7 @@ export interface SshAddress {
 /**
  * Reads what `--repo` was given: a path, an http(s), ssh or file URL, or `git@host:path`.
  *
- * Refuses what git would take for an option or would run as a command (`security.md` B-40). Credentials of the URL
+ * Refuses what git would take for an option or would run as a command (`git/README.md#b-40`). Credentials of the URL
  * win over `token`, since they are said of this repository.
  */
 export function addressOf(repo: string, token: string | null): Address {

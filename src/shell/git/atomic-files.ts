@@ -6,7 +6,7 @@ import type { PromiseFsClient } from "isomorphic-git";
  * The file system for isomorphic-git, with writes that happen wholly or not at all.
  *
  * On its own it writes in place, and an object or a ref that was half written when the process died is never repaired
- * (`libs.md` §1f).
+ * (`git/README.md#libraries`).
  */
 export const atomicFiles: PromiseFsClient = {
   promises: {

@@ -8,7 +8,7 @@ export interface Branches {
 }
 
 /**
- * Checks the names of both branches by git's own rules (`git check-ref-format`; `security.md` B-39).
+ * Checks the names of both branches by git's own rules (`git check-ref-format`; `git/README.md#b-39`).
  *
  * They must differ: the source branch is never written.
  */

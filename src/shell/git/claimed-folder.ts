@@ -16,9 +16,9 @@ const held = new Set<string>();
 /**
  * Claims a folder under `parent`, preferably one that an earlier process filled and left.
  *
- * isomorphic-git knows no locks (`libs.md` §1f), so two processes never share a folder. The claim is the folder's name,
- * `<prefix>-<host>-<process>-<random>`, and renaming is the lock: only one of two processes can win it. Folders of dead
- * processes of this machine beyond the one that is taken over are removed.
+ * isomorphic-git knows no locks (`git/README.md#libraries`), so two processes never share a folder. The claim is the
+ * folder's name, `<prefix>-<host>-<process>-<random>`, and renaming is the lock: only one of two processes can win it.
+ * Folders of dead processes of this machine beyond the one that is taken over are removed.
  */
 export async function claimFolder(parent: string, prefix: string): Promise<ClaimedFolder> {
   await mkdir(parent, { recursive: true, mode: 0o700 });

@@ -7,7 +7,7 @@ const answerLimit = 512 << 20;
 export class ConnectionLost extends Error {}
 
 /**
- * HTTP for isomorphic-git, which brings neither a deadline nor a bound on the answer (`libs.md` §1d).
+ * HTTP for isomorphic-git, which brings neither a deadline nor a bound on the answer (`git/README.md#libraries`).
  *
  * `authorization` goes with the first request, which saves the round trip of a 401. It is not sent on to another
  * origin when the server redirects.

@@ -9,7 +9,7 @@ import { assertTreePath } from "./tree-path.ts";
 /** Objects of one repository, as isomorphic-git is asked for them. */
 export interface IsoStore {
   readonly gitdir: string;
-  /** Shared by all calls; without it every read parses the packs' indexes again (`libs.md` §1a). */
+  /** Shared by all calls; without it every read parses the packs' indexes again (`git/README.md#libraries`). */
   readonly cache: object;
 }
 

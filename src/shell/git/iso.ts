@@ -38,7 +38,8 @@ const nothing = "0".repeat(40);
 /**
  * Opens a hub behind an http(s) URL without any git program, through isomorphic-git and a mirror of its own.
  *
- * Slower than the program where files count by the thousand (`libs.md` §1), the same in everything it does.
+ * Slower than the program where files count by the thousand (`git/README.md#libraries`), the same in everything it
+ * does.
  */
 export async function openIso(address: HttpAddress, options: RemoteOptions): Promise<Repository> {
   const during = `preparing a mirror of ${address.name}`;
@@ -86,7 +87,7 @@ class IsoRepository implements Repository {
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "RepositoryCorrupt") throw error;
     }
-    // A mirror that a crash or a full disk damaged is worth nothing: it is fetched anew (`security.md` F-05).
+    // A mirror that a crash or a full disk damaged is worth nothing: it is fetched anew (`git/README.md#f-05`).
     await rm(this.#store.gitdir, { recursive: true, force: true });
     this.#store = { ...this.#store, cache: {} };
     await this.prepare();
@@ -114,7 +115,7 @@ class IsoRepository implements Repository {
   blobs(ids: readonly BlobId[], limit = Number.POSITIVE_INFINITY): Promise<ReadonlyMap<BlobId, Uint8Array>> {
     return this.#guarded(`reading ${this.name}`, async () => {
       const found = new Map<BlobId, Uint8Array>();
-      // One after another: inflating is synchronous, so reading at once only costs memory (`libs.md` §1a).
+      // One after another: inflating is synchronous, so reading at once only costs memory (`git/README.md#libraries`).
       for (const oid of new Set(ids)) {
         const { blob } = await git.readBlob({ fs, ...this.#store, oid });
         found.set(oid, blob.length > limit ? blob.slice(0, limit + 1) : blob);
@@ -177,7 +178,7 @@ class IsoRepository implements Repository {
    * Whether the commit is here, fetched if need be.
    *
    * Our own tracking ref moves after the commit is known to be readable; isomorphic-git writes its refs before the pack
-   * arrives (`libs.md` §1f), so those are never looked at.
+   * arrives (`git/README.md#libraries`), so those are never looked at.
    */
   async #brought(branch: string, head: Commit | null): Promise<boolean> {
     if (head === null || (await this.#has(head))) return true;
@@ -242,7 +243,7 @@ class IsoRepository implements Repository {
   }
 
   /**
-   * What a push that failed, or whose answer got lost, amounts to: the branch tells (`security.md` F-10, F-12).
+   * What a push that failed, or whose answer got lost, amounts to: the branch tells (`git/README.md#f-10`, `#f-12`).
    * True when it is there, false when somebody else moved the branch; a branch that did not move means a refusal.
    */
   async #landed(commit: Commit, parent: Commit | null, failed: FailedPush): Promise<boolean> {

@@ -116,7 +116,7 @@ class MirrorHub implements Hub {
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "RepositoryCorrupt") throw error;
     }
-    // A mirror that a crash or a full disk damaged is worth nothing: it is fetched anew (`security.md` F-05).
+    // A mirror that a crash or a full disk damaged is worth nothing: it is fetched anew (`git/README.md#f-05`).
     await rm(this.#git.gitDir ?? "", { recursive: true, force: true });
     this.#mayBeEmpty = true;
     await this.prepare();
@@ -147,7 +147,7 @@ class MirrorHub implements Hub {
   }
 
   /**
-   * What a push that failed, or whose answer got lost, amounts to: the branch tells (`security.md` F-10, F-12).
+   * What a push that failed, or whose answer got lost, amounts to: the branch tells (`git/README.md#f-10`, `#f-12`).
    * True when it is there, false when somebody else moved the branch; a branch that did not move means a refusal.
    */
   async #landed(commit: Commit, parent: Commit | null, failure: Fault): Promise<boolean> {

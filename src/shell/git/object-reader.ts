@@ -16,7 +16,8 @@ const deadlineMs = 120_000;
 
 /**
  * Reads objects in bulk through one `git cat-file --batch` that stays: 10,000 blobs in one go instead of 10,000
- * processes (`libs.md` §1a), and a look at a tree without any: starting a process costs more the more memory we hold.
+ * processes (`git/README.md#libraries`), and a look at a tree without any: starting a process costs more the more
+ * memory we hold.
  *
  * A child that started before somebody repacked may not find what has moved, so what is missing is asked once more of a
  * fresh child before it counts as missing. Calls take turns.

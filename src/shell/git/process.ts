@@ -84,7 +84,7 @@ export const spawnGit = (git: Git, args: readonly string[]): ChildProcessWithout
     : startGroup("git", [`--git-dir=${git.gitDir}`, ...args], { cwd: git.gitDir, env: git.environment });
 
 /**
- * The environment in which git runs for us (`codec/README.md#limits`).
+ * The environment in which git runs for us (`git/README.md#the-environment`).
  *
  * Closed: hooks, file system monitors, replace refs, background maintenance, transports that run commands, traces that
  * would show headers, and variables by which a surrounding git process points elsewhere. Left open, since remotes need

@@ -7,9 +7,10 @@ export type TreeRead =
   | { readonly kind: "refused"; readonly because: string };
 
 /**
- * Takes a tree apart as git stores it: `<mode> <name>\0` and the twenty bytes of the id, entry after entry, modes as git reads
- * them (`get_mode`, `canon_mode`). Refused is what git cannot read, and what `git fsck` calls an error because programs read
- * it differently: names that come twice, are out of order, or are no names (B-37, B-38).
+ * Takes a tree apart as git stores it: `<mode> <name>\0` and the twenty bytes of the id, entry after entry, modes as
+ * git reads them (`get_mode`, `canon_mode`). Refused is what git cannot read, and what `git fsck` calls an error
+ * because programs read it differently: names that come twice, are out of order, or are no names
+ * (`signature/README.md#b-37`, `#b-38`).
  */
 export function readTree(tree: Uint8Array<ArrayBuffer>): TreeRead {
   const bytes = Buffer.from(tree.buffer, tree.byteOffset, tree.byteLength);

@@ -1,14 +1,14 @@
 import { relative, resolve, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 
-/** One push moves several files; they are told as one change (`RULINGS.md` F). */
+/** One push moves several files; they are told as one change (`git/README.md#libraries`). */
 const gatheringMs = 20;
 
 /**
  * Calls `onChange` after a branch of a repository on this machine moved, until `signal` aborts. Resolves once it looks.
  *
- * The whole git folder is watched and almost all of it ignored: a watch on the file of one ref goes deaf when
- * `git pack-refs` or `git gc` replaces it (`libs.md` §0, 11). Our own scratch refs are ignored too. A change may be
+ * The whole git folder is watched and almost all of it ignored: a watch on the file of one ref goes deaf when `git
+ * pack-refs` or `git gc` replaces it (`git/README.md#libraries`). Our own scratch refs are ignored too. A change may be
  * told although no branch moved; callers look at the heads, and poll slowly besides. Does not keep the process alive.
  */
 export async function watchRepository(gitDir: string, onChange: () => void, signal: AbortSignal): Promise<void> {

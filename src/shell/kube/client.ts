@@ -34,10 +34,10 @@ export interface Request {
   readonly accept?: string;
 }
 
-/** Speaks raw JSON with one member: nothing is dropped or rewritten on the way (`libs.md` §3). */
+/** Speaks raw JSON with one member: nothing is dropped or rewritten on the way (`kube/README.md#the-client`). */
 export interface Client {
   request(request: Request): Promise<Answer>;
-  /** Every item of a list, page by page, or the refusal. A list is complete or it is none (`security.md` F-39). */
+  /** Every item of a list, page by page, or the refusal. A list is complete or it is none (`kube/README.md#f-39`). */
   list(request: ListRequest): Promise<Listing | Refused>;
   /** Follows a collection from a version on, event by event, or gives the refusal. */
   watch(request: WatchRequest, onEvent: (event: WatchEvent) => void): Promise<Watching | Refused>;
@@ -134,8 +134,8 @@ const attempts = 5;
 const patienceMs = 10_000;
 
 /**
- * Sends one request until it is answered, at most five times. Every request of ours can be repeated: reads, applies, and
- * writes that name a resourceVersion or a uid. Overload (429) also narrows the lanes (`security.md` F-33).
+ * Sends one request until it is answered, at most five times. Every request of ours can be repeated: reads, applies,
+ * and writes that name a resourceVersion or a uid. Overload (429) also narrows the lanes (`kube/README.md#f-33`).
  */
 async function persist<T extends Incoming | Streaming>(
   session: Session,

@@ -64,7 +64,8 @@ export interface Incoming {
 
 /**
  * One HTTP exchange, over before its deadlines whatever the other side does: refuses, hangs, drips or floods
- * (`security.md` F-34, F-35, F-46). Rejects with {@link Lost} only. Redirects are answers like any other, never followed.
+ * (`kube/README.md#f-34`, `#f-35`, `#f-46`). Rejects with {@link Lost} only. Redirects are answers like any other,
+ * never followed.
  */
 export function exchange(outgoing: Outgoing): Promise<Incoming> {
   const { method, url, agent, headers, body, deadlines } = outgoing;

@@ -39,7 +39,7 @@ export const versionOf = (text: string): number => (/^\d{1,15}$/.test(text) ? Nu
 
 /**
  * Follows a collection. A watch that ends, or whose connection breaks, is opened again from where it was, once; whoever
- * cannot go on says so and is done (`security.md` F-32, F-35).
+ * cannot go on says so and is done (`kube/README.md#f-32`, `#f-35`).
  */
 export function follow(followed: Followed): Following {
   const { client, what, onBroken } = followed;

@@ -26,7 +26,10 @@ export interface Watched {
   readonly name: string;
 }
 
-/** Everything is listed again with every tenth heartbeat, which bounds what a missed event can cost (`security.md` F-32). */
+/**
+ * Everything is listed again with every tenth heartbeat, which bounds what a missed event can cost
+ * (`kube/README.md#f-32`).
+ */
 const beatsBetweenLists = 10;
 
 /** A member about which nobody asked for so many heartbeats is none of ours any more, and is not watched. */

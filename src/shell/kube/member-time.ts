@@ -21,9 +21,9 @@ const shortestRestMs = 1_000;
 /**
  * Hears what time it is at one member: every answer of an API server says so in its `Date` header (RFC 9110 §6.6.1).
  *
- * What it said goes on by {@link Network.elapsed}, so that a jump of our own clock shows at once, before anybody answers
- * again (`security.md` I-06, F-50). It counts for the middle of the exchange, which it misses by half its duration at
- * most, and by the second to which the header is written.
+ * What it said goes on by {@link Network.elapsed}, so that a jump of our own clock shows at once, before anybody
+ * answers again (`rollout/README.md#i-06`, `kube/README.md#f-50`). It counts for the middle of the exchange, which it
+ * misses by half its duration at most, and by the second to which the header is written.
  */
 export function hearTime(network: Network, streams: Streams): Heard {
   let said: { readonly theirs: number; readonly at: number } | null = null;

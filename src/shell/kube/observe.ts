@@ -127,7 +127,7 @@ export async function listKind(asking: Asking, kind: KindShare["kind"]): Promise
 
 /**
  * The kind as the member serves it. Gone: the member is certain that it does not serve it at all, and with a definition
- * its resources go. A group that the member cannot ask right now is not gone (`security.md` F-38).
+ * its resources go. A group that the member cannot ask right now is not gone (`kube/README.md#f-38`).
  */
 async function resourceFor({ client, discovery }: Asking, kind: KindShare["kind"]): Promise<Resource | "gone" | null> {
   const known = await discovery.served(client);

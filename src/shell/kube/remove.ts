@@ -101,8 +101,8 @@ interface Removing {
 const mostLooks = 5;
 
 /**
- * Deletes one object, and only as it was when the member was asked: uid and resourceVersion in the request hold the member
- * to what we saw, our mark included (`RULINGS.md` D 1, `security.md` I-27 and F-31).
+ * Deletes one object, and only as it was when the member was asked: uid and resourceVersion in the request hold the
+ * member to what we saw, our mark included (`plan/README.md#d-1`, `apply/README.md#i-27` and `kube/README.md#f-31`).
  */
 async function remove(removing: Removing, going: ReadonlySet<string>): Promise<Result> {
   const { scene, removal, resource } = removing;

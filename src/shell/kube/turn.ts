@@ -7,7 +7,7 @@ export interface Turns {
   readonly network: Network;
 }
 
-/** A member that answers late gives its lane to the next one (`security.md` I-17). */
+/** A member that answers late gives its lane to the next one (`reconcile/README.md#i-17`). */
 const laneMs = 1_000;
 
 /** Does a task that never rejects in a lane, which it leaves early when it takes long. */

@@ -46,11 +46,11 @@ interface Question {
 const longestKept = seconds(10);
 
 /**
- * Puts a grace on every answer of a fleet: whoever needs longer is still being asked, and answers a later pass (`security.md`
- * I-17, F-49).
+ * Puts a grace on every answer of a fleet: whoever needs longer is still being asked, and answers a later pass
+ * (`reconcile/README.md#i-17`, `#f-49`).
  *
- * An action that needs longer goes on. Until it has ended, its member is still being asked, so nothing new is planned for
- * it: there is one action per member at most.
+ * An action that needs longer goes on. Until it has ended, its member is still being asked, so nothing new is planned
+ * for it: there is one action per member at most.
  */
 export function withGrace(fleet: Fleet, options: GraceOptions): PatientFleet {
   const { clock, ring, report } = options;

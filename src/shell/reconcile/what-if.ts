@@ -29,8 +29,8 @@ export interface Foresight {
  * Plans what the head of the source branch asks for.
  *
  * When no member is asked, only that part of the state is read on which the plan can depend: the members, and the
- * placements that the edit concerns or that are on their way (`DESIGN.md` §11); the world of the answer holds no others.
- * Wherever that might not say what the whole state would, the whole state is read.
+ * placements that the edit concerns or that are on their way (`cmd/README.md#exit-codes`); the world of the answer
+ * holds no others. Wherever that might not say what the whole state would, the whole state is read.
  */
 export async function whatIf(ports: Ports, settings: Settings): Promise<Foresight> {
   const part = settings.members === "record" ? await planOfPart(ports, settings) : null;

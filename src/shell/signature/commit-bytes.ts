@@ -38,8 +38,9 @@ const mostParents = 16;
  * Takes the content of a commit object apart (without the `commit <size>` that git puts before it), byte by byte.
  *
  * Stricter than git, which takes the first of several trees, and leaves headers that it does not know alone: whatever
- * two programs could read differently is refused (`security.md` §2.4, 2; T-16, B-37, B-38). Nobody else may say what was
- * signed: a library that rebuilds it from the parsed commit accepts one with another message (`libs.md` §0).
+ * two programs could read differently is refused (`trust/README.md#step-2`; `#t-16`, `signature/README.md#b-37`,
+ * `#b-38`). Nobody else may say what was signed: a library that rebuilds it from the parsed commit accepts one with
+ * another message (`#signature-which-key-signed-these-bytes`).
  */
 export const commitBytes = (raw: Uint8Array): CommitBytes | Rejected => orRejected(() => read(raw));
 

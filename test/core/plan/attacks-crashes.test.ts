@@ -1,4 +1,4 @@
-// Whoever is killed between two passes comes to the same end (`security.md` I-15), and asks for nothing twice.
+// Whoever is killed between two passes comes to the same end (I-15), and asks for nothing twice.
 import { describe, expect, test } from "vitest";
 import { minutes } from "../../../src/core/model/value.ts";
 import { World } from "../../world.ts";

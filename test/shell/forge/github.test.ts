@@ -99,7 +99,7 @@ const found = (...reviews: readonly (readonly [account: string, number: number])
   })),
 });
 
-describe("GitHub vouches for a review (`security.md` §2.4.1)", () => {
+describe("GitHub vouches for a review", () => {
   const other = { id: 124, user: { id: 5 } };
   const rows: readonly (readonly [string, Pages, Partial<ReviewQuestion>, readonly (readonly [string, number])[]])[] = [
     ["of a merge", {}, {}, [["8928778", 123]]],

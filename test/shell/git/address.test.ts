@@ -32,7 +32,7 @@ describe("an address", () => {
     expect(addressOf(repo, token)).toMatchObject({ url: "https://git.example/f", authorization, username });
   });
 
-  // security.md B-39, B-40
+  // B-39, B-40
   test.each([
     "",
     "-u",

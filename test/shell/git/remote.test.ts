@@ -146,7 +146,7 @@ describe.each(["program", "iso"] as const)("a server, through %s", (engine) => {
     expect((await repository.files(source as Commit)).length).toBe(9);
   });
 
-  test("a hook that refuses is a fault with the hook's words, and moves nothing", async () => {
+  test("a hook that refuses is a fault with the hook's words, and moves nothing (F-20)", async () => {
     refusePushes(hub, "Permission denied: only on working days");
     const repository = await open();
     const { state } = await repository.heads();
@@ -198,7 +198,7 @@ describe.each(["program", "iso"] as const)("a server, through %s", (engine) => {
     expect(hub.git("for-each-ref", stateRef)).toBe("");
   });
 
-  test("somebody who pushes between our look at the branch and our pack wins", async () => {
+  test("somebody who pushes between our look at the branch and our pack wins (F-10)", async () => {
     const repository = await open();
     await repository.heads();
     during = (request) => {

@@ -58,7 +58,7 @@ const lossOf = (asking: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("the client", () => {
-  it("loses a member whose answer is not too large, and holds more values than anybody has time for", async () => {
+  it("loses a member whose answer is not too large, and holds more values than anybody has time for (F-46)", async () => {
     const empty = "[],".repeat(mostTokens / 2);
     const deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
     const { client } = await serve((_, response) => response.end(`{"items":[${empty}[]]}`), deadlines);
@@ -93,7 +93,7 @@ describe("the client", () => {
     });
   }
 
-  it("gives up a port where nobody listens, at once", async () => {
+  it("gives up a port where nobody listens, at once (F-34)", async () => {
     const connection = plainConnection(new URL("http://127.0.0.1:1"));
     await expect(openClient(connection, usualDeadlines).request(ask)).rejects.toBeInstanceOf(Lost);
   });
@@ -106,7 +106,7 @@ describe("the client", () => {
     expect(inspect(lost)).not.toContain("s3cr3t");
   });
 
-  it("waits as long as an overloaded member asks for, and asks again", async () => {
+  it("waits as long as an overloaded member asks for, and asks again (F-33)", async () => {
     const { client, seen } = await serve((_, response, count) =>
       count < 3 ? json(response, 429, {}, { "Retry-After": "0" }) : json(response, 200, { ok: true }),
     );

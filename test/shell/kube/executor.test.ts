@@ -103,7 +103,7 @@ describe("what existed before is never taken for ours", () => {
     expect(entry).toMatchObject({ adopted: true, outcome: { kind: "applied" } });
   });
 
-  it("but ours is, when the answer to its creation was lost", async () => {
+  it("but ours is, when the answer to its creation was lost (F-36)", async () => {
     bodyOf(await post(stage.client, "/api/v1/namespaces", namespace("unheard")));
     const write = writeOf(configMap("unheard/a", { a: "1" }), creation);
     const first = await entryAfter(write);
@@ -432,7 +432,7 @@ describe("an action that runs out of time", () => {
 });
 
 describe("a kubeconfig that breaks while we run", () => {
-  it("is said to be what is wrong, and is read again once it is mended", async () => {
+  it("is said to be what is wrong, and is read again once it is mended (F-54)", async () => {
     const text = await readFile(simulated.kubeconfig, "utf8");
     expect((await stage.fleet.observe(stage.admin)).kind).toBe("reached");
     await writeFile(simulated.kubeconfig, "{");

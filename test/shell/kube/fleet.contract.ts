@@ -152,7 +152,7 @@ export function fleetContract(
       ]);
     });
 
-    it("deletes nothing that the inventory does not list, and nothing that lost our mark", async () => {
+    it("deletes nothing that the inventory does not list, and nothing that lost our mark (F-31)", async () => {
       const settings = configMap("mark/a", { a: "1" });
       await stage.act({ placement: "mark", apply: [namespace("mark"), settings] });
       const foreign = configMap("mark/foreign", {});
@@ -267,7 +267,7 @@ export function fleetContract(
       expect(isGoing).toBe(true);
     });
 
-    it("keeps what waits for a finalizer in the inventory until it is gone", async () => {
+    it("keeps what waits for a finalizer in the inventory until it is gone (F-40)", async () => {
       const settings = configMap("final/a", { a: "1" });
       const { key } = rendered(settings);
       await stage.act({ placement: "final", apply: [namespace("final"), settings] });

@@ -159,7 +159,7 @@ describe("when a watch breaks", () => {
     await fleet.close();
   });
 
-  it("a member that falls silent is found out by its heartbeat, and found again", async () => {
+  it("a member that falls silent is found out by its heartbeat, and found again (F-35)", async () => {
     const { fleet, see } = await watching({ heartbeatMs: 50, deadlineMs: 300 });
     cluster().control({ trouble: { hang: true } });
     await until("it is lost", async () => (await see()).kind === "unreachable");
@@ -286,7 +286,7 @@ function holding() {
   };
 }
 
-it("gives what a list gives after any number of edits by anybody", async () => {
+it("gives what a list gives after any number of edits by anybody (F-32)", async () => {
   const { fleet } = await watching({ heartbeatMs: 100 });
   const random = randomFrom(7);
   const names = ["a", "b", "c", "d"];

@@ -55,7 +55,7 @@ describe("the time at a member", () => {
     expect(scene().time()).toBeNull();
   });
 
-  it("is what any answer says, and goes on from there", async () => {
+  it("is what any answer says, and goes on from there (F-50)", async () => {
     const { ask, pass, time } = scene();
     expect(await ask(noonText)).toEqual({ status: 503, retryAfterMs: null, date: noonText, text: "" });
     expect(time()).toBe(0);

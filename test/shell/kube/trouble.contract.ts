@@ -113,7 +113,7 @@ export function troubleCases(stage: () => Stage): void {
     }
   });
 
-  it("takes a kind that it may not list for unlisted, and goes on with the others", async ({ skip }) => {
+  it("takes a kind that it may not list for unlisted, and goes on with the others (F-47)", async ({ skip }) => {
     const { limited } = stage().cluster.contexts;
     if (limited === null) return skip();
     const fleet = await stage().open();

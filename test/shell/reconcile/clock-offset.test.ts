@@ -5,7 +5,7 @@ import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { observe } from "../../../src/shell/reconcile/observe.ts";
 import { once, setStage } from "./stage.ts";
 
-describe("the offset of our clock is that of the member in the middle (RULINGS.md B, I-06)", () => {
+describe("the offset of our clock is that of the member in the middle (I-06)", () => {
   it.each<[string, readonly number[], number | null]>([
     ["nobody tells the time", [], null],
     ["one member proves nothing", [3600], null],

@@ -1,4 +1,4 @@
-// No member holds up a pass (`security.md` I-17, F-49).
+// No member holds up a pass (I-17, F-49).
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Observation } from "../../../src/core/model/observation.ts";
 import type { ClusterActions } from "../../../src/core/model/plan.ts";

@@ -57,7 +57,7 @@ test("news that decides nothing waits for the next decision, or for the end of a
   expect(stage.hub.stateCommits()).toBe(commits + 1);
 });
 
-test("a rewritten history is not believed until somebody accepts exactly that rewrite", async () => {
+test("a rewritten history is not believed until somebody accepts exactly that rewrite (F-15)", async () => {
   await rest(await stage.reconciler());
   const { clone } = stage.hub;
   const old = gitIn(clone, ["rev-parse", "HEAD"]) as Commit;
@@ -137,7 +137,7 @@ test("a state branch that is gone while members remember it refuses everything",
   expect([stage.hub.stateCommits(), mutations(stage)]).toEqual([0, requests]);
 });
 
-test("a state branch that was set back refuses everything", async () => {
+test("a state branch that was set back refuses everything (F-16)", async () => {
   await rest(await stage.reconciler());
   await stage.hub.edit("resources/platform/config.yaml", "720h", "360h");
   stage.hub.push("Renew earlier");

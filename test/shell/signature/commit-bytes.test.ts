@@ -44,7 +44,7 @@ test("whoever has no name has an empty one", () => {
   expect(read.kind === "commit" && read.author).toEqual({ name: "", email: "", seconds: 0, zone: "+0000" });
 });
 
-/** Whatever two programs could read differently (`security.md` T-16, B-37, B-38). */
+/** Whatever two programs could read differently (T-16, B-37, B-38). */
 const wrong: readonly (readonly [string, Buffer])[] = [
   ["nothing", Buffer.alloc(0)],
   ["no empty line after the headers", Buffer.from(`${tree}\n${author}\n${committer}\n`)],
