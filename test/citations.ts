@@ -11,6 +11,8 @@ interface Page {
   readonly file: string;
   readonly anchors: readonly string[];
   readonly cases: readonly Case[];
+  /** `B 22`: what we do otherwise than KubeFleet. */
+  readonly differences: readonly string[];
 }
 
 /** Something that a test has to show: `R12`, `I-06`. What we do differently (`B 22`) is none. */
@@ -94,10 +96,10 @@ function lostIds(file: string, text: string): readonly string[] {
   const kinds = new Set(pages.flatMap((it) => (it.name === room ? it.cases.map(({ label }) => kindOf(label)) : [])));
   // Where it names what is shown: at the beginning of a title or of a row.
   const first = text.match(/(?<=^|["'`(])(?:V-[A-Z]+-\d+|[A-Z]-\d{2}|[A-Z][1-9]\d?)(?=[:,; ]|"[,\])])/gm) ?? [];
-  return first
-    .filter((it) => (kinds.has(kindOf(it)) || /^[FIT]-/.test(it)) && homeOf(it, room) === undefined)
+  return [...first.filter((it) => kinds.has(kindOf(it))), ...(text.match(/\b[FIT]-\d{2}\b/g) ?? [])]
+    .filter((it) => homeOf(it, room) === undefined)
     .concat(
-      [...text.matchAll(difference)].flatMap(([it, kind, number]) => (isDifference(`${kind}-${number}`) ? [] : [it])),
+      [...text.matchAll(difference)].flatMap(([it, kind, number]) => (isDifference(`${kind} ${number}`) ? [] : [it])),
     )
     .map((it) => `${file}: no page, or more than one, has the case ${it}`);
 }
@@ -105,8 +107,7 @@ function lostIds(file: string, text: string): readonly string[] {
 /** `B 22`: where we differ. Only one page has it. */
 const difference = /(?<![\w.])([A-E]) (\d{1,2})(?![\w.%])/g;
 
-const isDifference = (anchor: string): boolean =>
-  pages.filter((it) => it.anchors.includes(anchor.toLowerCase())).length === 1;
+const isDifference = (label: string): boolean => pages.filter((it) => it.differences.includes(label)).length === 1;
 
 function homeOf(label: string, room: string): string | undefined {
   const homes = pages.filter((it) => it.cases.some((one) => one.label === label)).map((it) => it.name);
@@ -140,6 +141,7 @@ function pageOf({ file, text }: Source): Page {
       ...[...text.matchAll(/<a id="([^"]+)">/g)].map((it) => it[1] ?? ""),
       ...[...text.matchAll(/^#+ (.+)$/gm)].map((it) => slugOf(it[1] ?? "")),
     ],
+    differences: [...text.matchAll(/<a id="[a-e]-\d+"><\/a>([A-E] \d+)/g)].map((it) => it[1] ?? ""),
     cases: rows.flatMap((row) =>
       [...row.matchAll(/<a id="([^"]+)"><\/a>([A-Z][\w-]*)(?! \d)/g)].flatMap(([, anchor, label = ""]) =>
         anchor === label.toLowerCase() ? [{ label, isBuilt: !/not (built|tested)/i.test(row) }] : [],

@@ -1,4 +1,4 @@
-// A definition in the repository says that a kind lives in namespaces, and the member knows better (`security.md` §2.7, T-42).
+// A definition in the repository says that a kind lives in namespaces, and the member knows better (T-42).
 import { expect, test } from "vitest";
 import type { Ledger } from "../../../src/core/model/ledger.ts";
 import { builtInScopes, type Scope } from "../../../src/core/model/scope.ts";
