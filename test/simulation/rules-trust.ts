@@ -69,7 +69,9 @@ function* isEnough(name: string, digest: string, words: TrustWords, page: Page, 
   if (no !== undefined) yield `${name} is approved, and ${no.who} rejected it in ${no.path}`;
 }
 
-/** I-39: what was approved last by a key that turned out to be somebody else's starts nothing more, and takes nothing away. */
+/**
+ * I-39: what was approved last by a key that turned out to be somebody else's starts nothing more, and takes nothing away.
+ */
 function* startsNothingByStolenKeys({ commit, after }: Page, judge: Judge): Generator<string> {
   const stolen = inForce(after, judge)?.words.stolen ?? null;
   if (stolen === null) return;

@@ -27,7 +27,8 @@ const pauseAfter = (attempts: number): DurationMs =>
  * Says that a member serves a kind in another scope than the repository takes it to have; null where they agree.
  *
  * What is protected, and what an approval was given for, is told by an object's namespace. Written through the member's
- * path it would land elsewhere, in no namespace at all, and could never be found again under its name (`security.md` T-42).
+ * path it would land elsewhere, in no namespace at all, and could never be found again under its name
+ * (`trust/README.md#t-42`).
  */
 export function misplaced(served: Pick<Resource, "namespaced">, { kind, namespace }: ObjectId): Failure | null {
   if (served.namespaced === (namespace !== null)) return null;
