@@ -25,7 +25,7 @@ import {
 import { measureTexts } from "./text.ts";
 import { memberNames, type Size } from "./workload.ts";
 
-// Measures Flotilla with KubeFleet's published workload at any size (`src/README.md#tests`).
+// Measures Flotilla with KubeFleet's published workload at any size (`test/README.md#speed`).
 
 const bundle = process.argv[1]?.replace(/bench\.js$/, "") ?? "";
 

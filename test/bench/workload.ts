@@ -19,7 +19,7 @@ export type File = readonly [path: string, text: string];
 export type Change = "new" | "edit" | "policy";
 
 /**
- * KubeFleet's published workload at any size (`src/README.md#tests`): every placement is a Namespace, a ConfigMap of 1
+ * KubeFleet's published workload at any size (`test/README.md#speed`): every placement is a Namespace, a ConfigMap of 1
  * KB and a Deployment.
  *
  * Where placements go is spread evenly, and is worth a scheduler's while: members stand in cells, and a placement

@@ -53,8 +53,8 @@ export interface Shown {
  * `former-names.yaml`, `trust/root.yaml`, `clusters/`, `placements/`, `overrides/`, `runs/`, `approvals/`,
  * `evictions/`, `namespaces/`), ordered by path, each path once.
  *
- * What is `===` is neither serialised nor compared, so that cost follows change (`src/README.md#one-pass`). From the
- * empty ledger on it gives the whole tree.
+ * What is `===` is neither serialised nor compared, so that cost follows change (`codec/README.md#the-state-branch`).
+ * From the empty ledger on it gives the whole tree.
  */
 export function stateEdits(before: Ledger, after: Ledger, shown: Shown): readonly StateEdit[] {
   const edits = [

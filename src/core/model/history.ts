@@ -5,7 +5,7 @@ import type { DetachedSignature } from "./trust.ts";
 import type { BlobId, Commit, Instant } from "./value.ts";
 
 /**
- * Verified facts about the source's commits (`src/README.md#one-pass`, `trust/README.md#what-counts`): made by
+ * Verified facts about the source's commits (`trust/README.md#what-counts`): made by
  * `shell/signature`, judged by `core/trust`.
  *
  * The commits are all that the head has beyond any of the commits that a decision looks back to. What is not here is

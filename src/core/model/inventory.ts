@@ -12,7 +12,7 @@ import {
 } from "./value.ts";
 
 /**
- * What a member remembers of us: ConfigMaps in `flotilla-system` (`src/README.md#one-pass`, fence and inventory).
+ * What a member remembers of us: ConfigMaps in `flotilla-system` (`apply/README.md#inventory-and-claims`).
  *
  * Invariant: it is a superset of what is live. An entry is written before its object and goes after it.
  */

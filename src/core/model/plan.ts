@@ -64,7 +64,7 @@ export interface RenderedTarget {
   readonly manifests: readonly RenderedManifest[];
 }
 
-/** Why nothing at all may be done (`src/README.md#the-state-branch`, lost or rewound; source force-pushed). */
+/** Why nothing at all may be done (`reconcile/README.md#branches-that-are-not-as-they-were`). */
 export interface Refusal {
   readonly code: "StateLost" | "StateRewound";
   readonly message: string;

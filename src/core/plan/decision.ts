@@ -12,7 +12,7 @@ export const decisionVersion = 1;
  * Whether a ledger holds a new decision, or only news that decides nothing by itself.
  *
  * A decision is committed before anything is touched. News about members may wait for the next decision: losing it
- * costs nothing, since the next pass hears it again (`src/README.md#one-pass`). That a binding or a placement has come
+ * costs nothing, since the next pass hears it again (`plan/README.md#a-pass`). That a binding or a placement has come
  * to its end is not news: what begins after it begins anew, and a process that has not heard of the end would go on
  * with the old one.
  */

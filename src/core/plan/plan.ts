@@ -34,7 +34,7 @@ import { contentOf } from "./version.ts";
 import { nextSequence } from "./where.ts";
 
 /**
- * Decides everything: what to write down, what to do, and when to look again (`src/README.md#one-pass`).
+ * Decides everything: what to write down, what to do, and when to look again (`plan/README.md#a-pass`).
  *
  * Pure and total. The same world always gives the same plan, so a plan can be shown in a pull request, replayed in a
  * test, and computed by two daemons at once.

@@ -6,7 +6,7 @@ import type { Refusal, World } from "../model/plan.ts";
  * Says why this world must not be acted upon, or null.
  *
  * A member that remembers more than the ledger does proves that the state branch was lost or set back: deciding from
- * such a ledger would undo what it has forgotten (`src/README.md#the-state-branch`, lost or rewound).
+ * such a ledger would undo what it has forgotten (`reconcile/README.md#branches-that-are-not-as-they-were`).
  */
 export function refuse({ ledger, observed }: World): Refusal | null {
   for (const [name, seen] of observed) {

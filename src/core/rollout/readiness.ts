@@ -23,7 +23,7 @@ export type Readiness =
 
 /** What readiness depends on besides the binding. */
 export interface ReadinessContext {
-  /** A member that was not asked stands as recorded, and no deadline passes for it (`src/README.md#one-pass`). */
+  /** A member that was not asked stands as recorded, and no deadline passes for it (`plan/README.md#a-pass`). */
   readonly contact: "reached" | "unreachable" | "unasked";
   readonly progressDeadline: DurationMs;
   readonly unavailablePeriod: DurationMs;

@@ -2,7 +2,7 @@
 const limit = 512;
 
 /**
- * A message cut to what a status may hold (`src/README.md#the-state-branch`, bounded), never in the middle of a
+ * A message cut to what a status may hold (`status/README.md#bounds`), never in the middle of a
  * character.
  */
 export const bounded = (text: string): string =>

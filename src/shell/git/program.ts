@@ -232,7 +232,7 @@ export async function sweepScratch(git: Git, during: string): Promise<void> {
  * Whether `commit` is `ancestor` or follows it.
  *
  * An ancestor that is not even here is none: history is whole. Where it is not, in a shallow clone, "no" would be a
- * guess, and is refused instead (`src/README.md#the-state-branch`).
+ * guess, and is refused instead (`git/README.md#what-is-promised`).
  */
 export async function descends(git: Git, name: string, commit: Commit, ancestor: Commit): Promise<boolean> {
   if (commit === ancestor) return true;

@@ -3,7 +3,7 @@ import { repositoryFault } from "./repository-fault.ts";
 
 /**
  * Rejects when the repository is a shallow clone: what is not found there may still be
- * (`src/README.md#the-state-branch`). `during` is what failed.
+ * (`git/README.md#what-is-promised`). `during` is what failed.
  */
 export async function refuseShallow(git: Git, during: string): Promise<void> {
   const shallow = await runGit(git, ["rev-parse", "--is-shallow-repository"], { during });

@@ -19,7 +19,7 @@ import { type Approach, approach, rivals } from "./takeover.ts";
  * Carries out what one member is to do: claim, write, remove, record.
  *
  * The claim stands in the member's inventory before any object is touched, and the result after: whenever this is cut
- * short, the inventory is a superset of what is live, and the next pass goes on from there (`src/README.md#one-pass`).
+ * short, the inventory is a superset of what is live, and the next pass goes on from there (`kube/README.md#acting`).
  * Never rejects.
  */
 export async function actOn(scene: Opening): Promise<Receipt> {

@@ -30,8 +30,8 @@ export function refusalOf({ fleet, epoch }: ClusterActions, inventory: Inventory
 }
 
 /**
- * Why the inventory refuses one placement's part: a later target was claimed here already (`src/README.md#one-pass`,
- * fence). Sequences count within an epoch; a later epoch overrules them.
+ * Why the inventory refuses one placement's part: a later target was claimed here already
+ * (`apply/README.md#inventory-and-claims`). Sequences count within an epoch; a later epoch overrules them.
  */
 export function isOutdated(action: PlacementActions, actions: ClusterActions, inventory: Inventory): boolean {
   const there = inventory.placements.get(action.placement);

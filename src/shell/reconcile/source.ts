@@ -26,7 +26,7 @@ export interface Source {
  * Reads the source branch at `head` into an intent.
  *
  * A head that does not descend from what was accepted, and one without any file where there were some, are not
- * believed: decisions keep to what was accepted (`src/README.md#the-state-branch`, source force-pushed;
+ * believed: decisions keep to what was accepted (`reconcile/README.md#branches-that-are-not-as-they-were`;
  * `plan/README.md#d-2`).
  */
 export async function readSource(
