@@ -318,10 +318,31 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/changed-minds.test.ts"],
   },
   {
+    breaks: "counts what was taken away when it stands at another path",
+    file: "src/core/plan/answer-order.ts",
+    find: "const isAwayNow = away.has(wordsOf(file)) || isTakenAway(file);",
+    replace: "const isAwayNow = isTakenAway(file);",
+    caughtBy: ["test/core/plan/attacks-taken-back.test.ts"],
+  },
+  {
+    breaks: "counts the copy that somebody kept of what was taken away",
+    file: "src/core/plan/answers.ts",
+    find: "for (const it of copiesIn(answers)) if (open.has(it.file.digest)) answers.set(it.file.path, it);",
+    replace: "",
+    caughtBy: ["test/core/plan/attacks-taken-back.test.ts"],
+  },
+  {
+    breaks: "counts what came and was taken away unseen",
+    file: "src/core/plan/answers.ts",
+    find: "const hear = hearingAfter(answers.values(), (file) => isTakenAway(file, world));",
+    replace: "const hear = hearingAfter(answers.values());",
+    caughtBy: ["test/core/plan/attacks-taken-back.test.ts"],
+  },
+  {
     breaks: "takes somebody's copy of an approval for a newer one",
     file: "src/core/plan/answer-order.ts",
-    find: "return proofs.length > 0 ? { ...judgement, proofs } : copied(file.path, original);",
-    replace: "return proofs.length > 0 || original !== null ? judgement : copied(file.path, original);",
+    find: "if (!isAwayNow && (original === undefined || !taken.has(speakerOf(file)))) return judgement;",
+    replace: "if (!isAwayNow) return judgement;",
     caughtBy: ["test/core/plan/changed-minds.test.ts"],
   },
   {

@@ -2,11 +2,12 @@ import type { ApprovalFile } from "../model/approval-file.ts";
 import type { ForgeFinding } from "../model/forge.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Reason, World } from "../model/plan.ts";
+import type { PathChange } from "../model/signature.ts";
 import type { AnswerRecord, Denial, Trust } from "../model/trust.ts";
 import type { Digest } from "../model/value.ts";
 import { denied } from "../trust/denial.ts";
 import { type ApprovalScene, judgeApproval, type OpenRequest } from "../trust/judge-approval.ts";
-import { asTheyCame, hearingAfter } from "./answer-order.ts";
+import { asTheyCame, copiesIn, hearingAfter, signedAnew } from "./answer-order.ts";
 import { sameMap } from "./identity.ts";
 import { newIntroducersOf } from "./introducers.ts";
 
@@ -18,9 +19,9 @@ export type RequestsByDigest = ReadonlyMap<Digest, OpenRequest>;
  * of the others (`trust/README.md#step-3` and `#step-12`; `#t-05`, `#t-08`).
  *
  * Without a trust file nothing is judged. What stands at a path was judged when it came there, whatever stands there
- * now: an approval that was touched since counts no more, so that nobody puts back what its author took away. A
- * rejection and a revocation stay. What a forge could not be asked about is not judged: nothing follows from its
- * silence.
+ * now: an approval that was touched since counts no more, and neither does what says the same elsewhere, so that nobody
+ * puts back, or kept a copy of, what its author took away (`trust/README.md#t-43`). A rejection and a revocation stay.
+ * What a forge could not be asked about is not judged: nothing follows from its silence.
  */
 export function judgedAnswers(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["answers"] {
   const { intent, ledger } = world;
@@ -32,10 +33,11 @@ export function judgedAnswers(world: World, requests: (trust: Trust) => Requests
   const open = requests(trust.trust);
   const answers = new Map(before);
   for (const it of touched)
-    if (open.has(it.file.digest)) answers.set(it.file.path, { ...it, judgement: changed(it.file) });
+    if (open.has(it.file.digest)) answers.set(it.file.path, { ...it, judgement: goneFrom(it.file, world) });
   const heard = fresh.map((file) => judged(file, world, { trust: trust.trust, open }));
-  const hear = hearingAfter(before.values());
+  const hear = hearingAfter(answers.values(), (file) => isTakenAway(file, world));
   for (const it of asTheyCame(heard, world)) answers.set(it.file.path, hear(it));
+  for (const it of copiesIn(answers)) if (open.has(it.file.digest)) answers.set(it.file.path, it);
   return inOrder(answers);
 }
 
@@ -45,6 +47,21 @@ function touchedIn(answers: Ledger["answers"], { history }: World): readonly Ans
   const paths = history.news.flatMap((it) => history.commits.get(it)?.changes.map(({ path }) => path) ?? []);
   const touched = [...new Set(paths)].flatMap((it) => answers.get(it) ?? []);
   return touched.filter(({ file, judgement }) => file.decision === "Approve" && judgement.kind === "counts");
+}
+
+/** Whoever moves a file says nothing by it; whoever takes it away, or writes over it, takes back what it says. */
+const goneFrom = (file: ApprovalFile, world: World): Denial =>
+  isTakenAway(file, world) || !world.intent.approvals.some((it) => it.blob === file.blob)
+    ? takenAway(file)
+    : changed(file);
+
+/** Whether a commit that is new takes what a file says from where it stood, and puts it nowhere else. */
+function isTakenAway({ blob }: ApprovalFile, { history }: World): boolean {
+  const isMeant = (it: PathChange): boolean => it.path.startsWith("approvals/") && it.before !== it.after;
+  return history.news.some((it) => {
+    const changes = history.commits.get(it)?.changes.filter(isMeant) ?? [];
+    return changes.some(({ before }) => before === blob) && !changes.some(({ after }) => after === blob);
+  });
 }
 
 const isPending = ({ path }: ApprovalFile, { history }: World): boolean =>
@@ -179,6 +196,9 @@ function pendingReasons({ path, principal }: ApprovalFile, found: ForgeFinding |
 
 const changed = ({ path }: ApprovalFile): Denial =>
   denied("FLT1211", `${path} was changed or taken away after it was judged; write a new file`);
+
+const takenAway = ({ path }: ApprovalFile): Denial =>
+  denied("FLT1212", `${path} was taken away, or written over, after it was judged; ${signedAnew}`);
 
 const inOrder = (answers: ReadonlyMap<string, AnswerRecord>): Ledger["answers"] =>
   new Map([...answers].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -5,6 +5,7 @@ import type { CommitFact } from "../model/signature.ts";
 import type { AnswerRecord, Judgement, Proof, Request } from "../model/trust.ts";
 import type { Commit, Digest } from "../model/value.ts";
 import { speakerOf } from "./check-signers.ts";
+import { countsNothingTakenBack } from "./check-withdrawn.ts";
 
 /**
  * Says which answers a plan counts that prove nothing, judges twice, or forgets (`trust/README.md#step-3` to `#step-6`
@@ -12,6 +13,7 @@ import { speakerOf } from "./check-signers.ts";
  */
 export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generator<string> {
   const { answers: before } = world.ledger;
+  yield* countsNothingTakenBack({ ledger }, world, openIn(world.ledger));
   if (ledger.answers === before) return;
   const [asked, asks] = [openIn(world.ledger), openIn(ledger)];
   const said = saidSoFar(before, ledger.answers);

@@ -16,6 +16,7 @@ export const denialCodes = {
   FLT1209: "no person's signature",
   FLT1210: "a signature made for something else",
   FLT1211: "an approval that was changed, or put there again",
+  FLT1212: "an approval that was taken away, and what says the same without a new signature",
   FLT1214: "somebody who may not approve this stage",
   FLT1215: "an answer that comes too late",
   FLT1216: "a trust file that has expired",

@@ -243,7 +243,7 @@ describe("T-05: an approval is written once", () => {
         const bobs = answer(world, "bob", digest);
         const said = settle(world).join("\n");
         expect([verdictOf(world, bobs), carries(world)]).toEqual(["counts", none]);
-        expect(said).toMatch(new RegExp(`${file.path} of ann does not count: FLT1211: .* write a new file`));
+        expect(said).toMatch(new RegExp(`${file.path} of ann does not count: FLT1212: .* in a commit of your own`));
         answer(world, "ann", digest);
         settle(world);
         expect(carries(world)).toEqual(all("zero"));
