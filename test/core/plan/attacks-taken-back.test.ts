@@ -1,7 +1,9 @@
 // An approval that its author took away, and that somebody else puts there again (`trust/README.md#t-43`).
 import { describe, expect, test } from "vitest";
 import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
+import { known } from "../../../src/core/model/assert.ts";
 import type { BlobId } from "../../../src/core/model/value.ts";
+import { hearingAfter } from "../../../src/core/plan/answer-order.ts";
 import { approvalNamespace } from "../../../src/core/trust/judge-approval.ts";
 import type { World } from "../../world.ts";
 import { ssh } from "../trust/scene.ts";
@@ -56,7 +58,7 @@ test("T-43: what came and was taken away before anybody judged it does not count
   expect([verdictOf(world, copy), isOpen(world)]).toEqual([expect.stringMatching(/^FLT1212: .* word for word/), false]);
 });
 
-describe("T-43, B-64: what was judged and then taken away", () => {
+describe("T-43: what was judged and then taken away", () => {
   /** Two of three stand, and Ann's is one of them. */
   function judged(): { readonly world: World; readonly yes: ApprovalFile } {
     const world = waiting({ minimum: 3, accept: ["commit", "detached"] });
@@ -119,6 +121,21 @@ describe("T-43, B-64: what was judged and then taken away", () => {
     const copy = rows[1]?.back(world, yes) ?? yes;
     others(world);
     expect([verdictOf(world, copy).slice(0, 7), isOpen(world)]).toEqual(["FLT1212", false]);
+  });
+
+  test("and whoever is about to give it again in a file alone is told so before", () => {
+    const { world, yes } = judged();
+    take(world, yes, by("ann"));
+    settle(world);
+    const record = known(world.head.answers.get(yes.path), "her answer is on record");
+    const judgement = {
+      kind: "counts",
+      principal: "ann",
+      proofs: [{ evidence: "detached", key: "k" }],
+      at: world.now,
+    } as const;
+    const again = hearingAfter(world.head.answers.values())({ ...record, file: signed(world), judgement });
+    expect(again.judgement).toMatchObject({ kind: "denied", code: "FLT1212" });
   });
 
   describe("and counts again", () => {
