@@ -126,7 +126,7 @@ export class Electorate {
   }
 
   /** Somebody answers requests, each in a file and a commit of its own. */
-  vote(who: string, decision: Decision, way: Ballot, requests: readonly SeenRequest[]): void {
+  vote(who: string, decision: Decision, way: Ballot, requests: readonly Pick<SeenRequest, "digest">[]): void {
     for (const { digest } of requests) {
       const signature =
         way === "detached"
@@ -145,16 +145,11 @@ export class Electorate {
     }
   }
 
-  /**
-   * What somebody approved, and the record still knows as a request, is taken back, or put back by a stranger. Gives how many
-   * approvals that concerns.
-   */
-  recant(who: string, how: Recantation, requests: readonly SeenRequest[]): number {
-    const given = this.votes.filter(
-      (it) => it.who === who && it.decision === "Approve" && requests.some(({ digest }) => digest === it.digest),
-    );
-    const digests = new Set(given.map((it) => it.digest));
-    const asked = requests.filter((it) => digests.has(it.digest));
+  /** What somebody approved last is taken back, or put back by a stranger. Gives how many approvals that concerns. */
+  recant(who: string, how: Recantation): number {
+    const own = this.votes.filter((it) => it.who === who && it.decision === "Approve");
+    const asked = [...new Set(own.map((it) => it.digest))].slice(-2).map((digest) => ({ digest }));
+    const given = own.filter((it) => asked.some(({ digest }) => digest === it.digest));
     const paths = given.map((it) => it.path);
     const copies = how === "copy" ? given.flatMap((it) => this.#copyOf(it)) : [];
     if (how === "commit" || how === "detached") this.vote(who, "Revoke", how, asked);

@@ -117,6 +117,16 @@ export class RunAuthor {
     return { do: "budget", name: placement, bound };
   }
 
+  /** A run that asks before it begins, and brings what was just written to one cluster after the other. */
+  gated(): readonly Step[] {
+    const stages = this.#dice.pick([
+      "all:/1/sort=order/ask-before",
+      "dev:env=dev/1/ask-before prod:env=prod/1/ask-before",
+    ]);
+    const run = { ...this.#create("Run", ""), strategy: "slow" };
+    return [{ do: "strategy", name: "slow", stages }, run, { do: "push" }];
+  }
+
   /** A run of what was just written, and what people do in the middle. `pass` gives one in which nothing goes wrong. */
   story(pass: () => Step): readonly Step[] {
     const { pick } = this.#dice;

@@ -105,8 +105,10 @@ export class TrustAuthor {
     this.#said = [...kept, `stolen=${who}`].join(" ");
     return [
       ...votes,
-      ...Array.from({ length: below(3) }, pass),
+      ...Array.from({ length: 1 + below(2) }, pass),
       { do: "trust", how: "renew", words: this.#said },
+      pass(),
+      { do: "wait", ms: 7_000 },
       pass(),
       ...(this.#chance(50) ? [pass(), ...this.votes(), pass()] : []),
     ];

@@ -184,8 +184,24 @@ class Author {
     if (this.#chance(15)) this.#add(this.#pass("a", true), trust.restore());
     if (this.#chance(65)) this.#add(this.#pass("a", true), this.#pass("a", true), ...trust.votes());
     const pass = () => this.#pass("a", true);
-    if (this.#chance(12)) this.#add(pass(), pass(), ...trust.takeBack(pass));
-    if (this.#chance(10)) this.#add(pass(), pass(), ...trust.theft(pass));
+    if (this.#chance(12)) {
+      this.#ask();
+      this.#add(...trust.takeBack(pass));
+    }
+    if (this.#chance(10)) {
+      this.#ask();
+      this.#add(...trust.theft(pass));
+    }
+  }
+
+  /** Something is asked for, as far as there is anything; where there are runs, often by one that has a way to go. */
+  #ask(): void {
+    if (this.#runs !== null && this.#chance(70)) {
+      this.#change("ConfigMap web/config");
+      this.#change();
+      this.#add(...this.#runs.gated());
+    }
+    this.#add(this.#pass("a", true), this.#pass("a", true));
   }
 
   /** A placement goes, with the trouble where its objects do. */

@@ -123,13 +123,13 @@ export class People {
   }
 
   /** All approval requests, as the record shows them. */
-  get requests(): readonly SeenRequest[] {
+  get #requests(): readonly SeenRequest[] {
     return requestsAt(this.#hub, this.#hub.state);
   }
 
   /** Approval requests that nobody has approved, as the record shows them; changes are not rejected here. */
   openRequests(decision: Decision): readonly SeenRequest[] {
-    const open = this.requests.filter((it) => !it.isApproved);
+    const open = this.#requests.filter((it) => !it.isApproved);
     return decision === "Approve" ? open : open.filter((it) => !it.name.endsWith("-change"));
   }
 
@@ -138,7 +138,7 @@ export class People {
    * Gives how many.
    */
   answer(decision: Decision): number {
-    const open = this.requests.filter((it) => decision === "Revoke" || !it.isApproved);
+    const open = this.#requests.filter((it) => decision === "Revoke" || !it.isApproved);
     for (const { digest } of open) this.write({ kind: "approval", digest, decision });
     return open.length;
   }

@@ -197,7 +197,7 @@ export class Simulation implements Surroundings {
         this.electorate.vote(step.who, step.how, step.way, this.people.openRequests(step.how));
         break;
       case "recant":
-        if (this.electorate.recant(step.who, step.how, this.people.requests) > 0) this.hit(recantations[step.how]);
+        if (this.electorate.recant(step.who, step.how) > 0) this.hit(recantations[step.how]);
         break;
       default:
         this.#happenInSource(step);

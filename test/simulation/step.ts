@@ -45,7 +45,7 @@ export type Step =
   | { readonly do: "trust"; readonly how: TrustDeed; readonly words: string }
   /** Somebody answers every approval request that is open, and pushes that alone; nobody rejects a change. */
   | { readonly do: "vote"; readonly who: string; readonly how: Decision; readonly way: Ballot }
-  /** What somebody approved of what the record still asks for is taken back, or put back by a stranger; pushed alone. */
+  /** What somebody approved last is taken back, or put back by a stranger; pushed alone. */
   | { readonly do: "recant"; readonly who: string; readonly how: Recantation }
   /** Pushes by force, on top of what was pushed so many commits ago. */
   | { readonly do: "rewrite"; readonly back: number }
