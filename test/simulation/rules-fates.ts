@@ -95,7 +95,10 @@ const isMadeAnew = (key: string, cluster: string, { simulation }: Judge): boolea
   return live === undefined || !site.strangers.has(live.uid);
 };
 
-/** I-34: what is on its way out leaves as was said when that began, whatever is edited meanwhile. */
+/**
+ * I-34: what is on its way out leaves as was said when that began, whatever is edited meanwhile. Where the placement came
+ * back to the cluster, what its version of now leaves out may begin to go anew.
+ */
 function* staysWithWhatWasSaid(page: Page): Generator<string> {
   for (const [record, binding] of bindingsOf(page.after)) {
     const old = oldOf(page, record, binding);
@@ -103,7 +106,9 @@ function* staysWithWhatWasSaid(page: Page): Generator<string> {
     const isSame = old.removal !== null && old.removal.sequence === binding.removal?.sequence;
     if (isSame && old.removal.propagation !== binding.removal?.propagation)
       yield `${record.key} leaves ${binding.cluster} otherwise than it began to`;
+    const isBack = old.removal !== null && binding.removal === null;
     for (const it of binding.leaving) {
+      if (isBack && it.evenAdopted === record.spec.strategy.deleteAdopted) continue;
       const was = old.leaving.find((other) => keyOf(other.id) === keyOf(it.id));
       if (was?.released === true && !it.released)
         yield `${record.key} is going to delete ${keyOf(it.id)} on ${binding.cluster}, which was to be let go`;

@@ -20,11 +20,21 @@ export function* keepsFates(plan: Plan, world: World): Generator<string> {
       for (const it of binding.leaving) {
         const old = was?.leaving.find((other) => keyText(other.id) === keyText(it.id));
         const object = `${keyText(it.id)} of ${what}`;
-        if (old !== undefined) yield* keepsFate(object, it, old);
+        if (old !== undefined && !isBack(it, binding, was, record)) yield* keepsFate(object, it, old);
         else yield* beginsAsSaid(object, it, { binding, was, record, plan, world });
       }
     }
   }
+}
+
+/**
+ * Whether the object was carried again before it began to leave anew: its cluster was to lose the placement, which came back
+ * in another version.
+ */
+function isBack(it: Leaving, is: Binding, was: Binding | undefined, { resourceSnapshots }: PlacementRecord): boolean {
+  if (was === undefined || was.removal === null || is.removal !== null) return false;
+  const carried = resourceSnapshots.find(({ index }) => index === was.target?.resourceIndex)?.resources ?? [];
+  return carried.some(({ id }) => keyText(id) === keyText(it.id));
 }
 
 interface Step {
