@@ -95,6 +95,8 @@ export class World {
   readonly clusters = new Map<ClusterName, MemberCluster>();
   readonly placements = new Map<PlacementKey, Placement>();
   readonly objects = new Map<ObjectKey, SourcedManifest>();
+  /** Objects in files that no root holds. */
+  readonly unread = new Map<ObjectKey, SourcedManifest>();
   readonly overrides = new Map<string, Override>();
   readonly confirmations = new Set<Digest>();
   /** By the CustomResourceDefinitions of the repository. */
@@ -187,7 +189,7 @@ export class World {
       yield [it.source.path, { key: objectKey(evictionId(it.name)), said: { kind: "eviction", eviction: it } }];
     for (const it of this.budgets.values())
       yield [it.source.path, { key: objectKey(budgetId(it.placement)), said: { kind: "budget", budget: it } }];
-    for (const { id, manifest, digest, source } of this.objects.values())
+    for (const { id, manifest, digest, source } of [...this.objects.values(), ...this.unread.values()])
       yield [source.path, { key: objectKey(id), said: { kind: "manifest", id, manifest, digest } }];
   }
 

@@ -30,7 +30,7 @@ export interface Inputs {
   readonly paths: ReadonlySet<string>;
   /** Whether a document says what is carried of it: what led there was decided with it, and counts no more. */
   readonly isCarried: (document: PastDocument) => boolean;
-  /** The folders that are read. */
+  /** The folders that are read, or were; none: all of them. */
   readonly roots: readonly string[];
   /** What stands there now, by path. */
   readonly files: ReadonlyMap<string, BlobId>;
@@ -70,9 +70,16 @@ export function inputsOf(course: Course, past: readonly PastDocument[]): Inputs 
         fleetReader(course, paths),
         rolloutReader(course),
       ];
-  const { files, fleet } = intent;
-  const { roots } = fleet;
+  const { files } = intent;
+  const roots = rootsSince(intent, past);
   return { read: (document) => firstOf(readers, document), isCarried: carriedIn(course), paths, roots, files };
+}
+
+/** Every folder that was read at any time since: what is read no more may have been what somebody was asked about. */
+function rootsSince({ fleet }: Subject["intent"], past: readonly PastDocument[]): Inputs["roots"] {
+  const before = past.flatMap(({ said }) => (said.kind === "fleet" ? [said.fleet.roots] : []));
+  const all = [fleet.roots, ...before];
+  return all.some((it) => it.length === 0) ? [] : [...new Set(all.flat())];
 }
 
 /** A target names the overrides that it was decided by, and the labels; when that was, only their text can tell. */
