@@ -4,7 +4,7 @@ import type { Manifest } from "../model/manifest.ts";
 /**
  * A manifest without what belongs to one cluster: people commit what `kubectl get -o yaml` prints.
  *
- * `render/README.md#envelopes`; finalizers go as well (`#c-24`). Gives back the very manifest when nothing is to go.
+ * `render/README.md#rendering`; finalizers go as well (`#c-24`). Gives back the very manifest when nothing is to go.
  */
 export function sanitised(manifest: Manifest): Manifest {
   const plain = update(without(manifest, ["status"]), "metadata", sanitisedMetadata);

@@ -224,7 +224,7 @@ function contestOf(findings: Findings, item: Json): Contest {
   };
 }
 
-/** KubeFleet's FailedResourcePlacement: `codec/README.md#kinds`. */
+/** KubeFleet's FailedResourcePlacement: `codec/README.md#the-state-branch`. */
 const troubleJson = ({ id, type, code, message }: ObjectTrouble, { since }: BindingFacts): JsonObject => ({
   ...identifierJson(id),
   condition: { type, status: "False", reason: code, message, lastTransitionTime: exactInstantText(since) },

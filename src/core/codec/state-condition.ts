@@ -14,7 +14,7 @@ import {
   textAt,
 } from "./state-fields.ts";
 
-/** KubeFleet's Condition: `codec/README.md#kinds`. */
+/** KubeFleet's Condition: `codec/README.md#the-state-branch`. */
 export const conditionJson = (it: Condition): JsonObject => ({
   type: it.type,
   status: it.status,
@@ -46,7 +46,7 @@ const conditionsIn = (findings: Findings, status: JsonObject): readonly Conditio
     lastTransitionTime: instantAt(findings, it, "lastTransitionTime"),
   }));
 
-/** KubeFleet's ClusterDecision: `codec/README.md#kinds`. The key of the topology score is historic. */
+/** KubeFleet's ClusterDecision: `codec/README.md#the-state-branch`. The key of the topology score is historic. */
 export const decisionJson = ({ cluster, selected, score, reason }: ClusterDecision): JsonObject =>
   given({
     clusterName: cluster,

@@ -21,7 +21,7 @@ import {
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/** KubeFleet's PlacementPolicy: `codec/README.md#kinds`. */
+/** KubeFleet's PlacementPolicy: `codec/README.md#the-state-branch`. */
 export function policyJson(policy: PlacementPolicy): JsonObject {
   switch (policy.kind) {
     case "PickAll":

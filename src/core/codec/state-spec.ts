@@ -23,7 +23,7 @@ import {
 } from "./state-fields.ts";
 import { policyJson, policyOf, selectorJson, selectorOf } from "./state-policy.ts";
 
-/** A placement's spec as KubeFleet writes it, defaults filled in: `codec/README.md#rules`. */
+/** A placement's spec as KubeFleet writes it, defaults filled in: `codec/README.md#the-state-branch`. */
 export const specJson = ({ resourceSelectors, policy, strategy, revisionHistoryLimit }: PlacementSpec): JsonObject => ({
   resourceSelectors: resourceSelectors.map(resourceSelectorJson),
   policy: policyJson(policy),
@@ -49,7 +49,7 @@ export const specOf = (findings: Findings, spec: JsonObject, annotations: JsonOb
   revisionHistoryLimit: countAt(findings, spec, "revisionHistoryLimit"),
 });
 
-/** KubeFleet's ApplyStrategy: `codec/README.md#kinds`. */
+/** KubeFleet's ApplyStrategy: `codec/README.md#the-state-branch`. */
 export const applyStrategyJson = (it: ApplyStrategy): JsonObject =>
   given({
     type: it.type,

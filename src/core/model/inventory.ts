@@ -101,7 +101,7 @@ export const longestPause: DurationMs = minutes(15);
 export const isAwaited = (retryAt: Instant, now: Instant): boolean =>
   now < retryAt && retryAt <= later(now, longestPause);
 
-/** KubeFleet's result types (`apply/README.md#the-apply-strategy`), and ours for what cannot be deleted. */
+/** KubeFleet's result types, and ours for what cannot be deleted (`apply/README.md#outcomes`). */
 export type FailureCode =
   | "FailedToFindObjInMemberCluster"
   | "FailedToTakeOver"

@@ -84,7 +84,7 @@ export interface Source {
 /** A plain Kubernetes object of the repository, as placements may select it: sanitised, with its digest. */
 export interface SourcedManifest {
   readonly id: VersionedId;
-  /** Without what a member owns: status, uid, managed fields and the like (`render/README.md#envelopes`). */
+  /** Without what a member owns: status, uid, managed fields and the like (`render/README.md#rendering`). */
   readonly manifest: Manifest;
   /** Digest of `manifest`. */
   readonly digest: Digest;

@@ -45,7 +45,7 @@ export interface OverrideRule {
     | { readonly kind: "Delete" };
 }
 
-/** One operation of JSON Patch; the others of RFC 6902 are not allowed (`render/README.md#override-snapshots`). */
+/** One operation of JSON Patch; the others of RFC 6902 are not allowed (`render/README.md#how-an-override-acts`). */
 export interface PatchOperation {
   readonly op: "add" | "remove" | "replace";
   readonly path: string;

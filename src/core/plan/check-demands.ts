@@ -20,7 +20,7 @@ export interface Voice {
   readonly at: Instant;
 }
 
-/** The demands of a stage: those of every rule that matches it (`trust/README.md#the-trust-file`). */
+/** The demands of a stage: those of every rule that matches it (`trust/README.md#rules-and-demands`). */
 export const stageDemands = ({ approvals }: Trust, placement: string, stage: string): readonly Demand[] =>
   approvals.filter((it) => isAmong(it.placements, placement) && isAmong(it.stages, stage));
 

@@ -120,7 +120,7 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
   ["B-90", "no kind", "apiVersion: v1\nmetadata: {name: a}\n", ["1:1 error FLT1401"]],
   ["B-90", "no apiVersion", "kind: ConfigMap\nmetadata: {name: a}\n", ["1:1 error FLT1401"]],
   ["B-90", "no name", object("ConfigMap", "namespace: b"), ["3:1 error FLT1401"]],
-  ["B-90", "a generated name", object("ConfigMap", "generateName: b-"), ["3:1 error FLT1401"]],
+  ["B-90, A-30", "a generated name", object("ConfigMap", "generateName: b-"), ["3:1 error FLT1401"]],
   ["B-90", "a name that is a number", object("ConfigMap", "name: 1, namespace: b"), ["3:18 error FLT1401"]],
   ["B-90", "an upper-case name", object("ConfigMap", "name: A, namespace: b"), ["3:18 error FLT1401"]],
   ["B-90", "a long name", object("ConfigMap", `name: ${"a".repeat(254)}, namespace: b`), ["3:18 error FLT1401"]],

@@ -3,7 +3,7 @@ import { problemText } from "../../../src/core/codec/remark.ts";
 import { cluster, errorsOf, type Files, inForce, override, placement, read, readAll } from "./reading.ts";
 
 describe("overrides (C 21)", () => {
-  it("B-85 two of one object for one placement: neither is new, the accepted one stays", () => {
+  it("V-CRO-07, B-85: two of one object for one placement: neither is new, the accepted one stays", () => {
     const intent = readAll(
       { "a.yaml": override("a", "web", "p") },
       { "a.yaml": override("a", "web", "p"), "b.yaml": override("b", "web", "p") },

@@ -106,7 +106,7 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
   ["other versions", "v1alpha1", override("o", "web").replace("v1beta1", "v1alpha1"), ["FLT1910"]],
 ];
 
-describe("what a hub would refuse is refused", () => {
+describe("what a hub would refuse is refused (O-24)", () => {
   for (const [id, claim, text, want] of cases)
     it(`${id} ${claim}`, () => {
       const { problems } = read({ "a.yaml": text, "p.yaml": placement("p"), "c.yaml": cluster("c") });

@@ -116,7 +116,7 @@ const whole = "selectionScope: NamespaceWithResourceSelectors";
 // Codes of errors and warnings; an empty list is a claim too.
 const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
   ["V-ANY-01", "an upper-case name", placement("Web"), ["FLT1309"]],
-  ["E", "a name with dots", placement("web.prod"), ["FLT1309"]],
+  ["E 3", "a name with dots", placement("web.prod"), ["FLT1309"]],
   ["V-CRP-01", "a name of 63 characters", placement("a".repeat(63)), []],
   ["V-CRP-01", "a name of 64 characters", placement("a".repeat(64)), ["FLT1309"]],
   ["V-ANY-02", "no spec", placement("web").replace(/spec:[\s\S]*/, ""), ["FLT1300"]],
@@ -138,8 +138,8 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
   ["V-PL-25", "no cluster at all", policy("placementType: PickN, numberOfClusters: 0"), []],
   ["B-72", "nothing may move", strategy("rollingUpdate: {maxUnavailable: 0, maxSurge: 0}"), ["FLT1303"]],
   ["B-72", "one of them at 0", strategy("rollingUpdate: {maxUnavailable: 0}"), []],
-  ["B-72", "150 %", strategy("rollingUpdate: {maxSurge: 150%}"), ["FLT1303"]],
-  ["B-72", "-1", strategy("rollingUpdate: {maxSurge: -1}"), ["FLT1303"]],
+  ["V-PL-63, B-72", "150 %", strategy("rollingUpdate: {maxSurge: 150%}"), ["FLT1303"]],
+  ["V-PL-65, B-72", "-1", strategy("rollingUpdate: {maxSurge: -1}"), ["FLT1303"]],
   ["B-72", "a blank before the percent sign", strategy("rollingUpdate: {maxSurge: 25 %}"), ["FLT1303"]],
   ["B-72", "0.5", strategy("rollingUpdate: {maxSurge: 0.5}"), ["FLT1302"]],
   ["V-PL-60", "a strategy that does not exist", strategy("type: Recreate"), ["FLT1302"]],

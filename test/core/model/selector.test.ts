@@ -19,7 +19,7 @@ test.each<{ name: string; selector: LabelSelector; want: boolean }>([
   { name: "In", selector: one("env", "In", "dev", "prod"), want: true },
   { name: "In, absent", selector: one("none", "In", "dev"), want: false },
   { name: "NotIn", selector: one("env", "NotIn", "prod"), want: false },
-  { name: "NotIn holds for an absent key", selector: one("none", "NotIn", "prod"), want: true },
+  { name: "Q10: NotIn holds for an absent key", selector: one("none", "NotIn", "prod"), want: true },
   { name: "Exists, although empty", selector: one("tier", "Exists"), want: true },
   { name: "DoesNotExist", selector: one("tier", "DoesNotExist"), want: false },
   { name: "an inherited name is no label", selector: one("constructor", "Exists"), want: false },

@@ -70,7 +70,7 @@ const cases: readonly {
     indexes: ": ,",
   },
   {
-    id: "P6",
+    id: "P6, S-11",
     claim: "a run is half way",
     record: external([on("c1", 1), on("c2", 0), on("c3", 0)]),
     want: undecided,

@@ -118,7 +118,7 @@ describe("the rows of a placement", () => {
     expect(rows[2]).toEqual({ conditions: [condition("Scheduled", "False", "ScheduleFailed", "c3: tainted")] });
   });
 
-  it("C 17: objects in trouble stand in the row, with the total where the list is cut", () => {
+  it("S-12, C 17: objects in trouble stand in the row, with the total where the list is cut", () => {
     const troubles = Array.from({ length: 130 }, (_, at) => trouble("Available", "no", `web-${at}`));
     const own = binding("c1", { facts: facts({ phase: "failed", troubles, troubleCount: 130 }) });
     const [row] = perClusterRows(record([own]));
