@@ -4,8 +4,9 @@ import type { LabelSelector } from "./selector.ts";
 import type { ClusterName, DurationMs, Labels, PlacementKey } from "./value.ts";
 
 /**
- * A ClusterResourcePlacement or, later, a ResourcePlacement: `codec/README.md#placements`, after defaults (`#defaults`). One
- * type for both: `scope` tells them apart, and `namespace` is null exactly when the scope is Cluster.
+ * A ClusterResourcePlacement or, later, a ResourcePlacement: `codec/README.md#placements`, after defaults
+ * (`#defaults`). One type for both: `scope` tells them apart, and `namespace` is null exactly when the scope is
+ * Cluster.
  */
 export interface Placement {
   readonly key: PlacementKey;

@@ -3,8 +3,8 @@ import type { Plan, World } from "../model/plan.ts";
 import type { BlobId, Digest } from "../model/value.ts";
 
 /**
- * Says which approvals a plan counts although somebody took away what they say: only a commit of the one who speaks brings
- * that back, wherever it stands now (`trust/README.md#t-43`).
+ * Says which approvals a plan counts although somebody took away what they say: only a commit of the one who speaks
+ * brings that back, wherever it stands now (`trust/README.md#t-43`).
  */
 export function* countsNothingTakenBack(
   { ledger }: Pick<Plan, "ledger">,
