@@ -110,8 +110,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "lets what slept wake without whoever wrote it",
     file: "src/core/plan/authors.ts",
-    find: "wakersOf(sleepersOf({ ...it, carried: decided }), trust.first, history)",
-    replace: "wakersOf(sleepersOf({ ...it, carried: decided }).slice(0, 0), trust.first, history)",
+    find: "wakersOf(sleepers, { first: trust.first, version }, history)",
+    replace: "wakersOf(sleepers.slice(0, 0), { first: trust.first, version }, history)",
     caughtBy: ["test/core/plan/attacks-inputs.test.ts"],
   },
   {

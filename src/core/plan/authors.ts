@@ -132,8 +132,8 @@ function signersOf(journeys: readonly Journey[], version: Commit | null, { world
     for (const part of parts)
       for (const changer of changersOf({ settled: [settled], until: part.until }, part.inputs, history))
         changers.add(changer);
-    for (const changer of wakersOf(sleepersOf({ ...it, carried: decided }), trust.first, history))
-      changers.add(changer);
+    const sleepers = sleepersOf({ ...it, carried: decided });
+    for (const changer of wakersOf(sleepers, { first: trust.first, version }, history)) changers.add(changer);
   }
   return count(changers, trust, world);
 }

@@ -54,26 +54,32 @@ export function changersOf({ settled, until }: Span, inputs: Inputs, history: Hi
   return settled.every((it) => history.beyond.has(it) || old.has(head)) ? found : [...found, "unknown"];
 }
 
-/** The commits to which sleepers are owed: since each of them came to be, however long ago. */
-export function wakersOf(sleepers: readonly Sleeper[], first: Commit, history: History): readonly Changer[] {
-  const facts = all(first, history);
+/**
+ * The commits to which sleepers are owed: since each of them came to be, however long ago. What came to objects after
+ * `version` is not brought; null: all that the head has is.
+ */
+export function wakersOf(
+  sleepers: readonly Sleeper[],
+  { first, version }: { readonly first: Commit; readonly version: Commit | null },
+  history: History,
+): readonly Changer[] {
+  const facts = all(history.head, first, history);
+  const brought = version === null ? facts : all(version, first, history);
   const isKnown = history.beyond.has(first) || union([first], history).has(history.head);
   return sleepers.flatMap((it): readonly Changer[] => {
-    const { found, isWhole } = sinceCreation(it, facts, history);
+    const { found, isWhole } = sinceCreation(it, it.isObject ? brought : facts, history);
     return isWhole || isKnown ? found : [...found, "unknown"];
   });
 }
 
 /** Whether there is a sleeper of which nobody knows yet how it came to be: one has to look back to the beginning. */
 export const isHalfKnown = (sleepers: readonly Sleeper[], first: Commit, history: History): boolean => {
-  const facts = all(first, history);
+  const facts = all(history.head, first, history);
   return sleepers.some((it) => !sinceCreation(it, facts, history).isWhole);
 };
 
-const all = (first: Commit, history: History): readonly CommitFact[] =>
-  [...reachable([history.head], history.commits, union([first], history))].flatMap(
-    (it) => history.commits.get(it) ?? [],
-  );
+const all = (tip: Commit, first: Commit, history: History): readonly CommitFact[] =>
+  [...reachable([tip], history.commits, union([first], history))].flatMap((it) => history.commits.get(it) ?? []);
 
 function sinceCreation(
   { key, read }: Sleeper,

@@ -23,6 +23,8 @@ export interface Sleeper {
   readonly key: ObjectKey;
   /** What wakes of a version of that document; null: nothing was there. */
   readonly read: (document: PastDocument) => string | null;
+  /** Whether it is an object that is placed: of those, a run brings what was selected when it was planned. */
+  readonly isObject?: true;
 }
 
 /** The sleepers of a course; none where nothing was decided before: then all of it is looked for from the beginning. */
@@ -36,7 +38,7 @@ export function sleepersOf(course: Course): readonly Sleeper[] {
   const labels = [...wanted.lookedAt].filter((it) => !carried.lookedAt.has(it));
   return [
     ...own,
-    ...objectsAmong(carried, wanted).map((key) => ({ key, read: wholly })),
+    ...objectsAmong(carried, wanted).map((key): Sleeper => ({ key, read: wholly, isObject: true })),
     ...overridesAmong(carried, wanted),
     ...[...clusters].flatMap((it) => labels.map((label) => ({ key: clusterDocument(it), read: labelled(label) }))),
     ...widened(course, carried, wanted),

@@ -457,6 +457,21 @@ describe("T-39: what one cluster carries is not rolled out for another one", () 
   });
 });
 
+test("who edits an object after the version that a run brings has no part in the run", () => {
+  const stages = ["canary:env=canary/3", "prod:env=prod/3/ask-before"];
+  const world = standing(["external"], trust({ approvals: [everything()] }), stages);
+  world.commit(() => write(world, objectOf("ConfigMap", "web/fresh", "one")), by("dave"));
+  run(world, "second", by("carol"));
+  pass(world);
+  world.commit(() => write(world, objectOf("ConfigMap", "web/fresh", "two")), by("bob"));
+  settle(world);
+  const { authors: found, digest } = gateOf(world, "second", 1);
+  expect(found).toEqual({ principals: ["carol", "dave"], unknown: 0 });
+  answer(world, "bob", digest);
+  settle(world);
+  expect(world.carried("m2")).toContain("ConfigMap web/fresh one");
+});
+
 test("a relabelled cluster counts in a run as well", () => {
   const world = standing(["external"], trust({ approvals: [everything()] }), ["prod/3/ask-before"]);
   world.commit(() => put(world, "tier=gold"), by("dave"));
