@@ -122,6 +122,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/attacks-inputs.test.ts"],
   },
   {
+    breaks: "counts the versions of a placement that is made anew from 0 again",
+    file: "src/core/plan/place.ts",
+    find: "return Math.max(-1, ...known) + 1;",
+    replace: "return Math.min(-1, ...known) + 1;",
+    caughtBy: ["test/core/plan/attacks-inputs.test.ts"],
+  },
+  {
     breaks: "lets what slept wake where a run goes back",
     file: "src/core/plan/baseline.ts",
     find: "decided: rolledOut === null ? null : plannedBy(rolledOut.plan, subject)",

@@ -121,7 +121,17 @@ function snapshotsOf(
       known(blobsOf(holds).get(objectKey(id)) ?? files.get(source.path), `${source.path} is no file of the commit`),
     historyLimit: record.spec.revisionHistoryLimit,
     inUse: inUseOf(record, context),
+    first: firstIndex(record, context),
   });
+}
+
+/**
+ * An index means one version for good: whoever was asked about what a run brought of a placement that went was not asked about
+ * another one of its name (`trust/README.md#t-39`).
+ */
+function firstIndex({ key }: PlacementRecord, { ledger }: PlanContext): number {
+  const known = recordsOf(ledger, key).flatMap(({ plan }) => plan?.resourceIndex ?? []);
+  return Math.max(-1, ...known) + 1;
 }
 
 /** Indexes that a binding or an unfinished run names: never trimmed (`render/README.md#a-51`). */

@@ -11,6 +11,8 @@ export interface SnapshotFacts {
   readonly historyLimit: number;
   /** Indexes that a binding names: never trimmed (`render/README.md#a-51`). */
   readonly inUse: ReadonlySet<number>;
+  /** The index of the first one: beyond all that runs of an earlier placement of the name remember. */
+  readonly first: number;
 }
 
 /**
@@ -29,7 +31,7 @@ export function nextResourceSnapshots(
   const hash = contentDigest(resources);
   if (latest !== undefined && latest.hash === hash) return trim(before, facts);
   const next: ResourceSnapshot = {
-    index: latest === undefined ? 0 : latest.index + 1,
+    index: latest === undefined ? facts.first : latest.index + 1,
     hash,
     commit: facts.commit,
     resources: resources.map((it) => located(it, facts)),

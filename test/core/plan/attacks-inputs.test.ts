@@ -472,6 +472,29 @@ test("who edits an object after the version that a run brings has no part in the
   expect(world.carried("m2")).toContain("ConfigMap web/fresh one");
 });
 
+test("T-39: what a run brought of a placement that is gone was not approved of another one of its name", () => {
+  const stages = ["canary:env=canary/3", "prod:env=prod/3/ask-before"];
+  const world = standing(["external"], trust({ approvals: [everything()] }), stages);
+  const placement = world.placements.get(web);
+  world.commit(() => world.placements.delete(web), by("dave"));
+  settle(world);
+  expect(world.head.placements.has(web)).toBe(false);
+  edit(world, "malice", by("bob"));
+  world.commit(() => world.placements.set(web, placement as NonNullable<typeof placement>), by("dave"));
+  run(world, "second");
+  settle(world);
+  edit(world, "good");
+  run(world, "third");
+  settle(world);
+  answer(world, "ann", gateOf(world, "third", 1).digest);
+  settle(world);
+  expect(world.carried("m2")).toContain("ConfigMap web/settings good");
+  const [malice] = world.head.placements.get(web)?.resourceSnapshots ?? [];
+  run(world, "back", by("carol"), String(malice?.index));
+  settle(world);
+  expect(gateOf(world, "back", 1).authors).toEqual({ principals: ["bob", "carol", "dave"], unknown: 0 });
+});
+
 test("a relabelled cluster counts in a run as well", () => {
   const world = standing(["external"], trust({ approvals: [everything()] }), ["prod/3/ask-before"]);
   world.commit(() => put(world, "tier=gold"), by("dave"));

@@ -11,6 +11,7 @@ const facts = (more: Partial<SnapshotFacts> = {}): SnapshotFacts => ({
   blobOf: ({ source }) => `blob of ${source.path}` as BlobId,
   historyLimit: 10,
   inUse: new Set(),
+  first: 0,
   ...more,
 });
 
