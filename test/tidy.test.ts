@@ -69,6 +69,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "shell/host",
     "shell/signature",
     "npm:commander",
+    "npm:diff",
     "npm:yaml",
     "node:*",
   ],

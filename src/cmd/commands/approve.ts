@@ -16,12 +16,14 @@ import {
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Author } from "../../shell/reconcile/ports.ts";
 import { type Answerer, answererOf } from "../answerer.ts";
+import { lookAt } from "../asked-look.ts";
 import { type AskedPlace, openAsked } from "../asked-place.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { chooseAsk } from "../edits/chosen-ask.ts";
 import { documentsIn } from "../edits/found-document.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { answerPath, answersPrefix, answerText, askName } from "../show/approval-text.ts";
+import { broughtLines, contentLines } from "../show/asked-content.ts";
 import { requestLines, ruleLines, verdictText } from "../show/request-text.ts";
 import { stillAsked } from "../still-asked.ts";
 import type { Terminal } from "../terminal.ts";
@@ -68,7 +70,9 @@ export async function answer(options: AnswerOptions, decision: Decision, termina
       terminal,
     );
   const outlook = outlookAt(place);
-  for (const line of [...requestLines(ask, place.ledger), ...ruleLines(ask, outlook)])
+  const look = await lookAt(ask, place.ledger, options, terminal.environment);
+  const lines = [...requestLines(ask, place.ledger, look), ...broughtLines(look), ...ruleLines(ask, outlook)];
+  for (const line of [...lines, ...(await contentLines(ask, place.ledger, look, options))])
     terminal.out(`${oneLine(line)}\n`);
   if (place.closed !== null) terminal.err(`warning: ${oneLine(place.closed)}\n`);
   const who = await answererOf(options, outlook);

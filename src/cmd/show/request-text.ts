@@ -1,20 +1,24 @@
+import { fateWords } from "../../core/codec/asked-page.ts";
 import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model/ledger.ts";
-import { apiVersionOf, objectKey, type VersionedId } from "../../core/model/manifest.ts";
+import { objectKey } from "../../core/model/manifest.ts";
 import type { AnswerRecord, Authors, Judgement } from "../../core/model/trust.ts";
 import { type ClusterName, type Digest, type Instant, instantText } from "../../core/model/value.ts";
-import { type Ask, askedPlacement, askState, askSubject, type GateAsk } from "../../core/plan/ask.ts";
+import { type Ask, askedPlacement, askState, askSubject, type ChangeAsk, type GateAsk } from "../../core/plan/ask.ts";
 import { count } from "../../core/plan/explain.ts";
 import { approversText } from "../../core/plan/narrate-trust.ts";
 import { type Outlook, outlookOn, rulesOn, verdictOn } from "../../core/plan/outlook.ts";
+import type { AskedView } from "../../shell/reconcile/asked.ts";
 import { answersPrefix } from "./approval-text.ts";
+import { fateLine, leavesOn, movesIn, rowLines } from "./asked-rows.ts";
 import { protectionText, ruleText } from "./trust-text.ts";
 
 /**
  * All that an approval of a request would let happen, by the record: which versions go to which clusters and in what
- * order, which objects come, change and go, and by whose word. Objects by their ids and digests: never what they hold.
+ * order, what becomes of which objects, and by whose word. Where what they hold was read, each cluster is told what it would
+ * really get; else objects are told by the versions, of which overrides may drop or change some.
  */
-export function requestLines(ask: Ask, ledger: Ledger): readonly string[] {
+export function requestLines(ask: Ask, ledger: Ledger, view: AskedView | null = null): readonly string[] {
   const { request } = ask;
   const record = askedPlacement(ask, ledger);
   return [
@@ -26,12 +30,12 @@ export function requestLines(ask: Ask, ledger: Ledger): readonly string[] {
     `asked for at ${instantText(request.requestedAt)}`,
     `digest ${request.digest}`,
     `nonce ${request.nonce}`,
-    ...(ask.kind === "gate" ? gateLines(ask, record) : changeLines(ask.change.clusters, ask.record)),
+    ...(ask.kind === "gate" ? gateLines(ask, record, { view, ledger }) : changeLines(ask, { view, ledger })),
     `changed by: ${authorsText(request.authors)}`,
   ];
 }
 
-function gateLines(ask: GateAsk, record: PlacementRecord | null): readonly string[] {
+function gateLines(ask: GateAsk, record: PlacementRecord | null, sight: Sight): readonly string[] {
   const { plan, stage, when } = ask;
   const clusters = stage.clusters.map((it) => it.cluster);
   const order = `${count(clusters.length, "cluster")}, in this order: ${clusters.join(", ")}`;
@@ -43,7 +47,7 @@ function gateLines(ask: GateAsk, record: PlacementRecord | null): readonly strin
   });
   const leaving =
     plan.deletions.length === 0 ? [] : [`after all stages the placement leaves: ${plan.deletions.join(", ")}`];
-  return [order, ...moveLines(arrivals, record), ...overrideLines(arrivals), ...leaving];
+  return [order, ...moveLines(arrivals, ask, record, sight), ...overrideLines(arrivals), ...leaving];
 }
 
 function nextText({ plan, stage }: GateAsk): string {
@@ -55,7 +59,9 @@ function nextText({ plan, stage }: GateAsk): string {
 }
 
 /** Towards the newest version: overrides alone may be what changes, too. */
-function changeLines(clusters: ReadonlyMap<ClusterName, Digest | null>, record: PlacementRecord): readonly string[] {
+function changeLines(ask: ChangeAsk, sight: Sight): readonly string[] {
+  const { record } = ask;
+  const { clusters } = ask.change;
   const latest = record.resourceSnapshots.at(-1)?.index ?? null;
   const arrivals = [...clusters].map(([cluster, content]): Arrival => {
     return { cluster, to: content === null ? null : latest, isSame: false, overrides: [] };
@@ -63,7 +69,7 @@ function changeLines(clusters: ReadonlyMap<ClusterName, Digest | null>, record: 
   const contents = [...clusters].flatMap(([cluster, it]) => (it === null ? [] : [`  ${cluster}: content ${it}`]));
   return [
     `${count(clusters.size, "cluster")}: ${[...clusters.keys()].join(", ")}`,
-    ...moveLines(arrivals, record),
+    ...moveLines(arrivals, ask, record, sight),
     ...contents,
   ];
 }
@@ -78,23 +84,44 @@ interface Arrival {
   readonly overrides: readonly string[];
 }
 
+/** What is known besides the request. */
+interface Sight {
+  readonly view: AskedView | null;
+  readonly ledger: Ledger;
+}
+
 /** Clusters with the same way to go together, in the order of the first of each. */
-function moveLines(arrivals: readonly Arrival[], record: PlacementRecord | null): readonly string[] {
-  const ways = new Map<string, { from: number | null; to: number | null; isSame: boolean; clusters: string[] }>();
-  for (const { cluster, to, isSame } of arrivals) {
+function moveLines(
+  arrivals: readonly Arrival[],
+  ask: Ask,
+  record: PlacementRecord | null,
+  { view, ledger }: Sight,
+): readonly string[] {
+  const moves = movesIn(ask, view, ledger);
+  const ways = new Map<string, { readonly arrival: Arrival; readonly from: number | null; clusters: ClusterName[] }>();
+  for (const arrival of arrivals) {
+    const { cluster, to, isSame } = arrival;
     const from = record?.bindings.get(cluster)?.target?.resourceIndex ?? null;
-    const key = `${from} ${to} ${isSame}`;
-    const way = ways.get(key) ?? { from, to, isSame, clusters: [] };
+    const move = moves?.findIndex((it) => it.clusters.includes(cluster)) ?? fatesText(ask, cluster);
+    const key = `${from} ${to} ${isSame} ${move}`;
+    const way = ways.get(key) ?? { arrival, from, clusters: [] };
     ways.set(key, way);
     way.clusters.push(cluster);
   }
-  return [...ways.values()].flatMap(({ from, to, isSame, clusters }) => {
+  return [...ways.values()].flatMap(({ arrival: { cluster, to, isSame }, from, clusters }) => {
     if (isSame && from === to) return [`resource snapshot ${to}, as they carry it already: ${clusters.join(", ")}`];
     const head = `${wayText(from, to)}: ${clusters.join(", ")}`;
     if (isSame) return [`${head} (the manifests are the same)`];
-    return [head, ...differenceLines(resourcesOf(record, from), resourcesOf(record, to))];
+    const move = moves?.find((it) => it.clusters.includes(cluster));
+    if (move !== undefined) return [head, ...rowLines(move)];
+    const leaves = leavesOn(ask, cluster, ledger);
+    return [head, ...differenceLines({ from: resourcesOf(record, from), to: resourcesOf(record, to), leaves })];
   });
 }
+
+/** What becomes of what leaves, where nothing else is known of a cluster: those that lose something else go apart. */
+const fatesText = (ask: Ask, cluster: ClusterName): string =>
+  ask.kind === "gate" ? "" : (ask.change.leaves.get(cluster) ?? []).map((it) => it.fate).join();
 
 function wayText(from: number | null, to: number | null): string {
   if (to === null) return from === null ? "leaves, having carried nothing" : `leaves, from resource snapshot ${from}`;
@@ -109,23 +136,31 @@ type Resources = readonly SnapshotResource[] | "unknown";
 const resourcesOf = (record: PlacementRecord | null, index: number | null): Resources =>
   index === null ? [] : (record?.resourceSnapshots.find((it) => it.index === index)?.resources ?? "unknown");
 
-function differenceLines(from: Resources, to: Resources): readonly string[] {
+interface Versions {
+  readonly from: Resources;
+  readonly to: Resources;
+  readonly leaves: ReturnType<typeof leavesOn>;
+}
+
+/** By the versions alone: which overrides act, and what they make of it, is not looked at. */
+function differenceLines({ from, to, leaves }: Versions): readonly string[] {
   if (to === "unknown") return ["  what it holds is no longer on record"];
   const before = new Map((from === "unknown" ? [] : from).map((it) => [objectKey(it.id), it]));
   const after = new Set(to.map((it) => objectKey(it.id)));
   const come = to.flatMap((it) => {
     const was = before.get(objectKey(it.id));
-    if (was === undefined) return [`  create ${idText(it.id)} ${short(it.digest)}`];
-    return was.digest === it.digest ? [] : [`  change ${idText(it.id)} ${short(was.digest)} to ${short(it.digest)}`];
+    if (was === undefined) return [`${fateLine("created", it.id)} ${short(it.digest)}`];
+    return was.digest === it.digest
+      ? []
+      : [`${fateLine("changed", it.id)} ${short(was.digest)} to ${short(it.digest)}`];
   });
-  const go = [...before.values()].filter((it) => !after.has(objectKey(it.id))).map((it) => `  remove ${idText(it.id)}`);
+  const go = [...before.values()]
+    .filter((it) => !after.has(objectKey(it.id)))
+    .map((it) => fateLine(fateWords[leaves(it.id)], it.id));
   const unknown = from === "unknown" ? ["  what they carry is no longer on record: all of it counts as new"] : [];
   const all = [...unknown, ...come, ...go];
-  return all.length === 0 ? ["  the objects are the same"] : all;
+  return all.length === 0 ? ["  the same objects; what an override or the strategy changes of them is not shown"] : all;
 }
-
-const idText = ({ group, version, kind, namespace, name }: VersionedId): string =>
-  `${apiVersionOf({ group, version })} ${kind} ${namespace === null ? "" : `${namespace}/`}${name}`;
 
 const short = (digest: Digest): string => digest.slice(0, 12);
 

@@ -32,6 +32,22 @@ export const renderedFolder = "rendered/";
 export const renderedPath = (cluster: ClusterName, placement: PlacementKey): string =>
   `${renderedFolder}${cluster}/${placement}.yaml`;
 
+/**
+ * What people are asked about and no cluster carries yet: a folder for every open request, by the name of its file in
+ * `approvals/`. No cluster is called so. Output: read back by whoever shows it, and by nobody who decides.
+ */
+export const askedFolder = `${renderedFolder}.asked/`;
+export const askedRequestFolder = (namespace: string | null, name: string): string =>
+  `${askedFolder}${namespace === null ? "" : `namespaces/${namespace}/`}${name}/`;
+
+/** What a cluster would carry, and all that share it: the same path below a request's folder as below `rendered/`. */
+export const askedPath = (requestFolder: string, cluster: ClusterName, placement: PlacementKey): string =>
+  requestFolder + renderedPath(cluster, placement).slice(renderedFolder.length);
+/** The commits that brought what is asked for, one a line. */
+export const askedCommitsPath = (requestFolder: string): string => `${requestFolder}commits.txt`;
+/** What a request's folder shows, and what it leaves out. */
+export const askedPagePath = (requestFolder: string): string => `${requestFolder}README.md`;
+
 export const clusterPath = (cluster: ClusterName): string => `clusters/${cluster}.yaml`;
 
 /** Everything about one placement: `placements/<name>/` or `namespaces/<namespace>/placements/<name>/`. */

@@ -27,23 +27,35 @@ export interface Judging extends RenderContext {
  * (`trust/README.md#step-8`; `#t-06`, `#t-07`, `#t-12`). For every cluster, that is looked for since what that cluster
  * carried before.
  */
-export function authorsOfRun(run: RunRecord, record: PlacementRecord, judging: Judging): Authors {
-  const { plan } = run;
-  if (plan === null) return noAuthors;
-  const clusters = plan.stages.flatMap((it) => it.clusters.map(({ cluster }) => cluster));
-  const courses = [...clusters, ...plan.deletions].map((it) => ofRun(it, { run, plan, record }, judging));
-  const version = record.resourceSnapshots.find((it) => it.index === plan.resourceIndex)?.commit ?? null;
-  return signersOf(shared(courses), version, judging);
-}
+export const authorsOfRun = (run: RunRecord, record: PlacementRecord, judging: Judging): Authors =>
+  run.plan === null ? noAuthors : count(changersBehind(run, record, judging), judging.trust, judging.world);
 
 /** Says who changed what makes a placement move where no run's gate asks, on these clusters. */
-export function authorsOfChange(
+export const authorsOfChange = (record: PlacementRecord, clusters: Changing, judging: Judging): Authors =>
+  count(changersBehind(clusters, record, judging), judging.trust, judging.world);
+
+/** The commits by which these are authors, in the order of their ids. */
+export const commitsBehind = (
+  what: RunRecord | Changing,
   record: PlacementRecord,
-  clusters: ReadonlyMap<ClusterName, Digest | null>,
   judging: Judging,
-): Authors {
-  const courses = [...clusters].map(([cluster, content]) => ofChange(cluster, content, record, judging));
-  return signersOf(shared(courses), null, judging);
+): readonly Commit[] =>
+  [...changersBehind(what, record, judging)].flatMap((it) => (it === "unknown" ? [] : it.commit)).sort(compareText);
+
+/** By cluster, what it would carry; null where the placement leaves it. */
+type Changing = ReadonlyMap<ClusterName, Digest | null>;
+
+function changersBehind(what: RunRecord | Changing, record: PlacementRecord, judging: Judging): ReadonlySet<Changer> {
+  if (!("plan" in what)) {
+    const courses = [...what].map(([cluster, content]) => ofChange(cluster, content, record, judging));
+    return changersOn(shared(courses), null, judging);
+  }
+  const { plan } = what;
+  if (plan === null) return new Set();
+  const clusters = plan.stages.flatMap((it) => it.clusters.map(({ cluster }) => cluster));
+  const courses = [...clusters, ...plan.deletions].map((it) => ofRun(it, { run: what, plan, record }, judging));
+  const version = record.resourceSnapshots.find((it) => it.index === plan.resourceIndex)?.commit ?? null;
+  return changersOn(shared(courses), version, judging);
 }
 
 /** The change of clusters, and since when whoever had a part in it counts. */
@@ -110,10 +122,14 @@ function shared(all: readonly Journey[]): readonly Journey[] {
 }
 
 /**
- * Who signed what these rest on. A key counts here whatever became of it later: revoking it makes nobody innocent. What
- * cannot be looked at counts as changed by nobody knows whom.
+ * The commits that these rest on, whose signers are authors: a key counts here whatever became of it later, since revoking
+ * it makes nobody innocent. What cannot be looked at counts as changed by nobody knows whom.
  */
-function signersOf(journeys: readonly Journey[], version: Commit | null, { world, trust }: Judging): Authors {
+function changersOn(
+  journeys: readonly Journey[],
+  version: Commit | null,
+  { world, trust }: Judging,
+): ReadonlySet<Changer> {
   const { history } = world;
   const changers = new Set<Changer>();
   for (const it of journeys) {
@@ -135,7 +151,7 @@ function signersOf(journeys: readonly Journey[], version: Commit | null, { world
     const sleepers = sleepersOf({ ...it, carried: decided });
     for (const changer of wakersOf(sleepers, { first: trust.first, version }, history)) changers.add(changer);
   }
-  return count(changers, trust, world);
+  return changers;
 }
 
 const isObject = ({ said }: Parameters<Inputs["read"]>[0]): boolean => said.kind === "manifest";

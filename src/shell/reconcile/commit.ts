@@ -7,11 +7,13 @@ import type { Ledger } from "../../core/model/ledger.ts";
 import type { Reason, RenderedTarget } from "../../core/model/plan.ts";
 import { type BlobId, compareText, exactInstantText, type Instant } from "../../core/model/value.ts";
 import { restless } from "../../core/plan/affected.ts";
+import type { AskedContent } from "../../core/plan/asked-content.ts";
 import { decisionVersion } from "../../core/plan/decision.ts";
 import { confirmationFile, heldTexts, reasonText } from "../../core/plan/explain.ts";
 import { subjectOf } from "../../core/plan/narrate.ts";
 import { observedResourceIndex } from "../../core/status/observed-index.ts";
 import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
+import { askedEdits } from "./asked.ts";
 import type { Memory, State } from "./memory.ts";
 import type { Committed, Edit, Repository } from "./ports.ts";
 
@@ -20,6 +22,8 @@ export interface Decision {
   readonly ledger: Ledger;
   readonly intent: Intent;
   readonly rendered: readonly RenderedTarget[];
+  /** What people are newly asked. */
+  readonly asked: readonly AskedContent[];
   readonly reasons: readonly Reason[];
   /** What changes, in words: one line each. */
   readonly lines: readonly string[];
@@ -54,6 +58,7 @@ export async function commitDecision(
     }),
     ...acceptedEdits(state, intent),
     ...renderedEdits(state.ledger, decision),
+    ...(await askedEdits(repository, state, ledger, decision.asked)),
     ...(page === memory.page ? [] : [{ kind: "write", path: pagePath, text: page } as const]),
   ].sort((a, b) => compareText(a.path, b.path));
   const message = [

@@ -2,6 +2,7 @@ import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Commit } from "../../core/model/value.ts";
+import { askedContents } from "../../core/plan/asked-content.ts";
 import { check } from "../../core/plan/check.ts";
 import { isFinalNews } from "../../core/plan/decision.ts";
 import { narrate } from "../../core/plan/narrate.ts";
@@ -83,7 +84,8 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
   if (decided.decides || (flush && isNews)) {
     const ledger = decided.decides ? decided.ledger : sealed(decided.ledger);
     lines = narrate(state.ledger, ledger).map(oneLine);
-    const decision = { ledger, intent, rendered: decided.rendered, reasons, lines, now: world.now };
+    const asked = askedContents(ledger, world);
+    const decision = { ledger, intent, rendered: decided.rendered, asked, reasons, lines, now: world.now };
     const written = await commitDecision(ports.repository, state, decision, memory);
     if (written.kind === "superseded") {
       memory.pending = null;

@@ -1,8 +1,12 @@
-import { renderedFolder, renderedPath } from "../../core/codec/layout.ts";
+import { askedFolder, askedPath, renderedFolder, renderedPath } from "../../core/codec/layout.ts";
 import { renderedText } from "../../core/codec/rendered.ts";
-import type { Instant } from "../../core/model/value.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
+import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
+import { askedPlacement, asksIn } from "../../core/plan/ask.ts";
+import { openIn, sharesOf } from "../../core/plan/asked-content.ts";
 import { renderedTargets } from "../../core/plan/audit.ts";
 import { readArchive } from "./archive.ts";
+import { folderOf, readAsked } from "./asked.ts";
 import type { Memory, State } from "./memory.ts";
 import type { Ports } from "./ports.ts";
 import type { Findings } from "./verify-findings.ts";
@@ -42,5 +46,29 @@ export async function auditRendered(
         wrong(path, "shows something else than the cluster is to carry");
     }
   }
-  for (const path of standing.keys()) wrong(path, "shows what no cluster is to carry");
+  for (const path of await askedAmiss(repository, commit, ledger, standing))
+    wrong(path, "shows something else than people are asked");
+  for (const path of standing.keys())
+    wrong(path, path.startsWith(askedFolder) ? "shows what nobody is asked" : "shows what no cluster is to carry");
+}
+
+/** Files of open requests that show something else. Those of all requests on record are taken from `standing`. */
+async function askedAmiss(
+  repository: Ports["repository"],
+  commit: Commit,
+  ledger: Ledger,
+  standing: Map<string, BlobId>,
+): Promise<readonly string[]> {
+  const amiss: string[] = [];
+  for (const ask of openIn(ledger)) {
+    const { moves } = await readAsked(repository, commit, ask, ledger);
+    const placement = askedPlacement(ask, ledger)?.key;
+    for (const { clusters } of sharesOf(ask)) {
+      const path = placement === undefined ? "" : askedPath(folderOf(ask), clusters[0], placement);
+      if (standing.has(path) && moves.get(clusters[0])?.after == null) amiss.push(path);
+    }
+  }
+  const folders = asksIn(ledger).map(folderOf);
+  for (const path of [...standing.keys()]) if (folders.some((it) => path.startsWith(it))) standing.delete(path);
+  return amiss;
 }

@@ -1,0 +1,37 @@
+import type { Ledger } from "../../core/model/ledger.ts";
+import { type Ask, askedPlacement } from "../../core/plan/ask.ts";
+import { sharesOf } from "../../core/plan/asked-content.ts";
+import { folderOf } from "../../shell/reconcile/asked.ts";
+import type { AskedLook } from "../asked-look.ts";
+import { movesIn } from "./asked-rows.ts";
+
+/** The commits that brought what is asked for. */
+export const broughtLines = (look: AskedLook | null): readonly string[] =>
+  look === null || look.commitLines.length === 0 ? [] : ["brought by:", ...look.commitLines.map((it) => `  ${it}`)];
+
+/**
+ * What clusters would get against what they carry, as it was read from the state branch and found to be what the digest of
+ * the request was made over; or that it was not, and where to look.
+ */
+export async function contentLines(
+  ask: Ask,
+  ledger: Ledger,
+  look: AskedLook | null,
+  { stateBranch }: { readonly stateBranch: string },
+): Promise<readonly string[]> {
+  if (ask.kind === "gate" && ask.when === "after") return [];
+  const folder = folderOf(ask);
+  const moves = movesIn(ask, look, ledger);
+  if (moves === null)
+    return [
+      "",
+      `what the objects hold is not shown: not all of it stands under ${folder} on ${stateBranch} as the digest says:`,
+      "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
+    ];
+  const [share] = sharesOf(ask);
+  const placement = askedPlacement(ask, ledger)?.key ?? "";
+  const path = `${share?.clusters[0] ?? ""}/${placement}.yaml`;
+  const whole = `git diff ${stateBranch}:rendered/${path} ${stateBranch}:${folder}${path}`;
+  const { differenceLines } = await import("./manifest-diff.ts");
+  return differenceLines(moves, whole);
+}

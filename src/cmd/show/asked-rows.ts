@@ -1,0 +1,102 @@
+import { fateWords } from "../../core/codec/asked-page.ts";
+import type { Leave, Ledger } from "../../core/model/ledger.ts";
+import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../../core/model/manifest.ts";
+import type { RenderedManifest } from "../../core/model/plan.ts";
+import type { ClusterName } from "../../core/model/value.ts";
+import { type Ask, askedPlacement } from "../../core/plan/ask.ts";
+import { count } from "../../core/plan/explain.ts";
+import type { AskedMove, AskedView } from "../../shell/reconcile/asked.ts";
+
+/** What becomes of one object of a cluster. */
+export interface ObjectRow {
+  readonly fate: "created" | "changed" | (typeof fateWords)[keyof typeof fateWords];
+  readonly id: ObjectId;
+  /** Null where there is none, or nobody can show it. */
+  readonly before: RenderedManifest | null;
+  readonly after: RenderedManifest | null;
+}
+
+/** Clusters to which the same happens. */
+export interface MoveGroup {
+  readonly clusters: readonly ClusterName[];
+  readonly rows: readonly ObjectRow[];
+  /** Objects that stay as they are. */
+  readonly same: number;
+}
+
+/**
+ * What would become of every object, by what was read and found to be what is asked for. Null where what some of the clusters
+ * carry or would carry cannot be shown.
+ */
+export function movesIn(ask: Ask, view: AskedView | null, ledger: Ledger): readonly MoveGroup[] | null {
+  const clusters = clustersOf(ask);
+  if (view === null || clusters.some((it) => !isKnown(view.moves.get(it)))) return null;
+  const groups = new Map<string, MoveGroup>();
+  for (const cluster of clusters) {
+    const move = view.moves.get(cluster);
+    if (move === undefined) continue;
+    const group = groupOf(cluster, move, leavesOn(ask, cluster, ledger));
+    const key = JSON.stringify([
+      group.same,
+      group.rows.map((it) => [it.fate, it.id, it.before?.digest, it.after?.digest]),
+    ]);
+    const known = groups.get(key);
+    groups.set(key, known === undefined ? group : { ...known, clusters: [...known.clusters, cluster] });
+  }
+  return [...groups.values()];
+}
+
+const clustersOf = (ask: Ask): readonly ClusterName[] =>
+  ask.kind === "change" ? [...ask.change.clusters.keys()] : ask.stage.clusters.map((it) => it.cluster);
+
+const isKnown = (move: AskedMove | undefined): boolean => move?.before != null && move.after !== null;
+
+function groupOf(cluster: ClusterName, { before, after }: AskedMove, leaves: LeaveLookup): MoveGroup {
+  const was = new Map((before ?? []).map((it) => [it.key, it]));
+  const is = new Map((after ?? []).map((it) => [it.key, it]));
+  const come = [...is.values()].flatMap((it): readonly ObjectRow[] => {
+    const old = was.get(it.key) ?? null;
+    if (old?.digest === it.digest) return [];
+    return [{ fate: old === null ? "created" : "changed", id: it.id, before: old, after: it }];
+  });
+  const go = [...was.values()]
+    .filter((it) => !is.has(it.key))
+    .map((it): ObjectRow => ({ fate: fateWords[leaves(it.id)], id: it.id, before: it, after: null }));
+  return { clusters: [cluster], rows: [...come, ...go], same: is.size - come.length };
+}
+
+type LeaveLookup = (id: ObjectId) => Leave["fate"];
+
+/**
+ * What becomes of what leaves a cluster: by the request where it is a change; by the plan of a run otherwise, which lets go what
+ * was there before us.
+ */
+export function leavesOn(ask: Ask, cluster: ClusterName, ledger: Pick<Ledger, "placements">): LeaveLookup {
+  if (ask.kind === "change") {
+    const fates = new Map(ask.change.leaves.get(cluster)?.map(({ object, fate }) => [objectKey(object), fate]));
+    // Of what left before, that was decided then.
+    const left = ask.record.bindings.get(cluster)?.leaving ?? [];
+    const isReleased = (id: ObjectId): boolean => left.some((it) => it.released && objectKey(it.id) === objectKey(id));
+    return (id) => fates.get(objectKey(id)) ?? (isReleased(id) ? "release" : "delete");
+  }
+  const facts = askedPlacement(ask, ledger)?.bindings.get(cluster)?.facts ?? null;
+  const adopted = new Set(facts?.adopted.map(objectKey));
+  return (id) => (adopted.has(objectKey(id)) && !ask.plan.deleteAdopted ? "release" : "delete");
+}
+
+/** The objects of a group with what becomes of each, one a line. */
+export function rowLines({ rows, same }: MoveGroup): readonly string[] {
+  const lines = rows.map((it) => fateLine(it.fate, it.after?.id ?? it.before?.id ?? { ...it.id, version: "" }));
+  const rest = same === 0 ? [] : [`  ${"same".padEnd(width)} ${count(same, "object")}`];
+  return [...lines, ...rest];
+}
+
+const width = fateWords.release.length;
+
+/** `  left in place v1 ConfigMap web/settings`. */
+export const fateLine = (fate: string, id: VersionedId): string => `  ${fate.padEnd(width)} ${idText(id)}`;
+
+const idText = ({ group, version, kind, namespace, name }: VersionedId): string => {
+  const prefix = version === "" && group === "" ? "" : `${apiVersionOf({ group, version })} `;
+  return `${prefix}${kind} ${namespace === null ? "" : `${namespace}/`}${name}`;
+};

@@ -1,0 +1,168 @@
+import { askedPage } from "../../core/codec/asked-page.ts";
+import { readState } from "../../core/codec/canonical-read.ts";
+import {
+  approvalRequestName,
+  askedCommitsPath,
+  askedPagePath,
+  askedPath,
+  askedRequestFolder,
+  changeRequestName,
+  renderedPath,
+} from "../../core/codec/layout.ts";
+import { renderedText } from "../../core/codec/rendered.ts";
+import type { Json } from "../../core/model/json.ts";
+import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
+import type { RenderedManifest } from "../../core/model/plan.ts";
+import { type ClusterName, type Commit, compareText, type PlacementKey } from "../../core/model/value.ts";
+import { type Ask, askedPlacement } from "../../core/plan/ask.ts";
+import { type AskedContent, genuineShare, genuineTarget, openIn, sharesOf } from "../../core/plan/asked-content.ts";
+import type { Edit, Repository, TreeFile } from "./ports.ts";
+
+// What people are asked about, as files: written when it is asked for, taken away when that is over, and read by whoever
+// shows it. Nobody decides by it: the digest of the request does.
+
+const mostShares = 20;
+const longestText = 1_000_000;
+const mostText = 4_000_000;
+const mostCommits = 100;
+
+/** The folder below `rendered/` in which stands what a request is about. */
+export const folderOf = (ask: Ask): string =>
+  ask.kind === "gate"
+    ? askedRequestFolder(ask.run.namespace, approvalRequestName(ask.run.name, ask.when, ask.stage.name))
+    : askedRequestFolder(ask.record.namespace, changeRequestName(ask.record.name));
+
+const placementOf = (ask: Ask): PlacementKey => (ask.kind === "gate" ? ask.run.spec.placement : ask.record.key);
+
+/** Writes what is newly asked, and takes away what nobody is asked any more. */
+export async function askedEdits(
+  repository: Repository,
+  { commit, ledger: before }: { readonly commit: Commit | null; readonly ledger: Ledger },
+  after: Ledger,
+  asked: readonly AskedContent[],
+): Promise<readonly Edit[]> {
+  const written = asked.flatMap(filesFor);
+  const paths = new Set(written.map((it) => it.path));
+  const open = new Map(openIn(after).map((it) => [it.request.digest, it] as const));
+  const removals: Edit[] = [];
+  for (const ask of openIn(before)) {
+    if (commit === null || open.has(ask.request.digest)) continue;
+    for (const { path } of await repository.files(commit, folderOf(ask)))
+      if (!paths.has(path)) removals.push({ kind: "remove", path });
+  }
+  return [...written, ...removals];
+}
+
+/** The files of one request: at most so many, none of them huge; its page says what is left out. */
+function filesFor({ ask, shares, commits }: AskedContent): readonly (Edit & { readonly kind: "write" })[] {
+  const folder = folderOf(ask);
+  const placement = placementOf(ask);
+  let room = mostText;
+  const files: (Edit & { readonly kind: "write" })[] = [];
+  const rows = shares.slice(0, mostShares).map(({ clusters, manifests }) => {
+    const leftOut = (because: string) => ({ clusters, file: null, because });
+    if (manifests === null) return leftOut("cannot be rendered any more");
+    const text = renderedText(manifests);
+    if (text.length > Math.min(longestText, room)) return leftOut(`too long to be shown: ${text.length} characters`);
+    room -= text.length;
+    const path = askedPath(folder, clusters[0], placement);
+    files.push({ kind: "write", path, text });
+    return { clusters, file: path.slice(folder.length), because: "" };
+  });
+  const some = commits.slice(0, mostCommits);
+  const page = askedPage({
+    name: folder.split("/").at(-2) ?? "",
+    placement,
+    digest: ask.request.digest,
+    depth: folder.split("/").length - 2,
+    shares: rows,
+    unnamed: Math.max(0, shares.length - mostShares),
+    leaves: ask.kind === "change" ? ask.change.leaves : new Map(),
+    commits: some,
+    moreCommits: commits.length - some.length,
+  });
+  if (some.length > 0)
+    files.push({ kind: "write", path: askedCommitsPath(folder), text: some.map((it) => `${it}\n`).join("") });
+  return [...files, { kind: "write", path: askedPagePath(folder), text: page }];
+}
+
+type Manifests = readonly RenderedManifest[];
+
+/** What one cluster carries, and would carry: the same lists for all that share them. Null where nobody can show it. */
+export interface AskedMove {
+  readonly before: Manifests | null;
+  readonly after: Manifests | null;
+}
+
+/** What a request is about, read back and held against its digest. */
+export interface AskedView {
+  readonly moves: ReadonlyMap<ClusterName, AskedMove>;
+  /** The commits that brought it, as far as that was written down. */
+  readonly commits: readonly Commit[];
+}
+
+const nothing: Manifests = [];
+
+/**
+ * Reads what a request is about from the state branch. Whatever is not what the request's digest was made over, or what the
+ * record says that a cluster carries, counts as not there: nobody is shown anything else than they approve (T-21).
+ */
+export async function readAsked(repository: Repository, commit: Commit, ask: Ask, ledger: Ledger): Promise<AskedView> {
+  const folder = folderOf(ask);
+  const placement = placementOf(ask);
+  const record = askedPlacement(ask, ledger);
+  const standing = new Map((await repository.files(commit, folder)).map((it) => [it.path, it]));
+  const read = reader(repository);
+  const moves = new Map<ClusterName, AskedMove>();
+  if (record !== null) {
+    const carried = carriedReader(repository, commit, record, read);
+    for (const share of sharesOf(ask).slice(0, mostShares)) {
+      const text = await read(standing.get(askedPath(folder, share.clusters[0], placement)));
+      const after = text === null ? null : genuineShare(documentsOf(text), ask, share, ledger);
+      for (const cluster of share.clusters) moves.set(cluster, { before: await carried(cluster), after });
+    }
+    if (ask.kind === "change")
+      for (const [cluster, content] of ask.change.clusters)
+        if (content === null) moves.set(cluster, { before: await carried(cluster), after: nothing });
+  }
+  const commits = (await read(standing.get(askedCommitsPath(folder))))?.split("\n") ?? [];
+  const ids = commits.filter((it) => /^[0-9a-f]{40,64}$/.test(it)).slice(0, mostCommits) as Commit[];
+  return { moves: new Map([...moves].sort(([a], [b]) => compareText(a, b))), commits: ids };
+}
+
+/** Gives what stands in a file; null where there is none, or a longer one than is ever written. */
+function reader(repository: Repository): (file: TreeFile | undefined) => Promise<string | null> {
+  return async (file) => {
+    if (file === undefined || file.kind !== "file") return null;
+    const bytes = (await repository.blobs([file.blob], longestText * 4)).get(file.blob);
+    return bytes === undefined || bytes.length > longestText * 4 ? null : new TextDecoder().decode(bytes);
+  };
+}
+
+/** Gives what a cluster carries, read once for all that carry the same; only so many different ones are looked at. */
+function carriedReader(
+  repository: Repository,
+  commit: Commit,
+  record: PlacementRecord,
+  read: ReturnType<typeof reader>,
+): (cluster: ClusterName) => Promise<Manifests | null> {
+  const known = new Map<string, Manifests | null>();
+  let files: ReadonlyMap<string, TreeFile> | null = null;
+  return async (cluster) => {
+    const digest = record.bindings.get(cluster)?.target?.digest ?? null;
+    if (digest === null) return nothing;
+    const found = known.get(digest);
+    if (found !== undefined || known.size >= mostShares * 2) return found ?? null;
+    const path = renderedPath(cluster, record.key);
+    files ??= new Map((await repository.files(commit, "rendered/")).map((it) => [it.path, it]));
+    const text = await read(files.get(path));
+    const manifests = text === null ? null : genuineTarget(documentsOf(text), record, cluster);
+    known.set(digest, manifests);
+    return manifests;
+  };
+}
+
+function documentsOf(text: string): readonly Json[] {
+  const read = readState(text);
+  return "documents" in read ? read.documents : [];
+}
