@@ -17,7 +17,12 @@ const names = Array.from({ length: 30 }, (_, at) => `m${String(at).padStart(2, "
 const asking = (() => {
   const record = web(names.map((it) => on(it, 1)));
   const clusters = new Map(names.map((it) => [it, digestOf(it)] as const));
-  const change = { clusters, leaves: new Map(), since: [], request: gateOf({ digest: "d".repeat(64) as Digest, requestedAt: 0 as Instant }) };
+  const change = {
+    clusters,
+    leaves: new Map(),
+    since: [],
+    request: gateOf({ digest: "d".repeat(64) as Digest, requestedAt: 0 as Instant }),
+  };
   return ledgerOf([{ ...record, change }], []);
 })();
 
