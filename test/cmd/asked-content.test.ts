@@ -259,7 +259,7 @@ describe("flotilla approve shows", () => {
     ]);
   });
 
-  test("what a run would bring to a stage, and what of it was there before us", async () => {
+  test("what a run would bring to a stage, and take away there", async () => {
     await hub.settle();
     hub.push(hub.bob, await hub.answer("bob"));
     await hub.settle();

@@ -57,10 +57,13 @@ async function patchLines(was: Json, is: Json): Promise<readonly string[]> {
   if (patch === undefined)
     return [`(${a.split("\n").length - 1} lines become ${b.split("\n").length - 1}, and hardly any stays)`];
   return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    `@@ -${from(oldStart, oldLines)} +${from(newStart, newLines)} @@`,
     ...lines,
   ]);
 }
+
+/** Of an empty side, unified differences name the line before it. */
+const from = (start: number, lines: number): string => `${lines === 0 ? start - 1 : start},${lines}`;
 
 const shortened = (line: string): string =>
   line.length <= longestLine ? line : `${line.slice(0, longestLine)}… (${line.length - longestLine} more characters)`;
