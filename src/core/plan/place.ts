@@ -126,8 +126,8 @@ function snapshotsOf(
 }
 
 /**
- * An index means one version for good: whoever was asked about what a run brought of a placement that went was not asked about
- * another one of its name (`trust/README.md#t-39`).
+ * An index means one version for good: whoever was asked about what a run brought of a placement that went was not
+ * asked about another one of its name (`trust/README.md#t-39`).
  */
 function firstIndex({ key }: PlacementRecord, { ledger }: PlanContext): number {
   const known = recordsOf(ledger, key).flatMap(({ plan }) => plan?.resourceIndex ?? []);
