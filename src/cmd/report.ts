@@ -32,7 +32,8 @@ function annotation({ severity, path, line, column, code, message, fix }: Proble
 export type Weigh = typeof weightOf;
 
 /**
- * Reasons for people: what is stuck first, then what is waited for, then what is to be known.
+ * Reasons for people: what is stuck first, then what is waited for, then what is to be known. Answers that do not count
+ * are told one by one when that is new, and counted afterwards, as long as they stand there.
  *
  * What is only foretold has not been recorded: there is no request yet that could be shown. `weigh`: how much each counts.
  */
@@ -43,10 +44,26 @@ export function reasonLines(
 ): readonly string[] {
   const of = (weight: ReturnType<Weigh>): readonly string[] =>
     reasons
-      .filter((it) => weigh(it) === weight)
+      .filter((it) => weigh(it) === weight && !isOldDenial(it))
       .flatMap((it) => [`${weight}: ${oneLine(reasonText(it))}`, ...remedy(it, when)]);
-  return [...of("stuck"), ...of("waiting"), ...of("notice")];
+  const old = reasons.filter(isOldDenial).length;
+  const denied = `notice: ${count(old, "answer")} under approvals/ ${old === 1 ? "does" : "do"} not count, as was said before`;
+  const counted =
+    old === 0
+      ? []
+      : [`${denied}: flotilla get approvals says why, and flotilla prune removes ${old === 1 ? "it" : "them"}`];
+  return [...of("stuck"), ...of("waiting"), ...of("notice"), ...counted];
 }
+
+const isOldDenial = (reason: Reason): boolean => reason.kind === "answerDenied" && !reason.isNew;
+
+/** The reasons of the last of several passes, with what was new in any of them. */
+export const reasonsOfAll = (last: readonly Reason[], newPaths: ReadonlySet<string>): readonly Reason[] =>
+  last.map((it) => (it.kind === "answerDenied" && newPaths.has(it.path) ? { ...it, isNew: true } : it));
+
+/** The answers that a pass found not to count. */
+export const newlyDenied = (reasons: readonly Reason[]): readonly string[] =>
+  reasons.flatMap((it) => (it.kind === "answerDenied" && it.isNew ? [it.path] : []));
 
 function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[] {
   if (reason.kind === "run" && reason.wait.kind === "approval" && when === "recorded")

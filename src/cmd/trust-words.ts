@@ -3,6 +3,7 @@ import type { Trust } from "../core/model/trust.ts";
 import type { Digest } from "../core/model/value.ts";
 import { quorumFindings } from "../core/trust/quorum.ts";
 import type { NextTrust } from "../core/trust/trust-chain.ts";
+import type { TrustInForce } from "./trust-place.ts";
 import type { HubOptions } from "./wire.ts";
 
 /**
@@ -33,18 +34,54 @@ export const anchorLines = (version: number, digest: Digest): readonly string[] 
   "until then the version is not in force, and no gate opens",
 ];
 
-/** What is left to do for a version that follows the one in force. */
+/** Why a version comes into force by the operator's word alone; null where it follows the one before. */
+export function anchorNeed(
+  before: Trust,
+  {
+    record,
+    isWanted,
+    verdict,
+  }: { readonly record: TrustInForce; readonly isWanted: boolean; readonly verdict: NextTrust },
+): string | null {
+  if (record === null)
+    return `no version is in force yet, so the anchor has to be this one's, in place of that of version ${before.version}`;
+  const isAlone = isWanted && verdict.kind === "refused";
+  return isAlone ? "too few roots are left who could sign it, so the operator vouches for it" : null;
+}
+
+/** What becomes of the anchor where a version follows the one before: nothing, unless a root's key was stolen. */
+function anchorAdvice(next: Trust, before: Trust | null): string {
+  const stolen = before === null ? [] : stolenRoots(before, next);
+  if (stolen.length === 0) return "the trust anchor stays as it is";
+  return (
+    `a key of ${stolen.join(" and ")} was stolen, who may sign versions: once it is in force, give its SHA-256 as the trust ` +
+    "anchor, as by an earlier one a lost state branch could begin anew with what that key signs"
+  );
+}
+
+/** By name, roots of the version before whose keys the next one revokes as compromised. */
+function stolenRoots({ principals, roots, revocations }: Trust, next: Trust): readonly string[] {
+  const known = new Set(revocations.filter((it) => it.kind === "compromised").map((it) => it.key));
+  const stolen = next.revocations.filter((it) => it.kind === "compromised" && !known.has(it.key)).map((it) => it.key);
+  return roots.principals.filter((name) => {
+    const { sshKeys = [], sshAuthorities = [], openPgp = new Map<string, string>() } = principals.get(name) ?? {};
+    return [...sshKeys, ...sshAuthorities, ...openPgp.keys()].some((it) => stolen.includes(it));
+  });
+}
+
+/** What is left to do for a version that follows the one in force; `before` null where that is not at hand. */
 export function chainLines(
-  { version, digest }: { readonly version: number; readonly digest: Digest },
-  verdict: NextTrust,
+  next: Trust,
+  { verdict, before }: { readonly verdict: NextTrust; readonly before: Trust | null },
   { branch }: Pick<HubOptions, "branch">,
 ): readonly string[] {
-  const lines = [`version ${version} of ${trustPath} has the SHA-256 ${digest}`];
+  const lines = [`version ${next.version} of ${trustPath} has the SHA-256 ${next.digest}`];
   if (verdict.kind !== "refused") {
     const by = verdict.kind === "accepted" && verdict.by !== "anchor" ? `signed by ${verdict.by.join(", ")}: ` : "";
     return [
       ...lines,
       `${by}it is in force once flotilla has read it on ${branch}; change nothing more under trust/ before that`,
+      anchorAdvice(next, before),
     ];
   }
   return [
@@ -52,5 +89,6 @@ export function chainLines(
     verdict.denial.because,
     "whoever is missing checks the branch out, looks at the file, and runs: flotilla trust sign",
     `do not bring it to ${branch} before: a version that is not signed by enough roots closes every gate`,
+    anchorAdvice(next, before),
   ];
 }

@@ -1,13 +1,14 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { SignatureFact } from "../core/model/signature.ts";
-import type { DurationMs, Instant } from "../core/model/value.ts";
+import type { BlobId, DurationMs, Instant } from "../core/model/value.ts";
 import { type ForgeAddress, forgeAddressOf, gitHubOf } from "../shell/forge/address.ts";
 import { openForge } from "../shell/forge/forge.ts";
 import { identityAt, openAuthor, pastTexts, signingKeyAt } from "../shell/git/author.ts";
 import { fetchedBranch, localGitDir, openRepository } from "../shell/git/open.ts";
 import { originOf } from "../shell/git/origin.ts";
 import { watchRepository } from "../shell/git/watch.ts";
+import { blobIdOf } from "../shell/git/worktree.ts";
 import { systemClock } from "../shell/host/clock.ts";
 import { systemEntropy } from "../shell/host/entropy.ts";
 import { kubeFleet } from "../shell/kube/fleet.ts";
@@ -160,6 +161,9 @@ export const ownSigningKey = ({ repo }: Pick<HubOptions, "repo">) => signingKeyA
 /** What a file said in earlier commits of the work tree, the newest first. */
 export const earlierTexts = ({ repo }: Pick<HubOptions, "repo">, path: string): Promise<readonly string[]> =>
   pastTexts(repo ?? ".", path);
+
+/** The id under which git stores a text. */
+export const blobOf = (text: string): BlobId => blobIdOf(new TextEncoder().encode(text));
 
 /** The time, for commands that have no ports. */
 export const now = (): Instant => systemClock.now();

@@ -1,6 +1,7 @@
 import { isUnder } from "../core/codec/source-file.ts";
 import { emptyLedger, type Ledger } from "../core/model/ledger.ts";
 import { Fault } from "../shell/reconcile/fault.ts";
+import type { State } from "../shell/reconcile/memory.ts";
 import type { Author } from "../shell/reconcile/ports.ts";
 import { readState } from "../shell/reconcile/state.ts";
 import {
@@ -42,13 +43,19 @@ export async function openWorkplace(options: HubOptions): Promise<Workplace> {
 }
 
 /** What is recorded of the work tree's fleet. */
-export async function readRecord(
+export const readRecord = async (
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<Ledger> {
+): Promise<Ledger> => (await readWhole(options, environment)).ledger;
+
+/** The same with the files that were read last. */
+export async function readWhole(
+  options: HubOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Pick<State, "ledger" | "accepted">> {
   const repository = await openRecord(options, environment);
   try {
-    return (await readState(repository, (await repository.heads()).state)).ledger;
+    return await readState(repository, (await repository.heads()).state);
   } finally {
     await repository.close();
   }

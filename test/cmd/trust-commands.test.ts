@@ -10,7 +10,9 @@ import { emptyLedger } from "../../src/core/model/ledger.ts";
 import type { Commit, Sequence } from "../../src/core/model/value.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { temporaryFolder } from "../shell/git/hub.ts";
+import { inForce } from "./asked-ledger.ts";
 import { recordStateIn } from "./record-state.ts";
+import { ledgerOf } from "./rollout-ledger.ts";
 
 const clones = clonesWith({ "members.yaml": "# none yet\n" });
 let place: Clone;
@@ -161,6 +163,28 @@ describe("the next version", () => {
     await of("init", "--name", "ada");
     const { out } = await of("add", "bob", "--key", path("bob.pub"), "--approver");
     expect(out).toContain(`flotilla reconcile --trust-anchor ${digestOfText(root())}\n`);
+    expect(out).toContain(
+      "\nno version is in force yet, so the anchor has to be this one's, in place of that of version 1\n",
+    );
+    expect(out).not.toContain("stays as it is");
+  });
+
+  test("takes no other anchor where it follows the one in force, unless a root's key was stolen", async () => {
+    await of("init", "--name", "ada");
+    recordStateIn(place, { ...ledgerOf([], []), hasTrust: true, trust: inForce(root()) });
+    const bob = await of("add", "bob", "--key", path("bob.pub"), "--root", "--approver");
+    expect(bob.out).toContain("signed by ada: it is in force once flotilla has read it on main");
+    expect(bob.out.endsWith("\nthe trust anchor stays as it is\n")).toBe(true);
+    recordStateIn(place, { ...ledgerOf([], []), hasTrust: true, trust: inForce(root()) });
+    const eve = await of("add", "eve", "--key", path("eve.pub"), "--approver", "--new-anchor");
+    expect(eve.out).toMatch(/signed by ada: it is in force once [\s\S]*\nthe trust anchor stays as it is\n$/);
+    recordStateIn(place, { ...ledgerOf([], []), hasTrust: true, trust: inForce(root()) });
+    const known = await of("revoke", fingerprint("eve"), "--compromised", "--dry-run");
+    expect(known.out).not.toContain("was stolen");
+    const stolen = await of("revoke", fingerprint("bob"), "--compromised");
+    expect(stolen.out).toMatch(
+      /signed by ada: it is in force once [\s\S]*\na key of bob was stolen, who may sign versions: once it is in force, give its SHA-256 as the trust anchor, /,
+    );
   });
 
   test("by somebody who is no root carries no signature, and says who is missing", async () => {
@@ -217,6 +241,7 @@ describe("the next version", () => {
     expect((await of(...argv)).err).toMatch(/where no such key is left, give --new-anchor/);
     const { code, out } = await of(...argv, "--new-anchor");
     expect([code, out]).toEqual([0, expect.stringContaining(`--trust-anchor ${digestOfText(root())}`)]);
+    expect(out).toContain("\ntoo few roots are left who could sign it, so the operator vouches for it\n");
     expect(changed()).toEqual(["trust/root.yaml"]);
   });
 

@@ -2,16 +2,22 @@ import { count } from "../../core/plan/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { type DeliveryOptions, deliver } from "../deliver.ts";
 import { type Finished, finishedIn } from "../edits/finished.ts";
+import type { TextFile } from "../edits/found-document.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { filesWithout } from "../pruned-files.ts";
 import type { Terminal } from "../terminal.ts";
-import { openWorkplace, readRecord } from "../workplace.ts";
+import { blobOf } from "../wire.ts";
+import { openWorkplace, readWhole } from "../workplace.ts";
 
-/** Removes from the source what is over: ended runs and the answers to them, judged evictions and confirmations. */
+/**
+ * Removes from the source what is over: ended runs, judged evictions and confirmations, and answers that do not count or
+ * answer nothing any more.
+ */
 export async function prune(options: DeliveryOptions, terminal: Terminal): Promise<ExitCode> {
   const workplace = await openWorkplace(options);
-  const ledger = await readRecord(options, terminal.environment);
-  const finished = finishedIn(ledger, workplace);
+  const { ledger, accepted } = await readWhole(options, terminal.environment);
+  const wasRead = ({ path, text }: TextFile): boolean => accepted.get(path) === blobOf(text);
+  const finished = finishedIn(ledger, { ...workplace, wasRead });
   const { files, stuck } = filesWithout(Object.values(finished).flat());
   for (const path of stuck)
     terminal.err(`warning: ${oneLine(path)} cannot be edited; remove what is over in it by hand\n`);

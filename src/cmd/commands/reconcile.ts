@@ -22,7 +22,16 @@ import { type Settled, settle } from "../../shell/reconcile/settle.ts";
 import { type ExitCode, exitCodes, worst } from "../exit-code.ts";
 import { codeOfFiles, codeOfReasons } from "../outcome.ts";
 import { encoded, type Format } from "../output.ts";
-import { interruptionLines, printProblems, reasonLines, reasonValues, receiptText, refusalText } from "../report.ts";
+import {
+  interruptionLines,
+  newlyDenied,
+  printProblems,
+  reasonLines,
+  reasonsOfAll,
+  reasonValues,
+  receiptText,
+  refusalText,
+} from "../report.ts";
 import { openSigningKey } from "../signing-key.ts";
 import type { Terminal } from "../terminal.ts";
 import { unsignedStateLine } from "../unsigned-state.ts";
@@ -134,9 +143,11 @@ async function runOnce(
   doorbell: Doorbell,
 ): Promise<ExitCode> {
   const isText = options.output === "text";
+  const denied = new Set<string>();
   const report = (result: PassResult): void => {
     warn(result);
     if (isText) printPass(result, terminal);
+    if (result.kind === "passed") for (const path of newlyDenied(result.plan.reasons)) denied.add(path);
   };
   const settled = await settle(ports, freshMemory(), {
     settings,
@@ -145,7 +156,7 @@ async function runOnce(
     doorbell,
     report,
   });
-  if (isText) printEnd(settled, terminal);
+  if (isText) printEnd(settled, denied, terminal);
   else terminal.out(encoded(asValue(settled), options.output));
   return codeOf(settled);
 }
@@ -181,14 +192,16 @@ const receiptLines = (receipt: Receipt): readonly string[] => {
   return text === null ? [] : [`  ${text}`];
 };
 
-function printEnd(settled: Settled, terminal: Terminal): void {
+/** `denied`: the answers that were found not to count in one of the passes. */
+function printEnd(settled: Settled, denied: ReadonlySet<string>, terminal: Terminal): void {
   if (settled.kind === "unsound") return;
   const { last } = settled;
   if (last !== null) {
     const { refusal, reasons } = last.plan;
     printProblems(problemsOf(last), terminal);
     if (refusal !== null) terminal.err(refusalText(refusal));
-    for (const line of [...interruptionLines(last.receipts), ...reasonLines(reasons, "recorded")])
+    const all = reasonsOfAll(reasons, denied);
+    for (const line of [...interruptionLines(last.receipts), ...reasonLines(all, "recorded")])
       terminal.out(`${line}\n`);
   }
   printRest(settled, terminal);

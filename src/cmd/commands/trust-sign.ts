@@ -96,7 +96,7 @@ function nextLines(step: TrustStep, record: TrustInForce, options: DeliveryOptio
   const { before, next } = step;
   if (record === null || next.previous === null) return anchorLines(next.version, next.digest);
   if (before === null) return ["what else it takes cannot be said here, without the version before"];
-  return chainLines(next, verdictOn(step), options);
+  return chainLines(next, { verdict: verdictOn(step), before }, options);
 }
 
 function differenceLines(step: TrustStep): readonly string[] {

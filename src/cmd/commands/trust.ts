@@ -21,7 +21,7 @@ import {
   uncommitted,
 } from "../trust-place.ts";
 import { type Declined, expiryObjection, expiryOf, noExpiry, unusable } from "../trust-refusals.ts";
-import { anchorLines, chainLines, quorumLines } from "../trust-words.ts";
+import { anchorLines, anchorNeed, chainLines, quorumLines } from "../trust-words.ts";
 import { now, ownSigningKey } from "../wire.ts";
 
 /** What the commands that write the next version are given. */
@@ -147,11 +147,18 @@ async function writeNext({ change, words }: Wish, options: TrustNextOptions, ter
   };
   const code = await deliver(author, { ...written, signed: isSigning }, options, terminal);
   if (options.dryRun === true) return code;
-  const lines = isAnchored ? anchorLines(next.version, next.digest) : chainLines(next, verdict, options);
+  const why = anchorNeed(before, { record, isWanted: options.newAnchor === true, verdict });
+  if (why !== null) terminal.out(`${oneLine(why)}\n`);
+  // What nobody could read here may be nothing.
+  if (why === null && record === "unknown") terminal.out(`${unknownAnchor}\n`);
+  const lines = why === null ? chainLines(next, { verdict, before }, options) : anchorLines(next.version, next.digest);
   for (const line of lines) terminal.out(`${line}\n`);
   for (const line of quorumLines(next, before)) terminal.err(`${oneLine(line)}\n`);
   return code;
 }
+
+const unknownAnchor =
+  "the record cannot be read from here: where no version is in force yet, give the SHA-256 of this one as the trust anchor";
 
 /** Why the file here is nothing to build on; null where it is. */
 function staleness({ digest, version }: Trust, record: TrustInForce): [string, string] | null {

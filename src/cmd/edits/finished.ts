@@ -14,6 +14,8 @@ import { chooseRollback } from "./rollback-choice.ts";
 export interface SourceTree {
   readonly find: (wanted: WantedDocument) => readonly FoundDocument[];
   readonly files: readonly TextFile[];
+  /** Whether a file is as the record's reconciler read it last. */
+  readonly wasRead: (file: TextFile) => boolean;
 }
 
 /** Documents that want nothing any more. */
@@ -28,16 +30,17 @@ export interface Finished {
 const runsKept = 3;
 
 /**
- * What of the source is over, by the record: runs that have ended, evictions that were judged, answers to what such runs
- * asked, and confirmations of deletions that were judged and are not being carried out. Of each placement the last three
- * runs stay, and those that a rollback goes by.
+ * What of the source is over, by the record: runs that have ended, evictions that were judged, answers that do not count
+ * or answer nothing any more, and confirmations of deletions that were judged and are not being carried out. Of each
+ * placement the last three runs stay, and those that a rollback goes by.
  */
-export function finishedIn(ledger: Ledger, { find, files }: SourceTree): Finished {
+export function finishedIn(ledger: Ledger, tree: SourceTree): Finished {
+  const { find, files } = tree;
   const placements = [...new Set([...ledger.runs.values()].map((it) => it.spec.placement))].sort(compareText);
   return {
     runs: placements.flatMap((it) => dispensable(ledger, it)).flatMap((it) => find(wantedRun(it)).filter(isOf(it))),
     evictions: [...ledger.evictions.values()].flatMap((it) => find(wantedEviction(it)).filter(isEvictionOf(it))),
-    approvals: usedApprovals(ledger, files),
+    approvals: idleAnswers(ledger, tree),
     confirmations: files.filter(({ path }) => isUsed(confirmationPath(path), ledger)).flatMap(documentsFound),
   };
 }
@@ -80,15 +83,31 @@ const inNamespace = (namespace: string | null, name: unknown): string =>
 
 const wantedEviction = ({ name }: EvictionRecord): WantedDocument => ({ kind: evictionKind, namespace: null, name });
 
-/** Answers to requests of runs that have ended: a run asks for nothing after that, and keeps what it was told. */
-function usedApprovals(ledger: Ledger, files: readonly TextFile[]): readonly FoundDocument[] {
-  const over = asksIn(ledger).filter((it) => it.kind === "gate" && it.run.end !== null);
-  const digests = new Set<string>(over.map((it) => it.request.digest));
+/**
+ * Answers that can change nothing any more: to requests of runs that have ended, and of what was read, those that were
+ * judged and do not count, or whose request is on record no more. Its digest never comes again: there is a nonce in it. An
+ * answer that nobody has read yet may be to what is asked since.
+ */
+function idleAnswers(ledger: Ledger, { files, wasRead }: SourceTree): readonly FoundDocument[] {
+  const asks = asksIn(ledger);
+  const known = new Set<string>(asks.map((it) => it.request.digest));
+  const over = asks.filter((it) => it.kind === "gate" && it.run.end !== null);
+  const ended = new Set<string>(over.map((it) => it.request.digest));
   return files
     .filter(({ path }) => isApprovalPath(path))
-    .flatMap(documentsFound)
-    .filter((it) => digests.has(String(valueIn(it, "spec", "requestDigest"))));
+    .flatMap((file) => {
+      const isDenied = ledger.answers.get(file.path)?.judgement.kind === "denied";
+      const isRead = wasRead(file);
+      return documentsFound(file).filter((it) => {
+        const digest = String(valueIn(it, "spec", "requestDigest"));
+        return ended.has(digest) || (isRead && isAnswer(it) && (isDenied || !known.has(digest)));
+      });
+    });
 }
+
+/** What cannot be read as an answer is no business of ours: `validate` says what is wrong with it. */
+const isAnswer = (it: FoundDocument): boolean =>
+  valueIn(it, "kind") === "Approval" && typeof valueIn(it, "spec", "requestDigest") === "string";
 
 /** A confirmation is judged once, and never counts again (`plan/README.md#d-3`). */
 const isUsed = (digest: Digest | null, { deletions: { confirmations, held } }: Ledger): boolean =>

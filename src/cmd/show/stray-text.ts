@@ -1,22 +1,30 @@
 import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
+import type { Reason } from "../../core/model/plan.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
-import { isStray, strayReason } from "../../core/plan/answers.ts";
+import { answerReasons, isStray, strayReason } from "../../core/plan/answers.ts";
 import { asksIn } from "../../core/plan/ask.ts";
 import { reasonText } from "../../core/plan/explain.ts";
 import { askedIn } from "../../core/plan/requests.ts";
 import { answerFolder, answersPrefix, askKey, openRequests } from "./approval-text.ts";
 
 /**
- * Answers that answer nothing, as they were accepted: of all, or of the request of that name, by the paths at which its answers
- * stand. Only where nobody has to sign; elsewhere what was judged says it.
+ * Answers that do not count, as they were accepted: of all, or of the request of that name, by the paths at which its
+ * answers stand. What was judged is said of all alone: a request tells of its own.
  */
 export function strayLines(ledger: Ledger, files: readonly ApprovalFile[], name: string | null): readonly string[] {
+  if (name === null) return deniedIn(ledger, files).map(lineOf);
   const prefixes = asksIn(ledger).flatMap((it) => (askKey(it) === name ? [`${answersPrefix(it)}.`] : []));
   return straysIn(ledger, files)
-    .filter(({ path }) => name === null || prefixes.some((it) => path.startsWith(it)))
-    .map(lineOf);
+    .filter(({ path }) => prefixes.some((it) => path.startsWith(it)))
+    .map((it) => lineOf(strayReason(it, false)));
 }
+
+/** What is to be said of each answer that does not count, where there is something left to do about it. */
+export const deniedIn = (ledger: Ledger, files: readonly ApprovalFile[]): readonly Reason[] =>
+  answerReasons(ledger, { files, ledger, reviews: new Map() }, askedIn(ledger)).filter(
+    (it) => it.kind === "answerDenied",
+  );
 
 /**
  * The same for a run: those in its folder and, while it asks for something, those in nobody's, since they may have been meant
@@ -28,7 +36,7 @@ export function strayLinesOf(run: RunRecord, ledger: Ledger, files: readonly App
   const isAsking = openRequests(run).length > 0;
   return straysIn(ledger, files)
     .filter(({ path }) => path.startsWith(own) || (isAsking && !others.some((it) => path.startsWith(it))))
-    .map(lineOf);
+    .map((it) => lineOf(strayReason(it, false)));
 }
 
 function straysIn(ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
@@ -36,4 +44,4 @@ function straysIn(ledger: Ledger, files: readonly ApprovalFile[]): readonly Appr
   return files.filter((it) => isStray(it, ledger, asked));
 }
 
-const lineOf = (it: ApprovalFile): string => reasonText(strayReason(it));
+const lineOf = (it: Reason): string => reasonText(it);

@@ -245,9 +245,10 @@ export type Reason =
     }
   /** Every gate is closed until the trust file is repaired (`plan/README.md#d-6`). Running workloads are untouched. */
   | { readonly kind: "trustRefused"; readonly code: string; readonly message: string }
-  /** An approval that does not count. */
+  /** An approval that does not count. `isNew`: that was found in this pass. */
   | {
       readonly kind: "answerDenied";
+      readonly isNew: boolean;
       readonly path: string;
       readonly principal: string;
       readonly code: string;

@@ -146,25 +146,38 @@ function replaced({ path }: ApprovalFile, { place, uid }: AskedFor, { places }: 
   return denied("FLT1201", `${path} answered ${place} as it was before: ${why}; answer the request that is open`);
 }
 
+/** The answers that stand there, with what was known of them before. */
+export interface AnswersThere {
+  readonly files: readonly ApprovalFile[];
+  readonly reviews: World["history"]["reviews"];
+  readonly ledger: Pick<Ledger, "answers" | "sourceCommit">;
+}
+
 /**
  * Approvals that do not count, or not yet, as long as they stand there: each with why not and what to do. Of one to a
  * request that is over nothing is left to be done, whoever granted that.
+ *
+ * One that was judged is new in the pass that judges it. Where nothing is judged, all are new to every commit.
  */
 export function answerReasons(
-  ledger: Pick<Ledger, "answers" | "trust" | "hasTrust">,
-  { intent, history }: Pick<World, "intent" | "history">,
+  ledger: Pick<Ledger, "answers" | "trust" | "hasTrust" | "sourceCommit">,
+  { files, reviews, ledger: before }: AnswersThere,
   asked: Pick<Asked, "digests">,
 ): readonly Reason[] {
   const { answers } = ledger;
+  const isNewCommit = before.sourceCommit !== ledger.sourceCommit;
   const { digests } = asked;
-  return intent.approvals.flatMap((file): readonly Reason[] => {
+  return files.flatMap((file): readonly Reason[] => {
     const record = answers.get(file.path);
-    if (record === undefined && isUnsigned(ledger)) return isStray(file, ledger, asked) ? [strayReason(file)] : [];
-    if (record === undefined) return pendingReasons(file, history.reviews.get(file.path));
+    if (record === undefined && isUnsigned(ledger))
+      return isStray(file, ledger, asked) ? [strayReason(file, isNewCommit)] : [];
+    if (record === undefined) return pendingReasons(file, reviews.get(file.path));
     const denial = record.file.blob === file.blob ? record.judgement : changed(file);
     if (denial.kind === "counts" || digests.get(file.digest)?.isOpen === false) return [];
     const { path, principal } = file;
-    return [{ kind: "answerDenied", path, principal, code: denial.code, message: denial.because }];
+    const { code, because: message } = denial;
+    const isNew = before.answers.get(path)?.judgement !== record.judgement;
+    return [{ kind: "answerDenied", isNew, path, principal, code, message }];
   });
 }
 
@@ -181,8 +194,9 @@ export const isStray = (
 ): boolean => isUnsigned(ledger) && !ledger.answers.has(path) && !digests.has(digest);
 
 /** What is to be said of a file that answers nothing, see {@link isStray}. */
-export const strayReason = ({ path, principal }: ApprovalFile): Reason => ({
+export const strayReason = ({ path, principal }: ApprovalFile, isNew: boolean): Reason => ({
   kind: "answerDenied",
+  isNew,
   path,
   principal,
   code: "FLT1201",

@@ -8,7 +8,7 @@ import { compareText, earliest, type PlacementKey } from "../model/value.ts";
 import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts";
 import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
-import { answerReasons, judgedAnswers, keptAnswers } from "./answers.ts";
+import { type AnswersThere, answerReasons, judgedAnswers, keptAnswers } from "./answers.ts";
 import { consentOf } from "./consent.ts";
 import type { PlanContext } from "./context.ts";
 import { coursesOf } from "./courses.ts";
@@ -79,13 +79,19 @@ export function plan(world: World): Plan {
     wakeAt: earliest(nextRetry(world), world.history.reviewsAt, courses.wakeAt, ...steps.map((it) => it.wakeAt)),
     reasons: [
       ...trustReasons(context),
-      ...answerReasons(guarded, world, asked),
+      ...answerReasons(guarded, answersThere(world), asked),
       ...fleetReasons(ledger, context),
       ...steps.flatMap((it) => it.reasons(isHeld)),
       ...courses.reasons,
     ],
   };
 }
+
+const answersThere = ({ intent, history, ledger }: World): AnswersThere => ({
+  files: intent.approvals,
+  reviews: history.reviews,
+  ledger,
+});
 
 const sameHolds = (a: Ledger["holds"], b: Ledger["holds"]): boolean =>
   a === b || (a.length === b.length && JSON.stringify(a) === JSON.stringify(b));

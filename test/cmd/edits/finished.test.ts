@@ -7,10 +7,11 @@ import type { RunRecord } from "../../../src/core/model/run-record.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../src/core/model/value.ts";
 import { confirmationFile } from "../../../src/core/plan/explain.ts";
 import { gateOf } from "../../gate.ts";
+import { answered } from "../asked-ledger.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";
 
-const finished = (ledger: Ledger, files: readonly TextFile[]) => {
-  const found = finishedIn(ledger, { files, find: (wanted) => documentsOf(files, wanted) });
+const finished = (ledger: Ledger, files: readonly TextFile[], wasRead: (file: TextFile) => boolean = () => false) => {
+  const found = finishedIn(ledger, { files, wasRead, find: (wanted) => documentsOf(files, wanted) });
   return Object.values(found)
     .flat()
     .map((it) => it.path);
@@ -80,7 +81,7 @@ test("evictions that were judged go, those that wait stay, and so does one that 
   expect(finished({ ...ledgerOf([], []), evictions }, written)).toEqual(["evictions/one.yaml"]);
 });
 
-test("answers to what ended runs asked go; those to open requests, and those that answer nothing, stay", () => {
+describe("answers", () => {
   const asking = (name: string, digest: string, more: Partial<RunRecord>): RunRecord =>
     run(name, 1, {
       plan: planOf(3, [stage("canary", ["east"], { before: [approval] })]),
@@ -92,9 +93,47 @@ test("answers to what ended runs asked go; those to open requests, and those tha
     path,
     text: `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nmetadata: {name: x}\nspec: {requestDigest: ${digest.repeat(32)}, decision: Approve}\n`,
   });
-  const ledger = ledgerOf([web([])], [asking("over", "aa", { end }), asking("open", "bb", {})]);
-  const all = [answer("approvals/a.yaml", "aa"), answer("approvals/b.yaml", "bb"), answer("approvals/c.yaml", "cc")];
-  expect(finished(ledger, [...all, answer("elsewhere.yaml", "aa")])).toEqual(["approvals/a.yaml"]);
+  const change = { ...gateOf({ requestedAt: at("09:00:00"), digest: "dd".repeat(32) as Digest }) };
+  const changing = { clusters: new Map(), leaves: new Map(), since: [], request: change };
+  const ledger = ledgerOf([web([], { change: changing })], [asking("over", "aa", { end }), asking("open", "bb", {})]);
+  const answers = ["aa", "bb", "cc", "dd"].map((it) => answer(`approvals/${it}.yaml`, it));
+
+  test("to what ended runs asked go; nobody knows what others answer that were not read yet", () => {
+    expect(finished(ledger, [...answers, answer("elsewhere.yaml", "aa")])).toEqual(["approvals/aa.yaml"]);
+  });
+
+  test("that were read go where nothing on record asks for them: a change that has ended is forgotten", () => {
+    expect(finished(ledger, answers, () => true)).toEqual(["approvals/aa.yaml", "approvals/cc.yaml"]);
+    const done = ledgerOf([web([])], [...ledger.runs.values()]);
+    expect(finished(done, answers, () => true)).toEqual(["aa", "cc", "dd"].map((it) => `approvals/${it}.yaml`));
+    expect(finished(done, answers, ({ path }) => path === "approvals/cc.yaml")).not.toContain("approvals/dd.yaml");
+  });
+
+  test("that were denied go, also to what is open; those that count stay", () => {
+    const denied = { kind: "denied", code: "FLT1205", because: "four eyes" } as const;
+    const said = (path: string, digest: string, more = {}) =>
+      [path, answered("ann", digest.repeat(32) as Digest, { path, ...more })] as const;
+    const judged = new Map([
+      said("approvals/bb.yaml", "bb", { judgement: denied }),
+      said("approvals/dd.yaml", "dd"),
+      said("approvals/bb-2.yaml", "bb"),
+    ]);
+    const all = [...answers, answer("approvals/bb-2.yaml", "bb")];
+    const gone = ["approvals/aa.yaml", "approvals/bb.yaml", "approvals/cc.yaml"];
+    expect(finished({ ...ledger, answers: judged }, all, () => true)).toEqual(gone);
+    // As somebody has it by now, nobody has read it.
+    expect(finished({ ...ledger, answers: judged }, all, ({ path }) => path !== "approvals/bb.yaml")).not.toContain(
+      "approvals/bb.yaml",
+    );
+  });
+
+  test("what is no answer stays, whatever folder it lies in", () => {
+    const other = {
+      path: "approvals/x.yaml",
+      text: "kind: Approval\n---\nkind: ConfigMap\nspec: {requestDigest: x}\n",
+    };
+    expect(finished(ledger, [other], () => true)).toEqual([]);
+  });
 });
 
 test("confirmations that were judged go, but for those that are being carried out", () => {

@@ -1,13 +1,16 @@
 // For how long a pass speaks of answers that do not count.
 import { expect, test } from "vitest";
+import type { Digest } from "../../../src/core/model/value.ts";
 import { all, asked, honestly, outcome, waiting } from "./one-run.ts";
 import {
   answer,
   answerOf,
   byNobody,
   carries,
+  edit,
   fleet,
   gateOf,
+  pass,
   push,
   run,
   settle,
@@ -38,4 +41,26 @@ test("what was approved before there was a trust file is nothing to complain abo
   expect(carries(world)).toEqual(all);
   trustedBy(world, trust());
   expect(settle(world).join("\n")).not.toContain(old.path);
+});
+
+test("that an answer does not count is new in the pass that judges it, and known afterwards", () => {
+  const world = waiting();
+  const bad = answer(world, "mallory", asked(world));
+  const news = (): readonly (boolean | null)[] =>
+    pass(world).plan.reasons.map((it) => (it.kind === "answerDenied" && it.path === bad.path ? it.isNew : null));
+  expect(news()).toContain(true);
+  const later = news();
+  expect(later).toContain(false);
+  expect(later).not.toContain(true);
+});
+
+test("where nobody signs, an answer to nothing is new to every commit", () => {
+  const world = fleet(["prod/3/ask-before"], null);
+  world.fleet = { ...world.fleet, unsignedApprovals: "allow" };
+  push(world, [answerOf("dave", "0".repeat(64) as Digest)], byNobody);
+  const news = (): readonly boolean[] =>
+    pass(world).plan.reasons.flatMap((it) => (it.kind === "answerDenied" ? [it.isNew] : []));
+  expect([news(), news()]).toEqual([[true], [false]]);
+  edit(world, "one");
+  expect(news()).toEqual([true]);
 });

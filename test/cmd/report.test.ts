@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { newlyDenied, reasonLines, reasonsOfAll } from "../../src/cmd/report.ts";
+import type { Reason } from "../../src/core/model/plan.ts";
+
+const denial = (path: string, isNew: boolean): Reason => ({
+  kind: "answerDenied",
+  isNew,
+  path,
+  principal: "ann",
+  code: "FLT1205",
+  message: "four eyes",
+});
+
+test("answers that do not count are listed once, and counted from then on", () => {
+  const line = (path: string): string => `notice: ${path} of ann does not count: FLT1205: four eyes`;
+  expect(reasonLines([denial("a", true), denial("b", true)], "recorded")).toEqual([line("a"), line("b")]);
+  const mixed = [denial("a", true), denial("b", false), denial("c", false)];
+  expect(reasonLines(mixed, "recorded")).toEqual([
+    line("a"),
+    "notice: 2 answers under approvals/ do not count, as was said before: flotilla get approvals says why, and flotilla prune removes them",
+  ]);
+  expect(reasonLines([denial("b", false)], "foretold")).toEqual([
+    "notice: 1 answer under approvals/ does not count, as was said before: flotilla get approvals says why, and flotilla prune removes it",
+  ]);
+});
+
+test("of several passes, what was new in any of them is listed at the end", () => {
+  const last = [denial("a", false), denial("b", false)];
+  const first = new Set(newlyDenied([denial("a", true), denial("b", false)]));
+  expect(newlyDenied(reasonsOfAll(last, first))).toEqual(["a"]);
+});
