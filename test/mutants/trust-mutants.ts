@@ -17,6 +17,27 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/model/commit-lines.test.ts"],
   },
   {
+    breaks: "ends every pass at a head that programs read differently",
+    file: "src/shell/reconcile/source.ts",
+    find: 'if (accepted === null || !(error instanceof Fault) || error.code !== "ObjectUnsound") throw error;',
+    replace: 'if (accepted === null || !(error instanceof Fault) || error.code !== "StateUnreadable") throw error;',
+    caughtBy: ["test/shell/reconcile/pass.test.ts"],
+  },
+  {
+    breaks: "deploys what a folder with two files of one name holds",
+    file: "src/shell/git/tree-object.ts",
+    find: "if (flaw !== null && isExact) return refused(flaw);",
+    replace: "if (flaw === null && !isExact) return refused(String(flaw));",
+    caughtBy: ["test/shell/reconcile/pass.test.ts"],
+  },
+  {
+    breaks: "walks over no commit that programs read differently",
+    file: "src/shell/git/iso-history.ts",
+    find: "readTrees(store, ids, anyEntriesIn);",
+    replace: "readTrees(store, ids.length > 0 ? ids : [String(anyEntriesIn)]);",
+    caughtBy: ["test/shell/git/iso.test.ts"],
+  },
+  {
     breaks: "takes any mode of a tree entry for that of a file",
     file: "src/shell/git/tree-object.ts",
     find: "switch (mode & 0o170000) {",

@@ -275,7 +275,7 @@ export type Reason =
   | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit; readonly because: string | null }
   | {
       readonly kind: "sourceHeld";
-      readonly code: "HistoryRewritten" | "SourceEmpty";
+      readonly code: "HistoryRewritten" | "SourceEmpty" | "SourceUnsound";
       readonly head: Commit;
       readonly message: string;
     };

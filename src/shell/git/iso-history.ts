@@ -6,7 +6,7 @@ import { type Ancestry, type HistoryRange, longestCommit, parentsFirst } from ".
 import { atomicFiles as fs } from "./atomic-files.ts";
 import { type IsoStore, readTrees } from "./iso-tree.ts";
 import { repositoryFault } from "./repository-fault.ts";
-import { linesIn } from "./sound-objects.ts";
+import { anyEntriesIn, linesIn } from "./sound-objects.ts";
 import { type TreeDifference, treeDifferences } from "./tree-changes.ts";
 
 /**
@@ -107,7 +107,8 @@ async function differencesFrom(
   parents: readonly string[],
   tree: string,
 ): Promise<readonly (readonly TreeDifference[])[]> {
-  const read = (ids: readonly string[]) => readTrees(store, ids);
+  // A commit that was never believed may stand between two that are: what it changed counts however it is read.
+  const read = (ids: readonly string[]) => readTrees(store, ids, anyEntriesIn);
   const all: (readonly TreeDifference[])[] = [];
   for (const it of parents.length === 0 ? [null] : parents) all.push(await treeDifferences(read, it, tree));
   return all;

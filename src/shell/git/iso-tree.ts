@@ -43,20 +43,25 @@ async function treeOf(store: IsoStore, oid: Commit): Promise<string> {
   return linesIn(raw, oid, "reading the repository").tree;
 }
 
-/** Reads folders by id. */
+/** Reads folders by id, each as it has to be, or with all that may stand there. */
 export async function readTrees(
   store: IsoStore,
   ids: readonly string[],
+  entries: typeof entriesIn = entriesIn,
 ): Promise<ReadonlyMap<string, readonly FolderEntry[]>> {
   const trees = new Map<string, readonly FolderEntry[]>();
-  for (const id of ids) trees.set(id, await folderEntries(store, id));
+  for (const id of ids) trees.set(id, await folderEntries(store, id, entries));
   return trees;
 }
 
-async function folderEntries(store: IsoStore, oid: string): Promise<readonly FolderEntry[]> {
+async function folderEntries(
+  store: IsoStore,
+  oid: string,
+  entries: typeof entriesIn = entriesIn,
+): Promise<readonly FolderEntry[]> {
   const { type, object } = await git.readObject({ fs: atomicFiles, ...store, oid, format: "content" });
   const bytes = type === "tree" && object instanceof Uint8Array ? new Uint8Array(object) : undefined;
-  return entriesIn(bytes, oid, "reading the repository");
+  return entries(bytes, oid, "reading the repository");
 }
 
 /**

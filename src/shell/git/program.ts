@@ -23,7 +23,7 @@ import { objectsAlone, programHistory } from "./program-history.ts";
 import { faultOfComplaint, repositoryFault } from "./repository-fault.ts";
 import { refuseShallow } from "./shallow.ts";
 import { type SignCommit, signedCommit } from "./signed-commit.ts";
-import { anotherCommit, entriesIn, linesIn } from "./sound-objects.ts";
+import { entriesIn, linesIn, unsoundCommit } from "./sound-objects.ts";
 import { treeChanges } from "./tree-changes.ts";
 
 /** The one thing in which a hub at a path and a hub behind a URL differ: where its branches live. */
@@ -110,7 +110,7 @@ export class ProgramRepository implements Repository {
     const words = output.toString("latin1").split("\n").filter(Boolean);
     if (words.join() === [tree, ...parents].join()) return;
     const message = `commit ${commit}: we read tree ${tree} and ${parents.length} parents, git reads ${words.join(", ")}`;
-    throw repositoryFault("RepositoryCorrupt", during, message, { fix: anotherCommit });
+    throw unsoundCommit(during, message);
   }
 
   blobs(ids: readonly BlobId[], limit?: number): Promise<ReadonlyMap<BlobId, Uint8Array>> {

@@ -1,17 +1,24 @@
 import { type CommitLines, commitLines } from "../../core/model/commit-lines.ts";
+import { Fault } from "../reconcile/fault.ts";
 import { repositoryFault } from "./repository-fault.ts";
 import type { TreeEntry } from "./tree-changes.ts";
 import { readTree } from "./tree-object.ts";
 
-/** What helps where an object is odd: the next commit's own objects are what counts. */
-export const anotherCommit = "push another commit, made by git, on top of it or in its place";
+/** A commit that nobody should believe: another program may take it for another one. */
+export const unsoundCommit = (during: string, message: string): Fault =>
+  new Fault("ObjectUnsound", during, message, "push another commit, made by git, in its place");
+
+/** A new commit whose folders are sound is all that counts, whatever stands below it. */
+const soundTree =
+  'push a commit with other folders on top of it: git commit-tree SOUND^{tree} -p HEAD -m "Go back" ' +
+  "makes one that holds what SOUND does, the last commit that was sound";
 
 /** The first lines of a commit; rejects one that git refuses, by its id. */
 export function linesIn(raw: Uint8Array | undefined, commit: string, during: string): CommitLines {
   const lines = raw === undefined ? null : commitLines(raw);
   if (lines !== null) return lines;
   const message = `commit ${commit} does not begin with a tree and its parents, as git writes commits`;
-  throw repositoryFault("RepositoryCorrupt", during, message, { fix: anotherCommit });
+  throw unsoundCommit(during, message);
 }
 
 /** The entries of a tree; rejects one that programs may read differently, by its id. */
@@ -20,8 +27,26 @@ export function entriesIn(
   tree: string,
   during: string,
 ): readonly TreeEntry[] {
-  const read = raw === undefined ? ({ kind: "refused", because: "it is no tree" } as const) : readTree(raw);
+  return entriesOf(raw, tree, { during, isExact: true });
+}
+
+/**
+ * All entries of a tree, those included that programs read differently: whoever asks what changed there takes every reading
+ * of it for one, and misses none. Never for what is to be deployed.
+ */
+export const anyEntriesIn = (
+  raw: Uint8Array<ArrayBuffer> | undefined,
+  tree: string,
+  during: string,
+): readonly TreeEntry[] => entriesOf(raw, tree, { during, isExact: false });
+
+function entriesOf(
+  raw: Uint8Array<ArrayBuffer> | undefined,
+  tree: string,
+  { during, isExact }: { readonly during: string; readonly isExact: boolean },
+): readonly TreeEntry[] {
+  if (raw === undefined) throw repositoryFault("RepositoryCorrupt", during, `tree ${tree}: it is no tree`);
+  const read = readTree(raw, isExact);
   if (read.kind === "read") return read.entries;
-  const fix = `find its folder with git ls-tree -r -t HEAD, and push a commit, made by git, in which that folder is new`;
-  throw repositoryFault("RepositoryCorrupt", during, `tree ${tree}: ${read.because}`, { fix });
+  throw new Fault("ObjectUnsound", during, `tree ${tree}: ${read.because}`, soundTree);
 }

@@ -11,8 +11,9 @@ export type TreeRead =
  * git reads them (`get_mode`, `canon_mode`). Refused is what git cannot read, and what `git fsck` calls an error
  * because programs read it differently: names that come twice, are out of order, or are no names
  * (`signature/README.md#b-37`, `#b-38`).
+ * Where it need not be exact, all that git reads is given, in the order in which it stands there.
  */
-export function readTree(tree: Uint8Array<ArrayBuffer>): TreeRead {
+export function readTree(tree: Uint8Array<ArrayBuffer>, isExact = true): TreeRead {
   const bytes = Buffer.from(tree.buffer, tree.byteOffset, tree.byteLength);
   const entries: TreeEntry[] = [];
   const order = newOrder();
@@ -24,7 +25,7 @@ export function readTree(tree: Uint8Array<ArrayBuffer>): TreeRead {
     if (mode === null) return refused("an entry has no mode that git reads");
     const kind = kindOf(mode);
     const flaw = order.flawOf(bytes.subarray(space + 1, end), kind);
-    if (flaw !== null) return refused(flaw);
+    if (flaw !== null && isExact) return refused(flaw);
     const isExecutable = kind === "file" && (mode & 0o100) !== 0;
     const id = bytes.toString("hex", end + 1, end + 21);
     entries.push({ name: bytes.toString("utf8", space + 1, end), id, kind, isExecutable });

@@ -27,6 +27,8 @@ export type FaultCode =
   | "RepositoryRefused"
   /** Objects are missing or broken. */
   | "RepositoryCorrupt"
+  /** An object that programs read differently: no git writes one, and whoever may push can make one. */
+  | "ObjectUnsound"
   /** What was asked needs something this adapter has not: ssh without the git program, a SHA-256 repository. */
   | "RepositoryUnsupported"
   /** An absent branch is no empty fleet: it may have been renamed, or misspelt. */

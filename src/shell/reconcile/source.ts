@@ -9,6 +9,7 @@ import type { Reason } from "../../core/model/plan.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { changesSince } from "./changes-since.ts";
 import { exactText, maxTrustBytes } from "./exact-text.ts";
+import { Fault } from "./fault.ts";
 import type { AcceptedState, Listing, Memory, State } from "./memory.ts";
 import type { Repository, TreeFile } from "./ports.ts";
 import type { Settings } from "./settings.ts";
@@ -25,11 +26,29 @@ export interface Source {
 /**
  * Reads the source branch at `head` into an intent.
  *
- * A head that does not descend from what was accepted, and one without any file where there were some, are not
- * believed: decisions keep to what was accepted (`reconcile/README.md#branches-that-are-not-as-they-were`;
- * `plan/README.md#d-2`).
+ * A head that does not descend from what was accepted, one without any file where there were some, and one that programs
+ * read differently are not believed: decisions keep to what was accepted
+ * (`reconcile/README.md#branches-that-are-not-as-they-were`; `plan/README.md#d-2`).
  */
 export async function readSource(
+  repository: Repository,
+  head: Commit,
+  state: State,
+  { memory, settings }: { readonly memory: Memory; readonly settings: Settings },
+): Promise<Source> {
+  try {
+    return await readHead(repository, head, state, { memory, settings });
+  } catch (error) {
+    const { sourceCommit: accepted } = state.ledger;
+    if (accepted === null || !(error instanceof Fault) || error.code !== "ObjectUnsound") throw error;
+    const message =
+      `${error.message}, which programs read differently, so nothing of this commit is believed, and what was accepted ` +
+      `with ${accepted} stays in force; ${error.fix}`;
+    return heldSource(held("SourceUnsound", head, message), { repository, state, memory });
+  }
+}
+
+async function readHead(
   repository: Repository,
   head: Commit,
   state: State,
@@ -60,7 +79,7 @@ async function heldSource(
   return { head: intent.commit, isHeld: true, intent, reasons: [reason] };
 }
 
-const held = (code: "HistoryRewritten" | "SourceEmpty", head: Commit, message: string): Reason => ({
+const held = (code: Extract<Reason, { kind: "sourceHeld" }>["code"], head: Commit, message: string): Reason => ({
   kind: "sourceHeld",
   code,
   head,

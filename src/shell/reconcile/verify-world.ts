@@ -73,7 +73,7 @@ const anchorOf = (before: TrustRecord | null, after: TrustRecord | null) =>
   after !== null && after.by === "anchor" && after.trust.digest !== before?.trust.digest ? after.trust.digest : null;
 
 function orMissing(error: unknown): null {
-  if (error instanceof Fault && error.code === "RepositoryCorrupt") return null;
+  if (error instanceof Fault && (error.code === "RepositoryCorrupt" || error.code === "ObjectUnsound")) return null;
   throw error;
 }
 

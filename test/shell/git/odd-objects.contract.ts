@@ -106,10 +106,18 @@ export function oddObjectsContract(way: Way): void {
       const commit = await pushed(`${headOf(root, [parent])}\nTwice\n`);
       const refused = repository.changes?.(null, commit) ?? repository.files(commit);
       await expect(refused).rejects.toMatchObject({
-        code: "RepositoryCorrupt",
+        code: "ObjectUnsound",
         message: expect.stringContaining(`tree ${root}: ${because}`),
-        fix: expect.stringContaining("push a commit, made by git"),
+        fix: expect.stringContaining("git commit-tree SOUND^{tree} -p HEAD"),
       });
+      // What the fix says, and what was pushed in its place: either helps.
+      const back = hub.git("commit-tree", `${parent}^{tree}`, "-p", commit, "-m", "Go back");
+      hub.git("update-ref", "refs/heads/main", back);
+      expect((await repository.heads()).source).toBe(back);
+      await readsAsGit(back as Commit);
+      const history = (await repository.history(back as Commit, parent, 100)) ?? [];
+      expect(history.map((it) => it.commit)).toEqual([commit, back]);
+      for (const { changes } of history) expect(changes.map((it) => it.path)).toContain("a");
       await readsAsGit(await pushed(`${headOf(tree, [parent])}\nSound again\n`));
     });
   });

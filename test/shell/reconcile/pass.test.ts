@@ -1,6 +1,8 @@
 // One pass at a time, over real Git and real HTTP: what is written, what is touched, and above all what is not.
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit } from "../../../src/core/model/value.ts";
+import { reasonText } from "../../../src/core/plan/explain.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Ports, Proposal } from "../../../src/shell/reconcile/ports.ts";
@@ -114,6 +116,52 @@ test("a file that is far too large costs only itself, and is not read to its end
   expect(intent.problems.map((it) => [it.path, it.severity])).toEqual([["resources/huge.yaml", "error"]]);
   expect(largest).toBe(1 + (1 << 20));
   expect(stage.hub.stateFile("rendered/dev-eu-1/platform.yaml")).toMatch(/RENEW_BEFORE: "?360h/);
+});
+
+/** A commit that no git makes: its root names `fleet.yaml` twice. */
+function pushOddCommit(clone: string): { readonly tree: string; readonly head: string } {
+  const blob = gitIn(clone, ["rev-parse", "HEAD:fleet.yaml"]);
+  const entry = Buffer.concat([Buffer.from("100644 fleet.yaml\0"), Buffer.from(blob, "hex")]);
+  const options = { cwd: clone, input: Buffer.concat([entry, entry]) };
+  const tree = execFileSync("git", ["hash-object", "-t", "tree", "-w", "--literally", "--stdin"], options);
+  const odd = tree.toString().trim();
+  const head = gitIn(clone, ["commit-tree", odd, "-p", "HEAD", "-m", "Twice"]);
+  gitIn(clone, ["push", "--quiet", "origin", `${head}:refs/heads/main`]);
+  return { tree: odd, head };
+}
+
+describe("a commit whose folders programs read differently", () => {
+  test("costs itself alone, and the way back that is told works (T-44)", async () => {
+    await rest(await stage.reconciler());
+    const { clone } = stage.hub;
+    const accepted = gitIn(clone, ["rev-parse", "HEAD"]);
+    const { tree, head } = pushOddCommit(clone);
+    // Somebody changes a member meanwhile: what was accepted stays in force, and is put right.
+    const member = stage.members.cluster("dev-eu-1");
+    const place = { group: "", kind: "ConfigMap", namespace: "platform", name: "certificates" };
+    const before = member.get(place)?.["data"];
+    const other = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: place.namespace, name: place.name } };
+    member.apply("somebody", { ...other, data: { RENEW_BEFORE: "1h" } });
+    expect(member.get(place)?.["data"]).not.toEqual(before);
+    const told = (await rest(await stage.reconciler())).plan.reasons.map(reasonText).join("\n");
+    expect(told).toContain(
+      `SourceUnsound at ${head.slice(0, 7)}: tree ${tree}: two entries have the name "fleet.yaml"`,
+    );
+    expect(told).toContain(`what was accepted with ${accepted} stays in force`);
+    expect(member.get(place)?.["data"]).toEqual(before);
+
+    const [, command = ""] = /: git (commit-tree .*?) makes one/.exec(told) ?? [];
+    const words = command.replace("SOUND", accepted).replace("HEAD", head).replace('"Go back"', "Back").split(" ");
+    gitIn(clone, ["push", "--quiet", "origin", `${gitIn(clone, words)}:refs/heads/main`]);
+    const { plan } = await rest(await stage.reconciler());
+    expect(plan.reasons).not.toContainEqual(expect.objectContaining({ kind: "sourceHeld" }));
+  });
+
+  test("is no beginning of a fleet", async () => {
+    pushOddCommit(stage.hub.clone);
+    await expect(freshPass(await stage.reconciler())).rejects.toMatchObject({ code: "ObjectUnsound" });
+    expect(mutations(stage)).toBe(0);
+  });
 });
 
 test("a source branch without any document is not an order to delete everything", async () => {
