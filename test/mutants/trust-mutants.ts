@@ -248,6 +248,20 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "goes on with a run that was approved by a key which turned out to be stolen",
+    file: "src/core/plan/run-consent.ts",
+    find: "if (last === null || !isCompromised(last, record.trust)) return null;",
+    replace: "return null;",
+    caughtBy: ["test/mutants/kept-alone.ts"],
+  },
+  {
+    breaks: "changes what is protected by an approval of a key which turned out to be stolen",
+    file: "src/core/plan/protection.ts",
+    find: " || isCompromised(request.approval, trust)) return false;",
+    replace: ") return false;",
+    caughtBy: ["test/mutants/kept-alone.ts"],
+  },
+  {
     breaks: "counts an approval by a key that is compromised now",
     file: "src/core/trust/count.ts",
     find: 'revokedBy(revocations, key)?.kind === "compromised";',
