@@ -119,20 +119,22 @@ export function silenceOf({ record, ledger }: PlacementInSight): readonly Wait[]
   return [{ what: `no contact with ${first?.cluster}${more}`, who: memberOperator }];
 }
 
-/** Content of an External placement that no run has brought anywhere, and runs that have a plan and were not started. */
+/** What of an External placement no run has brought anywhere, and runs that have a plan and were not started. */
 export function unrolledOf({ record, ledger }: PlacementInSight): readonly Wait[] {
-  const planned = [...ledger.runs.values()].filter(
-    ({ spec, plan, end }) =>
-      spec.placement === record.key && spec.state === "Initialize" && plan !== null && end === null,
-  );
+  const open = [...ledger.runs.values()].filter(({ spec, end }) => spec.placement === record.key && end === null);
+  const planned = open.filter(({ spec, plan }) => spec.state === "Initialize" && plan !== null);
   if (planned.length > 0)
     return planned.map((it) => ({
       what: `run ${it.key}, which is to be started`,
       who: "the run's owner: set its state to Run",
     }));
-  return record.unrolled === null
-    ? []
-    : [{ what: "an update run for what is selected now", who: "the placement's owner: create an update run" }];
+  const who = "the placement's owner: create an update run";
+  if (record.unrolled !== null) return [{ what: "an update run for what is selected now", who }];
+  const joined = [...record.bindings.values()].filter((it) => it.state !== "Unscheduled" && it.target === null);
+  const [first] = joined;
+  if (record.spec.strategy.type !== "External" || open.length > 0 || first === undefined) return [];
+  const more = joined.length > 1 ? ` and ${joined.length - 1} more` : "";
+  return [{ what: `an update run, for ${first.cluster}${more}`, who }];
 }
 
 const isSilent = (cluster: ClusterName, { clusters }: Ledger): boolean => clusters.get(cluster)?.trouble != null;

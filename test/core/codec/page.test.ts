@@ -217,6 +217,17 @@ describe("the page", () => {
     }
   });
 
+  test("says that clusters which joined an External placement wait for a run, unless one is under way", () => {
+    const bare = { cluster: "oslo" as ClusterName, state: "Bound", removal: null, target: null, conditions: [] };
+    const bindings = new Map([[bare.cluster, bare as unknown as Binding]]);
+    const spec = { ...settled.spec, strategy: { ...settled.spec.strategy, type: "External" as const } };
+    const placements = new Map([record("web", { bindings, spec })]);
+    const wait = "| an update run, for oslo | the placement's owner: create an update run |";
+    expect(statePage({ ...fleet, placements }, [], words)).toContain(wait);
+    const runs = new Map([run("two", 2, { plan: planOf(1, []) })].map((it) => [it.key, it]));
+    expect(statePage({ ...fleet, placements, runs }, [], words)).not.toContain(wait);
+  });
+
   describe("does not promise that a rollout goes on by itself", () => {
     const late = condition("False", "NotAvailable", "1 of 2 ready");
     const rowOf = (cluster: string, reason: Reason): string => {
