@@ -199,11 +199,11 @@ async function authorized<T extends Incoming | Streaming>(
 
 const isUnauthorized = (answer: Incoming | Streaming): boolean => "status" in answer && answer.status === 401;
 
-/** Names of OpenSSL's errors, and of Node's about certificates: no request was heard. */
+/** Names of OpenSSL's errors, and of Node's about certificates; an alert of TLS 1.2 is EPROTO. No request was heard. */
 const isHandshake = (error: unknown): error is Lost =>
   error instanceof Lost &&
   isObject(error.cause) &&
-  /^ERR_(SSL|TLS|OSSL)_|CERT|SIGNATURE|ISSUER/.test(String(error.cause["code"]));
+  /^EPROTO$|^ERR_(SSL|TLS|OSSL)_|CERT|SIGNATURE|ISSUER/.test(String(error.cause["code"]));
 
 /** A credential plugin may take longer than anybody has time; the others that wait for it go on waiting. */
 function intime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {

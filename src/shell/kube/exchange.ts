@@ -136,8 +136,15 @@ export function collect(response: http.IncomingMessage, largest: number): Promis
   });
 }
 
+/**
+ * What OpenSSL says of an error: a thread, a number, a library, a function, the reason, and a line of its source. All but the
+ * reason is another one in every process, and what members say is recorded.
+ */
+const opensslWords = /(?:\w+ EPROTO )?[0-9A-F]{8,}:error:[0-9A-F]+:[^:]*:[^:]*:([^:]*):.*/s;
+
 /** Error codes of sockets and TLS are words of their own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`); messages follow them. */
 export function lostBy(error: NodeJS.ErrnoException): Lost {
   if (error instanceof Lost) return error;
-  return new Lost("Unreachable", error.code === undefined ? error.message : `${error.code}: ${error.message}`, error);
+  const message = error.message.replace(opensslWords, "$1");
+  return new Lost("Unreachable", error.code === undefined ? message : `${error.code}: ${message}`, error);
 }

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
-import type { AddressInfo } from "node:net";
+import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TLSSocket } from "node:tls";
@@ -153,6 +153,40 @@ describe("files behind a kubeconfig that stays as it is", () => {
     door.accepted = "new";
     expect(await outcome(client)).toBe("done");
     expect(door.seen).toEqual(["old", "old", "new"]);
+  });
+
+  it("a client certificate that is refused before any request is heard is read again at once", async () => {
+    const [dir, door] = [folder(), await certificateDoor("old")];
+    // As a proxy does that looks at certificates itself: TLS 1.2's fatal alert `bad_certificate`.
+    const alert = Buffer.from([21, 3, 3, 0, 2, 2, 42]);
+    let refusals = 0;
+    const gate = net.createServer((socket) => {
+      socket.on("error", () => {});
+      if (refusals > 0) socket.once("data", () => socket.end(alert));
+      else socket.pipe(net.connect(Number(new URL(door.url).port), "127.0.0.1").on("error", () => {})).pipe(socket);
+      refusals -= 1;
+    });
+    await new Promise<void>((done) => gate.listen(0, "127.0.0.1", done));
+    closing.push(() => void gate.close());
+    const put = (name: string): void => {
+      const { certificate, key } = identity(name, authority);
+      writeFileSync(path.join(dir, "both.pem"), certificate + key);
+    };
+    put("old");
+    writeFileSync(path.join(dir, "ca.crt"), authority.certificate);
+    const user = { "client-certificate": "both.pem", "client-key": "both.pem" };
+    const server = `https://127.0.0.1:${(gate.address() as AddressInfo).port}`;
+    const { client } = await looker(kubeconfigAt(dir, server, user, { "certificate-authority": "ca.crt" }));
+    expect(await outcome(client)).toBe("done");
+    door.server.closeAllConnections();
+    refusals = 1;
+    put("new");
+    door.accepted = "new";
+    expect(await outcome(client)).toBe("done");
+    expect(door.seen).toEqual(["old", "new"]);
+    door.server.closeAllConnections();
+    refusals = 2;
+    expect(await outcome(client)).toBe("Lost: EPROTO: sslv3 alert bad certificate");
   });
 
   it("an authority that is replaced is read again when no connection can be made", async () => {
