@@ -157,7 +157,7 @@ describe("approve", () => {
         /^ {2}placements \*, stages canary: 1 of ada, bob, carol; by commit or detached; four eyes/,
       ),
       "",
-      "what the objects hold is not shown: not all of it stands under rendered/.asked/r-before-canary/ on fleet/state as the digest says:",
+      "what canary-1 would get is not shown: rendered/.asked/r-before-canary/ on fleet/state does not have it as the digest says;",
       "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
       "committed",
       "  approvals/r/canary-before.ada.yaml",

@@ -147,7 +147,7 @@ Brought by these commits (\`git show\`):
     const lines = await shown("--change", "web");
     expect(lines.join("\n")).not.toContain("harmless");
     expect(lines).toContain(
-      `what the objects hold is not shown: not all of it stands under ${folder}/ on fleet/state as the digest says:`,
+      `what m1 would get is not shown: ${folder}/ on fleet/state does not have it as the digest says;`,
     );
     expect(JSON.stringify(await hub.verify())).toContain("shows something else than people are asked");
   });
@@ -157,7 +157,7 @@ Brought by these commits (\`git show\`):
     hub.push(hub.ann, { "web/config.yaml": config("two") });
     await hub.settle();
     hub.forge({ files: { "rendered/m1/web.yaml": (it) => it.replace("value: one", "value: two") } });
-    expect((await shown("--change", "web")).join("\n")).toContain("what the objects hold is not shown");
+    expect((await shown("--change", "web")).join("\n")).toContain("what m1 would get is not shown");
   });
 });
 

@@ -451,4 +451,25 @@ export const trustMutants: readonly Mutant[] = [
     replace: "null",
     caughtBy: ["test/core/plan/attacks-fates.test.ts"],
   },
+  {
+    breaks: "shows approvers something else than they approve",
+    file: "src/core/plan/asked-content.ts",
+    find: "return read !== null && isOf(read.digest, ask, content, ledger) ? read.manifests : null;",
+    replace: "return read === null ? null : read.manifests;",
+    caughtBy: ["test/cmd/asked-content.test.ts"],
+  },
+  {
+    breaks: "shows approvers what a Secret holds",
+    file: "src/cmd/show/manifest-diff.ts",
+    find: "if (!isSecret) return [before, after];",
+    replace: "if (before !== undefined) return [before, after];",
+    caughtBy: ["test/cmd/show/manifest-diff.test.ts"],
+  },
+  {
+    breaks: "leaves what was asked for where everybody looks, although nobody is asked any more",
+    file: "src/shell/reconcile/asked.ts",
+    find: "if (commit === null || open.has(ask.request.digest)) continue;",
+    replace: "if (commit === null || open.size >= 0) continue;",
+    caughtBy: ["test/shell/reconcile/asked.test.ts"],
+  },
 ];

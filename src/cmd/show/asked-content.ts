@@ -3,7 +3,7 @@ import { type Ask, askedPlacement } from "../../core/plan/ask.ts";
 import { sharesOf } from "../../core/plan/asked-content.ts";
 import { folderOf } from "../../shell/reconcile/asked.ts";
 import type { AskedLook } from "../asked-look.ts";
-import { movesIn } from "./asked-rows.ts";
+import { movesIn, namedUpTo } from "./asked-rows.ts";
 
 /** The commits that brought what is asked for. */
 export const broughtLines = (look: AskedLook | null): readonly string[] =>
@@ -21,17 +21,18 @@ export async function contentLines(
 ): Promise<readonly string[]> {
   if (ask.kind === "gate" && ask.when === "after") return [];
   const folder = folderOf(ask);
-  const moves = movesIn(ask, look, ledger);
-  if (moves === null)
-    return [
-      "",
-      `what the objects hold is not shown: not all of it stands under ${folder} on ${stateBranch} as the digest says:`,
-      "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
-    ];
+  const { groups, unknown } = movesIn(ask, look, ledger);
   const [share] = sharesOf(ask);
   const placement = askedPlacement(ask, ledger)?.key ?? "";
   const path = `${share?.clusters[0] ?? ""}/${placement}.yaml`;
   const whole = `git diff ${stateBranch}:rendered/${path} ${stateBranch}:${folder}${path}`;
   const { differenceLines } = await import("./manifest-diff.ts");
-  return differenceLines(moves, whole);
+  const shown = await differenceLines(groups, whole);
+  if (unknown.length === 0) return shown;
+  return [
+    ...shown,
+    "",
+    `what ${namedUpTo(unknown)} would get is not shown: ${folder} on ${stateBranch} does not have it as the digest says;`,
+    "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
+  ];
 }

@@ -24,17 +24,24 @@ export interface MoveGroup {
   readonly same: number;
 }
 
-/**
- * What would become of every object, by what was read and found to be what is asked for. Null where what some of the clusters
- * carry or would carry cannot be shown.
- */
-export function movesIn(ask: Ask, view: AskedView | null, ledger: Ledger): readonly MoveGroup[] | null {
+/** What is known of what a request would do. */
+export interface Moves {
+  readonly groups: readonly MoveGroup[];
+  /** Clusters of which it cannot be shown what they carry, or what they would carry. */
+  readonly unknown: readonly ClusterName[];
+}
+
+/** What would become of every object, by what was read and found to be what is asked for. */
+export function movesIn(ask: Ask, view: AskedView | null, ledger: Ledger): Moves {
   const clusters = clustersOf(ask);
-  if (view === null || clusters.some((it) => !isKnown(view.moves.get(it)))) return null;
   const groups = new Map<string, MoveGroup>();
+  const unknown: ClusterName[] = [];
   for (const cluster of clusters) {
-    const move = view.moves.get(cluster);
-    if (move === undefined) continue;
+    const move = view?.moves.get(cluster);
+    if (move === undefined || !isKnown(move)) {
+      unknown.push(cluster);
+      continue;
+    }
     const group = groupOf(cluster, move, leavesOn(ask, cluster, ledger));
     const key = JSON.stringify([
       group.same,
@@ -43,13 +50,13 @@ export function movesIn(ask: Ask, view: AskedView | null, ledger: Ledger): reado
     const known = groups.get(key);
     groups.set(key, known === undefined ? group : { ...known, clusters: [...known.clusters, cluster] });
   }
-  return [...groups.values()];
+  return { groups: [...groups.values()], unknown };
 }
 
 const clustersOf = (ask: Ask): readonly ClusterName[] =>
   ask.kind === "change" ? [...ask.change.clusters.keys()] : ask.stage.clusters.map((it) => it.cluster);
 
-const isKnown = (move: AskedMove | undefined): boolean => move?.before != null && move.after !== null;
+const isKnown = ({ before, after }: AskedMove): boolean => before !== null && after !== null;
 
 function groupOf(cluster: ClusterName, { before, after }: AskedMove, leaves: LeaveLookup): MoveGroup {
   const was = new Map((before ?? []).map((it) => [it.key, it]));
@@ -86,10 +93,15 @@ export function leavesOn(ask: Ask, cluster: ClusterName, ledger: Pick<Ledger, "p
 
 /** The objects of a group with what becomes of each, one a line. */
 export function rowLines({ rows, same }: MoveGroup): readonly string[] {
-  const lines = rows.map((it) => fateLine(it.fate, it.after?.id ?? it.before?.id ?? { ...it.id, version: "" }));
+  const lines = rows
+    .slice(0, mostRows)
+    .map((it) => fateLine(it.fate, it.after?.id ?? it.before?.id ?? { ...it.id, version: "" }));
   const rest = same === 0 ? [] : [`  ${"same".padEnd(width)} ${count(same, "object")}`];
-  return [...lines, ...rest];
+  const more = rows.length <= mostRows ? [] : [`  and ${count(rows.length - mostRows, "more object")}`];
+  return [...lines, ...more, ...rest];
 }
+
+const mostRows = 100;
 
 const width = fateWords.release.length;
 
@@ -100,3 +112,11 @@ const idText = ({ group, version, kind, namespace, name }: VersionedId): string 
   const prefix = version === "" && group === "" ? "" : `${apiVersionOf({ group, version })} `;
   return `${prefix}${kind} ${namespace === null ? "" : `${namespace}/`}${name}`;
 };
+
+const mostNames = 10;
+
+/** The first ten names, and how many more there are. */
+export const namedUpTo = (names: readonly string[]): string =>
+  names.length <= mostNames
+    ? names.join(", ")
+    : `${names.slice(0, mostNames).join(", ")} and ${names.length - mostNames} more`;

@@ -1,10 +1,12 @@
 import { emitYaml } from "../../core/codec/canonical.ts";
 import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../../core/model/json.ts";
 import { objectText } from "../../core/model/manifest.ts";
-import type { MoveGroup, ObjectRow } from "./asked-rows.ts";
+import { type MoveGroup, namedUpTo, type ObjectRow } from "./asked-rows.ts";
 
 /** At most so many lines of differences are shown of one object, and of all. */
 const mostLines = { object: 60, all: 300 };
+/** And of at most so many objects; of the rest only how many there are. */
+const mostObjects = 100;
 const longestLine = 160;
 /** Of texts that differ in more lines than these, only that is said. */
 const mostEdits = 1500;
@@ -16,39 +18,33 @@ const mostEdits = 1500;
  */
 export async function differenceLines(groups: readonly MoveGroup[], whole: string): Promise<readonly string[]> {
   const lines: string[] = [];
-  let hidden = 0;
-  for (const group of groups) {
-    const objects = group.rows.filter((it) => it.after !== null);
+  let [hidden, left] = [0, mostObjects];
+  let room = mostLines.all;
+  for (const { clusters, rows } of groups) {
+    const objects = rows.filter((it) => it.after !== null).map((it) => ({ row: it, told: [...highlightsOf(it)] }));
     if (objects.length === 0) continue;
-    const shown = await Promise.all(objects.map(describe));
-    const [first, second] = group.clusters;
-    const all = second === undefined ? `${first}` : `${group.clusters.join(", ")}, the same on each`;
-    lines.push("", `what changes on ${all}:`);
-    for (const it of shown.sort((a, b) => Number(b.isTelling) - Number(a.isTelling))) {
-      lines.push(`  ${it.head}`);
-      const room = Math.max(0, Math.min(mostLines.object, mostLines.all - lines.length));
-      lines.push(...it.body.slice(0, room).map((line) => `    ${shortened(line)}`));
-      const rest = it.body.length - room;
+    const [first, second] = clusters;
+    lines.push("", `what changes on ${second === undefined ? first : `${namedUpTo(clusters)}, the same on each`}:`);
+    // What tells most comes first; a stable order otherwise.
+    const ordered = [...objects].sort((a, b) => Number(b.told.length > 0) - Number(a.told.length > 0));
+    for (const { row, told } of ordered.slice(0, left)) {
+      lines.push(`  ${[`${objectText(row.id)}, ${row.fate}`, ...told].join("; ")}`);
+      const body = await patchLines(...masked(row.before?.manifest ?? null, row.after?.manifest ?? null));
+      const some = body.slice(0, Math.min(mostLines.object, room));
+      lines.push(...some.map((line) => `    ${shortened(line)}`));
+      const rest = body.length - some.length;
       if (rest > 0) lines.push(`    (${rest} more lines)`);
-      hidden += Math.max(0, rest);
+      room -= some.length;
+      hidden += rest;
     }
+    if (ordered.length > left) lines.push(`  (${ordered.length - left} more objects)`);
+    left = Math.max(0, left - ordered.length);
   }
-  return hidden === 0 ? lines : [...lines, "", `${hidden} lines are not shown; all of it: ${whole}`];
+  return hidden === 0 && left > 0 ? lines : [...lines, "", `not all of it is shown; this does: ${whole}`];
 }
 
-interface Described {
-  readonly head: string;
-  readonly body: readonly string[];
-  /** An image or a number of replicas changes. */
-  readonly isTelling: boolean;
-}
-
-async function describe({ fate, id, before, after }: ObjectRow): Promise<Described> {
-  const [was, is] = masked(before?.manifest ?? null, after?.manifest ?? null);
-  const told = [...highlights(before?.manifest ?? null, after?.manifest ?? null)];
-  const head = [`${objectText(id)}, ${fate}`, ...told].join("; ");
-  return { head, body: await patchLines(was, is), isTelling: told.length > 0 };
-}
+const highlightsOf = ({ before, after }: ObjectRow): Iterable<string> =>
+  highlights(before?.manifest ?? null, after?.manifest ?? null);
 
 async function patchLines(was: Json, is: Json): Promise<readonly string[]> {
   const { structuredPatch } = await import("diff");

@@ -97,12 +97,13 @@ function moveLines(
   record: PlacementRecord | null,
   { view, ledger }: Sight,
 ): readonly string[] {
-  const moves = movesIn(ask, view, ledger);
+  const { groups: moves } = movesIn(ask, view, ledger);
   const ways = new Map<string, { readonly arrival: Arrival; readonly from: number | null; clusters: ClusterName[] }>();
   for (const arrival of arrivals) {
     const { cluster, to, isSame } = arrival;
     const from = record?.bindings.get(cluster)?.target?.resourceIndex ?? null;
-    const move = moves?.findIndex((it) => it.clusters.includes(cluster)) ?? fatesText(ask, cluster);
+    const at = moves.findIndex((it) => it.clusters.includes(cluster));
+    const move = at < 0 ? fatesText(ask, cluster) : at;
     const key = `${from} ${to} ${isSame} ${move}`;
     const way = ways.get(key) ?? { arrival, from, clusters: [] };
     ways.set(key, way);
@@ -112,7 +113,7 @@ function moveLines(
     if (isSame && from === to) return [`resource snapshot ${to}, as they carry it already: ${clusters.join(", ")}`];
     const head = `${wayText(from, to)}: ${clusters.join(", ")}`;
     if (isSame) return [`${head} (the manifests are the same)`];
-    const move = moves?.find((it) => it.clusters.includes(cluster));
+    const move = moves.find((it) => it.clusters.includes(cluster));
     if (move !== undefined) return [head, ...rowLines(move)];
     const leaves = leavesOn(ask, cluster, ledger);
     return [head, ...differenceLines({ from: resourcesOf(record, from), to: resourcesOf(record, to), leaves })];

@@ -147,15 +147,14 @@ function carriedReader(
   read: ReturnType<typeof reader>,
 ): (cluster: ClusterName) => Promise<Manifests | null> {
   const known = new Map<string, Manifests | null>();
-  let files: ReadonlyMap<string, TreeFile> | null = null;
   return async (cluster) => {
     const digest = record.bindings.get(cluster)?.target?.digest ?? null;
     if (digest === null) return nothing;
     const found = known.get(digest);
     if (found !== undefined || known.size >= mostShares * 2) return found ?? null;
     const path = renderedPath(cluster, record.key);
-    files ??= new Map((await repository.files(commit, "rendered/")).map((it) => [it.path, it]));
-    const text = await read(files.get(path));
+    const files = await repository.files(commit, path.slice(0, path.lastIndexOf("/") + 1));
+    const text = await read(files.find((it) => it.path === path));
     const manifests = text === null ? null : genuineTarget(documentsOf(text), record, cluster);
     known.set(digest, manifests);
     return manifests;

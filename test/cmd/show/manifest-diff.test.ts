@@ -52,11 +52,12 @@ describe("what differs", () => {
   test("is cut where an object or all of it is long, and says by how much", async () => {
     const one = await shown([row(config("c", 500, "a"), config("c", 500, "b"))]);
     expect(one.length).toBeLessThan(70);
-    expect(one.at(-1)).toMatch(/^\d+ lines are not shown; all of it: git diff A B$/);
-    const many = await shown(Array.from({ length: 100 }, (_, at) => row(null, config(`c${at}`, 30))));
-    // Every object is named, whatever is cut.
+    expect(one.at(-1)).toBe("not all of it is shown; this does: git diff A B");
+    expect(one.at(-3)).toMatch(/^ {4}\(\d+ more lines\)$/);
+    const many = await shown(Array.from({ length: 130 }, (_, at) => row(null, config(`c${at}`, 30))));
     expect(many.filter((it) => it.endsWith(", created")).length).toBe(100);
     expect(many.filter((it) => it.startsWith("    +")).length).toBeLessThanOrEqual(300);
+    expect(many).toContain("  (30 more objects)");
   });
 
   test("is not looked for where hardly anything stays", async () => {
