@@ -76,6 +76,16 @@ export function foreignCitations(): readonly string[] {
   });
 }
 
+/** Ids where nobody can look them up: in what code says to people, in comments without their page, in the user's README.md. */
+export function bareIds(): readonly string[] {
+  const guide = { file: "README.md", text: readFileSync(join(root, "README.md"), "utf8") };
+  return [guide, ...sources.filter((it) => !isTest(it))].flatMap(({ file, text }) =>
+    (text.match(/\b(?:[ITFB]-\d{2}|V-[A-Z]+-\d{2})\b|(?<![\w.])[A-D] \d{1,2}(?![\w.%])/g) ?? []).map(
+      (it) => `${file}: ${it} stands alone; cite its page, or say it in words`,
+    ),
+  );
+}
+
 const isTest = ({ file }: Source): boolean => file.startsWith("test/");
 
 /** `` `rollout/README.md#b-22` ``; after one of these, `` `#b-4` `` in the same comment is of the same page. */

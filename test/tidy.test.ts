@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { ambiguousAnchors, foreignCitations, lostCitations, uncitedCases } from "./citations.ts";
+import { ambiguousAnchors, bareIds, foreignCitations, lostCitations, uncitedCases } from "./citations.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -182,6 +182,7 @@ test("what is cited is on a page of this repository, and every case on a page ha
   expect(lostCitations()).toEqual([]);
   expect(uncitedCases()).toEqual([]);
   expect(foreignCitations()).toEqual([]);
+  expect(bareIds()).toEqual([]);
 });
 
 test("the top level holds what it may and nothing else", () => {

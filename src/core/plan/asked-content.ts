@@ -145,7 +145,7 @@ function readManifests(values: readonly Json[]): { readonly digest: Digest; read
 
 type Manifests = readonly RenderedManifest[];
 
-/** What was read from a file, if it is what a request was made over (T-21); null otherwise. */
+/** What was read from a file, if it is what a request was made over (`trust/README.md#t-21`); null otherwise. */
 export function genuineShare(
   values: readonly Json[],
   ask: Ask,

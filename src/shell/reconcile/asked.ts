@@ -104,8 +104,9 @@ export interface AskedView {
 const nothing: Manifests = [];
 
 /**
- * Reads what a request is about from the state branch. Whatever is not what the request's digest was made over, or what the
- * record says that a cluster carries, counts as not there: nobody is shown anything else than they approve (T-21).
+ * Reads what a request is about from the state branch. Whatever is not what the request's digest was made over, or what
+ * the record says that a cluster carries, counts as not there: nobody is shown anything else than they approve
+ * (`trust/README.md#t-21`).
  */
 export async function readAsked(repository: Repository, commit: Commit, ask: Ask, ledger: Ledger): Promise<AskedView> {
   const folder = folderOf(ask);
