@@ -115,6 +115,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/attacks-authors.test.ts"],
   },
   {
+    breaks: "takes whoever's certificate is over by now for nobody",
+    file: "src/core/plan/authors.ts",
+    find: "what: `commit ${commit}`, now: null }",
+    replace: "what: `commit ${commit}`, now: Number.MAX_SAFE_INTEGER as never }",
+    caughtBy: ["test/core/plan/attacks-authors.test.ts"],
+  },
+  {
     breaks: "asks without those who changed it",
     file: "src/core/plan/authors.ts",
     find: "else names.add(name);",

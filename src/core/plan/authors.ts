@@ -156,25 +156,21 @@ function changersOn(
 
 const isObject = ({ said }: Parameters<Inputs["read"]>[0]): boolean => said.kind === "manifest";
 
-function count(changers: ReadonlySet<Changer>, { trust }: TrustRecord, { history, now }: World): Authors {
+function count(changers: ReadonlySet<Changer>, { trust }: TrustRecord, { history }: World): Authors {
   const { principals } = trust;
   const names = new Set<string>();
   let unknown = history.gap === null ? 0 : 1;
   for (const it of changers) {
-    const name = it === "unknown" ? null : personOf(it, principals, now);
+    const name = it === "unknown" ? null : personOf(it, principals);
     if (name === null) unknown += 1;
     else names.add(name);
   }
   return { principals: [...names].sort(compareText), unknown };
 }
 
-/** A machine signs for whoever made it do so. */
-function personOf(
-  { commit, signature }: CommitFact,
-  principals: TrustRecord["trust"]["principals"],
-  now: World["now"],
-): string | null {
-  const scene = { trust: { principals, revocations: [] }, namespace: "git", what: `commit ${commit}`, now };
+/** A machine signs for whoever made it do so. That a certificate is over by now makes nobody another person. */
+function personOf({ commit, signature }: CommitFact, principals: TrustRecord["trust"]["principals"]): string | null {
+  const scene = { trust: { principals, revocations: [] }, namespace: "git", what: `commit ${commit}`, now: null };
   const signer = signerOf(signature, scene);
   return signer.kind === "signer" && signer.principal.isHuman ? signer.principal.name : null;
 }

@@ -20,7 +20,7 @@ export function* namesWhoChangedIt(plan: Plan, world: World): Generator<string> 
     const { what, request } = asked;
     for (const fact of changersOf(asked, trust, world)) {
       const { principals } = trust.trust;
-      const who = speakerOf(fact.signature, "git", { principals, revocations: [], now: world.now });
+      const who = speakerOf(fact.signature, "git", { principals, revocations: [], now: null });
       const isNamed = who === null ? request.authors.unknown > 0 : request.authors.principals.includes(who.name);
       if (!isNamed)
         yield `asks about ${what} without ${who?.name ?? "anybody unknown"}, who changed it in ${fact.commit}`;

@@ -18,8 +18,11 @@ export interface SignerScene {
   readonly namespace: string;
   /** What is signed, for the words. */
   readonly what: string;
-  /** When we saw it first. What the signature says about time proves nothing (`trust/README.md#t-14`). */
-  readonly now: Instant;
+  /**
+   * When we saw it first: what the signature says about time proves nothing (`trust/README.md#t-14`). Null where a certificate
+   * names whoever signed, whether or not its time is over.
+   */
+  readonly now: Instant | null;
 }
 
 /**
@@ -82,9 +85,10 @@ function certified(key: string, certificate: SshCertificate, scene: SignerScene)
     return denied("FLT1202", `trust/root.yaml lists neither ${key} nor anybody whom its certificate names`);
   if (named.length > 1)
     return denied("FLT1202", `the certificate of ${key} names several people; sign with one that names you alone`);
-  if (scene.now < validAfter)
+  const { now } = scene;
+  if (now !== null && now < validAfter)
     return denied("FLT1203", `the certificate of ${key} is valid only from ${instantText(validAfter)} on`);
-  if (validBefore !== null && scene.now >= validBefore)
+  if (now !== null && validBefore !== null && now >= validBefore)
     return denied("FLT1203", `the certificate of ${key} was valid until ${instantText(validBefore)}; renew it`);
   return { kind: "signer", principal, key: `${key}${vouched}${authority}` };
 }

@@ -1,7 +1,8 @@
 // Somebody hides that he wrote what he approves (`trust/README.md#step-8`; `#threats`, T-07, T-12).
 import { describe, expect, test } from "vitest";
 import type { CommitFact } from "../../../src/core/model/signature.ts";
-import { openpgp } from "../trust/scene.ts";
+import { morning } from "../../world.ts";
+import { certified, day, openpgp } from "../trust/scene.ts";
 import { target } from "./guarded-world.ts";
 import { asked, gated, honestly, outcome, waiting } from "./one-run.ts";
 import {
@@ -45,6 +46,19 @@ describe("T-07: nobody hides that he wrote it", () => {
     const world = waiting({ unsignedChanges: "deny" }, (it) => edit(it, "draft", byNobody));
     const file = answer(world, "bob", asked(world));
     expect(outcome(world, file)).toMatch(/^FLT1205: four eyes: 1 of the changes are signed by nobody/);
+  });
+
+  test.each([
+    ["is over by the time that it is asked about", -2 * day, -day],
+    ["has not begun by our clock", day, 2 * day],
+  ])("who signed with a certificate whose time %s is the author, and nobody's name is missing", (_, from, until) => {
+    const zero = morning - 1_800_000_000_000;
+    const signature = certified("short-lived", ["bob"], zero + from, zero + until);
+    const world = waiting({ unsignedChanges: "deny" }, (it) => edit(it, "draft", { signature }));
+    expect(gateOf(world, "first", 0).authors).toEqual({ principals: ["bob", "dave"], unknown: 0 });
+    expect(outcome(world, answer(world, "bob", asked(world)))).toMatch(/^FLT1205: four eyes: bob signed a change/);
+    answer(world, "ann", asked(world));
+    expect(outcome(world)).toBe("open");
   });
 
   test("who signs in somebody else's name is the author", () => {
