@@ -57,6 +57,7 @@ export function unblocker(reason: Reason, at: PlacementInSight): string {
     case "answerPending":
       return `${byItself}; if it stays so, whoever runs flotilla`;
     case "protected":
+      if (reason.isUnreached === true) return "whoever runs the member";
       if (reason.digest === null) return byItself;
       return "an approver: commit the answer to the placement's request under approvals/";
     case "runFailed":

@@ -270,6 +270,8 @@ export type Reason =
       /** Null before anybody is asked. */
       readonly digest: Digest | null;
       readonly because: string;
+      /** Nobody can be asked: it is not known yet which clusters they are. */
+      readonly isUnreached?: true;
     }
   /** `because`: why its absence is no deletion, in words; null where its own document cannot be used. */
   | { readonly kind: "held"; readonly object: ObjectId; readonly commit: Commit; readonly because: string | null }

@@ -156,6 +156,7 @@ function consentText(
     case "answerPending":
       return `${reason.path} of ${reason.principal} is not judged yet: ${reason.code}: ${reason.message}`;
     case "protected": {
+      if (reason.isUnreached === true) return `${reason.placement}: ${names(reason.clusters)}: ${reason.because}`;
       const asked = reason.digest === null ? "" : ` of request digest ${reason.digest}`;
       return `${reason.placement}: ${names(reason.clusters)} protected: waits for an approval${asked}: ${reason.because}`;
     }

@@ -8,10 +8,25 @@ export function* trustLines(before: Ledger, after: Ledger): Generator<string> {
   if (after.answers !== before.answers)
     for (const [path, it] of after.answers)
       if (before.answers.get(path)?.judgement !== it.judgement) yield judgedText(path, it);
+  if (after.formerNames !== before.formerNames) yield* formerNameLines(before.formerNames, after.formerNames);
   if (after.placements === before.placements) return;
   for (const [key, { change }] of after.placements) {
     const was = before.placements.get(key)?.change ?? null;
     if (change !== was) yield* changeLines(key, was, change);
+  }
+}
+
+function* formerNameLines(before: Ledger["formerNames"], after: Ledger["formerNames"]): Generator<string> {
+  for (const [uid, { names: known }] of after) {
+    const fresh = known.filter((it) => before.get(uid)?.names.includes(it) !== true);
+    if (fresh.length > 0)
+      yield `the cluster that was ${names(fresh)} (kube-system uid ${uid}) stays protected as such under any name`;
+  }
+  for (const [uid, { names: known }] of before) {
+    const left = after.get(uid)?.names ?? [];
+    const gone = known.filter((it) => !left.includes(it));
+    if (gone.length > 0)
+      yield `the cluster that was ${names(gone)} (kube-system uid ${uid}) is protected as such no longer`;
   }
 }
 

@@ -53,13 +53,15 @@ export function protectionIn(context: PlanContext): Protection {
     isAsked: (key) => asked.has(key) || unknown.has(key),
     askedFor(placement) {
       const it = askedFor(placement, asked.get(placement.key) ?? new Map(), record, context);
-      return { ...it, reasons: [...it.reasons, ...waiting(unknown, placement.key, unreached)] };
+      const unreached = waiting(unknown, placement.key, whoIsThat).map((it) => ({ ...it, isUnreached: true }) as const);
+      return { ...it, reasons: [...it.reasons, ...unreached] };
     },
   };
 }
 
 /** Nobody is asked about a cluster that may turn out to be another one than people think. */
-const unreached = "it was never reached, so nobody knows yet whether it is protected under another name";
+const whoIsThat =
+  "nothing comes to protected namespaces there before the first contact, which may show a cluster that is protected under another name";
 
 const note = (all: Map<PlacementRecord["key"], Set<ClusterName>>, { record: { key }, binding: { cluster } }: Change) =>
   void all.set(key, (all.get(key) ?? new Set()).add(cluster));
@@ -69,7 +71,7 @@ function waiting(
   all: ReadonlyMap<PlacementRecord["key"], ReadonlySet<ClusterName>>,
   placement: PlacementRecord["key"],
   because: string,
-): readonly Reason[] {
+): readonly Extract<Reason, { kind: "protected" }>[] {
   const clusters = [...(all.get(placement) ?? [])].sort(compareText);
   return clusters.length === 0 ? [] : [{ kind: "protected", placement, clusters, digest: null, because }];
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Trust } from "../../../src/core/model/trust.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
+import { narrate } from "../../../src/core/plan/narrate.ts";
 import { clusterOf } from "../../intent.ts";
 import { Member } from "../../member.ts";
 import type { World } from "../../world.ts";
@@ -98,7 +99,7 @@ describe("T-41: a cluster stays protected by the name that it had", () => {
     settle(world);
     edit(world, "one");
     const said = settle(world).join("\n");
-    expect(said).toMatch(/web: dev-9 protected: .*it was never reached, so nobody knows yet whether it is protected/);
+    expect(said).toMatch(/^web: dev-9: nothing comes to protected namespaces there before the first contact/m);
     expect([...world.head.placements.values()].flatMap((it) => it.change ?? [])).toEqual([]);
     member.silence = null;
     settle(world);
@@ -201,6 +202,21 @@ describe("and is free of it", () => {
     isFree(world, "dev-9");
     expect([...world.head.formerNames]).toEqual([]);
   });
+});
+
+test("the diary says who stays protected by which name, and who is no longer", () => {
+  const file = byName();
+  const world = production(file);
+  const before = world.head;
+  rename(world, "prod-1", "dev-9");
+  settle(world);
+  const said = "the cluster that was prod-1 (kube-system uid uid-of-prod-1)";
+  expect(narrate(before, world.head)).toContain(`${said} stays protected as such under any name`);
+  const kept = world.head;
+  trustedBy(world, nextOf(file, { protectedTargets: [target({ clusters: ["live-*"] })] }), by("ann"));
+  rootsSign(world, "ann", "bob");
+  settle(world);
+  expect(narrate(kept, world.head)).toContain(`${said} is protected as such no longer`);
 });
 
 test("of many names that one target protects the first is kept", () => {
