@@ -1,4 +1,5 @@
 import { trustPath } from "../core/codec/trust-file.ts";
+import type { ApprovalFile } from "../core/model/approval-file.ts";
 import { digestOfText } from "../core/model/digest.ts";
 import type { Ledger } from "../core/model/ledger.ts";
 import type { AnswerRecord } from "../core/model/trust.ts";
@@ -7,6 +8,7 @@ import type { State } from "../shell/reconcile/memory.ts";
 import type { Repository } from "../shell/reconcile/ports.ts";
 import { readState } from "../shell/reconcile/state.ts";
 import { documentsIn } from "./edits/found-document.ts";
+import { acceptedAnswers } from "./recorded.ts";
 import { type HubOptions, openRecord } from "./wire.ts";
 
 /** What is recorded of a work tree's fleet, as far as answers to requests go. */
@@ -16,6 +18,8 @@ export interface AskedPlace {
   readonly accepted: ReadonlyMap<string, BlobId>;
   /** Those that count as long as their file is there. */
   readonly answers: readonly AnswerRecord[];
+  /** Where nobody set up who may approve: the answers that were read last. */
+  readonly standing: readonly ApprovalFile[];
   /** `fleet.yaml`, as it was read last, lets approvals count that nobody signed. */
   readonly allowsUnsigned: boolean;
   /** Why no gate opens, whoever approves; null when one may. */
@@ -40,6 +44,7 @@ export async function openAsked(
       answers: [...ledger.answers.values()].filter(
         ({ file }) => file.decision !== "Approve" || accepted.get(file.path) === file.blob,
       ),
+      standing: ledger.trust === null ? await acceptedAnswers(repository, state) : [],
       allowsUnsigned: documentsIn(fleet)[0]?.getIn(["spec", "approvals", "unsigned"]) === "allow",
       closed: closedBy(ledger, trust),
     };

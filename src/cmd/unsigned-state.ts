@@ -1,5 +1,25 @@
 import type { Ledger } from "../core/model/ledger.ts";
+import type { Digest } from "../core/model/value.ts";
 import { namesMachines } from "../core/plan/state-signer.ts";
+import { oneLine } from "../shell/reconcile/one-line.ts";
+import type { PassResult } from "../shell/reconcile/pass.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Warns once, in the first pass that knows of a trust file; is told what came of each pass. `hub`: as below. */
+export function unsignedWarner(
+  { trustAnchor, stateBranch }: { readonly trustAnchor: Digest | null; readonly stateBranch: string },
+  hub: string,
+  { err }: Terminal,
+): (result: PassResult) => void {
+  let isSaid = false;
+  return (result) => {
+    if (isSaid || result.kind !== "passed") return;
+    const line = unsignedStateLine({ ledger: result.plan.ledger, isAnchored: trustAnchor !== null, hub, stateBranch });
+    if (line === null) return;
+    isSaid = true;
+    err(`${oneLine(line)}\n`);
+  };
+}
 
 /** What a reconciler without a key would be told about. */
 export interface UnsignedState {

@@ -8,12 +8,15 @@ import { parse } from "yaml";
 import { main } from "../../src/cmd/main.ts";
 import { signatureOn } from "../../src/cmd/wire.ts";
 import { isApprovalPath } from "../../src/core/codec/approval.ts";
+import { approvalsIn } from "../../src/core/codec/approvals.ts";
+import { decodeBlob } from "../../src/core/codec/documents.ts";
 import { signedApproval } from "../../src/core/codec/signed-approval.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { RunRecord } from "../../src/core/model/run-record.ts";
 import type { AnswerRecord, Request } from "../../src/core/model/trust.ts";
 import type { BlobId, ClusterName, Digest, Instant } from "../../src/core/model/value.ts";
 import { changeDigest } from "../../src/core/plan/request-digest.ts";
+import { gateAnswer } from "../../src/core/trust/gate-answer.ts";
 import { gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { temporaryFolder } from "../shell/git/hub.ts";
@@ -480,17 +483,61 @@ describe("without a trust file", () => {
     expect(out).toContain("rules: none; there is no trust file, and nobody has to sign\n");
   });
 
-  test("what was taken back stays so while the file that says it stands: nothing unsigned is newer", async () => {
+  test("the newest word counts: what took an approval back goes in the commit that gives it again", async () => {
     recordUnsigned(waiting({ canary: asked() }), "allow");
-    expect((await flotilla("approve", "r", "--revoke")).code).toBe(0);
-    const again = await flotilla("approve", "r");
-    const path = "approvals/r/canary-before.ada@example.com.yaml";
-    expect(again.code).not.toBe(0);
-    expect(again.err).toContain(`took back an approval of this request (${path})`);
-    expect(again.err).toContain(`git rm ${path}`);
-    git("rm", "-q", path);
-    git("commit", "-qm", "Think again");
+    const path = (n: string): string => `approvals/r/canary-before.ada@example.com${n}.yaml`;
+    /** What lies there for the reconciler to read, as its own rule has it. */
+    const verdict = (): string => {
+      const paths = git("ls-files", "approvals")
+        .split("\n")
+        .filter((it) => it !== "");
+      const files = approvalsIn(
+        paths.map((it) => ({
+          path: it,
+          blob: it as BlobId,
+          kind: "file" as const,
+          decoded: decodeBlob(readFileSync(join(place.path, it))),
+        })),
+      ).approvals;
+      const rules = { unsigned: "allow", hasTrust: false, now: recently } as const;
+      const its = gateAnswer(files[0]?.digest ?? ("" as Digest), files, rules);
+      return its.kind === "void" ? its.because : its.kind;
+    };
     expect((await flotilla("approve", "r")).code).toBe(0);
+    expect(verdict()).toBe("approved");
+    expect((await flotilla("approve", "r", "--revoke")).code).toBe(0);
+    expect(verdict()).toBe(
+      `an answer does not count: ada@example.com took the approval back in ${path(".2")}; to give it again, flotilla approve removes that file`,
+    );
+    const again = await flotilla("approve", "r");
+    expect([again.code, again.err]).toEqual([0, ""]);
+    expect(git("show", "--format=", "--name-status", "--no-renames", "HEAD").split("\n").sort()).toEqual([
+      `A\t${path(".3")}`,
+      `D\t${path(".2")}`,
+    ]);
+    expect(verdict()).toBe("approved");
+    // And taken back once more.
+    expect((await flotilla("approve", "r", "--revoke")).code).toBe(0);
+    expect(verdict()).toMatch(/took the approval back/);
+    // Another one's word is theirs.
+    expect((await flotilla("approve", "r", "--as", "bob")).code).toBe(0);
+    expect(git("show", "--format=", "--name-status", "HEAD")).toBe("A\tapprovals/r/canary-before.bob.yaml");
+  });
+
+  test("one that took it back elsewhere has to be here first, as it could not be removed", async () => {
+    const its = waiting({ canary: asked() });
+    const spec = `requestDigest: "${digestOf(its)}", decision: Revoke, principal: ada@example.com`;
+    const text = `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nmetadata: {name: x}\nspec: {${spec}}\n`;
+    const fleet = `apiVersion: flotilla.dev/v1alpha1\nkind: Fleet\nmetadata: {name: f}\nspec: {approvals: {unsigned: allow}}\n`;
+    recordStateIn(place, ledgerOf([carrying], [its]), { "fleet.yaml": fleet, "approvals/away.yaml": text });
+    const { code, err } = await flotilla("approve", "r");
+    expect([code, err]).toEqual([
+      64,
+      expect.stringMatching(
+        /took back an approval of this request \(approvals\/away\.yaml\).*\n {2}git pull, then approve; --force/,
+      ),
+    ]);
+    expect((await flotilla("approve", "r", "--force")).code).toBe(0);
   });
 
   test("whoever git would commit as is who answers, also where only the environment says so", async () => {
@@ -546,6 +593,91 @@ test("describe and get tell who approved with which key, what does not count and
   const open = "whoever of bob, carol is to let stage rest of run r begin: flotilla approve r rest";
   expect(out.endsWith(`\n\n${open}\n`)).toBe(true);
   expect((await atHub("get", "approvals", "r-before-rest")).out.split("\n").slice(-5, -1)).toEqual([...told, open]);
+});
+
+describe("programs get the answers, too, each with what became of it", () => {
+  const its = waiting({ rest: asked() });
+  const yes = "approvals/r/rest-before.ada.yaml";
+  const no = "approvals/r/rest-before.eve.yaml";
+  const elsewhere = "approvals/else.yaml";
+  const fileText = (digest: string, principal: string): string =>
+    `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nmetadata: {name: x}\nspec: {requestDigest: "${digest}", decision: Approve, principal: ${principal}}\n`;
+  const none = "0".repeat(64);
+  const blobOf = (text: string): string => createHash("sha1").update(`blob ${text.length}\0${text}`).digest("hex");
+  type Shown = { readonly kind: string; readonly metadata: { annotations?: Record<string, string> }; status: object };
+  const pathOf = (it: Shown): string => it.metadata.annotations?.["flotilla.dev/path"] ?? "";
+  async function answers(): Promise<readonly (readonly Shown[])[]> {
+    const items = async (...argv: readonly string[]): Promise<readonly Shown[]> =>
+      JSON.parse((await atHub("get", "approvals", ...argv, "-o", "json")).out).items;
+    const described = JSON.parse((await atHub("describe", "run", "r", "-o", "json")).out);
+    const all = [await items(), await items("r-before-rest"), described.answers];
+    return all.map((list) => list.filter((it: Shown) => it.kind === "Approval"));
+  }
+
+  test("where people sign", async () => {
+    const proofs = [{ evidence: "detached", key: "SHA256:adas" }] as const;
+    const judgement = { kind: "counts", principal: "ada", proofs, at: recently } as const;
+    const denied = { kind: "denied", code: "FLT1202", because: "nobody's key" } as const;
+    const texts = {
+      [yes]: fileText(digestOf(its, 1), "ada"),
+      [no]: fileText(none, "eve"),
+      [elsewhere]: fileText(none, "eve"),
+    };
+    const judged = [
+      answered("ada", digestOf(its, 1), { path: yes, judgement, blob: blobOf(texts[yes] ?? ""), order: 1 }),
+      answered("eve", none as Digest, { path: no, judgement: denied, blob: blobOf(texts[no] ?? ""), order: 2 }),
+      answered("eve", none as Digest, { path: elsewhere, judgement: denied, blob, order: 3 }),
+    ];
+    const text = trustText();
+    recordStateIn(place, trusting(ledgerOf([carrying], [its]), text, judged), { "trust/root.yaml": text, ...texts });
+    const [all = [], named, described] = await answers();
+    expect(all.map((it) => [pathOf(it), it.status])).toEqual([
+      [elsewhere, expect.objectContaining({ isThere: true, counts: false, code: "FLT1211", order: 3 })],
+      [yes, expect.objectContaining({ isThere: true, counts: true, proofs, order: 1, commit: "c".repeat(40) })],
+      [
+        no,
+        expect.objectContaining({ isThere: true, counts: false, code: "FLT1202", because: "nobody's key", order: 2 }),
+      ],
+    ]);
+    expect([named, described]).toEqual([all.slice(1), all.slice(1)]);
+    expect(all[1]).toMatchObject({
+      apiVersion: "flotilla.dev/v1alpha1",
+      metadata: { name: "rest-before.ada" },
+      spec: { requestDigest: digestOf(its, 1), decision: "Approve", principal: "ada" },
+    });
+    expect((await atHub("get", "approvals", "-o", "name")).out).not.toContain("rest-before.ada");
+  });
+
+  test("where nobody signs", async () => {
+    const used = fileText(digestOf(waiting({ canary: asked(), rest: asked() })), "ann");
+    const by = {
+      principal: "ann",
+      path: "approvals/used.yaml",
+      blob: blobOf(used) as BlobId,
+      commit: null,
+      proofs: [],
+    };
+    const run = waiting({ canary: asked({ approval: { at: recently, by: [by] } }), rest: asked() });
+    recordStateIn(place, ledgerOf([carrying], [run]), {
+      [yes]: fileText(digestOf(run, 1), "ada"),
+      [elsewhere]: fileText(none, "eve"),
+      "approvals/used.yaml": used,
+    });
+    const [all = [], named = [], described = []] = await answers();
+    const stray = {
+      isThere: true,
+      counts: false,
+      code: "FLT1201",
+      because: expect.stringMatching(/no request that is open/),
+    };
+    expect(all.map((it) => [pathOf(it), it.status])).toEqual([
+      [elsewhere, stray],
+      [yes, { isThere: true, counts: null }],
+      ["approvals/used.yaml", { isThere: true, counts: true }],
+    ]);
+    expect(named.map(pathOf)).toEqual([yes]);
+    expect(described.map(pathOf)).toEqual([elsewhere, yes, "approvals/used.yaml"]);
+  });
 });
 
 describe("each person is offered what they may answer, and nothing else", () => {

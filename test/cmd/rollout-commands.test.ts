@@ -356,6 +356,24 @@ describe("prune", () => {
     expect(git("status", "--porcelain")).toBe("");
   });
 
+  test("takes answers away that were read and answer nothing, and leaves those that nobody has read", async () => {
+    const text = (digest: string): string =>
+      `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nmetadata: {name: x}\nspec: {requestDigest: "${digest}", decision: Approve, principal: ann}\n`;
+    const [read, fresh, edited] = ["aa", "bb", "cc"].map((it) => text(it.repeat(32))) as [string, string, string];
+    recordState(ledgerOf([web([on("east", 3)])], []), {
+      "approvals/read.yaml": read,
+      "approvals/edited.yaml": edited,
+    });
+    write("approvals/read.yaml", read);
+    write("approvals/fresh.yaml", fresh);
+    write("approvals/edited.yaml", `${edited}# by now\n`);
+    git("add", ".");
+    git("commit", "--quiet", "-m", "Answers");
+    expect((await flotilla("prune")).out).toBe(
+      `committed ${id()} to main: Prune 1 approval\n  approvals/read.yaml (removed)\n`,
+    );
+  });
+
   test("what is over is no problem before that, where the record is at hand", async () => {
     settled();
     const gone = read("placements.yaml").replace("name: web}", "name: other}");

@@ -3,6 +3,27 @@ import type { Mutant } from "./mutant.ts";
 /** Single breaks of what keeps people's approvals theirs. */
 export const trustMutants: readonly Mutant[] = [
   {
+    breaks: "prunes an answer that nobody has read yet",
+    file: "src/cmd/edits/finished.ts",
+    find: "(isRead && isAnswer(it) &&",
+    replace: "(isAnswer(it) &&",
+    caughtBy: ["test/cmd/edits/finished.test.ts"],
+  },
+  {
+    breaks: "approves again beside the file that took the approval back, where nobody signs",
+    file: "src/cmd/commands/approve.ts",
+    find: 'const gone = taken.kind === "taken" ? taken.files : [];',
+    replace: "const gone: readonly AuthoredFile[] = [];",
+    caughtBy: ["test/cmd/approval-commands.test.ts"],
+  },
+  {
+    breaks: "offers an approval to whoever changed what it is about",
+    file: "src/core/plan/offer.ts",
+    find: 'if (lacking.some((it) => it.mayApprove.includes(name))) return { kind: "approve" };',
+    replace: 'if (verdict.missing.some((it) => it.rule.principals.includes(name))) return { kind: "approve" };',
+    caughtBy: ["test/cmd/approval-commands.test.ts"],
+  },
+  {
     breaks: "says nothing of a state branch that nobody signs while there is a trust file",
     file: "src/cmd/unsigned-state.ts",
     find: "if (trust === null && !hasTrust && !isAnchored) return null;",

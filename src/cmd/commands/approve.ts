@@ -1,4 +1,3 @@
-import { isApprovalPath } from "../../core/codec/approval.ts";
 import { signedApproval } from "../../core/codec/signed-approval.ts";
 import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { SignatureFact } from "../../core/model/signature.ts";
@@ -14,19 +13,21 @@ import {
   verdictOn,
 } from "../../core/plan/outlook.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
-import type { Author } from "../../shell/reconcile/ports.ts";
+import type { Author, AuthoredFile } from "../../shell/reconcile/ports.ts";
 import { type Answerer, answererOf } from "../answerer.ts";
 import { lookAt } from "../asked-look.ts";
 import { type AskedPlace, openAsked } from "../asked-place.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { chooseAsk } from "../edits/chosen-ask.ts";
-import { documentsIn } from "../edits/found-document.ts";
+import { ownRevocations } from "../edits/own-revocations.ts";
 import type { ExitCode } from "../exit-code.ts";
+import { filesWithout } from "../pruned-files.ts";
 import { answerPath, answersPrefix, answerText, askName } from "../show/approval-text.ts";
 import { broughtLines, contentLines } from "../show/asked-content.ts";
 import { requestLines, ruleLines, verdictText } from "../show/request-text.ts";
 import { stillAsked } from "../still-asked.ts";
 import type { Terminal } from "../terminal.ts";
+import type { Declined } from "../trust-refusals.ts";
 import { now, openWorkTree, originHere, signatureOn } from "../wire.ts";
 
 /** What `flotilla approve` and `flotilla reject` are given. */
@@ -114,30 +115,35 @@ async function unsigned(answering: Answering, options: AnswerOptions, terminal: 
       "flotilla trust init says who may; or set spec.approvals.unsigned: allow in fleet.yaml; --force writes it all the same",
       terminal,
     );
-  const back = decision === "Approve" ? ownRevocation(answering) : null;
-  if (back !== null && options.force !== true)
-    return declined(
-      `${answering.who.principal} took back an approval of this request (${back}), and nothing unsigned outweighs that`,
-      `remove that file (git rm ${back}), then approve; --force writes it all the same`,
-      terminal,
-    );
-  const code = await write(answering, fileOf(answering, options), { isSigned: false }, { options, terminal });
+  const taken = decision === "Approve" ? takenBack(answering) : nothingTaken;
+  if (taken.kind === "declined" && options.force !== true) return declined(taken.message, taken.fix, terminal);
+  const gone = taken.kind === "taken" ? taken.files : [];
+  const code = await write(answering, fileOf(answering, options), { isSigned: false, gone }, { options, terminal });
   if (options.dryRun !== true) terminal.out(`${effect[decision](ask, options.branch)}\n`);
   return code;
 }
 
-/** The file in which who answers took an earlier approval back, as it lies there; null where there is none. */
-function ownRevocation({ author, ask, who }: Answering): string | null {
-  const found = author.files().find(({ path, text }) => {
-    if (!isApprovalPath(path)) return false;
-    const spec = (key: string): unknown => documentsIn(text)[0]?.getIn(["spec", key]);
-    return (
-      spec("decision") === "Revoke" &&
-      spec("principal") === who.principal &&
-      spec("requestDigest") === ask.request.digest
-    );
-  });
-  return found?.path ?? null;
+type Taken =
+  /** The files with which who answers took an approval back: their newest word takes their place. */
+  { readonly kind: "taken"; readonly files: readonly AuthoredFile[] } | Declined;
+
+const nothingTaken: Taken = { kind: "taken", files: [] };
+
+/** Nobody can tell which of two unsigned words is newer: what took an approval back goes in the commit that gives it again. */
+function takenBack({ author, ask, who, place }: Answering): Taken {
+  const { principal } = who;
+  const { digest } = ask.request;
+  const here = author.files();
+  const { files, stuck } = filesWithout(ownRevocations(here, { principal, digest }));
+  const own = place.standing.filter(
+    (it) => it.decision === "Revoke" && it.principal === principal && it.digest === digest,
+  );
+  const away = own.find((it) => !here.some(({ path }) => path === it.path));
+  const [path] = [...(away === undefined ? [] : [away.path]), ...stuck];
+  if (path === undefined) return { kind: "taken", files };
+  const message = `${principal} took back an approval of this request (${path}), and nothing unsigned outweighs that`;
+  const fix = away === undefined ? `remove that from ${path} by hand, then approve` : "git pull, then approve";
+  return { kind: "declined", message, fix: `${fix}; ${forced}` };
 }
 
 async function signed(
@@ -237,7 +243,7 @@ interface Desk {
 async function write(
   { ask, author, decision, who }: Answering,
   file: BareFile,
-  { isSigned }: { readonly isSigned: boolean },
+  { isSigned, gone = [] }: { readonly isSigned: boolean; readonly gone?: readonly AuthoredFile[] },
   { options, terminal }: Desk,
 ): Promise<ExitCode> {
   const text = answerText(askName(ask), file);
@@ -245,7 +251,7 @@ async function write(
     .replaceAll(/[^A-Za-z0-9]+/g, "-")
     .toLowerCase();
   const subject = `${verbs[decision]} ${whatText(ask)}`;
-  const files = [{ path: file.path, text, before: null }];
+  const files = [{ path: file.path, text, before: null }, ...gone];
   const objection = stillAsked(ask, options, terminal.environment);
   const code = await deliver(author, { files, subject, slug, signed: isSigned, objection }, options, terminal);
   const isHereAlone = options.push !== true && options.pr !== true && options.dryRun !== true;

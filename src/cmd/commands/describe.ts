@@ -1,5 +1,5 @@
 import { acceptedFolder } from "../../core/codec/layout.ts";
-import type { Json } from "../../core/model/json.ts";
+import type { JsonObject } from "../../core/model/json.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import type { Commit, RunKey } from "../../core/model/value.ts";
 import { askState, gateAsks } from "../../core/plan/ask.ts";
@@ -13,6 +13,7 @@ import { encoded, type Format } from "../output.ts";
 import { noteAge } from "../record-age.ts";
 import { acceptedAnswers, recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
+import { answerValuesOf } from "../show/answer-value.ts";
 import { answerPath, approvalFile, openRequests, requestsOf } from "../show/approval-text.ts";
 import { mayApprove, offerLines, type Reader } from "../show/offer-text.ts";
 import { requestKey } from "../show/run-rows.ts";
@@ -46,8 +47,10 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
       terminal.err(nothingOf(`run ${options.name}`, [...ledger.runs.keys()]));
       return exitCodes.usage;
     }
-    if (options.output !== "text") terminal.out(encoded(await asValue(repository, head, run), options.output));
-    else {
+    if (options.output !== "text") {
+      const answers = answerValuesOf(run, ledger, await acceptedAnswers(repository, state));
+      terminal.out(encoded({ ...(await asValue(repository, head, run)), answers }, options.output));
+    } else {
       const { sourceCommit } = ledger;
       await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
       const tree = runTree({ run, ledger, now: now() });
@@ -104,7 +107,7 @@ async function misplacedAnswers(repository: Repository, head: Commit, run: RunRe
 }
 
 /** For programs: KubeFleet's objects as they are recorded, and the frozen plan. */
-async function asValue(repository: Repository, head: Commit, run: RunRecord): Promise<Json> {
+async function asValue(repository: Repository, head: Commit, run: RunRecord): Promise<JsonObject> {
   const objects = (kind: "runs" | "plans" | "approvals", key: string) => recorded(repository, head, kind, key);
   const [its = null] = await objects("runs", run.key);
   const [plan = null] = await objects("plans", run.key);

@@ -16,6 +16,7 @@ import { encoded, type Format, table } from "../output.ts";
 import { noteAge } from "../record-age.ts";
 import { acceptedAnswers, acceptedTexts, recorded } from "../recorded.ts";
 import { nothingOf } from "../report.ts";
+import { answerValues } from "../show/answer-value.ts";
 import { askKey } from "../show/approval-text.ts";
 import { deletionItems, deletionRows } from "../show/deletion-text.ts";
 import { offerLines, type Reader } from "../show/offer-text.ts";
@@ -71,7 +72,11 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     } else {
       const items = await itemsOf(kind, { repository, head, ledger, name });
       if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
-      else terminal.out(encoded({ apiVersion: "v1", kind: "List", items } as Json, output));
+      else {
+        // Answers have no names by which they could be got.
+        const all = kind === "approvals" ? answerValues(ledger, await acceptedAnswers(repository, state), name) : [];
+        terminal.out(encoded({ apiVersion: "v1", kind: "List", items: [...items, ...all] } as Json, output));
+      }
     }
     return exitCodes.done;
   } finally {

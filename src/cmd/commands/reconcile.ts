@@ -34,7 +34,7 @@ import {
 } from "../report.ts";
 import { openSigningKey } from "../signing-key.ts";
 import type { Terminal } from "../terminal.ts";
-import { unsignedStateLine } from "../unsigned-state.ts";
+import { unsignedWarner } from "../unsigned-state.ts";
 import { forgeFlaw, type HubOptions, openPorts, watchHub } from "../wire.ts";
 
 /** What `flotilla reconcile` is given. */
@@ -91,7 +91,7 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     const accepted = options.acceptState ?? null;
     const seal = key === null ? {} : { seal: { fingerprint: key.fingerprint, accepted } };
     const settings: Settings = { members: "ask", patience, acceptRewrite: rewrite, trustAnchor, ...seal };
-    const warn = key === null ? unsignedWarner(options, ports, terminal) : () => {};
+    const warn = key === null ? unsignedWarner(options, ports.repository.name, terminal) : () => {};
     const run = { ports, settings, signal: stop.signal, terminal, warn };
     if (isWatching) await watchHub(options, doorbell.ring, stop.signal);
     return isDaemon ? await runForEver(options, run, doorbell) : await runOnce(options, run, doorbell);
@@ -112,23 +112,6 @@ interface Run {
   readonly terminal: Terminal;
   /** Told what came of each pass, before it is shown. */
   readonly warn: (result: PassResult) => void;
-}
-
-/** Warns once that nobody signs the state branch, in the first pass that knows of a trust file. */
-function unsignedWarner(
-  { trustAnchor, stateBranch }: ReconcileOptions,
-  { repository }: Ports,
-  { err }: Terminal,
-): Run["warn"] {
-  let isSaid = false;
-  return (result) => {
-    if (isSaid || result.kind !== "passed") return;
-    const { ledger } = result.plan;
-    const line = unsignedStateLine({ ledger, isAnchored: trustAnchor !== null, hub: repository.name, stateBranch });
-    if (line === null) return;
-    isSaid = true;
-    err(`${oneLine(line)}\n`);
-  };
 }
 
 function rewriteOf(text: string | undefined): Settings["acceptRewrite"] | "malformed" {

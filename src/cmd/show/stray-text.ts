@@ -30,13 +30,20 @@ export const deniedIn = (ledger: Ledger, files: readonly ApprovalFile[]): readon
  * The same for a run: those in its folder and, while it asks for something, those in nobody's, since they may have been meant
  * for it.
  */
-export function strayLinesOf(run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] {
+export const strayLinesOf = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
+  straysOf(run, ledger, files).map((it) => lineOf(strayReason(it, false)));
+
+/** Their paths. */
+export const strayPathsOf = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
+  straysOf(run, ledger, files).map((it) => it.path);
+
+function straysOf(run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
   const own = `${answerFolder(run)}/`;
   const others = [...ledger.runs.values(), ...ledger.placements.values()].map((it) => `${answerFolder(it)}/`);
   const isAsking = openRequests(run).length > 0;
-  return straysIn(ledger, files)
-    .filter(({ path }) => path.startsWith(own) || (isAsking && !others.some((it) => path.startsWith(it))))
-    .map((it) => lineOf(strayReason(it, false)));
+  return straysIn(ledger, files).filter(
+    ({ path }) => path.startsWith(own) || (isAsking && !others.some((it) => path.startsWith(it))),
+  );
 }
 
 function straysIn(ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {

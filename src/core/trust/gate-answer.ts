@@ -13,7 +13,7 @@ export interface ConsentRules {
 
 /**
  * What the files under `approvals/` come to for one request: a rejection by anybody outweighs every approval, and
- * whoever revokes takes back an approval of their own.
+ * whoever revokes takes back an approval of their own, for as long as that file stands: of unsigned words nobody knows the newest.
  *
  * Nothing here is proof of who wrote a file. As long as there are no signatures, that counts only where the fleet says
  * so, and never once it was said who may approve (`trust/README.md#what-counts`).
@@ -29,12 +29,19 @@ export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules
     const { principal, comment, path } = rejection;
     return { kind: "rejected", by: principal, comment, path };
   }
-  const revoked = new Set(answers.filter((it) => it.decision === "Revoke").map((it) => it.principal));
-  const approval = answers.find((it) => it.decision === "Approve" && !revoked.has(it.principal));
-  if (approval === undefined)
-    return { kind: "void", because: `an answer does not count: ${first.principal} revoked the approval`, wakeAt: null };
+  const revocations = new Map(
+    answers.flatMap((it) => (it.decision === "Revoke" ? [[it.principal, it.path] as const] : [])),
+  );
+  const approval = answers.find((it) => it.decision === "Approve" && !revocations.has(it.principal));
+  if (approval === undefined) return { kind: "void", because: takenBackText(revocations), wakeAt: null };
   const { principal, path, blob } = approval;
   return { kind: "approved", approval: { at: rules.now, by: [{ principal, path, blob, commit: null, proofs: [] }] } };
+}
+
+/** `revocations`: by name, the path of the file; at least one. */
+function takenBackText(revocations: ReadonlyMap<string, string>): string {
+  const [[name, path] = ["", ""]] = [...revocations];
+  return `an answer does not count: ${name} took the approval back in ${path}; to give it again, flotilla approve removes that file`;
 }
 
 function objectionTo({ path }: ApprovalFile, { unsigned, hasTrust }: ConsentRules): string | null {
