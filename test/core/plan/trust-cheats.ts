@@ -3,6 +3,7 @@ import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
 import { defaultFleet } from "../../../src/core/model/fleet.ts";
 import type { SourcedManifest } from "../../../src/core/model/manifest.ts";
 import type { Placement } from "../../../src/core/model/placement.ts";
+import { builtInScopes, type Scope } from "../../../src/core/model/scope.ts";
 import type { BlobId, ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
 import { Member } from "../../member.ts";
@@ -24,14 +25,12 @@ const at = (it: SourcedManifest, path: string): SourcedManifest => ({ ...it, sou
 
 /**
  * Edits that reach what is protected by another way than its own files: labels, overrides that sleep, files that several
- * share, what `fleet.yaml` says, what becomes of objects that go, approvals that come back. Each is
+ * share, what `fleet.yaml` says, scopes, what becomes of objects that go, approvals that come back. Each is
  * done inside of a commit.
  */
 export class Cheats {
   private readonly world: World;
   private readonly dice: ReturnType<typeof random>;
-  /** Files that the commit does not change, although what stands in them is read from now on, or no more. */
-  readonly untouched = new Set<string>();
   /** Approvals that were signed inside, and taken away again. */
   private readonly takenBack: ApprovalFile[] = [];
 
@@ -46,6 +45,7 @@ export class Cheats {
     write(world, objectOf("Namespace", "shop", "0"));
     this.share("0");
     write(world, at(objectOf("ConfigMap", "web/extra", "0"), farPath));
+    world.scopes = new Map([...builtInScopes, ["example.com/Widget", "Namespaced"]]);
     const policy = policyOf("PickAll", undefined);
     world.placements.set(shop, placementOf({ name: shop, policy, options: ["ns=shop", "unavailable=50%"] }));
   }
@@ -58,12 +58,8 @@ export class Cheats {
   /** One of them, for a cluster and with a value that nobody used. */
   of(name: ClusterName, value: string): (() => unknown) | undefined {
     const { dice } = this;
-    return dice.shuffled([
-      ...this.labels(name),
-      ...this.overrides(value),
-      ...this.files(value),
-      ...this.fleet(name),
-    ])[0];
+    const roundabout = [...this.labels(name), ...this.overrides(value), ...this.files(value), ...this.scopes(name)];
+    return dice.shuffled([...roundabout, ...this.fleet(name)])[0];
   }
 
   private labels(name: ClusterName): readonly (() => unknown)[] {
@@ -113,33 +109,33 @@ export class Cheats {
       },
       () => this.read(fleet.roots.length === 0 ? narrow : []),
       () => {
-        world.fleet = defaultFleet;
         this.read([]);
+        world.fleet = defaultFleet;
       },
+    ];
+  }
+
+  /** What the repository says of a kind, and what one member does. */
+  private scopes(name: ClusterName): readonly (() => unknown)[] {
+    const { world, dice } = this;
+    const scope = dice.pick<Scope>(["Cluster", "Namespaced"]);
+    return [
+      () => {
+        const member = world.members.get(name);
+        if (member !== undefined) member.scopes = new Map([["example.com/Widget", scope]]);
+      },
+      () => write(world, objectOf("Widget", dice.pick(["web/w", "shop/w"]), dice.pick(["0", "1"]))),
     ];
   }
 
   /** Says which folders are read, and nothing else: files stay as they are. */
   private read(roots: readonly string[]): void {
     const { world } = this;
-    const isRead = world.fleet.roots.length === 0;
-    if (isRead !== (roots.length === 0)) {
-      this.untouched.add(farPath);
-      if (isRead) world.objects.delete(extra);
-      else write(world, at(objectOf("ConfigMap", "web/extra", "0"), farPath));
-    }
-    world.fleet = roots.length === 0 && world.fleet === defaultFleet ? defaultFleet : { ...world.fleet, roots };
-  }
-
-  /** Files of a commit that changed only what is read of them are as they were. */
-  settle(): void {
-    const { world, untouched } = this;
-    if (untouched.size === 0) return;
-    const { commit } = world.intent();
-    const made = world.facts.get(commit);
-    if (made !== undefined)
-      world.facts.set(commit, { ...made, changes: made.changes.filter(({ path }) => !untouched.has(path)) });
-    untouched.clear();
+    const [to, from] = roots.length === 0 ? [world.objects, world.unread] : [world.unread, world.objects];
+    const object = from.get(extra);
+    if (object !== undefined) to.set(extra, object);
+    from.delete(extra);
+    world.fleet = { ...world.fleet, roots };
   }
 
   /** The context of a name that goes leads to the same cluster under another one, which is protected or not. */
@@ -176,8 +172,14 @@ export class Cheats {
 
   putBack(value: string): void {
     const { world, dice } = this;
-    const again = dice.pick<ApprovalFile | null>([null, ...this.takenBack]);
-    if (again === null) return;
+    const taken = dice.pick<ApprovalFile | null>([null, ...this.takenBack]);
+    if (taken === null) return;
+    // Word for word, or the same signature in a file that looks otherwise.
+    const again = dice.below(2) === 0 ? taken : { ...taken, blob: `again-${value}` as BlobId };
+    const { detached = new Map() } = world.history;
+    const signature = detached.get(taken.blob);
+    if (signature !== undefined)
+      world.history = { ...world.history, detached: new Map([...detached, [again.blob, signature]]) };
     const path = dice.below(3) === 0 ? again.path : `approvals/again-${value}.yaml`;
     if (world.approvals.every((it) => it.path !== path)) world.approvals.push({ ...again, path });
   }

@@ -229,9 +229,7 @@ export class TrustStorm {
     const change = dice.pick<() => unknown>([
       () => write(world, objectOf("ConfigMap", dice.pick(maps), String(this.edits))),
       () => write(world, objectOf("ConfigMap", dice.pick(maps), String(this.edits))),
-      make,
-      make,
-      make,
+      ...[1, 2, 3, 4, 5, 6].map(() => make),
       () => world.runs.delete(run),
       () => this.strategise(),
       () => this.join(name),
@@ -255,12 +253,11 @@ export class TrustStorm {
       () => this.cheats.putBack(String(this.edits)),
     ]);
     world.commit(change, this.chance(95) ? by(this.chance(60) ? "dave" : dice.pick(people)) : {});
-    this.cheats.settle();
   }
 
   step(): void {
     const { world, dice } = this;
-    if (this.chance(20)) this.edit();
+    if (this.chance(25)) this.edit();
     if (this.chance(50)) this.answers();
     if (this.chance(3)) this.renew();
     if (this.chance(3)) this.breakTrust();
