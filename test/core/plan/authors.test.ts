@@ -266,14 +266,17 @@ test(`in ${seeds} random repositories, the authors are those without whom the ch
     if (request === null || request.approval !== null) continue;
     requests += 1;
     // A cluster that is to carry again what it carries is not asked about.
-    const changed = world.head.placements.get(web)?.change?.clusters.keys() ?? [];
-    const found = new Set([...changed].flatMap((it) => [...oracle(edits, base, it)]));
+    const changed = [...(world.head.placements.get(web)?.change?.clusters.keys() ?? [])];
+    const found = new Set(changed.flatMap((it) => [...oracle(edits, base, it)]));
     sleepers += [...found].filter((it) => it < base).length;
     // A target tells with which commit its objects came, or may have come at the earliest, and not when it was decided: who
-    // wrote something in between that it did not need counts, to be safe.
+    // would count had it been decided then may count, to be safe.
     const since = world.head.placements.get(web)?.change?.since ?? [null];
     const came = Math.min(...since.map((it) => commitOf(world, it)));
-    for (let at = came + 1; at < base; at++) if (request.authors.principals.includes(writer(at))) found.add(at);
+    if (came + 1 < base)
+      for (const cluster of changed)
+        for (const at of oracle(edits, came + 1, cluster))
+          if (request.authors.principals.includes(writer(at))) found.add(at);
     unsure += base - 1 - came;
     const names = [...found].map(writer).sort();
     expect(request.authors, `seed ${seed}: ${JSON.stringify({ base, edits })}`).toEqual({
