@@ -4,7 +4,7 @@ import type { Plan, World } from "../model/plan.ts";
 import type { RunRecord } from "../model/run-record.ts";
 import type { CommitFact } from "../model/signature.ts";
 import type { Request, TrustRecord } from "../model/trust.ts";
-import type { Commit } from "../model/value.ts";
+import type { ClusterName, Commit } from "../model/value.ts";
 import { speakerOf } from "./check-signers.ts";
 import { keyText } from "./check-words.ts";
 
@@ -67,8 +67,14 @@ function* gatesOf(run: RunRecord, ledger: Ledger, old: Ledger): Generator<Asked>
   const known = old.runs.get(key)?.stages.flatMap((it) => [it.before?.digest, it.after?.digest]) ?? [];
   const requests = stages.flatMap((it) => [it.before ?? [], it.after ?? []].flat());
   const own = new Set(stages.flatMap((it) => [...it.clusters.values()].map(({ sequence }) => sequence)));
+  // What another run brings in this pass is carried before this one brings anything.
+  const carried = (cluster: ClusterName): Binding | undefined => {
+    const [before, now] = [was, record].map((it) => it?.bindings.get(cluster));
+    const target = now?.target ?? null;
+    return target === null || target === before?.target || own.has(target.sequence) ? before : now;
+  };
   const bindings = plan.stages
-    .flatMap((it) => it.clusters.flatMap(({ cluster }) => was?.bindings.get(cluster) ?? []))
+    .flatMap((it) => it.clusters.flatMap(({ cluster }) => carried(cluster) ?? []))
     .filter(({ target }) => target === null || (target.resourceIndex <= version.index && !own.has(target.sequence)));
   for (const request of requests)
     if (!known.includes(request.digest) && request.approval === null)

@@ -559,3 +559,25 @@ test("what people were asked stays what they were asked", () => {
   }));
   expect(faultsOf(wider)).toMatch(/changes what the change of web is asked for/);
 });
+
+test("an older run may ask in the pass in which a newer one brings the same to what is left", () => {
+  const world = fleet(["canary:env=canary/ask-before/ask-after", "prod:env=prod/2/ask-before"]);
+  for (const name of ["r", "newer"]) {
+    run(world, name, by("carol"));
+    settle(world);
+  }
+  const yes = (name: string, at: number, when: "before" | "after"): void => {
+    answer(world, "bob", gateOf(world, name, at, when).digest);
+    settle(world);
+  };
+  // The newer one takes it over before it came up.
+  world.member("m1").silence = { code: "Unreachable", message: "refused" };
+  yes("r", 0, "before");
+  yes("newer", 0, "before");
+  world.member("m1").silence = null;
+  settle(world);
+  yes("newer", 0, "after");
+  yes("newer", 1, "before");
+  expect(gateOf(world, "r", 0, "after").authors).toEqual({ principals: ["carol"], unknown: 0 });
+  expect(world.head.placements.get(web)?.bindings.get(m2)?.target).not.toBeNull();
+});
