@@ -329,7 +329,7 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/plan/run-protection.ts",
     find: "return record === null || binding === undefined || context.protection.permits({ record, binding, next: null });",
     replace: "return true;",
-    caughtBy: "check",
+    caughtBy: ["test/core/plan/attacks-targets.test.ts"],
   },
   {
     breaks: "takes what is protected away without asking, with its placement",
@@ -499,5 +499,19 @@ export const trustMutants: readonly Mutant[] = [
     find: "if (commit === null || open.has(ask.request.digest)) continue;",
     replace: "if (commit === null || open.size >= 0) continue;",
     caughtBy: ["test/shell/reconcile/asked.test.ts"],
+  },
+  {
+    breaks: "forgets folders that were read since and are read no more",
+    file: "src/core/plan/inputs.ts",
+    find: "const all = [fleet.roots, ...before];",
+    replace: "const all = [fleet.roots, ...before.slice(0, 0)];",
+    caughtBy: ["test/core/plan/authors.test.ts"],
+  },
+  {
+    breaks: "judges what an older run asks by what clusters carried before a newer one moved them",
+    file: "src/core/plan/check-authors.ts",
+    find: "own.has(target.sequence) ? before : now;",
+    replace: "own.has(target.sequence) ? before : before;",
+    caughtBy: ["test/core/plan/check-trust.test.ts"],
   },
 ];
