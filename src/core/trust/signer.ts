@@ -19,8 +19,8 @@ export interface SignerScene {
   /** What is signed, for the words. */
   readonly what: string;
   /**
-   * When we saw it first: what the signature says about time proves nothing (`trust/README.md#t-14`). Null where a certificate
-   * names whoever signed, whether or not its time is over.
+   * When we saw it first: what the signature says about time proves nothing (`trust/README.md#t-14`). Null where a
+   * certificate names whoever signed, whether or not its time is over.
    */
   readonly now: Instant | null;
 }
