@@ -154,6 +154,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "deletes what waits for a confirmation while something else has one",
+    file: "src/core/plan/holding.ts",
+    find: "const waiting = objectsIn(held.filter((it) => !it.confirmed).flatMap((it) => it.groups));",
+    replace: "const waiting = objectsIn((held.some((it) => it.confirmed) ? [] : held).flatMap((it) => it.groups));",
+    caughtBy: stories,
+  },
+  {
     breaks: "takes a deletion for confirmed that nobody confirmed",
     file: "src/core/plan/confirmations.ts",
     find: "!confirmed && fresh.includes(digest);",
