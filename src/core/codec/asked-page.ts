@@ -13,6 +13,8 @@ export interface AskedPageWords {
   /** Clusters that would carry the same; `file` is null where it is left out, and why. */
   readonly shares: readonly {
     readonly clusters: readonly ClusterName[];
+    /** The first of them carries nothing of the placement yet. */
+    readonly isNew: boolean;
     readonly file: string | null;
     readonly because: string;
   }[];
@@ -46,12 +48,13 @@ export function askedPage(words: AskedPageWords): string {
 }
 
 function shareRow(
-  { clusters, file, because }: AskedPageWords["shares"][number],
+  { clusters, isNew, file, because }: AskedPageWords["shares"][number],
   { placement, depth }: AskedPageWords,
 ): string {
   const [first] = clusters;
   const carried = first === undefined ? "" : renderedPath(first, placement).replace("rendered/", "../".repeat(depth));
-  return `| ${listed(clusters)} | ${file === null ? because : `[${file}](${file})`} | [${first}](${carried}) |`;
+  const [will, does] = [file === null ? because : `[${file}](${file})`, isNew ? "nothing" : `[${first}](${carried})`];
+  return `| ${listed(clusters)} | ${will} | ${does} |`;
 }
 
 const listed = (names: readonly string[]): string =>

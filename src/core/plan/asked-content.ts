@@ -42,12 +42,17 @@ export function sharesOf(ask: Ask): readonly AskedShare[] {
 export interface AskedContent {
   readonly ask: Ask;
   readonly shares: readonly (AskedShare & {
-    /** Null where it cannot be rendered any more. */
+    /** Null where it cannot be rendered any more, and of all but the first {@link mostShown}. */
     readonly manifests: readonly RenderedManifest[] | null;
+    /** The first of its clusters carries nothing of the placement yet. */
+    readonly isNew: boolean;
   })[];
   /** The commits that brought it, in the order of their ids. */
   readonly commits: readonly Commit[];
 }
+
+/** Of so many different contents it is looked up what they are: where every cluster gets its own, nobody reads them all. */
+export const mostShown = 20;
 
 /** What people are newly asked: requests that were not open before. */
 export function askedContents(after: Ledger, world: World): readonly AskedContent[] {
@@ -56,7 +61,11 @@ export function askedContents(after: Ledger, world: World): readonly AskedConten
     .filter((it) => !known.has(it.request.digest))
     .map((ask) => ({
       ask,
-      shares: sharesOf(ask).map((share) => ({ ...share, manifests: manifestsOf(ask, share, after, world) })),
+      shares: sharesOf(ask).map((share, at) => ({
+        ...share,
+        manifests: at < mostShown ? manifestsOf(ask, share, after, world) : null,
+        isNew: (askedPlacement(ask, after)?.bindings.get(share.clusters[0])?.target ?? null) === null,
+      })),
       commits: commitsOf(ask, after, world),
     }));
 }

@@ -15,13 +15,19 @@ import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import type { RenderedManifest } from "../../core/model/plan.ts";
 import { type ClusterName, type Commit, compareText, type PlacementKey } from "../../core/model/value.ts";
 import { type Ask, askedPlacement } from "../../core/plan/ask.ts";
-import { type AskedContent, genuineShare, genuineTarget, openIn, sharesOf } from "../../core/plan/asked-content.ts";
+import {
+  type AskedContent,
+  genuineShare,
+  genuineTarget,
+  mostShown,
+  openIn,
+  sharesOf,
+} from "../../core/plan/asked-content.ts";
 import type { Edit, Repository, TreeFile } from "./ports.ts";
 
 // What people are asked about, as files: written when it is asked for, taken away when that is over, and read by whoever
 // shows it. Nobody decides by it: the digest of the request does.
 
-const mostShares = 20;
 const longestText = 1_000_000;
 const mostText = 4_000_000;
 const mostCommits = 100;
@@ -59,15 +65,15 @@ function filesFor({ ask, shares, commits }: AskedContent): readonly (Edit & { re
   const placement = placementOf(ask);
   let room = mostText;
   const files: (Edit & { readonly kind: "write" })[] = [];
-  const rows = shares.slice(0, mostShares).map(({ clusters, manifests }) => {
-    const leftOut = (because: string) => ({ clusters, file: null, because });
+  const rows = shares.slice(0, mostShown).map(({ clusters, manifests, isNew }) => {
+    const leftOut = (because: string) => ({ clusters, isNew, file: null, because });
     if (manifests === null) return leftOut("cannot be rendered any more");
     const text = renderedText(manifests);
     if (text.length > Math.min(longestText, room)) return leftOut(`too long to be shown: ${text.length} characters`);
     room -= text.length;
     const path = askedPath(folder, clusters[0], placement);
     files.push({ kind: "write", path, text });
-    return { clusters, file: path.slice(folder.length), because: "" };
+    return { clusters, isNew, file: path.slice(folder.length), because: "" };
   });
   const some = commits.slice(0, mostCommits);
   const page = askedPage({
@@ -76,7 +82,7 @@ function filesFor({ ask, shares, commits }: AskedContent): readonly (Edit & { re
     digest: ask.request.digest,
     depth: folder.split("/").length - 2,
     shares: rows,
-    unnamed: Math.max(0, shares.length - mostShares),
+    unnamed: Math.max(0, shares.length - mostShown),
     leaves: ask.kind === "change" ? ask.change.leaves : new Map(),
     commits: some,
     moreCommits: commits.length - some.length,
@@ -117,7 +123,7 @@ export async function readAsked(repository: Repository, commit: Commit, ask: Ask
   const moves = new Map<ClusterName, AskedMove>();
   if (record !== null) {
     const carried = carriedReader(repository, commit, record, read);
-    for (const share of sharesOf(ask).slice(0, mostShares)) {
+    for (const share of sharesOf(ask).slice(0, mostShown)) {
       const text = await read(standing.get(askedPath(folder, share.clusters[0], placement)));
       const after = text === null ? null : genuineShare(documentsOf(text), ask, share, ledger);
       for (const cluster of share.clusters) moves.set(cluster, { before: await carried(cluster), after });
@@ -152,7 +158,7 @@ function carriedReader(
     const digest = record.bindings.get(cluster)?.target?.digest ?? null;
     if (digest === null) return nothing;
     const found = known.get(digest);
-    if (found !== undefined || known.size >= mostShares * 2) return found ?? null;
+    if (found !== undefined || known.size >= mostShown * 2) return found ?? null;
     const path = renderedPath(cluster, record.key);
     const files = await repository.files(commit, path.slice(0, path.lastIndexOf("/") + 1));
     const text = await read(files.find((it) => it.path === path));

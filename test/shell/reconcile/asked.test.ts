@@ -45,6 +45,7 @@ const asked = (texts: readonly (string | null)[], commits: readonly string[] = [
     clusters: [names[at] ?? ("m" as ClusterName)],
     content: digestOf(at),
     manifests: text === null ? null : [config(text)],
+    isNew: at === 2,
   })),
   commits: commits as Commit[],
 });
@@ -73,7 +74,8 @@ test("what is too long, or cannot be rendered any more, is left out, and that is
   const all = await edits(emptyLedger, asking, [asked(["x".repeat(1_000_001), null, "y"])]);
   expect(pathsOf(all)).toEqual([`write ${folderOf(ask)}m02/web.yaml`, `write ${folderOf(ask)}README.md`]);
   expect(pageIn(all)).toMatch(/\| m00 \| too long to be shown: \d+ characters \|/);
-  expect(pageIn(all)).toContain("| m01 | cannot be rendered any more |");
+  expect(pageIn(all)).toContain("| m01 | cannot be rendered any more | [m01](../../m01/web.yaml) |");
+  expect(pageIn(all)).toContain("| m02 | [m02/web.yaml](m02/web.yaml) | nothing |");
 });
 
 test("all of it together is bounded as well", async () => {
