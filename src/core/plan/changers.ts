@@ -63,30 +63,46 @@ export function wakersOf(
   { first, version }: { readonly first: Commit; readonly version: Commit | null },
   history: History,
 ): readonly Changer[] {
-  const facts = all(history.head, first, history);
-  const brought = version === null ? facts : all(version, first, history);
+  if (sleepers.length === 0) return [];
+  const known = touching(all(history.head, first, history), history);
+  const brought = version === null ? known : touching(all(version, first, history), history);
   const isKnown = history.beyond.has(first) || union([first], history).has(history.head);
   return sleepers.flatMap((it): readonly Changer[] => {
-    const { found, isWhole } = sinceCreation(it, it.isObject ? brought : facts, history);
+    const { found, isWhole } = sinceCreation(it, it.isObject ? brought : known, history);
     return isWhole || isKnown ? found : [...found, "unknown"];
   });
 }
 
 /** Whether there is a sleeper of which nobody knows yet how it came to be: one has to look back to the beginning. */
-export const isHalfKnown = (sleepers: readonly Sleeper[], first: Commit, history: History): boolean => {
-  const facts = all(history.head, first, history);
-  return sleepers.some((it) => !sinceCreation(it, facts, history).isWhole);
-};
+export function isHalfKnown(sleepers: readonly Sleeper[], first: Commit, history: History): boolean {
+  if (sleepers.length === 0) return false;
+  const known = touching(all(history.head, first, history), history);
+  return sleepers.some((it) => !sinceCreation(it, known, history).isWhole);
+}
 
 const all = (tip: Commit, first: Commit, history: History): readonly CommitFact[] =>
   [...reachable([tip], history.commits, union([first], history))].flatMap((it) => history.commits.get(it) ?? []);
 
+/** The commits that touched each document: of a thousand clusters, each may be a sleeper, and of ten thousand commits few are its own. */
+type Touching = ReadonlyMap<ObjectKey, readonly CommitFact[]>;
+
+function touching(facts: readonly CommitFact[], history: History): Touching {
+  const found = new Map<ObjectKey, CommitFact[]>();
+  for (const fact of facts)
+    for (const key of documentsOf(fact, history).keys()) {
+      const others = found.get(key);
+      if (others === undefined) found.set(key, [fact]);
+      else others.push(fact);
+    }
+  return found;
+}
+
 function sinceCreation(
   { key, read }: Sleeper,
-  facts: readonly CommitFact[],
+  known: Touching,
   history: History,
 ): { readonly found: readonly CommitFact[]; readonly isWhole: boolean } {
-  const touched = facts.flatMap((fact) => {
+  const touched = (known.get(key) ?? []).flatMap((fact) => {
     const places = documentsOf(fact, history).get(key) ?? [];
     const before = shown(
       places.flatMap((it) => it.before),
