@@ -13,7 +13,8 @@ export interface ConsentRules {
 
 /**
  * What the files under `approvals/` come to for one request: a rejection by anybody outweighs every approval, and
- * whoever revokes takes back an approval of their own, for as long as that file stands: of unsigned words nobody knows the newest.
+ * whoever revokes takes back an approval of their own, for as long as that file stands: of unsigned words nobody knows
+ * the newest.
  *
  * Nothing here is proof of who wrote a file. As long as there are no signatures, that counts only where the fleet says
  * so, and never once it was said who may approve (`trust/README.md#what-counts`).
