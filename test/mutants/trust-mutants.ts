@@ -259,7 +259,7 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/trust/rules.ts",
     find: 'fourEyes && unsignedChanges === "oneMore" && unknown > 0',
     replace: 'fourEyes && unsignedChanges === "oneMore" && unknown < 0',
-    caughtBy: "check",
+    caughtBy: ["test/core/plan/attacks-authors.test.ts"],
   },
   {
     breaks: "does not hear who says no",
@@ -336,14 +336,14 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/plan/displace.ts",
     find: "if (binding.removal === null && !context.protection.permits(",
     replace: "if (binding.removal === undefined && !context.protection.permits(",
-    caughtBy: "check",
+    caughtBy: ["test/core/plan/attacks-protection.test.ts"],
   },
   {
     breaks: "evicts what is protected without asking",
     file: "src/core/plan/evict.ts",
     find: "if (!context.protection.permits(",
     replace: "if (binding === undefined && !context.protection.permits(",
-    caughtBy: "check",
+    caughtBy: ["test/core/plan/attacks-protection.test.ts"],
   },
   {
     breaks: "forgets the name by which a cluster was protected when it gets another one",
