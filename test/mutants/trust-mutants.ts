@@ -446,8 +446,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "takes what Abandon lets go for deleted",
     file: "src/core/plan/leaves.ts",
-    find: 'next === null && strategy.propagationPolicy === "Abandon"',
-    replace: 'next !== null && strategy.propagationPolicy === "Abandon"',
+    find: 'if (next === null && strategy.propagationPolicy === "Abandon")',
+    replace: 'if (next !== null && strategy.propagationPolicy === "Abandon")',
     caughtBy: ["test/core/plan/attacks-fates.test.ts"],
   },
   {

@@ -1,5 +1,6 @@
-import type { Leave } from "../model/ledger.ts";
-import { objectKey } from "../model/manifest.ts";
+import type { Fate, Leave, Leaving } from "../model/ledger.ts";
+import { type ObjectId, objectKey } from "../model/manifest.ts";
+import { remembered, rememberedPair } from "../model/memo.ts";
 import { compareText } from "../model/value.ts";
 import type { Change } from "./guarded-change.ts";
 import type { RenderContext } from "./target-rendering.ts";
@@ -12,16 +13,40 @@ import { carriedObjects, deletableOf, plainId } from "./transition.ts";
 export function leavesOf({ record, binding, next }: Change, context: RenderContext): readonly Leave[] {
   // All of it leaves already; what comes next comes to a cluster that carries nothing.
   if (binding.removal !== null) return none;
-  const keeps = new Set([...(next?.manifests ?? []), ...binding.leaving].map((it) => objectKey(it.id)));
-  const objects = carriedObjects(binding, record, context).filter((it) => !keeps.has(objectKey(it)));
+  const carried = carriedObjects(binding, record, context);
+  const dropped = next === null ? carried : droppedBy(carried, next.manifests);
+  const objects = withoutLeaving(dropped, binding.leaving);
   if (objects.length === 0) return none;
   const { strategy } = record.spec;
-  const isAbandoned = next === null && strategy.propagationPolicy === "Abandon";
-  const isDeletable = deletableOf(next?.deleteAdopted ?? strategy.deleteAdopted, binding.facts);
-  return objects
-    .map((it): Leave => ({ object: plainId(it), fate: !isAbandoned && isDeletable(it) ? "delete" : "release" }))
-    .sort((a, b) => compareText(objectKey(a.object), objectKey(b.object)));
+  if (next === null && strategy.propagationPolicy === "Abandon") return alike(objects).release;
+  const deleteAdopted = next?.deleteAdopted ?? strategy.deleteAdopted;
+  if (deleteAdopted || (binding.facts?.adopted ?? []).length === 0) return alike(objects).delete;
+  const isDeletable = deletableOf(deleteAdopted, binding.facts);
+  return sorted(objects).map((object): Leave => ({ object, fate: isDeletable(object) ? "delete" : "release" }));
 }
+
+// Ten thousand clusters that lose the same lose one list.
+const droppedBy = rememberedPair((carried: readonly ObjectId[], manifests: Manifests): readonly ObjectId[] => {
+  const keeps = new Set(manifests.map((it) => objectKey(it.id)));
+  return carried.filter((it) => !keeps.has(objectKey(it)));
+});
+
+type Manifests = NonNullable<Change["next"]>["manifests"];
+
+function withoutLeaving(objects: readonly ObjectId[], leaving: readonly Leaving[]): readonly ObjectId[] {
+  if (leaving.length === 0) return objects;
+  const gone = new Set(leaving.map((it) => objectKey(it.id)));
+  return objects.filter((it) => !gone.has(objectKey(it)));
+}
+
+const sorted = remembered((objects: readonly ObjectId[]): readonly ObjectId[] =>
+  objects.map(plainId).sort((a, b) => compareText(objectKey(a), objectKey(b))),
+);
+
+const alike = remembered((objects: readonly ObjectId[]): Readonly<Record<Fate, readonly Leave[]>> => {
+  const all = (fate: Fate): readonly Leave[] => sorted(objects).map((object) => ({ object, fate }));
+  return { delete: all("delete"), release: all("release") };
+});
 
 const none: readonly Leave[] = [];
 

@@ -2,6 +2,7 @@ import { digestOf } from "../model/digest.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ChangeRequest, Leave, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectKey } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
 import type { RunPlan, RunRecord } from "../model/run-record.ts";
 import type { Request } from "../model/trust.ts";
 import type { ClusterName, Digest } from "../model/value.ts";
@@ -61,4 +62,8 @@ export const changeDigest = (
   });
 
 const leavesJson = (leaves: readonly Leave[]): JsonObject =>
-  leaves.length === 0 ? {} : { leaves: leaves.map(({ object, fate }) => [fate, objectKey(object)]) };
+  leaves.length === 0 ? {} : { leaves: leavesDigest(leaves) };
+
+const leavesDigest = remembered(
+  (leaves: readonly Leave[]): Digest => digestOf(leaves.map(({ object, fate }) => [fate, objectKey(object)])),
+);
