@@ -26,8 +26,9 @@ export function hubRepository(hub: Hub): HubRepository {
     seen,
     read,
     heads: async () => ({ source: hub.source, state: hub.state }),
-    files: async (commit) => {
-      const files = [...hub.treeAt(commit)].map(([path, blob]) => fileOf(path, blob));
+    files: async (commit, under = "") => {
+      const inside = [...hub.treeAt(commit)].filter(([path]) => path.startsWith(under));
+      const files = inside.map(([path, blob]) => fileOf(path, blob));
       seen.push(...files.map((it) => it.path));
       return files.sort((a, b) => compareText(a.path, b.path));
     },
