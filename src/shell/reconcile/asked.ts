@@ -53,8 +53,10 @@ export async function askedEdits(
   const removals: Edit[] = [];
   for (const ask of openIn(before)) {
     if (commit === null || open.has(ask.request.digest)) continue;
-    for (const { path } of await repository.files(commit, folderOf(ask)))
-      if (!paths.has(path)) removals.push({ kind: "remove", path });
+    const folder = folderOf(ask);
+    // Whatever a repository lists besides, nothing else goes: everything that is known stands in the same branch.
+    for (const { path } of await repository.files(commit, folder))
+      if (path.startsWith(folder) && !paths.has(path)) removals.push({ kind: "remove", path });
   }
   return [...written, ...removals];
 }
