@@ -42,6 +42,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "writes what is being deleted where the inventory does not know it any more",
+    file: "src/shell/kube/takeover.ts",
+    find: 'if (memberAt(live, "metadata", "deletionTimestamp") !== null) return { kind: "wait", uid, adopted };',
+    replace: "",
+    caughtBy: stories,
+  },
+  {
     breaks: "finds out only by a write that was refused what has to be made anew",
     file: "src/shell/kube/act.ts",
     find: 'before?.outcome.kind === "applied" && before.digest === item.digest;',

@@ -20,7 +20,8 @@ export function* keepsFates(plan: Plan, world: World): Generator<string> {
       for (const it of binding.leaving) {
         const old = was?.leaving.find((other) => keyText(other.id) === keyText(it.id));
         const object = `${keyText(it.id)} of ${what}`;
-        if (old !== undefined && !isBack(it, binding, was, record)) yield* keepsFate(object, it, old);
+        const isAnew = old?.evenAdopted !== it.evenAdopted && isBack(it, binding, was, record);
+        if (old !== undefined && !isAnew) yield* keepsFate(object, it, old);
         else yield* beginsAsSaid(object, it, { binding, was, record, plan, world });
       }
     }

@@ -120,6 +120,8 @@ async function carryOut(errand: Errand, way: Approach, look = 1): Promise<Result
   switch (way.kind) {
     case "leave":
       return failed(scene, write, way.failure);
+    case "wait":
+      return { entry: claimedEntry(scene, { ...write, approach: way }), effect: "none" };
     case "compare": {
       const isFull = write.action.applyStrategy.comparisonOption === "FullComparison";
       const difference = await differenceOf({ client: scene.client, resource, item: write.item, isFull });

@@ -44,7 +44,7 @@ export function failedEntry(scene: Pick<Scene, "now">, write: Write, failure: Fa
 }
 
 /** Whether the write would take over what others made. */
-export const adopts = (way: Approach): boolean => way.kind === "compare" || (way.kind === "write" && way.adopted);
+export const adopts = (way: Approach): boolean => way.kind === "compare" || (way.kind !== "leave" && way.adopted);
 
 /** What the inventory says of an object from the claim on, until its result is known. */
 export function claimedEntry(scene: Pick<Scene, "now">, write: Write): InventoryEntry {
@@ -52,7 +52,7 @@ export function claimedEntry(scene: Pick<Scene, "now">, write: Write): Inventory
   if (way.kind === "leave") return failedEntry(scene, write, way.failure);
   return {
     ...plainEntry(scene, write),
-    uid: way.kind === "write" && way.live === null ? way.uid : null,
+    uid: way.kind === "wait" || (way.kind === "write" && way.live === null) ? way.uid : null,
     adopted: adopts(way),
     fingerprint: before?.fingerprint ?? null,
     outcome: { kind: "claimed" },

@@ -15,6 +15,8 @@ import type { Found } from "./survey.ts";
 export type Approach =
   /** Free to be written, under this uid if it has one; null creates it. */
   | { readonly kind: "write"; readonly uid: string | null; readonly adopted: boolean; readonly live: Manifest | null }
+  /** Ours, and being deleted: no write keeps it, so it is listed, and made anew once it is gone. */
+  | { readonly kind: "wait"; readonly uid: string; readonly adopted: boolean }
   /** Existed before we came, and may be taken only if it differs in nothing. */
   | { readonly kind: "compare"; readonly uid: string; readonly live: Manifest }
   | { readonly kind: "leave"; readonly failure: Failure };
@@ -39,7 +41,11 @@ export function approach(found: Found, claimant: Claimant): Approach {
   const { live } = found;
   const uid = textOf(memberAt(live, "metadata", "uid")) ?? "";
   if (isLater(live, claimant)) return leave("FailedToTakeOver", "a later decision has written it");
-  if (isClaimed(live, claimant)) return { kind: "write", uid, adopted: mayBeAdopted(entry, uid), live: null };
+  if (isClaimed(live, claimant)) {
+    const adopted = mayBeAdopted(entry, uid);
+    if (memberAt(live, "metadata", "deletionTimestamp") !== null) return { kind: "wait", uid, adopted };
+    return { kind: "write", uid, adopted, live: null };
+  }
   const { whenToTakeOver, allowCoOwnership } = action.applyStrategy;
   if (whenToTakeOver === "Never") return leave("NotTakenOver", "it existed before, and whenToTakeOver is Never");
   const mark = readMark(live);
