@@ -83,3 +83,11 @@ test("npm lists all that is bundled from the lock file alone, without a network"
   const wanted = [...bundled(), `openpgp ${openPgp.version}`].map((it) => `pkg:npm/${it.replace(" ", "@")}`);
   expect(wanted.filter((it) => !listed.includes(it))).toEqual([]);
 });
+
+test("the map says of every library what it is for", () => {
+  const { dependencies } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8"));
+  const map = readFileSync(join(projectFolder, "src/README.md"), "utf8");
+  const rows = map.slice(map.indexOf("| Library |"), map.indexOf("By hand,")).split("\n").slice(2);
+  const named = rows.flatMap((it) => /^\| `([^`]+)` \|/.exec(it)?.[1] ?? []);
+  expect(named.sort()).toEqual(Object.keys(dependencies).sort());
+});
