@@ -34,10 +34,18 @@ function* deletesOnlyWhatIsOurs(deed: Deed): Generator<string> {
   const mark = markOf(before);
   if (mark === null || mark.fleet !== ledger?.fleet) yield `${whatOf(deed)}, which does not carry our mark`;
   const entry = entryOf(deed);
-  if (entry === null) yield `${whatOf(deed)}, which stands in no inventory under its uid`;
-  else if (mark !== null && mark.placement !== entry.placement)
+  if (entry === null && wasListed(deed, before)) deed.simulation.hit("inventory deleted amid a deletion");
+  else if (entry === null) yield `${whatOf(deed)}, which stands in no inventory under its uid`;
+  else if (entry !== null && mark !== null && mark.placement !== entry.placement)
     yield `${whatOf(deed)}, which placement ${mark.placement} has, for placement ${entry.placement}`;
 }
+
+/**
+ * Whether the inventory listed it when its deletion was claimed, and somebody deleted that while its sender was held up: no
+ * server lets a deletion depend on what another object says.
+ */
+const wasListed = ({ isStale, site }: Deed, before: JsonObject): boolean =>
+  isStale && (site.lost.has(uidOf(before)) || site.forgotten.has(uidOf(before)));
 
 /** The line of the inventory that a deletion goes by. */
 export function entryOf({ entries, request, before }: Deed): Entry | null {
