@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { check } from "../src/core/check/check.ts";
 import type { ApprovalFile } from "../src/core/model/approval-file.ts";
 import type { MemberCluster } from "../src/core/model/cluster.ts";
 import type { DisruptionBudget, Eviction } from "../src/core/model/eviction.ts";
@@ -48,8 +49,7 @@ import {
   type StrategyKey,
   seconds,
 } from "../src/core/model/value.ts";
-import { check } from "../src/core/plan/check.ts";
-import { lookBack, looksToTheBeginning } from "../src/core/plan/look-back.ts";
+import { lookBack, looksToTheBeginning } from "../src/core/plan/authors/look-back.ts";
 import { plan, sealed } from "../src/core/plan/plan.ts";
 import { beyond } from "./commit-graph.ts";
 import { type Death, Member } from "./member.ts";

@@ -1,7 +1,7 @@
-import { openPgpKeyOf } from "../core/codec/openpgp-key.ts";
-import { sshKeyOf } from "../core/codec/ssh-key.ts";
+import { openPgpKeyOf } from "../core/intent/trust/openpgp-key.ts";
+import { sshKeyOf } from "../core/intent/trust/ssh-key.ts";
 import type { SignatureFact } from "../core/model/signature.ts";
-import { keyOwner, type Outlook } from "../core/plan/outlook.ts";
+import { keyOwner, type Outlook } from "../core/report/outlook.ts";
 import type { Reader } from "./show/offer-text.ts";
 import { type HubOptions, ownIdentity, ownSigningKey } from "./wire.ts";
 

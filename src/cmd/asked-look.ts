@@ -1,7 +1,7 @@
 import { commitLines } from "../core/model/commit-lines.ts";
 import type { Ledger } from "../core/model/ledger.ts";
 import type { Commit } from "../core/model/value.ts";
-import type { Ask } from "../core/plan/ask.ts";
+import type { Ask } from "../core/plan/approval/ask.ts";
 import { type AskedView, readAsked } from "../shell/reconcile/asked.ts";
 import { Fault } from "../shell/reconcile/fault.ts";
 import type { Repository } from "../shell/reconcile/ports.ts";

@@ -1,4 +1,4 @@
-import { trustPath } from "../core/codec/trust-file.ts";
+import { trustPath } from "../core/intent/trust/trust-file.ts";
 import type { ApprovalFile } from "../core/model/approval-file.ts";
 import { digestOfText } from "../core/model/digest.ts";
 import type { Ledger } from "../core/model/ledger.ts";

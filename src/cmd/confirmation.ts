@@ -1,5 +1,5 @@
-import { confirmationFile, count } from "../core/plan/explain.ts";
-import { extentOf } from "../core/plan/guard.ts";
+import { extentOf } from "../core/plan/guard/guard.ts";
+import { confirmationFile, count } from "../core/report/explain.ts";
 import type { Written } from "./deliver.ts";
 import { deletionHeading, deletionLines, type ShownDeletion } from "./show/deletion-text.ts";
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
-import { openPgpKeyOf } from "../core/codec/openpgp-key.ts";
-import { sshKeyOf } from "../core/codec/ssh-key.ts";
+import { openPgpKeyOf } from "../core/intent/trust/openpgp-key.ts";
+import { sshKeyOf } from "../core/intent/trust/ssh-key.ts";
 
 /** Files with public keys, as a command line names them. */
 export interface KeyOptions {

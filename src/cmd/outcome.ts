@@ -1,6 +1,6 @@
 import type { Reason } from "../core/model/plan.ts";
 import type { Problem } from "../core/model/problem.ts";
-import { weightOf } from "../core/plan/explain.ts";
+import { weightOf } from "../core/report/explain.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 
 /** How a command ends that found these problems in files. */
@@ -9,7 +9,7 @@ export const codeOfProblems = (problems: readonly Problem[]): ExitCode =>
 
 /**
  * The same for a command that carries things out: what a run, an eviction or a budget is about stands in its status
- * there, and outlives it once it has ended (`codec/README.md#rules-decidable-here`).
+ * there, and outlives it once it has ended (`intent/README.md#rules-decidable-here`).
  */
 export const codeOfFiles = (problems: readonly Problem[]): ExitCode =>
   codeOfProblems(problems.filter((it) => it.code !== "FLT1314"));

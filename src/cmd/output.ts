@@ -1,5 +1,5 @@
-import { emitYaml } from "../core/codec/canonical.ts";
 import type { Json } from "../core/model/json.ts";
+import { emitYaml } from "../core/yaml/canonical.ts";
 import { oneLine } from "../shell/reconcile/one-line.ts";
 
 /** How a command tells its result: to people, or to programs. */

@@ -1,10 +1,10 @@
-import { isApprovalPath } from "../core/codec/approval.ts";
-import { approvalsIn } from "../core/codec/approvals.ts";
-import { readState } from "../core/codec/canonical-read.ts";
-import { decodeBlob } from "../core/codec/documents.ts";
+import { approvalsIn } from "../core/intent/approvals.ts";
+import { decodeBlob } from "../core/intent/documents.ts";
+import { isApprovalPath } from "../core/intent/kinds/approval.ts";
 import type { ApprovalFile } from "../core/model/approval-file.ts";
 import type { Json } from "../core/model/json.ts";
 import { type Commit, compareText } from "../core/model/value.ts";
+import { readState } from "../core/yaml/canonical-read.ts";
 import type { State } from "../shell/reconcile/memory.ts";
 import type { Repository } from "../shell/reconcile/ports.ts";
 import type { TextFile } from "./edits/found-document.ts";

@@ -1,10 +1,10 @@
-import { didYouMean } from "../core/codec/nearest.ts";
-import { problemText } from "../core/codec/remark.ts";
 import type { Json, JsonObject } from "../core/model/json.ts";
 import type { Reason, Refusal } from "../core/model/plan.ts";
 import type { Problem } from "../core/model/problem.ts";
 import { instantText } from "../core/model/value.ts";
-import { confirmationFile, count, names, reasonText, weightOf } from "../core/plan/explain.ts";
+import { confirmationFile, count, names, reasonText, weightOf } from "../core/report/explain.ts";
+import { didYouMean } from "../core/yaml/nearest.ts";
+import { problemText } from "../core/yaml/remark.ts";
 import { oneLine } from "../shell/reconcile/one-line.ts";
 import type { Receipt } from "../shell/reconcile/ports.ts";
 import { deletionLines } from "./show/deletion-text.ts";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { durationOf } from "../core/codec/duration.ts";
+import { durationOf } from "../core/intent/kinds/duration.ts";
 import type { DurationMs } from "../core/model/value.ts";
 import type { Failing } from "./commands/simulate.ts";
 import type { ExitCode } from "./exit-code.ts";

@@ -1,6 +1,6 @@
 import type { Ledger } from "../core/model/ledger.ts";
-import { type Ask, askState, asksIn } from "../core/plan/ask.ts";
-import { approversText } from "../core/plan/narrate-trust.ts";
+import { type Ask, askState, asksIn } from "../core/plan/approval/ask.ts";
+import { approversText } from "../core/report/narrate-trust.ts";
 import { Fault } from "../shell/reconcile/fault.ts";
 import type { DeliveryObjection } from "../shell/reconcile/ports.ts";
 import { readState } from "../shell/reconcile/state.ts";

@@ -1,4 +1,4 @@
-import { durationOf } from "../core/codec/duration.ts";
+import { durationOf } from "../core/intent/kinds/duration.ts";
 import type { Problem } from "../core/model/problem.ts";
 import type { Trust } from "../core/model/trust.ts";
 import { type DurationMs, type Instant, instantOf, instantText, later } from "../core/model/value.ts";

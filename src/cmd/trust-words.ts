@@ -1,4 +1,4 @@
-import { trustPath } from "../core/codec/trust-file.ts";
+import { trustPath } from "../core/intent/trust/trust-file.ts";
 import type { Trust } from "../core/model/trust.ts";
 import type { Digest } from "../core/model/value.ts";
 import { quorumFindings } from "../core/trust/quorum.ts";

@@ -1,6 +1,6 @@
+import { namesMachines } from "../core/audit/state-signer.ts";
 import type { Ledger } from "../core/model/ledger.ts";
 import type { Digest } from "../core/model/value.ts";
-import { namesMachines } from "../core/plan/state-signer.ts";
 import { oneLine } from "../shell/reconcile/one-line.ts";
 import type { PassResult } from "../shell/reconcile/pass.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,4 +1,4 @@
-import { isUnder } from "../core/codec/source-file.ts";
+import { isUnder } from "../core/intent/source-file.ts";
 import { emptyLedger, type Ledger } from "../core/model/ledger.ts";
 import { Fault } from "../shell/reconcile/fault.ts";
 import type { State } from "../shell/reconcile/memory.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
+import { check } from "../../src/core/check/check.ts";
 import type { Commit } from "../../src/core/model/value.ts";
-import { check } from "../../src/core/plan/check.ts";
 import { plan } from "../../src/core/plan/plan.ts";
 import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";

@@ -1,5 +1,5 @@
-import { decodeBlob } from "../../src/core/codec/documents.ts";
-import { heavyTexts, largeTexts } from "../core/codec/heavy-texts.ts";
+import { decodeBlob } from "../../src/core/intent/documents.ts";
+import { heavyTexts, largeTexts } from "../core/yaml/heavy-texts.ts";
 
 // Reads one text, which it is sent by name, and says what that cost. A process of its own: memory is its peak.
 

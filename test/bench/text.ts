@@ -1,5 +1,5 @@
 import { fork } from "node:child_process";
-import { heavyTexts, largeTexts } from "../core/codec/heavy-texts.ts";
+import { heavyTexts, largeTexts } from "../core/yaml/heavy-texts.ts";
 
 /** What reading one file cost. */
 export interface TextOutcome {

@@ -1,10 +1,10 @@
-import { readTrust } from "../../src/core/codec/trust-file.ts";
+import { readTrust } from "../../src/core/intent/trust/trust-file.ts";
 import { known } from "../../src/core/model/assert.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { PlannedStage, RunRecord } from "../../src/core/model/run-record.ts";
 import type { AnswerRecord, Judgement, Request, TrustRecord } from "../../src/core/model/trust.ts";
 import type { BlobId, Commit, Digest, Instant, Sequence } from "../../src/core/model/value.ts";
-import { gateDigest } from "../../src/core/plan/request-digest.ts";
+import { gateDigest } from "../../src/core/plan/approval/request-digest.ts";
 import { planRoot } from "../../src/core/rollout/run-plan.ts";
 import { ledgerOf, planOf, progress, run } from "./rollout-ledger.ts";
 

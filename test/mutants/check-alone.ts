@@ -1,8 +1,8 @@
 // Storms over the planner in which nobody complains but check(): what it alone would have stopped.
 import { expect, test } from "vitest";
-import { RunStorm } from "../core/plan/run-storm.ts";
+import { TrustStorm } from "../core/plan/approval/trust-storm.ts";
+import { RunStorm } from "../core/plan/runs/run-storm.ts";
 import { Storm } from "../core/plan/storm.ts";
-import { TrustStorm } from "../core/plan/trust-storm.ts";
 
 const storms = Number(process.env["STORMS"] ?? 150);
 

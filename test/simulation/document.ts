@@ -1,5 +1,5 @@
-import { emitDocuments } from "../../src/core/codec/canonical.ts";
 import type { Json, JsonObject } from "../../src/core/model/json.ts";
+import { emitDocuments } from "../../src/core/yaml/canonical.ts";
 import { type RolloutDocument, rolloutObject, rolloutPath } from "./rollout-document.ts";
 
 /** What a file of the source branch says, in few words. */

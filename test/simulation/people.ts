@@ -1,4 +1,4 @@
-import { readLedger } from "../../src/core/codec/state.ts";
+import { readLedger } from "../../src/core/ledger/state.ts";
 import type { HeldDeletion, Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { type Document, pathOf, textOf } from "./document.ts";

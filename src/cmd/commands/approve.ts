@@ -1,8 +1,8 @@
-import { signedApproval } from "../../core/codec/signed-approval.ts";
+import { signedApproval } from "../../core/intent/kinds/signed-approval.ts";
 import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { SignatureFact } from "../../core/model/signature.ts";
 import type { Judgement } from "../../core/model/trust.ts";
-import { type Ask, isGenuine } from "../../core/plan/ask.ts";
+import { type Ask, isGenuine } from "../../core/plan/approval/ask.ts";
 import {
   acceptedFrom,
   answerNamespace,
@@ -11,7 +11,7 @@ import {
   judgedAhead,
   type Outlook,
   verdictOn,
-} from "../../core/plan/outlook.ts";
+} from "../../core/report/outlook.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Author, AuthoredFile } from "../../shell/reconcile/ports.ts";
 import { type Answerer, answererOf } from "../answerer.ts";

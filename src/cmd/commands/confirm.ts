@@ -1,5 +1,5 @@
 import type { Digest } from "../../core/model/value.ts";
-import { confirmationFile } from "../../core/plan/explain.ts";
+import { confirmationFile } from "../../core/report/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { whatIf } from "../../shell/reconcile/what-if.ts";
 import { confirmationCommit, shownBefore } from "../confirmation.ts";

@@ -1,9 +1,9 @@
-import { acceptedFolder } from "../../core/codec/layout.ts";
+import { acceptedFolder } from "../../core/ledger/layout.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import type { Commit, RunKey } from "../../core/model/value.ts";
-import { askState, gateAsks } from "../../core/plan/ask.ts";
-import { outlookOn } from "../../core/plan/outlook.ts";
+import { askState, gateAsks } from "../../core/plan/approval/ask.ts";
+import { outlookOn } from "../../core/report/outlook.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Repository } from "../../shell/reconcile/ports.ts";
 import { readState } from "../../shell/reconcile/state.ts";

@@ -1,7 +1,7 @@
 import type { EvictionRecord } from "../../core/model/eviction.ts";
 import type { HeldDeletion, Ledger } from "../../core/model/ledger.ts";
 import { type ClusterName, minutes, type PlacementKey } from "../../core/model/value.ts";
-import { count, names as listed } from "../../core/plan/explain.ts";
+import { count, names as listed } from "../../core/report/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { confirmationCommit, shownBefore } from "../confirmation.ts";
 import { deliver } from "../deliver.ts";

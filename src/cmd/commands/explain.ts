@@ -2,7 +2,7 @@ import { type Json, memberAt } from "../../core/model/json.ts";
 import type { Binding, ClusterDecision, PlacementRecord } from "../../core/model/ledger.ts";
 import { objectText } from "../../core/model/manifest.ts";
 import { instantText, type PlacementKey } from "../../core/model/value.ts";
-import { count } from "../../core/plan/explain.ts";
+import { count } from "../../core/report/explain.ts";
 import { summaryOf } from "../../core/status/summary.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { readState } from "../../shell/reconcile/state.ts";

@@ -1,8 +1,8 @@
+import { check } from "../../core/check/check.ts";
 import type { Plan, World } from "../../core/model/plan.ts";
 import type { Digest } from "../../core/model/value.ts";
-import { check } from "../../core/plan/check.ts";
-import { weightOf } from "../../core/plan/explain.ts";
-import { narrate } from "../../core/plan/narrate.ts";
+import { weightOf } from "../../core/report/explain.ts";
+import { narrate } from "../../core/report/narrate.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { type Foresight, whatIf } from "../../shell/reconcile/what-if.ts";
 import { type ExitCode, exitCodes, worst } from "../exit-code.ts";

@@ -1,4 +1,4 @@
-import { count } from "../../core/plan/explain.ts";
+import { count } from "../../core/report/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import { type DeliveryOptions, deliver } from "../deliver.ts";
 import { type Finished, finishedIn } from "../edits/finished.ts";

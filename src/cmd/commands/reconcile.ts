@@ -8,8 +8,8 @@ import {
   instantText,
   seconds,
 } from "../../core/model/value.ts";
-import { count } from "../../core/plan/explain.ts";
-import { openProblems } from "../../core/plan/open-problems.ts";
+import { count } from "../../core/report/explain.ts";
+import { openProblems } from "../../core/report/open-problems.ts";
 import { type Doorbell, newDoorbell } from "../../shell/reconcile/doorbell.ts";
 import type { Fault } from "../../shell/reconcile/fault.ts";
 import { loop } from "../../shell/reconcile/loop.ts";

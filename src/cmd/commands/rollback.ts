@@ -63,7 +63,7 @@ const runsUnderWay = ({ runs }: Ledger, placement: PlacementKey): readonly RunRe
 const stopHint = ({ key }: RunRecord): string =>
   `run ${key} is still under way; what keeps it from going on: flotilla run stop ${key}\n`;
 
-/** A run's name has at most 63 characters, with room for a number behind it (`codec/README.md#v-ur-01`). */
+/** A run's name has at most 63 characters, with room for a number behind it (`intent/README.md#v-ur-01`). */
 const runName = (placement: string, index: number): string => {
   const end = `-to-${index}`;
   return `${placement.slice(0, 60 - end.length).replace(/-+$/, "")}${end}`;

@@ -1,4 +1,4 @@
-import { isDnsLabel, isDnsSubdomain } from "../../core/codec/label-syntax.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../core/intent/kinds/label-syntax.ts";
 import { placementKey } from "../../core/model/placement.ts";
 import type { UpdateRunSpec } from "../../core/model/update-run.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
@@ -96,7 +96,7 @@ export async function runState(options: RunStateOptions, to: "Run" | "Stop", ter
     terminal.out(`${oneLine(file.path)} says ${to} already\n`);
     return exitCodes.done;
   }
-  // `codec/README.md#v-ur-06`: what has not begun cannot be stopped.
+  // `intent/README.md#v-ur-06`: what has not begun cannot be stopped.
   if (to === "Stop" && before !== "Run")
     return declined(
       `the run ${name} has not been started`,

@@ -1,9 +1,9 @@
+import { type ForecastSetup, forecast } from "../../core/forecast/forecast.ts";
+import { type Subject, subjectOf } from "../../core/forecast/forecast-subject.ts";
+import type { Ending, Forecast } from "../../core/forecast/forecast-tale.ts";
 import type { Json } from "../../core/model/json.ts";
 import { type ClusterName, type Digest, type DurationMs, instantText } from "../../core/model/value.ts";
-import { type ForecastSetup, forecast } from "../../core/plan/forecast.ts";
-import { type Subject, subjectOf } from "../../core/plan/forecast-subject.ts";
-import type { Ending, Forecast } from "../../core/plan/forecast-tale.ts";
-import { openProblems } from "../../core/plan/open-problems.ts";
+import { openProblems } from "../../core/report/open-problems.ts";
 import { freshMemory } from "../../shell/reconcile/memory.ts";
 import { observe } from "../../shell/reconcile/observe.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";

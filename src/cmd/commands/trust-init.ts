@@ -1,4 +1,4 @@
-import { readTrust, trustPath } from "../../core/codec/trust-file.ts";
+import { readTrust, trustPath } from "../../core/intent/trust/trust-file.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { type FirstTrust, firstTrustText } from "../edits/trust-first.ts";
 import type { ExitCode } from "../exit-code.ts";

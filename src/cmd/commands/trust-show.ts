@@ -1,4 +1,4 @@
-import { readTrust, type TrustReading, trustPath } from "../../core/codec/trust-file.ts";
+import { readTrust, type TrustReading, trustPath } from "../../core/intent/trust/trust-file.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { TrustRecord } from "../../core/model/trust.ts";
 import type { Commit } from "../../core/model/value.ts";

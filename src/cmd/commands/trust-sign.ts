@@ -1,4 +1,4 @@
-import { trustPath } from "../../core/codec/trust-file.ts";
+import { trustPath } from "../../core/intent/trust/trust-file.ts";
 import type { Trust } from "../../core/model/trust.ts";
 import { trustNamespace } from "../../core/trust/trust-chain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";

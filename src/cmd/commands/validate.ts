@@ -1,19 +1,19 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { decodeBlob } from "../../core/codec/documents.ts";
-import { readIntent } from "../../core/codec/intent.ts";
-import { compareProblems } from "../../core/codec/remark.ts";
-import { secretsNote } from "../../core/codec/secrets.ts";
-import { isRead, isTrustPath } from "../../core/codec/source-file.ts";
-import { trustPath } from "../../core/codec/trust-file.ts";
-import { trustNotes } from "../../core/codec/trust-notes.ts";
+import { decodeBlob } from "../../core/intent/documents.ts";
+import { readIntent } from "../../core/intent/intent.ts";
+import { secretsNote } from "../../core/intent/secrets.ts";
+import { isRead, isTrustPath } from "../../core/intent/source-file.ts";
+import { trustPath } from "../../core/intent/trust/trust-file.ts";
+import { trustNotes } from "../../core/intent/trust/trust-notes.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Json } from "../../core/model/json.ts";
 import { objectText } from "../../core/model/manifest.ts";
 import { type Commit, compareText } from "../../core/model/value.ts";
-import { count } from "../../core/plan/explain.ts";
-import { openProblems } from "../../core/plan/open-problems.ts";
+import { count } from "../../core/report/explain.ts";
+import { openProblems } from "../../core/report/open-problems.ts";
 import { quorumFindings } from "../../core/trust/quorum.ts";
+import { compareProblems } from "../../core/yaml/remark.ts";
 import { blobIdOf, readWorkTree } from "../../shell/git/worktree.ts";
 import { exactText } from "../../shell/reconcile/exact-text.ts";
 import type { ExitCode } from "../exit-code.ts";
@@ -72,7 +72,7 @@ export async function validate({ path, verbose, output }: ValidateOptions, termi
 
 /** What stands in the files and goes nowhere, by path. Loaded late: selecting is no part of validating. */
 async function idleIn(intent: Intent, folder: string) {
-  const { unselectedObjects } = await import("../../core/plan/unselected.ts");
+  const { unselectedObjects } = await import("../../core/report/unselected.ts");
   return unselectedObjects(intent)
     .map(({ id, source }) => ({ path: join(folder, source.path), line: source.line, object: objectText(id) }))
     .sort((a, b) => compareText(a.path, b.path) || a.line - b.line);

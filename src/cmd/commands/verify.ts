@@ -1,6 +1,6 @@
 import type { Json } from "../../core/model/json.ts";
 import type { Digest } from "../../core/model/value.ts";
-import { count } from "../../core/plan/explain.ts";
+import { count } from "../../core/report/explain.ts";
 import { auditState } from "../../shell/reconcile/verify.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { encoded, type Format } from "../output.ts";

@@ -1,9 +1,9 @@
-import { didYouMean } from "../../core/codec/nearest.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import { instantText, type PlacementKey, type RunKey } from "../../core/model/value.ts";
-import { type Ask, askState, changeAsk, type GateAsk, gateAsks } from "../../core/plan/ask.ts";
-import { approversText } from "../../core/plan/narrate-trust.ts";
+import { type Ask, askState, changeAsk, type GateAsk, gateAsks } from "../../core/plan/approval/ask.ts";
+import { approversText } from "../../core/report/narrate-trust.ts";
+import { didYouMean } from "../../core/yaml/nearest.ts";
 import { answerCommand } from "../show/approval-text.ts";
 
 /** Which request somebody means. */

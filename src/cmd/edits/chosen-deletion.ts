@@ -1,5 +1,5 @@
 import type { DeletionLedger, HeldDeletion } from "../../core/model/ledger.ts";
-import { confirmationFile } from "../../core/plan/explain.ts";
+import { confirmationFile } from "../../core/report/explain.ts";
 
 /** Which set of deletions somebody means, or why none. */
 export type ChosenDeletion =

@@ -1,6 +1,6 @@
 import { type Document, isMap, isPair, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
-import { leafText } from "../../core/codec/canonical.ts";
 import { type Json, sameJson } from "../../core/model/json.ts";
+import { leafText } from "../../core/yaml/canonical.ts";
 import { documentsIn } from "./found-document.ts";
 import { yamlLines } from "./yaml-lines.ts";
 

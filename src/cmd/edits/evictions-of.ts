@@ -28,7 +28,7 @@ export function isThere({ bindings, deleting }: PlacementRecord, cluster: Cluste
 }
 
 /**
- * Why an eviction of this placement would be invalid for good; null when it would not (`codec/README.md#v-crpe-03`,
+ * Why an eviction of this placement would be invalid for good; null when it would not (`intent/README.md#v-crpe-03`,
  * `#rules`; `rollout/README.md#b-17`).
  */
 export function whyNotEvicted(record: PlacementRecord, cluster: ClusterName, { runs }: Ledger): string | null {

@@ -1,10 +1,10 @@
-import { isApprovalPath } from "../../core/codec/approval.ts";
-import { confirmationPath } from "../../core/codec/confirmation.ts";
+import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
+import { confirmationPath } from "../../core/intent/kinds/confirmation.ts";
 import type { EvictionRecord } from "../../core/model/eviction.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import { compareText, type Digest, type PlacementKey } from "../../core/model/value.ts";
-import { asksIn } from "../../core/plan/ask.ts";
+import { asksIn } from "../../core/plan/approval/ask.ts";
 import { isEvictionOf } from "./evictions-of.ts";
 import { documentsFound, type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
 import { evictionKind, runKind } from "./new-file.ts";

@@ -1,7 +1,7 @@
 import { type Document, isMap, isScalar, parseAllDocuments } from "yaml";
-import { isBounded } from "../../core/codec/composed.ts";
 import { type Json, memberAt } from "../../core/model/json.ts";
 import { compareText } from "../../core/model/value.ts";
+import { isBounded } from "../../core/yaml/composed.ts";
 
 /** A file's text, with its path from the top of the repository. */
 export interface TextFile {
@@ -24,7 +24,7 @@ export interface FoundDocument extends TextFile {
 
 /**
  * Every document that defines the object, wherever it stands: kinds decide, not paths
- * (`codec/README.md#which-document-is-in-force`).
+ * (`intent/README.md#which-document-is-in-force`).
  *
  * A file that cannot be read as YAML defines nothing here; `validate` says what is wrong with it.
  */

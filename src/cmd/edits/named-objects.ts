@@ -1,6 +1,6 @@
-import { didYouMean } from "../../core/codec/nearest.ts";
 import type { PlacementRecord } from "../../core/model/ledger.ts";
-import { names } from "../../core/plan/explain.ts";
+import { names } from "../../core/report/explain.ts";
+import { didYouMean } from "../../core/yaml/nearest.ts";
 import { type FoundDocument, valueIn, type WantedDocument } from "./found-document.ts";
 
 /** Why what a command names cannot be meant, and what to do instead. */
@@ -26,7 +26,7 @@ export interface RunSubject {
 /**
  * What is wrong with the placement or the strategy that a run is to name: it is not there, or not made for runs. Null
  * when nothing is. A run that named them all the same would wait, or fail for good
- * (`codec/README.md#rules-decidable-here`).
+ * (`intent/README.md#rules-decidable-here`).
  */
 export function runObjection(files: NamedFiles, { namespace, placement, strategy }: RunSubject): Objection | null {
   const [found] = files.find({ kind: placementKind(namespace), namespace, name: placement });

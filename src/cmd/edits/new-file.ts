@@ -1,7 +1,7 @@
-import { emitYaml } from "../../core/codec/canonical.ts";
 import type { Json } from "../../core/model/json.ts";
 import { placementGroup } from "../../core/model/names.ts";
 import type { UpdateRunSpec } from "../../core/model/update-run.ts";
+import { emitYaml } from "../../core/yaml/canonical.ts";
 import type { TextFile } from "./found-document.ts";
 
 /** What a new run says. */

@@ -1,4 +1,4 @@
-import { isApprovalPath } from "../../core/codec/approval.ts";
+import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
 import type { Digest } from "../../core/model/value.ts";
 import { documentsFound, type FoundDocument, type TextFile, valueIn } from "./found-document.ts";
 

@@ -1,6 +1,6 @@
-import { openPgpKeyOf } from "../../core/codec/openpgp-key.ts";
-import { sshKeyOf } from "../../core/codec/ssh-key.ts";
-import { revokedKeyOf } from "../../core/codec/trust-content.ts";
+import { openPgpKeyOf } from "../../core/intent/trust/openpgp-key.ts";
+import { sshKeyOf } from "../../core/intent/trust/ssh-key.ts";
+import { revokedKeyOf } from "../../core/intent/trust/trust-content.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Principal, Revocation, Trust } from "../../core/model/trust.ts";
 import type { YamlEdit } from "./edited-text.ts";

@@ -1,8 +1,8 @@
-import { trustPath } from "../../core/codec/trust-file.ts";
+import { trustPath } from "../../core/intent/trust/trust-file.ts";
 import type { CommitFact } from "../../core/model/signature.ts";
 import type { Denial, DetachedSignature, Revocation, Trust } from "../../core/model/trust.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
-import { count } from "../../core/plan/explain.ts";
+import { count } from "../../core/report/explain.ts";
 import { revokedBy, type Signer, signerOf } from "../../core/trust/signer.ts";
 import { type NextTrust, nextTrust, trustNamespace } from "../../core/trust/trust-chain.ts";
 

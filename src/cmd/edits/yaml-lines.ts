@@ -1,5 +1,5 @@
-import { keyText, leafText } from "../../core/codec/canonical.ts";
 import { isObject, type Json } from "../../core/model/json.ts";
+import { keyText, leafText } from "../../core/yaml/canonical.ts";
 
 /**
  * A value as block YAML for people, line by line and without line ends: as `emitYaml` writes it, but a text of several

@@ -5,9 +5,9 @@ import { flotillaGroup } from "../../core/model/names.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
 import type { Judgement } from "../../core/model/trust.ts";
 import { compareText, exactInstantText } from "../../core/model/value.ts";
-import { isStray, strayReason } from "../../core/plan/answers.ts";
-import { type Ask, asksIn, gateAsks } from "../../core/plan/ask.ts";
-import { askedIn } from "../../core/plan/requests.ts";
+import { isStray, strayReason } from "../../core/plan/approval/answers.ts";
+import { type Ask, asksIn, gateAsks } from "../../core/plan/approval/ask.ts";
+import { askedIn } from "../../core/plan/approval/requests.ts";
 import { answersPrefix, askKey } from "./approval-text.ts";
 import { strayPathsOf } from "./stray-text.ts";
 

@@ -1,9 +1,9 @@
-import { emitYaml } from "../../core/codec/canonical.ts";
-import { approvalRequestName, changeRequestName } from "../../core/codec/layout.ts";
+import { approvalRequestName, changeRequestName } from "../../core/ledger/layout.ts";
 import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import { flotillaGroup } from "../../core/model/names.ts";
 import type { Gate, RunRecord } from "../../core/model/run-record.ts";
-import type { Ask } from "../../core/plan/ask.ts";
+import type { Ask } from "../../core/plan/approval/ask.ts";
+import { emitYaml } from "../../core/yaml/canonical.ts";
 
 /** Which request of a run: a stage, and whether it is asked before or after it. */
 export interface GateAt {

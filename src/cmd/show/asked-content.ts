@@ -1,6 +1,6 @@
 import type { Ledger } from "../../core/model/ledger.ts";
-import { type Ask, askedPlacement } from "../../core/plan/ask.ts";
-import { sharesOf } from "../../core/plan/asked-content.ts";
+import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
+import { sharesOf } from "../../core/plan/approval/asked-content.ts";
 import { folderOf } from "../../shell/reconcile/asked.ts";
 import type { AskedLook } from "../asked-look.ts";
 import { movesIn, namedUpTo } from "./asked-rows.ts";

@@ -1,10 +1,10 @@
-import { fateWords } from "../../core/codec/asked-page.ts";
 import type { Leave, Ledger } from "../../core/model/ledger.ts";
 import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../../core/model/manifest.ts";
 import type { RenderedManifest } from "../../core/model/plan.ts";
 import type { ClusterName } from "../../core/model/value.ts";
-import { type Ask, askedPlacement } from "../../core/plan/ask.ts";
-import { count } from "../../core/plan/explain.ts";
+import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
+import { fateWords } from "../../core/report/asked-page.ts";
+import { count } from "../../core/report/explain.ts";
 import type { AskedMove, AskedView } from "../../shell/reconcile/asked.ts";
 
 /** What becomes of one object of a cluster. */

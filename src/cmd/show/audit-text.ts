@@ -1,5 +1,5 @@
-import type { AuditCheck } from "../../core/plan/audit-finding.ts";
-import { count } from "../../core/plan/explain.ts";
+import type { AuditCheck } from "../../core/audit/audit-finding.ts";
+import { count } from "../../core/report/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";
 import type { Audit } from "../../shell/reconcile/verify-findings.ts";
 

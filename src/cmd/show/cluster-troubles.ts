@@ -2,7 +2,7 @@ import type { BindingFacts, Ledger, PlacementRecord, Trouble } from "../../core/
 import { objectText } from "../../core/model/manifest.ts";
 import type { ClusterProgress, RunRecord } from "../../core/model/run-record.ts";
 import { type ClusterName, type Instant, instantText, later } from "../../core/model/value.ts";
-import { count } from "../../core/plan/explain.ts";
+import { count } from "../../core/report/explain.ts";
 
 interface View {
   readonly run: RunRecord;

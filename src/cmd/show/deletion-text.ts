@@ -2,8 +2,8 @@ import type { Json } from "../../core/model/json.ts";
 import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../../core/model/ledger.ts";
 import { objectKey, objectText } from "../../core/model/manifest.ts";
 import { compareText } from "../../core/model/value.ts";
-import { count, heldTexts, names } from "../../core/plan/explain.ts";
-import { extentOf } from "../../core/plan/guard.ts";
+import { extentOf } from "../../core/plan/guard/guard.ts";
+import { count, heldTexts, names } from "../../core/report/explain.ts";
 import type { Rows } from "./run-rows.ts";
 
 /** A set of deletions that waits for a confirmation, wherever it is known from. */

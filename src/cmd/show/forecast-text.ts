@@ -1,7 +1,7 @@
+import type { ForecastEvent } from "../../core/forecast/forecast-event.ts";
+import type { Ending, Forecast } from "../../core/forecast/forecast-tale.ts";
 import { type DurationMs, type Instant, instantOf } from "../../core/model/value.ts";
-import { count, names } from "../../core/plan/explain.ts";
-import type { ForecastEvent } from "../../core/plan/forecast-event.ts";
-import type { Ending, Forecast } from "../../core/plan/forecast-tale.ts";
+import { count, names } from "../../core/report/explain.ts";
 import { reasonLines } from "../report.ts";
 import { durationText } from "./duration-text.ts";
 

@@ -1,7 +1,7 @@
+import type { ForecastEvent } from "../../core/forecast/forecast-event.ts";
+import type { Forecast } from "../../core/forecast/forecast-tale.ts";
 import type { Json } from "../../core/model/json.ts";
 import { type Instant, instantText } from "../../core/model/value.ts";
-import type { ForecastEvent } from "../../core/plan/forecast-event.ts";
-import type { Forecast } from "../../core/plan/forecast-tale.ts";
 import { reasonValues } from "../report.ts";
 import { worstMoment } from "./forecast-text.ts";
 

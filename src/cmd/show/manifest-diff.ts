@@ -1,6 +1,6 @@
-import { emitYaml } from "../../core/codec/canonical.ts";
 import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../../core/model/json.ts";
 import { objectText } from "../../core/model/manifest.ts";
+import { emitYaml } from "../../core/yaml/canonical.ts";
 import { type MoveGroup, namedUpTo, type ObjectRow } from "./asked-rows.ts";
 
 /** At most so many lines of differences are shown of one object, and of all. */

@@ -1,6 +1,6 @@
-import { type Ask, askState } from "../../core/plan/ask.ts";
-import { mayStillApprove, offerTo } from "../../core/plan/offer.ts";
-import type { Outlook } from "../../core/plan/outlook.ts";
+import { type Ask, askState } from "../../core/plan/approval/ask.ts";
+import { mayStillApprove, offerTo } from "../../core/report/offer.ts";
+import type { Outlook } from "../../core/report/outlook.ts";
 import { answerCommand, askText } from "./approval-text.ts";
 
 /** Whom a request is shown to. */

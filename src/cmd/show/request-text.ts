@@ -1,13 +1,20 @@
-import { fateWords } from "../../core/codec/asked-page.ts";
 import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model/ledger.ts";
 import { objectKey } from "../../core/model/manifest.ts";
 import type { AnswerRecord, Authors, Judgement } from "../../core/model/trust.ts";
 import { type ClusterName, type Digest, type Instant, instantText } from "../../core/model/value.ts";
-import { type Ask, askedPlacement, askState, askSubject, type ChangeAsk, type GateAsk } from "../../core/plan/ask.ts";
-import { count } from "../../core/plan/explain.ts";
-import { approversText } from "../../core/plan/narrate-trust.ts";
-import { type Outlook, outlookOn, rulesOn, verdictOn } from "../../core/plan/outlook.ts";
+import {
+  type Ask,
+  askedPlacement,
+  askState,
+  askSubject,
+  type ChangeAsk,
+  type GateAsk,
+} from "../../core/plan/approval/ask.ts";
+import { fateWords } from "../../core/report/asked-page.ts";
+import { count } from "../../core/report/explain.ts";
+import { approversText } from "../../core/report/narrate-trust.ts";
+import { type Outlook, outlookOn, rulesOn, verdictOn } from "../../core/report/outlook.ts";
 import type { AskedView } from "../../shell/reconcile/asked.ts";
 import { answersPrefix } from "./approval-text.ts";
 import { fateLine, leavesOn, movesIn, rowLines } from "./asked-rows.ts";

@@ -1,9 +1,9 @@
-import { approvalRequestName } from "../../core/codec/layout.ts";
+import { approvalRequestName } from "../../core/ledger/layout.ts";
 import { conditionOf } from "../../core/model/condition.ts";
 import type { EvictionRecord } from "../../core/model/eviction.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import { instantText } from "../../core/model/value.ts";
-import { askState, asksIn } from "../../core/plan/ask.ts";
+import { askState, asksIn } from "../../core/plan/approval/ask.ts";
 import { answerCommand, askKey, type OpenRequest } from "./approval-text.ts";
 import { clusterCounts, runState } from "./run-state.ts";
 

@@ -2,10 +2,10 @@ import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Reason } from "../../core/model/plan.ts";
 import type { RunRecord } from "../../core/model/run-record.ts";
-import { answerReasons, isStray, strayReason } from "../../core/plan/answers.ts";
-import { asksIn } from "../../core/plan/ask.ts";
-import { reasonText } from "../../core/plan/explain.ts";
-import { askedIn } from "../../core/plan/requests.ts";
+import { answerReasons, isStray, strayReason } from "../../core/plan/approval/answers.ts";
+import { asksIn } from "../../core/plan/approval/ask.ts";
+import { askedIn } from "../../core/plan/approval/requests.ts";
+import { reasonText } from "../../core/report/explain.ts";
 import { answerFolder, answersPrefix, askKey, openRequests } from "./approval-text.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Json } from "./json.ts";
 import type { Source } from "./manifest.ts";
 import type { ClusterName, Labels } from "./value.ts";
 
-/** A MemberCluster as written: `codec/README.md#members`. The label `kubernetes-fleet.io/member-name` is filled in. */
+/** A MemberCluster as written: `intent/README.md#members`. The label `kubernetes-fleet.io/member-name` is filled in. */
 export interface MemberCluster {
   readonly name: ClusterName;
   readonly labels: Labels;

@@ -1,4 +1,4 @@
-// Names that are contract: KubeFleet's (`codec/README.md#names-that-are-contract`) and our own. Each is written here
+// Names that are contract: KubeFleet's (`intent/README.md#names-that-are-contract`) and our own. Each is written here
 // once.
 
 /** API group of placements, overrides, envelopes and all that KubeFleet makes of them. */

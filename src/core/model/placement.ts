@@ -4,7 +4,7 @@ import type { LabelSelector } from "./selector.ts";
 import type { ClusterName, DurationMs, Labels, PlacementKey } from "./value.ts";
 
 /**
- * A ClusterResourcePlacement or, later, a ResourcePlacement: `codec/README.md#placements`, after defaults
+ * A ClusterResourcePlacement or, later, a ResourcePlacement: `intent/README.md#placements`, after defaults
  * (`#defaults`). One type for both: `scope` tells them apart, and `namespace` is null exactly when the scope is
  * Cluster.
  */
@@ -41,7 +41,7 @@ export interface ResourceSelector {
   readonly selectionScope: "NamespaceOnly" | "NamespaceWithResources" | "NamespaceWithResourceSelectors";
 }
 
-/** Where: one kind per `placementType`, with the fields that kind takes (`codec/README.md#placements`). */
+/** Where: one kind per `placementType`, with the fields that kind takes (`intent/README.md#placements`). */
 export type PlacementPolicy =
   | { readonly kind: "PickAll"; readonly required: readonly ClusterTerm[]; readonly tolerations: readonly Toleration[] }
   | {

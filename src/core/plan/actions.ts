@@ -5,7 +5,7 @@ import type { ClusterActions, PlacementActions, RenderedTarget, World } from "..
 import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";
 import type { PlanContext } from "./context.ts";
 import type { Placed } from "./finish.ts";
-import { type HeldIndex, heldIndex } from "./holding.ts";
+import { type HeldIndex, heldIndex } from "./guard/holding.ts";
 import { commonKeys } from "./identity.ts";
 import { retryOn } from "./retries.ts";
 import { changesSince, type Roster } from "./roster.ts";

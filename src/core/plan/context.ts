@@ -6,8 +6,8 @@ import type { ClusterName, PlacementKey, Sequence } from "../model/value.ts";
 import type { Rendering } from "../render/render.ts";
 import type { Candidate } from "../schedule/cycle.ts";
 import type { ConditionsOf } from "../status/conditions-at.ts";
-import type { Consent } from "./consent.ts";
-import type { Protection } from "./guarded-change.ts";
+import type { Consent } from "./approval/consent.ts";
+import type { Protection } from "./approval/guarded-change.ts";
 import type { Reached, Roster } from "./roster.ts";
 import type { Content } from "./version.ts";
 

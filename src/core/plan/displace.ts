@@ -3,12 +3,12 @@ import type { PlacementRecord } from "../model/ledger.ts";
 import { objectKey } from "../model/manifest.ts";
 import { placementGroup } from "../model/names.ts";
 import type { PlanContext } from "./context.ts";
-import { doomsOf } from "./doom.ts";
 import { finished, type Placed, still } from "./finish.ts";
-import type { Doom } from "./guard.ts";
+import { doomsOf } from "./guard/doom.ts";
+import type { Doom } from "./guard/guard.ts";
 import { revised, revisedMap } from "./identity.ts";
 import { memberKey } from "./record.ts";
-import { recordsOf } from "./runs-of.ts";
+import { recordsOf } from "./runs/runs-of.ts";
 import { withdrawn } from "./transition.ts";
 
 /** Decides one placement whose file was removed: everything of it goes from every member, or is let go. */

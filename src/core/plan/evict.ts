@@ -10,10 +10,10 @@ import { type ClusterName, compareText, type PlacementKey, type RunKey } from ".
 import { type EvictionScene, judgeEviction } from "../rollout/eviction.ts";
 import { evictionVerdicts } from "../status/eviction-conditions.ts";
 import type { PlanContext } from "./context.ts";
-import { doomsOf } from "./doom.ts";
-import type { Doom } from "./guard.ts";
+import { doomsOf } from "./guard/doom.ts";
+import type { Doom } from "./guard/guard.ts";
 import { revised, revisedMap, sameMap } from "./identity.ts";
-import { plannedIn } from "./run-moves.ts";
+import { plannedIn } from "./runs/run-moves.ts";
 import { withdrawn } from "./transition.ts";
 import { readinessIn } from "./when.ts";
 import { uidOf } from "./where.ts";

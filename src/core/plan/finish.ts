@@ -6,12 +6,12 @@ import type { RunRecord } from "../model/run-record.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import { placementVerdicts } from "../status/placement-conditions.ts";
 import type { PlanContext } from "./context.ts";
-import { doomedObjects } from "./doom.ts";
 import { judgeEvictions } from "./evict.ts";
-import type { Doom } from "./guard.ts";
+import { doomedObjects } from "./guard/doom.ts";
+import type { Doom } from "./guard/guard.ts";
 import { revised, revisedMap } from "./identity.ts";
 import { bindingReasons, gathered } from "./reasons.ts";
-import { recordsOf } from "./runs-of.ts";
+import { recordsOf } from "./runs/runs-of.ts";
 import { readinessIn, type When } from "./when.ts";
 
 /** One placement, decided. */

@@ -4,7 +4,7 @@ import type { Reason, World } from "../model/plan.ts";
 import { compareText } from "../model/value.ts";
 import type { Readiness } from "../rollout/readiness.ts";
 import type { PlanContext } from "./context.ts";
-import { extentOf } from "./guard.ts";
+import { extentOf } from "./guard/guard.ts";
 import { lostInventories } from "./lost-inventory.ts";
 import { orphanReasons } from "./orphans.ts";
 

@@ -15,7 +15,7 @@ import { unjudgedOf } from "./evict.ts";
 import type { Placed } from "./finish.ts";
 import { commonKeys, sameList, sameMap } from "./identity.ts";
 import { changesSince, type Roster } from "./roster.ts";
-import { recordsOf, runsOf } from "./runs-of.ts";
+import { recordsOf, runsOf } from "./runs/runs-of.ts";
 import type { When } from "./when.ts";
 import { decideWhere, type Where } from "./where.ts";
 

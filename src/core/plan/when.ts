@@ -10,8 +10,8 @@ import { type RollOut, type RolloutState, rollOut } from "../rollout/rolling-upd
 import type { RolloutBinding } from "../rollout/rollout-binding.ts";
 import { named } from "../status/run-words.ts";
 import type { FailedRendering, PlanContext } from "./context.ts";
-import { doomedObjects, foreseenDooms } from "./doom.ts";
-import type { Doom } from "./guard.ts";
+import { doomedObjects, foreseenDooms } from "./guard/doom.ts";
+import type { Doom } from "./guard/guard.ts";
 import { revisedMap } from "./identity.ts";
 import { admitted, relabelled, targetOf, withdrawn } from "./transition.ts";
 import { isCurrent, type Version } from "./version.ts";

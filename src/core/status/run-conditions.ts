@@ -6,7 +6,7 @@ import { bounded } from "./bounded.ts";
 import { counted, endsText, failureText, named, waitText } from "./run-words.ts";
 
 // A run in KubeFleet's words (`status/README.md#update-runs`). What clusters and tasks say is their progress itself:
-// the codec writes it, and reads it back.
+// the ledger writes it, and reads it back.
 
 /**
  * The conditions of a run: Initialized, Progressing, Succeeded.

@@ -13,7 +13,7 @@ export interface WorkTreeFile {
   readonly kind: "file" | "link";
 }
 
-/** What a fleet's repository may hold (`codec/README.md#limits`). */
+/** What a fleet's repository may hold (`yaml/README.md#limits`). */
 const filesLimit = 20_000;
 const bytesLimit = 100 << 20;
 
@@ -22,7 +22,7 @@ const bytesLimit = 100 << 20;
  * `plan --worktree`.
  *
  * Folders whose name begins with a dot and `node_modules` are left out, as are files that `wants` does not want; links
- * are listed and not followed (`codec/README.md#b-30`). Nothing else is honoured, no ignore file either: what lies
+ * are listed and not followed (`yaml/README.md#b-30`). Nothing else is honoured, no ignore file either: what lies
  * there is what gets checked.
  *
  * Synchronous: a command does this before anything else, and four round trips to the thread pool a file would cost more

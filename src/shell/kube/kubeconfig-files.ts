@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { KubeConfig, User } from "@kubernetes/client-node";
 import { parse } from "yaml";
-import { isBounded } from "../../core/codec/composed.ts";
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
+import { isBounded } from "../../core/yaml/composed.ts";
 import { Fault } from "../reconcile/fault.ts";
 import type { Way } from "./connection.ts";
 

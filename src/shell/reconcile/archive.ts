@@ -1,4 +1,4 @@
-import { manifestAt } from "../../core/codec/intent.ts";
+import { manifestAt } from "../../core/intent/intent.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model/ledger.ts";
 import type { Manifest } from "../../core/model/manifest.ts";

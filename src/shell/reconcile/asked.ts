@@ -1,5 +1,3 @@
-import { askedPage } from "../../core/codec/asked-page.ts";
-import { readState } from "../../core/codec/canonical-read.ts";
 import {
   approvalRequestName,
   askedCommitsPath,
@@ -8,13 +6,13 @@ import {
   askedRequestFolder,
   changeRequestName,
   renderedPath,
-} from "../../core/codec/layout.ts";
-import { renderedText } from "../../core/codec/rendered.ts";
+} from "../../core/ledger/layout.ts";
+import { renderedText } from "../../core/ledger/rendered.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import type { RenderedManifest } from "../../core/model/plan.ts";
 import { type ClusterName, type Commit, compareText, type PlacementKey } from "../../core/model/value.ts";
-import { type Ask, askedPlacement } from "../../core/plan/ask.ts";
+import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
 import {
   type AskedContent,
   genuineShare,
@@ -22,7 +20,9 @@ import {
   mostShown,
   openIn,
   sharesOf,
-} from "../../core/plan/asked-content.ts";
+} from "../../core/plan/approval/asked-content.ts";
+import { askedPage } from "../../core/report/asked-page.ts";
+import { readState } from "../../core/yaml/canonical-read.ts";
 import type { Edit, Repository, TreeFile } from "./ports.ts";
 
 // What people are asked about, as files: written when it is asked for, taken away when that is over, and read by whoever

@@ -1,4 +1,4 @@
-import type { DecodedFile } from "../../core/codec/documents.ts";
+import type { DecodedFile } from "../../core/intent/documents.ts";
 import type { BlobId } from "../../core/model/value.ts";
 
 /**

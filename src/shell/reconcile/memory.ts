@@ -1,4 +1,4 @@
-import type { Accepted, SourceFile } from "../../core/codec/intent.ts";
+import type { Accepted, SourceFile } from "../../core/intent/intent.ts";
 import type { ForgeFinding } from "../../core/model/forge.ts";
 import type { History } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";

@@ -1,4 +1,4 @@
-import { names } from "../../core/plan/explain.ts";
+import { names } from "../../core/report/explain.ts";
 import { Fault } from "./fault.ts";
 import type { Repository } from "./ports.ts";
 

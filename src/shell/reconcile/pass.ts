@@ -1,12 +1,12 @@
+import { check } from "../../core/check/check.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Commit } from "../../core/model/value.ts";
-import { askedContents } from "../../core/plan/asked-content.ts";
-import { check } from "../../core/plan/check.ts";
+import { askedContents } from "../../core/plan/approval/asked-content.ts";
 import { isFinalNews } from "../../core/plan/decision.ts";
-import { narrate } from "../../core/plan/narrate.ts";
 import { plan, sealed } from "../../core/plan/plan.ts";
+import { narrate } from "../../core/report/narrate.ts";
 import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
 import type { News } from "./news.ts";

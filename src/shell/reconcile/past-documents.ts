@@ -1,10 +1,10 @@
-import { decodeBlob } from "../../core/codec/documents.ts";
-import { pastDocuments } from "../../core/codec/past-documents.ts";
-import { isRead } from "../../core/codec/source-file.ts";
-import { maxFileBytes } from "../../core/codec/text.ts";
+import { decodeBlob } from "../../core/intent/documents.ts";
+import { pastDocuments } from "../../core/intent/past-documents.ts";
+import { isRead } from "../../core/intent/source-file.ts";
 import type { History } from "../../core/model/history.ts";
 import type { PastDocument } from "../../core/model/past-document.ts";
 import type { BlobId } from "../../core/model/value.ts";
+import { maxFileBytes } from "../../core/yaml/text.ts";
 import type { Memory } from "./memory.ts";
 import type { Repository } from "./ports.ts";
 

@@ -1,7 +1,7 @@
 import type { ForgeFinding, ReviewQuestion } from "../../core/model/forge.ts";
 import type { World } from "../../core/model/plan.ts";
 import { type Instant, later, minutes } from "../../core/model/value.ts";
-import { reviewsToAsk } from "../../core/plan/reviews.ts";
+import { reviewsToAsk } from "../../core/plan/approval/reviews.ts";
 import type { Memory, RecentFinding } from "./memory.ts";
 import type { Ports } from "./ports.ts";
 

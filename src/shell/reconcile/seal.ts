@@ -1,6 +1,6 @@
+import { stateSignerObjection } from "../../core/audit/state-signer.ts";
 import type { TrustRecord } from "../../core/model/trust.ts";
 import type { Commit, Instant } from "../../core/model/value.ts";
-import { stateSignerObjection } from "../../core/plan/state-signer.ts";
 import { Fault } from "./fault.ts";
 import { lineageOf } from "./lineage.ts";
 import type { Memory, State } from "./memory.ts";

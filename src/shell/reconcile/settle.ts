@@ -1,6 +1,6 @@
 import type { Reason } from "../../core/model/plan.ts";
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
-import { weightOf } from "../../core/plan/explain.ts";
+import { weightOf } from "../../core/report/explain.ts";
 import type { Doorbell } from "./doorbell.ts";
 import type { Memory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";

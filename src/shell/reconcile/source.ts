@@ -1,12 +1,12 @@
-import { type DecodedFile, decodeBlob } from "../../core/codec/documents.ts";
-import { type Accepted, readIntent, type SourceFile } from "../../core/codec/intent.ts";
-import { likeBefore } from "../../core/codec/like-before.ts";
-import { isRead, isTrustPath } from "../../core/codec/source-file.ts";
-import { maxFileBytes } from "../../core/codec/text.ts";
-import { trustPath } from "../../core/codec/trust-file.ts";
+import { type DecodedFile, decodeBlob } from "../../core/intent/documents.ts";
+import { type Accepted, readIntent, type SourceFile } from "../../core/intent/intent.ts";
+import { isRead, isTrustPath } from "../../core/intent/source-file.ts";
+import { trustPath } from "../../core/intent/trust/trust-file.ts";
+import { likeBefore } from "../../core/ledger/like-before.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/plan.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
+import { maxFileBytes } from "../../core/yaml/text.ts";
 import { changesSince } from "./changes-since.ts";
 import { exactText, maxTrustBytes } from "./exact-text.ts";
 import { Fault } from "./fault.ts";

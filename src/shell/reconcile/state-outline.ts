@@ -1,5 +1,5 @@
-import { ledgerPath, placementFolder } from "../../core/codec/layout.ts";
-import { restlessIn } from "../../core/codec/state-ledger.ts";
+import { ledgerPath, placementFolder } from "../../core/ledger/layout.ts";
+import { restlessIn } from "../../core/ledger/state-ledger.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Commit, PlacementKey } from "../../core/model/value.ts";
 import type { State } from "./memory.ts";

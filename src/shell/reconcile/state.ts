@@ -1,5 +1,5 @@
-import { acceptedFolder, heldFolder, pagePath, renderedFolder } from "../../core/codec/layout.ts";
-import { ledgerReader } from "../../core/codec/state-reader.ts";
+import { acceptedFolder, heldFolder, pagePath, renderedFolder } from "../../core/ledger/layout.ts";
+import { ledgerReader } from "../../core/ledger/state-reader.ts";
 import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { changesSince } from "./changes-since.ts";

@@ -1,3 +1,4 @@
+import type { AuditCheck, AuditFinding, AuditSubject } from "../../core/audit/audit-finding.ts";
 import {
   answersPath,
   ledgerPath,
@@ -5,9 +6,8 @@ import {
   runPath,
   runPlanPath,
   trustTextPath,
-} from "../../core/codec/layout.ts";
+} from "../../core/ledger/layout.ts";
 import type { Commit } from "../../core/model/value.ts";
-import type { AuditCheck, AuditFinding, AuditSubject } from "../../core/plan/audit-finding.ts";
 
 /** Something in the state branch that does not follow from anything. */
 export interface AuditFault {

@@ -1,10 +1,10 @@
-import { askedFolder, askedPath, renderedFolder, renderedPath } from "../../core/codec/layout.ts";
-import { renderedText } from "../../core/codec/rendered.ts";
+import { renderedTargets } from "../../core/audit/audit.ts";
+import { askedFolder, askedPath, renderedFolder, renderedPath } from "../../core/ledger/layout.ts";
+import { renderedText } from "../../core/ledger/rendered.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
-import { askedPlacement, asksIn } from "../../core/plan/ask.ts";
-import { openIn, sharesOf } from "../../core/plan/asked-content.ts";
-import { renderedTargets } from "../../core/plan/audit.ts";
+import { askedPlacement, asksIn } from "../../core/plan/approval/ask.ts";
+import { openIn, sharesOf } from "../../core/plan/approval/asked-content.ts";
 import { readArchive } from "./archive.ts";
 import { folderOf, readAsked } from "./asked.ts";
 import type { Memory, State } from "./memory.ts";

@@ -1,8 +1,8 @@
+import type { StateCommit } from "../../core/audit/audit-chain.ts";
 import { commitLines } from "../../core/model/commit-lines.ts";
 import type { World } from "../../core/model/plan.ts";
 import type { TrustRecord } from "../../core/model/trust.ts";
 import { type Commit, type Instant, instantOf } from "../../core/model/value.ts";
-import type { StateCommit } from "../../core/plan/audit-chain.ts";
 import { readArchive } from "./archive.ts";
 import { Fault } from "./fault.ts";
 import { readHistory } from "./history.ts";

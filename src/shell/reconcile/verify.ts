@@ -1,11 +1,11 @@
+import { auditCounts, auditStep } from "../../core/audit/audit.ts";
+import { type Anchored, auditChain, signatureWatch, vouchedBy } from "../../core/audit/audit-chain.ts";
+import type { AuditFinding } from "../../core/audit/audit-finding.ts";
+import { withRecordedReviews } from "../../core/audit/audit-reviews.ts";
+import { rescheduled, rescheduledCount } from "../../core/audit/audit-schedule.ts";
 import { emptyLedger } from "../../core/model/ledger.ts";
 import type { World } from "../../core/model/plan.ts";
 import type { Digest } from "../../core/model/value.ts";
-import { auditCounts, auditStep } from "../../core/plan/audit.ts";
-import { type Anchored, auditChain, signatureWatch, vouchedBy } from "../../core/plan/audit-chain.ts";
-import type { AuditFinding } from "../../core/plan/audit-finding.ts";
-import { withRecordedReviews } from "../../core/plan/audit-reviews.ts";
-import { rescheduled, rescheduledCount } from "../../core/plan/audit-schedule.ts";
 import { decisionVersion } from "../../core/plan/decision.ts";
 import { Fault } from "./fault.ts";
 import { firstParent, lineageOf } from "./lineage.ts";

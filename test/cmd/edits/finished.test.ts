@@ -5,7 +5,7 @@ import { evictionFile, runFile } from "../../../src/cmd/edits/new-file.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import type { RunRecord } from "../../../src/core/model/run-record.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../src/core/model/value.ts";
-import { confirmationFile } from "../../../src/core/plan/explain.ts";
+import { confirmationFile } from "../../../src/core/report/explain.ts";
 import { gateOf } from "../../gate.ts";
 import { answered } from "../asked-ledger.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { approvalFile } from "../../../src/cmd/show/approval-text.ts";
-import { isApprovalPath } from "../../../src/core/codec/approval.ts";
+import { isApprovalPath } from "../../../src/core/intent/kinds/approval.ts";
 import type { Digest } from "../../../src/core/model/value.ts";
 
 // A run may be called like the folder in which confirmations stand, and nothing there answers a request.

@@ -6,7 +6,7 @@ import { digestOf } from "../../../src/core/model/digest.ts";
 import { type Manifest, objectKey } from "../../../src/core/model/manifest.ts";
 import type { RenderedManifest } from "../../../src/core/model/plan.ts";
 import type { ClusterName, Digest, Instant } from "../../../src/core/model/value.ts";
-import { changeAsk } from "../../../src/core/plan/ask.ts";
+import { changeAsk } from "../../../src/core/plan/approval/ask.ts";
 import { gateOf } from "../../gate.ts";
 import { ledgerOf, on, web } from "../rollout-ledger.ts";
 

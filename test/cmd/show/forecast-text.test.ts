@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { forecastLines } from "../../../src/cmd/show/forecast-text.ts";
 import { forecastValue } from "../../../src/cmd/show/forecast-value.ts";
+import type { Forecast } from "../../../src/core/forecast/forecast-tale.ts";
 import { type ClusterName, minutes, type PlacementKey, type RunKey } from "../../../src/core/model/value.ts";
-import type { Forecast } from "../../../src/core/plan/forecast-tale.ts";
 import { at } from "../rollout-ledger.ts";
 
 const names = (...all: readonly string[]) => all as readonly ClusterName[];

@@ -1,8 +1,8 @@
 // What must hold for every plan, in any weather.
 import { expect } from "vitest";
+import { check } from "../../../src/core/check/check.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import { type Instant, later, minutes } from "../../../src/core/model/value.ts";
-import { check } from "../../../src/core/plan/check.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { differenceOf } from "./same-ledger.ts";
 

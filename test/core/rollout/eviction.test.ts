@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { disruptionBudgetRemarks } from "../../../src/core/codec/disruption-budget.ts";
-import type { WrittenBudget } from "../../../src/core/codec/written.ts";
+import { disruptionBudgetRemarks } from "../../../src/core/intent/kinds/disruption-budget.ts";
+import type { WrittenBudget } from "../../../src/core/intent/kinds/written.ts";
 import type { DisruptionBudget } from "../../../src/core/model/eviction.ts";
 import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Source } from "../../../src/core/model/manifest.ts";

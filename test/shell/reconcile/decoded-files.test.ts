@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeBlob } from "../../../src/core/codec/documents.ts";
+import { decodeBlob } from "../../../src/core/intent/documents.ts";
 import type { BlobId } from "../../../src/core/model/value.ts";
 import { newDecodedFiles } from "../../../src/shell/reconcile/decoded-files.ts";
 

@@ -2,7 +2,7 @@ import type { Commit, Instant } from "../../../src/core/model/value.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Fleet, Ports } from "../../../src/shell/reconcile/ports.ts";
-import { type Random, seeded } from "../../core/codec/random.ts";
+import { type Random, seeded } from "../../core/intent/random.ts";
 import { Member } from "../../member.ts";
 import { Hub } from "../../simulation/hub.ts";
 import { unsigned } from "../../unsigned.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { signedApproval } from "../../../src/core/codec/signed-approval.ts";
+import { signedApproval } from "../../../src/core/intent/kinds/signed-approval.ts";
 import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
 import { type History, noHistory } from "../../../src/core/model/history.ts";
 import type { SignatureFact } from "../../../src/core/model/signature.ts";

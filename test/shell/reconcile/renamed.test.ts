@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Digest } from "../../../src/core/model/value.ts";
-import { reasonText } from "../../../src/core/plan/explain.ts";
+import { reasonText } from "../../../src/core/report/explain.ts";
 import type { Settings } from "../../../src/shell/reconcile/settings.ts";
-import { sshKeys } from "../../core/codec/public-keys.ts";
+import { sshKeys } from "../../core/intent/trust/public-keys.ts";
 import { once, rest, type Stage, setStage } from "./stage.ts";
 
 let stage: Stage;

@@ -15,7 +15,7 @@ import {
   run,
   settle,
   trust,
-} from "../../core/plan/trusted-world.ts";
+} from "../../core/plan/approval/trusted-world.ts";
 import { hasSshKeygen } from "../signature/workshop.ts";
 import { type AuditedHub, auditedHub } from "./audited-hub.ts";
 

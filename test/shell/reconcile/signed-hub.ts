@@ -1,7 +1,7 @@
 // A repository that people sign commits in, and what a process makes of its history.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readTrust } from "../../../src/core/codec/trust-file.ts";
+import { readTrust } from "../../../src/core/intent/trust/trust-file.ts";
 import type { History } from "../../../src/core/model/history.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import type { Trust, TrustRecord } from "../../../src/core/model/trust.ts";

@@ -6,7 +6,7 @@ import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
 import { acceptedIntent, readSource } from "../../../src/shell/reconcile/source.ts";
 import { readState } from "../../../src/shell/reconcile/state.ts";
-import { ed25519 } from "../../core/codec/public-keys.ts";
+import { ed25519 } from "../../core/intent/trust/public-keys.ts";
 import { once } from "./stage.ts";
 import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";
 

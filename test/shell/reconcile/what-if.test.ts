@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { check } from "../../../src/core/check/check.ts";
 import type { RunKey } from "../../../src/core/model/value.ts";
-import { check } from "../../../src/core/plan/check.ts";
-import { narrate } from "../../../src/core/plan/narrate.ts";
-import { openProblems } from "../../../src/core/plan/open-problems.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
+import { narrate } from "../../../src/core/report/narrate.ts";
+import { openProblems } from "../../../src/core/report/open-problems.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { observe } from "../../../src/shell/reconcile/observe.ts";
 import type { Ports } from "../../../src/shell/reconcile/ports.ts";

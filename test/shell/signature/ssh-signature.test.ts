@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:cryp
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { sshKeyOf } from "../../../src/core/codec/ssh-key.ts";
+import { sshKeyOf } from "../../../src/core/intent/trust/ssh-key.ts";
 import { verifySsh } from "../../../src/shell/signature/ssh-signature.ts";
 import { wireString } from "../../../src/shell/signature/ssh-wire.ts";
 import { hasSshKeygen, openWorkshop } from "./workshop.ts";

@@ -1,0 +1,158 @@
+import { changesOnlyWhatItMay } from "../check/check-protection.ts";
+import { runsByTheirPlans } from "../check/check-runs.ts";
+import { approvesByTheRules } from "../check/check-trust.ts";
+import type { Json } from "../model/json.ts";
+import { sameJson } from "../model/json.ts";
+import type { Ledger } from "../model/ledger.ts";
+import type { Plan, RenderedTarget, World } from "../model/plan.ts";
+import type { PlacementKey } from "../model/value.ts";
+import { askState, asksIn, isGenuine } from "../plan/approval/ask.ts";
+import { contentOf, renderTarget } from "../plan/version.ts";
+import { planRoot } from "../rollout/run-plan.ts";
+import { aligned } from "./audit-aligned.ts";
+import { whatOf } from "./audit-asks.ts";
+import { rejudgedAnswers, retoldAuthors, retriedTrust } from "./audit-consent.ts";
+import type { AuditFinding, AuditSubject } from "./audit-finding.ts";
+
+/** How much one step held of each kind that is judged again. */
+export interface AuditCounts {
+  readonly trust: number;
+  readonly approvals: number;
+  readonly plans: number;
+}
+
+/**
+ * Judges one commit of the state branch again: `world` is what its writer saw of the source branch, on top of the
+ * ledger before; `after` is what it wrote (`trust/README.md#t-23`).
+ *
+ * By the rules of the planner where they need nothing that members said, and by the second opinion that every plan has
+ * to pass. Nothing that stands in `after` is taken for granted.
+ */
+export function auditStep(world: World, after: Ledger): readonly AuditFinding[] {
+  const before = world.ledger;
+  const ledger = aligned(after, world);
+  const plan = planOf(ledger, renderedIn(ledger, world));
+  const trust = [...retriedTrust(world, ledger)];
+  const opinions = [...approvesByTheRules(plan, world)].map((what) => opinion(what, ledger));
+  return [
+    ...trust,
+    ...opinions.filter((it) => it.check !== "trust" || trust.length === 0),
+    ...rejudgedAnswers(world, ledger),
+    ...forgedRequests(before, ledger),
+    ...retoldAuthors(world, ledger),
+    ...forgedPlans(before, ledger),
+    ...[...runsByTheirPlans(plan, world)].map((what) => ({
+      check: "plans" as const,
+      subject: subjectIn(what, ledger),
+      what,
+    })),
+    ...[...changesOnlyWhatItMay(plan, world)].map((what) => ({
+      ...opinion(what, ledger),
+      check: "approvals" as const,
+    })),
+  ];
+}
+
+/** What of a step is judged: versions of the trust file that came into force, answers and openings, and plans. */
+export function auditCounts(before: Ledger, after: Ledger): AuditCounts {
+  const open = new Set(asksIn(before).flatMap((it) => (askState(it) === "answered" ? [] : it.request.digest)));
+  const known = new Set(asksIn(before).map((it) => it.request.digest));
+  const opened = asksIn(after).filter(
+    ({ request: { approval, digest } }) => approval !== null && (open.has(digest) || !known.has(digest)),
+  );
+  const plans = [...after.runs].filter(([key, { plan }]) => plan !== null && before.runs.get(key)?.plan !== plan);
+  return {
+    trust: after.trust !== null && after.trust.trust.digest !== before.trust?.trust.digest ? 1 : 0,
+    approvals: [...after.answers.keys()].filter((it) => !before.answers.has(it)).length + opened.length,
+    plans: plans.length,
+  };
+}
+
+const planOf = (ledger: Ledger, rendered: readonly RenderedTarget[]): Plan => ({
+  refusal: null,
+  ledger,
+  decides: true,
+  actions: [],
+  rendered,
+  wakeAt: null,
+  reasons: [],
+});
+
+/** The targets that are new in a ledger, as its writer would have shown them; those whose content is lost are left out. */
+function renderedIn(ledger: Ledger, world: World): readonly RenderedTarget[] {
+  if (ledger.trust === null || ledger.trust.trust.protectedTargets.length === 0) return [];
+  return renderedTargets(ledger, world, (key, cluster) => {
+    const was = world.ledger.placements.get(key)?.bindings.get(cluster);
+    return was?.target !== ledger.placements.get(key)?.bindings.get(cluster)?.target;
+  }).flatMap(({ cluster, placement, manifests }) => (manifests === null ? [] : [{ cluster, placement, manifests }]));
+}
+
+/** A target of the record, rendered again; null where what it names is not to be had any more. */
+export interface RenderedAgain extends Omit<RenderedTarget, "manifests"> {
+  readonly manifests: RenderedTarget["manifests"] | null;
+}
+
+/** Renders the targets of a ledger again, from what was recorded with them: all that are wanted. */
+export function renderedTargets(
+  { placements, overrides }: Ledger,
+  world: World,
+  isWanted: (placement: PlacementKey, cluster: RenderedTarget["cluster"]) => boolean,
+): readonly RenderedAgain[] {
+  const content = contentOf(world);
+  const { scopes } = world.intent;
+  return [...placements.values()].flatMap(({ key: placement, bindings, resourceSnapshots: snapshots }) =>
+    [...bindings.values()].flatMap((binding): readonly RenderedAgain[] => {
+      if (binding.target === null || !isWanted(placement, binding.cluster)) return [];
+      const rendering = renderTarget(binding, { snapshots, overrides, scopes, content });
+      const manifests = rendering?.kind === "rendered" ? rendering.manifests : null;
+      return [{ cluster: binding.cluster, placement, manifests }];
+    }),
+  );
+}
+
+/** A sentence of the second opinion, with what it is about. */
+function opinion(what: string, ledger: Ledger): AuditFinding {
+  const isTrust = /^(?:trusts|goes back to|forgets the trust|forgets that there was) /.test(what);
+  if (isTrust) return { check: "trust", subject: { kind: "trust" }, what };
+  return { check: "approvals", subject: subjectIn(what, ledger), what };
+}
+
+/** The sentences of checks name things in full: the longest name that stands in one is what it is about. */
+function subjectIn(what: string, { runs, placements }: Ledger): AuditSubject {
+  const words = new Set(what.split(/[\s,]+/));
+  const run = [...runs.keys()].find((it) => words.has(it) && what.includes(`run ${it}`));
+  if (run !== undefined) return { kind: "run", key: run };
+  const path = [...words].find((it) => it.startsWith("approvals/"));
+  if (path !== undefined) return { kind: "answers" };
+  const placement = [...placements.keys()].find((it) => words.has(it));
+  return placement === undefined ? { kind: "ledger" } : { kind: "placement", key: placement };
+}
+
+/**
+ * A digest that is not that of what is asked lets people approve something else than they are shown
+ * (`trust/README.md#t-21`).
+ */
+function* forgedRequests(before: Ledger, after: Ledger): Generator<AuditFinding> {
+  const known = new Set(asksIn(before).map((it) => it.request));
+  for (const ask of asksIn(after)) {
+    if (known.has(ask.request) || isGenuine(ask, after)) continue;
+    const subject = ask.kind === "gate" ? ({ kind: "run", key: ask.run.key } as const) : placementOf(ask.record.key);
+    yield { check: "approvals", subject, what: `asks for ${whatOf(ask)} under a digest that is not of what is asked` };
+  }
+}
+
+const placementOf = (key: PlacementKey): AuditSubject => ({ kind: "placement", key });
+
+function* forgedPlans(before: Ledger, after: Ledger): Generator<AuditFinding> {
+  for (const [key, { plan, uid }] of after.runs) {
+    const was = before.runs.get(key);
+    if (plan === null || plan === was?.plan) continue;
+    const { root, ...bare } = plan;
+    const subject = { kind: "plan", key } as const;
+    if (planRoot(bare) !== root)
+      yield { check: "plans", subject, what: `has a plan of run ${key} that is not of its root` };
+    const isOther =
+      was?.uid === uid && was.plan !== null && !sameJson(was.plan as unknown as Json, plan as unknown as Json);
+    if (isOther) yield { check: "plans", subject, what: `puts another plan in the place of that of run ${key}` };
+  }
+}

@@ -1,0 +1,143 @@
+import type { Intent } from "../model/intent.ts";
+import { memberAt, textsOf } from "../model/json.ts";
+import { objectKey, objectText } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
+import type { Override } from "../model/override.ts";
+import type { Placement, ResourceSelector } from "../model/placement.ts";
+import type { Problem } from "../model/problem.ts";
+import { kindKey } from "../model/scope.ts";
+import { selects } from "../model/selector.ts";
+import { type ClusterName, compareText, type Labels } from "../model/value.ts";
+import { didYouMean } from "../yaml/nearest.ts";
+import { findingIn } from "../yaml/placed.ts";
+import { note, type Remark, warning } from "../yaml/remark.ts";
+import type { Version, Versions } from "./claim.ts";
+import { reachAdvice } from "./reach-advice.ts";
+import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
+
+type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "strategies" | "objects" | "scopes" | "unusable">;
+
+/**
+ * What takes the whole repository to see: names that lead nowhere, overrides without effect, runs that cannot begin.
+ *
+ * Nothing of it costs a document: what a run or an eviction comes to, errors included, the reconciler decides.
+ */
+export function adviceOn(said: Said, versions: Versions): readonly Problem[] {
+  const problems: Problem[] = [];
+  for (const version of versions.values()) {
+    if (version.isHeld || version.content.kind === "manifest") continue;
+    for (const it of remarksOn(version, said))
+      problems.push({ ...findingIn(version.document, it), path: version.source.path });
+  }
+  return problems;
+}
+
+function remarksOn({ content }: Version, said: Said): readonly Remark[] {
+  switch (content.kind) {
+    case "fleet":
+      return contextRemarks(said);
+    case "placement":
+      return [...clusterNameRemarks(content.placement, said), ...reachAdvice(content.placement, said)];
+    case "override":
+      return overrideRemarks(content.override, said);
+    case "run":
+      return runAdvice(content.run, said);
+    case "strategy":
+      return strategyAdvice(content.strategy, said);
+    case "eviction":
+      return evictionAdvice(content.eviction, said);
+    case "budget":
+      return budgetAdvice(content.budget, said);
+    case "cluster":
+    case "manifest":
+    case "confirmation":
+    case "approval":
+    case "later":
+      return [];
+  }
+}
+
+function contextRemarks({ fleet, clusters }: Said): readonly Remark[] {
+  return [...fleet.contexts.keys()]
+    .filter((it) => !clusters.has(it))
+    .map((it) => unknownCluster(it, ["spec", "contexts", it], clusters));
+}
+
+function clusterNameRemarks({ spec: { policy } }: Pick<Placement, "spec">, { clusters }: Said): readonly Remark[] {
+  if (policy.kind !== "PickFixed") return [];
+  return policy.clusterNames.flatMap((it, i) =>
+    clusters.has(it) ? [] : [unknownCluster(it, ["spec", "policy", "clusterNames", i], clusters)],
+  );
+}
+
+function unknownCluster(name: ClusterName, at: Remark["at"], clusters: Said["clusters"]): Remark {
+  const fix = didYouMean(name, clusters.keys(), "add its MemberCluster, or remove the name");
+  return { ...warning("FLT1335", at, `there is no MemberCluster ${name}`, fix), on: "key" };
+}
+
+function overrideRemarks(override: Pick<Override, "namespace" | "spec">, said: Said): readonly Remark[] {
+  return [...reachRemarks(override, said), ...ruleRemarks(override, said)];
+}
+
+/** To which placements an override applies: those that select one of its objects, and are meant. */
+function reachRemarks({ namespace, spec }: Pick<Override, "namespace" | "spec">, said: Said): readonly Remark[] {
+  const { placements } = said;
+  if (spec.placement !== null && !placements.has(spec.placement)) {
+    const fix = didYouMean(spec.placement, placements.keys(), "add the placement, or correct the name");
+    return [warning("FLT1337", ["spec", "placement", "name"], `there is no placement ${spec.placement}`, fix)];
+  }
+  const reached = reachedBy({ namespace, spec }, said);
+  if (reached.length === 0) {
+    const what = spec.selectors.map((it) => objectText({ ...it, namespace })).slice(0, 3);
+    const message = `no placement it belongs to selects ${what.join(", ")}: it has no effect`;
+    return [warning("FLT1333", ["spec"], message, "correct the selectors, or let a placement select the object")];
+  }
+  if (spec.placement !== null) return [];
+  const names = reached.map((it) => it.key);
+  const shown = names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
+  return [note("FLT1334", ["spec"], `applies to ${shown}`, "name one in spec.placement to narrow it down")];
+}
+
+/** Placements that an override is meant for and that select one of its objects, in the order of their keys. */
+function reachedBy({ namespace, spec }: Pick<Override, "namespace" | "spec">, said: Said): readonly Placement[] {
+  const reached = new Set<Placement>();
+  for (const selector of spec.selectors) {
+    const id = { ...selector, namespace };
+    const manifest = said.objects.get(objectKey(id))?.manifest;
+    const labels = manifest === undefined ? null : textsOf(memberAt(manifest, "metadata", "labels"));
+    for (const { placement, selectors } of selectorsOf(said.placements).get(kindKey(id)) ?? [])
+      if (spec.placement === null || placement.key === spec.placement)
+        if (selectors.some((it) => picks(it, id.name, labels))) reached.add(placement);
+  }
+  return [...reached].sort((a, b) => compareText(a.key, b.key));
+}
+
+/** What placements select, by kind: an override asks for its own kinds only. */
+const selectorsOf = remembered((placements: Said["placements"]) => {
+  const byKind = new Map<string, Map<Placement, ResourceSelector[]>>();
+  for (const placement of placements.values())
+    for (const selector of placement.spec.resourceSelectors) {
+      const ofKind = byKind.get(kindKey(selector)) ?? new Map<Placement, ResourceSelector[]>();
+      byKind.set(kindKey(selector), ofKind);
+      ofKind.set(placement, [...(ofKind.get(placement) ?? []), selector]);
+    }
+  return new Map(
+    [...byKind].map(([kind, of]) => [kind, [...of].map(([placement, selectors]) => ({ placement, selectors }))]),
+  );
+});
+
+function picks({ name, labelSelector }: ResourceSelector, wanted: string, labels: Labels | null): boolean {
+  if (name !== null) return name === wanted;
+  return labelSelector === null || (labels !== null && selects(labelSelector, labels));
+}
+
+/** Rules whose selectors match no cluster of the fleet: `yaml/README.md#b-87`. */
+function ruleRemarks({ spec }: Pick<Override, "spec">, { clusters }: Said): readonly Remark[] {
+  if (clusters.size === 0) return [];
+  return spec.rules.flatMap(({ clusters: selectors }, i) => {
+    if (selectors === null || selectors.length === 0) return [];
+    for (const { labels } of clusters.values()) if (selectors.some((it) => selects(it, labels))) return [];
+    const at = ["spec", "policy", "overrideRules", i, "clusterSelector"];
+    return [warning("FLT1333", at, "no cluster matches: the rule has no effect", "correct the selector")];
+  });
+}

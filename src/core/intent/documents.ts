@@ -1,0 +1,178 @@
+import { type Json, member, memberAt, textOf } from "../model/json.ts";
+import type { VersionedId } from "../model/manifest.ts";
+import { maxTokens } from "../yaml/composed.ts";
+import { readYaml } from "../yaml/kyaml.ts";
+import { fileFinding, type Origin, type Placed, placed } from "../yaml/placed.ts";
+import { error, type Finding, isError, note, type Remark, warning } from "../yaml/remark.ts";
+import { isLargeFilePointer, maxFileBytes, rulerOf, slicesOf, type TextSlice, textOfBytes } from "../yaml/text.ts";
+import { type Content, readContent } from "./content.ts";
+import { foreignRemark } from "./foreign.ts";
+import { identityOf, isIdentityReadable } from "./identity.ts";
+import { isIdentityEncrypted, sopsRemark } from "./secrets.ts";
+
+/** What a blob says, whatever path it stands under: callers keep it by blob id. */
+export interface DecodedFile {
+  /** In the order of the file, items of a `List` one by one, none for what is empty: `Source.document` counts them. */
+  readonly documents: readonly DecodedDocument[];
+  /** About the file as a whole. */
+  readonly findings: readonly Finding[];
+  /** How many tokens the library was handed: the work that it was beyond reading plain texts. */
+  readonly tokens: number;
+}
+
+/** One document: an object, something that might be any object, or none. */
+export type DecodedDocument = Placed &
+  (
+    | {
+        readonly kind: "object";
+        readonly id: VersionedId;
+        /** Null when it cannot be used: its findings say why. */
+        readonly content: Content | null;
+      }
+    /** Which object it is cannot be read: nothing that is absent may count as deleted (`plan/README.md#d-2`). */
+    | {
+        readonly kind: "unidentified";
+        /** What it says of itself all the same: a kind, and the beginning of its names. */
+        readonly said: string | null;
+      }
+    /** No object of a cluster: it costs and holds nothing. */
+    | { readonly kind: "note" }
+  );
+
+export const maxDocuments = 1000;
+
+/** Reads a blob: every document in it with what it defines and what is wrong with it. Never throws. */
+export function decodeBlob(bytes: Uint8Array): DecodedFile {
+  if (bytes.length > maxFileBytes) return unreadableFile(tooLarge);
+  const read = textOfBytes(bytes);
+  if (read.kind === "not-utf8") return unreadableFile(notUtf8(read.byte, read.wide));
+  if (isLargeFilePointer(read.text)) return unreadableFile(largeFilePointer);
+  const findings = read.hasMark ? [fileFinding(byteOrderMark)] : [];
+  // Empty ones may stand between documents; more slices than that are no manifest.
+  const slices = slicesOf(read.text, 2 * maxDocuments);
+  const { documents, tokens } = decodeSlices(slices);
+  if (documents.length <= maxDocuments && slices.length < 2 * maxDocuments) return { documents, findings, tokens };
+  const { documents: rest } = unreadableFile(tooManyDocuments);
+  return { documents: [...documents.slice(0, maxDocuments), ...rest], findings, tokens };
+}
+
+/** How many tokens of a file the library is handed at most: those that documents have which cannot be used count most. */
+const maxFileTokens = 4 * maxTokens;
+
+function decodeSlices(slices: readonly TextSlice[]): Omit<DecodedFile, "findings"> {
+  const documents: DecodedDocument[] = [];
+  let [spent, wasted] = [0, 0];
+  for (const slice of slices) {
+    const read = decodeSlice(slice, Math.max(0, Math.min(maxTokens - wasted, maxFileTokens - spent)));
+    documents.push(...read.documents);
+    spent += read.tokens;
+    if (read.documents.some((it) => it.findings.some(isError))) wasted += read.tokens;
+    if (documents.length > maxDocuments) break;
+  }
+  return { documents, tokens: spent };
+}
+
+interface DecodedSlice {
+  readonly documents: readonly DecodedDocument[];
+  /** How many tokens of it the library was handed. */
+  readonly tokens: number;
+}
+
+function decodeSlice(slice: TextSlice, most: number): DecodedSlice {
+  const ruler = rulerOf(slice);
+  const yaml = readYaml(slice, ruler, most);
+  const { tokens } = yaml;
+  const whole: Origin = { slice, ruler, yaml, base: [] };
+  const isBroken = yaml.flaws.some(isError);
+  if (yaml.begin === null)
+    return { tokens, documents: isBroken ? [{ kind: "unidentified", said: null, ...placed(whole, []) }] : [] };
+  const items = itemsOf(yaml.value);
+  if (items === null || (isBroken && !isIdentityReadable(yaml, [])))
+    return { tokens, documents: [decodeValue(whole, yaml.value)] };
+  const few = items.slice(0, maxDocuments + 1);
+  return { tokens, documents: few.map((item, at) => decodeValue({ ...whole, base: ["items", at] }, item)) };
+}
+
+/** The items of a `List`, as `kubectl get -o yaml` writes one; null for everything else. */
+function itemsOf(value: Json): readonly Json[] | null {
+  const isList =
+    textOf(member(value, "kind"))?.endsWith("List") === true && memberAt(value, "metadata", "name") === null;
+  const items = member(value, "items");
+  return isList && Array.isArray(items) ? items : null;
+}
+
+function decodeValue(origin: Origin, value: Json): DecodedDocument {
+  const { yaml, base } = origin;
+  const isBroken = yaml.flaws.some(
+    (it) => isError(it) && (it.at === null || base.every((step, at) => it.at?.[at] === step)),
+  );
+  if (isBroken && !isIdentityReadable(yaml, base)) return { kind: "unidentified", said: null, ...placed(origin, []) };
+  if (base.length > 0 && itemsOf(value) !== null)
+    return { kind: "unidentified", said: null, ...placed(origin, [nestedList]) };
+  const foreign = foreignRemark(value);
+  if (foreign !== null) return { kind: "note", ...placed(withoutFlaws(origin), [foreign]) };
+  const sops = sopsRemark(value);
+  if (sops !== null && isIdentityEncrypted(value))
+    return { kind: "unidentified", said: "a document encrypted with SOPS", ...placed(origin, [sops]) };
+  const identity = identityOf(value);
+  switch (identity.kind) {
+    case "none":
+      return { kind: "note", ...placed(withoutFlaws(origin), [noObject]) };
+    case "unreadable":
+      return { kind: "unidentified", said: identity.said, ...placed(origin, [identity.remark]) };
+    case "object": {
+      if (isBroken) return { kind: "object", id: identity.id, content: null, ...placed(origin, []) };
+      if (sops !== null) return { kind: "object", id: identity.id, content: null, ...placed(origin, [sops]) };
+      const { id, content, remarks } = readContent(identity.id, value);
+      return { kind: "object", id, content: remarks.some(isError) ? null : content, ...placed(origin, remarks) };
+    }
+  }
+}
+
+/** What is no object may be written as it likes. */
+const withoutFlaws = (origin: Origin): Origin => ({ ...origin, yaml: { ...origin.yaml, flaws: [] } });
+
+/** A file that cannot be read at all might hold anything. */
+function unreadableFile(remark: Remark): DecodedFile {
+  const slice = { text: "", line: 1 };
+  const place = { slice, base: [] };
+  const document = {
+    kind: "unidentified",
+    said: null,
+    line: 1,
+    column: 1,
+    findings: [fileFinding(remark)],
+    place,
+  } as const;
+  return { documents: [document], findings: [], tokens: 0 };
+}
+
+const tooLarge = error("FLT1009", [], `the file is larger than ${maxFileBytes} bytes`, "split it");
+
+const notUtf8 = (byte: number, wide: boolean): Remark =>
+  error("FLT1001", [], `not valid UTF-8 at byte ${byte}${wide ? "; it looks like UTF-16" : ""}`, "save it as UTF-8");
+
+const largeFilePointer = error(
+  "FLT1105",
+  [],
+  "this is a pointer of Git LFS, its content is not in the repository",
+  "commit the file itself",
+);
+
+const tooManyDocuments = error(
+  "FLT1010",
+  [],
+  `more than ${maxDocuments} documents in one file, the rest is not read`,
+  "split the file",
+);
+
+const byteOrderMark = warning("FLT1021", [], "the file begins with a byte order mark", "save it without one");
+
+const nestedList = error("FLT1402", [], "a List inside a List is not read", "put the items into one List");
+
+const noObject = note(
+  "FLT1023",
+  [],
+  "neither apiVersion nor kind: this is no Kubernetes object and is ignored",
+  "keep such files outside the roots, or in a folder whose name begins with a dot",
+);

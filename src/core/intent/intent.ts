@@ -1,0 +1,251 @@
+import type { MemberCluster } from "../model/cluster.ts";
+import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
+import type { Hold, Intent } from "../model/intent.ts";
+import { type Manifest, type ObjectKey, objectIdOf, type Source, type SourcedManifest } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
+import type { Override } from "../model/override.ts";
+import type { Placement } from "../model/placement.ts";
+import type { Problem } from "../model/problem.ts";
+import type { UpdateRun, UpdateStrategy } from "../model/update-run.ts";
+import {
+  type BlobId,
+  type ClusterName,
+  type Commit,
+  compareText,
+  type Digest,
+  type PlacementKey,
+  type RunKey,
+  type StrategyKey,
+} from "../model/value.ts";
+import { findingIn } from "../yaml/placed.ts";
+import { compareProblems } from "../yaml/remark.ts";
+import { adviceOn } from "./advice.ts";
+import { approvalsIn } from "./approvals.ts";
+import { type Complaint, keyOf, type Version, type Versions } from "./claim.ts";
+import { confirmationsIn } from "./confirmations.ts";
+import type { DecodedDocument, DecodedFile } from "./documents.ts";
+import { type InForce, inForce } from "./in-force.ts";
+import { isFleetPath } from "./kinds/fleet-file.ts";
+import {
+  isKept,
+  isSourceFile,
+  isTrustPath,
+  isTrustSignature,
+  maxTrustSignatures,
+  pathProblems,
+  type SourceFile,
+} from "./source-file.ts";
+import { trustIn } from "./trust/trust-source.ts";
+
+export type { SourceFile };
+
+export interface IntentInput {
+  readonly commit: Commit;
+  readonly files: readonly SourceFile[];
+  readonly accepted: Accepted | null;
+}
+
+/** What was in force before: the commit that was last accepted, and what was held at earlier versions. */
+export interface Accepted {
+  readonly commit: Commit;
+  readonly files: readonly SourceFile[];
+  readonly holds: readonly Hold[];
+  /** The blobs that the holds name, decoded. It may hold others as well. */
+  readonly heldFiles: ReadonlyMap<BlobId, DecodedFile>;
+}
+
+/**
+ * Reads what one commit asks for, and keeps in force what it fails to say (`plan/README.md#d-2`).
+ *
+ * Never throws and never gives up: what is wrong costs what it defines, and is listed. The same input gives the same
+ * intent, and reading a commit again after it was accepted changes nothing. What a document defines is the same object
+ * (`===`) from commit to commit, as long as its file and its place in there are.
+ */
+export function readIntent({ commit, files, accepted }: IntentInput): Intent {
+  const ordered = [...files].sort((a, b) => compareText(a.path, b.path));
+  const now = inForce(commit, ordered, accepted === null ? noVersions : acceptedVersions(accepted));
+  const versions = new Map([...now.versions].sort(([a], [b]) => compareText(a, b)));
+  const { confirmations, problems } = confirmationsIn(ordered);
+  const answers = approvalsIn(ordered);
+  const trust = trustIn(ordered);
+  const said = {
+    commit,
+    fleet: now.fleet,
+    clusters: collect(versions, clusterIn),
+    placements: collect(versions, placementIn),
+    overrides: overridesIn(versions),
+    runs: collect(versions, runIn),
+    strategies: collect(versions, strategyIn),
+    evictions: collect(versions, evictionIn),
+    budgets: collect(versions, budgetIn),
+    approvals: answers.approvals,
+    hasTrust: ordered.some((it) => isTrustPath(it.path)),
+    trust: trust.trust,
+    objects: collect(versions, objectIn),
+    scopes: now.scopes,
+    confirmations: new Set<Digest>([...confirmations].sort(compareText)),
+    holds: holdsIn(versions),
+    suspects: new Map([...now.suspects].sort(([a], [b]) => compareText(a, b))),
+    unusable: new Set([...now.unusable].sort(compareText)),
+    files: keptFiles(ordered, now),
+  };
+  return {
+    ...said,
+    problems: [
+      ...problemsOf(ordered, now),
+      ...problems,
+      ...answers.problems,
+      ...trust.problems,
+      ...adviceOn(said, versions),
+    ].sort(compareProblems),
+  };
+}
+
+/** The object that a document of a file defines, as {@link Intent.objects} would have it; null when it defines none. */
+export function manifestAt(file: DecodedFile, document: number): { manifest: Manifest; digest: Digest } | null {
+  const found = file.documents[document];
+  if (found?.kind !== "object" || found.content?.kind !== "manifest") return null;
+  const { manifest, digest } = found.content;
+  return { manifest, digest };
+}
+
+const noVersions: Versions = new Map();
+
+/** What was in force when the accepted commit had been read: the same decision again, with its holds for its past. */
+const acceptedVersions = remembered((accepted: Accepted): Versions => {
+  const ordered = [...accepted.files].sort((a, b) => compareText(a.path, b.path));
+  return inForce(accepted.commit, ordered, heldVersions(accepted)).versions;
+});
+
+function heldVersions({ holds, heldFiles }: Accepted): Versions {
+  const versions = new Map<ObjectKey, Version>();
+  for (const { id, commit, path, document: index, blob } of holds) {
+    const document = heldFiles.get(blob)?.documents[index];
+    if (document?.kind !== "object" || document.content === null) continue;
+    const { content } = document;
+    const source = heldSourceOf(document, path, index);
+    const key = keyOf(id);
+    versions.set(key, { key, id: document.id, content, source, blob, document, commit, isHeld: true });
+  }
+  return versions;
+}
+
+/** Made once for a document, as for those that are not held. */
+function heldSourceOf(held: DecodedDocument, path: string, document: number): Source {
+  const known = heldSources.get(held);
+  if (known?.path === path && known.document === document) return known;
+  const source = { path, document, line: held.line, column: held.column };
+  heldSources.set(held, source);
+  return source;
+}
+
+const heldSources = new WeakMap<DecodedDocument, Source>();
+
+/** A map of those versions that `pick` makes an entry of, in their order. */
+function collect<K, V>(versions: Versions, pick: (version: Version) => readonly [K, V] | null): ReadonlyMap<K, V> {
+  const found = new Map<K, V>();
+  for (const version of versions.values()) {
+    const entry = pick(version);
+    if (entry !== null) found.set(entry[0], entry[1]);
+  }
+  return found;
+}
+
+/** What a version gives, as long as its document stands where it stands: commits come and go. */
+function standing<V>(make: (version: Version) => V): (version: Version) => V {
+  const known = new WeakMap<Source, V>();
+  return (version) => {
+    const found = known.get(version.source);
+    if (found !== undefined) return found;
+    const made = make(version);
+    known.set(version.source, made);
+    return made;
+  };
+}
+
+const clusterIn = standing(({ content, source }): readonly [ClusterName, MemberCluster] | null =>
+  content.kind === "cluster" ? [content.cluster.name, { ...content.cluster, source }] : null,
+);
+
+const placementIn = standing(({ content, source }): readonly [PlacementKey, Placement] | null =>
+  content.kind === "placement" ? [content.placement.key, { ...content.placement, source }] : null,
+);
+
+const overrideIn = standing(({ content, source }): Override | null =>
+  content.kind === "override" ? { ...content.override, source } : null,
+);
+
+const runIn = standing(({ content, source }): readonly [RunKey, UpdateRun] | null =>
+  content.kind === "run" ? [content.run.key, { ...content.run, source }] : null,
+);
+
+const strategyIn = standing(({ content, source }): readonly [StrategyKey, UpdateStrategy] | null =>
+  content.kind === "strategy" ? [content.strategy.key, { ...content.strategy, source }] : null,
+);
+
+const evictionIn = standing(({ content, source }): readonly [string, Eviction] | null =>
+  content.kind === "eviction" ? [content.eviction.name, { ...content.eviction, source }] : null,
+);
+
+const budgetIn = standing(({ content, source }): readonly [PlacementKey, DisruptionBudget] | null =>
+  content.kind === "budget" ? [content.budget.placement, { ...content.budget, source }] : null,
+);
+
+const objectIn = standing(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null =>
+  content.kind === "manifest" ? [key, { id, manifest: content.manifest, digest: content.digest, source }] : null,
+);
+
+function overridesIn(versions: Versions): readonly Override[] {
+  const overrides: Override[] = [];
+  for (const version of versions.values()) {
+    const override = overrideIn(version);
+    if (override !== null) overrides.push(override);
+  }
+  return overrides;
+}
+
+function holdsIn(versions: Versions): readonly Hold[] {
+  const holds: Hold[] = [];
+  for (const [key, { commit, source, blob, isHeld }] of versions)
+    if (isHeld) holds.push({ id: objectIdOf(key), commit, path: source.path, document: source.document, blob });
+  return holds;
+}
+
+function keptFiles(files: readonly SourceFile[], { fleet }: InForce): ReadonlyMap<string, BlobId> {
+  const kept = new Map<string, BlobId>();
+  let signatures = 0;
+  for (const file of files) {
+    if (!isKept(file, fleet.roots)) continue;
+    if (isTrustSignature(file) && ++signatures > maxTrustSignatures) continue;
+    kept.set(file.path, file.blob);
+  }
+  return kept;
+}
+
+function problemsOf(files: readonly SourceFile[], { fleet, complaints, problems }: InForce): readonly Problem[] {
+  const found = [...problems, ...pathProblems(files, fleet.roots)];
+  for (const file of files)
+    if (isSourceFile(file, fleet.roots) || isFleetPath(file.path)) found.push(...problemsIn(file));
+  return [...found, ...complaints.map(problemOf)];
+}
+
+const problemsIn = remembered(({ path, kind, decoded }: SourceFile): readonly Problem[] => {
+  if (kind !== "file") return [];
+  if (decoded === null) return [unread(path)];
+  return [...decoded.findings, ...decoded.documents.flatMap((it) => it.findings)].map((it) => ({ ...it, path }));
+});
+
+const unread = (path: string): Problem => ({
+  code: "FLT1009",
+  severity: "error",
+  path,
+  line: 0,
+  column: 0,
+  message: "the file was not read",
+  fix: "split it if it is large",
+});
+
+const problemOf = ({ claim: { source, document }, remark }: Complaint): Problem => ({
+  ...findingIn(document, remark),
+  path: source.path,
+});

@@ -1,0 +1,48 @@
+import type { ApprovalFile } from "../../model/approval-file.ts";
+import type { Digest } from "../../model/value.ts";
+import { error, type Remark } from "../../yaml/remark.ts";
+import type { WrittenApproval } from "./written.ts";
+
+/** What an approval says, wherever its file stands. Its schema and its rules have passed it. */
+export const approvalOf = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
+  digest: spec.requestDigest as Digest,
+  decision: spec.decision,
+  principal: spec.principal,
+  comment: spec.comment ?? "",
+  signature: spec.signature ?? null,
+});
+
+/** Checks an approval that its schema has passed: what it answers, and that whoever reads the record can read it. */
+export function approvalRemarks({ spec }: WrittenApproval): readonly Remark[] {
+  const { requestDigest, principal, comment = "", signature = null } = spec;
+  const remarks: Remark[] = [];
+  if (!/^[0-9a-f]{64}$/.test(requestDigest))
+    remarks.push(error("FLT1302", ["spec", "requestDigest"], "is not a digest of 64 hexadecimal digits", copyDigest));
+  if (!/^\P{C}{1,253}$/u.test(principal) || principal.trim() !== principal)
+    remarks.push(error("FLT1302", ["spec", "principal"], "is not a name on one line", "say who answers"));
+  if (comment.length > 1000)
+    remarks.push(error("FLT1302", ["spec", "comment"], "is longer than 1000 characters", "shorten it"));
+  if (signature !== null && !isArmored(signature))
+    remarks.push(error("FLT1302", ["spec", "signature"], "is no armored signature of at most 16 KiB", signIt));
+  return remarks;
+}
+
+/** Whether a text is an armored signature from its first to its last line. What it proves is for others to say. */
+const isArmored = (text: string): boolean => text.length <= maxSignature && armor.test(text);
+
+const maxSignature = 16 * 1024;
+
+const armor = /^-----BEGIN (SSH|PGP) SIGNATURE-----\n[\x20-\x7e\n]+\n-----END \1 SIGNATURE-----\n{0,4}$/;
+
+const signIt =
+  "let flotilla approve write it, paste all lines that ssh-keygen -Y sign or gpg --armor wrote, or leave it out";
+
+const copyDigest = "copy the annotation flotilla.dev/request-digest of the request";
+
+/**
+ * Whether a file answers a request: YAML under `approvals/`, except for confirmations and in dot-folders.
+ *
+ * `Approvals/` is another folder: whoever guards this one with CODEOWNERS does not guard that.
+ */
+export const isApprovalPath = (path: string): boolean =>
+  /^approvals\/(?!deletions\/)(?:[^./][^/]*\/)*[^/]+\.[yY][aA]?[mM][lL]$/.test(path);

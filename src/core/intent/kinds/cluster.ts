@@ -1,0 +1,90 @@
+import type { MemberCluster } from "../../model/cluster.ts";
+import type { Json } from "../../model/json.ts";
+import { memberNameLabel } from "../../model/names.ts";
+import type { ClusterName } from "../../model/value.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { isLabelValue, isQualifiedName } from "./label-syntax.ts";
+import { dnsLabelRemarks, malformed } from "./metadata.ts";
+import { repeated } from "./repeated.ts";
+import type { WrittenCluster, WrittenQuantities } from "./written.ts";
+
+/** A member cluster after defaults, which has passed its schema and its rules. */
+export function clusterOf({ metadata, spec, status }: WrittenCluster): Omit<MemberCluster, "source"> {
+  const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
+  const properties = Object.entries(status?.properties ?? {}).map(([name, { value }]) => [name, value] as const);
+  return {
+    name: metadata.name as ClusterName,
+    labels: { ...metadata.labels, [memberNameLabel]: metadata.name },
+    taints: (spec.taints ?? []).map(({ key, value = "", effect }) => ({ key, value, effect })),
+    properties: Object.fromEntries(properties),
+    resourceUsage: {
+      capacity: quantitiesOf(capacity),
+      allocatable: quantitiesOf(allocatable),
+      available: quantitiesOf(available),
+    },
+    spec: defaulted(spec),
+  };
+}
+
+/**
+ * Checks a member cluster that its schema has passed: `intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`,
+ * `yaml/README.md#b-113`.
+ */
+export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCluster): readonly Remark[] {
+  const taints = spec.taints ?? [];
+  const taintAt = (i: number): JsonPath => ["spec", "taints", i];
+  const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
+  return [
+    ...dnsLabelRemarks(metadata.name),
+    ...memberNameRemarks(metadata.name, metadata.labels?.[memberNameLabel]),
+    ...taints.flatMap(({ key }, i) =>
+      isQualifiedName(key) ? [] : [malformed("taint key", [...taintAt(i), "key"], key)],
+    ),
+    ...taints.flatMap(({ value = "" }, i) =>
+      isLabelValue(value) ? [] : [malformed("taint value", [...taintAt(i), "value"], value)],
+    ),
+    ...repeated(taints, ({ key, value = "", effect }) => JSON.stringify([key, value, effect])).map((i) =>
+      error("FLT1308", taintAt(i), "this taint occurs twice", "remove one of the two"),
+    ),
+    ...quantityRemarks(capacity, "capacity"),
+    ...quantityRemarks(allocatable, "allocatable"),
+    ...quantityRemarks(available, "available"),
+    ...newerFieldRemarks(apiVersion, spec.deleteOptions),
+  ];
+}
+
+/** The label is filled in with the cluster's own name; another value would select the wrong cluster. */
+function memberNameRemarks(name: string, label: string | undefined): readonly Remark[] {
+  if (label === undefined || label === name) return [];
+  const at: JsonPath = ["metadata", "labels", memberNameLabel];
+  return [error("FLT1305", at, "must be the cluster's own name", "remove it; it is filled in")];
+}
+
+/** Kubernetes' quantity (`resource.Quantity`). */
+const quantity =
+  /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?$/;
+
+const quantityRemarks = (written: WrittenQuantities, field: string): readonly Remark[] =>
+  Object.entries(written)
+    .filter(([, it]) => !quantity.test(String(it)))
+    .map(([resource]) =>
+      error("FLT1302", ["status", "resourceUsage", field, resource], "is not a quantity", "write 4, 500m or 16Gi"),
+    );
+
+const quantitiesOf = (written: WrittenQuantities): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(written).map(([resource, it]) => [resource, String(it)]));
+
+function newerFieldRemarks(apiVersion: string, deleteOptions: unknown): readonly Remark[] {
+  if (!apiVersion.endsWith("/v1") || deleteOptions === undefined) return [];
+  const fix = `change apiVersion to ${apiVersion}beta1`;
+  return [{ ...error("FLT1301", ["spec", "deleteOptions"], "exists in v1beta1 only", fix), on: "key" }];
+}
+
+function defaulted(spec: WrittenCluster["spec"]): Json {
+  const { deleteOptions } = spec;
+  return {
+    heartbeatPeriodSeconds: 60,
+    ...(spec as unknown as { readonly [key: string]: Json }),
+    ...(deleteOptions === undefined ? {} : { deleteOptions: { validationMode: "Strict", ...deleteOptions } }),
+  };
+}

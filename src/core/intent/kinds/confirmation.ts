@@ -1,0 +1,20 @@
+import { type Json, memberAt, textOf } from "../../model/json.ts";
+import type { Digest } from "../../model/value.ts";
+import { error, type Remark } from "../../yaml/remark.ts";
+
+/** The digest that a confirmation names: of the deletions that may now happen (`plan/README.md#d-3`). */
+export const confirmedDigest = (value: Json): Digest => (textOf(memberAt(value, "spec", "digest")) ?? "") as Digest;
+
+/** Checks a confirmation that its schema has passed. */
+export function confirmationRemarks(value: Json): readonly Remark[] {
+  if (/^[0-9a-f]{64}$/.test(confirmedDigest(value))) return [];
+  return [
+    error("FLT1302", ["spec", "digest"], "is not a digest of 64 hexadecimal digits", "copy the one that plan prints"),
+  ];
+}
+
+/** The digest in the name of a confirmation's file, or null for every other path. */
+export function confirmationPath(path: string): Digest | null {
+  const match = /^approvals\/deletions\/([^/]+)\.ya?ml$/.exec(path);
+  return match === null ? null : (match[1] as Digest);
+}

@@ -1,0 +1,45 @@
+import { defaultFleet, type FleetSpec } from "../../model/fleet.ts";
+import { type ClusterName, compareText } from "../../model/value.ts";
+import { error, type Remark } from "../../yaml/remark.ts";
+import { repeated } from "./repeated.ts";
+import type { WrittenFleet } from "./written.ts";
+
+/** The only file that settings are read from: they say where to look for everything else. */
+export const isFleetPath = (path: string): boolean => path === "fleet.yaml" || path === "fleet.yml";
+
+/** The fleet's settings after defaults. */
+export function fleetOf({ spec = {} }: WrittenFleet): FleetSpec {
+  const contexts = Object.entries(spec.contexts ?? {}).sort(([a], [b]) => compareText(a, b)) as [ClusterName, string][];
+  const roots = (spec.roots ?? []).map(rootOf);
+  return {
+    roots: roots.includes("") ? [] : roots,
+    profile: spec.profile ?? defaultFleet.profile,
+    contexts: new Map(contexts),
+    guards: { ...defaultFleet.guards, ...spec.guards },
+    unsignedApprovals: spec.approvals?.unsigned ?? defaultFleet.unsignedApprovals,
+  };
+}
+
+/** Checks settings that their schema has passed. */
+export function fleetRemarks({ spec = {} }: WrittenFleet): readonly Remark[] {
+  const roots = spec.roots ?? [];
+  return [
+    ...roots.flatMap((root, i) =>
+      isFolder(rootOf(root))
+        ? []
+        : [error("FLT1302", ["spec", "roots", i], "is not a folder", "write apps or teams/a")],
+    ),
+    ...repeated(roots, rootOf).map((i) =>
+      error("FLT1308", ["spec", "roots", i], "this root occurs twice", "remove one of the two"),
+    ),
+    ...Object.entries(spec.contexts ?? {})
+      .filter(([, context]) => context === "")
+      .map(([name]) => error("FLT1302", ["spec", "contexts", name], "must not be empty", "name a kubeconfig context")),
+  ];
+}
+
+/** `./apps/` → `apps`; the whole repository is the empty root. */
+const rootOf = (written: string): string => written.replace(/^(?:\.\/+)+|^\.$/, "").replace(/\/+$/, "");
+
+const isFolder = (root: string): boolean =>
+  root === "" || root.split("/").every((it) => it !== "" && !it.startsWith(".") && !it.includes("\\"));

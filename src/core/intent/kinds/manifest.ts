@@ -1,0 +1,126 @@
+import { Buffer } from "node:buffer";
+import { digestOf } from "../../model/digest.ts";
+import { isObject, type Json, type JsonObject, member, memberAt } from "../../model/json.ts";
+import type { Manifest, VersionedId } from "../../model/manifest.ts";
+import { kubeFleet } from "../../model/names.ts";
+import type { Digest } from "../../model/value.ts";
+import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { isDnsLabel, isDnsSubdomain } from "./label-syntax.ts";
+import { metadataRemarks } from "./metadata.ts";
+import { sanitised } from "./sanitise.ts";
+
+/** A plain Kubernetes object as placements may select it; {@link manifestRemarks} has found no error in it. */
+export function manifestOf(value: Manifest): { readonly manifest: Manifest; readonly digest: Digest } {
+  const manifest = sanitised(value);
+  return { manifest, digest: digestOf(manifest) };
+}
+
+/**
+ * Checks what every API server checks of any object, and what would go wrong silently (`yaml/README.md#b-90` …
+ * `#b-100`).
+ */
+export function manifestRemarks(id: VersionedId, value: Manifest): readonly Remark[] {
+  return [
+    ...nameRemarks(id),
+    ...metadataRemarks(value),
+    ...strippedRemarks(value),
+    ...hookRemarks(value),
+    ...envelopeRemarks(id, value),
+    ...(id.group === "" && id.kind === "Secret" ? secretRemarks(value) : []),
+  ];
+}
+
+function nameRemarks({ group, kind, namespace, name }: VersionedId): readonly Remark[] {
+  const remarks: Remark[] = [];
+  const at: JsonPath = ["metadata", "name"];
+  if (!isName(group, kind, name))
+    remarks.push({
+      ...error("FLT1401", at, "is no valid name", "use lower-case letters, digits, - and ."),
+      got: JSON.stringify(name),
+    });
+  if (namespace !== null && !isDnsLabel(namespace)) {
+    const remark = error(
+      "FLT1401",
+      ["metadata", "namespace"],
+      "is no valid namespace",
+      "use lower-case letters, digits and -",
+    );
+    remarks.push({ ...remark, got: JSON.stringify(namespace) });
+  }
+  return remarks;
+}
+
+/** Roles and addresses may be called nearly anything; namespaces are DNS labels; the rest are DNS subdomains. */
+function isName(group: string, kind: string, name: string): boolean {
+  if (group === "rbac.authorization.k8s.io" || kind === "IPAddress")
+    return name.length <= 253 && !/[/%]/.test(name) && name !== "." && name !== "..";
+  return group === "" && (kind === "Namespace" || kind === "Service") ? isDnsLabel(name) : isDnsSubdomain(name);
+}
+
+/** Fields that make sense on a server only, and whose loss somebody might miss (`render/README.md#c-24`). */
+function strippedRemarks(value: Manifest): readonly Remark[] {
+  return (["finalizers", "ownerReferences"] as const).flatMap((field) => {
+    const list = memberAt(value, "metadata", field);
+    if (list === null || (Array.isArray(list) && list.length === 0)) return [];
+    return [warning("FLT1405", ["metadata", field], `${field} in a file are ignored`, "remove them")];
+  });
+}
+
+function hookRemarks(value: Manifest): readonly Remark[] {
+  const annotations = memberAt(value, "metadata", "annotations");
+  if (!isObject(annotations)) return [];
+  return ["helm.sh/hook", "argocd.argoproj.io/hook"]
+    .filter((it) => Object.hasOwn(annotations, it))
+    .map((it) => {
+      const message = "hooks are not run: the object is applied like any other";
+      return warning("FLT1411", ["metadata", "annotations", it], message, "remove the annotation, or the object");
+    });
+}
+
+const envelopeAnnotation = `${kubeFleet}/envelope-configmap`;
+
+/**
+ * ConfigMaps as envelopes are gone; placing one as a plain ConfigMap would surprise its author
+ * (`render/README.md#a-9`).
+ */
+function envelopeRemarks({ group, kind }: VersionedId, value: Manifest): readonly Remark[] {
+  const annotations = memberAt(value, "metadata", "annotations");
+  if (group !== "" || kind !== "ConfigMap" || member(annotations, envelopeAnnotation) === null) return [];
+  const fix = "put the objects into files of their own, or into a ClusterResourceEnvelope or ResourceEnvelope";
+  const at = ["metadata", "annotations", envelopeAnnotation];
+  return [error("FLT1904", at, "a ConfigMap can no longer be an envelope", fix)];
+}
+
+/**
+ * A Secret whose data is not base64 would be refused by every member; its values are never shown
+ * (`yaml/README.md#b-95`).
+ */
+function secretRemarks(value: Manifest): readonly Remark[] {
+  return [
+    ...textsOnly(value, "data"),
+    ...textsOnly(value, "stringData"),
+    ...Object.entries(objectIn(value, "data"))
+      .filter(([, it]) => typeof it === "string" && !isBase64(it))
+      .map(([key]) => error("FLT1406", ["data", key], "is not base64", "encode it, or use stringData")),
+  ];
+}
+
+function textsOnly(value: Manifest, field: string): readonly Remark[] {
+  const map = member(value, field);
+  if (map !== null && !isObject(map)) return [error("FLT1302", [field], "must be a mapping of texts", "correct it")];
+  return Object.entries(objectIn(value, field))
+    .filter(([, it]) => typeof it !== "string")
+    .map(([key]) => error("FLT1302", [field, key], "must be a text", "put the value in quotes"));
+}
+
+function objectIn(value: Json, field: string): JsonObject {
+  const found = member(value, field);
+  return isObject(found) ? found : {};
+}
+
+/** Standard base64 with padding, as Go's decoder takes it: line breaks are allowed, nothing else. */
+function isBase64(text: string): boolean {
+  const packed = text.replace(/[\r\n]/g, "");
+  if (packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed)) return false;
+  return Buffer.from(packed, "base64").length === (packed.length / 4) * 3 - (packed.match(/=/g)?.length ?? 0);
+}

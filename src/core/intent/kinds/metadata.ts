@@ -1,0 +1,110 @@
+import { isObject, type Json, memberAt } from "../../model/json.ts";
+import { flotillaGroup, placementLabel, writeAnnotation } from "../../model/names.ts";
+import { didYouMean } from "../../yaml/nearest.ts";
+import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { isDnsLabel, isDnsSubdomain, isLabelValue, isQualifiedName } from "./label-syntax.ts";
+
+/** The largest sum of annotation keys and values that Kubernetes stores. */
+const maxAnnotationBytes = 256 * 1024;
+
+/**
+ * Checks labels and annotations of any object, as an API server would before it stores them (`yaml/README.md#b-74`,
+ * `#b-94`, `#b-96`).
+ */
+export function metadataRemarks(value: Json): readonly Remark[] {
+  const labels = memberAt(value, "metadata", "labels");
+  const annotations = memberAt(value, "metadata", "annotations");
+  return [
+    ...textMapRemarks(labels, ["metadata", "labels"]),
+    ...labelRemarks(labels, ["metadata", "labels"]),
+    ...textMapRemarks(annotations, ["metadata", "annotations"]),
+    ...annotationSizeRemarks(annotations),
+    ...markRemarks(labels, annotations),
+  ];
+}
+
+/** Checks the keys and values of labels, or of a selector's `matchLabels`. */
+export function labelRemarks(labels: Json | undefined, at: JsonPath): readonly Remark[] {
+  if (!isObject(labels)) return [];
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...(isQualifiedName(key) ? [] : [malformed("label key", [...at, key], key)]),
+    ...(typeof value !== "string" || isLabelValue(value) ? [] : [malformed("label value", [...at, key], value)]),
+  ]);
+}
+
+/** A remark about a key or value that is not of the form Kubernetes wants for labels. */
+export const malformed = (what: string, at: JsonPath, got: string): Remark => ({
+  ...error("FLT1305", at, `is not a valid ${what}`, "use letters, digits, - _ . and at most 63 characters"),
+  got: JSON.stringify(got),
+});
+
+/** The name of a placement or member cluster: a DNS label, since names are built from it (`intent/README.md#e-3`). */
+export function dnsLabelRemarks(name: string, at: JsonPath = ["metadata", "name"]): readonly Remark[] {
+  if (isDnsLabel(name)) return [];
+  const remark = error(
+    "FLT1309",
+    at,
+    "must be a DNS label",
+    "use lower-case letters, digits and -, at most 63 characters",
+  );
+  return [{ ...remark, got: JSON.stringify(name) }];
+}
+
+/** The name of any other object of ours, as Kubernetes wants it; with dots, and at most `limit` characters. */
+export function dnsSubdomainRemarks(
+  name: string,
+  at: JsonPath = ["metadata", "name"],
+  limit: 253 | 63 = 253,
+): readonly Remark[] {
+  if (isDnsSubdomain(name) && name.length <= limit) return [];
+  const fix = `use lower-case letters, digits, - and ., at most ${limit} characters`;
+  return [{ ...error("FLT1309", at, "must be a DNS subdomain", fix), got: JSON.stringify(name) }];
+}
+
+/** v1alpha1 is read as the later versions are, with a word of warning. */
+export const oldVersionRemarks = (apiVersion: string, later = "v1beta1 or v1"): readonly Remark[] =>
+  apiVersion.endsWith("/v1alpha1")
+    ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later}`)]
+    : [];
+
+/** Warns of settings of ours that do not exist: a misspelt annotation would be ignored silently. */
+export function annotationRemarks(annotations: Json | undefined, known: readonly string[]): readonly Remark[] {
+  if (!isObject(annotations)) return [];
+  return Object.keys(annotations)
+    .filter((it) => it.startsWith(`${flotillaGroup}/`) && !known.includes(it))
+    .map((it) => ({
+      ...warning("FLT1301", ["metadata", "annotations", it], "unknown setting", didYouMean(it, known, "remove it")),
+      on: "key" as const,
+    }));
+}
+
+/** Status in a file of the source branch is nobody's: the reconciler writes it to the state branch. */
+export const statusRemarks = (status: unknown): readonly Remark[] =>
+  status === undefined ? [] : [warning("FLT1405", ["status"], "status in a file is ignored", "remove it")];
+
+function textMapRemarks(map: Json, at: JsonPath): readonly Remark[] {
+  if (map === null) return [];
+  if (!isObject(map)) return [error("FLT1302", at, "must be a mapping of texts", "correct it")];
+  return Object.entries(map)
+    .filter(([, value]) => typeof value !== "string")
+    .map(([key]) => error("FLT1302", [...at, key], "must be a text", "put the value in quotes"));
+}
+
+function annotationSizeRemarks(annotations: Json): readonly Remark[] {
+  if (!isObject(annotations)) return [];
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations)) size += key.length + String(value).length;
+  if (size <= maxAnnotationBytes) return [];
+  return [error("FLT1407", ["metadata", "annotations"], `hold more than ${maxAnnotationBytes} bytes`, "shorten them")];
+}
+
+/** Our marks say what we own in a member: a manifest that brings its own would be a lie. */
+function markRemarks(labels: Json, annotations: Json): readonly Remark[] {
+  const mark = (at: JsonPath): Remark => error("FLT1414", at, "is set by Flotilla alone", "remove it");
+  return [
+    ...(isObject(labels) && placementLabel in labels ? [mark(["metadata", "labels", placementLabel])] : []),
+    ...(isObject(annotations) && writeAnnotation in annotations
+      ? [mark(["metadata", "annotations", writeAnnotation])]
+      : []),
+  ];
+}

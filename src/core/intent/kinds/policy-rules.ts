@@ -1,0 +1,116 @@
+import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { labelSelectorRemarks } from "./label-selector.ts";
+import { isLabelValue, isQualifiedName } from "./label-syntax.ts";
+import { dnsLabelRemarks, malformed } from "./metadata.ts";
+import { notYet } from "./not-yet.ts";
+import { repeated } from "./repeated.ts";
+import type { WrittenPolicy, WrittenTerm, WrittenToleration } from "./written.ts";
+
+const at: JsonPath = ["spec", "policy"];
+
+type Field = "clusterNames" | "numberOfClusters" | "affinity" | "topologySpreadConstraints" | "tolerations";
+
+/** The fields that each placement type refuses: `intent/README.md#v-pl-22`, `#v-pl-23`, `#v-pl-24`. */
+const refused: Readonly<Record<NonNullable<WrittenPolicy["placementType"]>, readonly Field[]>> = {
+  PickAll: ["clusterNames", "numberOfClusters", "topologySpreadConstraints"],
+  PickN: ["clusterNames"],
+  PickFixed: ["affinity", "numberOfClusters", "topologySpreadConstraints", "tolerations"],
+};
+
+/**
+ * Checks a scheduling policy: which fields go together, and that each is well formed (`intent/README.md#v-pl-22` …
+ * `#v-pl-57`).
+ */
+export function policyRemarks(policy: WrittenPolicy): readonly Remark[] {
+  return [
+    ...matrixRemarks(policy),
+    ...clusterNameRemarks(policy.clusterNames ?? []),
+    ...affinityRemarks(policy),
+    ...spreadRemarks(policy),
+    ...(policy.tolerations ?? []).flatMap((it, i) => tolerationRemarks(it, [...at, "tolerations", i])),
+    ...repeated(policy.tolerations ?? [], tolerationKey).map((i) =>
+      error("FLT1308", [...at, "tolerations", i], "this toleration occurs twice", "remove one of the two"),
+    ),
+  ];
+}
+
+/** A toleration as a whole, with defaults: two that say the same have the same key (`intent/README.md#v-pl-55`). */
+export const tolerationKey = ({ key, operator, value, effect }: TolerationWords): string =>
+  JSON.stringify([key ?? "", operator ?? "Equal", value ?? "", effect ?? ""]);
+
+/** A toleration as it is written, or as the model has it. */
+type TolerationWords = { readonly [Field in keyof WrittenToleration]: string };
+
+function matrixRemarks(policy: WrittenPolicy): readonly Remark[] {
+  const { placementType: type = "PickAll" } = policy;
+  const wrong = refused[type]
+    // KubeFleet's own webhook drops empty lists before its rules see them.
+    .filter((it) => policy[it] !== undefined && !(Array.isArray(policy[it]) && policy[it].length === 0))
+    .map((it) => error("FLT1304", [...at, it], `does not go with placementType ${type}`, otherType(it, type)));
+  if (type !== "PickN" || policy.numberOfClusters !== undefined) return wrong;
+  return [...wrong, error("FLT1304", at, "PickN needs numberOfClusters", "say how many clusters to pick")];
+}
+
+function otherType(field: Field, type: string): string {
+  const types = (["PickAll", "PickN", "PickFixed"] as const).filter((it) => !refused[it].includes(field));
+  return `remove it${types.length === 0 ? "" : `, or use ${types.filter((it) => it !== type).join(" or ")}`}`;
+}
+
+function clusterNameRemarks(names: readonly string[]): readonly Remark[] {
+  return [
+    ...names.flatMap((name, i) => dnsLabelRemarks(name, [...at, "clusterNames", i])),
+    ...repeated(names, (it) => it).map((i) =>
+      error("FLT1308", [...at, "clusterNames", i], "this cluster is named twice", "remove one of the two"),
+    ),
+  ];
+}
+
+function affinityRemarks({ placementType, affinity }: WrittenPolicy): readonly Remark[] {
+  const base: JsonPath = [...at, "affinity", "clusterAffinity"];
+  const required = "requiredDuringSchedulingIgnoredDuringExecution";
+  const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  const requiredTerms = affinity?.clusterAffinity?.[required]?.clusterSelectorTerms ?? [];
+  const preferredTerms = affinity?.clusterAffinity?.[preferred] ?? [];
+  const ignored = (placementType ?? "PickAll") === "PickAll" && preferredTerms.length > 0;
+  return [
+    ...requiredTerms.flatMap((it, i) => requiredTermRemarks(it, [...base, required, "clusterSelectorTerms", i])),
+    ...preferredTerms.flatMap((it, i) => preferredTermRemarks(it.preference, [...base, preferred, i, "preference"])),
+    ...(ignored
+      ? [error("FLT1304", [...base, preferred], "does not go with placementType PickAll", "remove it, or use PickN")]
+      : []),
+  ];
+}
+
+function requiredTermRemarks(term: WrittenTerm, path: JsonPath): readonly Remark[] {
+  return [
+    ...labelSelectorRemarks(term.labelSelector, [...path, "labelSelector"]),
+    ...(term.propertySelector === undefined ? [] : [notYet([...path, "propertySelector"])]),
+    ...(term.propertySorter === undefined ? [] : [misplaced([...path, "propertySorter"], "a required term")]),
+  ];
+}
+
+function preferredTermRemarks(term: WrittenTerm, path: JsonPath): readonly Remark[] {
+  return [
+    ...labelSelectorRemarks(term.labelSelector, [...path, "labelSelector"]),
+    ...(term.propertySorter === undefined ? [] : [notYet([...path, "propertySorter"])]),
+    ...(term.propertySelector === undefined ? [] : [misplaced([...path, "propertySelector"], "a preferred term")]),
+  ];
+}
+
+const misplaced = (path: JsonPath, where: string): Remark =>
+  error("FLT1306", path, `is not allowed in ${where}`, "selectors belong to required terms, sorters to preferred ones");
+
+const spreadRemarks = ({ topologySpreadConstraints: constraints = [] }: WrittenPolicy): readonly Remark[] =>
+  constraints.length === 0 ? [] : [notYet([...at, "topologySpreadConstraints"], "spread constraints are")];
+
+function tolerationRemarks(toleration: WrittenToleration, path: JsonPath): readonly Remark[] {
+  const { key = "", operator = "Equal", value = "" } = toleration;
+  const remarks: Remark[] = [];
+  if (operator === "Exists" && value !== "")
+    remarks.push(error("FLT1305", [...path, "value"], "operator Exists takes no value", "remove the value"));
+  if (key === "" && operator !== "Exists")
+    remarks.push(error("FLT1305", path, "without a key only operator Exists is possible", "name a key, or use Exists"));
+  if (key !== "" && !isQualifiedName(key)) remarks.push(malformed("taint key", [...path, "key"], key));
+  if (operator === "Equal" && !isLabelValue(value)) remarks.push(malformed("taint value", [...path, "value"], value));
+  return remarks;
+}

@@ -1,0 +1,62 @@
+import { placementKey } from "../../model/placement.ts";
+import type { Scope } from "../../model/scope.ts";
+import { runKey, strategyKey, type UpdateRun } from "../../model/update-run.ts";
+import { error, type Remark } from "../../yaml/remark.ts";
+import {
+  annotationRemarks,
+  dnsLabelRemarks,
+  dnsSubdomainRemarks,
+  oldVersionRemarks,
+  statusRemarks,
+} from "./metadata.ts";
+import type { WrittenRun } from "./written.ts";
+
+/**
+ * An update run after defaults, which has passed its schema and its rules. An empty index is none
+ * (`intent/README.md#v-ur-08`).
+ */
+export function updateRunOf({ metadata, spec }: WrittenRun, scope: Scope): Omit<UpdateRun, "source"> {
+  const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
+  const { placementName, resourceSnapshotIndex = "", stagedRolloutStrategyName, state = "Initialize" } = spec;
+  return {
+    key: runKey(namespace, metadata.name),
+    scope,
+    namespace,
+    name: metadata.name,
+    spec: {
+      placement: placementKey(namespace, placementName),
+      resourceIndex: resourceSnapshotIndex === "" ? null : resourceSnapshotIndex,
+      strategy: strategyKey(namespace, stagedRolloutStrategyName),
+      state,
+    },
+  };
+}
+
+/**
+ * Checks an update run that its schema has passed against the rules that it alone decides (`intent/README.md#v-ur-01` …
+ * `#v-ur-03`, `#v-ur-08`).
+ *
+ * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are one.
+ */
+export function updateRunRemarks({ apiVersion, metadata, spec, status }: WrittenRun): readonly Remark[] {
+  return [
+    ...dnsSubdomainRemarks(metadata.name, ["metadata", "name"], 63),
+    ...annotationRemarks(metadata.annotations, []),
+    ...dnsLabelRemarks(spec.placementName, ["spec", "placementName"]),
+    ...dnsSubdomainRemarks(spec.stagedRolloutStrategyName, ["spec", "stagedRolloutStrategyName"]),
+    ...indexRemarks(spec.resourceSnapshotIndex ?? ""),
+    ...oldVersionRemarks(apiVersion),
+    ...statusRemarks(status),
+  ];
+}
+
+/**
+ * What is no index can never become one. One that does not exist, `01` among them, the run itself has to say
+ * (`rollout/README.md#u19`).
+ */
+function indexRemarks(index: string): readonly Remark[] {
+  if (/^[0-9]{0,9}$/.test(index)) return [];
+  const fix = 'write it in digits, such as "3", or leave it out to roll out what is selected now';
+  const remark = error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not the index of a snapshot", fix);
+  return [{ ...remark, got: JSON.stringify(index) }];
+}

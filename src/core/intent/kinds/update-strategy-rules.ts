@@ -1,0 +1,103 @@
+import { maxFailuresAnnotation } from "../../model/names.ts";
+import { didYouMean } from "../../yaml/nearest.ts";
+import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { labelSelectorRemarks } from "./label-selector.ts";
+import { isQualifiedName } from "./label-syntax.ts";
+import { annotationRemarks, dnsSubdomainRemarks, malformed, oldVersionRemarks, statusRemarks } from "./metadata.ts";
+import { repeated } from "./repeated.ts";
+import { concurrencyOf, failureLimits, waitOf } from "./update-strategy.ts";
+import type { WrittenStage, WrittenTask, WrittenUpdateStrategy } from "./written.ts";
+
+/**
+ * Checks a strategy that its schema has passed against the rules that it alone decides
+ * (`intent/README.md#runs-and-strategies`).
+ *
+ * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`rollout/README.md#b-19`,
+ * `#b-20`). The fields that v1alpha1 does not have are read there too.
+ */
+export function updateStrategyRemarks(strategy: WrittenUpdateStrategy): readonly Remark[] {
+  const { apiVersion, metadata, spec, status } = strategy;
+  const { stages } = spec;
+  const at: JsonPath = ["spec", "stages"];
+  return [
+    ...dnsSubdomainRemarks(metadata.name),
+    ...annotationRemarks(metadata.annotations, [maxFailuresAnnotation]),
+    ...failureRemarks(metadata.annotations?.[maxFailuresAnnotation] ?? "", stages),
+    ...(stages.length === 0 ? [warning("FLT1317", at, "without a stage every run fails", "add a stage")] : []),
+    ...stages.flatMap((it, i) => stageRemarks(it, [...at, i])),
+    ...repeated(stages, (it) => it.name).map((i) =>
+      error("FLT1308", [...at, i, "name"], "another stage has this name", "give each stage a name of its own"),
+    ),
+    ...oldVersionRemarks(apiVersion),
+    ...statusRemarks(status),
+  ];
+}
+
+function stageRemarks(stage: WrittenStage, at: JsonPath): readonly Remark[] {
+  const { name, sortingLabelKey = "", maxConcurrency = 1, beforeStageTasks = [], afterStageTasks = [] } = stage;
+  const remarks = [...labelSelectorRemarks(stage.labelSelector, [...at, "labelSelector"])];
+  if (!/^[a-z0-9]{1,63}$/.test(name)) remarks.push(stageName(name, [...at, "name"]));
+  if (stage.labelSelector === undefined)
+    remarks.push(warning("FLT1317", at, "without labelSelector the stage has no cluster", "write {} to mean all"));
+  if (sortingLabelKey !== "" && !isQualifiedName(sortingLabelKey))
+    remarks.push(malformed("label key", [...at, "sortingLabelKey"], sortingLabelKey));
+  if (concurrencyOf(maxConcurrency) === null)
+    remarks.push({
+      ...error("FLT1303", [...at, "maxConcurrency"], concurrency, "write 3 or 25%"),
+      got: JSON.stringify(maxConcurrency),
+    });
+  return [
+    ...remarks,
+    ...beforeStageTasks.flatMap((it, i) => beforeRemarks(it, [...at, "beforeStageTasks", i])),
+    ...afterStageTasks.flatMap((it, i) => afterRemarks(it, [...at, "afterStageTasks", i])),
+    ...repeated(afterStageTasks, (it) => it.type).map((i) =>
+      error("FLT1313", [...at, "afterStageTasks", i], "another task has this type", "keep one Approval, one TimedWait"),
+    ),
+  ];
+}
+
+const concurrency = "must be a whole number from 1, or a percentage from 1% to 100%";
+
+const stageName = (name: string, at: JsonPath): Remark => ({
+  ...error("FLT1309", at, "is no name of a stage", "use lower-case letters and digits only, at most 63"),
+  got: JSON.stringify(name),
+});
+
+function beforeRemarks(task: WrittenTask, at: JsonPath): readonly Remark[] {
+  if (task.type === "Approval") return approvalRemarks(task, at);
+  return [error("FLT1313", [...at, "type"], "TimedWait cannot stand before a stage", "put it after the stage before")];
+}
+
+function afterRemarks(task: WrittenTask, at: JsonPath): readonly Remark[] {
+  if (task.type === "Approval") return approvalRemarks(task, at);
+  const { waitTime } = task;
+  const path: JsonPath = [...at, "waitTime"];
+  if (waitTime === undefined) return [error("FLT1300", path, "is required for a TimedWait", "write 30m or 1h30m")];
+  if (waitOf(waitTime) !== null) return [];
+  const fix = "write hours, minutes and seconds, such as 30m or 1h30m";
+  return [{ ...error("FLT1312", path, "is no duration above zero", fix), got: JSON.stringify(waitTime) }];
+}
+
+const approvalRemarks = ({ waitTime }: WrittenTask, at: JsonPath): readonly Remark[] =>
+  waitTime === undefined
+    ? []
+    : [error("FLT1313", [...at, "waitTime"], "does not go with an Approval", "remove it, or use a TimedWait")];
+
+/** Every entry names a stage, once, with what it allows: a bound that is not understood would be none. */
+function failureRemarks(text: string, stages: readonly WrittenStage[]): readonly Remark[] {
+  const at: JsonPath = ["metadata", "annotations", maxFailuresAnnotation];
+  const limits = failureLimits(text);
+  const names = stages.map((it) => it.name);
+  return [
+    ...limits.flatMap(({ stage, limit }) => {
+      if (limit === null) return [error("FLT1310", at, `${stage}: ${failures}`, "write canary=0,prod=10%")];
+      if (names.includes(stage)) return [];
+      return [error("FLT1310", at, `there is no stage "${stage}"`, didYouMean(stage, names, "name one of the stages"))];
+    }),
+    ...repeated(limits, (it) => it.stage).map((i) =>
+      error("FLT1310", at, `stage "${limits[i]?.stage}" occurs twice`, "keep one of the two"),
+    ),
+  ];
+}
+
+const failures = "how many clusters may fail must be a whole number, or a percentage from 0% to 100%";

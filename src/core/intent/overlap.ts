@@ -1,0 +1,109 @@
+import { type ObjectKey, objectKey, objectText } from "../model/manifest.ts";
+import type { Override } from "../model/override.ts";
+import { compareText } from "../model/value.ts";
+import { error } from "../yaml/remark.ts";
+import { type Complaint, placeText, type Version, type Versions } from "./claim.ts";
+import { held } from "./settle.ts";
+
+/** How many ClusterResourceOverrides there may be: `intent/README.md#v-cro-08`. */
+const maxOverrides = 100;
+
+type OverrideVersion = Version & { readonly content: { readonly kind: "override" } };
+
+const isOverride = (version: Version): version is OverrideVersion => version.content.kind === "override";
+
+/**
+ * Keeps apart overrides that would change one object for one placement: `intent/README.md#v-cro-07` and
+ * `render/README.md#c-21`.
+ *
+ * An override without a placement belongs to every placement, so it collides with any other of its object. Nobody was
+ * first in a commit: all parties fall back to what was accepted, which holds no collision.
+ */
+export function withoutOverlaps(
+  settled: Versions,
+  before: Versions,
+): { readonly versions: Versions; readonly complaints: readonly Complaint[] } {
+  const complaints: Complaint[] = [];
+  if (![...settled.values()].some(isOverride)) return { versions: settled, complaints };
+  const versions = new Map(settled);
+  // Each round takes at least one override of this commit out, so it ends.
+  for (;;) {
+    const rivals = [...rivalsAmong(versions)].filter(([key]) => versions.get(key)?.isHeld === false);
+    if (rivals.length === 0) break;
+    for (const [key, { version, others }] of rivals) {
+      complaints.push({ claim: version, remark: overlap(version, others) });
+      restore(versions, key, before);
+    }
+  }
+  for (const [key, version] of surplus(versions, before)) {
+    complaints.push({ claim: version, remark: tooMany });
+    versions.delete(key);
+  }
+  return { versions, complaints };
+}
+
+function restore(versions: Map<ObjectKey, Version>, key: ObjectKey, before: Versions): void {
+  const previous = before.get(key);
+  if (previous === undefined) versions.delete(key);
+  else versions.set(key, held(previous));
+}
+
+interface Rivalry {
+  readonly version: OverrideVersion;
+  readonly others: readonly OverrideVersion[];
+}
+
+function rivalsAmong(versions: Versions): ReadonlyMap<ObjectKey, Rivalry> {
+  const byObject = new Map<ObjectKey, [ObjectKey, OverrideVersion][]>();
+  for (const [key, version] of versions) {
+    if (!isOverride(version)) continue;
+    const { namespace, spec } = version.content.override;
+    for (const selector of spec.selectors) {
+      const object = objectKey({ ...selector, namespace });
+      const group = byObject.get(object);
+      if (group === undefined) byObject.set(object, [[key, version]]);
+      else group.push([key, version]);
+    }
+  }
+  const rivals = new Map<ObjectKey, Rivalry>();
+  for (const group of byObject.values())
+    for (const [key, version] of group) {
+      const others = group.filter(([other, it]) => other !== key && collide(version, it)).map(([, it]) => it);
+      if (others.length > 0) rivals.set(key, { version, others });
+    }
+  return rivals;
+}
+
+function collide({ content: a }: OverrideVersion, { content: b }: OverrideVersion): boolean {
+  const [one, other] = [placementOf(a.override), placementOf(b.override)];
+  return one === null || other === null || one === other;
+}
+
+const placementOf = ({ spec }: Pick<Override, "spec">): string | null => spec.placement;
+
+function overlap({ content }: OverrideVersion, others: readonly OverrideVersion[]) {
+  const [other] = others;
+  const shared = content.override.spec.selectors.find((it) =>
+    other?.content.override.spec.selectors.some((that) => that.kind === it.kind && that.name === it.name),
+  );
+  const what =
+    shared === undefined ? "the same object" : objectText({ ...shared, namespace: content.override.namespace });
+  const names = others.map((it) => `${it.id.name} (${placeText(it.source)})`).slice(0, 3);
+  const message = `${what} is also overridden by ${names.join(", ")} for the same placement`;
+  return error("FLT1331", ["spec"], message, "merge them, or give each a placement of its own");
+}
+
+/** Beyond the limit, what is new does not come in; by name, since a commit has no order. */
+function surplus(versions: Versions, before: Versions): readonly (readonly [ObjectKey, Version])[] {
+  const all = [...versions].filter(([, it]) => isOverride(it) && it.content.override.scope === "Cluster");
+  const fresh = all.filter(([key]) => !before.has(key)).sort(([a], [b]) => compareText(a, b));
+  const excess = Math.min(Math.max(0, all.length - maxOverrides), fresh.length);
+  return excess === 0 ? [] : fresh.slice(fresh.length - excess);
+}
+
+const tooMany = error(
+  "FLT1338",
+  ["metadata", "name"],
+  `there may be ${maxOverrides} overrides; this one is not taken in`,
+  "merge overrides, or remove some",
+);

@@ -1,0 +1,141 @@
+import type { Intent } from "../model/intent.ts";
+import { memberAt, textsOf } from "../model/json.ts";
+import { objectKey, type SourcedManifest } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
+import type { Placement, ResourceSelector } from "../model/placement.ts";
+import { kindKey } from "../model/scope.ts";
+import { type LabelRequirement, type LabelSelector, selects } from "../model/selector.ts";
+import { compareText, type Labels } from "../model/value.ts";
+import { nearest } from "../yaml/nearest.ts";
+import { type JsonPath, type Remark, warning } from "../yaml/remark.ts";
+
+/** What a placement reaches is looked up in these. */
+type Said = Pick<Intent, "clusters" | "objects" | "scopes" | "unusable">;
+
+/**
+ * Says of a placement that it reaches no cluster, or that a selector of it selects nothing: KubeFleet calls that a success.
+ *
+ * Taints are left to the scheduler. Where a document cannot be used, or where there are only placements, as in a single
+ * file that is validated, nothing is said: what is missing may be there.
+ */
+export function reachAdvice(placement: Pick<Placement, "spec" | "namespace">, said: Said): readonly Remark[] {
+  if (said.unusable.size > 0) return [];
+  const resourceSelectors = said.objects.size === 0 ? [] : placement.spec.resourceSelectors;
+  return [
+    ...clusterRemarks(placement, said),
+    ...resourceSelectors.flatMap((it, i) =>
+      selectorRemarks(it, placement, { said, at: ["spec", "resourceSelectors", i] }),
+    ),
+  ];
+}
+
+const termsPath = [
+  ...["spec", "policy", "affinity", "clusterAffinity"],
+  ...["requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms"],
+];
+
+function clusterRemarks({ spec: { policy } }: Pick<Placement, "spec">, { clusters }: Said): readonly Remark[] {
+  if (policy.kind === "PickFixed" || clusters.size === 0 || policy.required.length === 0) return [];
+  const selectors = policy.required.map((it) => it.labelSelector ?? {});
+  for (const { labels } of clusters.values()) if (selectors.some((it) => selects(it, labels))) return [];
+  const [first = {}] = selectors;
+  const all = [...clusters.values()].map((it) => it.labels);
+  const hint = hintOf(first, all);
+  const message = `matches none of ${all.length === 1 ? "one cluster" : `${all.length} clusters`}${because(hint)}`;
+  return [warning("FLT1340", [...termsPath, 0], message, hint.fix ?? "correct the selector, or label a cluster")];
+}
+
+interface Scene {
+  readonly said: Said;
+  readonly at: JsonPath;
+}
+
+function selectorRemarks(
+  selector: ResourceSelector,
+  placement: Pick<Placement, "spec" | "namespace">,
+  { said, at }: Scene,
+): readonly Remark[] {
+  const home = homeOf(selector, placement, said);
+  // What may not be selected at all is refused elsewhere, with its reason.
+  if (home === undefined) return [];
+  const { group, kind, name, labelSelector } = selector;
+  if (name !== null && said.objects.has(objectKey({ group, kind, namespace: home, name }))) return [];
+  const candidates = (byKind(said.objects).get(kindKey(selector)) ?? []).filter((it) => it.id.namespace === home);
+  if (name !== null) {
+    const names = candidates.map((it) => it.id.name);
+    const meant = nearest(name, names);
+    const fix = meant === null ? `add it, or correct the name` : `did you mean "${meant}"?`;
+    return [warning("FLT1341", [...at, "name"], `selects nothing: there is no ${kind} ${name}${inside(home)}`, fix)];
+  }
+  const labels = candidates.map(({ manifest }) => textsOf(memberAt(manifest, "metadata", "labels")));
+  if (labels.some((it) => labelSelector === null || selects(labelSelector, it))) return [];
+  if (labels.length === 0 || labelSelector === null)
+    return [
+      warning("FLT1341", at, `selects nothing: there is no ${kind}${inside(home)}`, "add one, or remove the selector"),
+    ];
+  const hint = hintOf(labelSelector, labels);
+  const message = `selects nothing${because(hint, `no ${kind}${inside(home)}`)}`;
+  return [
+    warning("FLT1341", [...at, "labelSelector"], message, hint.fix ?? "correct the selector, or label an object"),
+  ];
+}
+
+/** In which namespace a selector looks; null for a cluster-scoped kind, undefined where it may not look anywhere. */
+function homeOf(
+  selector: ResourceSelector,
+  { spec, namespace }: Pick<Placement, "spec" | "namespace">,
+  { scopes }: Said,
+): string | null | undefined {
+  const scope = scopes.get(kindKey(selector));
+  if (scope === undefined) return undefined;
+  if (scope === "Cluster") return namespace === null ? null : undefined;
+  if (namespace !== null) return namespace;
+  const around = spec.resourceSelectors.find((it) => it.selectionScope === "NamespaceWithResourceSelectors");
+  return around?.kind === "Namespace" && around.name !== null ? around.name : undefined;
+}
+
+const inside = (namespace: string | null): string => (namespace === null ? "" : ` in the namespace ${namespace}`);
+
+const byKind = remembered((objects: Said["objects"]) => {
+  const found = new Map<string, SourcedManifest[]>();
+  for (const it of objects.values()) {
+    const key = kindKey(it.id);
+    const others = found.get(key);
+    if (others === undefined) found.set(key, [it]);
+    else others.push(it);
+  }
+  return found;
+});
+
+/** Which part of a selector nothing meets, and what was perhaps meant; null for what cannot be said. */
+interface Hint {
+  readonly missing: string | null;
+  readonly fix: string | null;
+}
+
+const because = ({ missing }: Hint, nobody = "none"): string =>
+  missing === null ? "" : `: ${nobody} has the label ${missing}`;
+
+/** Looks for the first requirement that nothing meets by itself. */
+function hintOf(selector: LabelSelector, all: readonly Labels[]): Hint {
+  const matched = Object.entries(selector.matchLabels ?? {});
+  const exact = matched.map(([key, value]): LabelRequirement => ({ key, operator: "In", values: [value] }));
+  for (const requirement of [...exact, ...(selector.matchExpressions ?? [])]) {
+    const { key, operator, values = [] } = requirement;
+    if (operator !== "In" && operator !== "Exists") continue;
+    const there = new Set(all.flatMap((it) => (Object.hasOwn(it, key) ? [it[key] ?? ""] : [])));
+    if (there.size === 0) return { missing: key, fix: meantBy([key], new Set(all.flatMap((it) => Object.keys(it)))) };
+    if (operator === "In" && !values.some((it) => there.has(it)))
+      return { missing: values.map((it) => `${key}=${it}`).join(" or "), fix: meantBy(values, there) };
+  }
+  return { missing: null, fix: null };
+}
+
+/** What was perhaps meant, or what there is to choose from. */
+function meantBy(words: readonly string[], known: ReadonlySet<string>): string | null {
+  const meant = words.map((it) => nearest(it, known)).find((it) => it !== null);
+  if (meant !== undefined && meant !== null) return `did you mean "${meant}"?`;
+  const sorted = [...known].sort(compareText);
+  const more = sorted.length > 10 ? ` and ${sorted.length - 10} more` : "";
+  return sorted.length === 0 ? null : `there are: ${sorted.slice(0, 10).join(", ")}${more}`;
+}

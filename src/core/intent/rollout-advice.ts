@@ -1,0 +1,183 @@
+import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
+import type { Intent } from "../model/intent.ts";
+import { objectKey } from "../model/manifest.ts";
+import { placementGroup } from "../model/names.ts";
+import type { Placement, PlacementPolicy } from "../model/placement.ts";
+import { selects } from "../model/selector.ts";
+import type { Stage, UpdateRun, UpdateStrategy } from "../model/update-run.ts";
+import type { ClusterName, Labels } from "../model/value.ts";
+import { didYouMean } from "../yaml/nearest.ts";
+import { error, type JsonPath, type Remark, warning } from "../yaml/remark.ts";
+
+type Said = Pick<Intent, "clusters" | "placements" | "strategies" | "unusable">;
+
+/**
+ * Whether what a run is about is there and suits it: `intent/README.md#v-ur-07`, `#v-ur-09`, `#v-ur-12`; and which
+ * clusters that the placement may pick are in none of the stages (`rollout/README.md#the-plan-of-a-run`). Which ones it
+ * does pick takes a scheduler to say.
+ */
+export function runAdvice(
+  run: Omit<UpdateRun, "source">,
+  { clusters, placements, strategies, unusable }: Said,
+): readonly Remark[] {
+  const { placement: key, strategy } = run.spec;
+  const placement = placements.get(key);
+  // Of a document that cannot be used, its own problem says enough.
+  const isBroken = (kind: string, name: string): boolean =>
+    unusable.has(objectKey({ group: placementGroup, kind, namespace: null, name }));
+  return [
+    ...(placement !== undefined
+      ? unsuitable(placement, clusters.size)
+      : run.scope !== "Cluster"
+        ? [laterPlacement]
+        : isBroken("ClusterResourcePlacement", key)
+          ? []
+          : [unknownPlacement(key, placements, "remove the run when it is over")]),
+    ...(strategies.has(strategy) || isBroken("ClusterStagedUpdateStrategy", strategy)
+      ? []
+      : [
+          error(
+            "FLT1314",
+            ["spec", "stagedRolloutStrategyName"],
+            `there is no strategy ${strategy}`,
+            didYouMean(strategy, strategies.keys(), "add it, or remove the run when it is over"),
+          ),
+        ]),
+    ...(placement === undefined ? [] : leftOut(placement, strategies.get(strategy), clusters)),
+  ];
+}
+
+function leftOut(
+  { spec: { policy } }: Placement,
+  strategy: UpdateStrategy | undefined,
+  clusters: Said["clusters"],
+): readonly Remark[] {
+  if (strategy === undefined || strategy.stages.length === 0) return [];
+  const names = [...clusters.values()]
+    .filter(({ name, labels }) => mayPick(policy, name, labels))
+    .filter(({ labels }) => !strategy.stages.some(({ selector }) => selector !== null && selects(selector, labels)))
+    .map((it) => it.name);
+  if (names.length === 0) return [];
+  const message = `${listed(names)} in no stage of ${strategy.key}, and the placement may pick ${names.length === 1 ? "it" : "them"}`;
+  const fix = "let a stage select every cluster, or keep the placement from it: a run with such a cluster cannot begin";
+  return [warning("FLT1317", ["spec", "stagedRolloutStrategyName"], message, fix)];
+}
+
+function mayPick(policy: PlacementPolicy, name: ClusterName, labels: Labels): boolean {
+  if (policy.kind === "PickFixed") return policy.clusterNames.includes(name);
+  const terms = policy.required;
+  return (
+    terms.length === 0 || terms.some(({ labelSelector }) => labelSelector === null || selects(labelSelector, labels))
+  );
+}
+
+function unsuitable({ key, spec: { strategy, policy } }: Placement, members: number): readonly Remark[] {
+  if (strategy.type !== "External") {
+    const message = `placement ${key} does not wait for runs: its strategy is ${strategy.type}`;
+    return [error("FLT1314", atPlacement, message, "set spec.strategy.type of the placement to External")];
+  }
+  if (policy.kind !== "PickN" || policy.numberOfClusters <= members) return [];
+  const message = `placement ${key} wants ${policy.numberOfClusters} clusters and there are ${members}`;
+  return [warning("FLT1314", atPlacement, message, "add clusters: a run begins when all of them are found")];
+}
+
+const atPlacement: JsonPath = ["spec", "placementName"];
+
+const laterPlacement = warning(
+  "FLT1900",
+  atPlacement,
+  "a StagedUpdateRun is about a ResourcePlacement, which is not yet supported",
+  "use a ClusterResourcePlacement with a ClusterStagedUpdateRun",
+);
+
+function unknownPlacement(key: string, known: Said["placements"], otherwise: string): Remark {
+  const fix = didYouMean(key, known.keys(), `add it, or ${otherwise}`);
+  return error("FLT1314", atPlacement, `there is no placement ${key}`, fix);
+}
+
+/** How many clusters a warning names. */
+const shown = 3;
+
+/**
+ * What would end a run whose placement picks the clusters in question: `intent/README.md#v-ur-10`, `#v-ur-11`
+ * (`rollout/README.md#b-20`).
+ */
+export function strategyAdvice({ stages }: Omit<UpdateStrategy, "source">, { clusters }: Said): readonly Remark[] {
+  const twice = new Map<number, ClusterName[]>();
+  const unsorted = new Map<number, ClusterName[]>();
+  for (const { name, labels } of clusters.values()) {
+    const holders = [...stages.entries()].filter(([, { selector }]) => selector !== null && selects(selector, labels));
+    for (const [i, { sortingLabelKey }] of holders)
+      if (sortingLabelKey !== null && !isWhole(labels[sortingLabelKey])) listIn(unsorted, i).push(name);
+    for (const [i] of holders.slice(1)) listIn(twice, i).push(name);
+  }
+  return [
+    ...[...twice].map(([i, names]) => stageAdvice(i, "labelSelector", `${listed(names)} in an earlier stage too`)),
+    ...[...unsorted].map(([i, names]) =>
+      stageAdvice(i, "sortingLabelKey", `${listed(names)} without a whole number in label ${keyOf(stages[i])}`),
+    ),
+  ];
+}
+
+const keyOf = (stage: Stage | undefined): string => stage?.sortingLabelKey ?? "";
+
+/** The value of a label has no sign. */
+const isWhole = (text: string | undefined): boolean => text !== undefined && /^[0-9]{1,18}$/.test(text);
+
+function listIn(map: Map<number, ClusterName[]>, key: number): ClusterName[] {
+  const list = map.get(key) ?? [];
+  map.set(key, list);
+  return list;
+}
+
+function listed(names: readonly ClusterName[]): string {
+  const surplus = names.length - shown;
+  const more = surplus > 0 ? ` and ${surplus} more` : "";
+  return `${names.slice(0, shown).join(", ")}${more} ${names.length === 1 ? "is" : "are"}`;
+}
+
+const stageAdvice = (i: number, field: string, message: string): Remark =>
+  warning(
+    "FLT1317",
+    ["spec", "stages", i, field],
+    message,
+    "correct the stages or the labels: a run with such a cluster cannot begin",
+  );
+
+/** `intent/README.md#v-crpe-03` and `#v-crpe-05`; of `#v-crpe-06` that the cluster exists. */
+export function evictionAdvice(eviction: Omit<Eviction, "source">, { clusters, placements }: Said): readonly Remark[] {
+  const placement = placements.get(eviction.placement);
+  const remarks: Remark[] = [];
+  if (placement === undefined)
+    remarks.push(unknownPlacement(eviction.placement, placements, "remove the eviction when it is over"));
+  if (placement?.spec.policy.kind === "PickFixed") {
+    const message = `placement ${placement.key} is PickFixed: nothing is evicted from it`;
+    remarks.push(error("FLT1314", atPlacement, message, "remove the cluster from its clusterNames"));
+  }
+  if (!clusters.has(eviction.cluster)) {
+    const fix = didYouMean(eviction.cluster, clusters.keys(), "add its MemberCluster, or remove the eviction");
+    remarks.push(warning("FLT1335", ["spec", "clusterName"], `there is no MemberCluster ${eviction.cluster}`, fix));
+  }
+  return remarks;
+}
+
+/**
+ * `intent/README.md#v-pdb-03` … `#v-pdb-05`: for PickAll only a number of clusters that stay available is a bound.
+ *
+ * A budget that does not suit its placement stays in force, and forbids: without it nothing would be protected.
+ */
+export function budgetAdvice(
+  { placement: key, bound, limit }: Omit<DisruptionBudget, "source">,
+  { placements }: Said,
+): readonly Remark[] {
+  const placement = placements.get(key);
+  const remarks: Remark[] = [];
+  if (placement === undefined) {
+    const fix = didYouMean(key, placements.keys(), "add the placement, or correct the name");
+    remarks.push(warning("FLT1337", ["metadata", "name"], `there is no placement ${key}`, fix));
+  }
+  if (placement?.spec.policy.kind !== "PickAll" || (bound === "minAvailable" && "count" in limit)) return remarks;
+  const what = bound === "maxUnavailable" ? bound : "a percentage";
+  const message = `placement ${key} is PickAll, for which ${what} is no bound: nothing is evicted from it`;
+  return [...remarks, error("FLT1314", ["spec", bound], message, "use minAvailable with a number")];
+}

@@ -1,0 +1,160 @@
+import type { Json, JsonList, JsonObject } from "../model/json.ts";
+import { didYouMean } from "../yaml/nearest.ts";
+import { error, type JsonPath, maxFindings, type Remark } from "../yaml/remark.ts";
+import { type KindName, schemas } from "./schemas.ts";
+import { type SchemaError, validators } from "./validators.ts";
+
+/** Checks a document against the schema of its kind: one remark per place that is wrong, in words of our own. */
+export function schemaRemarks(kind: KindName, value: JsonObject): readonly Remark[] {
+  const seen = new Set<string>();
+  return validators[kind](value)
+    .slice(0, 10 * maxFindings)
+    .flatMap((it) => {
+      const remark = remarkOf(kind, value, it);
+      const place = `${remark.at.join("/")} ${remark.on}`;
+      if (seen.has(place)) return [];
+      seen.add(place);
+      return [remark];
+    });
+}
+
+function remarkOf(kind: KindName, value: JsonObject, { instancePath, keyword, params }: SchemaError): Remark {
+  const at = pathOf(instancePath, value);
+  const here = valueAt(value, at);
+  switch (keyword) {
+    case "additionalProperties":
+      return unknownField(kind, at, String(params["additionalProperty"]));
+    case "required":
+      return error("FLT1300", [...at, String(params["missingProperty"])], "is required and missing", "add it");
+    case "type":
+      return {
+        ...wrong(at, here, `must be ${typeText(params["type"])}, not ${typeOf(here)}`),
+        fix: typeFix(params["type"], here),
+      };
+    case "enum":
+      return oneOf(at, here, params["allowedValues"]);
+    case "minimum":
+    case "maximum":
+      return wrong(at, here, `must be ${String(params["comparison"])} ${String(params["limit"])}`);
+    case "minItems":
+      return wrong(at, null, `must have at least ${entries(params["limit"])}`);
+    case "maxItems":
+      return wrong(at, null, `must have at most ${entries(params["limit"])}`);
+    default:
+      return wrong(at, here, `breaks the schema's rule "${keyword}"`);
+  }
+}
+
+function unknownField(kind: KindName, at: JsonPath, name: string): Remark {
+  const elsewhere = homesOf(kind, name);
+  const otherwise = "remove it; a misspelt field would otherwise be lost silently";
+  const fix =
+    elsewhere.length === 1 || elsewhere.length === 2
+      ? `it belongs ${elsewhere.map((it) => (it === "" ? "at the top" : `under ${it}`)).join(" or ")}`
+      : didYouMean(name, fieldsAt(kind, at), otherwise);
+  return { ...error("FLT1301", [...at, name], "unknown field", fix), on: "key" };
+}
+
+function wrong(at: JsonPath, value: Json | undefined, message: string): Remark {
+  const shown = typeof value === "object" || value === undefined ? null : shortText(value);
+  return { ...error("FLT1302", at, message, "correct it"), got: shown };
+}
+
+function oneOf(at: JsonPath, value: Json | undefined, allowed: unknown): Remark {
+  const values = (Array.isArray(allowed) ? allowed : []).map(String);
+  const fix = didYouMean(String(value), values, "choose one of them, or leave the field out for its default");
+  return { ...wrong(at, value, `must be ${values.length === 1 ? "" : "one of "}${values.join(", ")}`), fix };
+}
+
+/** The commonest slip: a number or a boolean where Kubernetes wants a text. */
+const typeFix = (type: unknown, value: Json | undefined): string =>
+  type === "string" && typeof value !== "object" ? "put the value in quotes" : "correct it";
+
+const entries = (count: unknown): string => (count === 1 ? "one entry" : `${String(count)} entries`);
+
+const shortText = (value: Json): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
+
+/** The fields that the schema has at a place, for suggestions. */
+function fieldsAt(kind: KindName, at: JsonPath): readonly string[] {
+  const root = schemas[kind] as Schema;
+  let here: Schema | undefined = root;
+  for (const step of at) {
+    const schema: Schema | undefined = resolved(root, here);
+    here =
+      typeof step === "number"
+        ? schema?.items
+        : (schema?.properties?.[step] ?? schema?.additionalProperties ?? undefined);
+    if (typeof here !== "object") return [];
+  }
+  return Object.keys(resolved(root, here)?.properties ?? {});
+}
+
+/** Where in a document of a kind a field of that name may stand; an item of a list is `[]`. */
+function homesOf(kind: KindName, name: string): readonly string[] {
+  const root = schemas[kind] as Schema;
+  const homes: string[] = [];
+  const visit = (schema: Schema | undefined, path: string, depth: number): void => {
+    const here = resolved(root, schema);
+    if (typeof here !== "object" || depth > maxSchemaDepth) return;
+    if (Object.hasOwn(here.properties ?? {}, name)) homes.push(path);
+    for (const [step, it] of Object.entries(here.properties ?? {}))
+      visit(it, path === "" ? step : `${path}.${step}`, depth + 1);
+    visit(here.items, `${path}[]`, depth + 1);
+  };
+  visit(root, "", 0);
+  return homes;
+}
+
+const maxSchemaDepth = 12;
+
+interface Schema {
+  readonly $ref?: string;
+  readonly definitions?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema;
+  readonly items?: Schema;
+}
+
+const resolved = (root: Schema, schema: Schema | undefined): Schema | undefined =>
+  schema?.$ref === undefined ? schema : root.definitions?.[schema.$ref.replace("#/definitions/", "")];
+
+/** A JSON pointer as a path. Whether a step is a list index depends on the value, not on how it looks. */
+function pathOf(pointer: string, value: JsonObject): JsonPath {
+  const path: (string | number)[] = [];
+  let here: Json | undefined = value;
+  for (const step of pointer.split("/").slice(1)) {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    path.push(Array.isArray(here) ? Number(name) : name);
+    here = valueAt(value, path);
+  }
+  return path;
+}
+
+function valueAt(value: Json, path: JsonPath): Json | undefined {
+  let here: Json | undefined = value;
+  for (const step of path) {
+    if (Array.isArray(here)) here = (here as JsonList)[Number(step)];
+    else here = typeof here === "object" && here !== null ? (here as JsonObject)[step] : undefined;
+  }
+  return here;
+}
+
+function typeText(type: unknown): string {
+  const names: Readonly<Record<string, string>> = {
+    object: "a mapping",
+    array: "a list",
+    string: "a text",
+    integer: "a whole number",
+    number: "a number",
+    boolean: "true or false",
+  };
+  return (Array.isArray(type) ? type : [type]).map((it) => names[String(it)] ?? String(it)).join(" or ");
+}
+
+function typeOf(value: Json | undefined): string {
+  if (value === null || value === undefined) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  if (typeof value === "string") return "a text";
+  return typeof value === "boolean" ? "a boolean" : "a number";
+}

@@ -1,0 +1,37 @@
+import { isObject, type Json, memberAt, textOf } from "../model/json.ts";
+import type { Manifest, ObjectId } from "../model/manifest.ts";
+import { builtInScopes, kindKey, type Scope, type ScopeTable } from "../model/scope.ts";
+import { compareText } from "../model/value.ts";
+import { error, type Remark } from "../yaml/remark.ts";
+
+export const isDefinition = ({ group, kind }: Pick<ObjectId, "group" | "kind">): boolean =>
+  group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition";
+
+/**
+ * The scopes of all kinds that a repository may hold objects of: Kubernetes' own, and those that these definitions add.
+ * A definition never changes a kind of Kubernetes itself.
+ */
+export function scopesOf(definitions: Iterable<Manifest>): ScopeTable {
+  const added = new Map<string, Scope>();
+  for (const definition of definitions) {
+    const defined = definedKind(definition);
+    if (defined !== null && !builtInScopes.has(kindKey(defined))) added.set(kindKey(defined), defined.scope);
+  }
+  const ordered = [...added].sort(([a], [b]) => compareText(a, b));
+  return ordered.length === 0 ? builtInScopes : new Map([...builtInScopes, ...ordered]);
+}
+
+/** Checks that a CustomResourceDefinition says which kind it defines and where its objects live. */
+export function definitionRemarks(definition: Json): readonly Remark[] {
+  if (isObject(definition) && definedKind(definition) !== null) return [];
+  const message = "must say group, names.kind, and a scope that is Cluster or Namespaced";
+  return [error("FLT1415", ["spec"], message, "complete the definition")];
+}
+
+function definedKind(definition: Manifest): { group: string; kind: string; scope: Scope } | null {
+  const group = textOf(memberAt(definition, "spec", "group"));
+  const kind = textOf(memberAt(definition, "spec", "names", "kind"));
+  const scope = textOf(memberAt(definition, "spec", "scope"));
+  if (group === null || kind === null || (scope !== "Cluster" && scope !== "Namespaced")) return null;
+  return { group, kind, scope };
+}

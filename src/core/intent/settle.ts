@@ -1,0 +1,115 @@
+import { type ObjectKey, objectText } from "../model/manifest.ts";
+import type { Commit } from "../model/value.ts";
+import { error, isError, type Remark } from "../yaml/remark.ts";
+import { type Claim, type Complaint, placeText, type Version, type Versions } from "./claim.ts";
+import type { Content } from "./content.ts";
+
+/** What claims are settled by. */
+export interface Terms {
+  readonly commit: Commit;
+  /** What was in force until now. */
+  readonly before: Versions;
+  /** Why an object's absence is no deletion, in words: something that cannot be read might be it. Null where it is one. */
+  readonly silence: (version: Version) => string | null;
+  /** What speaks against a version taking the place of the one before. */
+  readonly check: (content: Content, before: Version | null) => readonly Remark[];
+}
+
+interface Settled {
+  readonly versions: Map<ObjectKey, Version>;
+  readonly complaints: readonly Complaint[];
+  /** Of those that are held without a document: why. */
+  readonly suspects: ReadonlyMap<ObjectKey, string>;
+}
+
+/**
+ * Decides for every object which document is in force: `plan/README.md#d-2`.
+ *
+ * One usable document is. An unusable one, two of them, or one that may not replace what was accepted leave what was in
+ * force before; nothing if there was nothing. An object without a document is gone, unless nothing was heard of it.
+ */
+export function settle(claims: readonly Claim[], { commit, before, silence, check }: Terms): Settled {
+  const versions = new Map<ObjectKey, Version>();
+  const complaints: Complaint[] = [];
+  const { byKey, rivals } = grouped(claims);
+  for (const [key, claim] of byKey) {
+    const previous = before.get(key) ?? null;
+    const remarks = remarksOn(claim, rivals.get(key) ?? none, { check, previous });
+    let content = claim.content;
+    for (const it of remarks) {
+      complaints.push(it);
+      if (isError(it.remark)) content = null;
+    }
+    if (content?.kind === "later") continue;
+    if (content !== null) versions.set(key, inForce(claim, content, commit));
+    else if (previous !== null) versions.set(key, held(previous));
+  }
+  const suspects = new Map<ObjectKey, string>();
+  for (const [key, previous] of before) {
+    const suspect = byKey.has(key) ? null : silence(previous);
+    if (suspect === null) continue;
+    versions.set(key, held(previous));
+    suspects.set(key, suspect);
+  }
+  return { versions, complaints, suspects };
+}
+
+const inForce = ({ key, id, source, blob, document }: Claim, content: Version["content"], commit: Commit): Version => ({
+  key,
+  id,
+  content,
+  source,
+  blob,
+  document,
+  commit,
+  isHeld: false,
+});
+
+/** The version before, kept in force against or without its document. */
+export const held = (version: Version): Version => (version.isHeld ? version : { ...version, isHeld: true });
+
+const none: readonly never[] = [];
+
+/** The first claim of every object, and the others where there are more. */
+function grouped(claims: readonly Claim[]) {
+  const byKey = new Map<ObjectKey, Claim>();
+  const rivals = new Map<ObjectKey, Claim[]>();
+  for (const claim of claims) {
+    if (!byKey.has(claim.key)) {
+      byKey.set(claim.key, claim);
+      continue;
+    }
+    const others = rivals.get(claim.key);
+    if (others === undefined) rivals.set(claim.key, [claim]);
+    else others.push(claim);
+  }
+  return { byKey, rivals };
+}
+
+function remarksOn(
+  claim: Claim,
+  rivals: readonly Claim[],
+  { check, previous }: Pick<Terms, "check"> & { readonly previous: Version | null },
+): readonly Complaint[] {
+  if (rivals.length > 0) {
+    const all = [claim, ...rivals];
+    return all.map((it) => ({
+      claim: it,
+      remark: rivalry(
+        it,
+        all.filter((other) => other !== it),
+      ),
+    }));
+  }
+  const { content } = claim;
+  if (content === null) return none;
+  const remarks = check(content, previous);
+  return remarks.length === 0 ? none : remarks.map((remark) => ({ claim, remark }));
+}
+
+function rivalry({ id }: Claim, others: readonly Claim[]): Remark {
+  const places = others.slice(0, 3).map((it) => placeText(it.source));
+  const more = others.length > places.length ? ` and ${others.length - places.length} more` : "";
+  const message = `${objectText(id)} is also defined at ${places.join(", ")}${more}; none of them counts`;
+  return error("FLT1316", ["metadata", "name"], message, "keep one of them");
+}

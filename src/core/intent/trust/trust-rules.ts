@@ -1,0 +1,140 @@
+import { instantOf } from "../../model/value.ts";
+import { didYouMean } from "../../yaml/nearest.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { durationOf } from "../kinds/duration.ts";
+import { repeated } from "../kinds/repeated.ts";
+import type { WrittenApprovalRule, WrittenTarget, WrittenTrust, WrittenVoters } from "../kinds/written.ts";
+import { openPgpSubkeysOf } from "./openpgp-key.ts";
+import { revokedKeyOf } from "./trust-content.ts";
+import { principalRemarks } from "./trust-principals.ts";
+
+type Spec = WrittenTrust["spec"];
+
+/**
+ * Checks a trust file that its schema has passed: all that it alone decides (`trust/README.md#the-trust-file`; `#b-66`,
+ * `yaml/README.md#b-67`).
+ */
+export function trustRemarks({ spec }: WrittenTrust): readonly Remark[] {
+  return [
+    ...versionRemarks(spec),
+    ...rootRemarks(spec),
+    ...principalRemarks(spec.principals),
+    ...(spec.approvals ?? []).flatMap((it, i) => approvalRuleRemarks(spec, it, ["spec", "approvals", i])),
+    ...(spec.protectedTargets ?? []).flatMap((it, i) => targetRemarks(spec, it, ["spec", "protectedTargets", i])),
+    ...revocationRemarks(spec),
+  ];
+}
+
+function versionRemarks({ version, previous, expires }: Spec): readonly Remark[] {
+  const remarks: Remark[] = [];
+  const at = ["spec", "previous"];
+  if (version === 1 && previous !== undefined)
+    remarks.push(error("FLT1307", at, "must not be there in version 1", "remove it, or count the version up"));
+  if (version > 1 && previous === undefined)
+    remarks.push(error("FLT1300", at, "is required after version 1", "add the SHA-256 of the version before"));
+  if (previous !== undefined && !/^[0-9a-f]{64}$/.test(previous))
+    remarks.push(error("FLT1302", at, "is not a digest of 64 hexadecimal digits", "write the file's SHA-256"));
+  if (instantOf(expires) === null)
+    remarks.push(error("FLT1224", ["spec", "expires"], "is no moment in RFC 3339", "write it as 2027-10-01T00:00:00Z"));
+  return remarks;
+}
+
+function rootRemarks({ threshold, roots, principals }: Spec): readonly Remark[] {
+  const at = ["spec", "threshold"];
+  const fix = "lower it, or add roots";
+  return [
+    ...peopleRemarks(principals, roots, ["spec", "roots"]),
+    ...(threshold > roots.length ? [error("FLT1223", at, `asks for more than the ${roots.length} roots`, fix)] : []),
+  ];
+}
+
+/** Names that people are listed by: each of somebody, a person, and once. */
+function peopleRemarks(principals: Spec["principals"], names: readonly string[], at: JsonPath): readonly Remark[] {
+  return [
+    ...repeated(names, (it) => it).map((i) => error("FLT1308", [...at, i], "occurs twice", "remove one of the two")),
+    ...names.flatMap((name, i) => {
+      const somebody = Object.hasOwn(principals, name) ? principals[name] : undefined;
+      if (somebody === undefined) return [nobody(name, Object.keys(principals), [...at, i])];
+      const fix = "name a person, or say human: true where one signs with these keys";
+      return somebody.human ? [] : [error("FLT1231", [...at, i], "is a machine; people alone decide", fix)];
+    }),
+  ];
+}
+
+function nobody(name: string, known: readonly string[], at: JsonPath): Remark {
+  const got = JSON.stringify(name);
+  if (name.includes("*"))
+    return { ...error("FLT1233", at, "must be a name; nobody is meant by a wildcard", "list the names"), got };
+  const fix = didYouMean(name, known, "add this principal, with their keys");
+  return { ...error("FLT1230", at, "is not the name of a principal", fix), got };
+}
+
+function votersRemarks({ principals }: Spec, voters: WrittenVoters, at: JsonPath): readonly Remark[] {
+  const { principals: names, minimum = 1, accept = [] } = voters;
+  const tooMany = minimum > names.length;
+  const fix = "lower it, or add principals";
+  return [
+    ...peopleRemarks(principals, names, [...at, "principals"]),
+    ...(tooMany ? [error("FLT1223", [...at, "minimum"], `asks for more than the ${names.length} named`, fix)] : []),
+    ...repeated(accept, (it) => it).map((i) => error("FLT1308", [...at, "accept", i], "occurs twice", "remove it")),
+  ];
+}
+
+function approvalRuleRemarks(spec: Spec, rule: WrittenApprovalRule, at: JsonPath): readonly Remark[] {
+  const { placements, stages, maxAge } = rule;
+  const age = maxAge === undefined ? 1 : (durationOf(maxAge) ?? Infinity);
+  const fix = "write a duration such as 24h, at most 168h";
+  return [
+    ...patternRemarks(placements, /^(?:[a-z0-9-]+\/)?[a-z0-9-]+$/, [...at, "placements"]),
+    ...patternRemarks(stages, /^[A-Za-z0-9._-]+$/, [...at, "stages"]),
+    ...votersRemarks(spec, rule, at),
+    ...(age > longestAge ? [error("FLT1302", [...at, "maxAge"], "is no time for an answer", fix)] : []),
+  ];
+}
+
+/** A week (`yaml/README.md#limits`): who is asked about something older should be asked again. */
+const longestAge = 168 * 3_600_000;
+
+const targetRemarks = (spec: Spec, target: WrittenTarget, at: JsonPath): readonly Remark[] => [
+  ...patternRemarks(target.clusters, /^[a-z0-9-]+(?:@[a-z0-9-]+)?$/, [...at, "clusters"]),
+  ...patternRemarks(target.namespaces, /^[a-z0-9-]+$/, [...at, "namespaces"]),
+  ...votersRemarks(spec, target, at),
+];
+
+/** Names of a form, or beginnings of such names with a `*` behind them. */
+function patternRemarks(patterns: readonly string[], form: RegExp, at: JsonPath): readonly Remark[] {
+  return patterns.flatMap((it, i) => {
+    const start = it.endsWith("*") ? it.slice(0, -1) : null;
+    // What stands before the star may end in the middle of a name.
+    const isFine = start === null ? form.test(it) : start === "" || (form.test(`${start}x`) && !start.includes("@"));
+    const fix = "write a name, or the beginning of one and a * behind it";
+    return isFine ? [] : [{ ...error("FLT1302", [...at, i], "matches nothing", fix), got: JSON.stringify(it) }];
+  });
+}
+
+/** Whole, and as it is printed: 256 bits leave two of the last digit of base64 unused, and they are never set. */
+const fingerprintForm = /^(?:SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]|[0-9A-F]{40}|[0-9A-F]{64})$/;
+
+function revocationRemarks({ principals, revocations = [] }: Spec): readonly Remark[] {
+  const at = (i: number): JsonPath => ["spec", "revocations", i, "key"];
+  const keys = revocations.map(({ key }) => revokedKeyOf(key));
+  const subkeys = new Map(
+    Object.entries(principals).flatMap(([name, { openpgp = [] }]) =>
+      openpgp.flatMap(openPgpSubkeysOf).map((it) => [it, name] as const),
+    ),
+  );
+  const fix = "write SHA256:… of an SSH key, or all 40 or 64 digits of an OpenPGP fingerprint";
+  const whole = "revoke the primary key, whose fingerprint gpg prints first";
+  return [
+    ...keys.flatMap((key, i) =>
+      fingerprintForm.test(key)
+        ? []
+        : [{ ...error("FLT1227", at(i), "is no whole fingerprint", fix), got: JSON.stringify(key) }],
+    ),
+    ...keys.flatMap((key, i) => {
+      const owner = subkeys.get(key);
+      return owner === undefined ? [] : [error("FLT1227", at(i), `is only a subkey of ${owner}'s`, whole)];
+    }),
+    ...repeated(keys, (it) => it).map((i) => error("FLT1308", at(i), "occurs twice", "remove one of the two")),
+  ];
+}

@@ -1,0 +1,210 @@
+import type { MemberCluster } from "../model/cluster.ts";
+import type { Json } from "../model/json.ts";
+import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
+import type { OverrideSnapshot } from "../model/override.ts";
+import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
+import {
+  answersPath,
+  bindingsPath,
+  clusterPath,
+  evictionPath,
+  formerNamesPath,
+  ledgerPath,
+  overridePath,
+  placementPath,
+  policySnapshotsPath,
+  runPath,
+  runPlanPath,
+  type StateEdit,
+  snapshotPath,
+  trustTextPath,
+} from "./layout.ts";
+import { answersText } from "./state-answers.ts";
+import { type ApprovalRequest, changeRequests, runRequests } from "./state-approvals.ts";
+import { bindingsText } from "./state-bindings.ts";
+import { clusterText } from "./state-cluster.ts";
+import { evictionText } from "./state-eviction.ts";
+import { formerNamesText } from "./state-former-names.ts";
+import { ledgerText } from "./state-ledger.ts";
+import { overrideText } from "./state-overrides.ts";
+import { placementText } from "./state-placement.ts";
+import { policySnapshotsText } from "./state-policy-snapshots.ts";
+import { type LedgerRead, ledgerReader } from "./state-reader.ts";
+import { resourceSnapshotText, snapshotFiles } from "./state-resource-snapshots.ts";
+import { runText } from "./state-run.ts";
+import { runPlanText } from "./state-run-plan.ts";
+
+/** What the files show and the ledger does not hold. */
+export interface Shown {
+  /** `status.placementStatuses` of a placement. */
+  readonly rowsOf: (record: PlacementRecord) => readonly Json[];
+  /** `status.observedResourceIndex` of a placement. */
+  readonly indexOf: (record: PlacementRecord) => string;
+  /** `status.selectedResources` of a placement. */
+  readonly selectedOf: (record: PlacementRecord) => readonly Json[];
+  /** Placements that the plan of this ledger had something to say about; null or absent: unknown, or too many to name. */
+  readonly restless?: readonly PlacementKey[] | null;
+  /** The members' files, whose labels and spec stand in `clusters/`. */
+  readonly members?: ReadonlyMap<ClusterName, MemberCluster>;
+}
+
+/**
+ * What to change on the state branch when `before` becomes `after`: the record (`ledger.yaml`, `answers.yaml`,
+ * `former-names.yaml`, `trust/root.yaml`, `clusters/`, `placements/`, `overrides/`, `runs/`, `approvals/`,
+ * `evictions/`, `namespaces/`), ordered by path, each path once.
+ *
+ * What is `===` is neither serialised nor compared, so that cost follows change (`ledger/README.md#the-state-branch`).
+ * From the empty ledger on it gives the whole tree.
+ */
+export function stateEdits(before: Ledger, after: Ledger, shown: Shown): readonly StateEdit[] {
+  const edits = [
+    ...edit(before === emptyLedger ? [] : [headFile(before, shown)], [headFile(after, shown)]),
+    ...edit(answerFiles(before), answerFiles(after)),
+    ...edit(formerNameFiles(before), formerNameFiles(after)),
+    ...edit(trustFiles(before), trustFiles(after)),
+    ...edit(clusterFiles(before, after, shown), clusterFiles(after, before, shown)),
+    ...edit(placementFiles(before, after, shown), placementFiles(after, before, shown)),
+    ...edit(runFiles(before, after), runFiles(after, before)),
+    ...edit(evictionFiles(before, after), evictionFiles(after, before)),
+    ...(before.overrides === after.overrides ? [] : edit(overrideFiles(before), overrideFiles(after))),
+  ];
+  return edits.sort((a, b) => compareText(a.path, b.path));
+}
+
+/** One file of the record. It is the same as another at its path if all that it is made from is. */
+interface RecordFile {
+  readonly path: string;
+  readonly from: readonly unknown[];
+  readonly edit: () => StateEdit;
+}
+
+function* edit(before: Iterable<RecordFile>, after: Iterable<RecordFile>): Generator<StateEdit> {
+  const old = new Map<string, RecordFile>();
+  for (const it of before) old.set(it.path, it);
+  for (const it of after) {
+    const was = old.get(it.path);
+    old.delete(it.path);
+    const same = was?.from.length === it.from.length && was.from.every((part, at) => part === it.from[at]);
+    if (!same) yield it.edit();
+  }
+  for (const path of old.keys()) yield { kind: "remove", path };
+}
+
+/** Its text is made when it is asked for: all texts of a first commit together are hundreds of megabytes. */
+const text = (path: string, from: readonly unknown[], write: () => string): RecordFile => ({
+  path,
+  from,
+  edit: () => ({
+    kind: "write",
+    path,
+    get text() {
+      return write();
+    },
+  }),
+});
+
+function headFile(it: Ledger, { restless }: Shown): RecordFile {
+  const { fleet, epoch, sequence, sourceCommit, holds, deletions, hasTrust, trust } = it;
+  const from = [fleet, epoch, sequence, sourceCommit, holds, deletions, hasTrust, trust];
+  return text(ledgerPath, from, () => ledgerText(it, restless ?? null));
+}
+
+/** Word for word: whoever asks who might approve what can verify it again. */
+function* trustFiles({ trust }: Ledger): Generator<RecordFile> {
+  if (trust !== null) yield text(trustTextPath, [trust.text], () => trust.text);
+}
+
+function* answerFiles({ answers }: Ledger): Generator<RecordFile> {
+  if (answers.size > 0) yield text(answersPath, [answers], () => answersText(answers));
+}
+
+function* formerNameFiles({ formerNames }: Ledger): Generator<RecordFile> {
+  if (formerNames.size > 0) yield text(formerNamesPath, [formerNames], () => formerNamesText(formerNames));
+}
+
+function* clusterFiles(ledger: Ledger, other: Ledger, { members }: Shown): Generator<RecordFile> {
+  for (const it of changed(ledger.clusters, other.clusters))
+    yield text(clusterPath(it.name), [it], () => clusterText(it, members?.get(it.name) ?? null));
+}
+
+function* placementFiles(ledger: Ledger, other: Ledger, shown: Shown): Generator<RecordFile> {
+  for (const it of changed(ledger.placements, other.placements)) {
+    yield text(placementPath(it.key), [it], () =>
+      placementText(it, { index: shown.indexOf(it), selected: shown.selectedOf(it), rows: shown.rowsOf(it) }),
+    );
+    if (it.bindings.size > 0) yield text(bindingsPath(it.key), [it.bindings], () => bindingsText(it));
+    // The latest policy snapshot shows the placement's generation.
+    if (it.policySnapshots.length > 0)
+      yield text(policySnapshotsPath(it.key), [it.policySnapshots, it.generation], () => policySnapshotsText(it));
+    yield* requestFiles(changeRequests(it));
+    yield* snapshotRecord(it, other.placements.get(it.key) ?? null);
+  }
+}
+
+/** Snapshots that only one of the records has. One that ceases to be the latest is written again; its blobs stay. */
+function* snapshotRecord(record: PlacementRecord, other: PlacementRecord | null): Generator<RecordFile> {
+  const latest = record.resourceSnapshots.at(-1);
+  for (const it of record.resourceSnapshots) {
+    const stays = other?.resourceSnapshots.includes(it) ?? false;
+    if (stays && (it === latest) === (it === other?.resourceSnapshots.at(-1))) continue;
+    yield text(snapshotPath(record.key, it.index), [it, it === latest], () => resourceSnapshotText(record, it));
+    if (stays) continue;
+    for (const [path, blob] of snapshotFiles(record.key, it))
+      yield { path, from: [blob], edit: () => ({ kind: "link", path, blob }) };
+  }
+}
+
+/** A plan is written once: it is the same from its run's first pass to the last. */
+function* runFiles(ledger: Ledger, other: Ledger): Generator<RecordFile> {
+  for (const it of changed(ledger.runs, other.runs)) {
+    const { plan } = it;
+    yield text(runPath(it.key), [it], () => runText(it));
+    if (plan !== null) yield text(runPlanPath(it.key), [plan], () => runPlanText(it, plan));
+    yield* requestFiles(runRequests(it));
+  }
+}
+
+function* requestFiles(requests: readonly ApprovalRequest[]): Generator<RecordFile> {
+  for (const it of requests) yield text(it.path, it.from, it.text);
+}
+
+function* evictionFiles(ledger: Ledger, other: Ledger): Generator<RecordFile> {
+  for (const it of changed(ledger.evictions, other.evictions))
+    yield text(evictionPath(it.name), [it], () => evictionText(it));
+}
+
+function* overrideFiles({ overrides }: Ledger): Generator<RecordFile> {
+  for (const chain of chainsOf(overrides)) {
+    const [first] = chain;
+    if (first !== undefined) yield text(overridePath(first), chain, () => overrideText(chain));
+  }
+}
+
+/** Snapshots that stand together, by override: the ledger has them in that order. */
+function chainsOf(overrides: readonly OverrideSnapshot[]): Iterable<readonly OverrideSnapshot[]> {
+  const chains = new Map<string, OverrideSnapshot[]>();
+  for (const it of overrides) {
+    const path = overridePath(it);
+    const chain = chains.get(path);
+    if (chain === undefined) chains.set(path, [it]);
+    else chain.push(it);
+  }
+  return chains.values();
+}
+
+/** The values that `other` has not, or has otherwise. */
+function* changed<K, V>(map: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): Generator<V> {
+  if (map !== other) for (const [key, it] of map) if (other.get(key) !== it) yield it;
+}
+
+/**
+ * The ledger that stands in `files`, path → text: the record of the state branch, in any order.
+ *
+ * The inverse of {@link stateEdits}. Output and unknown files are passed over. A file that cannot be read, or that is
+ * missing beside others, makes the whole unreadable: nobody decides upon a record with holes.
+ */
+export function readLedger(files: Iterable<readonly [string, string]>): LedgerRead {
+  const reader = ledgerReader(null);
+  for (const [path, content] of files) reader.read(path, content);
+  return reader.result();
+}

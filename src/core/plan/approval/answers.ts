@@ -1,0 +1,218 @@
+import type { ApprovalFile } from "../../model/approval-file.ts";
+import type { ForgeFinding } from "../../model/forge.ts";
+import type { Ledger } from "../../model/ledger.ts";
+import type { Reason, World } from "../../model/plan.ts";
+import type { PathChange } from "../../model/signature.ts";
+import type { AnswerRecord, Denial, Trust } from "../../model/trust.ts";
+import type { Digest } from "../../model/value.ts";
+import { denied } from "../../trust/denial.ts";
+import { type ApprovalScene, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
+import { newIntroducersOf } from "../authors/introducers.ts";
+import { sameMap } from "../identity.ts";
+import { asTheyCame, copiesIn, hearingAfter, signedAnew } from "./answer-order.ts";
+
+/** Finds what is asked for, as it stands in the ledger; null when nothing open has the digest. */
+export type RequestsByDigest = ReadonlyMap<Digest, OpenRequest>;
+
+/**
+ * Judges every approval file that is new, by the trust file that was in force before it came, and keeps what was said
+ * of the others (`trust/README.md#step-3` and `#step-12`; `#t-05`, `#t-08`).
+ *
+ * Without a trust file nothing is judged. What stands at a path was judged when it came there, whatever stands there
+ * now: an approval that was touched since counts no more, and neither does what says the same elsewhere, so that nobody
+ * puts back, or kept a copy of, what its author took away (`trust/README.md#t-43`). A rejection and a revocation stay.
+ * What a forge could not be asked about is not judged: nothing follows from its silence.
+ */
+export function judgedAnswers(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["answers"] {
+  const { intent, ledger } = world;
+  const { answers: before, trust } = ledger;
+  if (trust === null) return before;
+  const fresh = intent.approvals.filter((it) => !before.has(it.path) && !isPending(it, world));
+  const touched = touchedIn(before, world);
+  if (fresh.length + touched.length === 0) return before;
+  const open = requests(trust.trust);
+  const answers = new Map(before);
+  for (const it of touched)
+    if (open.has(it.file.digest)) answers.set(it.file.path, { ...it, judgement: goneFrom(it.file, world) });
+  const heard = fresh.map((file) => judged(file, world, { trust: trust.trust, open }));
+  const hear = hearingAfter(answers.values(), (file) => isTakenAway(file, world));
+  for (const it of asTheyCame(heard, world)) answers.set(it.file.path, hear(it));
+  for (const it of copiesIn(answers)) if (open.has(it.file.digest)) answers.set(it.file.path, it);
+  return inOrder(answers);
+}
+
+/** Approvals that count, and whose file came again, changed or went with a commit that is new in this pass. */
+function touchedIn(answers: Ledger["answers"], { history }: World): readonly AnswerRecord[] {
+  if (answers.size === 0) return [];
+  const paths = history.news.flatMap((it) => history.commits.get(it)?.changes.map(({ path }) => path) ?? []);
+  const touched = [...new Set(paths)].flatMap((it) => answers.get(it) ?? []);
+  return touched.filter(({ file, judgement }) => file.decision === "Approve" && judgement.kind === "counts");
+}
+
+/** Whoever moves a file says nothing by it; whoever takes it away, or writes over it, takes back what it says. */
+const goneFrom = (file: ApprovalFile, world: World): Denial =>
+  isTakenAway(file, world) || !world.intent.approvals.some((it) => it.blob === file.blob)
+    ? takenAway(file)
+    : changed(file);
+
+/** Whether a commit that is new takes what a file says from where it stood, and puts it nowhere else. */
+function isTakenAway({ blob }: ApprovalFile, { history }: World): boolean {
+  const isMeant = (it: PathChange): boolean => it.path.startsWith("approvals/") && it.before !== it.after;
+  return history.news.some((it) => {
+    const changes = history.commits.get(it)?.changes.filter(isMeant) ?? [];
+    return changes.some(({ before }) => before === blob) && !changes.some(({ after }) => after === blob);
+  });
+}
+
+const isPending = ({ path }: ApprovalFile, { history }: World): boolean =>
+  history.reviews.get(path)?.kind === "unavailable";
+
+/** By what an answer is judged: the trust file in force, and what is open under it. */
+export interface Bench {
+  readonly trust: Trust;
+  readonly open: RequestsByDigest;
+}
+
+function judged(file: ApprovalFile, world: World, bench: Bench): AnswerRecord {
+  const scene = sceneOf(file, world, bench);
+  return {
+    file,
+    judgement: judgeApproval(scene),
+    commit: scene.introducers[0]?.commit ?? null,
+    at: world.now,
+    order: 0,
+  };
+}
+
+/** Everything that a new approval file is judged by. */
+export function sceneOf(file: ApprovalFile, world: World, { trust, open }: Bench): ApprovalScene {
+  const { intent, history, now } = world;
+  return {
+    file,
+    files: intent.approvals,
+    introducers: newIntroducersOf(file.path, file.blob, world),
+    detached: history.detached.get(file.blob) ?? null,
+    review: history.reviews.get(file.path) ?? null,
+    request: open.get(file.digest) ?? null,
+    trust,
+    now,
+  };
+}
+
+/**
+ * The answers that are worth keeping once a pass has decided: those whose file is there, and those to what is still open,
+ * so that nobody takes a rejection back by removing it. One whose request is there no more says so.
+ *
+ * `was` and `is` say what is, or was, asked for.
+ */
+export function keptAnswers(
+  answers: Ledger["answers"],
+  { was, is, files }: { readonly was: Asked; readonly is: Asked; readonly files: readonly ApprovalFile[] },
+): Ledger["answers"] {
+  const paths = new Set(files.map((it) => it.path));
+  const next = new Map<string, AnswerRecord>();
+  for (const [path, it] of answers) {
+    const { digest } = it.file;
+    if (!paths.has(path) && is.digests.get(digest)?.isOpen !== true) continue;
+    const lost = it.judgement.kind === "counts" && !is.digests.has(digest) ? was.digests.get(digest) : undefined;
+    // What was done as it was approved is not asked for any more, and there is nothing to be said about that.
+    const isLost = lost !== undefined && (is.places.has(lost.place) || !lost.isDone);
+    next.set(path, isLost ? { ...it, judgement: replaced(it.file, lost, is) } : it);
+  }
+  return sameMap(next, answers) ? answers : next;
+}
+
+/** Everything that is, or was, asked for. */
+export interface Asked {
+  readonly digests: ReadonlyMap<Digest, AskedFor>;
+  /** Every place at which something is asked for, or about to be, with the UID of its run or placement. */
+  readonly places: ReadonlyMap<AskedFor["place"], string>;
+}
+
+/** What a digest names. */
+export interface AskedFor {
+  /** Which gate or change, whatever run it is of: `run web, before stage prod`. */
+  readonly place: string;
+  readonly uid: string;
+  readonly isOpen: boolean;
+  /** It was approved, and the run is over; a change is forgotten only when all of it was made. */
+  readonly isDone: boolean;
+}
+
+function replaced({ path }: ApprovalFile, { place, uid }: AskedFor, { places }: Asked): Denial {
+  const now = places.get(place);
+  if (now === undefined) return denied("FLT1201", `${path} answered ${place}, which is not asked for any more`);
+  const why = now === uid ? "what has to be met, or what would happen, is another now" : "it was created again";
+  return denied("FLT1201", `${path} answered ${place} as it was before: ${why}; answer the request that is open`);
+}
+
+/** The answers that stand there, with what was known of them before. */
+export interface AnswersThere {
+  readonly files: readonly ApprovalFile[];
+  readonly reviews: World["history"]["reviews"];
+  readonly ledger: Pick<Ledger, "answers" | "sourceCommit">;
+}
+
+/**
+ * Approvals that do not count, or not yet, as long as they stand there: each with why not and what to do. Of one to a
+ * request that is over nothing is left to be done, whoever granted that.
+ *
+ * One that was judged is new in the pass that judges it. Where nothing is judged, all are new to every commit.
+ */
+export function answerReasons(
+  ledger: Pick<Ledger, "answers" | "trust" | "hasTrust" | "sourceCommit">,
+  { files, reviews, ledger: before }: AnswersThere,
+  asked: Pick<Asked, "digests">,
+): readonly Reason[] {
+  const { answers } = ledger;
+  const isNewCommit = before.sourceCommit !== ledger.sourceCommit;
+  const { digests } = asked;
+  return files.flatMap((file): readonly Reason[] => {
+    const record = answers.get(file.path);
+    if (record === undefined && isUnsigned(ledger))
+      return isStray(file, ledger, asked) ? [strayReason(file, isNewCommit)] : [];
+    if (record === undefined) return pendingReasons(file, reviews.get(file.path));
+    const denial = record.file.blob === file.blob ? record.judgement : changed(file);
+    if (denial.kind === "counts" || digests.get(file.digest)?.isOpen === false) return [];
+    const { path, principal } = file;
+    const { code, because: message } = denial;
+    const isNew = before.answers.get(path)?.judgement !== record.judgement;
+    return [{ kind: "answerDenied", isNew, path, principal, code, message }];
+  });
+}
+
+const isUnsigned = ({ trust, hasTrust }: Pick<Ledger, "trust" | "hasTrust">): boolean => trust === null && !hasTrust;
+
+/**
+ * Whether a file answers nothing that anybody was asked for. Only where nobody has to sign: there nothing is judged, and no
+ * other record speaks of it.
+ */
+export const isStray = (
+  { path, digest }: ApprovalFile,
+  ledger: Pick<Ledger, "answers" | "trust" | "hasTrust">,
+  { digests }: Pick<Asked, "digests">,
+): boolean => isUnsigned(ledger) && !ledger.answers.has(path) && !digests.has(digest);
+
+/** What is to be said of a file that answers nothing, see {@link isStray}. */
+export const strayReason = ({ path, principal }: ApprovalFile, isNew: boolean): Reason => ({
+  kind: "answerDenied",
+  isNew,
+  path,
+  principal,
+  code: "FLT1201",
+  message: `${path} answers no request that is open; answer the one that flotilla describe run shows, in a new file`,
+});
+
+function pendingReasons({ path, principal }: ApprovalFile, found: ForgeFinding | undefined): readonly Reason[] {
+  if (found?.kind !== "unavailable") return [];
+  return [{ kind: "answerPending", path, principal, code: "FLT1240", message: found.because }];
+}
+
+const changed = ({ path }: ApprovalFile): Denial =>
+  denied("FLT1211", `${path} was changed or taken away after it was judged; write a new file`);
+
+const takenAway = ({ path }: ApprovalFile): Denial =>
+  denied("FLT1212", `${path} was taken away, or written over, after it was judged; ${signedAnew}`);
+
+const inOrder = (answers: ReadonlyMap<string, AnswerRecord>): Ledger["answers"] =>
+  new Map([...answers].sort(([a], [b]) => (a < b ? -1 : 1)));

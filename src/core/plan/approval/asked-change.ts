@@ -1,0 +1,203 @@
+import type { ChangeRequest, Leave, PlacementRecord } from "../../model/ledger.ts";
+import type { Reason } from "../../model/plan.ts";
+import type { ProtectedTarget, Request, Trust, TrustRecord } from "../../model/trust.ts";
+import {
+  type ClusterName,
+  type Commit,
+  compareText,
+  type Digest,
+  earliest,
+  type Instant,
+  later,
+} from "../../model/value.ts";
+import { commentLine } from "../../rollout/comment-line.ts";
+import { protectionAge, protects, rulesFor } from "../../trust/protected.ts";
+import { authorsOfChange } from "../authors/authors.ts";
+import { rolledOutOn } from "../authors/baseline.ts";
+import { carriedSince } from "../authors/carried-since.ts";
+import type { PlanContext } from "../context.ts";
+import { sameLeaves } from "../guard/leaves.ts";
+import { answerTo } from "./consent.ts";
+import { protectedCluster } from "./former-names.ts";
+import type { AskedChange } from "./guarded-change.ts";
+import { nonceOf } from "./nonce.ts";
+import { changeDigest } from "./request-digest.ts";
+import { isCompromised, rulesDigest } from "./terms.ts";
+
+/** What a change of one cluster comes to. */
+export interface AskedMove {
+  readonly digest: Digest | null;
+  /** What becomes of what the cluster loses. */
+  readonly leaves: readonly Leave[];
+  readonly index: number | null;
+  readonly targets: readonly ProtectedTarget[];
+  readonly isGranted: boolean;
+}
+
+/** A change that no run makes: protection alone asks for that one. */
+export const changing = { placement: null, stage: null, isProtected: true } as const;
+
+/** What a placement asks for, and what people said to that, given all that it would change of what is protected. */
+export function askedFor(
+  record: PlacementRecord,
+  asked: ReadonlyMap<ClusterName, AskedMove>,
+  trust: TrustRecord,
+  context: PlanContext,
+): AskedChange {
+  if (asked.size === 0) return { change: null, reasons: [], wakeAt: null };
+  const rules = rulesDigest(trust.trust, changing);
+  const standing = standingChange(record, asked, { rules, trust: trust.trust }, context);
+  const waiting = [...asked].filter(([, it]) => !it.isGranted).map(([cluster]) => cluster);
+  const wait = (digest: Digest | null, because: string): readonly Reason[] =>
+    waiting.length === 0
+      ? []
+      : [{ kind: "protected", placement: record.key, clusters: waiting.sort(compareText), digest, because }];
+  // Who changed it is looked up in the next pass, which looks back as far as it has to.
+  if (standing === null) {
+    const reasons = wait(null, "who changed it is looked up");
+    return { change: newChange(record, asked, trust, context), reasons, wakeAt: null };
+  }
+  if (standing.request === null) {
+    const request = newRequest(record, standing, rules, { trust, context });
+    return { change: { ...standing, request }, reasons: wait(request.digest, notYet), wakeAt: oldAt(request) };
+  }
+  const { request } = standing;
+  const heard = heardOn(request, reached(standing, asked, trust.trust, context), record, { trust, context });
+  const change = heard.request === request ? standing : { ...standing, request: heard.request };
+  const reasons = heard.because === null ? [] : wait(heard.request?.digest ?? null, heard.because);
+  return { change, reasons, wakeAt: heard.wakeAt };
+}
+
+/** What becomes of a request that was there before. */
+interface Heard {
+  /** Null where it is asked for anew. */
+  readonly request: Request | null;
+  /** Why it waits; null in the pass in which it is approved. */
+  readonly because: string | null;
+  readonly wakeAt: Instant | null;
+}
+
+function heardOn(
+  request: Request,
+  targets: readonly ProtectedTarget[],
+  { key }: PlacementRecord,
+  { trust, context }: { readonly trust: TrustRecord; readonly context: PlanContext },
+): Heard {
+  const { now } = context.world;
+  const { closed } = context.consent;
+  if (request.approval !== null) {
+    const because = closed === null ? notYet : `${closed.code}: ${closed.because}`;
+    return { request, because, wakeAt: null };
+  }
+  const { expires } = trust.trust;
+  const answer = answerTo(request, (it) => rulesFor(it, { placement: key, stage: null, targets }), context);
+  if (answer.kind === "approved")
+    return { request: { ...request, approval: answer.approval }, because: null, wakeAt: null };
+  if (answer.kind === "rejected") {
+    const said = answer.comment === "" ? "" : `: ${commentLine(answer.comment)}`;
+    const because = `rejected by ${answer.by} (${answer.path})${said}; change what was pushed, or take it back`;
+    return { request, because, wakeAt: expires };
+  }
+  const because = answer.kind === "void" ? answer.because : notYet;
+  // While nobody's word counts nobody is asked anew: a rejection would be forgotten over that.
+  if (closed !== null || now >= expires) return { request, because, wakeAt: null };
+  if (now >= oldAt(request)) return { request: null, because: "it is asked for anew", wakeAt: null };
+  return { request, because, wakeAt: earliest(oldAt(request), expires) };
+}
+
+const notYet = "it is asked for";
+
+/** Whether a change asked for just this on a cluster: the same content, and the same fate of all that leaves. */
+export const isWhatWasAsked = (
+  { clusters, leaves: all }: Pick<ChangeRequest, "clusters" | "leaves">,
+  cluster: ClusterName,
+  { digest, leaves }: Pick<AskedMove, "digest" | "leaves">,
+): boolean => clusters.has(cluster) && clusters.get(cluster) === digest && sameLeaves(all.get(cluster) ?? [], leaves);
+
+/** The change as it was asked for, if it is all that is needed, by the same rules, and names the clusters as they are. */
+function standingChange(
+  record: PlacementRecord,
+  asked: ReadonlyMap<ClusterName, AskedMove>,
+  { rules, trust }: { readonly rules: Digest; readonly trust: Trust },
+  { ledger }: PlanContext,
+): ChangeRequest | null {
+  const { change: before } = record;
+  if (before === null) return null;
+  const { clusters, leaves, request } = before;
+  // Who approved it may not have been who they said: others are asked.
+  if (request !== null && request.approval !== null && isCompromised(request.approval, trust)) return null;
+  const isAll = [...asked].every(([cluster, it]) => isWhatWasAsked(before, cluster, it));
+  if (!isAll || (request !== null && request.rules !== rules)) return null;
+  // A cluster that was reached in the meantime has a UID now: what is open names it by that.
+  const isOpen = request !== null && request.approval === null;
+  return isOpen && request.digest !== changeDigest(ledger, { record, clusters, leaves }, request) ? null : before;
+}
+
+const oldAt = ({ requestedAt }: Request): Instant => later(requestedAt, protectionAge);
+
+function newChange(
+  record: PlacementRecord,
+  asked: ReadonlyMap<ClusterName, AskedMove>,
+  trust: TrustRecord,
+  context: PlanContext,
+): ChangeRequest {
+  const ordered = [...asked].sort(([a], [b]) => compareText(a, b));
+  return {
+    clusters: new Map(ordered.map(([cluster, it]) => [cluster, it.digest])),
+    leaves: new Map(
+      ordered.flatMap(([cluster, { leaves }]) => (leaves.length === 0 ? [] : [[cluster, leaves] as const])),
+    ),
+    since: oldest(record, asked, trust, context),
+    request: null,
+  };
+}
+
+/** What the clusters carry came with these commits, or with later ones; and so did what they are taken back to. */
+function oldest(
+  record: PlacementRecord,
+  asked: ReadonlyMap<ClusterName, AskedMove>,
+  { first }: TrustRecord,
+  context: PlanContext,
+): readonly Commit[] {
+  const commits = [...asked].map(([cluster, { index }]): Commit => {
+    const binding = record.bindings.get(cluster);
+    const carried = binding?.target?.resourceIndex ?? null;
+    if (binding === undefined || carried === null) return first;
+    const isBack = index !== null && index < carried;
+    return (
+      (isBack
+        ? rolledOutOn(cluster, record, { runs: context.ledger.runs, upTo: index })?.commit
+        : carriedSince(binding, record, context)) ?? first
+    );
+  });
+  return [...new Set(commits)].sort(compareText);
+}
+
+function newRequest(
+  record: PlacementRecord,
+  { clusters, leaves }: ChangeRequest,
+  rules: Digest,
+  { trust, context }: { readonly trust: TrustRecord; readonly context: PlanContext },
+): Request {
+  const { world, ledger } = context;
+  const nonce = nonceOf(world, ["change", record.key]);
+  const authors = authorsOfChange(record, clusters, { ...context, trust });
+  const digest = changeDigest(ledger, { record, clusters, leaves }, { nonce, rules, authors });
+  return { requestedAt: world.now, nonce, digest, rules, authors, approval: null };
+}
+
+/**
+ * All that any of the clusters reaches, in the order of the file. Of one that seems not to change now, whatever it might:
+ * what the request says of it would be approved with the rest.
+ */
+function reached(
+  { clusters }: ChangeRequest,
+  asked: ReadonlyMap<ClusterName, AskedMove>,
+  trust: Trust,
+  { ledger }: PlanContext,
+): readonly ProtectedTarget[] {
+  const all = new Set<ProtectedTarget>();
+  for (const name of clusters.keys())
+    for (const it of asked.get(name)?.targets ?? protects(trust, protectedCluster(name, ledger), [null])) all.add(it);
+  return trust.protectedTargets.filter((it) => all.has(it));
+}

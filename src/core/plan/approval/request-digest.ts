@@ -1,0 +1,69 @@
+import { digestOf } from "../../model/digest.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { ChangeRequest, Leave, Ledger, PlacementRecord } from "../../model/ledger.ts";
+import { objectKey } from "../../model/manifest.ts";
+import { remembered } from "../../model/memo.ts";
+import type { RunPlan, RunRecord } from "../../model/run-record.ts";
+import type { Request } from "../../model/trust.ts";
+import type { ClusterName, Digest } from "../../model/value.ts";
+import { planRoot } from "../../rollout/run-plan.ts";
+import { requestDigest } from "../../rollout/run-request.ts";
+
+/** How something is asked for: under which rules, about whose changes, and by which nonce. */
+export type Terms = Pick<Request, "nonce" | "rules" | "authors">;
+
+/** A gate of a run, and all that the run will do. */
+export interface PlannedGate {
+  readonly run: Pick<RunRecord, "uid" | "key">;
+  readonly plan: RunPlan;
+  readonly stage: string;
+  readonly when: "before" | "after";
+}
+
+/**
+ * The digest that the request of a gate has to have, by the plan as it stands here: also its root is made anew, so that
+ * nothing else is approved than what is shown (`trust/README.md#t-21`).
+ */
+export const gateDigest = (fleet: string, { run, plan, stage, when }: PlannedGate, terms: Terms): Digest => {
+  const { nonce, rules, authors } = terms;
+  return requestDigest({ fleet, run, stage, when, root: planRoot(plan), nonce, rules, authors });
+};
+
+/** What a placement would have its clusters carry. */
+export interface PlannedChange {
+  readonly record: Pick<PlacementRecord, "uid" | "key">;
+  readonly clusters: ReadonlyMap<ClusterName, Digest | null>;
+  readonly leaves: ChangeRequest["leaves"];
+}
+
+/**
+ * The digest of a request for a change of what is protected: over the clusters as they are known, what each would carry, and
+ * what becomes of every object that it loses.
+ */
+export const changeDigest = (
+  ledger: Pick<Ledger, "fleet" | "clusters">,
+  { record, clusters, leaves }: PlannedChange,
+  { nonce, rules, authors }: Terms,
+): Digest =>
+  digestOf({
+    fleet: ledger.fleet,
+    uid: record.uid,
+    placement: record.key,
+    clusters: [...clusters].map(([cluster, content]) => ({
+      cluster,
+      uid: ledger.clusters.get(cluster)?.kubeSystemUid ?? null,
+      content,
+      // Clusters that lose nothing are asked about as they always were.
+      ...leavesJson(leaves.get(cluster) ?? []),
+    })),
+    nonce,
+    rules,
+    authors: { principals: authors.principals, unknown: authors.unknown },
+  });
+
+const leavesJson = (leaves: readonly Leave[]): JsonObject =>
+  leaves.length === 0 ? {} : { leaves: leavesDigest(leaves) };
+
+const leavesDigest = remembered(
+  (leaves: readonly Leave[]): Digest => digestOf(leaves.map(({ object, fate }) => [fate, objectKey(object)])),
+);

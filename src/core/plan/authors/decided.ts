@@ -1,0 +1,84 @@
+import { digestOf } from "../../model/digest.ts";
+import type { Intent } from "../../model/intent.ts";
+import type { Json } from "../../model/json.ts";
+import type { Binding, Ledger, PlacementRecord, SnapshotResource, Target } from "../../model/ledger.ts";
+import { memberNameLabel } from "../../model/names.ts";
+import type { OverrideRule, OverrideSnapshot } from "../../model/override.ts";
+import type { RunPlan } from "../../model/run-record.ts";
+import type { Labels } from "../../model/value.ts";
+import { labelsLookedAt, matchesRule, overridesOf, overridesOn } from "../../render/applicable.ts";
+import { latestOf, nextOverrideSnapshots, overrideSnapshotKey } from "../../render/override-snapshot.ts";
+import { plannedIn } from "../runs/run-moves.ts";
+import { snapshotOf } from "../version.ts";
+
+/** What one cluster carries, or is to carry, and what that was decided by. */
+export interface Decided {
+  readonly resources: readonly SnapshotResource[];
+  /** Those that act on the cluster. */
+  readonly overrides: readonly OverrideSnapshot[];
+  readonly labels: Labels;
+  /** The keys of labels that were looked at, whether or not the cluster has them. */
+  readonly lookedAt: ReadonlySet<string>;
+}
+
+/** What is said about a placement on one cluster, as the ledger and the intent have it. */
+export interface Subject {
+  readonly record: PlacementRecord;
+  readonly binding: Pick<Binding, "cluster" | "target">;
+  readonly intent: Intent;
+  readonly overrides: readonly OverrideSnapshot[];
+}
+
+type Carried = Pick<Target, "resourceIndex" | "clusterOverrides" | "resourceOverrides" | "labels">;
+
+/** What a target, or a run's plan, was decided by. */
+function decidedBy(
+  { resourceIndex, clusterOverrides, resourceOverrides, labels }: Carried,
+  { record, overrides, binding }: Subject,
+): Decided {
+  const names = new Set([...clusterOverrides, ...resourceOverrides]);
+  const acting = overrides.filter((it) => names.has(overrideSnapshotKey(it)));
+  const lookedAt = new Set([...Object.keys(labels), ...labelsLookedAt(acting, binding.cluster)]);
+  return { resources: snapshotOf(record, resourceIndex)?.resources ?? [], overrides: acting, labels, lookedAt };
+}
+
+/** What the cluster carries; null when it carries nothing of the placement. */
+export const carriedBy = (subject: Subject): Decided | null =>
+  subject.binding.target === null ? null : decidedBy(subject.binding.target, subject);
+
+/** What a run's plan gives a cluster; null when it gives it nothing. */
+export function plannedBy(plan: RunPlan, subject: Subject): Decided | null {
+  const planned = plannedIn(plan).get(subject.binding.cluster);
+  return planned === undefined ? null : decidedBy({ ...planned, resourceIndex: plan.resourceIndex }, subject);
+}
+
+/** What the cluster is to carry by what the repository says now. */
+export function wantedBy({ record, binding, intent, overrides }: Subject): Decided {
+  const { scopes } = intent;
+  const labels = intent.clusters.get(binding.cluster)?.labels ?? { [memberNameLabel]: binding.cluster };
+  const resources = record.resourceSnapshots.at(-1)?.resources ?? [];
+  const latest = latestOf(nextOverrideSnapshots(overrides, intent.overrides, new Set()), intent.overrides);
+  const candidates = overridesOf(record.key, resources, latest, scopes);
+  const lookedAt = labelsLookedAt(candidates, binding.cluster);
+  return { resources, overrides: overridesOn(labels, candidates), labels, lookedAt };
+}
+
+/** What of an override acts on a cluster, by the digests of its rules: those that match these labels. */
+export const actingRules = ({ spec }: Pick<OverrideSnapshot, "spec">, labels: Labels): readonly string[] =>
+  spec.rules.filter((it) => matchesRule(it.clusters, labels)).map(ruleDigest);
+
+export const ruleDigest = (rule: OverrideRule): string => digestOf(rule as unknown as Json);
+
+/** Who is to carry what by the plan of a run, the newest first; null where no run says so. */
+export function plannedAs(content: string, { record, binding }: Subject, runs: Ledger["runs"]): RunPlan | null {
+  const plans = [...runs.values()]
+    .filter((it) => it.spec.placement === record.key && it.plan !== null)
+    .sort((a, b) => b.since - a.since)
+    .flatMap((it) => it.plan ?? []);
+  return plans.find((it) => contentOf(it, binding.cluster) === content) ?? null;
+}
+
+function contentOf(plan: RunPlan, cluster: Binding["cluster"]): string | null {
+  const planned = plannedIn(plan).get(cluster);
+  return planned === undefined ? null : digestOf([planned.digest, plan.applyStrategy as unknown as Json]);
+}

@@ -1,0 +1,273 @@
+import { digestOf } from "../../model/digest.ts";
+import { defaultFleet } from "../../model/fleet.ts";
+import { canonicalJson, type Json, sameJson } from "../../model/json.ts";
+import { type ObjectKey, objectKey } from "../../model/manifest.ts";
+import {
+  fleetDocument,
+  type PastDocument,
+  placementDocument,
+  runDocument,
+  type Said,
+  strategyDocument,
+} from "../../model/past-document.ts";
+import type { PlacementSpec } from "../../model/placement.ts";
+import type { RunRecord } from "../../model/run-record.ts";
+import { selectorKeys } from "../../model/selector.ts";
+import { type BlobId, type ClusterName, compareText, type Labels } from "../../model/value.ts";
+import { actingRules, type Decided, ruleDigest, type Subject } from "./decided.ts";
+import { type Ground, groundOf, snapshotOf } from "./ground.ts";
+
+/**
+ * What a decision read: given a document, as it is or as it once was, what of it the decision reads, or would have read
+ * had it stood there then; null for nothing. Two versions of which the same is read are the same to the decision.
+ *
+ * This is all that says who has a part in a change (`trust/README.md#step-8`): who changed what is read, and nobody
+ * else.
+ */
+export interface Inputs {
+  readonly read: (document: PastDocument) => Json | null;
+  /** Where what is read stands: of a file there that cannot be taken apart, all of it counts. */
+  readonly paths: ReadonlySet<string>;
+  /** Whether a document says what is carried of it: what led there was decided with it, and counts no more. */
+  readonly isCarried: (document: PastDocument) => boolean;
+  /** The folders that are read, or were; none: all of them. */
+  readonly roots: readonly string[];
+  /** What stands there now, by path. */
+  readonly files: ReadonlyMap<string, BlobId>;
+}
+
+/** The change of some clusters: what they carry, and what they are to carry. Null: nothing. */
+export interface Course {
+  /** Of one of the clusters. */
+  readonly subject: Subject;
+  /** All that go the same way. */
+  readonly clusters: ReadonlySet<ClusterName>;
+  readonly carried: Decided | null;
+  readonly wanted: Decided | null;
+  /** The run that brings it, if its gate asks: then the run and its strategy are read as well. */
+  readonly run: RunRecord | null;
+}
+
+/**
+ * Everything that the decision about some clusters reads, now and since it was decided last; `past` is every document
+ * that anybody changed since.
+ */
+export function inputsOf(course: Course, past: readonly PastDocument[]): Inputs {
+  const { subject, wanted } = course;
+  const { intent, record } = subject;
+  const placement = intent.placements.get(record.key);
+  const ground = groundOf(course, past);
+  const paths = pathsOf(course);
+  // Nothing of a placement that is gone matters any more but that it went.
+  const isGone = placement === undefined && wanted === null;
+  const readers: readonly Reader[] = isGone
+    ? [placementReader(course), fleetReader(course, paths)]
+    : [
+        manifestReader(ground),
+        overrideReader(ground),
+        clusterReader(course, ground),
+        placementReader(course),
+        fleetReader(course, paths),
+        rolloutReader(course),
+      ];
+  const { files } = intent;
+  const roots = rootsSince(intent, past);
+  return { read: (document) => firstOf(readers, document), isCarried: carriedIn(course), paths, roots, files };
+}
+
+/** Every folder that was read at any time since: what is read no more may have been what somebody was asked about. */
+function rootsSince({ fleet }: Subject["intent"], past: readonly PastDocument[]): Inputs["roots"] {
+  const before = past.flatMap(({ said }) => (said.kind === "fleet" ? [said.fleet.roots] : []));
+  const all = [fleet.roots, ...before];
+  return all.some((it) => it.length === 0) ? [] : [...new Set(all.flat())];
+}
+
+/** A target names the overrides that it was decided by, and the labels; when that was, only their text can tell. */
+function carriedIn({ clusters, carried }: Course): Inputs["isCarried"] {
+  const overrides = new Map(carried?.overrides.map((it) => [`${it.namespace ?? ""}/${it.override}`, it]));
+  const labels = carried === null ? "" : canonicalJson(json(only(carried.labels, carried.lookedAt)));
+  return ({ said }) => {
+    if (said.kind === "override") {
+      const { namespace, name, spec } = said.override;
+      return sameJson(json(spec), json(overrides.get(`${namespace ?? ""}/${name}`)?.spec));
+    }
+    if (said.kind !== "cluster" || carried === null || !clusters.has(said.cluster.name)) return false;
+    return carried.lookedAt.size > 0 && canonicalJson(json(only(said.cluster.labels, carried.lookedAt))) === labels;
+  };
+}
+
+/** What one kind of document means to a decision; null where it means nothing, or is another kind. */
+export type Reader = (document: PastDocument) => Json | null;
+
+function firstOf(readers: readonly Reader[], document: PastDocument): Json | null {
+  for (const read of readers) {
+    const found = read(document);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+const json = (value: unknown): Json => value as Json;
+
+/** Whether the scheduler's word is asked for: the cluster gets the placement, or loses it. */
+const isPicked = ({ carried, wanted }: Course): boolean => carried === null || wanted === null;
+
+function pathsOf({ subject: { intent, record }, clusters, carried, wanted }: Course): ReadonlySet<string> {
+  const placement = intent.placements.get(record.key);
+  if (placement === undefined && wanted === null) return new Set();
+  const names = new Set([carried, wanted].flatMap((it) => it?.overrides.map(({ override }) => override) ?? []));
+  return new Set([
+    ...[carried, wanted].flatMap((it) => it?.resources.map(({ path }) => path) ?? []),
+    ...[placement, ...[...clusters].map((it) => intent.clusters.get(it))].flatMap((it) => it?.source.path ?? []),
+    ...intent.overrides.filter((it) => names.has(it.name)).map((it) => it.source.path),
+  ]);
+}
+
+/** Objects that are selected, and the definitions of their kinds. */
+function manifestReader({ resources, selects }: Ground): Reader {
+  const known = new Set(resources.map(({ id }) => objectKey(id)));
+  const kinds = new Set(resources.map(({ id }) => `${id.group}/${id.kind}`));
+  return ({ key, said }) => {
+    if (said.kind === "unusable") return known.has(key) ? "unusable" : null;
+    if (said.kind !== "manifest") return null;
+    return known.has(key) || kinds.has(kindDefinedBy(said)) || selects(said) ? said.digest : null;
+  };
+}
+
+/** The `group/Kind` that a CustomResourceDefinition defines; empty for other objects. */
+function kindDefinedBy({ id, manifest }: Extract<Said, { kind: "manifest" }>): string {
+  if (id.kind !== "CustomResourceDefinition" || id.group !== "apiextensions.k8s.io") return "";
+  const { group, names } = (manifest["spec"] ?? {}) as { readonly group?: string; readonly names?: { kind?: string } };
+  return `${group ?? ""}/${names?.kind ?? ""}`;
+}
+
+/** Overrides that act on the cluster, by what it is or was: those of their rules that match. */
+const overrideReader =
+  ({ labels, reaches }: Ground): Reader =>
+  ({ said }) => {
+    if (said.kind !== "override") return null;
+    const snapshot = snapshotOf(said.override);
+    const { selectors, rules } = snapshot.spec;
+    const acting = new Set(labels.flatMap((it) => actingRules(snapshot, it)));
+    if (acting.size === 0 || !reaches(snapshot)) return null;
+    return [json(selectors), ...rules.map(ruleDigest).filter((it) => acting.has(it))];
+  };
+
+/** The cluster itself: the labels that were looked at, and, where the scheduler is asked, all that it goes by. */
+function clusterReader(course: Course, { placements, lookedAt }: Ground): Reader {
+  const { clusters, subject } = course;
+  const policies = [subject.record, ...placements].map((it) => it.spec.policy);
+  const asked = isPicked(course) ? new Set([...lookedAt, ...policies.flatMap(labelsOf)]) : lookedAt;
+  return ({ key, said }) => {
+    if (said.kind !== "cluster") return null;
+    const { name, labels, taints, properties, resourceUsage, spec } = said.cluster;
+    if (!clusters.has(name) && !(isPicked(course) && policies.some((it) => it.kind === "PickN"))) return null;
+    const own = [key, json(only(labels, asked))];
+    return isPicked(course) ? [...own, json(taints), properties, json(resourceUsage), spec] : own;
+  };
+}
+
+export const only = (labels: Labels, keys: ReadonlySet<string>): Labels =>
+  Object.fromEntries(Object.entries(labels).filter(([key]) => keys.has(key)));
+
+function labelsOf(policy: PlacementSpec["policy"]): readonly string[] {
+  if (policy.kind === "PickFixed") return [];
+  const preferred = policy.kind === "PickN" ? policy.preferred.map((it) => it.preference) : [];
+  return [...policy.required, ...preferred].flatMap(({ labelSelector }) =>
+    labelSelector === null ? [] : selectorKeys(labelSelector),
+  );
+}
+
+/** The placement: what it selects and how that is applied; all of it where the scheduler is asked. */
+function placementReader(course: Course): Reader {
+  const own = placementDocument(course.subject.record);
+  return ({ key, said }) => {
+    if (key !== own) return null;
+    if (said.kind !== "placement") return "unusable";
+    const { spec } = said.placement;
+    if (isPicked(course)) return json(spec);
+    const { type, applyStrategy, deleteAdopted } = spec.strategy;
+    // What becomes of what was there before us matters where something leaves.
+    return json([spec.resourceSelectors, type, applyStrategy, isDropping(course) ? deleteAdopted : null]);
+  };
+}
+
+/** Whether the cluster loses objects; where overrides act on it, they may drop some. */
+function isDropping({ carried, wanted }: Course): boolean {
+  if (carried === null || wanted === null) return carried !== null;
+  if (carried.overrides.length + wanted.overrides.length > 0) return true;
+  const keeps = new Set(wanted.resources.map((it) => objectKey(it.id)));
+  return carried.resources.some((it) => !keeps.has(objectKey(it.id)));
+}
+
+/** `fleet.yaml`: whether it reads the files that matter, which member the cluster is, and how the scheduler goes about it. */
+function fleetReader(course: Course, paths: ReadonlySet<string>): Reader {
+  const { subject, clusters, carried, wanted } = course;
+  const { intent, record } = subject;
+  const standing = new Set(intent.overrides.map((it) => `${it.namespace ?? ""}/${it.name}`));
+  // Where something stood that is gone, nobody knows any more.
+  const isLost =
+    !intent.placements.has(record.key) ||
+    [carried, wanted].some((it) => it?.overrides.some((o) => !standing.has(`${o.namespace ?? ""}/${o.override}`)));
+  return ({ key, said }) => {
+    if (key !== fleetDocument) return null;
+    const {
+      roots,
+      profile,
+      contexts,
+      guards: _,
+      unsignedApprovals: __,
+      ...rest
+    } = said.kind === "fleet" ? said.fleet : defaultFleet;
+    const found = isLost ? [...roots] : [...paths].map((path) => isUnder(path, roots));
+    const renamed = [...contexts].filter(([name]) => clusters.has(name));
+    return [found, json(renamed), isPicked(course) ? profile : null, json(rest)];
+  };
+}
+
+/** Whether a path lies in one of the roots; no root means everywhere. */
+export const isUnder = (path: string, roots: readonly string[]): boolean =>
+  roots.length === 0 || roots.some((it) => path.startsWith(`${it}/`));
+
+/** What makes it go, or leave: the run whose gate asks, its strategy, any run where only runs move it, and evictions. */
+function rolloutReader({ subject: { record }, clusters, run, wanted }: Course): Reader {
+  const { type } = record.spec.strategy;
+  const strategy = run === null ? null : strategyDocument(strategyOf(run));
+  const isOwn = (key: ObjectKey, it: { readonly placement: string }): boolean =>
+    run === null ? type === "External" && it.placement === record.key : key === runDocument(run);
+  return ({ key, said }) => {
+    switch (said.kind) {
+      case "run":
+        return isOwn(key, said.run.spec) ? json(said.run.spec) : null;
+      case "strategy":
+        return key === strategy ? json(said.strategy) : null;
+      case "eviction": {
+        const { placement, cluster } = said.eviction;
+        return wanted === null && placement === record.key && clusters.has(cluster) ? [placement, cluster] : null;
+      }
+      case "budget":
+        return wanted === null && said.budget.placement === record.key ? json(said.budget) : null;
+      default:
+        return null;
+    }
+  };
+}
+
+function strategyOf({ scope, namespace, spec }: RunRecord): Parameters<typeof strategyDocument>[0] {
+  const name = namespace === null ? spec.strategy : spec.strategy.slice(namespace.length + 1);
+  return { scope, namespace, name };
+}
+
+/** Clusters of which this is the same go the same way. */
+export const courseDigest = ({ carried, wanted }: Pick<Course, "carried" | "wanted">): string =>
+  digestOf([decision(carried), decision(wanted)]);
+
+const decision = (it: Decided | null): Json =>
+  it === null
+    ? null
+    : [
+        it.resources.map(({ digest, path }) => [digest, path]),
+        it.overrides.map(({ namespace, name }) => [namespace, name]),
+        json(only(it.labels, it.lookedAt)),
+        [...it.lookedAt].sort(compareText),
+      ];

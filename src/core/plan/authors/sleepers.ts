@@ -1,0 +1,118 @@
+import type { Intent } from "../../model/intent.ts";
+import { type ObjectKey, objectKey } from "../../model/manifest.ts";
+import {
+  clusterDocument,
+  fleetDocument,
+  overrideDocument,
+  type PastDocument,
+  placementDocument,
+  runDocument,
+} from "../../model/past-document.ts";
+import type { Placement } from "../../model/placement.ts";
+import { selectResources } from "../../render/select.ts";
+import { actingRules, type Decided, ruleDigest } from "./decided.ts";
+import { type Course, isUnder } from "./inputs.ts";
+
+/**
+ * What a decision reads that the one before did not, although it may have stood there for long: an override that begins
+ * to match, a label that is looked at for the first time, an object that is selected now. Nobody was asked about these
+ * when they were written, so whoever wrote them is asked for from the beginning (`trust/README.md#t-40`).
+ */
+export interface Sleeper {
+  /** Where it stands. */
+  readonly key: ObjectKey;
+  /** What wakes of a version of that document; null: nothing was there. */
+  readonly read: (document: PastDocument) => string | null;
+  /** Whether it is an object that is placed: of those, a run brings what was selected when it was planned. */
+  readonly isObject?: true;
+}
+
+/** The sleepers of a course; none where nothing was decided before: then all of it is looked for from the beginning. */
+export function sleepersOf(course: Course): readonly Sleeper[] {
+  const { carried, wanted, run, clusters } = course;
+  const own: readonly Sleeper[] =
+    run === null
+      ? []
+      : [{ key: runDocument(run), read: ({ said }) => (said.kind === "run" ? JSON.stringify(said.run.spec) : null) }];
+  if (carried === null || wanted === null) return own;
+  const labels = [...wanted.lookedAt].filter((it) => !carried.lookedAt.has(it));
+  return [
+    ...own,
+    ...objectsAmong(carried, wanted).map((key): Sleeper => ({ key, read: wholly, isObject: true })),
+    ...overridesAmong(carried, wanted),
+    ...[...clusters].flatMap((it) => labels.map((label) => ({ key: clusterDocument(it), read: labelled(label) }))),
+    ...widened(course, carried, wanted),
+  ];
+}
+
+const wholly: Sleeper["read"] = ({ said }) =>
+  said.kind === "manifest" ? said.digest : said.kind === "override" ? JSON.stringify(said.override.spec) : null;
+
+const labelled =
+  (label: string): Sleeper["read"] =>
+  ({ said }) =>
+    said.kind === "cluster" ? (said.cluster.labels[label] ?? null) : null;
+
+/** What is there, or not, and has nothing about it that could change. */
+const there = (isThere: boolean): string | null => (isThere ? "there" : null);
+
+function objectsAmong(carried: Decided, wanted: Decided): readonly ObjectKey[] {
+  const known = new Set(carried.resources.map((it) => objectKey(it.id)));
+  return wanted.resources.map((it) => objectKey(it.id)).filter((it) => !known.has(it));
+}
+
+/** Overrides that act now and did not; of those that did, the rules for which that is so. */
+function overridesAmong(carried: Decided, wanted: Decided): readonly Sleeper[] {
+  return wanted.overrides.flatMap((it): readonly Sleeper[] => {
+    const key = overrideDocument({ namespace: it.namespace, name: it.override });
+    const before = carried.overrides.find((old) => old.namespace === it.namespace && old.override === it.override);
+    if (before === undefined) return [{ key, read: wholly }];
+    const known = new Set(actingRules(before, carried.labels));
+    const awake = actingRules(it, wanted.labels).filter((rule) => !known.has(rule));
+    return awake.map((rule) => ({
+      key,
+      read: ({ said }) =>
+        there(said.kind === "override" && said.override.spec.rules.some((own) => ruleDigest(own) === rule)),
+    }));
+  });
+}
+
+/** Selectors and roots that hold something now and held nothing then. */
+function widened({ subject: { intent, record } }: Course, carried: Decided, wanted: Decided): readonly Sleeper[] {
+  const known = new Set(carried.resources.map((it) => objectKey(it.id)));
+  const fresh = wanted.resources.filter((it) => !known.has(objectKey(it.id)));
+  if (fresh.length === 0) return [];
+  const placement = intent.placements.get(record.key);
+  const selectors = placement === undefined ? [] : awakeSelectors(placement, intent, known);
+  const roots = intent.fleet.roots.filter(
+    (root) => fresh.some((it) => isUnder(it.path, [root])) && !carried.resources.some((it) => isUnder(it.path, [root])),
+  );
+  return [
+    ...selectors.map(
+      (selector): Sleeper => ({
+        key: placementDocument(record),
+        read: ({ said }) =>
+          there(
+            said.kind === "placement" &&
+              said.placement.spec.resourceSelectors.some((it) => JSON.stringify(it) === selector),
+          ),
+      }),
+    ),
+    ...roots.map(
+      (root): Sleeper => ({
+        key: fleetDocument,
+        read: ({ said }) => there(said.kind === "fleet" && said.fleet.roots.includes(root)),
+      }),
+    ),
+  ];
+}
+
+/** The selectors that select something, and nothing of what is known. */
+function awakeSelectors(placement: Placement, intent: Intent, known: ReadonlySet<ObjectKey>): readonly string[] {
+  return placement.spec.resourceSelectors.flatMap((it) => {
+    const alone = { ...placement, spec: { ...placement.spec, resourceSelectors: [it] } };
+    const selection = selectResources(alone, intent);
+    const keys = selection.kind === "selected" ? selection.resources.map(({ id }) => objectKey(id)) : [];
+    return keys.length > 0 && !keys.some((key) => known.has(key)) ? [JSON.stringify(it)] : [];
+  });
+}

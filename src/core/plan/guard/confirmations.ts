@@ -1,0 +1,55 @@
+import type { ConfirmationRecord, DeletionBasis } from "../../model/deletion.ts";
+import type { DeletionLedger, HeldDeletion } from "../../model/ledger.ts";
+import { type Commit, compareText, type Digest } from "../../model/value.ts";
+import { sameMap } from "../identity.ts";
+import { basisOf, type Grounds } from "./deletion-digest.ts";
+
+export interface Confirming {
+  readonly cause: Commit;
+  /** Digests of the files under `approvals/deletions/`. */
+  readonly confirmations: ReadonlySet<Digest>;
+  readonly grounds: Grounds;
+}
+
+/**
+ * Judges every confirmation that was not read before, once: the set that waits under its digest may go, and where none
+ * waits it is void for good (`plan/README.md#d-3`). `before` itself when no file came or went.
+ */
+export function withConfirmations(
+  before: DeletionLedger,
+  { cause, confirmations, grounds }: Confirming,
+): DeletionLedger {
+  const fresh = [...confirmations].filter((it) => !before.confirmations.has(it));
+  const kept = [...before.confirmations].filter(([digest, it]) => confirmations.has(digest) || mayBeAsked(it, grounds));
+  if (fresh.length === 0 && kept.length === before.confirmations.size) return before;
+  const judged = fresh.map((digest) => [digest, recordOf(digest, before, { cause, grounds })] as const);
+  const records = new Map([...kept, ...judged].sort(([a], [b]) => compareText(a, b)));
+  const held = before.held.map((it) => (isConfirmedBy(it, fresh) ? { ...it, confirmed: true } : it));
+  const isSame = held.every((it, at) => it === before.held[at]);
+  return {
+    ...before,
+    held: isSame ? before.held : held,
+    confirmations: sameMap(records, before.confirmations) ? before.confirmations : records,
+  };
+}
+
+const isConfirmedBy = ({ confirmed, digest }: HeldDeletion, fresh: readonly Digest[]): boolean =>
+  !confirmed && fresh.includes(digest);
+
+function recordOf(
+  digest: Digest,
+  { held }: DeletionLedger,
+  { cause, grounds }: Pick<Confirming, "cause" | "grounds">,
+): ConfirmationRecord {
+  const [group] = held.find((it) => it.digest === digest)?.groups ?? [];
+  const [cluster] = group?.clusters ?? [];
+  if (group === undefined || cluster === undefined) return { digest, outcome: "void", commit: cause, basis: null };
+  return { digest, outcome: "used", commit: cause, basis: basisOf(group.placement, cluster, grounds) };
+}
+
+/** Whether the same could still be asked: then a file that comes back must not answer. */
+function mayBeAsked({ basis }: ConfirmationRecord, grounds: Grounds): boolean {
+  return basis !== null && sameBasis(basis, basisOf(basis.placement, basis.cluster, grounds));
+}
+
+const sameBasis = (a: DeletionBasis, b: DeletionBasis): boolean => a.binding === b.binding && a.sequence === b.sequence;

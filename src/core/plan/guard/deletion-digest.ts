@@ -1,0 +1,66 @@
+import type { DeletionBasis, OthersAlong } from "../../model/deletion.ts";
+import { digestOf } from "../../model/digest.ts";
+import type { HeldDeletion, Ledger } from "../../model/ledger.ts";
+import { type ObjectId, objectKey } from "../../model/manifest.ts";
+import { type ClusterName, compareText, type Digest, type PlacementKey, type Sequence } from "../../model/value.ts";
+
+/** A set of deletions as people are asked about it. */
+export interface AskedSet extends Pick<HeldDeletion, "because" | "others"> {
+  readonly objects: readonly AskedObject[];
+}
+
+interface AskedObject {
+  readonly cluster: ClusterName;
+  readonly placement: PlacementKey;
+  readonly id: ObjectId;
+}
+
+/** The record as it stood before the deletions were decided: what `plan` sees in a pull request, and `reconcile` after it. */
+export type Grounds = Pick<Ledger, "clusters" | "placements">;
+
+/**
+ * What a confirmation names (`plan/README.md#d-3`). It says what would go, where, why it waits and under which
+ * decisions it was carried, and nothing of the commit that takes it away: squash and merge leave it alone, and `plan`
+ * can print it before.
+ *
+ * The same may be asked once more after it was confirmed, or after a file came for it too early: `isTaken` says of
+ * which digests that is so, and another one is found, in which the number of the asking stands.
+ */
+export function deletionDigest(set: AskedSet, grounds: Grounds, isTaken: (digest: Digest) => boolean): Digest {
+  const said = {
+    because: set.because,
+    objects: rows(set.objects.map((it) => objectRow(it, grounds))),
+    others: rows(set.others.flatMap(othersRows)),
+    bases: rows(set.objects.map((it) => basisRow(basisOf(it.placement, it.cluster, grounds)))),
+  };
+  for (let asking = 1; ; asking += 1) {
+    const digest = digestOf(asking === 1 ? said : { ...said, asking });
+    if (!isTaken(digest)) return digest;
+  }
+}
+
+/** The binding of a placement on a cluster, and its target's sequence, before the deletions were decided. */
+export function basisOf(placement: PlacementKey, cluster: ClusterName, { placements }: Grounds): DeletionBasis {
+  const binding = placements.get(placement)?.bindings.get(cluster);
+  const sequence = binding?.target?.sequence ?? (0 as Sequence);
+  return { placement, cluster, binding: binding?.uid ?? "", sequence };
+}
+
+const rows = (all: readonly (readonly (string | number)[])[]): readonly string[] =>
+  [...new Set(all.map((it) => JSON.stringify(it)))].sort(compareText);
+
+const objectRow = ({ cluster, id }: AskedObject, { clusters }: Grounds): readonly string[] => [
+  cluster,
+  clusters.get(cluster)?.kubeSystemUid ?? "",
+  objectKey(id),
+];
+
+const othersRows = ({ cluster, id, objects }: OthersAlong): readonly (readonly string[])[] =>
+  objects.map((it) => [cluster, objectKey(id), objectKey(it), it.uid]);
+
+const basisRow = ({ placement, cluster, binding, sequence }: DeletionBasis): readonly (string | number)[] => [
+  placement,
+  cluster,
+  binding,
+  sequence,
+];

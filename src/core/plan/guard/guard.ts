@@ -1,0 +1,210 @@
+import type { OthersAlong } from "../../model/deletion.ts";
+import type { DeletionBounds } from "../../model/fleet.ts";
+import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../../model/ledger.ts";
+import { type ObjectId, objectKey } from "../../model/manifest.ts";
+import { kindKey } from "../../model/scope.ts";
+import { type ClusterName, compareText, type PlacementKey } from "../../model/value.ts";
+import { sameMap } from "../identity.ts";
+import { type Confirming, withConfirmations } from "./confirmations.ts";
+import { deletionDigest } from "./deletion-digest.ts";
+import { type ObjectLookup, objectsIn } from "./objects-in.ts";
+import { alongIn, isListable, type Occupied, stillTells } from "./occupied.ts";
+
+/** One object that a decision takes away from one member. */
+export interface Doom {
+  readonly cluster: ClusterName;
+  readonly placement: PlacementKey;
+  readonly id: ObjectId;
+  /** The placement leaves the member as a whole; false: only its selection or an override changed. */
+  readonly whole: boolean;
+}
+
+export interface GuardInput extends Confirming {
+  readonly before: DeletionLedger;
+  /** What this pass newly decided to take away, adopted and abandoned objects apart. */
+  readonly dooms: readonly Doom[];
+  /** What members did not give up, because it holds objects of others. */
+  readonly occupied: readonly Occupied[];
+  readonly bounds: DeletionBounds;
+  /** Members of the fleet. */
+  readonly clusterCount: number;
+  /** Objects that a member carries of us, by what we recorded. */
+  readonly objectsOn: (cluster: ClusterName) => number;
+  /** Whether the object is still to go: not wanted again, not gone, its member still here. */
+  readonly isDoomed: ObjectLookup;
+  /** Whether this pass called the removal of a placement off: what goes from there all the same is asked about anew. */
+  readonly isCalledOff: (cluster: ClusterName, placement: PlacementKey) => boolean;
+}
+
+/**
+ * Decides which deletions may happen and which wait for a person (`plan/README.md#d-3`, `#d-4`).
+ *
+ * What one source commit takes away is counted across passes. When it passes the bounds, everything it newly takes away
+ * waits: a bound that let some of it through would delete by accident, only less of it.
+ * Kinds that carry others' data with them wait even below the bounds, unless their whole placement leaves; and whatever
+ * turns out to hold objects of others waits for somebody who confirms those very objects.
+ */
+export function guardDeletions(input: GuardInput): DeletionLedger {
+  return withConfirmations(withNewSets(input), input);
+}
+
+function withNewSets(input: GuardInput): DeletionLedger {
+  const { before, cause, dooms, occupied } = input;
+  const kept = stillHeld(input);
+  const unchanged = kept === before.held ? before : { ...before, held: kept };
+  const isKept = objectsIn(kept.flatMap((it) => it.groups));
+  const fresh = dooms.filter((it) => !isKept(it.cluster, it.placement, objectKey(it.id)));
+  const known = alongIn(kept);
+  const foreign = occupied.filter((it) => isListable(it) && known(it.cluster, it.placement, objectKey(it.id)) === null);
+  if (fresh.length + foreign.length === 0) return unchanged;
+
+  const permitted =
+    before.cause === cause || before.permitted.size === 0 ? before.permitted : new Map<ClusterName, number>();
+  const [precious, plain] = partition(fresh, (it) => !it.whole && isPrecious(it.id));
+  const counts = plain.length === 0 ? permitted : tally(permitted, plain);
+  const passes = isWithin(counts, input);
+  const added = [
+    ...heldSets(passes ? "kind" : "bounds", passes ? precious : fresh, input),
+    ...heldSets("foreign", foreign, input),
+  ];
+  const held = added.length === 0 ? kept : [...kept, ...added];
+  const next = passes ? counts : permitted;
+  return { ...before, cause, permitted: sameMap(next, before.permitted) ? before.permitted : next, held };
+}
+
+/**
+ * `plan/README.md#d-4`. Custom resources go with their definition, files with their volume, everything with its
+ * namespace.
+ */
+const preciousKinds: ReadonlySet<string> = new Set([
+  "/Namespace",
+  "/PersistentVolume",
+  "/PersistentVolumeClaim",
+  "apiextensions.k8s.io/CustomResourceDefinition",
+]);
+
+/** Whether an object takes others' data along when it goes (`plan/README.md#d-4`). */
+export const isPrecious = (id: ObjectId): boolean => preciousKinds.has(kindKey(id));
+
+/** How many objects a held set names, and on which clusters. */
+export function extentOf(held: Pick<HeldDeletion, "groups">): {
+  readonly objects: number;
+  readonly clusters: readonly ClusterName[];
+} {
+  const clusters = new Set(held.groups.flatMap((it) => it.clusters));
+  const objects = held.groups.reduce((sum, it) => sum + it.clusters.length * it.objects.length, 0);
+  return { objects, clusters: [...clusters].sort(compareText) };
+}
+
+function isWithin(counts: ReadonlyMap<ClusterName, number>, input: GuardInput): boolean {
+  const { bounds, clusterCount, objectsOn } = input;
+  if (counts.size > Math.max(bounds.clusters, Math.floor((clusterCount * bounds.percentOfClusters) / 100)))
+    return false;
+  for (const [cluster, count] of counts) {
+    const share = Math.floor((objectsOn(cluster) * bounds.percentPerCluster) / 100);
+    if (count > Math.max(bounds.objectsPerCluster, share)) return false;
+  }
+  return true;
+}
+
+function tally(permitted: ReadonlyMap<ClusterName, number>, dooms: readonly Doom[]): ReadonlyMap<ClusterName, number> {
+  const counts = new Map(permitted);
+  for (const { cluster } of dooms) counts.set(cluster, (counts.get(cluster) ?? 0) + 1);
+  return new Map([...counts].sort(([a], [b]) => compareText(a, b)));
+}
+
+type Asked = Pick<Doom, "cluster" | "placement" | "id">;
+
+/** A set under a digest that no set and no confirmation ever had. */
+function heldSets(
+  because: HeldDeletion["because"],
+  asked: readonly (Asked & Partial<Pick<Occupied, "found">>)[],
+  { before, cause, grounds }: GuardInput,
+): readonly HeldDeletion[] {
+  if (asked.length === 0) return [];
+  const others = asked.flatMap(({ cluster, placement, id, found }): readonly OthersAlong[] =>
+    found === undefined ? [] : [{ placement, cluster, id: plainId(id), objects: found.objects }],
+  );
+  const judged = before.confirmations;
+  const isTaken = (it: HeldDeletion["digest"]): boolean =>
+    judged.has(it) || before.held.some((held) => held.digest === it);
+  const digest = deletionDigest({ because, objects: asked, others }, grounds, isTaken);
+  return [{ cause, because, digest, confirmed: false, groups: groupsOf(asked), others }];
+}
+
+const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });
+
+/** Groups objects that the same clusters lose by the same placement, so that a placement on a hundred clusters is one entry. */
+function groupsOf(dooms: readonly Asked[]): readonly DeletionGroup[] {
+  const lists = new Map<string, { placement: PlacementKey; cluster: ClusterName; objects: Map<string, ObjectId> }>();
+  for (const { placement, cluster, id } of dooms) {
+    const key = `${placement} ${cluster}`;
+    const list = lists.get(key) ?? { placement, cluster, objects: new Map() };
+    list.objects.set(objectKey(id), plainId(id));
+    lists.set(key, list);
+  }
+  const groups = new Map<string, { placement: PlacementKey; clusters: ClusterName[]; objects: ObjectId[] }>();
+  for (const { placement, cluster, objects } of [...lists].sort(([a], [b]) => compareText(a, b)).map(([, it]) => it)) {
+    const keys = [...objects.keys()].sort(compareText);
+    const same = `${placement} ${keys.join(" ")}`;
+    const group = groups.get(same) ?? {
+      placement,
+      clusters: [],
+      objects: keys.map((it) => objects.get(it) as ObjectId),
+    };
+    group.clusters.push(cluster);
+    groups.set(same, group);
+  }
+  return [...groups.values()];
+}
+
+/** Held sets without what is no longer to go, and what is asked about anew. `before.held` itself when nothing changed. */
+function stillHeld(input: GuardInput): readonly HeldDeletion[] {
+  const { before, isDoomed, isCalledOff, occupied, dooms } = input;
+  if (before.held.length === 0) return before.held;
+  const isCounted = objectsIn(
+    dooms.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
+  );
+  const renewed = outdated(before.held, occupied);
+  const next = before.held.flatMap((held): HeldDeletion[] => {
+    const stays: ObjectLookup = (cluster, placement, key) =>
+      isDoomed(cluster, placement, key) &&
+      !(isCalledOff(cluster, placement) && isCounted(cluster, placement, key)) &&
+      !(held.because === "foreign" && renewed(cluster, placement, key));
+    const groups = held.groups.flatMap((group): DeletionGroup[] => remaining(group, stays));
+    if (groups.length === 0) return [];
+    if (groups.length === held.groups.length && groups.every((it, at) => it === held.groups[at])) return [held];
+    const others = held.others.filter((it) => stays(it.cluster, it.placement, objectKey(it.id)));
+    return [{ ...held, groups, others }];
+  });
+  return next.length === before.held.length && next.every((it, at) => it === before.held[at]) ? before.held : next;
+}
+
+/** What holds other objects by now than a set says that is about them. */
+function outdated(sets: readonly HeldDeletion[], occupied: readonly Occupied[]): ObjectLookup {
+  const foreign = sets.filter((it) => it.because === "foreign").map((set) => ({ set, along: alongIn([set]) }));
+  return objectsIn(
+    occupied.flatMap((it) => {
+      const { cluster, placement, id } = it;
+      const isTold = foreign.some(({ set, along }) => {
+        const listed = along(cluster, placement, objectKey(id));
+        return listed !== null && stillTells(set, listed, it);
+      });
+      return isTold ? [] : [{ placement, clusters: [cluster], objects: [id] }];
+    }),
+  );
+}
+
+/** The group itself while all of it is still to go; otherwise what is left of it, per cluster. */
+function remaining(group: DeletionGroup, stays: ObjectLookup): DeletionGroup[] {
+  const { placement } = group;
+  const left = (cluster: ClusterName): readonly ObjectId[] =>
+    group.objects.filter((it) => stays(cluster, placement, objectKey(it)));
+  const lists = group.clusters.map((cluster) => ({ cluster, objects: left(cluster) }));
+  if (lists.every((it) => it.objects.length === group.objects.length)) return [group];
+  return [...groupsOf(lists.flatMap(({ cluster, objects }) => objects.map((id) => ({ cluster, placement, id }))))];
+}
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [items.filter(test), items.filter((it) => !test(it))];
+}

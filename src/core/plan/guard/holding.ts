@@ -1,0 +1,127 @@
+import type { OtherObject } from "../../model/deletion.ts";
+import type { DeletionBounds } from "../../model/fleet.ts";
+import { type Json, sameJson } from "../../model/json.ts";
+import type { AcceptedBounds, Binding, DeletionLedger, Ledger } from "../../model/ledger.ts";
+import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
+import { remembered } from "../../model/memo.ts";
+import type { ClusterName, PlacementKey } from "../../model/value.ts";
+import type { PlanContext } from "../context.ts";
+import type { Placed } from "../finish.ts";
+import { type Doom, guardDeletions, isPrecious } from "./guard.ts";
+import { type ObjectLookup, objectsIn } from "./objects-in.ts";
+import { alongIn, leavingIn, occupiedIn } from "./occupied.ts";
+
+/** Which objects wait for a confirmation, and which have it. */
+export interface HeldIndex {
+  readonly isHeld: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
+  /** What of others somebody confirmed to go along with a namespace or a definition; null where nobody confirmed any. */
+  readonly confirmedOthers: (
+    cluster: ClusterName,
+    placement: PlacementKey,
+    id: ObjectId,
+  ) => readonly OtherObject[] | null;
+  /** Whether anything of a placement stands in any set, confirmed or not. */
+  readonly isNamed: (placement: PlacementKey) => boolean;
+}
+
+/** Looks up held sets by object. Built once for what waits: that may be large, and wait for long. */
+export const heldIndex = ({ held }: DeletionLedger): HeldIndex => indexOf(held);
+
+const indexOf = remembered((held: DeletionLedger["held"]): HeldIndex => {
+  const waiting = objectsIn(held.filter((it) => !it.confirmed).flatMap((it) => it.groups));
+  const others = alongIn(held.filter((it) => it.confirmed));
+  const named = new Set(held.flatMap((it) => it.groups.map((group) => group.placement)));
+  return {
+    isHeld: (cluster, placement, id) => waiting(cluster, placement, objectKey(id)),
+    confirmedOthers: (cluster, placement, id) => others(cluster, placement, objectKey(id)),
+    isNamed: (placement) => named.has(placement),
+  };
+});
+
+/** The guard's ledger once this plan's deletions are judged. */
+export function guard(after: Ledger, placed: ReadonlyMap<PlacementKey, Placed>, context: PlanContext): DeletionLedger {
+  const { intent } = context.world;
+  const bounds = boundsOf(after.deletions, context);
+  const counted = [...placed.values()].flatMap((it) => it.dooms);
+  return guardDeletions({
+    before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
+    cause: intent.commit,
+    dooms: [...counted, ...overlooked(after, counted)],
+    occupied: occupiedIn(after, context.world),
+    bounds: bounds.inForce,
+    clusterCount: intent.clusters.size,
+    objectsOn: objectCounter(after),
+    confirmations: intent.confirmations,
+    grounds: context.world.ledger,
+    isDoomed: lossIndex(after, placed),
+    isCalledOff: (cluster, placement) => {
+      const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster)?.removal ?? null;
+      return was !== null && after.placements.get(placement)?.bindings.get(cluster)?.removal === null;
+    },
+  });
+}
+
+/** What counts under this commit: a bound that it tightens at once, one that it loosens from the next one on. */
+function boundsOf({ bounds }: DeletionLedger, { world, isNewCommit }: PlanContext): AcceptedBounds {
+  const declared = world.intent.fleet.guards;
+  if (bounds === null) return { declared, inForce: declared };
+  if (!isNewCommit) return bounds;
+  const stricter = (key: keyof DeletionBounds): number => Math.min(bounds.declared[key], declared[key]);
+  const inForce: DeletionBounds = {
+    objectsPerCluster: stricter("objectsPerCluster"),
+    percentPerCluster: stricter("percentPerCluster"),
+    clusters: stricter("clusters"),
+    percentOfClusters: stricter("percentOfClusters"),
+  };
+  const next: AcceptedBounds = { declared, inForce };
+  return sameJson(bounds as unknown as Json, next as unknown as Json) ? bounds : next;
+}
+
+/** Looks up what is still to go. Gathered once per binding: what waits may be large. */
+function lossIndex({ placements }: Ledger, placed: ReadonlyMap<PlacementKey, Placed>): ObjectLookup {
+  const losses = new Map<Binding, ReadonlySet<ObjectKey>>();
+  return (cluster, placement, key) => {
+    const binding = placements.get(placement)?.bindings.get(cluster);
+    if (binding === undefined) return false;
+    const doomed = (): readonly ObjectId[] => placed.get(placement)?.doomed(cluster) ?? [];
+    const loss = losses.get(binding) ?? new Set([...binding.leaving.map((it) => it.id), ...doomed()].map(objectKey));
+    losses.set(binding, loss);
+    return loss.has(key);
+  };
+}
+
+/**
+ * What takes others' data along and leaves by an edit although nobody was asked: it was not ours when the edit was counted,
+ * and was made anew by us before its cluster's turn came.
+ */
+function overlooked({ placements, deletions }: Ledger, counted: readonly Doom[]): readonly Doom[] {
+  const isAsked = objectsIn([
+    ...deletions.held.flatMap((it) => it.groups),
+    ...counted.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
+  ]);
+  const dooms: Doom[] = [];
+  for (const [placement, { bindings }] of placements)
+    for (const { cluster, leaving, removal } of leavingIn(bindings)) {
+      if (removal !== null) continue;
+      for (const { id, released } of leaving)
+        if (!released && isPrecious(id) && !isAsked(cluster, placement, objectKey(id)))
+          dooms.push({ cluster, placement, id, whole: false });
+    }
+  return dooms;
+}
+
+/** Objects that a member carries of us by the record: what its targets hold. Counted when first asked. */
+function objectCounter({ placements }: Ledger): (cluster: ClusterName) => number {
+  let counts: Map<ClusterName, number> | null = null;
+  return (cluster) => {
+    if (counts === null) {
+      counts = new Map();
+      for (const { bindings, resourceSnapshots } of placements.values()) {
+        const sizes = new Map(resourceSnapshots.map((it) => [it.index, it.resources.length]));
+        for (const { cluster: name, target } of bindings.values())
+          counts.set(name, (counts.get(name) ?? 0) + (target === null ? 0 : (sizes.get(target.resourceIndex) ?? 0)));
+      }
+    }
+    return counts.get(cluster) ?? 0;
+  };
+}

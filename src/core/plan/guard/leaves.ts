@@ -1,0 +1,60 @@
+import type { Fate, Leave, Leaving } from "../../model/ledger.ts";
+import { type ObjectId, objectKey } from "../../model/manifest.ts";
+import { remembered, rememberedPair } from "../../model/memo.ts";
+import { compareText } from "../../model/value.ts";
+import type { Change } from "../approval/guarded-change.ts";
+import type { RenderContext } from "../target-rendering.ts";
+import { carriedObjects, deletableOf, plainId } from "../transition.ts";
+
+/**
+ * What becomes of every object that a change takes off its cluster, by key, as it would be carried out now: part of
+ * what is approved (`plan/README.md#d-11`). What left before was decided then.
+ */
+export function leavesOf({ record, binding, next }: Change, context: RenderContext): readonly Leave[] {
+  // All of it leaves already; what comes next comes to a cluster that carries nothing.
+  if (binding.removal !== null) return none;
+  const carried = carriedObjects(binding, record, context);
+  const dropped = next === null ? carried : droppedBy(carried, next.manifests);
+  const objects = withoutLeaving(dropped, binding.leaving);
+  if (objects.length === 0) return none;
+  const { strategy } = record.spec;
+  if (next === null && strategy.propagationPolicy === "Abandon") return alike(objects).release;
+  const deleteAdopted = next?.deleteAdopted ?? strategy.deleteAdopted;
+  if (deleteAdopted || (binding.facts?.adopted ?? []).length === 0) return alike(objects).delete;
+  const isDeletable = deletableOf(deleteAdopted, binding.facts);
+  return sorted(objects).map((object): Leave => ({ object, fate: isDeletable(object) ? "delete" : "release" }));
+}
+
+// Ten thousand clusters that lose the same lose one list.
+const droppedBy = rememberedPair((carried: readonly ObjectId[], manifests: Manifests): readonly ObjectId[] => {
+  const keeps = new Set(manifests.map((it) => objectKey(it.id)));
+  return carried.filter((it) => !keeps.has(objectKey(it)));
+});
+
+type Manifests = NonNullable<Change["next"]>["manifests"];
+
+function withoutLeaving(objects: readonly ObjectId[], leaving: readonly Leaving[]): readonly ObjectId[] {
+  if (leaving.length === 0) return objects;
+  const gone = new Set(leaving.map((it) => objectKey(it.id)));
+  return objects.filter((it) => !gone.has(objectKey(it)));
+}
+
+const sorted = remembered((objects: readonly ObjectId[]): readonly ObjectId[] =>
+  objects.map(plainId).sort((a, b) => compareText(objectKey(a), objectKey(b))),
+);
+
+const alike = remembered((objects: readonly ObjectId[]): Readonly<Record<Fate, readonly Leave[]>> => {
+  const all = (fate: Fate): readonly Leave[] => sorted(objects).map((object) => ({ object, fate }));
+  return { delete: all("delete"), release: all("release") };
+});
+
+const none: readonly Leave[] = [];
+
+/** Whether the same objects leave in the same way. */
+export const sameLeaves = (a: readonly Leave[], b: readonly Leave[]): boolean =>
+  a === b ||
+  (a.length === b.length &&
+    a.every(({ object, fate }, at) => {
+      const other = b[at];
+      return other !== undefined && fate === other.fate && objectKey(object) === objectKey(other.object);
+    }));

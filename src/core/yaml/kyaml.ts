@@ -1,0 +1,262 @@
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
+import type { Json } from "../model/json.ts";
+import { composed, maxDepth, maxTokens } from "./composed.ts";
+import type { Flaw } from "./flaw.ts";
+import { offsetInPlain, readPlainYaml } from "./plain-yaml.ts";
+import { isError, type JsonPath, maxFindings } from "./remark.ts";
+import { ambiguity, plainScalar } from "./scalar.ts";
+import { syntaxFlaws, tooDeep, tooDeepToRead, tooLongToRead, tooManyFlaws, unrendered } from "./syntax.ts";
+import { type Ruler, type TextSlice, textFlaws } from "./text.ts";
+
+/** What one document of a file says. */
+export interface YamlDocument {
+  /** Where the root begins; null when there is only white space and comments, or when the text is beyond reading. */
+  readonly begin: number | null;
+  /** What could be read; null where nothing could. To be trusted only as far as `flaws` allow. */
+  readonly value: Json;
+  readonly flaws: readonly Flaw[];
+  /** The library's tree, where it was the library that read the text. */
+  readonly tree: Node | null;
+  /** Where the value at a path stands, or its key; the nearest thing around it when it is not there. */
+  readonly offsetOf: (path: JsonPath, on: "key" | "value") => number;
+  /** How many tokens the library took: the work that it was. */
+  readonly tokens: number;
+}
+
+/** How many values one document may hold. */
+const maxValues = 50_000;
+
+/**
+ * Reads one YAML document as kubectl does, strictly: whatever two readers could take for two things is an error.
+ *
+ * Nearly every text is plain and without a flaw: {@link readPlainYaml} reads those, twenty times as fast as the library,
+ * which has the word on all others: of up to `most` tokens, what is longer is refused.
+ */
+export function readYaml(slice: TextSlice, ruler: Ruler, most = maxTokens): YamlDocument {
+  const { text } = slice;
+  const plain = readPlainYaml(text);
+  if (plain === null) return readAnyYaml(slice, ruler, most);
+  const offsetOf = offsetInPlain(text, plain);
+  return { ...plain, flaws: [], tree: null, offsetOf, tokens: 0 };
+}
+
+/**
+ * Reads one YAML document through the library, whatever it holds.
+ *
+ * Refused are anchors, aliases, merge keys, tags, duplicate and non-text keys and what JSON cannot say
+ * (`yaml/README.md#hostile-input`, `#b-05` … `#b-22`). Ambiguous scalars pass with a warning (`intent/README.md#e-1`). Never throws.
+ */
+export function readAnyYaml({ text }: TextSlice, ruler: Ruler, most = maxTokens): YamlDocument {
+  const read = composed(text, most);
+  const foul = textFlaws(text);
+  if (read === null)
+    return { begin: null, value: null, flaws: [tooDeepToRead], tree: null, offsetOf: () => 0, tokens: maxTokens };
+  const { slips, second, cut } = read;
+  // Foul characters make the parser stumble; what it says then only distracts.
+  const stumbles = foul.some(isError) ? [] : slips;
+  const surplus = second === null ? [] : [surplusDocument(second)];
+  // An empty scalar is what the library makes of a text without content.
+  const isEmpty = isScalar(read.root) && read.root.source === "" && read.root.type === "PLAIN";
+  const root = isEmpty ? null : read.root;
+  // What the parser says about a text that was cut is about the cut.
+  const said = cut === null ? syntaxFlaws(stumbles, text) : [{ ...tooLongToRead, offset: cut }];
+  const flaws = [...foul, ...said, ...surplus];
+  const walk: Walk = { ruler, path: [], flaws, values: 0, doubts: 0 };
+  const value = jsonOf(root, walk);
+  const begin = root === null ? null : startOf(root);
+  const offsetOf = (path: JsonPath, on: "key" | "value"): number => (root === null ? 0 : offsetIn(root, path, on));
+  return { begin, value, flaws, tree: root, offsetOf, tokens: read.tokens };
+}
+
+function offsetIn(root: Node, path: JsonPath, on: "key" | "value"): number {
+  let here: Node = root;
+  let offset = startOf(here);
+  for (const [depth, step] of path.entries()) {
+    const isLast = depth === path.length - 1;
+    if (isMap(here)) {
+      const pair = (here.items as Pair<Node, Node | null>[]).find((it) => keyText(it.key) === step);
+      if (pair === undefined) return offset;
+      offset = startOf(on === "key" || !isLast || pair.value === null ? pair.key : pair.value);
+      if (pair.value === null) return offset;
+      here = pair.value;
+    } else if (isSeq(here)) {
+      const item: unknown = typeof step === "number" ? here.items[step] : undefined;
+      if (item === undefined || item === null) return offset;
+      here = item as Node;
+      offset = startOf(here);
+    } else return offset;
+  }
+  return offset;
+}
+
+interface Walk {
+  readonly ruler: Ruler;
+  readonly path: (string | number)[];
+  readonly flaws: Flaw[];
+  values: number;
+  doubts: number;
+}
+
+/** How many flaws of a document are gathered. With more errors than that, none of it is believed. */
+const maxFlaws = 500;
+
+function jsonOf(node: Node | null, walk: Walk): Json {
+  if (node === null) return null;
+  walk.values += 1;
+  if (walk.values === maxValues + 1) complain(walk, node, tooManyValues);
+  if (walk.values > maxValues) return null;
+  if (isAlias(node)) return complain(walk, node, aliasUsed);
+  if (node.anchor !== undefined) complain(walk, node, anchorUsed);
+  if (node.tag !== undefined) complain(walk, node, { ...tagUsed, got: node.tag });
+  if (isScalar(node)) return scalarOf(node, walk);
+  if (walk.path.length >= maxDepth) return complain(walk, node, tooDeep);
+  if (isSeq(node)) return node.items.map((item, at) => within(walk, at, () => jsonOf(item as Node | null, walk)));
+  return isMap(node) ? objectOf(node.items as Pair<Node, Node | null>[], walk) : null;
+}
+
+function scalarOf(node: Node, walk: Walk): Json {
+  if (!isScalar(node)) return null;
+  const text = String(node.value ?? "");
+  if (node.type !== "PLAIN") return text;
+  const scalar = plainScalar(text);
+  if (scalar.kind === "overflow") return complain(walk, node, { ...integerOverflow, got: text });
+  if (scalar.kind === "unrepresentable") return complain(walk, node, { ...unrepresentable, got: text });
+  if (typeof scalar.value !== "string") doubt(text, scalar.value, node, walk);
+  return scalar.value;
+}
+
+function doubt(text: string, value: Json, node: Node, walk: Walk): void {
+  const kind = ambiguity(text, value);
+  if (kind === null) return;
+  walk.doubts += 1;
+  if (walk.doubts > maxFindings) return;
+  const read = `${text}, which kubectl reads as ${String(value)}`;
+  complain(walk, node, { ...(kind === "boolean" ? ambiguousBoolean : ambiguousNumber), got: read });
+}
+
+function objectOf(pairs: readonly Pair<Node, Node | null>[], walk: Walk): Json {
+  const object: Record<string, Json> = {};
+  const firsts = new Map<string, Node>();
+  for (const pair of pairs) {
+    const key = keyOf(pair.key, walk);
+    if (key === null) continue;
+    walk.path.push(key);
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, pair.key);
+    else complain(walk, pair.key, duplicateKey(walk.ruler(startOf(first)).line));
+    if (key === "__proto__") complain(walk, pair.key, reservedKey);
+    else if (first === undefined) object[key] = jsonOf(pair.value, walk);
+    walk.path.pop();
+  }
+  return object;
+}
+
+/** The text of a key, or null for a key that cannot be used; what kubectl turns into text passes with a warning. */
+function keyOf(node: Node, walk: Walk): string | null {
+  if (isScalar(node) && node.anchor === undefined && node.tag === undefined) {
+    if (node.type === "PLAIN" && node.value === "<<") return complain(walk, node, mergeKey);
+    const text = keyText(node);
+    if (
+      typeof text === "string" &&
+      /[\u0000-\u0008\u000e-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069]/.test(text)
+    )
+      return complain(walk, node, hiddenInKey);
+    if (text === null)
+      return within(walk, "?", () => complain(walk, node, { ...keyIsNoText, got: String(node.value) }));
+    if (node.type === "PLAIN" && text !== node.value) doubt(String(node.value), text === "true", node, walk);
+    return text;
+  }
+  if (isAlias(node) || (isScalar(node) && node.tag === undefined)) return complain(walk, node, anchorUsed);
+  if (isMap(node) && node.flow === true) return complain(walk, node, unrendered);
+  return within(walk, "?", () => complain(walk, node, isScalar(node) ? tagUsed : keyIsNoText));
+}
+
+/** What a key is called: booleans turn into text as in kubectl; numbers, null and collections have no name. */
+function keyText(node: Node): string | null {
+  if (!isScalar(node)) return null;
+  const text = String(node.value ?? "");
+  if (node.type !== "PLAIN") return text;
+  const scalar = plainScalar(text);
+  if (scalar.kind !== "value") return null;
+  if (typeof scalar.value === "boolean") return String(scalar.value);
+  return typeof scalar.value === "string" ? scalar.value : null;
+}
+
+function within<T>(walk: Walk, step: string | number, visit: () => T): T {
+  walk.path.push(step);
+  const result = visit();
+  walk.path.pop();
+  return result;
+}
+
+type Complaint = Pick<Flaw, "code" | "message" | "fix"> & Partial<Pick<Flaw, "severity" | "got">>;
+
+/** Notes a flaw where the walk stands. Gives null: what is refused has no value. */
+function complain(walk: Walk, node: Node, complaint: Complaint): null {
+  if (walk.flaws.length === maxFlaws) walk.flaws.push(tooManyFlaws);
+  if (walk.flaws.length > maxFlaws) return null;
+  const base = { severity: "error", got: null } as const;
+  walk.flaws.push({ ...base, ...complaint, offset: startOf(node), at: [...walk.path] });
+  return null;
+}
+
+const startOf = (node: Node): number => node.range?.[0] ?? 0;
+
+const surplusDocument = (offset: number): Flaw => ({
+  code: "FLT1022",
+  severity: "error",
+  offset,
+  at: null,
+  message: "a second document begins here without a line of its own that says ---",
+  got: null,
+  fix: "put --- on a line of its own between documents",
+});
+
+const spelledOut = "write the value out where it is used";
+const aliasUsed: Complaint = { code: "FLT1006", message: "aliases are not allowed", fix: spelledOut };
+const anchorUsed: Complaint = { code: "FLT1006", message: "anchors and aliases are not allowed", fix: spelledOut };
+const mergeKey: Complaint = { code: "FLT1006", message: "merge keys are not allowed", fix: spelledOut };
+const tagUsed: Complaint = {
+  code: "FLT1007",
+  message: "explicit tags are not allowed",
+  fix: "remove the tag; quote the value if it is to be text",
+};
+const tooManyValues: Complaint = {
+  code: "FLT1010",
+  message: `more than ${maxValues} values in one document`,
+  fix: "split it",
+};
+const duplicateKey = (firstLine: number): Complaint => ({
+  code: "FLT1005",
+  message: `duplicate key, first at line ${firstLine}`,
+  fix: "remove one of the two; kubectl would silently use the last",
+});
+const reservedKey: Complaint = { code: "FLT1017", message: "this key is reserved", fix: "use another name" };
+const hiddenInKey: Complaint = {
+  code: "FLT1003",
+  message: "a key holds an invisible character",
+  fix: "remove the character",
+};
+const keyIsNoText: Complaint = { code: "FLT1015", message: "a key is not text", fix: "put the key in quotes" };
+const integerOverflow: Complaint = {
+  code: "FLT1013",
+  message: "the integer does not fit 64 bits",
+  fix: "quote it if it is to be text",
+};
+const unrepresentable: Complaint = {
+  code: "FLT1014",
+  message: "JSON has no such number",
+  fix: "quote it if it is to be text",
+};
+const ambiguousBoolean: Complaint = {
+  code: "FLT1011",
+  severity: "warning",
+  message: "ambiguous boolean",
+  fix: "write true or false, or quote it if it is to be text",
+};
+const ambiguousNumber: Complaint = {
+  code: "FLT1012",
+  severity: "warning",
+  message: "ambiguous number",
+  fix: "write it as a plain decimal, or quote it if it is to be text",
+};

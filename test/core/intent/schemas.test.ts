@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { fleetKinds } from "../../../src/core/intent/kinds.ts";
+import { schemas } from "../../../src/core/intent/schemas.ts";
+import { validators } from "../../../src/core/intent/validators.ts";
+import { isObject, type Json } from "../../../src/core/model/json.ts";
+
+/** Paths of fields without a description; a reference is described where it leads. */
+function undescribed(schema: Json, path: string): readonly string[] {
+  if (!isObject(schema)) return [];
+  const nested = (key: string): readonly string[] =>
+    Object.entries(isObject(schema[key]) ? schema[key] : {}).flatMap(([name, it]) =>
+      undescribed(it ?? null, `${path}.${name}`),
+    );
+  const isDescribed = typeof schema["description"] === "string" || "$ref" in schema;
+  return [
+    ...(isDescribed ? [] : [path]),
+    ...nested("properties"),
+    ...nested("definitions"),
+    ...(isObject(schema["items"]) && "properties" in schema["items"] ? undescribed(schema["items"], `${path}[]`) : []),
+  ];
+}
+
+describe("schemas", () => {
+  for (const [kind, schema] of Object.entries(schemas))
+    it(`every field of ${kind} is described`, () => {
+      expect(undescribed(schema as Json, kind)).toEqual([]);
+    });
+
+  it("there is one for every kind that is read", () => {
+    expect([...new Set(fleetKinds.flatMap((it) => it.schema ?? []))].sort()).toEqual(Object.keys(schemas).sort());
+  });
+
+  it("a namespaced variant is written as its cluster-scoped kind, in some of its versions", () => {
+    const shared = fleetKinds.filter((it) => it.schema !== null && it.schema !== it.kind);
+    expect(shared.map((it) => [it.kind, it.schema, it.versions])).toEqual([
+      ["StagedUpdateStrategy", "ClusterStagedUpdateStrategy", ["v1", "v1beta1"]],
+      ["StagedUpdateRun", "ClusterStagedUpdateRun", ["v1", "v1beta1"]],
+    ]);
+  });
+
+  it("versions in the table of kinds and in the schemas are the same", () => {
+    for (const { group, kind, schema, versions } of fleetKinds) {
+      if (schema === null || schema !== kind) continue;
+      const error = validators[schema]({ apiVersion: "x", kind: schema }).find((it) => it.keyword === "enum");
+      expect(error?.params["allowedValues"]).toEqual(versions.map((it) => `${group}/${it}`));
+    }
+  });
+});
