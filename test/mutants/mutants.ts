@@ -49,6 +49,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "remembers what is gone by its uid while it is made anew",
+    file: "src/shell/kube/act.ts",
+    find: "known && isCreation(way) ? unmade(before, action) : ",
+    replace: "",
+    caughtBy: stories,
+  },
+  {
     breaks: "finds out only by a write that was refused what has to be made anew",
     file: "src/shell/kube/act.ts",
     find: 'before?.outcome.kind === "applied" && before.digest === item.digest;',

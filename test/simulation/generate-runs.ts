@@ -124,6 +124,7 @@ export class RunAuthor {
       "dev:env=dev/1/ask-before prod:env=prod/1/ask-before",
     ]);
     const run = { ...this.#create("Run", ""), strategy: "slow" };
+    this.#runs.splice(-1, 1, run);
     return [{ do: "strategy", name: "slow", stages }, run, { do: "push" }];
   }
 

@@ -51,12 +51,20 @@ export class InForce {
   }
 }
 
-/** A run that was to begin cannot be initialized again, and one that was not cannot be stopped (V-UR). */
+/**
+ * Of a run only its state can be edited: one that was to begin cannot be initialized again, and one that was not cannot be
+ * stopped (V-UR).
+ */
 const isRefused = (it: Document, was: Document | undefined): boolean =>
-  it.kind === "run" &&
-  was?.kind === "run" &&
-  it.state !== was.state &&
-  (it.state === "Initialize" || (it.state === "Stop" && was.state === "Initialize"));
+  it.kind === "run" && was?.kind === "run" && (isOther(it, was) || mayNotTurn(it, was));
+
+type Run = Extract<Document, { kind: "run" }>;
+
+const isOther = (it: Run, was: Run): boolean =>
+  it.placement !== was.placement || it.strategy !== was.strategy || it.index !== was.index;
+
+const mayNotTurn = (it: Run, was: Run): boolean =>
+  it.state !== was.state && (it.state === "Initialize" || (it.state === "Stop" && was.state === "Initialize"));
 
 /** Whether a document of a commit cannot even be named. */
 export const isUnreadable = (said: Draft): boolean =>

@@ -128,7 +128,8 @@ async function planFor(
     const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
     const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
     const way = approach(there, { ...actions, action, entry, rival });
-    return { id: item.id, action, item, before: isKept(there, way) ? entry : before, approach: way };
+    const earlier = known && isCreation(way) ? unmade(before, action) : isKept(there, way) ? entry : before;
+    return { id: item.id, action, item, before: earlier, approach: way };
   });
   const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
   return { accepted, writes, removals, outdated: outdatedText(late) };
@@ -145,6 +146,17 @@ interface Wanted {
  */
 const isRepair = ({ item, before }: Wanted): boolean =>
   before?.outcome.kind === "applied" && before.digest === item.digest;
+
+const isCreation = (way: Approach): boolean => way.kind === "write" && way.uid === null;
+
+/** What is known of an object that is gone: whatever stands there by our mark from now on is what we make. */
+const unmade = (before: InventoryEntry, { sequence }: PlacementActions): InventoryEntry => ({
+  ...before,
+  sequence,
+  uid: null,
+  adopted: false,
+  fingerprint: null,
+});
 
 const uidIn = (found: Found): string | null =>
   found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
