@@ -360,6 +360,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/approval/attacks-names.test.ts"],
   },
   {
+    breaks: "gives a cluster that took a name over what was approved for the one before",
+    file: "src/core/plan/approval/asked-change.ts",
+    find: "): boolean => request.digest === changeDigest",
+    replace: "): boolean => request.approval !== null || request.digest === changeDigest",
+    caughtBy: ["test/core/plan/approval/attacks-uid.test.ts"],
+  },
+  {
     breaks: "brings something to a member that nobody has reached, whatever is protected",
     file: "src/core/plan/approval/protection.ts",
     find: "if (!isFree) note(unknown, change);\n        return isFree;",

@@ -1,6 +1,6 @@
 import { digestOf } from "../model/digest.ts";
 import type { Json } from "../model/json.ts";
-import type { Binding, Leaving, PlacementRecord } from "../model/ledger.ts";
+import type { Binding, ChangeRequest, Leaving, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
 import type { Plan, RenderedManifest, World } from "../model/plan.ts";
 import type { ProtectedTarget, Request, Trust } from "../model/trust.ts";
@@ -148,7 +148,10 @@ function gatesFor({ record, cluster, target }: Move, { plan, world }: Bench): re
   });
 }
 
-/** The change of the placement, if it is of just this; none is used while the trust file in force does not stand there. */
+/**
+ * The change of the placement, if it is of just this, and of the clusters that are there; none is used while the trust file
+ * in force does not stand there.
+ */
 function changeFor({ record, cluster, target, fates }: Move, { plan, world }: Bench): readonly Request[] {
   const before = world.ledger.placements.get(record.key);
   const change = before?.uid === record.uid ? before.change : null;
@@ -156,7 +159,28 @@ function changeFor({ record, cluster, target, fates }: Move, { plan, world }: Be
   if (change?.request == null || trust === null || !standsThere(world.intent, trust)) return [];
   const content = target === null ? null : contentOf(target);
   const asked = new Set(change.leaves.get(cluster)?.map(({ object, fate }) => `${objectKey(object)} ${fate}`));
-  return change.clusters.get(cluster) === content && fates.every((it) => asked.has(it)) ? [change.request] : [];
+  const isThis = change.clusters.get(cluster) === content && fates.every((it) => asked.has(it));
+  return isThis && saidOf(record, change, plan.ledger) === change.request.digest ? [change.request] : [];
+}
+
+/** What its digest is over if the clusters that it names are the ones that are there (`trust/README.md#t-45`). */
+function saidOf({ uid, key }: PlacementRecord, { clusters, leaves, request }: ChangeRequest, ledger: Ledger): Digest {
+  const said = [...clusters].map(([cluster, content]) => {
+    const gone = leaves.get(cluster) ?? [];
+    const fates = digestOf(gone.map(({ object, fate }) => [fate, objectKey(object)]));
+    const known = ledger.clusters.get(cluster)?.kubeSystemUid ?? null;
+    return { cluster, uid: known, content, ...(gone.length === 0 ? {} : { leaves: fates }) };
+  });
+  const { nonce = null, rules = null, authors = null } = request ?? {};
+  return digestOf({
+    fleet: ledger.fleet,
+    uid,
+    placement: key,
+    clusters: said,
+    nonce,
+    rules,
+    authors: authors === null ? null : { principals: authors.principals, unknown: authors.unknown },
+  });
 }
 
 /** Those who approved it are enough for all that is reached, and nobody's key turned out to be somebody else's. */

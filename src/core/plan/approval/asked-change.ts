@@ -123,15 +123,24 @@ function standingChange(
 ): ChangeRequest | null {
   const { change: before } = record;
   if (before === null) return null;
-  const { clusters, leaves, request } = before;
+  const { request } = before;
   // Who approved it may not have been who they said: others are asked.
   if (request !== null && request.approval !== null && isCompromised(request.approval, trust)) return null;
   const isAll = [...asked].every(([cluster, it]) => isWhatWasAsked(before, cluster, it));
   if (!isAll || (request !== null && request.rules !== rules)) return null;
-  // A cluster that was reached in the meantime has a UID now: what is open names it by that.
-  const isOpen = request !== null && request.approval === null;
-  return isOpen && request.digest !== changeDigest(ledger, { record, clusters, leaves }, request) ? null : before;
+  return request !== null && !namesWhoIsThere(record, before, request, ledger) ? null : before;
 }
+
+/**
+ * Whether a request names the clusters that are there, by their UIDs: of another one that has taken a name over nobody was
+ * asked, and what is left of a change is asked anew when one of them is gone (`trust/README.md#t-45`).
+ */
+export const namesWhoIsThere = (
+  record: PlacementRecord,
+  change: ChangeRequest,
+  request: Request,
+  ledger: PlanContext["ledger"],
+): boolean => request.digest === changeDigest(ledger, { ...change, record }, request);
 
 const oldAt = ({ requestedAt }: Request): Instant => later(requestedAt, protectionAge);
 

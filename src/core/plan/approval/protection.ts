@@ -3,14 +3,14 @@ import type { Json } from "../../model/json.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { ObjectId } from "../../model/manifest.ts";
 import type { Reason } from "../../model/plan.ts";
-import type { ProtectedTarget, Trust } from "../../model/trust.ts";
+import type { ProtectedTarget, Request, Trust } from "../../model/trust.ts";
 import { type ClusterName, compareText, type Digest } from "../../model/value.ts";
 import { protectionRule, protects } from "../../trust/protected.ts";
 import { isMetBy } from "../../trust/rules.ts";
 import type { PlanContext } from "../context.ts";
 import { leavesOf, sameLeaves } from "../guard/leaves.ts";
 import { carriedObjects } from "../transition.ts";
-import { type AskedMove, askedFor, changing, isWhatWasAsked } from "./asked-change.ts";
+import { type AskedMove, askedFor, changing, isWhatWasAsked, namesWhoIsThere } from "./asked-change.ts";
 import { isUnknown, protectedCluster } from "./former-names.ts";
 import { type Change, type Protection, unprotected } from "./guarded-change.ts";
 import { isCompromised, rulesDigest } from "./terms.ts";
@@ -22,6 +22,7 @@ export function protectionIn(context: PlanContext): Protection {
   if (record.trust.protectedTargets.length === 0) return unprotected;
   const asked = new Map<PlacementRecord["key"], Map<ClusterName, AskedMove>>();
   const unknown = new Map<PlacementRecord["key"], Set<ClusterName>>();
+  const approved = approvedIn(record.trust, context);
   return {
     permits(change) {
       if (isUnknown(change.binding.cluster, context.ledger)) {
@@ -45,7 +46,7 @@ export function protectionIn(context: PlanContext): Protection {
         index,
         targets,
         // What was approved goes no further either while nobody's word counts (`plan/README.md#d-6`).
-        isGranted: closed === null && isGranted(change, { digest, leaves }, { targets, trust: record.trust }),
+        isGranted: closed === null && isGranted(change, { digest, leaves, targets }, approved(change.record)),
       };
       all.set(cluster, first);
       return first.isGranted && first.digest === digest && sameLeaves(first.leaves, leaves);
@@ -122,14 +123,33 @@ function* namespacesOf({ record, binding, next }: Change, context: PlanContext):
 const namespaceOf = ({ group, kind, namespace, name }: ObjectId): string | null =>
   group === "" && kind === "Namespace" ? name : namespace;
 
+/**
+ * The request for a placement's change, if it is approved and stands: one look for all of its clusters. Nobody decides twice
+ * about a change in one pass.
+ */
+function approvedIn(trust: Trust, { ledger }: PlanContext): (record: PlacementRecord) => Request | null {
+  const rules = rulesDigest(trust, changing);
+  const found = new Map<PlacementRecord["key"], Request | null>();
+  return (record) => {
+    const known = found.get(record.key);
+    if (known !== undefined) return known;
+    const request = record.change?.request ?? null;
+    const stands =
+      record.change !== null &&
+      request?.approval != null &&
+      request.rules === rules &&
+      !isCompromised(request.approval, trust) &&
+      namesWhoIsThere(record, record.change, request, ledger);
+    found.set(record.key, stands ? request : null);
+    return stands ? request : null;
+  };
+}
+
 function isGranted(
   { record: { change }, binding }: Change,
-  { digest, leaves }: Pick<AskedMove, "digest" | "leaves">,
-  { targets, trust }: { readonly targets: readonly ProtectedTarget[]; readonly trust: Trust },
+  { targets, ...move }: Pick<AskedMove, "digest" | "leaves" | "targets">,
+  approved: Request | null,
 ): boolean {
-  const request = change?.request ?? null;
-  if (change === null || request === null || request.approval === null) return false;
-  if (request.rules !== rulesDigest(trust, changing) || isCompromised(request.approval, trust)) return false;
-  if (!isWhatWasAsked(change, binding.cluster, { digest, leaves })) return false;
-  return targets.every((it) => isMetBy(protectionRule(it), request));
+  if (change === null || approved === null || !isWhatWasAsked(change, binding.cluster, move)) return false;
+  return targets.every((it) => isMetBy(protectionRule(it), approved));
 }
