@@ -26,13 +26,13 @@ export async function catchUp(git: PersonGit, ours: string, theirs: string, duri
   if (parent === null || !(await isWithin(git, parent, theirs, during))) return merged(git, ours, theirs, during);
   const tree = await treeOn(git, { parent, ours, theirs }, during);
   if (tree === null) {
-    await takeBack(git, ours, during);
     const paths = await printed(git, ["diff", "--name-only", "--no-renames", parent, ours], { during });
-    const fix = "nothing was committed or pushed: git pull, then run it again";
+    const fix = `${await takeBack(git, { head: ours, ours }, during)}: git pull, then run it again`;
     const message = `others pushed a change of ${paths.split("\n").join(", ")} meanwhile`;
     throw repositoryFault("RepositoryRefused", during, message, { fix });
   }
-  const message = await printed(git, ["show", "--no-patch", "--format=%B", ours], { during });
+  // Set up to show signatures, git puts what it says of them before the message.
+  const message = await printed(git, ["show", "--no-show-signature", "--no-patch", "--format=%B", ours], { during });
   const sign = (await isSigned(git, ours, during)) ? ["-S"] : [];
   const call = { during, input: `${message.trimEnd()}\n` };
   const commit = await printed(git, ["commit-tree", ...sign, "-p", theirs, "-F", "-", tree], call);
@@ -40,16 +40,27 @@ export async function catchUp(git: PersonGit, ours: string, theirs: string, duri
   return { commit, way: "anew" };
 }
 
-/** Takes our commit off the branch again, where it is still its head and has one parent; says whether it did. */
-export async function takeBack(git: PersonGit, ours: string, during: string): Promise<boolean> {
+/**
+ * Takes our commit off the branch again, with the merge at its `head` by which theirs came upon it; says what is left.
+ * It stays where something is in the way, such as what the person made of its files since.
+ */
+export async function takeBack(
+  git: PersonGit,
+  { head, ours }: { readonly head: string; readonly ours: string },
+  during: string,
+): Promise<string> {
   const parent = await parentOf(git, ours, during);
-  if (parent === null) return false;
   try {
-    await move(git, ours, parent, during);
-    return true;
+    if (parent !== null) {
+      await move(git, head, parent, during);
+      return "nothing was committed or pushed";
+    }
   } catch {
-    return false;
+    // What is left says what to do.
   }
+  const how = head === ours ? "--soft" : "--keep";
+  const drop = parent === null ? "" : ` (git reset ${how} ${parent.slice(0, 10)} drops it)`;
+  return `nothing was pushed, and it stays committed here as ${ours.slice(0, 10)}${drop}`;
 }
 
 /** Whether a commit is another one, or before it. */
@@ -105,7 +116,7 @@ async function move(git: PersonGit, from: string, to: string, during: string): P
 async function merged(git: PersonGit, ours: string, theirs: string, during: string): Promise<CaughtUp> {
   const sign = (await isSigned(git, ours, during)) ? ["-S"] : [];
   const words = "Merge what others pushed meanwhile";
-  const { code, output, complaint } = await git(["merge", "--quiet", ...sign, "-m", words, theirs], { during });
+  const { code, output, complaint } = await git(["merge", "--quiet", "--ff", ...sign, "-m", words, theirs], { during });
   if (code !== 0) {
     await git(["merge", "--abort"], { during });
     const message = complaint === "" ? output.trim() : complaint;

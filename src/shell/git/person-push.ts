@@ -75,8 +75,8 @@ export async function pushHead(
       throw repositoryFault("RepositoryRefused", during, complaint, { fix });
     const against = await objection();
     if (against !== null) {
-      const isGone = await takeBack(git, commit, during);
-      const left = isGone ? "nothing was committed or pushed" : `nothing was pushed; drop ${commit.slice(0, 10)}`;
+      const ours = at.way === "merged" ? first : commit;
+      const left = await takeBack(git, { head: commit, ours }, during);
       throw repositoryFault("RepositoryRefused", during, against.message, { fix: `${left}: ${against.fix}` });
     }
     if (theirs !== null && isOvertaken) at = await catchUp(git, commit, theirs, `bringing in what ${remote} has`);

@@ -95,6 +95,13 @@ describe("a push that others were faster than", () => {
     expect(readFileSync(join(place.path, "runs/other.yaml"), "utf8")).toBe("other\n");
   });
 
+  test("keeps the message as it was, whatever git is set up to show of signatures", async () => {
+    others("runs/other.yaml", "other\n");
+    git("config", "log.showSignature", "true");
+    const { commit } = await push([fresh]);
+    expect(inHub("cat-file", "commit", commit).replace(/^[\s\S]*?\n\n/, "")).toBe("Do it\n\nFor a reason");
+  });
+
   test("leaves a commit without a signature where the person signs nothing", async () => {
     others("runs/other.yaml", "other\n");
     const done = await push([fresh], { signed: false });
@@ -112,6 +119,14 @@ describe("a push that others were faster than", () => {
       "Merge what others pushed meanwhile\nDo it\nMine\nfirst",
     );
     expect([isSigned("main^1"), isSigned("main^1^1"), status()]).toEqual([true, true, ""]);
+  });
+
+  test("merges where git is set up to fast-forward alone, as nothing else could bring both together", async () => {
+    git("config", "merge.ff", "only");
+    git("commit", "--quiet", "--allow-empty", "-m", "Mine");
+    const theirs = others("runs/other.yaml", "other\n");
+    const done = await push([fresh]);
+    expect([done.overtaken, inHub("rev-parse", "main", "main^2")]).toEqual(["merged", `${done.commit}\n${theirs}`]);
   });
 
   test.each([1, 2, 3])("tries again as long as somebody is faster: %i times", async (times) => {
@@ -154,6 +169,21 @@ describe("nothing is pushed, and the commit is taken back", () => {
     gone();
   });
 
+  test("where that speaks against it only after what others pushed was merged", async () => {
+    git("commit", "--quiet", "--allow-empty", "-m", "Mine");
+    alwaysFaster(9);
+    let asked = 0;
+    const objection = async () => (++asked < 2 ? null : { message: "it is moot", fix: "look again" });
+    await expect(push([fresh], { objection })).rejects.toEqual(
+      refusal(/^it is moot$/, /^nothing was committed or pushed: look again$/),
+    );
+    expect([status(), git("log", "--format=%s"), existsSync(join(place.path, fresh.path))]).toEqual([
+      "",
+      "Mine\nfirst",
+      false,
+    ]);
+  });
+
   test.each([
     ["another file", fresh, "approvals/r.yaml", "not by me\n"],
     ["the very same file", fresh, "approvals/r.yaml", "fine by me\n"],
@@ -180,6 +210,41 @@ test("where files of the person's are in the way of what others pushed, all stay
     "mine\n",
   ]);
 });
+
+/** The person goes on with the file that we wrote, while we push. */
+function editedAmid(): void {
+  const hook = join(place.path, ".git/hooks/pre-push");
+  mkdirSync(dirname(hook), { recursive: true });
+  writeFileSync(hook, `#!/bin/sh\necho "more by me" >> ${join(place.path, fresh.path)}\n`);
+  chmodSync(hook, 0o755);
+}
+
+test.each([
+  ["others pushed another file at its path", fresh.path, undefined, /^others pushed a change of approvals\/r\.yaml/],
+  [
+    "something speaks against it by then",
+    "runs/other.yaml",
+    { message: "it is moot", fix: "look again" },
+    /^it is moot$/,
+  ],
+] as const)(
+  "what the person made of the file meanwhile stays, and so does the commit, where %s",
+  async (_, path, against, message) => {
+    others(path, "not by me\n");
+    editedAmid();
+    const objection = async () => against ?? null;
+    await expect(push([fresh], { objection })).rejects.toEqual(
+      refusal(
+        message,
+        /^nothing was pushed, and it stays committed here as [0-9a-f]{10} \(git reset --soft [0-9a-f]{10} drops it\): /,
+      ),
+    );
+    expect([readFileSync(join(place.path, fresh.path), "utf8"), git("log", "--format=%s", "-1")]).toEqual([
+      "fine by me\nmore by me\n",
+      "Do it",
+    ]);
+  },
+);
 
 test("no objection is asked for where nobody was faster", async () => {
   const done = await push([fresh], { objection: () => Promise.reject(new Error("asked")) });
