@@ -1,9 +1,11 @@
+import type { ApprovalFile } from "../core/model/approval-file.ts";
 import type { Ledger } from "../core/model/ledger.ts";
 import { type Ask, askState, asksIn } from "../core/plan/approval/ask.ts";
 import { approversText } from "../core/report/narrate-trust.ts";
 import { Fault } from "../shell/reconcile/fault.ts";
 import type { DeliveryObjection } from "../shell/reconcile/ports.ts";
 import { readState } from "../shell/reconcile/state.ts";
+import { stopText } from "./edits/chosen-ask.ts";
 import { chooseDeletion } from "./edits/chosen-deletion.ts";
 import { answerCommand } from "./show/approval-text.ts";
 import type { ShownDeletion } from "./show/deletion-text.ts";
@@ -11,11 +13,19 @@ import { type HubOptions, openFollowed } from "./wire.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Looks again, where the reconciler's record is, whether what is answered is still asked for; what speaks against it. */
+/**
+ * Looks again, where the reconciler's record is, whether what is answered is still asked for; what speaks against an answer
+ * with this decision.
+ */
 export const stillAsked =
-  (ask: Ask, options: HubOptions, environment: Environment): (() => Promise<DeliveryObjection | null>) =>
+  (
+    ask: Ask,
+    decision: ApprovalFile["decision"],
+    options: HubOptions,
+    environment: Environment,
+  ): (() => Promise<DeliveryObjection | null>) =>
   () =>
-    byRecord(options, environment, (ledger) => answerObjection(ask, ledger));
+    byRecord(options, environment, (ledger) => answerObjection(ask, decision, ledger));
 
 /** The same for deletions that wait for a person. `isForetold`: they were not recorded when they were shown. */
 export const stillHeld =
@@ -55,7 +65,7 @@ async function byRecord(
   }
 }
 
-function answerObjection(ask: Ask, ledger: Ledger): DeliveryObjection | null {
+function answerObjection(ask: Ask, decision: ApprovalFile["decision"], ledger: Ledger): DeliveryObjection | null {
   const same = asksIn(ledger).find((it) => it.request.digest === ask.request.digest);
   if (same !== undefined && askState(same) === "open") return null;
   const what =
@@ -64,7 +74,10 @@ function answerObjection(ask: Ask, ledger: Ledger): DeliveryObjection | null {
       : `the change of ${ask.record.key}`;
   const approval = same?.request.approval ?? null;
   if (approval !== null)
-    return { message: `${what} was approved meanwhile, by ${approversText(approval)}`, fix: "there is nothing to do" };
+    return {
+      message: `${what} was approved meanwhile, by ${approversText(approval)}`,
+      fix: decision === "Approve" ? "there is nothing to do" : stopText(ask),
+    };
   if (same !== undefined) return { message: `${what} is moot by now: the run is over`, fix: "there is nothing to do" };
   return {
     message: `${what} is not asked for any more as it was shown`,

@@ -328,6 +328,14 @@ describe("approve", () => {
       expect([code, err]).toEqual([69, expect.stringContaining("is not asked for any more as it was shown")]);
       expect([pushed(), commits()]).toEqual(["Theirs\nfirst", 1]);
     });
+
+    test("whoever rejects what was approved by then is told how to stop it", async () => {
+      meanwhile(() => record(waiting({ canary: asked({ approval: { at: recently, by: [bob] } }) })));
+      const { err } = await flotilla("reject", "r", "canary", "--comment", "no", "--push");
+      expect(err).toMatch(
+        /was approved meanwhile, by bob .*\n .*; what it allowed is stopped by flotilla run stop r\n/,
+      );
+    });
   });
 
   test("a dry run shows and prints, and writes nothing", async () => {

@@ -252,7 +252,7 @@ async function write(
     .toLowerCase();
   const subject = `${verbs[decision]} ${whatText(ask)}`;
   const files = [{ path: file.path, text, before: null }, ...gone];
-  const objection = stillAsked(ask, options, terminal.environment);
+  const objection = stillAsked(ask, decision, options, terminal.environment);
   const code = await deliver(author, { files, subject, slug, signed: isSigned, objection }, options, terminal);
   const isHereAlone = options.push !== true && options.pr !== true && options.dryRun !== true;
   if (isHereAlone && (await originHere(options)) !== null) terminal.out("origin does not have it yet: git push\n");

@@ -98,13 +98,16 @@ function ifOpen(ask: Ask): ChosenAsk {
       : `the change of ${ask.record.key}`;
   if (approval !== null) {
     const said = `${what} was approved at ${instantText(approval.at)} by ${approversText(approval)}`;
-    const stop =
-      ask.kind === "gate"
-        ? `what it allowed is stopped by flotilla run stop ${ask.run.key}`
-        : "what it allowed is taken back by another push";
-    return refused(said, `an approval is accepted once and for good; ${stop}`);
+    return refused(said, stopText(ask));
   }
   if (askState(ask) === "moot")
     return refused(`${what}, of ${instantText(requestedAt)}, is moot: the run is over`, anew);
   return { kind: "chosen", ask };
 }
+
+/** What to do about a request that was approved, for whoever is against it. */
+export const stopText = (ask: Ask): string =>
+  "an approval is accepted once and for good; " +
+  (ask.kind === "gate"
+    ? `what it allowed is stopped by flotilla run stop ${ask.run.key}`
+    : "what it allowed is taken back by another push");
