@@ -11,6 +11,8 @@ import { type HubOptions, openRecord } from "./wire.ts";
 export interface AskedLook extends AskedView {
   /** One line for each of the commits that brought it. */
   readonly commitLines: readonly string[];
+  /** The commit of the state branch where all of it stands. */
+  readonly state: Commit;
 }
 
 /** Reads what an open request is about; null where nothing of it can be had: then only the record's own words are shown. */
@@ -27,7 +29,7 @@ export async function lookAt(
     const view = await readAsked(repository, state, ask, ledger);
     const lines: string[] = [];
     for (const it of view.commits) lines.push(await commitText(repository, it));
-    return { ...view, commitLines: lines };
+    return { ...view, commitLines: lines, state };
   } finally {
     await repository.close();
   }

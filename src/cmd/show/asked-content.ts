@@ -1,3 +1,4 @@
+import { askedPath, renderedPath } from "../../core/ledger/layout.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
 import { sharesOf } from "../../core/plan/approval/asked-content.ts";
@@ -22,12 +23,8 @@ export async function contentLines(
   if (ask.kind === "gate" && ask.when === "after") return [];
   const folder = folderOf(ask);
   const { groups, unknown } = movesIn(ask, look, ledger);
-  const [share] = sharesOf(ask);
-  const placement = askedPlacement(ask, ledger)?.key ?? "";
-  const path = `${share?.clusters[0] ?? ""}/${placement}.yaml`;
-  const whole = `git diff ${stateBranch}:rendered/${path} ${stateBranch}:${folder}${path}`;
   const { differenceLines } = await import("./manifest-diff.ts");
-  const shown = await differenceLines(groups, whole);
+  const shown = await differenceLines(groups, look === null ? "" : wholeText(ask, ledger, look));
   if (unknown.length === 0) return shown;
   return [
     ...shown,
@@ -35,4 +32,19 @@ export async function contentLines(
     `what ${namedUpTo(unknown)} would get is not shown: ${folder} on ${stateBranch} does not have it as the digest says;`,
     "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
   ];
+}
+
+/** How to see all of it with git, where a clone has fetched the state branch. */
+function wholeText(ask: Ask, ledger: Ledger, { state }: AskedLook): string {
+  const [share, ...others] = sharesOf(ask);
+  const record = askedPlacement(ask, ledger);
+  if (share === undefined || record === null) return "";
+  const [cluster] = share.clusters;
+  const at = state.slice(0, 12);
+  const after = `${at}:${askedPath(folderOf(ask), cluster, record.key)}`;
+  const isNew = (record.bindings.get(cluster)?.target ?? null) === null;
+  const command = isNew ? `git show ${after}` : `git diff ${at}:${renderedPath(cluster, record.key)} ${after}`;
+  return others.length === 0
+    ? command
+    : `${command}, which is for ${cluster}; git ls-tree -r ${at} ${folderOf(ask)} has the others`;
 }

@@ -18,8 +18,8 @@ const mostEdits = 1500;
  */
 export async function differenceLines(groups: readonly MoveGroup[], whole: string): Promise<readonly string[]> {
   const lines: string[] = [];
-  let [hidden, left] = [0, mostObjects];
-  let room = mostLines.all;
+  let [room, left] = [mostLines.all, mostObjects];
+  let isAll = true;
   for (const { clusters, rows } of groups) {
     const objects = rows.filter((it) => it.after !== null).map((it) => ({ row: it, told: [...highlightsOf(it)] }));
     if (objects.length === 0) continue;
@@ -29,33 +29,40 @@ export async function differenceLines(groups: readonly MoveGroup[], whole: strin
     const ordered = [...objects].sort((a, b) => Number(b.told.length > 0) - Number(a.told.length > 0));
     for (const { row, told } of ordered.slice(0, left)) {
       lines.push(`  ${[`${objectText(row.id)}, ${row.fate}`, ...told].join("; ")}`);
-      const body = await patchLines(...masked(row.before?.manifest ?? null, row.after?.manifest ?? null));
+      const { body, isWhole } = await patchOf(...masked(row.before?.manifest ?? null, row.after?.manifest ?? null));
       const some = body.slice(0, Math.min(mostLines.object, room));
       lines.push(...some.map((line) => `    ${shortened(line)}`));
       const rest = body.length - some.length;
       if (rest > 0) lines.push(`    (${rest} more lines)`);
       room -= some.length;
-      hidden += rest;
+      isAll &&= isWhole && rest === 0 && some.every((it) => it.length <= longestLine);
     }
-    if (ordered.length > left) lines.push(`  (${ordered.length - left} more objects)`);
+    if (ordered.length > left) {
+      lines.push(`  (${ordered.length - left} more objects)`);
+      isAll = false;
+    }
     left = Math.max(0, left - ordered.length);
   }
-  return hidden === 0 && left > 0 ? lines : [...lines, "", `not all of it is shown; this does: ${whole}`];
+  return isAll ? lines : [...lines, "", `not all of it is shown; this does, after git fetch: ${whole}`];
 }
 
 const highlightsOf = ({ before, after }: ObjectRow): Iterable<string> =>
   highlights(before?.manifest ?? null, after?.manifest ?? null);
 
-async function patchLines(was: Json, is: Json): Promise<readonly string[]> {
+/** `isWhole`: the lines tell all that differs. */
+async function patchOf(was: Json, is: Json): Promise<{ readonly body: readonly string[]; readonly isWhole: boolean }> {
   const { structuredPatch } = await import("diff");
   const [a, b] = [was, is].map((it) => (it === null ? "" : emitYaml(it))) as [string, string];
   const patch = structuredPatch("", "", a, b, "", "", { context: 3, maxEditLength: mostEdits });
-  if (patch === undefined)
-    return [`(${a.split("\n").length - 1} lines become ${b.split("\n").length - 1}, and hardly any stays)`];
-  return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+  if (patch === undefined) {
+    const [before, after] = [a, b].map((it) => it.split("\n").length - 1);
+    return { body: [`(${before} lines become ${after}, and hardly any stays)`], isWhole: false };
+  }
+  const body = patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${from(oldStart, oldLines)} +${from(newStart, newLines)} @@`,
     ...lines,
   ]);
+  return { body, isWhole: true };
 }
 
 /** Of an empty side, unified differences name the line before it. */

@@ -52,7 +52,7 @@ describe("what differs", () => {
   test("is cut where an object or all of it is long, and says by how much", async () => {
     const one = await shown([row(config("c", 500, "a"), config("c", 500, "b"))]);
     expect(one.length).toBeLessThan(70);
-    expect(one.at(-1)).toBe("not all of it is shown; this does: git diff A B");
+    expect(one.at(-1)).toBe("not all of it is shown; this does, after git fetch: git diff A B");
     expect(one.at(-3)).toMatch(/^ {4}\(\d+ more lines\)$/);
     const many = await shown(Array.from({ length: 130 }, (_, at) => row(null, config(`c${at}`, 30))));
     expect(many.filter((it) => it.endsWith(", created")).length).toBe(100);
@@ -60,14 +60,24 @@ describe("what differs", () => {
     expect(many).toContain("  (30 more objects)");
   });
 
+  test("is all there where it is just as much as is shown", async () => {
+    const lines = await shown(Array.from({ length: 100 }, (_, at) => row(config(`c${at}`, 0), config(`c${at}`, 0))));
+    expect(lines.at(-1)).toBe("  ConfigMap web/c99, changed");
+  });
+
   test("is not looked for where hardly anything stays", async () => {
     const lines = await shown([row(config("c", 2000, "a"), config("c", 2000, "b"))]);
-    expect(lines).toContain("    (2006 lines become 2006, and hardly any stays)");
+    expect(lines.slice(-3)).toEqual([
+      "    (2006 lines become 2006, and hardly any stays)",
+      "",
+      "not all of it is shown; this does, after git fetch: git diff A B",
+    ]);
   });
 
   test("is shown with lines of bounded length", async () => {
     const lines = await shown([row(config("c", 1, "a"), config("c", 1, "b".repeat(5000)))]);
-    expect(lines.at(-1)).toMatch(/^ {4}\+ {2}k0000: b{150}… \(\d+ more characters\)$/);
+    expect(lines.at(-3)).toMatch(/^ {4}\+ {2}k0000: b{150}… \(\d+ more characters\)$/);
+    expect(lines.at(-1)).toMatch(/^not all of it is shown; /);
   });
 
   test("begins with images and replicas", async () => {
