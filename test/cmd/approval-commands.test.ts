@@ -598,7 +598,7 @@ test("describe and get tell who approved with which key, what does not count and
   const { out } = await atHub("describe", "run", "r");
   for (const it of told) expect(out).toContain(it);
   // From a hub, nobody knows who looks.
-  const open = "whoever of bob, carol is to let stage rest of run r begin: flotilla approve r rest";
+  const open = "bob, carol may let stage rest of run r begin: flotilla approve r rest";
   expect(out.endsWith(`\n\n${open}\n`)).toBe(true);
   expect((await atHub("get", "approvals", "r-before-rest")).out.split("\n").slice(-5, -1)).toEqual([...told, open]);
 });
@@ -753,9 +753,9 @@ describe("each person is offered what they may answer, and nothing else", () => 
     [
       "eve",
       [
-        "whoever of bob, carol is to let stage canary of run r begin: flotilla approve r canary",
-        "whoever of bob is to let stage rest of run r begin: flotilla approve r rest",
-        "whoever of bob is to let stage end of run r begin: flotilla approve r end",
+        "bob, carol may let stage canary of run r begin: flotilla approve r canary",
+        "bob may let stage rest of run r begin: flotilla approve r rest",
+        "bob may let stage end of run r begin: flotilla approve r end",
       ],
     ],
   ])("%s", async (name, want) => {

@@ -25,7 +25,7 @@ export function offerLines(ask: Ask, reader: Reader): readonly string[] {
   if (principal === null)
     return others.length === 0
       ? [`nobody may ${askText(ask)} as things stand`]
-      : [`whoever of ${others.join(", ")} is to ${askText(ask)}: ${answerCommand(ask)}`];
+      : [`${others.join(", ")} may ${askText(ask)}: ${answerCommand(ask)}`];
   const offer = offerTo(principal, ask, outlook);
   const may = others.length === 0 ? "nobody may" : `${others.join(", ")} may`;
   switch (offer.kind) {

@@ -53,7 +53,10 @@ function shareRow(
 ): string {
   const [first] = clusters;
   const carried = first === undefined ? "" : renderedPath(first, placement).replace("rendered/", "../".repeat(depth));
-  const [will, does] = [file === null ? because : `[${file}](${file})`, isNew ? "nothing yet" : `[${first}](${carried})`];
+  const [will, does] = [
+    file === null ? because : `[${file}](${file})`,
+    isNew ? "nothing yet" : `[${first}](${carried})`,
+  ];
   return `| ${listed(clusters)} | ${will} | ${does} |`;
 }
 
