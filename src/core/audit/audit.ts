@@ -46,7 +46,7 @@ export function auditStep(world: World, after: Ledger): readonly AuditFinding[] 
       subject: subjectIn(what, ledger),
       what,
     })),
-    ...[...changesOnlyWhatItMay(plan, world)].map((what) => ({
+    ...[...changesOnlyWhatItMay(plan, world, true)].map((what) => ({
       ...opinion(what, ledger),
       check: "approvals" as const,
     })),

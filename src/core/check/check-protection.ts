@@ -11,8 +11,11 @@ import { isInWrongHands } from "./check-signers.ts";
 /**
  * Says what a plan changes of protected targets that nobody approved before this pass, whatever path the change takes
  * (`plan/README.md#i-59`, `trust/README.md#d-17`; `#t-32` to `#t-34`).
+ *
+ * `isPast`: it is on record, and an earlier version may have decided it. Their requests said nothing of what becomes of
+ * objects, and what was approved stayed so when a cluster that it names went (`trust/README.md#t-36`, `#t-45`).
  */
-export function* changesOnlyWhatItMay(plan: Plan, world: World): Generator<string> {
+export function* changesOnlyWhatItMay(plan: Plan, world: World, isPast = false): Generator<string> {
   const trust = plan.ledger.trust?.trust ?? (world.trustAnchor === null ? nothingProtected : anythingProtected);
   if (trust.protectedTargets.length === 0) return;
   const shown = new Map(plan.rendered.map((it) => [`${it.placement} ${it.cluster}`, it.manifests] as const));
@@ -27,7 +30,7 @@ export function* changesOnlyWhatItMay(plan: Plan, world: World): Generator<strin
       const move = moveOf(binding, { was, before, record, shown: shown.get(`${key} ${cluster}`) });
       if (move === null) continue;
       const reached = targets.filter((it) => move.objects === null || move.objects.some((id) => isWithin(it, id)));
-      if (reached.length > 0 && !isCovered(move, reached, { trust, plan, world }))
+      if (reached.length > 0 && !isCovered(move, reached, { trust, plan, world, isPast }))
         yield `changes ${key} on ${cluster}, which is protected, and nobody approved that`;
     }
   }
@@ -128,6 +131,7 @@ interface Bench {
   readonly trust: Guarding;
   readonly plan: Plan;
   readonly world: World;
+  readonly isPast: boolean;
 }
 
 const isCovered = (move: Move, reached: readonly ProtectedTarget[], bench: Bench): boolean =>
@@ -152,15 +156,16 @@ function gatesFor({ record, cluster, target }: Move, { plan, world }: Bench): re
  * The change of the placement, if it is of just this, and of the clusters that are there; none is used while the trust file
  * in force does not stand there.
  */
-function changeFor({ record, cluster, target, fates }: Move, { plan, world }: Bench): readonly Request[] {
+function changeFor({ record, cluster, target, fates }: Move, { plan, world, isPast }: Bench): readonly Request[] {
   const before = world.ledger.placements.get(record.key);
   const change = before?.uid === record.uid ? before.change : null;
   const { trust } = plan.ledger;
   if (change?.request == null || trust === null || !standsThere(world.intent, trust)) return [];
   const content = target === null ? null : contentOf(target);
   const asked = new Set(change.leaves.get(cluster)?.map(({ object, fate }) => `${objectKey(object)} ${fate}`));
-  const isThis = change.clusters.get(cluster) === content && fates.every((it) => asked.has(it));
-  return isThis && saidOf(record, change, plan.ledger) === change.request.digest ? [change.request] : [];
+  const isSaid = fates.every((it) => asked.has(it)) || (isPast && change.leaves.size === 0);
+  if (!isSaid || change.clusters.get(cluster) !== content) return [];
+  return isPast || saidOf(record, change, plan.ledger) === change.request.digest ? [change.request] : [];
 }
 
 /** What its digest is over if the clusters that it names are the ones that are there (`trust/README.md#t-45`). */
