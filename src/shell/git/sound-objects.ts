@@ -10,8 +10,9 @@ export const unsoundCommit = (during: string, message: string): Fault =>
 
 /** A new commit whose folders are sound is all that counts, whatever stands below it. */
 const soundTree =
-  'push a commit with other folders on top of it: git commit-tree SOUND^{tree} -p HEAD -m "Go back" ' +
-  "makes one that holds what SOUND does, the last commit that was sound";
+  "push a commit with other folders on top of it: git fetch, then " +
+  'git push origin $(git commit-tree SOUND^{tree} -p origin/BRANCH -m "Go back"):BRANCH, ' +
+  "where SOUND is the last commit that was sound";
 
 /** The first lines of a commit; rejects one that git refuses, by its id. */
 export function linesIn(raw: Uint8Array | undefined, commit: string, during: string): CommitLines {

@@ -108,7 +108,7 @@ export function oddObjectsContract(way: Way): void {
       await expect(refused).rejects.toMatchObject({
         code: "ObjectUnsound",
         message: expect.stringContaining(`tree ${root}: ${because}`),
-        fix: expect.stringContaining("git commit-tree SOUND^{tree} -p HEAD"),
+        fix: expect.stringContaining("git commit-tree SOUND^{tree} -p origin/BRANCH"),
       });
       // What the fix says, and what was pushed in its place: either helps.
       const back = hub.git("commit-tree", `${parent}^{tree}`, "-p", commit, "-m", "Go back");
