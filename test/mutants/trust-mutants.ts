@@ -360,6 +360,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/approval/attacks-names.test.ts"],
   },
   {
+    breaks: "counts an approval on that a merge dropped",
+    file: "src/core/plan/approval/answers.ts",
+    find: "paths.has(file.path) || standing.get(file.path) !== file.blob",
+    replace: "paths.has(file.path) || !standing",
+    caughtBy: ["test/core/plan/approval/attacks-taken-back.test.ts"],
+  },
+  {
     breaks: "gives a cluster that took a name over what was approved for the one before",
     file: "src/core/plan/approval/asked-change.ts",
     find: "): boolean => request.digest === changeDigest",

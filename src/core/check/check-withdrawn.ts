@@ -14,12 +14,15 @@ export function* countsNothingTakenBack(
   const { answers: before } = world.ledger;
   const taken = takenFrom(world);
   const standing = new Set(world.intent.approvals.map((it) => it.blob));
+  const places = new Set(world.intent.approvals.map((it) => `${it.path} ${it.blob}`));
   const gone = new Set<string>();
   for (const { file, judgement } of before.values()) {
     if (file.decision !== "Approve") continue;
     const wasTaken = judgement.kind === "denied" && judgement.code === "FLT1212";
     const isTaken = taken.has(`${file.path} ${file.blob}`) && (taken.has(file.blob) || !standing.has(file.blob));
-    if (wasTaken || (judgement.kind === "counts" && isTaken)) gone.add(saying(file));
+    // A merge drops it without a change of its own.
+    const isDropped = !places.has(`${file.path} ${file.blob}`) && !standing.has(file.blob);
+    if (wasTaken || (judgement.kind === "counts" && (isTaken || isDropped))) gone.add(saying(file));
   }
   if (gone.size + taken.size === 0) return;
   for (const [path, { file, judgement }] of ledger.answers) {

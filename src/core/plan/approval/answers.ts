@@ -31,9 +31,10 @@ export function judgedAnswers(world: World, requests: (trust: Trust) => Requests
   const touched = touchedIn(before, world);
   if (fresh.length + touched.length === 0) return before;
   const open = requests(trust.trust);
+  const gone = touched.filter(({ file }) => open.has(file.digest));
+  if (fresh.length + gone.length === 0) return before;
   const answers = new Map(before);
-  for (const it of touched)
-    if (open.has(it.file.digest)) answers.set(it.file.path, { ...it, judgement: goneFrom(it.file, world) });
+  for (const it of gone) answers.set(it.file.path, { ...it, judgement: goneFrom(it.file, world) });
   const heard = fresh.map((file) => judged(file, world, { trust: trust.trust, open }));
   const hear = hearingAfter(answers.values(), (file) => isTakenAway(file, world));
   for (const it of asTheyCame(heard, world)) answers.set(it.file.path, hear(it));
@@ -41,12 +42,18 @@ export function judgedAnswers(world: World, requests: (trust: Trust) => Requests
   return inOrder(answers);
 }
 
-/** Approvals that count, and whose file came again, changed or went with a commit that is new in this pass. */
-function touchedIn(answers: Ledger["answers"], { history }: World): readonly AnswerRecord[] {
-  if (answers.size === 0) return [];
-  const paths = history.news.flatMap((it) => history.commits.get(it)?.changes.map(({ path }) => path) ?? []);
-  const touched = [...new Set(paths)].flatMap((it) => answers.get(it) ?? []);
-  return touched.filter(({ file, judgement }) => file.decision === "Approve" && judgement.kind === "counts");
+/**
+ * Approvals that count, and whose file came again, changed or went with a commit that is new in this pass; or that stands
+ * there no more, as a merge may drop it in which no path is other than in all of its parents.
+ */
+function touchedIn(answers: Ledger["answers"], { intent, history }: World): readonly AnswerRecord[] {
+  const counted = [...answers.values()].filter(
+    ({ file, judgement }) => file.decision === "Approve" && judgement.kind === "counts",
+  );
+  if (counted.length === 0) return counted;
+  const paths = new Set(history.news.flatMap((it) => history.commits.get(it)?.changes.map(({ path }) => path) ?? []));
+  const standing = new Map(intent.approvals.map(({ path, blob }) => [path, blob]));
+  return counted.filter(({ file }) => paths.has(file.path) || standing.get(file.path) !== file.blob);
 }
 
 /** Whoever moves a file says nothing by it; whoever takes it away, or writes over it, takes back what it says. */

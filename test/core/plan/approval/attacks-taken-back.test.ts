@@ -75,6 +75,16 @@ describe("T-43: what was judged and then taken away", () => {
     settle(world);
   }
 
+  test("is gone where a merge drops it, which changes nothing that a parent has not, and does not come back", () => {
+    const { world, yes } = judged();
+    take(world, yes, { ...by("ann"), changes: [], merge: "unclean" });
+    settle(world);
+    const copy = signed(world);
+    push(world, [copy], mallory);
+    others(world);
+    expect([verdictOf(world, copy), isOpen(world)]).toEqual([expect.stringMatching(/^FLT1212: /), false]);
+  });
+
   test.each(rows)("does not count $how", ({ back }) => {
     const { world, yes } = judged();
     take(world, yes, by("ann"));
