@@ -78,24 +78,25 @@ function masked(before: Json, after: Json): readonly [Json, Json] {
   return [withoutValues(before, after, "(secret)"), withoutValues(after, before, "(another secret)")];
 }
 
+/** What a Secret says besides its values; whatever else stands there may be a value under a misspelt name. */
+const plainFields = new Set(["apiVersion", "kind", "metadata", "type", "immutable"]);
+
 /** `other` is what it is compared with: a value that is the same there is shown as the same. */
 function withoutValues(manifest: Json, other: Json, changed: string): Json {
   if (!isObject(manifest)) return manifest;
-  const hidden = (field: string): JsonObject => {
-    const [own, others] = [member(manifest, field), member(other, field)];
-    if (!isObject(own)) return {};
-    const values = Object.entries(own).map(([key, value]) => {
-      const isOther = isObject(others) && Object.hasOwn(others, key) && others[key] !== value;
-      return [key, isOther ? changed : "(secret)"] as const;
-    });
-    return { [field]: Object.fromEntries(values) };
-  };
+  const hidden = (own: Json, others: Json | null): Json => (others === null || others === own ? "(secret)" : changed);
+  const fields = Object.entries(manifest).map(([field, own]): readonly [string, Json] => {
+    if (plainFields.has(field)) return [field, own];
+    const others = member(other, field);
+    if (!isObject(own)) return [field, hidden(own, others)];
+    return [field, Object.fromEntries(Object.entries(own).map(([key, it]) => [key, hidden(it, member(others, key))]))];
+  });
   const annotations = memberAt(manifest, "metadata", "annotations");
   // kubectl repeats all of an object there.
   const metadata = isObject(annotations)
     ? { metadata: { ...(member(manifest, "metadata") as JsonObject), annotations: withoutCopies(annotations) } }
     : {};
-  return { ...manifest, ...metadata, ...hidden("data"), ...hidden("stringData") };
+  return { ...Object.fromEntries(fields), ...metadata };
 }
 
 const withoutCopies = (annotations: JsonObject): JsonObject =>

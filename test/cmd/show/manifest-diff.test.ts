@@ -114,4 +114,15 @@ describe("what differs", () => {
     expect(changed).toContain('-  a: "(secret)"\n    +  a: "(another secret)"');
     expect(created).toContain("plain: told");
   });
+
+  test.each([
+    ["no map", { data: "hush" }, 'data: "(secret)"'],
+    ["a list", { data: ["hush"] }, 'data: "(secret)"'],
+    ["under a field that is misspelt", { stringdata: { a: "hush" } }, '  a: "(secret)"'],
+  ])("tells no values of a Secret that nobody could apply: %s", async (_, more, told) => {
+    const lines = (await shown([row(null, object("Secret", "key", { type: "Opaque", ...more }))])).join("\n");
+    expect(lines).not.toContain("hush");
+    expect(lines).toContain(told);
+    expect(lines).toContain("type: Opaque");
+  });
 });
