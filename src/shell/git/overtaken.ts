@@ -19,7 +19,8 @@ export interface CaughtUp {
  *
  * A commit that is the only one not pushed yet is made anew on top of theirs, signed if it was: nothing else of it
  * changes. Where there are more, theirs is merged, which leaves every signature as it is. A fault where both changed the
- * same files (our commit is taken back then), or where files of the person's are in the way.
+ * same files, or where it is not signed again (our commit is taken back then), or where files of the person's are in the
+ * way.
  */
 export async function catchUp(git: PersonGit, ours: string, theirs: string, during: string): Promise<CaughtUp> {
   const parent = await parentOf(git, ours, during);
@@ -35,7 +36,12 @@ export async function catchUp(git: PersonGit, ours: string, theirs: string, duri
   const message = await printed(git, ["show", "--no-show-signature", "--no-patch", "--format=%B", ours], { during });
   const sign = (await isSigned(git, ours, during)) ? ["-S"] : [];
   const call = { during, input: `${message.trimEnd()}\n` };
-  const commit = await printed(git, ["commit-tree", ...sign, "-p", theirs, "-F", "-", tree], call);
+  const { code, output, complaint } = await git(["commit-tree", ...sign, "-p", theirs, "-F", "-", tree], call);
+  if (code !== 0) {
+    const fix = `${await takeBack(git, { head: ours, ours }, during)}: do what git says above, then run it again`;
+    throw repositoryFault("RepositoryRefused", during, complaint, { fix });
+  }
+  const commit = output.trim();
   await move(git, ours, commit, during);
   return { commit, way: "anew" };
 }

@@ -169,6 +169,21 @@ describe("nothing is pushed, and the commit is taken back", () => {
     gone();
   });
 
+  test("where it is not signed again, as somebody who enters no passphrase has it", async () => {
+    others("runs/other.yaml", "other\n");
+    const program = join(place.hub.folder, "sign-once");
+    writeFileSync(
+      program,
+      `#!/bin/sh\n[ -e "$0.used" ] && { echo "no passphrase" >&2; exit 1; }\ntouch "$0.used"\nexec ssh-keygen "$@"\n`,
+    );
+    chmodSync(program, 0o755);
+    git("config", "gpg.ssh.program", program);
+    await expect(push([fresh])).rejects.toEqual(
+      refusal(/no passphrase/, /^nothing was committed or pushed: do what git says above, then run it again$/),
+    );
+    gone();
+  });
+
   test("where that speaks against it only after what others pushed was merged", async () => {
     git("commit", "--quiet", "--allow-empty", "-m", "Mine");
     alwaysFaster(9);
