@@ -116,6 +116,8 @@ function calledOff(binding: Binding, record: PlacementRecord, context: PlanConte
   const keeps = new Set(carried);
   return {
     ...back,
+    // Of another sequence they prove nothing of the target, but what was there before us still was.
+    facts,
     state: "Bound",
     target: { ...target, sequence: context.sequence, startedAt: context.world.now },
     leaving: leaving.filter((it) => !keeps.has(objectKey(it.id))),
