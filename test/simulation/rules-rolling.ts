@@ -1,10 +1,12 @@
 import type { Binding, PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
+import { inForce } from "./ballots.ts";
 import { type Document, isExternal, optionsOf } from "./document.ts";
 import type { Judge } from "./judge.ts";
 import { isTold, type Page, type PageRule } from "./page.ts";
 import { renderedAt } from "./rendered.ts";
 import { executedIn } from "./rules-evictions.ts";
+import { isProtected } from "./rules-trust.ts";
 import { upAt } from "./sight.ts";
 
 /** Promises about rolling updates: `rollout/README.md#invariants`. */
@@ -135,7 +137,7 @@ function* updatesWithinBounds(page: Page, judge: Judge): Generator<string> {
     const least = of - boundOf(rolling, "unavailable", of);
     const left = bindings.filter(
       (it) =>
-        it.state !== "Unscheduled" &&
+        (it.state !== "Unscheduled" || isKept(it, record, page, judge)) &&
         (it.removal === null || isEvicted(it)) &&
         !isNew(it, was(it)) &&
         (isPerhapsWell(it, page) || isReallyUp(record, it, page, judge)),
@@ -143,6 +145,15 @@ function* updatesWithinBounds(page: Page, judge: Judge): Generator<string> {
     if (left.length < least)
       yield `${record.key} changes on ${namesOf(taken)}, and ${left.length} ready remain of at least ${least}`;
   }
+}
+
+/** Whether a cluster that is not picked any more keeps what is protected there, until somebody approves that it goes. */
+function isKept(binding: Binding, { key }: PlacementRecord, page: Page, judge: Judge): boolean {
+  const { hub } = judge.simulation;
+  const version = inForce(page.after, judge);
+  const { parent } = hub.commitAt(page.commit);
+  if (version === null || parent === null || binding.removal !== null) return false;
+  return renderedAt(hub, parent, binding.cluster, key).some((it) => isProtected(it.key, binding, version));
 }
 
 /** I-04: whoever may hold a placement, failed and leaving ones apart, is within what is wanted and the surge. */
