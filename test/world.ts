@@ -310,7 +310,7 @@ export class World {
     const seen = this.look();
     const decided = plan(seen);
     const faults = check(decided, seen);
-    if (faults.length > 0) throw new Error(`the plan fails its check: ${faults.join("; ")}`);
+    if (faults.length > 0) throw new Error(`the plan fails its check: ${faults.map((it) => it.message).join("; ")}`);
     const passed = { seen, plan: decided, before: this.head, isCommitted: false, refusals: [] };
     if (decided.refusal !== null) return passed;
     if (fate.isRefused === true) {

@@ -114,7 +114,7 @@ async function pass({ repository, fleet, memory }: Bare): Promise<Counts & { rea
   const decided = plan(world);
   const planning = lap();
   const faults = check(decided, world);
-  if (faults.length > 0) throw new Error(`the plan fails its check: ${faults.join("; ")}`);
+  if (faults.length > 0) throw new Error(`the plan fails its check: ${faults.map((it) => it.message).join("; ")}`);
   const checking = lap();
   if (decided.decides) {
     const commit = String(decided.ledger.sequence).padStart(40, "0") as Commit;

@@ -363,7 +363,8 @@ export class Simulation implements Surroundings {
     for (const it of strikesOn(outcome)) this.hit(it);
     if (outcome.kind !== "result") return;
     const { result } = outcome;
-    if (result.kind === "unsound") this.complain("check", result.faults.join("; "));
+    if (result.kind === "unsound")
+      this.complain("check", result.faults.map((it) => `${it.code}: ${it.message}`).join("; "));
     if (result.kind === "passed")
       for (const it of unusableIn(result.intent, this.people.at(result.intent.commit))) this.complain("world", it);
     this.judge.ended(attempt, result);

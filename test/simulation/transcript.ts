@@ -42,7 +42,7 @@ function outcomeTexts(outcome: Outcome): readonly string[] {
     case "superseded":
       return ["superseded"];
     case "unsound":
-      return result.faults.map((it) => `unsound: ${it}`);
+      return result.faults.map((it) => `unsound: ${it.code}: ${it.message}`);
     case "passed": {
       const { plan, lines, receipts, deferred } = result;
       return [

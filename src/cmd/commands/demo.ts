@@ -137,7 +137,7 @@ async function reconcileOnce(
         for (const line of result.lines) terminal.out(`  ${line}\n`);
       },
     });
-    if (settled.kind === "unsound") throw new Defect(`the plan ${settled.faults.join("; ")}`);
+    if (settled.kind === "unsound") throw new Defect(`the plan ${settled.faults.map((it) => it.message).join("; ")}`);
     const refusal = settled.last?.plan.refusal ?? null;
     if (refusal !== null) throw new Defect(refusal.message);
     const reasons = settled.last?.plan.reasons ?? [];

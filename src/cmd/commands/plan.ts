@@ -48,7 +48,7 @@ function show(
   { output, weigh, expectNoChange }: Showing,
   terminal: Terminal,
 ): ExitCode {
-  const faults = check(decided, world);
+  const faults = check(decided, world).map((it) => it.message);
   const changes = narrate(world.ledger, decided.ledger).map(oneLine);
   const isChange = changesAnything(decided, world);
   if (output === "text") {

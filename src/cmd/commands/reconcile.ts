@@ -163,7 +163,7 @@ const problemsOf = ({
 
 function printPass(result: PassResult, { out, err }: Terminal): void {
   if (result.kind === "superseded") out("somebody else decided first; looking again\n");
-  if (result.kind === "unsound") for (const fault of result.faults) err(`defect: the plan ${fault}\n`);
+  if (result.kind === "unsound") for (const { message } of result.faults) err(`defect: the plan ${message}\n`);
   if (result.kind !== "passed") return;
   if (result.committed !== null) out(`committed ${result.committed.slice(0, 10)}\n`);
   for (const line of result.lines) out(`  ${line}\n`);
@@ -209,7 +209,7 @@ function printRest(settled: Exclude<Settled, { kind: "unsound" }>, { out, err }:
 }
 
 function asValue(settled: Settled): Json {
-  if (settled.kind === "unsound") return { kind: settled.kind, faults: settled.faults };
+  if (settled.kind === "unsound") return { kind: settled.kind, faults: settled.faults.map((it) => it.message) };
   const { last, kind, passes } = settled;
   return {
     kind,

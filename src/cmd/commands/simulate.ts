@@ -100,7 +100,8 @@ function show({ told, subject, options }: Shown, terminal: Terminal): void {
     return;
   }
   const { ending } = told;
-  for (const it of ending.kind === "unsound" ? ending.faults : []) terminal.err(`defect: the plan ${it}\n`);
+  for (const { message } of ending.kind === "unsound" ? ending.faults : [])
+    terminal.err(`defect: the plan ${message}\n`);
   if (ending.kind === "refused") terminal.err(refusalText(ending.refusal));
   const of = focus.run === null ? `placement ${focus.placement}` : `run ${focus.run} of placement ${focus.placement}`;
   const lines = [

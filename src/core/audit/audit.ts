@@ -13,6 +13,7 @@ import { aligned } from "./audit-aligned.ts";
 import { whatOf } from "./audit-asks.ts";
 import { rejudgedAnswers, retoldAuthors, retriedTrust } from "./audit-consent.ts";
 import type { AuditFinding, AuditSubject } from "./audit-finding.ts";
+import { findingOf } from "./audit-opinion.ts";
 
 /** How much one step held of each kind that is judged again. */
 export interface AuditCounts {
@@ -33,23 +34,16 @@ export function auditStep(world: World, after: Ledger): readonly AuditFinding[] 
   const ledger = aligned(after, world);
   const plan = planOf(ledger, renderedIn(ledger, world));
   const trust = [...retriedTrust(world, ledger)];
-  const opinions = [...approvesByTheRules(plan, world)].map((what) => opinion(what, ledger));
+  const approvals = [...approvesByTheRules(plan, world)].map(findingOf);
   return [
     ...trust,
-    ...opinions.filter((it) => it.check !== "trust" || trust.length === 0),
+    ...approvals.filter((it) => it.check !== "trust" || trust.length === 0),
     ...rejudgedAnswers(world, ledger),
     ...forgedRequests(before, ledger),
     ...retoldAuthors(world, ledger),
     ...forgedPlans(before, ledger),
-    ...[...runsByTheirPlans(plan, world)].map((what) => ({
-      check: "plans" as const,
-      subject: subjectIn(what, ledger),
-      what,
-    })),
-    ...[...changesOnlyWhatItMay(plan, world, true)].map((what) => ({
-      ...opinion(what, ledger),
-      check: "approvals" as const,
-    })),
+    ...[...runsByTheirPlans(plan, world)].map(findingOf),
+    ...[...changesOnlyWhatItMay(plan, world, true)].map(findingOf),
   ];
 }
 
@@ -108,24 +102,6 @@ export function renderedTargets(
       return [{ cluster: binding.cluster, placement, manifests }];
     }),
   );
-}
-
-/** A sentence of the second opinion, with what it is about. */
-function opinion(what: string, ledger: Ledger): AuditFinding {
-  const isTrust = /^(?:trusts|goes back to|forgets the trust|forgets that there was) /.test(what);
-  if (isTrust) return { check: "trust", subject: { kind: "trust" }, what };
-  return { check: "approvals", subject: subjectIn(what, ledger), what };
-}
-
-/** The sentences of checks name things in full: the longest name that stands in one is what it is about. */
-function subjectIn(what: string, { runs, placements }: Ledger): AuditSubject {
-  const words = new Set(what.split(/[\s,]+/));
-  const run = [...runs.keys()].find((it) => words.has(it) && what.includes(`run ${it}`));
-  if (run !== undefined) return { kind: "run", key: run };
-  const path = [...words].find((it) => it.startsWith("approvals/"));
-  if (path !== undefined) return { kind: "answers" };
-  const placement = [...placements.keys()].find((it) => words.has(it));
-  return placement === undefined ? { kind: "ledger" } : { kind: "placement", key: placement };
 }
 
 /**

@@ -1,17 +1,19 @@
 import type { Ledger } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Plan, World } from "../model/plan.ts";
+import type { ApprovalDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { CommitFact } from "../model/signature.ts";
 import type { AnswerRecord, Judgement, Proof, Request } from "../model/trust.ts";
 import type { Commit, Digest } from "../model/value.ts";
 import { speakerOf } from "./check-signers.ts";
 import { countsNothingTakenBack } from "./check-withdrawn.ts";
+import { defect } from "./check-words.ts";
 
 /**
  * Says which answers a plan counts that prove nothing, judges twice, or forgets (`trust/README.md#step-3` to `#step-6`
  * and `#step-12`).
  */
-export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generator<string> {
+export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generator<PlanDefect<ApprovalDefectCode>> {
   const { answers: before } = world.ledger;
   yield* countsNothingTakenBack({ ledger }, world, openIn(world.ledger));
   if (ledger.answers === before) return;
@@ -19,16 +21,17 @@ export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generat
   const said = saidSoFar(before, ledger.answers);
   for (const [path, was] of before)
     if (was.judgement.kind === "counts" && !ledger.answers.has(path) && asks.has(was.file.digest))
-      yield `forgets what ${path} says`;
+      yield defect("AnswerForgotten", { kind: "approvalFile", path }, `forgets what ${path} says`);
   for (const [path, it] of ledger.answers) {
     const was = before.get(path);
     if (it === was || it.judgement.kind !== "counts") continue;
     if (was !== undefined) {
-      if (it.judgement !== was.judgement || it.file !== was.file) yield `judges ${path} again`;
+      if (it.judgement !== was.judgement || it.file !== was.file)
+        yield defect("AnswerJudgedAgain", { kind: "approvalFile", path }, `judges ${path} again`);
       continue;
     }
     const flaw = flawOf(path, it, it.judgement, { world, asked }) ?? orderFlaw(it, it.judgement, said);
-    if (flaw !== null) yield `counts ${path}, ${flaw}`;
+    if (flaw !== null) yield defect("AnswerInvalid", { kind: "approvalFile", path }, `counts ${path}, ${flaw}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
+import type { DefectSubject } from "../model/plan-defect.ts";
 import type { PlannedStage, RunRecord } from "../model/run-record.ts";
 import type { Approval, ProtectedTarget, Request, Trust } from "../model/trust.ts";
 import { type Demand, isWithin, type Registers, stageDemands, targetDemand, targetsOn } from "./check-demands.ts";
@@ -7,6 +8,7 @@ import { type Demand, isWithin, type Registers, stageDemands, targetDemand, targ
 /** Something that a plan takes for approved that was not before. */
 export interface Approved {
   readonly what: string;
+  readonly subject: DefectSubject;
   readonly request: Request;
   readonly approval: Approval;
   /** What was open under its place when the pass began. */
@@ -37,7 +39,14 @@ export function* newlyApproved(ledger: Ledger, old: Ledger): Generator<Approved>
         if (request?.approval == null || isOld || planned === undefined) continue;
         const rules: Approved["rules"] = (...scene) => gateRules({ run, planned, when }, ...scene);
         const { approval } = request;
-        yield { what: `the gate ${when} stage ${planned.name} of run ${key}`, request, approval, was, rules };
+        yield {
+          what: `the gate ${when} stage ${planned.name} of run ${key}`,
+          subject: { kind: "stage", run: key, stage: planned.name },
+          request,
+          approval,
+          was,
+          rules,
+        };
       }
   }
   for (const [key, record] of ledger.placements) {
@@ -47,7 +56,14 @@ export function* newlyApproved(ledger: Ledger, old: Ledger): Generator<Approved>
     const was = known?.uid === record.uid ? (known.change?.request ?? null) : null;
     if (was?.approval === request.approval) continue;
     const rules: Approved["rules"] = (trust, plan, world) => changeRules(record, trust, [plan.ledger, world.ledger]);
-    yield { what: `the change of ${key}`, request, approval: request.approval, was, rules };
+    yield {
+      what: `the change of ${key}`,
+      subject: { kind: "placement", placement: key },
+      request,
+      approval: request.approval,
+      was,
+      rules,
+    };
   }
 }
 

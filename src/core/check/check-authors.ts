@@ -1,29 +1,34 @@
 import type { History } from "../model/history.ts";
 import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
+import type { DefectSubject, PlanDefect, RequestDefectCode } from "../model/plan-defect.ts";
 import type { RunRecord } from "../model/run-record.ts";
 import type { CommitFact } from "../model/signature.ts";
 import type { Request, TrustRecord } from "../model/trust.ts";
 import type { ClusterName, Commit } from "../model/value.ts";
 import { speakerOf } from "./check-signers.ts";
-import { keyText } from "./check-words.ts";
+import { defect, keyText } from "./check-words.ts";
 
 /**
  * Says which new requests leave out somebody who plainly changed what they are about: an object that a cluster carries
  * or is to carry, or the placement that goes (`trust/README.md#step-8`; `#t-06`, `#t-07`, `#t-38`, `#t-39`). That more
  * people have a part in it is for the planner to find.
  */
-export function* namesWhoChangedIt(plan: Plan, world: World): Generator<string> {
+export function* namesWhoChangedIt(plan: Plan, world: World): Generator<PlanDefect<RequestDefectCode>> {
   const { trust } = plan.ledger;
   if (trust === null) return;
   for (const asked of newlyAsked(plan, world)) {
-    const { what, request } = asked;
+    const { what, subject, request } = asked;
     for (const fact of changersOf(asked, trust, world)) {
       const { principals } = trust.trust;
       const who = speakerOf(fact.signature, "git", { principals, revocations: [], now: null });
       const isNamed = who === null ? request.authors.unknown > 0 : request.authors.principals.includes(who.name);
       if (!isNamed)
-        yield `asks about ${what} without ${who?.name ?? "anybody unknown"}, who changed it in ${fact.commit}`;
+        yield defect(
+          "AuthorOmitted",
+          subject,
+          `asks about ${what} without ${who?.name ?? "anybody unknown"}, who changed it in ${fact.commit}`,
+        );
     }
   }
 }
@@ -31,6 +36,7 @@ export function* namesWhoChangedIt(plan: Plan, world: World): Generator<string> 
 /** Something that people are newly asked about. */
 interface Asked {
   readonly what: string;
+  readonly subject: DefectSubject;
   readonly request: Request;
   readonly record: PlacementRecord;
   /** Clusters as they were, that are to get a version, or lose the placement that is gone. */
@@ -54,7 +60,15 @@ function* newlyAsked({ ledger }: Plan, { ledger: old, intent }: World): Generato
     const bindings = clusters.flatMap(([it]) => was.bindings.get(it) ?? []);
     const version = isGone ? null : (record.resourceSnapshots.at(-1) ?? null);
     if (isGone || version !== null)
-      yield { what: `the change of ${key}`, request, record, bindings, version, until: null };
+      yield {
+        what: `the change of ${key}`,
+        subject: { kind: "placement", placement: key },
+        request,
+        record,
+        bindings,
+        version,
+        until: null,
+      };
   }
   for (const run of ledger.runs.values()) yield* gatesOf(run, ledger, old);
 }
@@ -78,7 +92,15 @@ function* gatesOf(run: RunRecord, ledger: Ledger, old: Ledger): Generator<Asked>
     .filter(({ target }) => target === null || (target.resourceIndex <= version.index && !own.has(target.sequence)));
   for (const request of requests)
     if (!known.includes(request.digest) && request.approval === null)
-      yield { what: `run ${key}`, request, record, bindings, version, until: version.commit };
+      yield {
+        what: `run ${key}`,
+        subject: { kind: "run", run: key },
+        request,
+        record,
+        bindings,
+        version,
+        until: version.commit,
+      };
 }
 
 /** Commits since what a cluster carries that changed what stands in one of both versions, or took the placement away. */

@@ -2,13 +2,14 @@ import type { ConfirmationRecord, OtherObject } from "../model/deletion.ts";
 import { digestOf } from "../model/digest.ts";
 import type { HeldDeletion, Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
-import { keyText, works } from "./check-words.ts";
+import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
+import { defect, keyText, works } from "./check-words.ts";
 
 /**
  * Says where a plan lets go what nobody confirmed, or not these very things, or not for this once: a confirmation
  * covers what stood in the set when it was given, and is judged once (`plan/README.md#d-3`).
  */
-export function* believesConfirmations(plan: Plan, world: World): Generator<string> {
+export function* believesConfirmations(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   yield* asksForWhatItHolds(plan, world);
   yield* confirmsOnce(plan, world);
   yield* remembersWhatWasJudged(plan, world);
@@ -16,21 +17,24 @@ export function* believesConfirmations(plan: Plan, world: World): Generator<stri
 }
 
 /** A digest stands for one set, which may shrink and never grows. */
-function* asksForWhatItHolds({ ledger }: Plan, world: World): Generator<string> {
+function* asksForWhatItHolds({ ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   const { held: before, confirmations } = world.ledger.deletions;
   const digests = new Set<string>();
   for (const held of ledger.deletions.held) {
     const { digest } = held;
-    if (digests.has(digest)) yield `asks for ${digest} twice`;
+    const subject = { kind: "deletion", digest } as const;
+    if (digests.has(digest)) yield defect("DeletionDigestDuplicate", subject, `asks for ${digest} twice`);
     digests.add(digest);
     const was = before.find((it) => it.digest === digest);
     if (was === held) continue;
     if (was !== undefined) {
-      if (!isWithin(held, was)) yield `adds to what waits under ${digest}`;
+      if (!isWithin(held, was)) yield defect("HeldDeletionGrew", subject, `adds to what waits under ${digest}`);
       continue;
     }
-    if (confirmations.has(digest)) yield `asks for ${digest}, which a confirmation named before`;
-    if (!isDigestOf(held, world.ledger)) yield `asks for ${digest}, which is not the digest of what waits`;
+    if (confirmations.has(digest))
+      yield defect("DeletionDigestReused", subject, `asks for ${digest}, which a confirmation named before`);
+    if (!isDigestOf(held, world.ledger))
+      yield defect("DeletionDigestMismatch", subject, `asks for ${digest}, which is not the digest of what waits`);
     if (held.because === "foreign") yield* namesWhatMembersShow(held, world);
   }
 }
@@ -85,7 +89,10 @@ function isDigestOf({ because, groups, others, digest }: HeldDeletion, before: L
 }
 
 /** What of others is asked about is what the members' inventories name, all of it. */
-function* namesWhatMembersShow({ groups, others, digest }: HeldDeletion, { observed }: World): Generator<string> {
+function* namesWhatMembersShow(
+  { groups, others, digest }: HeldDeletion,
+  { observed }: World,
+): Generator<PlanDefect<DeletionDefectCode>> {
   for (const { placement, clusters, objects } of groups)
     for (const cluster of clusters)
       for (const id of objects) {
@@ -100,31 +107,55 @@ function* namesWhatMembersShow({ groups, others, digest }: HeldDeletion, { obser
           found !== undefined &&
           found.count === told?.objects.length &&
           found.objects.every((it, at) => otherText(it) === otherText(told.objects[at] ?? it));
-        if (!isTold) yield `asks for ${digest} without all that others have in ${keyText(id)} on ${cluster}`;
+        if (!isTold)
+          yield defect(
+            "HeldDeletionIncomplete",
+            { kind: "deletion", digest },
+            `asks for ${digest} without all that others have in ${keyText(id)} on ${cluster}`,
+          );
       }
 }
 
-function* confirmsOnce({ ledger }: Plan, { ledger: old, intent }: World): Generator<string> {
+function* confirmsOnce({ ledger }: Plan, { ledger: old, intent }: World): Generator<PlanDefect<DeletionDefectCode>> {
   const { held, confirmations } = ledger.deletions;
   for (const { digest, confirmed } of held) {
     if (!confirmed || old.deletions.held.some((it) => it.digest === digest && it.confirmed)) continue;
     if (!intent.confirmations.has(digest) || old.deletions.confirmations.has(digest))
-      yield `takes ${digest} for confirmed, which nobody did`;
-    else if (confirmations.get(digest)?.outcome !== "used") yield `does not record that ${digest} was used`;
+      yield defect(
+        "ConfirmationNotFound",
+        { kind: "deletion", digest },
+        `takes ${digest} for confirmed, which nobody did`,
+      );
+    else if (confirmations.get(digest)?.outcome !== "used")
+      yield defect("ConfirmationNotRecorded", { kind: "deletion", digest }, `does not record that ${digest} was used`);
   }
 }
 
 /** What was judged stays so while its file is there, or while the same could be asked once more. */
-function* remembersWhatWasJudged({ ledger }: Plan, { ledger: old, intent }: World): Generator<string> {
+function* remembersWhatWasJudged(
+  { ledger }: Plan,
+  { ledger: old, intent }: World,
+): Generator<PlanDefect<DeletionDefectCode>> {
   const { confirmations } = ledger.deletions;
   for (const [digest, was] of old.deletions.confirmations) {
     const now = confirmations.get(digest);
     if (now === was) continue;
-    if (now !== undefined) yield `judges the confirmation of ${digest} again`;
-    else if (intent.confirmations.has(digest) || stands(was, old)) yield `forgets the confirmation of ${digest}`;
+    if (now !== undefined)
+      yield defect(
+        "ConfirmationJudgedAgain",
+        { kind: "deletion", digest },
+        `judges the confirmation of ${digest} again`,
+      );
+    else if (intent.confirmations.has(digest) || stands(was, old))
+      yield defect("ConfirmationForgotten", { kind: "deletion", digest }, `forgets the confirmation of ${digest}`);
   }
   for (const digest of intent.confirmations)
-    if (!confirmations.has(digest)) yield `does not judge the confirmation of ${digest}`;
+    if (!confirmations.has(digest))
+      yield defect(
+        "ConfirmationNotJudged",
+        { kind: "deletion", digest },
+        `does not judge the confirmation of ${digest}`,
+      );
 }
 
 function stands({ basis }: ConfirmationRecord, { placements }: Ledger): boolean {
@@ -133,7 +164,7 @@ function stands({ basis }: ConfirmationRecord, { placements }: Ledger): boolean 
   return (binding?.uid ?? "") === basis.binding && (binding?.target?.sequence ?? 0) === basis.sequence;
 }
 
-function* takesAlongWhatWasConfirmed({ actions, ledger }: Plan): Generator<string> {
+function* takesAlongWhatWasConfirmed({ actions, ledger }: Plan): Generator<PlanDefect<DeletionDefectCode>> {
   const confirmed = ledger.deletions.held.filter((it) => it.confirmed).flatMap((it) => it.others);
   for (const [cluster, work] of works(actions))
     for (const gone of work.remove) {
@@ -144,6 +175,10 @@ function* takesAlongWhatWasConfirmed({ actions, ledger }: Plan): Generator<strin
       const known = new Set(own.flatMap((it) => it.objects.map(otherText)));
       const other = gone.takesAlong.find((it) => !known.has(otherText(it)));
       if (other !== undefined)
-        yield `takes along ${keyText(other)} with ${gone.key} from ${cluster}, which nobody confirmed`;
+        yield defect(
+          "CascadeUnconfirmed",
+          { kind: "object", placement: work.placement, cluster, object: gone.key },
+          `takes along ${keyText(other)} with ${gone.key} from ${cluster}, which nobody confirmed`,
+        );
     }
 }

@@ -1,42 +1,63 @@
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { AcceptedBounds, Binding, DeletionGroup, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
+import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
-import { keyText, sameObject, works } from "./check-words.ts";
+import { defect, keyText, sameObject, works } from "./check-words.ts";
 
 /**
  * Says where a plan deletes more than may be deleted unasked, or what waits for a person (`plan/README.md#d-3`,
  * `#d-4`).
  */
-export function* deletesWithinBounds(plan: Plan, world: World): Generator<string> {
+export function* deletesWithinBounds(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   yield* permitsWithinBounds(plan, world);
   yield* takesNoMoreThanItPermits(plan, world);
   yield* leavesAloneWhatWaits(plan);
 }
 
 /** What an earlier pass permitted was within the bounds of its time: only what is new is judged. */
-function* permitsWithinBounds({ ledger }: Plan, { intent, ledger: old }: World): Generator<string> {
+function* permitsWithinBounds(
+  { ledger }: Plan,
+  { intent, ledger: old }: World,
+): Generator<PlanDefect<DeletionDefectCode>> {
   const { permitted, bounds, cause } = ledger.deletions;
   if (bounds !== null && bounds !== old.deletions.bounds) yield* boundsLoosened(bounds, intent.fleet.guards, old);
   if (permitted === old.deletions.permitted) return;
   const allowed = bounds?.inForce ?? intent.fleet.guards;
   const clusters = mostClusters(allowed, intent.clusters.size);
   if (permitted.size > clusters)
-    yield `permits deletions on ${permitted.size} clusters for one commit, at most ${clusters} may`;
+    yield defect(
+      "PermittedClustersExceeded",
+      { kind: "ledger" },
+      `permits deletions on ${permitted.size} clusters for one commit, at most ${clusters} may`,
+    );
   for (const [cluster, count] of permitted) {
     const before = cause === old.deletions.cause ? (old.deletions.permitted.get(cluster) ?? 0) : 0;
     if (count <= Math.max(before, allowed.objectsPerCluster)) continue;
     const most = mostObjects(allowed, cluster, ledger);
-    if (count > most) yield `permits ${count} deletions on ${cluster} for one commit, at most ${most} may`;
+    if (count > most)
+      yield defect(
+        "PermittedObjectsExceeded",
+        { kind: "cluster", cluster },
+        `permits ${count} deletions on ${cluster} for one commit, at most ${most} may`,
+      );
   }
 }
 
 /** A bound that loosens counts from the next commit, so that no commit permits itself what it deletes. */
-function* boundsLoosened({ inForce }: AcceptedBounds, guards: DeletionBounds, old: Ledger): Generator<string> {
+function* boundsLoosened(
+  { inForce }: AcceptedBounds,
+  guards: DeletionBounds,
+  old: Ledger,
+): Generator<PlanDefect<DeletionDefectCode>> {
   const said = old.deletions.bounds?.declared ?? guards;
   for (const key of Object.keys(guards) as (keyof DeletionBounds)[])
     if (inForce[key] > Math.min(guards[key], said[key]))
-      yield `loosens the bound ${key} to ${inForce[key]} in the commit that asks for it`;
+      yield defect(
+        "DeletionBoundLoosened",
+        { kind: "ledger" },
+        `loosens the bound ${key} to ${inForce[key]} in the commit that asks for it`,
+      );
 }
 
 const mostClusters = (bounds: DeletionBounds, all: number): number =>
@@ -56,7 +77,7 @@ function mostObjects(bounds: DeletionBounds, cluster: ClusterName, { placements 
  * What begins to leave in this pass has been permitted, or is few enough by itself: nothing goes uncounted. Counted anew,
  * from what the bindings say, whatever the guard made of it.
  */
-function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<string> {
+function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   const { permitted, bounds, held } = ledger.deletions;
   const allowed = bounds?.inForce ?? world.intent.fleet.guards;
   const asked = byPlacement(held);
@@ -75,11 +96,20 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<st
     const counted = permitted.get(cluster) ?? 0;
     if (count <= Math.max(counted, allowed.objectsPerCluster)) continue;
     const most = Math.max(counted, mostObjects(allowed, cluster, ledger));
-    if (count > most) yield `takes ${count} objects from ${cluster} at once, at most ${most} may go unasked`;
+    if (count > most)
+      yield defect(
+        "DeletedObjectsExceeded",
+        { kind: "cluster", cluster },
+        `takes ${count} objects from ${cluster} at once, at most ${most} may go unasked`,
+      );
   }
   const most = Math.max(permitted.size, mostClusters(allowed, world.intent.clusters.size));
   if (counts.size > most)
-    yield `takes objects from ${counts.size} clusters at once, at most ${most} may lose any unasked`;
+    yield defect(
+      "DeletedClustersExceeded",
+      { kind: "ledger" },
+      `takes objects from ${counts.size} clusters at once, at most ${most} may lose any unasked`,
+    );
 }
 
 interface Taking {
@@ -116,7 +146,7 @@ function newlyDeleted(binding: Binding, was: Binding | undefined, { record, aske
   }).length;
 }
 
-function* leavesAloneWhatWaits({ actions, ledger }: Plan): Generator<string> {
+function* leavesAloneWhatWaits({ actions, ledger }: Plan): Generator<PlanDefect<DeletionDefectCode>> {
   for (const held of ledger.deletions.held) {
     if (held.confirmed) continue;
     const groups = byPlacement([held]);
@@ -125,7 +155,11 @@ function* leavesAloneWhatWaits({ actions, ledger }: Plan): Generator<string> {
       const group = (groups.get(work.placement) ?? []).filter((it) => it.clusters.includes(cluster));
       const caught = work.remove.find((gone) => group.some((it) => it.objects.some((id) => sameObject(id, gone))));
       if (caught !== undefined)
-        yield `removes ${caught.key} from ${cluster}, which waits for confirmation ${held.digest}`;
+        yield defect(
+          "HeldObjectRemoved",
+          { kind: "object", placement: work.placement, cluster, object: caught.key },
+          `removes ${caught.key} from ${cluster}, which waits for confirmation ${held.digest}`,
+        );
     }
   }
 }

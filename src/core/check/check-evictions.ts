@@ -2,26 +2,34 @@ import type { EvictionRecord } from "../model/eviction.ts";
 import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { ObjectKey } from "../model/manifest.ts";
 import type { Plan, World } from "../model/plan.ts";
+import type { DisruptionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { lifeOf } from "./check-life.ts";
+import { defect } from "./check-words.ts";
 
 /**
  * Says which evictions a plan carries out although too few clusters would be left (`rollout/README.md#i-54`). Counted
  * anew, by what members say now and what else this plan changes on them. What does not work is no loss.
  */
-export function* evictsWithinBudget({ ledger }: Plan, world: World): Generator<string> {
+export function* evictsWithinBudget({ ledger }: Plan, world: World): Generator<PlanDefect<DisruptionDefectCode>> {
   for (const [key, record] of world.ledger.placements) {
     const after = ledger.placements.get(key);
     const evicted = after === undefined ? new Set<ClusterName>() : evictedFrom(key, ledger, world);
     const lost = [...evicted].filter((it) => works(record, it, world)).length;
     if (after === undefined || lost === 0) continue;
-    if (hasUnreadBudget(record, world)) yield `evicts from ${key}, whose disruption budget cannot be read`;
+    const subject = { kind: "placement", placement: key } as const;
+    if (hasUnreadBudget(record, world))
+      yield defect("DisruptionBudgetUnreadable", subject, `evicts from ${key}, whose disruption budget cannot be read`);
     const floor = fewestOf(after, world);
     const left = [...after.bindings.values()].filter(
       (it) => isUntouched(it, record.bindings.get(it.cluster)) && works(record, it.cluster, world),
     ).length;
     if (left < floor)
-      yield `evicts ${lost} available clusters of ${key} and leaves ${left}, at least ${floor} must stay`;
+      yield defect(
+        "DisruptionBudgetExceeded",
+        subject,
+        `evicts ${lost} available clusters of ${key} and leaves ${left}, at least ${floor} must stay`,
+      );
   }
 }
 

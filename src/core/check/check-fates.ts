@@ -1,13 +1,14 @@
 import type { Binding, Leaving, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
-import { keyText } from "./check-words.ts";
+import type { DefectSubject, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
+import { defect, keyText } from "./check-words.ts";
 
 /**
  * Says where objects leave otherwise than was said when that was decided: by the placement as it is, or by the plan of
  * the run that takes them away; and where that becomes something else later on (`plan/README.md#d-11`,
  * `apply/README.md#takeover`).
  */
-export function* keepsFates(plan: Plan, world: World): Generator<string> {
+export function* keepsFates(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   for (const [key, record] of plan.ledger.placements) {
     const before = world.ledger.placements.get(key);
     if (record === before || record.bindings === before?.bindings) continue;
@@ -19,7 +20,10 @@ export function* keepsFates(plan: Plan, world: World): Generator<string> {
       yield* keepsPropagation(what, binding, { was, record });
       for (const it of binding.leaving) {
         const old = was?.leaving.find((other) => keyText(other.id) === keyText(it.id));
-        const object = `${keyText(it.id)} of ${what}`;
+        const object: Leaver = {
+          text: `${keyText(it.id)} of ${what}`,
+          subject: { kind: "object", placement: key, cluster: binding.cluster, object: keyText(it.id) },
+        };
         const isAnew = old?.evenAdopted !== it.evenAdopted && isBack(it, binding, was, record);
         if (old !== undefined && !isAnew) yield* keepsFate(object, it, old);
         else yield* beginsAsSaid(object, it, { binding, was, record, plan, world });
@@ -38,23 +42,45 @@ function isBack(it: Leaving, is: Binding, was: Binding | undefined, { resourceSn
   return carried.some(({ id }) => keyText(id) === keyText(it.id));
 }
 
+/** An object that leaves a cluster. */
+interface Leaver {
+  readonly text: string;
+  readonly subject: DefectSubject;
+}
+
 interface Step {
   readonly was: Binding | undefined;
   readonly record: PlacementRecord;
 }
 
-function* keepsPropagation(what: string, { removal }: Binding, { was, record }: Step): Generator<string> {
+function* keepsPropagation(
+  what: string,
+  { removal, cluster }: Binding,
+  { was, record }: Step,
+): Generator<PlanDefect<DeletionDefectCode>> {
   if (removal === null) return;
   const old = was?.removal?.sequence === removal.sequence ? was.removal : null;
   const said = old?.propagation ?? record.spec.strategy.propagationPolicy;
-  if (removal.propagation !== said) yield `removes ${what} by ${removal.propagation}, which was ${said}`;
+  if (removal.propagation !== said)
+    yield defect(
+      "PropagationPolicyChanged",
+      { kind: "binding", placement: record.key, cluster },
+      `removes ${what} by ${removal.propagation}, which was ${said}`,
+    );
 }
 
 /** What is found to have been there before us is let go, unless it was to be deleted even so; nothing else changes. */
-function* keepsFate(object: string, is: Leaving, was: Leaving): Generator<string> {
-  if (was.released && !is.released) yield `deletes ${object}, which was to be let go`;
-  if (is.evenAdopted !== was.evenAdopted) yield `changes what becomes of ${object}, which is leaving`;
-  if (is.released && !was.released && was.evenAdopted) yield `lets ${object} go, which was to be deleted`;
+function* keepsFate(
+  { text: object, subject }: Leaver,
+  is: Leaving,
+  was: Leaving,
+): Generator<PlanDefect<DeletionDefectCode>> {
+  if (was.released && !is.released)
+    yield defect("ReleasedObjectDeleted", subject, `deletes ${object}, which was to be let go`);
+  if (is.evenAdopted !== was.evenAdopted)
+    yield defect("DeletionPolicyChanged", subject, `changes what becomes of ${object}, which is leaving`);
+  if (is.released && !was.released && was.evenAdopted)
+    yield defect("ObjectReleased", subject, `lets ${object} go, which was to be deleted`);
 }
 
 interface Beginning extends Step {
@@ -63,7 +89,11 @@ interface Beginning extends Step {
   readonly world: World;
 }
 
-function* beginsAsSaid(object: string, it: Leaving, beginning: Beginning): Generator<string> {
+function* beginsAsSaid(
+  { text: object, subject }: Leaver,
+  it: Leaving,
+  beginning: Beginning,
+): Generator<PlanDefect<DeletionDefectCode>> {
   const { binding, was, record, plan } = beginning;
   const bringing = [...plan.ledger.runs.values()].find(
     (run) =>
@@ -73,9 +103,13 @@ function* beginsAsSaid(object: string, it: Leaving, beginning: Beginning): Gener
   );
   const said = bringing?.plan?.deleteAdopted ?? record.spec.strategy.deleteAdopted;
   if (it.evenAdopted !== said)
-    yield `takes ${object} away otherwise than was said of objects that were there before us`;
+    yield defect(
+      "AdoptedObjectPolicyMismatch",
+      subject,
+      `takes ${object} away otherwise than was said of objects that were there before us`,
+    );
   if (!said && !it.released && wasFound(it, was, beginning))
-    yield `is going to delete ${object}, which was there before us`;
+    yield defect("AdoptedObjectNotReleased", subject, `is going to delete ${object}, which was there before us`);
 }
 
 /** Whether the object was there before us by what was recorded, and is by what its member says now, if it says anything. */

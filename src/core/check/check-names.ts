@@ -1,15 +1,17 @@
 import { type Binding, mostFormerNames } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { Plan, World } from "../model/plan.ts";
+import type { NameDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ProtectedTarget } from "../model/trust.ts";
 import type { ClusterName } from "../model/value.ts";
 import { isNamed, isWithin } from "./check-demands.ts";
+import { defect } from "./check-words.ts";
 
 /**
  * Says where a plan loses sight of which clusters are protected: it forgets a name under which one was, or gives
  * something to a member that nobody has reached, and that may turn out to be such a cluster (`trust/README.md#t-41`).
  */
-export function* knowsWhoIsProtected(plan: Plan, world: World): Generator<string> {
+export function* knowsWhoIsProtected(plan: Plan, world: World): Generator<PlanDefect<NameDefectCode>> {
   const targets = plan.ledger.trust?.trust.protectedTargets ?? [];
   if (targets.length === 0) return;
   yield* keepsNames(plan, world, targets);
@@ -23,7 +25,11 @@ export function* knowsWhoIsProtected(plan: Plan, world: World): Generator<string
       const shown = plan.rendered.find((it) => it.placement === key && it.cluster === cluster)?.manifests ?? [];
       const brought: readonly { readonly id: ObjectId }[] = [...shown, ...binding.leaving];
       if (brought.some(({ id }) => targets.some((it) => isWithin(it, id))))
-        yield `brings ${key} to ${cluster}, which was never reached and may be protected under another name`;
+        yield defect(
+          "UnidentifiedClusterTargeted",
+          { kind: "binding", placement: key, cluster },
+          `brings ${key} to ${cluster}, which was never reached and may be protected under another name`,
+        );
     }
   }
 }
@@ -31,7 +37,11 @@ export function* knowsWhoIsProtected(plan: Plan, world: World): Generator<string
 const isSameTarget = ({ target }: Binding, was: Binding | undefined): boolean => target?.digest === was?.target?.digest;
 
 /** Every name that protected a cluster is still its name, or known to have been. */
-function* keepsNames({ ledger }: Plan, world: World, targets: readonly ProtectedTarget[]): Generator<string> {
+function* keepsNames(
+  { ledger }: Plan,
+  world: World,
+  targets: readonly ProtectedTarget[],
+): Generator<PlanDefect<NameDefectCode>> {
   const before = world.ledger;
   if (ledger.formerNames.size >= mostFormerNames) return;
   const left = [...before.clusters.values()]
@@ -42,7 +52,11 @@ function* keepsNames({ ledger }: Plan, world: World, targets: readonly Protected
     const now = targetsUnder(ledger.formerNames.get(uid)?.names ?? [], uid, targets);
     const lost = targetsUnder(names, uid, targets).find((it) => !now.includes(it));
     if (lost !== undefined)
-      yield `forgets that the cluster ${uid} was protected as ${names.join(" and ")}, and nobody released it`;
+      yield defect(
+        "FormerNameForgotten",
+        { kind: "ledger" },
+        `forgets that the cluster ${uid} was protected as ${names.join(" and ")}, and nobody released it`,
+      );
   }
 }
 

@@ -3,10 +3,12 @@ import type { Json } from "../model/json.ts";
 import type { Binding, ChangeRequest, Leaving, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
 import type { Plan, RenderedManifest, World } from "../model/plan.ts";
+import type { PlanDefect, ProtectionDefectCode } from "../model/plan-defect.ts";
 import type { ProtectedTarget, Request, Trust } from "../model/trust.ts";
 import type { ClusterName, Digest } from "../model/value.ts";
 import { isMet, isWithin, standsThere, targetDemand, targetsOn } from "./check-demands.ts";
 import { isInWrongHands } from "./check-signers.ts";
+import { defect } from "./check-words.ts";
 
 /**
  * Says what a plan changes of protected targets that nobody approved before this pass, whatever path the change takes
@@ -15,7 +17,11 @@ import { isInWrongHands } from "./check-signers.ts";
  * `isPast`: it is on record, and an earlier version may have decided it. Their requests said nothing of what becomes of
  * objects, and what was approved stayed so when a cluster that it names went (`trust/README.md#t-36`, `#t-45`).
  */
-export function* changesOnlyWhatItMay(plan: Plan, world: World, isPast = false): Generator<string> {
+export function* changesOnlyWhatItMay(
+  plan: Plan,
+  world: World,
+  isPast = false,
+): Generator<PlanDefect<ProtectionDefectCode>> {
   const trust = plan.ledger.trust?.trust ?? (world.trustAnchor === null ? nothingProtected : anythingProtected);
   if (trust.protectedTargets.length === 0) return;
   const shown = new Map(plan.rendered.map((it) => [`${it.placement} ${it.cluster}`, it.manifests] as const));
@@ -31,7 +37,11 @@ export function* changesOnlyWhatItMay(plan: Plan, world: World, isPast = false):
       if (move === null) continue;
       const reached = targets.filter((it) => move.objects === null || move.objects.some((id) => isWithin(it, id)));
       if (reached.length > 0 && !isCovered(move, reached, { trust, plan, world, isPast }))
-        yield `changes ${key} on ${cluster}, which is protected, and nobody approved that`;
+        yield defect(
+          "ProtectedTargetUnapproved",
+          { kind: "binding", placement: key, cluster },
+          `changes ${key} on ${cluster}, which is protected, and nobody approved that`,
+        );
     }
   }
 }

@@ -1,10 +1,12 @@
 import type { Binding, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
+import type { DefectSubject, PlanDefect, RunDefectCode } from "../model/plan-defect.ts";
 import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StageProgress } from "../model/run-record.ts";
 import type { ClusterName } from "../model/value.ts";
+import { defect } from "./check-words.ts";
 
 /** Says where a plan moves an External placement otherwise than the frozen plan of an update run allows now. */
-export function* runsByTheirPlans(plan: Plan, world: World): Generator<string> {
+export function* runsByTheirPlans(plan: Plan, world: World): Generator<PlanDefect<RunDefectCode>> {
   yield* movesOnlyByRuns(plan, world);
   for (const [key, run] of plan.ledger.runs) {
     const before = world.ledger.runs.get(key);
@@ -19,7 +21,7 @@ export function* runsByTheirPlans(plan: Plan, world: World): Generator<string> {
  * `rollout/README.md#i-05`, `#i-09`: what changes on a cluster is what one run that is under way says of it, whose turn
  * it is.
  */
-function* movesOnlyByRuns({ ledger }: Plan, world: World): Generator<string> {
+function* movesOnlyByRuns({ ledger }: Plan, world: World): Generator<PlanDefect<RunDefectCode>> {
   for (const [key, record] of ledger.placements) {
     const before = world.ledger.placements.get(key);
     if (record === before || record.spec.strategy.type !== "External" || record.deleting !== null) continue;
@@ -27,10 +29,18 @@ function* movesOnlyByRuns({ ledger }: Plan, world: World): Generator<string> {
     for (const [cluster, binding] of record.bindings) {
       const was = before?.bindings.get(cluster);
       if (isNewTarget(binding, was) && !runs.some((it) => brings(it, binding)))
-        yield `moves ${key} on ${cluster}, which no run says`;
+        yield defect(
+          "TargetWithoutRun",
+          { kind: "binding", placement: key, cluster },
+          `moves ${key} on ${cluster}, which no run says`,
+        );
       const isGoing = binding.removal !== null && was?.removal == null;
       if (isGoing && !runs.some((it) => takes(it, cluster)) && !isEvicted(ledger, record, cluster))
-        yield `takes ${key} from ${cluster}, which no run says`;
+        yield defect(
+          "RemovalWithoutRun",
+          { kind: "binding", placement: key, cluster },
+          `takes ${key} from ${cluster}, which no run says`,
+        );
     }
   }
 }
@@ -65,15 +75,18 @@ const isEvicted = ({ evictions }: Plan["ledger"], { key }: PlacementRecord, clus
   );
 
 /** `rollout/README.md#i-05`, `#u7`: a plan is written once, an end is for good, and so is an approval. */
-function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator<string> {
+function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator<PlanDefect<RunDefectCode>> {
   if (before === undefined || before.uid !== run.uid) return;
-  if (before.plan !== null && run.plan !== before.plan) yield `changes the plan of run ${run.key}`;
+  const subject = { kind: "run", run: run.key } as const;
+  if (before.plan !== null && run.plan !== before.plan)
+    yield defect("RunPlanChanged", subject, `changes the plan of run ${run.key}`);
   if (before.end !== null && (run.end !== before.end || run.stages !== before.stages))
-    yield `goes on with run ${run.key}, which has ended`;
+    yield defect("RunContinuedAfterEnd", subject, `goes on with run ${run.key}, which has ended`);
   for (const [at, stage] of before.stages.entries())
     for (const when of ["before", "after"] as const) {
       const gate = stage[when];
-      if (gate?.approval != null && run.stages[at]?.[when] !== gate) yield `forgets an approval of run ${run.key}`;
+      if (gate?.approval != null && run.stages[at]?.[when] !== gate)
+        yield defect("RunApprovalForgotten", subject, `forgets an approval of run ${run.key}`);
     }
 }
 
@@ -81,24 +94,35 @@ function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator
  * `rollout/README.md#i-01`, `#i-06`: a stage is over when its clusters, its waits and its approvals are; only then the
  * next one begins.
  */
-function* opensInOrder(run: RunRecord, before: RunRecord | undefined, plan: Plan, world: World): Generator<string> {
+function* opensInOrder(
+  run: RunRecord,
+  before: RunRecord | undefined,
+  plan: Plan,
+  world: World,
+): Generator<PlanDefect<RunDefectCode>> {
   for (const [at, stage] of run.plan?.stages.entries() ?? []) {
     const progress = run.stages[at];
     if (progress === undefined) continue;
     const where = `stage ${stage.name} of run ${run.key}`;
+    const subject: StageSubject = { kind: "stage", run: run.key, stage: stage.name };
     const hasBegun = [...progress.clusters.values()].some((it) => it.startedAt !== null);
-    if (hasBegun && run.stages.slice(0, at).some((it) => it.endedAt === null)) yield `begins ${where} out of turn`;
-    yield* beginsAsked(stage, progress, before?.stages[at], { where, run, plan, world });
+    if (hasBegun && run.stages.slice(0, at).some((it) => it.endedAt === null))
+      yield defect("StageOutOfOrder", subject, `begins ${where} out of turn`);
+    yield* beginsAsked(stage, progress, before?.stages[at], { where, subject, run, plan, world });
     const isNews = progress.finishedAt !== null && before?.stages[at]?.finishedAt == null;
-    if (isNews && progress.finishedAt < world.now) yield `dates the landing of ${where} earlier than it was seen`;
+    if (isNews && progress.finishedAt < world.now)
+      yield defect("StageFinishBackdated", subject, `dates the landing of ${where} earlier than it was seen`);
     if (progress.endedAt === null || before?.stages[at]?.endedAt != null) continue;
     if (!hasBegun || progress.isPassedOver) continue;
-    yield* endsInTime(stage, progress, { where, world });
+    yield* endsInTime(stage, progress, { where, subject, world });
   }
 }
 
+type StageSubject = Extract<DefectSubject, { readonly kind: "stage" }>;
+
 interface StagePlace {
   readonly where: string;
+  readonly subject: StageSubject;
   readonly run: RunRecord;
   readonly plan: Plan;
   readonly world: World;
@@ -113,11 +137,11 @@ function* beginsAsked(
   stage: PlannedStage,
   progress: StageProgress,
   before: StageProgress | undefined,
-  { where, run, plan, world }: StagePlace,
-): Generator<string> {
+  { where, subject, run, plan, world }: StagePlace,
+): Generator<PlanDefect<RunDefectCode>> {
   const { isPassedOver } = progress;
   if (isPassedOver && before !== undefined && before.startedAt !== null && !before.isPassedOver)
-    yield `passes over ${where}, which has begun`;
+    yield defect("StageSkippedAfterStart", subject, `passes over ${where}, which has begun`);
   if (!isPassedOver && (stage.before.length === 0 || progress.before?.approval != null)) return;
   const [record, old] = [plan.ledger, world.ledger].map((it) => it.placements.get(run.spec.placement)?.bindings);
   for (const { cluster, digest } of stage.clusters) {
@@ -127,22 +151,24 @@ function* beginsAsked(
     const isChange = known?.digest !== digest;
     const isFresh = was?.startedAt == null;
     const isBrought = target?.digest === digest && target.sequence !== known?.sequence;
-    if (isFresh && !isPassedOver) yield `begins ${where} unasked`;
-    else if (isChange && (isFresh || isBrought)) yield `changes ${cluster} in ${where}, unasked`;
+    if (isFresh && !isPassedOver) yield defect("StageStartUnapproved", subject, `begins ${where} unasked`);
+    else if (isChange && (isFresh || isBrought))
+      yield defect("ClusterUpdateUnapproved", subject, `changes ${cluster} in ${where}, unasked`);
   }
 }
 
 function* endsInTime(
   stage: PlannedStage,
   progress: StageProgress,
-  { where, world }: { readonly where: string; readonly world: World },
-): Generator<string> {
+  { where, subject, world }: Pick<StagePlace, "where" | "subject" | "world">,
+): Generator<PlanDefect<RunDefectCode>> {
   for (const task of stage.after) {
-    if (task.kind === "Approval" && progress.after?.approval == null) yield `ends ${where} unasked`;
+    if (task.kind === "Approval" && progress.after?.approval == null)
+      yield defect("StageEndUnapproved", subject, `ends ${where} unasked`);
     if (task.kind !== "TimedWait") continue;
     const jump = Math.abs(world.clockOffset ?? 0);
     if (progress.finishedAt === null || world.now < progress.finishedAt + task.wait || jump > 60_000)
-      yield `ends ${where} before its time`;
+      yield defect("StageWaitCutShort", subject, `ends ${where} before its time`);
   }
 }
 
@@ -155,7 +181,7 @@ function* startsWithinBounds(
   before: RunRecord | undefined,
   { ledger }: Plan,
   world: World,
-): Generator<string> {
+): Generator<PlanDefect<RunDefectCode>> {
   const record = ledger.placements.get(run.spec.placement);
   if (run.plan === null || record === undefined) return;
   for (const [at, stage] of run.plan.stages.entries()) {
@@ -166,18 +192,30 @@ function* startsWithinBounds(
     );
     if (fresh.length === 0) continue;
     const where = `stage ${stage.name} of run ${run.key}`;
-    if (run.spec.state !== "Run") yield `starts clusters in ${where}, which is not to run`;
+    const subject: StageSubject = { kind: "stage", run: run.key, stage: stage.name };
+    if (run.spec.state !== "Run")
+      yield defect("StageNotRunning", subject, `starts clusters in ${where}, which is not to run`);
     const underWay = stage.clusters.filter((it) => isUnderWay(progress.get(it.cluster)));
     const failed = underWay.filter((it) => hasFailed(record, it));
     const late = underWay.filter((it) => !failed.includes(it) && isOverdue(record, it, world));
     const active = underWay.length - failed.length - late.length;
     const most = Math.max(1, floorOf(stage.maxConcurrency, stage.clusters.length));
-    if (active > most) yield `has ${active} clusters under way in ${where}, at most ${most} may be`;
+    if (active > most)
+      yield defect(
+        "MaxConcurrencyExceeded",
+        subject,
+        `has ${active} clusters under way in ${where}, at most ${most} may be`,
+      );
     const allowed = floorOf(stage.maxFailures, stage.clusters.length);
     // Nobody knows what would have become of one that a newer run took.
     const lost = stage.clusters.filter((it) => isLost(progress.get(it.cluster)));
     const failures = failed.filter((it) => !fresh.includes(it)).length + lost.length;
-    if (failures > allowed) yield `starts clusters in ${where} after ${failures} failures, ${allowed} may be`;
+    if (failures > allowed)
+      yield defect(
+        "MaxFailuresExceeded",
+        subject,
+        `starts clusters in ${where} after ${failures} failures, ${allowed} may be`,
+      );
   }
 }
 

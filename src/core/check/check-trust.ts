@@ -1,53 +1,68 @@
 import type { Plan, World } from "../model/plan.ts";
+import type { ApprovalDefectCode, DefectSubject, PlanDefect, TrustFileDefectCode } from "../model/plan-defect.ts";
 import type { Approver, Request, Trust, TrustFile } from "../model/trust.ts";
 import { countsOnlyWhatIsProven } from "./check-answers.ts";
 import { type Approved, newlyApproved, type Rules } from "./check-approved.ts";
 import { type Demand, isHeard, isMet, standsThere, type Voice } from "./check-demands.ts";
 import { isInWrongHands, speakerOf } from "./check-signers.ts";
+import { defect } from "./check-words.ts";
 
 /**
  * Says where a plan trusts, counts or accepts what people did not sign as they have to (`trust/README.md#what-counts`).
  */
-export function* approvesByTheRules(plan: Plan, world: World): Generator<string> {
+export function* approvesByTheRules(
+  plan: Plan,
+  world: World,
+): Generator<PlanDefect<TrustFileDefectCode | ApprovalDefectCode>> {
   yield* followsTheChain(plan, world);
   yield* countsOnlyWhatIsProven(plan, world);
   for (const it of newlyApproved(plan.ledger, world.ledger)) yield* acceptsWhatWasSaid(it, plan, world);
   yield* keepsWhatIsAsked(plan, world);
 }
 
+const trustFile: DefectSubject = { kind: "trustFile" };
+
 /**
  * `trust/README.md#the-trust-file`, `#t-09`: the next version, over the one before, signed by enough roots of both; or
  * the one of the anchor.
  */
-function* followsTheChain({ ledger }: Plan, world: World): Generator<string> {
+function* followsTheChain({ ledger }: Plan, world: World): Generator<PlanDefect<TrustFileDefectCode>> {
   const { trust: before, hasTrust } = world.ledger;
   const { trust: after } = ledger;
   if ((hasTrust || world.intent.hasTrust || after !== null) && !ledger.hasTrust)
-    yield "forgets that there was a trust file";
+    yield defect("TrustForgotten", trustFile, "forgets that there was a trust file");
   if (after === before) return;
-  if (after === null) return yield "forgets the trust file";
+  if (after === null) return yield defect("TrustFileForgotten", trustFile, "forgets the trust file");
   const { trust: file } = world.intent;
   const what = `version ${after.trust.version} of the trust file`;
   if (file === null || file.trust !== after.trust || file.text !== after.text)
-    return yield `trusts ${what}, which does not stand there`;
-  if (world.now >= after.trust.expires) yield `trusts ${what}, which has expired`;
-  if (before !== null && after.trust.version <= before.trust.version) yield `goes back to ${what}`;
+    return yield defect("TrustFileNotFound", trustFile, `trusts ${what}, which does not stand there`);
+  if (world.now >= after.trust.expires)
+    yield defect("TrustFileExpired", trustFile, `trusts ${what}, which has expired`);
+  if (before !== null && after.trust.version <= before.trust.version)
+    yield defect("TrustFileRolledBack", trustFile, `goes back to ${what}`);
   if (after.trust.digest === world.trustAnchor) return;
-  if (before === null) return yield `trusts ${what}, for which nobody vouches`;
+  if (before === null) return yield defect("TrustFileUnvouched", trustFile, `trusts ${what}, for which nobody vouches`);
   yield* succeeds(before.trust, after.trust, file, world);
 }
 
-function* succeeds(old: Trust, next: Trust, { blob }: TrustFile, { history, now }: World): Generator<string> {
+function* succeeds(
+  old: Trust,
+  next: Trust,
+  { blob }: TrustFile,
+  { history, now }: World,
+): Generator<PlanDefect<TrustFileDefectCode>> {
   const what = `version ${next.version} of the trust file`;
   if (next.version - old.version !== 1 || next.previous !== old.digest)
-    yield `trusts ${what}, which does not follow version ${old.version}`;
+    yield defect("TrustFileNotSuccessor", trustFile, `trusts ${what}, which does not follow version ${old.version}`);
   const carriers = [...history.commits.values()].filter(({ changes }) =>
     changes.some((it) => it.path === "trust/root.yaml" && it.after === blob && it.before !== blob),
   );
   const isAlone = carriers.every(
     ({ parents, changes }) => parents.length < 2 && changes.every((it) => it.path.startsWith("trust/")),
   );
-  if (carriers.length === 0 || !isAlone) yield `trusts ${what}, which did not come alone`;
+  if (carriers.length === 0 || !isAlone)
+    yield defect("TrustFileCommitMixed", trustFile, `trusts ${what}, which did not come alone`);
   const revocations = [...old.revocations, ...next.revocations];
   for (const { version, principals, roots } of [old, next]) {
     const speakers = history.trustSignatures.map(
@@ -55,7 +70,11 @@ function* succeeds(old: Trust, next: Trust, { blob }: TrustFile, { history, now 
     );
     const signed = roots.principals.filter((it) => speakers.includes(it));
     if (new Set(signed).size < Math.max(roots.threshold, 1))
-      yield `trusts ${what}, which too few roots of version ${version} signed`;
+      yield defect(
+        "TrustFileBelowThreshold",
+        trustFile,
+        `trusts ${what}, which too few roots of version ${version} signed`,
+      );
   }
 }
 
@@ -63,41 +82,53 @@ function* succeeds(old: Trust, next: Trust, { blob }: TrustFile, { history, now 
  * `rollout/README.md#u7`, `trust/README.md#t-01` to `#t-07`, `#t-20`: it was asked for, and those who have to said yes
  * to just that.
  */
-function* acceptsWhatWasSaid(it: Approved, plan: Plan, world: World): Generator<string> {
-  const { what, request, approval, was } = it;
+function* acceptsWhatWasSaid(it: Approved, plan: Plan, world: World): Generator<PlanDefect<ApprovalDefectCode>> {
+  const { what, subject, request, approval, was } = it;
   const isAsked =
     was !== null &&
     was.approval === null &&
     was.digest === request.digest &&
     was.authors === request.authors &&
     was.requestedAt === request.requestedAt;
-  if (!isAsked) return yield `opens ${what}, which was not asked for`;
-  if (approval.by.length === 0) yield `opens ${what} by nobody`;
+  if (!isAsked) return yield defect("ApprovalNotRequested", subject, `opens ${what}, which was not asked for`);
+  if (approval.by.length === 0) yield defect("ApprovalWithoutApprover", subject, `opens ${what} by nobody`);
   const { trust } = plan.ledger;
   if (trust === null) return yield* opensUnsigned(it, plan, world);
   const { trust: rules } = trust;
-  if (!standsThere(world.intent, trust)) yield `opens ${what} while the trust file in force does not stand there`;
-  if (world.now >= rules.expires) yield `opens ${what} by a trust file that has expired`;
+  if (!standsThere(world.intent, trust))
+    yield defect(
+      "ApprovalWithoutTrustFile",
+      subject,
+      `opens ${what} while the trust file in force does not stand there`,
+    );
+  if (world.now >= rules.expires)
+    yield defect("ApprovalAfterTrustExpiry", subject, `opens ${what} by a trust file that has expired`);
   if (new Set(approval.by.map((by) => by.principal)).size < approval.by.length)
-    yield `opens ${what} by one voice twice`;
+    yield defect("ApproverDuplicate", subject, `opens ${what} by one voice twice`);
   for (const by of approval.by) {
     const flaw = flawOf(by, request, plan, world);
-    if (flaw !== null) yield `opens ${what} by ${by.principal}, ${flaw}`;
+    if (flaw !== null) yield defect("ApproverInvalid", subject, `opens ${what} by ${by.principal}, ${flaw}`);
   }
   yield* meetsTheRules(it, it.rules(rules, plan, world), plan);
 }
 
 /** What nobody signed counts only where the fleet allows it, and nobody ever said who may approve. */
-function* opensUnsigned({ what, request, approval }: Approved, { ledger }: Plan, world: World): Generator<string> {
+function* opensUnsigned(
+  { what, subject, request, approval }: Approved,
+  { ledger }: Plan,
+  world: World,
+): Generator<PlanDefect<ApprovalDefectCode>> {
   const { fleet, approvals, trust } = world.intent;
   const isAllowed = fleet.unsignedApprovals === "allow" && trust === null && world.trustAnchor === null;
-  if (ledger.hasTrust || !isAllowed) yield `opens ${what} although nobody signed that`;
+  if (ledger.hasTrust || !isAllowed)
+    yield defect("ApprovalUnsigned", subject, `opens ${what} although nobody signed that`);
   const said = approvals.filter((it) => it.digest === request.digest);
-  if (said.some((it) => it.decision === "Reject")) yield `opens ${what}, which was rejected`;
+  if (said.some((it) => it.decision === "Reject"))
+    yield defect("ApprovalRejected", subject, `opens ${what}, which was rejected`);
   for (const { principal, path, blob } of approval.by) {
     const file = said.find((it) => it.path === path && it.blob === blob);
     if (file?.decision !== "Approve" || file.principal !== principal)
-      yield `opens ${what} by ${principal}, who said no such thing`;
+      yield defect("ApproverMismatch", subject, `opens ${what} by ${principal}, who said no such thing`);
   }
 }
 
@@ -124,10 +155,10 @@ function flawOf(
 }
 
 function* meetsTheRules(
-  { what, request, approval }: Approved,
+  { what, subject, request, approval }: Approved,
   { certain, possible }: Rules,
   { ledger }: Plan,
-): Generator<string> {
+): Generator<PlanDefect<ApprovalDefectCode>> {
   const said = [...ledger.answers.values()].flatMap(({ file: { digest, decision }, judgement, order }) =>
     digest === request.digest && judgement.kind === "counts" ? [{ ...judgement, decision, order }] : [],
   );
@@ -147,20 +178,24 @@ function* meetsTheRules(
     );
   };
   if (!certain.every(isFull) || (certain.length === 0 && !possible.some(isFull)))
-    yield `opens ${what} by fewer than have to approve it`;
+    yield defect("ApprovalBelowMinimum", subject, `opens ${what} by fewer than have to approve it`);
   const isNo = (it: Voice): boolean =>
     certain.length > 0
       ? certain.some((demand) => isHeard(demand, it))
       : possible.length > 0 && possible.every((demand) => isHeard(demand, it));
-  if ((nos ?? []).some(isNo)) yield `opens ${what}, which was rejected`;
+  if ((nos ?? []).some(isNo)) yield defect("ApprovalRejected", subject, `opens ${what}, which was rejected`);
 }
 
 /** What people were asked stays what they were asked. */
-function* keepsWhatIsAsked({ ledger }: Plan, { ledger: old }: World): Generator<string> {
+function* keepsWhatIsAsked({ ledger }: Plan, { ledger: old }: World): Generator<PlanDefect<ApprovalDefectCode>> {
   for (const [key, { change }] of ledger.placements) {
     const was = old.placements.get(key)?.change ?? null;
     if (change === was || change?.request == null || change.request.digest !== was?.request?.digest) continue;
     if (change.clusters !== was.clusters || change.leaves !== was.leaves)
-      yield `changes what the change of ${key} is asked for`;
+      yield defect(
+        "RequestChanged",
+        { kind: "placement", placement: key },
+        `changes what the change of ${key} is asked for`,
+      );
   }
 }

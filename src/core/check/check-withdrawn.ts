@@ -1,6 +1,8 @@
 import type { ApprovalFile } from "../model/approval-file.ts";
 import type { Plan, World } from "../model/plan.ts";
+import type { ApprovalDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { BlobId, Digest } from "../model/value.ts";
+import { defect } from "./check-words.ts";
 
 /**
  * Says which approvals a plan counts although somebody took away what they say: only a commit of the one who speaks
@@ -10,7 +12,7 @@ export function* countsNothingTakenBack(
   { ledger }: Pick<Plan, "ledger">,
   world: World,
   open: ReadonlySet<Digest>,
-): Generator<string> {
+): Generator<PlanDefect<ApprovalDefectCode>> {
   const { answers: before } = world.ledger;
   const taken = takenFrom(world);
   const standing = new Set(world.intent.approvals.map((it) => it.blob));
@@ -29,7 +31,7 @@ export function* countsNothingTakenBack(
     if (file.decision !== "Approve" || judgement.kind !== "counts" || !open.has(file.digest)) continue;
     const isUnseen = !before.has(path) && taken.has(file.blob);
     if ((isUnseen || gone.has(saying(file))) && !judgement.proofs.some((it) => it.evidence === "commit"))
-      yield `counts ${path}, which was taken back`;
+      yield defect("AnswerWithdrawn", { kind: "approvalFile", path }, `counts ${path}, which was taken back`);
   }
 }
 

@@ -1,6 +1,14 @@
 import type { ClusterActions, Departure, PlacementActions } from "../model/plan.ts";
+import type { DefectSubject, PlanDefect, PlanDefectCode } from "../model/plan-defect.ts";
 
 // What the second opinion reads plans with. The planner has its own.
+
+/** What is wrong, about what, in a sentence whose subject is the plan. */
+export const defect = <Code extends PlanDefectCode>(
+  code: Code,
+  subject: DefectSubject,
+  message: string,
+): PlanDefect<Code> => ({ code, subject, message });
 
 /** Every cluster's work on every placement. */
 export function* works(

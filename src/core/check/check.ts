@@ -2,6 +2,7 @@ import { type InventoryEntry, mostTombstones } from "../model/inventory.ts";
 import type { Binding, Leaving, Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
+import type { DefectSubject, PlanDefect } from "../model/plan-defect.ts";
 import { namesWhoChangedIt } from "./check-authors.ts";
 import { believesConfirmations } from "./check-confirmations.ts";
 import { deletesWithinBounds } from "./check-deletions.ts";
@@ -12,7 +13,7 @@ import { knowsWhoIsProtected } from "./check-names.ts";
 import { changesOnlyWhatItMay } from "./check-protection.ts";
 import { runsByTheirPlans } from "./check-runs.ts";
 import { approvesByTheRules } from "./check-trust.ts";
-import { keyText, sameKey, sameObject, works } from "./check-words.ts";
+import { defect, keyText, sameKey, sameObject, works } from "./check-words.ts";
 
 /**
  * Says what is wrong with a plan, by looking only at the plan and the world it was made for.
@@ -20,9 +21,11 @@ import { keyText, sameKey, sameObject, works } from "./check-words.ts";
  * This is the second opinion. It shares no code with the planner, so a bug has to be made twice, in two different ways,
  * to reach a cluster. An empty answer lets the plan pass; anything else stops the pass before anything is written.
  */
-export function check(plan: Plan, world: World): readonly string[] {
+export function check(plan: Plan, world: World): readonly PlanDefect[] {
   if (plan.refusal !== null) {
-    return plan.actions.length === 0 && plan.ledger === world.ledger ? [] : ["acts although the world was refused"];
+    return plan.actions.length === 0 && plan.ledger === world.ledger
+      ? []
+      : [defect("RefusalIgnored", { kind: "ledger" }, "acts although the world was refused")];
   }
   return [
     ...writesOnlyWhereItMay(plan, world),
@@ -43,39 +46,49 @@ export function check(plan: Plan, world: World): readonly string[] {
   ];
 }
 
-function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: World): Generator<string> {
+function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: World): Generator<PlanDefect> {
   const uids = actions.map((it) => it.clusterUid);
-  if (new Set(uids).size < uids.length) yield "writes to one cluster under two names";
+  if (new Set(uids).size < uids.length)
+    yield defect("ClusterNotUnique", { kind: "ledger" }, "writes to one cluster under two names");
   for (const { cluster, clusterUid } of actions) {
     const seen = observed.get(cluster);
-    if (!intent.clusters.has(cluster)) yield `writes to ${cluster}, which is no member`;
-    if (seen?.kind !== "reached") yield `writes to ${cluster}, which did not answer`;
+    const subject = { kind: "cluster", cluster } as const;
+    if (!intent.clusters.has(cluster))
+      yield defect("ClusterNotMember", subject, `writes to ${cluster}, which is no member`);
+    if (seen?.kind !== "reached")
+      yield defect("ClusterNotReached", subject, `writes to ${cluster}, which did not answer`);
     else if (ledger.clusters.get(cluster)?.kubeSystemUid !== seen.clusterUid || seen.clusterUid !== clusterUid)
-      yield `writes to ${cluster}, which is not the cluster that joined`;
+      yield defect("ClusterUidMismatch", subject, `writes to ${cluster}, which is not the cluster that joined`);
   }
 }
 
-function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<string> {
+function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<PlanDefect> {
   for (const [cluster, work] of works(actions)) {
     const binding = bindingOf(ledger, work, cluster);
+    const subject = { kind: "binding", placement: work.placement, cluster } as const;
     if (binding === undefined) {
-      yield `touches ${work.placement} on ${cluster} without a binding`;
+      yield defect("BindingNotFound", subject, `touches ${work.placement} on ${cluster} without a binding`);
       continue;
     }
     const sequence = binding.removal?.sequence ?? binding.target?.sequence;
-    if (work.sequence !== sequence) yield `acts on ${work.placement} on ${cluster} under a sequence nobody decided`;
+    if (work.sequence !== sequence)
+      yield defect(
+        "SequenceMismatch",
+        subject,
+        `acts on ${work.placement} on ${cluster} under a sequence nobody decided`,
+      );
     if (work.apply.length > 0 && (binding.removal !== null || binding.state === "Scheduled"))
-      yield `applies ${work.placement} to ${cluster}, where it is not admitted`;
+      yield defect("BindingNotAdmitted", subject, `applies ${work.placement} to ${cluster}, where it is not admitted`);
     for (const { id } of work.apply) {
       if (id.kind !== "Namespace") continue;
       const space = id.group === "" ? id.name : id.namespace;
       if (space !== null && /^(kube-|fleet-)|^(default|flotilla-system)$/.test(space))
-        yield `writes the reserved namespace ${space} on ${cluster}`;
+        yield defect("NamespaceReserved", subject, `writes the reserved namespace ${space} on ${cluster}`);
     }
   }
 }
 
-function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World): Generator<string> {
+function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World): Generator<PlanDefect> {
   for (const [cluster, work] of works(actions)) {
     const seen = observed.get(cluster);
     const carried = seen?.kind === "reached" ? seen.inventory.placements.get(work.placement) : undefined;
@@ -85,25 +98,33 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
     const wanted = new Set(work.apply.map((it) => it.key));
     for (const gone of work.remove) {
       const what = `${gone.key} of ${work.placement} from ${cluster}`;
+      const subject = { kind: "object", placement: work.placement, cluster, object: gone.key } as const;
       const entry = carried?.entries.get(gone.key);
-      if (entry === undefined) yield `removes ${what}, which its inventory does not list`;
+      if (entry === undefined)
+        yield defect("ObjectNotInInventory", subject, `removes ${what}, which its inventory does not list`);
       // Without a uid nothing is deleted: it is looked up first.
       else if (gone.uid !== null && entry.uid !== gone.uid)
-        yield `removes ${what} under another uid than its inventory has`;
-      if (wanted.has(gone.key)) yield `removes ${what} and applies it`;
+        yield defect("ObjectUidMismatch", subject, `removes ${what} under another uid than its inventory has`);
+      if (wanted.has(gone.key)) yield defect("ObjectRemovedAndApplied", subject, `removes ${what} and applies it`);
       const leave = binding?.leaving.find((it) => sameObject(it.id, gone));
-      if (leave === undefined) yield `removes ${what}, which nobody decided`;
+      if (leave === undefined) yield defect("ObjectRemovalUndecided", subject, `removes ${what}, which nobody decided`);
       if (gone.how === "release") continue;
-      if (gone.takesAlong.length === 0) yield* deletesWhatIsLetGo(what, entry, leave);
-      if (binding?.removal?.propagation === "Abandon") yield `deletes ${what}, which is to be abandoned`;
+      if (gone.takesAlong.length === 0) yield* deletesWhatIsLetGo({ what, subject }, entry, leave);
+      if (binding?.removal?.propagation === "Abandon")
+        yield defect("AbandonedObjectDeleted", subject, `deletes ${what}, which is to be abandoned`);
       if (isPrecious(gone) && binding?.removal === null && !stands(ledger, { cluster, work, gone }))
-        yield `deletes ${what} because of an edit`;
+        yield defect("ObjectDeletionUnconfirmed", subject, `deletes ${what} because of an edit`);
     }
     for (const key of work.forget) {
       const entry = carried?.entries.get(key);
+      const subject = { kind: "object", placement: work.placement, cluster, object: key } as const;
       const live = seen?.kind === "reached" ? seen.objects.get(key) : undefined;
       if (live !== undefined && live.uid === entry?.uid && live.mark !== null)
-        yield `forgets ${key} of ${work.placement} on ${cluster}, which is still there`;
+        yield defect(
+          "ObjectStillPresent",
+          subject,
+          `forgets ${key} of ${work.placement} on ${cluster}, which is still there`,
+        );
     }
   }
 }
@@ -116,13 +137,21 @@ function* looksForWhatItLost(
   { placement, recover }: PlacementActions,
   cluster: ClusterActions["cluster"],
   binding: Binding | undefined,
-): Generator<string> {
+): Generator<PlanDefect> {
   const leaving = binding?.leaving.map((it) => it.id) ?? [];
   for (const id of recover)
     if (!leaving.some((it) => keyText(it) === keyText(id)))
-      yield `looks for ${keyText(id)} of ${placement} on ${cluster}, which nobody decided to take away`;
+      yield defect(
+        "RecoveryUndecided",
+        { kind: "object", placement, cluster, object: keyText(id) },
+        `looks for ${keyText(id)} of ${placement} on ${cluster}, which nobody decided to take away`,
+      );
   if (recover.length < leaving.length)
-    yield `claims ${placement} on ${cluster} without looking for everything that leaves it`;
+    yield defect(
+      "RecoveryIncomplete",
+      { kind: "binding", placement, cluster },
+      `claims ${placement} on ${cluster} without looking for everything that leaves it`,
+    );
 }
 
 /** Whether a departure stands in a set that somebody confirmed. */
@@ -136,7 +165,7 @@ const stands = (
     .filter((it) => it.placement === work.placement && it.clusters.includes(cluster))
     .some((it) => it.objects.some((id) => sameObject(id, gone)));
 
-function* keepsTheBudget({ ledger }: Plan, world: World): Generator<string> {
+function* keepsTheBudget({ ledger }: Plan, world: World): Generator<PlanDefect> {
   for (const [key, after] of ledger.placements) {
     const before = world.ledger.placements.get(key);
     if (before === undefined || after === before || after.deleting !== null || isExternal(after)) continue;
@@ -152,13 +181,22 @@ function* keepsTheBudget({ ledger }: Plan, world: World): Generator<string> {
       isDisturbed: isDisturbed(it, after.bindings.get(it.cluster)) && !evicted.has(it.cluster),
       isUnheard: isUnheard(it, before, world) && after.bindings.get(it.cluster)?.removal != null,
     }));
+    const subject = { kind: "placement", placement: key } as const;
     const disturbed = all.filter((it) => it.isDisturbed && it.life === "up").length;
     const calm = all.filter((it) => !it.isDisturbed && it.life !== "down").length;
     if (disturbed > 0 && calm < floor)
-      yield `disturbs ${disturbed} available clusters of ${key} and leaves ${calm}, at least ${floor} must stay`;
+      yield defect(
+        "MaxUnavailableExceeded",
+        subject,
+        `disturbs ${disturbed} available clusters of ${key} and leaves ${calm}, at least ${floor} must stay`,
+      );
     const unheard = all.filter((it) => it.isDisturbed && it.isUnheard).map((it) => it.cluster);
     if (unheard.length > 0 && calm < floor)
-      yield `removes ${key} from ${unheard.join(", ")}, not heard of yet, and leaves ${calm}, at least ${floor} must stay`;
+      yield defect(
+        "UnobservedClusterRemoved",
+        subject,
+        `removes ${key} from ${unheard.join(", ")}, not heard of yet, and leaves ${calm}, at least ${floor} must stay`,
+      );
   }
 }
 
@@ -168,9 +206,10 @@ const isExternal = ({ spec }: PlacementRecord): boolean => spec.strategy.type ==
 const targeted = (record: PlacementRecord): readonly Binding[] =>
   [...record.bindings.values()].filter((it) => it.state !== "Unscheduled" && it.removal === null);
 
-function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<string> {
+function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<PlanDefect> {
   const last = world.ledger.sequence;
-  if (ledger.sequence !== last + (decides ? 1 : 0)) yield `numbers the ledger ${ledger.sequence} after ${last}`;
+  if (ledger.sequence !== last + (decides ? 1 : 0))
+    yield defect("LedgerSequenceWrong", { kind: "ledger" }, `numbers the ledger ${ledger.sequence} after ${last}`);
   for (const [key, record] of ledger.placements) {
     const before = world.ledger.placements.get(key);
     // What is the same value says what it said: nothing of it is new.
@@ -178,19 +217,21 @@ function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<stri
     const old = before?.bindings;
     for (const [cluster, { target, removal }] of record.bindings) {
       const was = old?.get(cluster);
+      const subject = { kind: "binding", placement: key, cluster } as const;
       const isNew =
         target !== null && (target.digest !== was?.target?.digest || target.sequence !== was.target.sequence);
-      if (isNew && target.sequence !== ledger.sequence) yield `dates the target of ${key} on ${cluster} wrongly`;
+      if (isNew && target.sequence !== ledger.sequence)
+        yield defect("TargetSequenceWrong", subject, `dates the target of ${key} on ${cluster} wrongly`);
       if (removal !== null && was?.removal == null && removal.sequence !== ledger.sequence)
-        yield `dates the removal of ${key} from ${cluster} wrongly`;
+        yield defect("RemovalSequenceWrong", subject, `dates the removal of ${key} from ${cluster} wrongly`);
       if (!decides && (isNew || removal !== (was?.removal ?? null)))
-        yield `decides about ${key} on ${cluster} silently`;
+        yield defect("DecisionNotDeclared", subject, `decides about ${key} on ${cluster} silently`);
     }
   }
 }
 
 /** What may still stand in a member must not leave the ledger, unless the member itself left the fleet. */
-function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: World): Generator<string> {
+function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: World): Generator<PlanDefect> {
   for (const [key, before] of old.placements) {
     if (ledger.placements.get(key) === before) continue;
     for (const [cluster, binding] of before.bindings) {
@@ -206,7 +247,11 @@ function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: Wo
       const removed = binding.removal?.sequence ?? 0;
       const isHeard = (left?.sequence ?? -1) >= removed || hasNoRoom(seen, removed);
       if (binding.removal === null || remains || !isHeard)
-        yield `forgets ${key} on ${cluster}, which may still carry it`;
+        yield defect(
+          "BindingForgotten",
+          { kind: "binding", placement: key, cluster },
+          `forgets ${key} on ${cluster}, which may still carry it`,
+        );
     }
   }
 }
@@ -225,12 +270,14 @@ const bindingOf = (ledger: Ledger, work: PlacementActions, cluster: ClusterActio
  * (`plan/README.md#d-11`).
  */
 function* deletesWhatIsLetGo(
-  what: string,
+  { what, subject }: { readonly what: string; readonly subject: DefectSubject },
   entry: InventoryEntry | undefined,
   leave: Leaving | undefined,
-): Generator<string> {
-  if (entry?.adopted === true && leave?.evenAdopted !== true) yield `deletes ${what}, which was there before us`;
-  if (leave?.released === true) yield `deletes ${what}, which is to be let go`;
+): Generator<PlanDefect> {
+  if (entry?.adopted === true && leave?.evenAdopted !== true)
+    yield defect("AdoptedObjectDeleted", subject, `deletes ${what}, which was there before us`);
+  if (leave?.released === true)
+    yield defect("ReleasedObjectDeleted", subject, `deletes ${what}, which is to be let go`);
 }
 
 const isPrecious = ({ id }: Departure): boolean =>

@@ -1,5 +1,6 @@
 import type { Ledger } from "../model/ledger.ts";
 import type { Reason, Refusal, World } from "../model/plan.ts";
+import type { PlanDefect } from "../model/plan-defect.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
 import { eventsOf, type Focus, type ForecastEvent, isUp, type Passage } from "./forecast-event.ts";
 
@@ -32,7 +33,7 @@ export type Ending =
   | { readonly kind: "passes" }
   | { readonly kind: "refused"; readonly refusal: Refusal }
   /** A plan failed its check: a defect of ours. */
-  | { readonly kind: "unsound"; readonly faults: readonly string[] };
+  | { readonly kind: "unsound"; readonly faults: readonly PlanDefect[] };
 
 /** What is told of a forecast while it goes on. */
 export interface Tale {

@@ -2,6 +2,7 @@ import { check } from "../../core/check/check.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan } from "../../core/model/plan.ts";
+import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import type { Commit } from "../../core/model/value.ts";
 import { askedContents } from "../../core/plan/approval/asked-content.ts";
 import { isFinalNews } from "../../core/plan/decision.ts";
@@ -20,7 +21,7 @@ export type PassResult =
   /** Somebody else decided first. Nothing was touched; look again. */
   | { readonly kind: "superseded" }
   /** The plan failed its check: a defect of ours. Nothing was written, nothing was touched. */
-  | { readonly kind: "unsound"; readonly faults: readonly string[] }
+  | { readonly kind: "unsound"; readonly faults: readonly PlanDefect[] }
   | {
       readonly kind: "passed";
       readonly plan: Plan;

@@ -1,4 +1,5 @@
 import type { Reason } from "../../core/model/plan.ts";
+import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
 import { weightOf } from "../../core/report/explain.ts";
 import type { Doorbell } from "./doorbell.ts";
@@ -21,7 +22,7 @@ export type Settled =
       /** Something that was worth waiting for did not come in time. */
       readonly ranOut: boolean;
     }
-  | { readonly kind: "unsound"; readonly faults: readonly string[] }
+  | { readonly kind: "unsound"; readonly faults: readonly PlanDefect[] }
   /** After so many passes there was still something to do: we go in circles, or somebody works against us. */
   | { readonly kind: "restless"; readonly last: Passed | null; readonly passes: number }
   /** There was still something to do when the signal came. */

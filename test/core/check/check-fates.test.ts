@@ -14,7 +14,10 @@ type Case = readonly [Seen, Plan];
 
 const m3 = "m3" as ClusterName;
 
-const faultsOf = ([seen, made]: Case): string => check(made, seen).join("\n");
+const faultsOf = ([seen, made]: Case): string =>
+  check(made, seen)
+    .map((it) => it.message)
+    .join("\n");
 
 const planned = (world: World): Case => {
   const seen = world.look();

@@ -3,6 +3,7 @@ import { check } from "../../../src/core/check/check.ts";
 import type { Binding, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
+import type { PlanDefect } from "../../../src/core/model/plan-defect.ts";
 import type { RunRecord, StageProgress } from "../../../src/core/model/run-record.ts";
 import { runKey, type UpdateRunSpec } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
@@ -161,10 +162,12 @@ const cases: readonly (readonly [
   ],
 ];
 
+const messagesOf = (defects: readonly PlanDefect[]): string => defects.map((it) => it.message).join("\n");
+
 test.each(cases)("%s", (_, world, spoil, fault) => {
   const [seen, made] = planned(world());
   expect(check(made, seen)).toEqual([]);
-  expect(check(spoil(made, seen), seen).join("\n")).toMatch(fault);
+  expect(messagesOf(check(spoil(made, seen), seen))).toMatch(fault);
 });
 
 test("U7: an approval is for good, and so is an end", () => {
@@ -174,14 +177,16 @@ test("U7: an approval is for good, and so is an end", () => {
   expect(check(made, seen)).toEqual([]);
   const gate = made.ledger.runs.get(key)?.stages[1]?.before ?? null;
   const forgotten = withStage(made, 1, { before: gate && { ...gate, approval: null } });
-  expect(check(forgotten, seen).join("\n")).toMatch(/forgets an approval of run r/);
+  expect(messagesOf(check(forgotten, seen))).toMatch(/forgets an approval of run r/);
   const over = { kind: "succeeded", at: seen.now } as const;
   const ended = { ...seen, ledger: withRun(made, () => ({ end: over })).ledger };
   expect(
-    check(
-      withRun(made, () => ({ end: null })),
-      ended,
-    ).join("\n"),
+    messagesOf(
+      check(
+        withRun(made, () => ({ end: null })),
+        ended,
+      ),
+    ),
   ).toMatch(/goes on with run r, which has ended/);
 });
 
@@ -213,13 +218,15 @@ const within = (seen: Seen, count: number): Seen => ({
 test("I-54: no more is evicted than the budget allows", () => {
   const [seen, made] = evicting((world) => evict(world, "e", m1));
   expect(check(made, within(seen, 2))).toEqual([]);
-  expect(check(made, within(seen, 3))).toEqual([
+  expect(check(made, within(seen, 3)).map((it) => it.message)).toEqual([
     "evicts 1 available clusters of web and leaves 2, at least 3 must stay",
   ]);
   const kind = "placement.kubernetes-fleet.io/ClusterResourcePlacementDisruptionBudget";
   const unusable = new Set([`${kind}//web` as ObjectKey]);
   const unread = { ...seen, intent: { ...seen.intent, budgets: new Map(), unusable } };
-  expect(check(made, unread)).toEqual(["evicts from web, whose disruption budget cannot be read"]);
+  expect(check(made, unread).map((it) => it.message)).toEqual([
+    "evicts from web, whose disruption budget cannot be read",
+  ]);
 });
 
 test("I-54: two evictions of one cluster take away one cluster", () => {
@@ -229,7 +236,7 @@ test("I-54: two evictions of one cluster take away one cluster", () => {
   });
   expect(made.ledger.evictions.size).toBe(2);
   expect(check(made, within(seen, 2))).toEqual([]);
-  expect(check(made, within(seen, 3))).toEqual([
+  expect(check(made, within(seen, 3)).map((it) => it.message)).toEqual([
     "evicts 1 available clusters of web and leaves 2, at least 3 must stay",
   ]);
 });
@@ -242,7 +249,7 @@ test("I-54: what gets a new target beside an eviction is not available", () => {
     evict(world, "e", m3);
   });
   expect(check(made, within(seen, 1))).toEqual([]);
-  expect(check(made, within(seen, 2))).toEqual([
+  expect(check(made, within(seen, 2)).map((it) => it.message)).toEqual([
     "evicts 1 available clusters of web and leaves 1, at least 2 must stay",
   ]);
 });

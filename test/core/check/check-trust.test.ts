@@ -31,7 +31,10 @@ const planned = (world: World): Case => {
   const seen = world.look();
   return [seen, plan(seen)];
 };
-const faultsOf = ([seen, made]: Case): string => check(made, seen).join("\n");
+const faultsOf = ([seen, made]: Case): string =>
+  check(made, seen)
+    .map((it) => it.message)
+    .join("\n");
 
 const key = runKey(null, "r");
 const m2 = "m2" as ClusterName;

@@ -78,7 +78,7 @@ export async function rest(ports: Ports, settings: Settings = once): Promise<Ext
   const memory = freshMemory();
   for (let count = 0; count < 20; count++) {
     const result = await pass(ports, settings, memory, true);
-    if (result.kind === "unsound") throw new Error(result.faults.join("; "));
+    if (result.kind === "unsound") throw new Error(result.faults.map((it) => it.message).join("; "));
     if (result.kind === "passed" && result.committed === null && result.receipts.length === 0) return result;
   }
   throw new Error("not at rest after 20 passes");
