@@ -116,7 +116,10 @@ async function move(git: PersonGit, from: string, to: string, during: string): P
   await git(["update-index", "-q", "--refresh"], { during });
   const { code, complaint } = await git(["read-tree", "-m", "-u", from, to], { during });
   if (code !== 0) throw repositoryFault("RepositoryRefused", during, complaint, { fix: inTheWay(from) });
-  await printed(git, ["update-ref", "-m", "flotilla", "HEAD", to, from], { during });
+  const moved = await git(["update-ref", "-m", "flotilla", "HEAD", to, from], { during });
+  if (moved.code === 0) return;
+  await git(["read-tree", "-m", "-u", to, from], { during });
+  throw repositoryFault("RepositoryRefused", during, moved.complaint, { fix: inTheWay(from) });
 }
 
 async function merged(git: PersonGit, ours: string, theirs: string, during: string): Promise<CaughtUp> {

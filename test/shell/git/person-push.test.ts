@@ -261,6 +261,24 @@ test.each([
   },
 );
 
+test("where the branch cannot be moved, its index and work tree are not either", async () => {
+  others("runs/other.yaml", "other\n");
+  const hooks = join(place.path, ".git/hooks");
+  mkdirSync(hooks, { recursive: true });
+  const marker = join(place.hub.folder, "pushing");
+  writeFileSync(join(hooks, "pre-push"), `#!/bin/sh\ntouch ${marker}\n`);
+  const refuse = "grep -q refs/heads/main && { echo 'main is held' >&2; exit 1; }";
+  writeFileSync(
+    join(hooks, "reference-transaction"),
+    `#!/bin/sh\n[ "$1" = prepared ] && [ -e ${marker} ] || exit 0\n${refuse}\nexit 0\n`,
+  );
+  for (const it of ["pre-push", "reference-transaction"]) chmodSync(join(hooks, it), 0o755);
+  await expect(push([fresh])).rejects.toEqual(
+    refusal(/main is held/, /^it is committed here as [0-9a-f]{10} and not pushed: .*git pull --no-rebase/),
+  );
+  expect([status(), git("log", "--format=%s", "-1")]).toEqual(["", "Do it"]);
+});
+
 test("no objection is asked for where nobody was faster", async () => {
   const done = await push([fresh], { objection: () => Promise.reject(new Error("asked")) });
   expect([done.overtaken, inHub("rev-parse", "main")]).toEqual([null, done.commit]);
