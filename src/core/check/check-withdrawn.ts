@@ -23,7 +23,7 @@ export function* countsNothingTakenBack(
     const wasTaken = judgement.kind === "denied" && judgement.code === "FLT1212";
     const isTaken = taken.has(`${file.path} ${file.blob}`) && (taken.has(file.blob) || !standing.has(file.blob));
     // A merge drops it without a change of its own.
-    const isDropped = !places.has(`${file.path} ${file.blob}`) && !standing.has(file.blob);
+    const isDropped = !places.has(`${file.path} ${file.blob}`) && !taken.has(`${file.path} ${file.blob}`);
     if (wasTaken || (judgement.kind === "counts" && (isTaken || isDropped))) gone.add(saying(file));
   }
   if (gone.size + taken.size === 0) return;

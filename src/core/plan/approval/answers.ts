@@ -1,6 +1,7 @@
 import type { ApprovalFile } from "../../model/approval-file.ts";
 import type { ForgeFinding } from "../../model/forge.ts";
 import type { Ledger } from "../../model/ledger.ts";
+import { remembered } from "../../model/memo.ts";
 import type { Reason, World } from "../../model/plan.ts";
 import type { PathChange } from "../../model/signature.ts";
 import type { AnswerRecord, Denial, Trust } from "../../model/trust.ts";
@@ -51,14 +52,24 @@ function touchedIn(answers: Ledger["answers"], { intent, history }: World): read
     ({ file, judgement }) => file.decision === "Approve" && judgement.kind === "counts",
   );
   if (counted.length === 0) return counted;
-  const paths = new Set(history.news.flatMap((it) => history.commits.get(it)?.changes.map(({ path }) => path) ?? []));
+  const paths = newlyChanged(history);
   const standing = new Map(intent.approvals.map(({ path, blob }) => [path, blob]));
   return counted.filter(({ file }) => paths.has(file.path) || standing.get(file.path) !== file.blob);
 }
 
+/** What new commits changed: every path, and with it what stood there before, as `path blob`. */
+const newlyChanged = remembered(
+  ({ news, commits }: World["history"]): ReadonlySet<string> =>
+    new Set(
+      news.flatMap((it) => commits.get(it)?.changes.flatMap(({ path, before }) => [path, `${path} ${before}`]) ?? []),
+    ),
+);
+
 /** Whoever moves a file says nothing by it; whoever takes it away, or writes over it, takes back what it says. */
 const goneFrom = (file: ApprovalFile, world: World): Denial =>
-  isTakenAway(file, world) || !world.intent.approvals.some((it) => it.blob === file.blob)
+  isTakenAway(file, world) ||
+  !newlyChanged(world.history).has(`${file.path} ${file.blob}`) ||
+  !world.intent.approvals.some((it) => it.blob === file.blob)
     ? takenAway(file)
     : changed(file);
 

@@ -75,11 +75,12 @@ describe("T-43: what was judged and then taken away", () => {
     settle(world);
   }
 
-  test("is gone where a merge drops it, which changes nothing that a parent has not, and does not come back", () => {
+  test.each([true, false])("is gone where a merge drops it, seen before somebody copies it: %s", (isSeen) => {
     const { world, yes } = judged();
+    // Nothing is in such a merge that one of its parents has not.
     take(world, yes, { ...by("ann"), changes: [], merge: "unclean" });
-    settle(world);
-    const copy = signed(world);
+    if (isSeen) settle(world);
+    const copy = signed(world, { blob: yes.blob });
     push(world, [copy], mallory);
     others(world);
     expect([verdictOf(world, copy), isOpen(world)]).toEqual([expect.stringMatching(/^FLT1212: /), false]);
