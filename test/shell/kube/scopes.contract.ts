@@ -78,6 +78,7 @@ export function scopeCases(stage: () => Stage): void {
       const other = bodyOf(
         await post(stage().client, path.slice(0, -2), object(plural, "t", space === null ? "default" : null)),
       );
+      await stage().see();
       expect(await stage().act({ placement: plural, sequence: 2, apply: [wanted] })).toMatchObject({ failed: 1 });
       const remove = [departure(await stage().see(), plural, wanted)];
       await stage().act({ placement: plural, sequence: 3, remove });
