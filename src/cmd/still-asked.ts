@@ -5,7 +5,7 @@ import { approversText } from "../core/report/narrate-trust.ts";
 import { Fault } from "../shell/reconcile/fault.ts";
 import type { DeliveryObjection } from "../shell/reconcile/ports.ts";
 import { readState } from "../shell/reconcile/state.ts";
-import { stopText } from "./edits/chosen-ask.ts";
+import { requestText, stopText } from "./edits/chosen-ask.ts";
 import { chooseDeletion } from "./edits/chosen-deletion.ts";
 import { answerCommand } from "./show/approval-text.ts";
 import type { ShownDeletion } from "./show/deletion-text.ts";
@@ -68,10 +68,7 @@ async function byRecord(
 function answerObjection(ask: Ask, decision: ApprovalFile["decision"], ledger: Ledger): DeliveryObjection | null {
   const same = asksIn(ledger).find((it) => it.request.digest === ask.request.digest);
   if (same !== undefined && askState(same) === "open") return null;
-  const what =
-    ask.kind === "gate"
-      ? `the request ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
-      : `the change of ${ask.record.key}`;
+  const what = requestText(ask);
   const approval = same?.request.approval ?? null;
   if (approval !== null)
     return {

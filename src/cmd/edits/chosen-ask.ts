@@ -89,13 +89,16 @@ function notAsked(run: RunRecord, asks: readonly GateAsk[]): ChosenAsk {
 
 const anew = "create a new run to go on (flotilla run create)";
 
+/** `the request before stage canary of run web-2`. */
+export const requestText = (ask: Ask): string =>
+  ask.kind === "gate"
+    ? `the request ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
+    : `the change of ${ask.record.key}`;
+
 /** One that is over says what became of it. */
 function ifOpen(ask: Ask): ChosenAsk {
   const { approval, requestedAt } = ask.request;
-  const what =
-    ask.kind === "gate"
-      ? `the request ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
-      : `the change of ${ask.record.key}`;
+  const what = requestText(ask);
   if (approval !== null) {
     const said = `${what} was approved at ${instantText(approval.at)} by ${approversText(approval)}`;
     return refused(said, stopText(ask));

@@ -1,10 +1,11 @@
 import { askedPath, renderedPath } from "../../core/ledger/layout.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
+import { firstOf } from "../../core/model/name-list.ts";
 import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
 import { sharesOf } from "../../core/plan/approval/asked-content.ts";
 import { folderOf } from "../../shell/reconcile/asked.ts";
 import type { AskedLook } from "../asked-look.ts";
-import { movesIn, namedUpTo } from "./asked-rows.ts";
+import { movesIn } from "./asked-rows.ts";
 
 /** The commits that brought what is asked for. */
 export const broughtLines = (look: AskedLook | null): readonly string[] =>
@@ -29,7 +30,7 @@ export async function contentLines(
   return [
     ...shown,
     "",
-    `what ${namedUpTo(unknown)} would get is not shown: ${folder} on ${stateBranch} does not have it as the digest says;`,
+    `what ${firstOf(unknown, 10)} would get is not shown: ${folder} on ${stateBranch} does not have it as the digest says;`,
     "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
   ];
 }

@@ -3,6 +3,7 @@ import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../../
 import type { RenderedManifest } from "../../core/model/plan.ts";
 import type { ClusterName } from "../../core/model/value.ts";
 import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
+import { deletableOf } from "../../core/plan/transition.ts";
 import { fateWords } from "../../core/report/asked-page.ts";
 import { count } from "../../core/report/explain.ts";
 import type { AskedMove, AskedView } from "../../shell/reconcile/asked.ts";
@@ -87,8 +88,8 @@ export function leavesOn(ask: Ask, cluster: ClusterName, ledger: Pick<Ledger, "p
     return (id) => fates.get(objectKey(id)) ?? (isReleased(id) ? "release" : "delete");
   }
   const facts = askedPlacement(ask, ledger)?.bindings.get(cluster)?.facts ?? null;
-  const adopted = new Set(facts?.adopted.map(objectKey));
-  return (id) => (adopted.has(objectKey(id)) && !ask.plan.deleteAdopted ? "release" : "delete");
+  const isDeletable = deletableOf(ask.plan.deleteAdopted, facts);
+  return (id) => (isDeletable(id) ? "delete" : "release");
 }
 
 /** The objects of a group with what becomes of each, one a line. */
@@ -112,11 +113,3 @@ const idText = ({ group, version, kind, namespace, name }: VersionedId): string 
   const prefix = version === "" && group === "" ? "" : `${apiVersionOf({ group, version })} `;
   return `${prefix}${kind} ${namespace === null ? "" : `${namespace}/`}${name}`;
 };
-
-const mostNames = 10;
-
-/** The first ten names, and how many more there are. */
-export const namedUpTo = (names: readonly string[]): string =>
-  names.length <= mostNames
-    ? names.join(", ")
-    : `${names.slice(0, mostNames).join(", ")} and ${names.length - mostNames} more`;

@@ -1,7 +1,8 @@
 import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../../core/model/json.ts";
 import { objectText } from "../../core/model/manifest.ts";
+import { firstOf } from "../../core/model/name-list.ts";
 import { emitYaml } from "../../core/yaml/canonical.ts";
-import { type MoveGroup, namedUpTo, type ObjectRow } from "./asked-rows.ts";
+import type { MoveGroup, ObjectRow } from "./asked-rows.ts";
 
 /** At most so many lines of differences are shown of one object, and of all. */
 const mostLines = { object: 60, all: 300 };
@@ -24,7 +25,7 @@ export async function differenceLines(groups: readonly MoveGroup[], whole: strin
     const objects = rows.filter((it) => it.after !== null).map((it) => ({ row: it, told: [...highlightsOf(it)] }));
     if (objects.length === 0) continue;
     const [first, second] = clusters;
-    lines.push("", `what changes on ${second === undefined ? first : `${namedUpTo(clusters)}, the same on each`}:`);
+    lines.push("", `what changes on ${second === undefined ? first : `${firstOf(clusters, 10)}, the same on each`}:`);
     // What tells most comes first; a stable order otherwise.
     const ordered = [...objects].sort((a, b) => Number(b.told.length > 0) - Number(a.told.length > 0));
     for (const { row, told } of ordered.slice(0, left)) {

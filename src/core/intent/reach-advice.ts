@@ -2,10 +2,11 @@ import type { Intent } from "../model/intent.ts";
 import { memberAt, textsOf } from "../model/json.ts";
 import { objectKey, type SourcedManifest } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
+import { nameList } from "../model/name-list.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { kindKey } from "../model/scope.ts";
 import { type LabelRequirement, type LabelSelector, selects } from "../model/selector.ts";
-import { compareText, type Labels } from "../model/value.ts";
+import type { Labels } from "../model/value.ts";
 import { nearest } from "../yaml/nearest.ts";
 import { type JsonPath, type Remark, warning } from "../yaml/remark.ts";
 
@@ -135,7 +136,5 @@ function hintOf(selector: LabelSelector, all: readonly Labels[]): Hint {
 function meantBy(words: readonly string[], known: ReadonlySet<string>): string | null {
   const meant = words.map((it) => nearest(it, known)).find((it) => it !== null);
   if (meant !== undefined && meant !== null) return `did you mean "${meant}"?`;
-  const sorted = [...known].sort(compareText);
-  const more = sorted.length > 10 ? ` and ${sorted.length - 10} more` : "";
-  return sorted.length === 0 ? null : `there are: ${sorted.slice(0, 10).join(", ")}${more}`;
+  return known.size === 0 ? null : `there are: ${nameList([...known])}`;
 }

@@ -1,6 +1,7 @@
 import { renderedPath } from "../ledger/layout.ts";
 import type { ChangeRequest } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
+import { firstOf } from "../model/name-list.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../model/value.ts";
 
 /** What the page of one request tells. */
@@ -60,10 +61,7 @@ function shareRow(
   return `| ${listed(clusters)} | ${will} | ${does} |`;
 }
 
-const listed = (names: readonly string[]): string =>
-  names.length <= mostNames
-    ? names.join(", ")
-    : `${names.slice(0, mostNames).join(", ")} and ${names.length - mostNames} more`;
+const listed = (names: readonly string[]): string => firstOf(names, mostNames);
 
 function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
   const lines = new Map<string, ClusterName[]>();

@@ -1,5 +1,6 @@
 import type { HeldDeletion } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
+import { firstOf } from "../model/name-list.ts";
 import type { Reason } from "../model/plan.ts";
 import type { RunWait } from "../model/run-wait.ts";
 import { instantText } from "../model/value.ts";
@@ -195,13 +196,8 @@ export function confirmationFile(digest: string): { readonly path: string; reado
   return { path: `approvals/deletions/${digest}.yaml`, text: text.join("\n") };
 }
 
-const shownNames = 8;
-
 /** Up to eight names, then how many more. */
-export function names(all: readonly string[]): string {
-  if (all.length <= shownNames) return all.join(", ");
-  return `${all.slice(0, shownNames).join(", ")} and ${all.length - shownNames} more`;
-}
+export const names = (all: readonly string[]): string => firstOf(all, 8);
 
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 

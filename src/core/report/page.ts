@@ -3,6 +3,7 @@ import type { OthersAlong } from "../model/deletion.ts";
 import type { ClusterRecord, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
+import { firstOf } from "../model/name-list.ts";
 import type { Reason } from "../model/plan.ts";
 import { type Digest, instantText, type PlacementKey } from "../model/value.ts";
 import { runRows } from "./page-runs.ts";
@@ -275,8 +276,7 @@ const short = (commit: string): string => commit.slice(0, 7);
 const withoutPrefix = (text: string, prefix: string): string =>
   text.startsWith(prefix) ? text.slice(prefix.length) : text;
 
-const named = (names: readonly string[]): string =>
-  shown(names.length <= 8 ? names.join(", ") : `${names.slice(0, 8).join(", ")} and ${names.length - 8} more`);
+const named = (names: readonly string[]): string => shown(firstOf(names, 8));
 
 function count(number: number, noun: string): string {
   if (number === 1) return `1 ${noun}`;

@@ -1,3 +1,4 @@
+import { firstOf } from "../model/name-list.ts";
 import type { ClusterProgress, RunEnd } from "../model/run-record.ts";
 import type { ClockTrust, RunWait } from "../model/run-wait.ts";
 import { instantText } from "../model/value.ts";
@@ -6,8 +7,7 @@ import { instantText } from "../model/value.ts";
 const most = 3;
 
 /** Names for a message, in the order given: the first three, and how many more there are. */
-export const named = (names: readonly string[]): string =>
-  names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ");
+export const named = (names: readonly string[]): string => firstOf(names, most);
 
 /** A number of things: `1 stage`, `2 stages`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

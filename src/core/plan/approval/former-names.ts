@@ -29,8 +29,8 @@ const namesByUid = remembered((clusters: Ledger["clusters"]): ReadonlyMap<string
   return names;
 });
 
-/** What a pass rests on besides the members that are left. */
-interface Leave {
+/** What former names follow from, besides the members as they are now. */
+interface FormerNamesContext {
   readonly before: Pick<Ledger, "clusters" | "formerNames">;
   /** The trust file in force; null: nobody said what is protected. */
   readonly trust: Trust | null;
@@ -43,7 +43,7 @@ interface Leave {
  */
 export function nextFormerNames(
   clusters: Ledger["clusters"],
-  { before, trust, sequence }: Leave,
+  { before, trust, sequence }: FormerNamesContext,
 ): Ledger["formerNames"] {
   const { formerNames } = before;
   if (trust === null || (clusters === before.clusters && isCurrent(formerNames, trust))) return formerNames;
