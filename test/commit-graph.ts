@@ -1,4 +1,4 @@
-import type { CommitFact } from "../src/core/model/signature.ts";
+import type { CommitFact } from "../src/core/model/commit.ts";
 import type { Commit } from "../src/core/model/value.ts";
 
 /** Commits that stand before others. */

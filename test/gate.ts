@@ -1,5 +1,5 @@
-import type { Gate } from "../src/core/model/run-record.ts";
 import type { Approval } from "../src/core/model/trust.ts";
+import type { Gate } from "../src/core/model/update-run.ts";
 import type { BlobId, Digest, Instant } from "../src/core/model/value.ts";
 
 /** A gate as a fleet writes it where nobody set up who may approve. */

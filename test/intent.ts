@@ -1,6 +1,5 @@
-import type { MemberCluster } from "../src/core/model/cluster.ts";
-import { digestOf } from "../src/core/model/digest.ts";
-import type { JsonObject } from "../src/core/model/json.ts";
+import type { MemberCluster } from "../src/core/model/fleet.ts";
+import { digestOf, type JsonObject } from "../src/core/model/json.ts";
 import { idOf, type ObjectKey, objectKey, objectText, type SourcedManifest } from "../src/core/model/manifest.ts";
 import { memberNameLabel } from "../src/core/model/names.ts";
 import type { Override, PatchOperation } from "../src/core/model/override.ts";

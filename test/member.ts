@@ -1,7 +1,6 @@
 import { markOf, writeText } from "../src/core/apply/mark.ts";
 import { applyOrder, removeOrder } from "../src/core/apply/waves.ts";
 import { mostOthers, type OtherObject } from "../src/core/model/deletion.ts";
-import { digestOf } from "../src/core/model/digest.ts";
 import {
   emptyInventory,
   type FailureCode,
@@ -10,10 +9,19 @@ import {
   type InventoryPlacement,
   mostTombstones,
 } from "../src/core/model/inventory.ts";
-import { type ObjectId, type ObjectKey, objectIdOf, objectKey, objectText } from "../src/core/model/manifest.ts";
+import { digestOf } from "../src/core/model/json.ts";
+import {
+  builtInScopes,
+  kindKey,
+  type ObjectId,
+  type ObjectKey,
+  objectIdOf,
+  objectKey,
+  objectText,
+  type ScopeTable,
+} from "../src/core/model/manifest.ts";
 import type { ContactCode, Health, LiveObject, Observation } from "../src/core/model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../src/core/model/plan.ts";
-import { builtInScopes, kindKey, type ScopeTable } from "../src/core/model/scope.ts";
 import { compareText, type Digest, type Instant, later, type PlacementKey, seconds } from "../src/core/model/value.ts";
 
 /** An object as it lives in a member. */

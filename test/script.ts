@@ -1,8 +1,8 @@
-import type { ApprovalFile } from "../src/core/model/approval-file.ts";
-import type { DisruptionBudget } from "../src/core/model/eviction.ts";
 import { emptyLedger } from "../src/core/model/ledger.ts";
 import { objectIdOf, objectText } from "../src/core/model/manifest.ts";
+import type { DisruptionBudget } from "../src/core/model/placement.ts";
 import type { Departure, PlacementActions } from "../src/core/model/plan.ts";
+import type { ApprovalFile } from "../src/core/model/trust.ts";
 import { runKey, strategyKey, type UpdateRunSpec } from "../src/core/model/update-run.ts";
 import {
   type BlobId,

@@ -1,39 +1,38 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { check } from "../src/core/check/check.ts";
-import type { ApprovalFile } from "../src/core/model/approval-file.ts";
-import type { MemberCluster } from "../src/core/model/cluster.ts";
-import type { DisruptionBudget, Eviction } from "../src/core/model/eviction.ts";
-import { defaultFleet, type FleetSpec } from "../src/core/model/fleet.ts";
-import { type History, noHistory } from "../src/core/model/history.ts";
+import type { CommitFact, PathChange } from "../src/core/model/commit.ts";
+import { defaultFleet, type FleetSpec, type MemberCluster } from "../src/core/model/fleet.ts";
+import {
+  clusterDocument,
+  fleetDocument,
+  type History,
+  noHistory,
+  overrideDocument,
+  type PastDocument,
+  placementDocument,
+  runDocument,
+  strategyDocument,
+} from "../src/core/model/history.ts";
 import type { Hold, Intent } from "../src/core/model/intent.ts";
 import { emptyLedger, type Ledger } from "../src/core/model/ledger.ts";
 import {
+  builtInScopes,
   type Manifest,
   type ObjectId,
   type ObjectKey,
   objectIdOf,
   objectKey,
   objectText,
+  type ScopeTable,
   type SourcedManifest,
 } from "../src/core/model/manifest.ts";
 import { placementGroup } from "../src/core/model/names.ts";
 import type { Observation } from "../src/core/model/observation.ts";
 import type { Override } from "../src/core/model/override.ts";
-import {
-  clusterDocument,
-  fleetDocument,
-  overrideDocument,
-  type PastDocument,
-  placementDocument,
-  runDocument,
-  strategyDocument,
-} from "../src/core/model/past-document.ts";
-import type { Placement } from "../src/core/model/placement.ts";
+import type { DisruptionBudget, Eviction, Placement } from "../src/core/model/placement.ts";
 import type { ClusterActions, Plan, World as Seen } from "../src/core/model/plan.ts";
-import { builtInScopes, type ScopeTable } from "../src/core/model/scope.ts";
-import type { CommitFact, PathChange } from "../src/core/model/signature.ts";
-import type { TrustFile } from "../src/core/model/trust.ts";
+import type { ApprovalFile, TrustFile } from "../src/core/model/trust.ts";
 import type { UpdateRun, UpdateStrategy } from "../src/core/model/update-run.ts";
 import {
   type BlobId,

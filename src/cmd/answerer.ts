@@ -1,6 +1,6 @@
 import { openPgpKeyOf } from "../core/intent/trust/openpgp-key.ts";
 import { sshKeyOf } from "../core/intent/trust/ssh-key.ts";
-import type { SignatureFact } from "../core/model/signature.ts";
+import type { SignatureFact } from "../core/model/commit.ts";
 import { keyOwner, type Outlook } from "../core/report/outlook.ts";
 import type { Reader } from "./show/offer-text.ts";
 import { type HubOptions, ownIdentity, ownSigningKey } from "./wire.ts";

@@ -1,4 +1,4 @@
-import { commitLines } from "../core/model/commit-lines.ts";
+import { commitLines } from "../core/model/commit.ts";
 import type { Ledger } from "../core/model/ledger.ts";
 import type { Commit } from "../core/model/value.ts";
 import type { Ask } from "../core/plan/approval/ask.ts";

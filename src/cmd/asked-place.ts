@@ -1,8 +1,7 @@
 import { trustPath } from "../core/intent/trust/trust-file.ts";
-import type { ApprovalFile } from "../core/model/approval-file.ts";
-import { digestOfText } from "../core/model/digest.ts";
+import { digestOfText } from "../core/model/json.ts";
 import type { Ledger } from "../core/model/ledger.ts";
-import type { AnswerRecord } from "../core/model/trust.ts";
+import type { AnswerRecord, ApprovalFile } from "../core/model/trust.ts";
 import type { BlobId } from "../core/model/value.ts";
 import type { State } from "../shell/reconcile/memory.ts";
 import type { Repository } from "../shell/reconcile/ports.ts";

@@ -1,5 +1,5 @@
+import type { Problem } from "../core/model/intent.ts";
 import type { Reason } from "../core/model/plan.ts";
-import type { Problem } from "../core/model/problem.ts";
 import { weightOf } from "../core/report/explain.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 

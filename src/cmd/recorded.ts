@@ -1,8 +1,8 @@
 import { approvalsIn } from "../core/intent/approvals.ts";
 import { decodeBlob } from "../core/intent/documents.ts";
 import { isApprovalPath } from "../core/intent/kinds/approval.ts";
-import type { ApprovalFile } from "../core/model/approval-file.ts";
 import type { Json } from "../core/model/json.ts";
+import type { ApprovalFile } from "../core/model/trust.ts";
 import { type Commit, compareText } from "../core/model/value.ts";
 import { readState } from "../core/yaml/canonical-read.ts";
 import type { State } from "../shell/reconcile/memory.ts";

@@ -1,6 +1,6 @@
+import type { Problem } from "../core/model/intent.ts";
 import type { Json, JsonObject } from "../core/model/json.ts";
 import type { Reason, Refusal } from "../core/model/plan.ts";
-import type { Problem } from "../core/model/problem.ts";
 import { instantText } from "../core/model/value.ts";
 import { confirmationFile, count, names, reasonText, weightOf } from "../core/report/explain.ts";
 import { didYouMean } from "../core/yaml/nearest.ts";

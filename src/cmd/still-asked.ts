@@ -1,5 +1,5 @@
-import type { ApprovalFile } from "../core/model/approval-file.ts";
 import type { Ledger } from "../core/model/ledger.ts";
+import type { ApprovalFile } from "../core/model/trust.ts";
 import { type Ask, askState, asksIn } from "../core/plan/approval/ask.ts";
 import { approversText } from "../core/report/narrate-trust.ts";
 import { Fault } from "../shell/reconcile/fault.ts";

@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readTrust, type TrustReading, trustPath } from "../core/intent/trust/trust-file.ts";
-import { digestOfText } from "../core/model/digest.ts";
+import { digestOfText } from "../core/model/json.ts";
 import type { DetachedSignature, Trust, TrustRecord } from "../core/model/trust.ts";
 import { compareText } from "../core/model/value.ts";
 import { Fault } from "../shell/reconcile/fault.ts";

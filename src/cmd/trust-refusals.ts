@@ -1,5 +1,5 @@
 import { durationOf } from "../core/intent/kinds/duration.ts";
-import type { Problem } from "../core/model/problem.ts";
+import type { Problem } from "../core/model/intent.ts";
 import type { Trust } from "../core/model/trust.ts";
 import { type DurationMs, type Instant, instantOf, instantText, later } from "../core/model/value.ts";
 import { verdictOn } from "./edits/trust-signers.ts";

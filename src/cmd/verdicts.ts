@@ -1,5 +1,5 @@
-import type { EvictionRecord } from "../core/model/eviction.ts";
 import type { Ledger } from "../core/model/ledger.ts";
+import type { EvictionRecord } from "../core/model/placement.ts";
 import { type DurationMs, later, seconds } from "../core/model/value.ts";
 import type { State } from "../shell/reconcile/memory.ts";
 import type { Clock, Repository } from "../shell/reconcile/ports.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { SignatureFact } from "../core/model/signature.ts";
+import type { SignatureFact } from "../core/model/commit.ts";
 import type { BlobId, DurationMs, Instant } from "../core/model/value.ts";
 import { type ForgeAddress, forgeAddressOf, gitHubOf } from "../shell/forge/address.ts";
 import { openForge } from "../shell/forge/forge.ts";

@@ -1,11 +1,9 @@
 import { join } from "node:path";
 import { readIntent } from "../../src/core/intent/intent.ts";
 import { readTrust } from "../../src/core/intent/trust/trust-file.ts";
-import type { ApprovalFile } from "../../src/core/model/approval-file.ts";
-import type { PlacementRecord } from "../../src/core/model/ledger.ts";
-import { emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
+import { emptyLedger, type Ledger, type PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { World } from "../../src/core/model/plan.ts";
-import type { Trust } from "../../src/core/model/trust.ts";
+import type { ApprovalFile, Trust } from "../../src/core/model/trust.ts";
 import type { BlobId, ClusterName, Commit, Digest, Instant, Sequence } from "../../src/core/model/value.ts";
 import { authorsOfChange } from "../../src/core/plan/authors/authors.ts";
 import { judgeApproval } from "../../src/core/trust/judge-approval.ts";

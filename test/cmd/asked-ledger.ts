@@ -1,8 +1,8 @@
 import { readTrust } from "../../src/core/intent/trust/trust-file.ts";
 import { known } from "../../src/core/model/assert.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
-import type { PlannedStage, RunRecord } from "../../src/core/model/run-record.ts";
 import type { AnswerRecord, Judgement, Request, TrustRecord } from "../../src/core/model/trust.ts";
+import type { PlannedStage, RunRecord } from "../../src/core/model/update-run.ts";
 import type { BlobId, Commit, Digest, Instant, Sequence } from "../../src/core/model/value.ts";
 import { gateDigest } from "../../src/core/plan/approval/request-digest.ts";
 import { planRoot } from "../../src/core/rollout/run-plan.ts";

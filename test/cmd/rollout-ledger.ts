@@ -1,6 +1,6 @@
-import type { Binding, ClusterRecord, Ledger, PlacementRecord } from "../../src/core/model/ledger.ts";
-import { emptyLedger } from "../../src/core/model/ledger.ts";
-import type { PlannedStage, RunPlan, RunRecord, StageProgress } from "../../src/core/model/run-record.ts";
+import type { Binding } from "../../src/core/model/binding.ts";
+import { type ClusterRecord, emptyLedger, type Ledger, type PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { PlannedStage, RunPlan, RunRecord, StageProgress } from "../../src/core/model/update-run.ts";
 import {
   type ClusterName,
   type Digest,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
 import { readTrust } from "../../src/core/intent/trust/trust-file.ts";
-import { digestOfText } from "../../src/core/model/digest.ts";
+import { digestOfText } from "../../src/core/model/json.ts";
 import { emptyLedger } from "../../src/core/model/ledger.ts";
 import type { Commit, Sequence } from "../../src/core/model/value.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";

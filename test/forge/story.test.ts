@@ -2,8 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { digestOfText } from "../../src/core/model/digest.ts";
-import { memberAt } from "../../src/core/model/json.ts";
+import { digestOfText, memberAt } from "../../src/core/model/json.ts";
 import { type EmbeddedMembers, startEmbeddedMembers } from "../end-to-end/embedded.ts";
 import type { Hub } from "../end-to-end/hub.ts";
 import { objectAt } from "../end-to-end/member.ts";

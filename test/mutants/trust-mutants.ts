@@ -32,10 +32,10 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "takes a parent that a commit names further down for one of its parents",
-    file: "src/core/model/commit-lines.ts",
+    file: "src/core/model/commit.ts",
     find: 'while (at + parentLine <= raw.length && startsWith(raw, at, "parent ")) {',
     replace: 'for (at = 0; (at = Buffer.from(raw).indexOf("\\nparent ", at) + 1) > 0; at -= 1) {',
-    caughtBy: ["test/core/model/commit-lines.test.ts"],
+    caughtBy: ["test/core/model/commit.test.ts"],
   },
   {
     breaks: "ends every pass at a head that programs read differently",

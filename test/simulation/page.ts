@@ -1,4 +1,5 @@
-import type { Binding, Ledger, PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { Binding } from "../../src/core/model/binding.ts";
+import type { Ledger, PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import type { Judge, PassFacts } from "./judge.ts";
 

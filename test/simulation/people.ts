@@ -1,5 +1,6 @@
 import { readLedger } from "../../src/core/ledger/state.ts";
-import type { HeldDeletion, Ledger } from "../../src/core/model/ledger.ts";
+import type { HeldDeletion } from "../../src/core/model/deletion.ts";
+import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { type Document, pathOf, textOf } from "./document.ts";
 import type { Hub } from "./hub.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import type { HeldDeletion } from "../../src/core/model/deletion.ts";
 import { canonicalJson, type Json } from "../../src/core/model/json.ts";
-import type { HeldDeletion, Ledger } from "../../src/core/model/ledger.ts";
+import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit } from "../../src/core/model/value.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
 import type { Page, PageRule } from "./page.ts";

@@ -1,5 +1,7 @@
+import type { Binding } from "../../src/core/model/binding.ts";
+import type { HeldDeletion } from "../../src/core/model/deletion.ts";
 import { type JsonObject, memberAt } from "../../src/core/model/json.ts";
-import type { Binding, HeldDeletion, Ledger } from "../../src/core/model/ledger.ts";
+import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../src/core/model/value.ts";
 import { optionsOf } from "./document.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";

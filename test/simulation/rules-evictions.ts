@@ -1,4 +1,5 @@
-import type { Binding, PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { Binding } from "../../src/core/model/binding.ts";
+import type { PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../src/core/model/value.ts";
 import type { Judge } from "./judge.ts";
 import { isTold, type Page, type PageRule } from "./page.ts";

@@ -1,4 +1,5 @@
-import type { Binding, Leaving, PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { Binding, Leaving } from "../../src/core/model/binding.ts";
+import type { PlacementRecord } from "../../src/core/model/ledger.ts";
 import { inForce } from "./ballots.ts";
 import type { Deed, DeedRule, Judge } from "./judge.ts";
 import { bindingsOf, type Page, type PageRule } from "./page.ts";

@@ -1,4 +1,5 @@
-import type { Binding, Leaving, PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { Binding, Leaving } from "../../src/core/model/binding.ts";
+import type { PlacementRecord } from "../../src/core/model/ledger.ts";
 import { type Document, hasLabels, isExternal, namespacesOf, taintsOf } from "./document.ts";
 import { isUnreadable } from "./in-force.ts";
 import type { Judge } from "./judge.ts";

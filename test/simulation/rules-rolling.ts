@@ -1,4 +1,5 @@
-import type { Binding, PlacementRecord } from "../../src/core/model/ledger.ts";
+import type { Binding } from "../../src/core/model/binding.ts";
+import type { PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { inForce } from "./ballots.ts";
 import { type Document, isExternal, optionsOf } from "./document.ts";

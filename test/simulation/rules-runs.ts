@@ -1,4 +1,4 @@
-import type { Binding } from "../../src/core/model/ledger.ts";
+import type { Binding } from "../../src/core/model/binding.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../src/core/model/value.ts";
 import type { Judge } from "./judge.ts";
 import type { Page, PageRule } from "./page.ts";

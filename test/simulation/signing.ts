@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SignatureFact } from "../../src/core/model/signature.ts";
+import type { SignatureFact } from "../../src/core/model/commit.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import type { Verifier } from "../../src/shell/reconcile/ports.ts";
 

@@ -1,7 +1,6 @@
 import { signedApproval } from "../../core/intent/kinds/signed-approval.ts";
-import type { ApprovalFile } from "../../core/model/approval-file.ts";
-import type { SignatureFact } from "../../core/model/signature.ts";
-import type { Judgement } from "../../core/model/trust.ts";
+import type { SignatureFact } from "../../core/model/commit.ts";
+import type { ApprovalFile, Judgement } from "../../core/model/trust.ts";
 import { type Ask, isGenuine } from "../../core/plan/approval/ask.ts";
 import {
   acceptedFrom,

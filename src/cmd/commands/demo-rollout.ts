@@ -1,6 +1,6 @@
 import { assert, known } from "../../core/model/assert.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
-import type { RunRecord } from "../../core/model/run-record.ts";
+import type { RunRecord } from "../../core/model/update-run.ts";
 import { type DurationMs, type Instant, type RunKey, seconds } from "../../core/model/value.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { approvalFile, openRequests } from "../show/approval-text.ts";

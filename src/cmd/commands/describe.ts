@@ -1,6 +1,6 @@
 import { acceptedFolder } from "../../core/ledger/layout.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { RunRecord } from "../../core/model/run-record.ts";
+import type { RunRecord } from "../../core/model/update-run.ts";
 import type { Commit, RunKey } from "../../core/model/value.ts";
 import { askState, gateAsks } from "../../core/plan/approval/ask.ts";
 import { outlookOn } from "../../core/report/outlook.ts";

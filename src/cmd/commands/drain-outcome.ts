@@ -1,5 +1,6 @@
-import type { EvictionRecord } from "../../core/model/eviction.ts";
-import type { HeldDeletion, Ledger } from "../../core/model/ledger.ts";
+import type { HeldDeletion } from "../../core/model/deletion.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
+import type { EvictionRecord } from "../../core/model/placement.ts";
 import { type ClusterName, minutes, type PlacementKey } from "../../core/model/value.ts";
 import { count, names as listed } from "../../core/report/explain.ts";
 import { oneLine } from "../../shell/reconcile/one-line.ts";

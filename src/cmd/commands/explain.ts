@@ -1,5 +1,6 @@
+import type { Binding } from "../../core/model/binding.ts";
 import { type Json, memberAt } from "../../core/model/json.ts";
-import type { Binding, ClusterDecision, PlacementRecord } from "../../core/model/ledger.ts";
+import type { ClusterDecision, PlacementRecord } from "../../core/model/ledger.ts";
 import { objectText } from "../../core/model/manifest.ts";
 import { instantText, type PlacementKey } from "../../core/model/value.ts";
 import { count } from "../../core/report/explain.ts";

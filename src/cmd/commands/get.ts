@@ -1,6 +1,7 @@
+import type { Binding } from "../../core/model/binding.ts";
 import { conditionOf } from "../../core/model/condition.ts";
 import { type Json, memberAt, textOf } from "../../core/model/json.ts";
-import type { Binding, Ledger, PlacementRecord } from "../../core/model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import { type Commit, instantText } from "../../core/model/value.ts";
 import { asksIn } from "../../core/plan/approval/ask.ts";
 import { outlookOn } from "../../core/report/outlook.ts";

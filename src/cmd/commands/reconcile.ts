@@ -1,5 +1,5 @@
+import type { Problem } from "../../core/model/intent.ts";
 import type { Json } from "../../core/model/json.ts";
-import type { Problem } from "../../core/model/problem.ts";
 import {
   type Commit,
   type Digest,

@@ -1,6 +1,5 @@
 import type { Ledger } from "../../core/model/ledger.ts";
-import type { RunRecord } from "../../core/model/run-record.ts";
-import { runKey } from "../../core/model/update-run.ts";
+import { type RunRecord, runKey } from "../../core/model/update-run.ts";
 import type { PlacementKey } from "../../core/model/value.ts";
 import { type DeliveryOptions, declined, deliver } from "../deliver.ts";
 import { valueIn } from "../edits/found-document.ts";

@@ -1,5 +1,5 @@
 import type { Ledger } from "../../core/model/ledger.ts";
-import type { RunRecord } from "../../core/model/run-record.ts";
+import type { RunRecord } from "../../core/model/update-run.ts";
 import { instantText, type PlacementKey, type RunKey } from "../../core/model/value.ts";
 import { type Ask, askState, changeAsk, type GateAsk, gateAsks } from "../../core/plan/approval/ask.ts";
 import { approversText } from "../../core/report/narrate-trust.ts";

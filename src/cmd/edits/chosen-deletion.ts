@@ -1,4 +1,4 @@
-import type { DeletionLedger, HeldDeletion } from "../../core/model/ledger.ts";
+import type { DeletionLedger, HeldDeletion } from "../../core/model/deletion.ts";
 import { confirmationFile } from "../../core/report/explain.ts";
 
 /** Which set of deletions somebody means, or why none. */

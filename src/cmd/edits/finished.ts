@@ -1,8 +1,8 @@
 import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
 import { confirmationPath } from "../../core/intent/kinds/confirmation.ts";
-import type { EvictionRecord } from "../../core/model/eviction.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
-import type { RunRecord } from "../../core/model/run-record.ts";
+import type { EvictionRecord } from "../../core/model/placement.ts";
+import type { RunRecord } from "../../core/model/update-run.ts";
 import { compareText, type Digest, type PlacementKey } from "../../core/model/value.ts";
 import { asksIn } from "../../core/plan/approval/ask.ts";
 import { isEvictionOf } from "./evictions-of.ts";

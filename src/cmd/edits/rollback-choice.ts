@@ -1,5 +1,5 @@
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
-import type { RunRecord } from "../../core/model/run-record.ts";
+import type { RunRecord } from "../../core/model/update-run.ts";
 import { indexObjection } from "./named-objects.ts";
 
 /** To which version a placement goes back, and by which strategy; or why not, and what to give. */

@@ -1,5 +1,5 @@
 import { trustPath } from "../../core/intent/trust/trust-file.ts";
-import type { CommitFact } from "../../core/model/signature.ts";
+import type { CommitFact } from "../../core/model/commit.ts";
 import type { Denial, DetachedSignature, Revocation, Trust } from "../../core/model/trust.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
 import { count } from "../../core/report/explain.ts";

@@ -1,9 +1,8 @@
-import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import { flotillaGroup } from "../../core/model/names.ts";
-import type { RunRecord } from "../../core/model/run-record.ts";
-import type { Judgement } from "../../core/model/trust.ts";
+import type { ApprovalFile, Judgement } from "../../core/model/trust.ts";
+import type { RunRecord } from "../../core/model/update-run.ts";
 import { compareText, exactInstantText } from "../../core/model/value.ts";
 import { isStray, strayReason } from "../../core/plan/approval/answers.ts";
 import { type Ask, asksIn, gateAsks } from "../../core/plan/approval/ask.ts";

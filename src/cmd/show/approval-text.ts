@@ -1,7 +1,7 @@
 import { approvalRequestName, changeRequestName } from "../../core/ledger/layout.ts";
-import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import { flotillaGroup } from "../../core/model/names.ts";
-import type { Gate, RunRecord } from "../../core/model/run-record.ts";
+import type { ApprovalFile } from "../../core/model/trust.ts";
+import type { Gate, RunRecord } from "../../core/model/update-run.ts";
 import type { Ask } from "../../core/plan/approval/ask.ts";
 import { emitYaml } from "../../core/yaml/canonical.ts";
 

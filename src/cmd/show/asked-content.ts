@@ -1,6 +1,6 @@
 import { askedPath, renderedPath } from "../../core/ledger/layout.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
-import { firstOf } from "../../core/model/name-list.ts";
+import { firstOf } from "../../core/model/value.ts";
 import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
 import { sharesOf } from "../../core/plan/approval/asked-content.ts";
 import { folderOf } from "../../shell/reconcile/asked.ts";

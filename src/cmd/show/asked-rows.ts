@@ -1,4 +1,5 @@
-import type { Leave, Ledger } from "../../core/model/ledger.ts";
+import type { Leave } from "../../core/model/deletion.ts";
+import type { Ledger } from "../../core/model/ledger.ts";
 import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../../core/model/manifest.ts";
 import type { RenderedManifest } from "../../core/model/plan.ts";
 import type { ClusterName } from "../../core/model/value.ts";

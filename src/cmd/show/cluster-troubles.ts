@@ -1,6 +1,7 @@
-import type { BindingFacts, Ledger, PlacementRecord, Trouble } from "../../core/model/ledger.ts";
+import type { BindingFacts } from "../../core/model/binding.ts";
+import type { Ledger, PlacementRecord, Trouble } from "../../core/model/ledger.ts";
 import { objectText } from "../../core/model/manifest.ts";
-import type { ClusterProgress, RunRecord } from "../../core/model/run-record.ts";
+import type { ClusterProgress, RunRecord } from "../../core/model/update-run.ts";
 import { type ClusterName, type Instant, instantText, later } from "../../core/model/value.ts";
 import { count } from "../../core/report/explain.ts";
 

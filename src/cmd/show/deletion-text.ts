@@ -1,5 +1,5 @@
+import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../../core/model/deletion.ts";
 import type { Json } from "../../core/model/json.ts";
-import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../../core/model/ledger.ts";
 import { objectKey, objectText } from "../../core/model/manifest.ts";
 import { compareText } from "../../core/model/value.ts";
 import { extentOf } from "../../core/plan/guard/guard.ts";

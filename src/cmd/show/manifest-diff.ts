@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../../core/model/json.ts";
 import { objectText } from "../../core/model/manifest.ts";
-import { firstOf } from "../../core/model/name-list.ts";
+import { firstOf } from "../../core/model/value.ts";
 import { emitYaml } from "../../core/yaml/canonical.ts";
 import type { MoveGroup, ObjectRow } from "./asked-rows.ts";
 

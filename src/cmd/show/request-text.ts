@@ -1,7 +1,6 @@
-import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model/ledger.ts";
 import { objectKey } from "../../core/model/manifest.ts";
-import type { AnswerRecord, Authors, Judgement } from "../../core/model/trust.ts";
+import type { AnswerRecord, ApprovalFile, Authors, Judgement } from "../../core/model/trust.ts";
 import { type ClusterName, type Digest, type Instant, instantText } from "../../core/model/value.ts";
 import {
   type Ask,

@@ -1,7 +1,7 @@
 import { approvalRequestName } from "../../core/ledger/layout.ts";
 import { conditionOf } from "../../core/model/condition.ts";
-import type { EvictionRecord } from "../../core/model/eviction.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
+import type { EvictionRecord } from "../../core/model/placement.ts";
 import { instantText } from "../../core/model/value.ts";
 import { askState, asksIn } from "../../core/plan/approval/ask.ts";
 import { answerCommand, askKey, type OpenRequest } from "./approval-text.ts";

@@ -1,6 +1,6 @@
 import { conditionOf } from "../../core/model/condition.ts";
 import type { CountOrPercent } from "../../core/model/placement.ts";
-import type { Gate, PlannedStage, RunRecord, StageProgress } from "../../core/model/run-record.ts";
+import type { Gate, PlannedStage, RunRecord, StageProgress } from "../../core/model/update-run.ts";
 import { type DurationMs, type Instant, instantText, later } from "../../core/model/value.ts";
 
 /** How a run is, in one word and in a few. */

@@ -1,7 +1,13 @@
 import { conditionOf } from "../../core/model/condition.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
-import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress } from "../../core/model/run-record.ts";
-import type { StageTask } from "../../core/model/update-run.ts";
+import type {
+  ClusterProgress,
+  Gate,
+  PlannedStage,
+  RunRecord,
+  StageProgress,
+  StageTask,
+} from "../../core/model/update-run.ts";
 import { type ClusterName, type Instant, instantText } from "../../core/model/value.ts";
 import { gateAsks } from "../../core/plan/approval/ask.ts";
 import { count, names } from "../../core/report/explain.ts";

@@ -1,7 +1,7 @@
-import type { ApprovalFile } from "../../core/model/approval-file.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Reason } from "../../core/model/plan.ts";
-import type { RunRecord } from "../../core/model/run-record.ts";
+import type { ApprovalFile } from "../../core/model/trust.ts";
+import type { RunRecord } from "../../core/model/update-run.ts";
 import { answerReasons, isStray, strayReason } from "../../core/plan/approval/answers.ts";
 import { asksIn } from "../../core/plan/approval/ask.ts";
 import { askedIn } from "../../core/plan/approval/requests.ts";

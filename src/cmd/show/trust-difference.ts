@@ -1,4 +1,4 @@
-import { digestOfText } from "../../core/model/digest.ts";
+import { digestOfText } from "../../core/model/json.ts";
 import type { Principal, Trust } from "../../core/model/trust.ts";
 import { instantText } from "../../core/model/value.ts";
 import { ruleText, targetText } from "./trust-text.ts";

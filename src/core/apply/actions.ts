@@ -1,11 +1,10 @@
+import type { Binding, Target } from "../model/binding.ts";
 import type { OtherObject } from "../model/deletion.ts";
 import { type Inventory, type InventoryEntry, type InventoryPlacement, isAwaited } from "../model/inventory.ts";
-import type { Binding, Target } from "../model/ledger.ts";
-import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
 import type { Departure, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
-import { kindKey } from "../model/scope.ts";
 import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
 import { isFenced } from "./fence.ts";
 import { isLeft } from "./fight.ts";

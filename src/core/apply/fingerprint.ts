@@ -1,5 +1,4 @@
-import { digestOfText } from "../model/digest.ts";
-import { canonicalJson, isObject, type Json, type JsonObject, memberAt } from "../model/json.ts";
+import { canonicalJson, digestOfText, isObject, type Json, type JsonObject, memberAt } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import type { Digest } from "../model/value.ts";
 import { listItems } from "./list-items.ts";

@@ -1,6 +1,5 @@
-import { digestOfText } from "../model/digest.ts";
 import type { InventoryEntry } from "../model/inventory.ts";
-import { isObject, type JsonObject, member, memberAt, textOf } from "../model/json.ts";
+import { digestOfText, isObject, type JsonObject, member, memberAt, textOf } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import { placementLabel, writeAnnotation } from "../model/names.ts";
 import type { Epoch, PlacementKey, Sequence } from "../model/value.ts";

@@ -1,5 +1,4 @@
-import type { ObjectId } from "../model/manifest.ts";
-import { kindKey } from "../model/scope.ts";
+import { kindKey, type ObjectId } from "../model/manifest.ts";
 
 /**
  * The wave in which an object is applied: what others need comes first (`apply/README.md#waves`).

@@ -1,8 +1,8 @@
 import { type Json, sameJson } from "../model/json.ts";
 import type { ChangeRequest, Ledger } from "../model/ledger.ts";
 import type { World } from "../model/plan.ts";
-import type { StageProgress } from "../model/run-record.ts";
 import type { Request } from "../model/trust.ts";
+import type { StageProgress } from "../model/update-run.ts";
 
 /**
  * A ledger that was read from files, with what is the same as in the world it was made from also being the same (`===`):

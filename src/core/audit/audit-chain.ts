@@ -1,5 +1,5 @@
+import type { SignatureFact } from "../model/commit.ts";
 import type { Ledger } from "../model/ledger.ts";
-import type { SignatureFact } from "../model/signature.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
 import type { Commit, Digest, Instant } from "../model/value.ts";
 import type { AuditFinding } from "./audit-finding.ts";

@@ -1,4 +1,4 @@
-import type { ForgeFinding } from "../model/forge.ts";
+import type { ForgeFinding } from "../model/history.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { World } from "../model/plan.ts";
 import type { AnswerRecord } from "../model/trust.ts";

@@ -1,4 +1,4 @@
-import type { SignatureFact } from "../model/signature.ts";
+import type { SignatureFact } from "../model/commit.ts";
 import type { Trust } from "../model/trust.ts";
 import type { Commit, Instant } from "../model/value.ts";
 import { signerOf } from "../trust/signer.ts";

@@ -1,8 +1,8 @@
+import type { CommitFact } from "../model/commit.ts";
 import type { Ledger } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { ApprovalDefectCode, PlanDefect } from "../model/plan-defect.ts";
-import type { CommitFact } from "../model/signature.ts";
 import type { AnswerRecord, Judgement, Proof, Request } from "../model/trust.ts";
 import type { Commit, Digest } from "../model/value.ts";
 import { speakerOf } from "./check-signers.ts";

@@ -1,8 +1,8 @@
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject } from "../model/plan-defect.ts";
-import type { PlannedStage, RunRecord } from "../model/run-record.ts";
 import type { Approval, ProtectedTarget, Request, Trust } from "../model/trust.ts";
+import type { PlannedStage, RunRecord } from "../model/update-run.ts";
 import { type Demand, isWithin, type Registers, stageDemands, targetDemand, targetsOn } from "./check-demands.ts";
 
 /** Something that a plan takes for approved that was not before. */

@@ -1,10 +1,11 @@
+import type { Binding } from "../model/binding.ts";
+import type { CommitFact } from "../model/commit.ts";
 import type { History } from "../model/history.ts";
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, RequestDefectCode } from "../model/plan-defect.ts";
-import type { RunRecord } from "../model/run-record.ts";
-import type { CommitFact } from "../model/signature.ts";
 import type { Request, TrustRecord } from "../model/trust.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import type { ClusterName, Commit } from "../model/value.ts";
 import { speakerOf } from "./check-signers.ts";
 import { defect, keyText } from "./check-words.ts";

@@ -1,6 +1,6 @@
-import type { ConfirmationRecord, OtherObject } from "../model/deletion.ts";
-import { digestOf } from "../model/digest.ts";
-import type { HeldDeletion, Ledger } from "../model/ledger.ts";
+import type { ConfirmationRecord, HeldDeletion, OtherObject } from "../model/deletion.ts";
+import { digestOf } from "../model/json.ts";
+import type { Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import { defect, keyText, works } from "./check-words.ts";

@@ -1,5 +1,7 @@
+import type { Binding } from "../model/binding.ts";
+import type { AcceptedBounds, DeletionGroup, HeldDeletion } from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
-import type { AcceptedBounds, Binding, DeletionGroup, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";

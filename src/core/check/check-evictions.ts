@@ -1,6 +1,7 @@
-import type { EvictionRecord } from "../model/eviction.ts";
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { ObjectKey } from "../model/manifest.ts";
+import type { EvictionRecord } from "../model/placement.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DisruptionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";

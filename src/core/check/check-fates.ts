@@ -1,4 +1,5 @@
-import type { Binding, Leaving, PlacementRecord } from "../model/ledger.ts";
+import type { Binding, Leaving } from "../model/binding.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import { defect, keyText } from "./check-words.ts";

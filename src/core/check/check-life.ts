@@ -1,4 +1,5 @@
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import type { ObjectKey } from "../model/manifest.ts";
 import type { World } from "../model/plan.ts";
 import { keyText, sameKey } from "./check-words.ts";

@@ -1,4 +1,5 @@
-import { type Binding, mostFormerNames } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import { mostFormerNames } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { NameDefectCode, PlanDefect } from "../model/plan-defect.ts";

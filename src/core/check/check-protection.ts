@@ -1,6 +1,6 @@
-import { digestOf } from "../model/digest.ts";
-import type { Json } from "../model/json.ts";
-import type { Binding, ChangeRequest, Leaving, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Binding, Leaving } from "../model/binding.ts";
+import { digestOf, type Json } from "../model/json.ts";
+import type { ChangeRequest, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
 import type { Plan, RenderedManifest, World } from "../model/plan.ts";
 import type { PlanDefect, ProtectionDefectCode } from "../model/plan-defect.ts";

@@ -1,7 +1,8 @@
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, RunDefectCode } from "../model/plan-defect.ts";
-import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import { defect } from "./check-words.ts";
 

@@ -1,4 +1,4 @@
-import type { SignatureFact } from "../model/signature.ts";
+import type { SignatureFact } from "../model/commit.ts";
 import type { Principal, Proof, Revocation } from "../model/trust.ts";
 import type { Instant } from "../model/value.ts";
 

@@ -1,6 +1,6 @@
-import type { ApprovalFile } from "../model/approval-file.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { ApprovalDefectCode, PlanDefect } from "../model/plan-defect.ts";
+import type { ApprovalFile } from "../model/trust.ts";
 import type { BlobId, Digest } from "../model/value.ts";
 import { defect } from "./check-words.ts";
 

@@ -1,5 +1,6 @@
+import type { Binding, Leaving } from "../model/binding.ts";
 import { type InventoryEntry, mostTombstones } from "../model/inventory.ts";
-import type { Binding, Leaving, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect } from "../model/plan-defect.ts";

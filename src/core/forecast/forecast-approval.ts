@@ -1,6 +1,6 @@
 import type { Ledger } from "../model/ledger.ts";
-import type { Gate, RunRecord, StageProgress } from "../model/run-record.ts";
 import type { Approval } from "../model/trust.ts";
+import type { Gate, RunRecord, StageProgress } from "../model/update-run.ts";
 import { type BlobId, type DurationMs, earliest, type Instant, later, type RunKey } from "../model/value.ts";
 import type { Focus } from "./forecast-event.ts";
 

@@ -1,9 +1,8 @@
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Reason } from "../model/plan.ts";
-import type { PlannedStage, RunRecord, StageProgress } from "../model/run-record.ts";
-import type { RunWait } from "../model/run-wait.ts";
-import type { ClusterName, Instant, PlacementKey, RunKey } from "../model/value.ts";
-import { later } from "../model/value.ts";
+import type { PlannedStage, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
+import { type ClusterName, type Instant, later, type PlacementKey, type RunKey } from "../model/value.ts";
 import { waitText } from "../status/run-words.ts";
 
 /** Whose rollout a forecast tells: that of one run, or, where no run moves it, that of a placement. */

@@ -1,7 +1,7 @@
 import { writeText } from "../apply/mark.ts";
 import { healthOf } from "../health/health.ts";
-import { digestOf } from "../model/digest.ts";
 import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
+import { digestOf } from "../model/json.ts";
 import type { Manifest, ObjectKey } from "../model/manifest.ts";
 import type { Health, LiveObject, Observation } from "../model/observation.ts";
 import type { ClusterActions, PlacementActions, RenderedManifest } from "../model/plan.ts";

@@ -1,7 +1,8 @@
 import { writeText } from "../apply/mark.ts";
-import { digestOf } from "../model/digest.ts";
+import type { Binding, BindingFacts } from "../model/binding.ts";
 import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
-import type { Binding, BindingFacts, ClusterRecord, PlacementRecord } from "../model/ledger.ts";
+import { digestOf } from "../model/json.ts";
+import type { ClusterRecord, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import type { Health, LiveObject, Observation } from "../model/observation.ts";
 import type { RenderedManifest, World } from "../model/plan.ts";

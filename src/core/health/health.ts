@@ -1,7 +1,6 @@
 import { memberAt, textOf } from "../model/json.ts";
-import { groupVersionOf, type Manifest } from "../model/manifest.ts";
+import { builtInScopes, groupVersionOf, kindKey, type Manifest } from "../model/manifest.ts";
 import type { Health } from "../model/observation.ts";
-import { builtInScopes, kindKey } from "../model/scope.ts";
 import { customHealth } from "./custom.ts";
 import { cronJobHealth, jobHealth } from "./jobs.ts";
 import { autoscalerHealth, budgetHealth, claimHealth, definitionHealth, serviceHealth } from "./resources.ts";

@@ -1,13 +1,10 @@
-import type { Intent } from "../model/intent.ts";
+import type { Intent, Problem } from "../model/intent.ts";
 import { memberAt, textsOf } from "../model/json.ts";
-import { objectKey, objectText } from "../model/manifest.ts";
+import { kindKey, objectKey, objectText } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
-import type { Problem } from "../model/problem.ts";
-import { kindKey } from "../model/scope.ts";
-import { selects } from "../model/selector.ts";
-import { type ClusterName, compareText, type Labels } from "../model/value.ts";
+import { type ClusterName, compareText, type Labels, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
 import { findingIn } from "../yaml/placed.ts";
 import { note, type Remark, warning } from "../yaml/remark.ts";

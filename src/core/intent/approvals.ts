@@ -1,6 +1,6 @@
-import type { ApprovalFile } from "../model/approval-file.ts";
+import type { Problem } from "../model/intent.ts";
 import { remembered } from "../model/memo.ts";
-import type { Problem } from "../model/problem.ts";
+import type { ApprovalFile } from "../model/trust.ts";
 import { isError } from "../yaml/remark.ts";
 import { isApprovalPath } from "./kinds/approval.ts";
 import { fileProblem, type SourceFile } from "./source-file.ts";

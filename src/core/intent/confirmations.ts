@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import type { Problem } from "../model/intent.ts";
 import type { Digest } from "../model/value.ts";
 import { confirmationPath } from "./kinds/confirmation.ts";
 import { fileProblem, type SourceFile } from "./source-file.ts";

@@ -1,11 +1,9 @@
-import type { ApprovalFile } from "../model/approval-file.ts";
-import type { MemberCluster } from "../model/cluster.ts";
-import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
-import type { FleetSpec } from "../model/fleet.ts";
+import type { FleetSpec, MemberCluster } from "../model/fleet.ts";
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import type { Manifest, VersionedId } from "../model/manifest.ts";
 import type { Override } from "../model/override.ts";
-import type { Placement } from "../model/placement.ts";
+import type { DisruptionBudget, Eviction, Placement } from "../model/placement.ts";
+import type { ApprovalFile } from "../model/trust.ts";
 import type { UpdateRun, UpdateStrategy } from "../model/update-run.ts";
 import type { Digest } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";

@@ -1,9 +1,8 @@
 import { defaultFleet, type FleetSpec } from "../model/fleet.ts";
-import type { Manifest, ObjectKey } from "../model/manifest.ts";
+import type { Problem } from "../model/intent.ts";
+import { kindKey, type Manifest, type ObjectKey, type ScopeTable } from "../model/manifest.ts";
 import { rememberedPair } from "../model/memo.ts";
 import { flotillaGroup } from "../model/names.ts";
-import type { Problem } from "../model/problem.ts";
-import { kindKey, type ScopeTable } from "../model/scope.ts";
 import type { Commit } from "../model/value.ts";
 import { error, type Remark } from "../yaml/remark.ts";
 import { type Census, censusOf } from "./census.ts";

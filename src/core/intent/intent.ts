@@ -1,11 +1,9 @@
-import type { MemberCluster } from "../model/cluster.ts";
-import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
-import type { Hold, Intent } from "../model/intent.ts";
+import type { MemberCluster } from "../model/fleet.ts";
+import type { Hold, Intent, Problem } from "../model/intent.ts";
 import { type Manifest, type ObjectKey, objectIdOf, type Source, type SourcedManifest } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
-import type { Placement } from "../model/placement.ts";
-import type { Problem } from "../model/problem.ts";
+import type { DisruptionBudget, Eviction, Placement } from "../model/placement.ts";
 import type { UpdateRun, UpdateStrategy } from "../model/update-run.ts";
 import {
   type BlobId,

@@ -1,5 +1,5 @@
+import type { Scope } from "../model/manifest.ts";
 import { clusterGroup, flotillaGroup, placementGroup } from "../model/names.ts";
-import type { Scope } from "../model/scope.ts";
 import type { KindName } from "./schemas.ts";
 
 /** A kind of KubeFleet or Flotilla: in which versions it may be written, and whether it is read yet. */

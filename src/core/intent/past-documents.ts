@@ -1,5 +1,5 @@
+import { fleetDocument, type PastDocument, type Said } from "../model/history.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
-import { fleetDocument, type PastDocument, type Said } from "../model/past-document.ts";
 import type { Content } from "./content.ts";
 import type { DecodedFile } from "./documents.ts";
 

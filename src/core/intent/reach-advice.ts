@@ -1,12 +1,9 @@
 import type { Intent } from "../model/intent.ts";
 import { memberAt, textsOf } from "../model/json.ts";
-import { objectKey, type SourcedManifest } from "../model/manifest.ts";
+import { kindKey, objectKey, type SourcedManifest } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
-import { nameList } from "../model/name-list.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
-import { kindKey } from "../model/scope.ts";
-import { type LabelRequirement, type LabelSelector, selects } from "../model/selector.ts";
-import type { Labels } from "../model/value.ts";
+import { type LabelRequirement, type LabelSelector, type Labels, nameList, selects } from "../model/value.ts";
 import { nearest } from "../yaml/nearest.ts";
 import { type JsonPath, type Remark, warning } from "../yaml/remark.ts";
 

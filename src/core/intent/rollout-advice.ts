@@ -1,11 +1,9 @@
-import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
 import type { Intent } from "../model/intent.ts";
 import { objectKey } from "../model/manifest.ts";
 import { placementGroup } from "../model/names.ts";
-import type { Placement, PlacementPolicy } from "../model/placement.ts";
-import { selects } from "../model/selector.ts";
+import type { DisruptionBudget, Eviction, Placement, PlacementPolicy } from "../model/placement.ts";
 import type { Stage, UpdateRun, UpdateStrategy } from "../model/update-run.ts";
-import type { ClusterName, Labels } from "../model/value.ts";
+import { type ClusterName, type Labels, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
 import { error, type JsonPath, type Remark, warning } from "../yaml/remark.ts";
 

@@ -1,6 +1,12 @@
 import { isObject, type Json, memberAt, textOf } from "../model/json.ts";
-import type { Manifest, ObjectId } from "../model/manifest.ts";
-import { builtInScopes, kindKey, type Scope, type ScopeTable } from "../model/scope.ts";
+import {
+  builtInScopes,
+  kindKey,
+  type Manifest,
+  type ObjectId,
+  type Scope,
+  type ScopeTable,
+} from "../model/manifest.ts";
 import { compareText } from "../model/value.ts";
 import { error, type Remark } from "../yaml/remark.ts";
 

@@ -1,6 +1,5 @@
-import type { Intent } from "../model/intent.ts";
+import type { Intent, Problem } from "../model/intent.ts";
 import { isObject, type Json, member, memberAt } from "../model/json.ts";
-import type { Problem } from "../model/problem.ts";
 import { compareText } from "../model/value.ts";
 import { error, type Remark } from "../yaml/remark.ts";
 

@@ -1,6 +1,6 @@
+import { kindKey, type ScopeTable } from "../model/manifest.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement } from "../model/placement.ts";
-import { kindKey, type ScopeTable } from "../model/scope.ts";
 import { nearest } from "../yaml/nearest.ts";
 import { error, type JsonPath, type Remark, warning } from "../yaml/remark.ts";
 import type { Content } from "./content.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
+import type { Problem } from "../model/intent.ts";
 import { remembered } from "../model/memo.ts";
-import type { Problem } from "../model/problem.ts";
 import type { BlobId } from "../model/value.ts";
 import type { ProblemCode } from "../yaml/problem-codes.ts";
 import type { DecodedFile } from "./documents.ts";

@@ -1,6 +1,5 @@
-import type { Eviction } from "../model/eviction.ts";
 import type { Override } from "../model/override.ts";
-import type { Placement, PlacementPolicy } from "../model/placement.ts";
+import type { Eviction, Placement, PlacementPolicy } from "../model/placement.ts";
 import type { UpdateRun } from "../model/update-run.ts";
 import { error, type Remark } from "../yaml/remark.ts";
 import type { Content } from "./content.ts";

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { kubeFleet } from "../model/names.ts";
-import type { RunRecord } from "../model/run-record.ts";
 import type { Approval, Approver, Authors, Request } from "../model/trust.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import type { Labels } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { approvalRequestName, approvalRequestPath, changeRequestName } from "./layout.ts";

@@ -1,14 +1,6 @@
+import type { Binding, BindingFacts, Contest, Leaving, ObjectTrouble, Removal, Target } from "../model/binding.ts";
 import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
-import type {
-  Binding,
-  BindingFacts,
-  Contest,
-  Leaving,
-  ObjectTrouble,
-  PlacementRecord,
-  Removal,
-  Target,
-} from "../model/ledger.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import {
   type ClusterName,

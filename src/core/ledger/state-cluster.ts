@@ -1,4 +1,4 @@
-import type { MemberCluster } from "../model/cluster.ts";
+import type { MemberCluster } from "../model/fleet.ts";
 import type { Json } from "../model/json.ts";
 import type { ClusterRecord, Trouble } from "../model/ledger.ts";
 import { clusterGroup } from "../model/names.ts";

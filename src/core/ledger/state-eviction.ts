@@ -1,6 +1,5 @@
-import type { EvictionRecord } from "../model/eviction.ts";
 import type { Json } from "../model/json.ts";
-import { placementKey } from "../model/placement.ts";
+import { type EvictionRecord, placementKey } from "../model/placement.ts";
 import type { ClusterName } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { conditionJson, conditionsOf } from "./state-condition.ts";

@@ -1,5 +1,6 @@
+import type { Leave } from "../model/deletion.ts";
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
-import type { ChangeRequest, Leave } from "../model/ledger.ts";
+import type { ChangeRequest } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import { type ClusterName, compareText } from "../model/value.ts";
 import { type Findings, filled, given, objectsAt, textsAt } from "./state-fields.ts";

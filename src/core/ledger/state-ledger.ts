@@ -1,8 +1,16 @@
-import type { ConfirmationRecord, DeletionBasis, OthersAlong } from "../model/deletion.ts";
+import type {
+  AcceptedBounds,
+  ConfirmationRecord,
+  DeletionBasis,
+  DeletionGroup,
+  DeletionLedger,
+  HeldDeletion,
+  OthersAlong,
+} from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { Hold } from "../model/intent.ts";
 import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
-import type { AcceptedBounds, DeletionGroup, DeletionLedger, HeldDeletion, Ledger } from "../model/ledger.ts";
+import type { Ledger } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import {
   type BlobId,

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
+import type { Scope } from "../model/manifest.ts";
 import { flotillaGroup, kubeFleet, placementGroup } from "../model/names.ts";
-import type { Scope } from "../model/scope.ts";
 import { exactInstantText, type Instant, type Labels } from "../model/value.ts";
 import { type Findings, filled, find, given, partAt, sortedLabels, textAt, textOrNull } from "./state-fields.ts";
 

@@ -1,5 +1,4 @@
-import { digestOf } from "../model/digest.ts";
-import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
+import { digestOf, isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type {
   OverrideRule,
   OverrideSelector,

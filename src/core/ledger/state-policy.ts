@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from "../model/json.ts";
 import type { ClusterTerm, PlacementPolicy, PreferredTerm, Toleration } from "../model/placement.ts";
-import type { LabelRequirement, LabelSelector } from "../model/selector.ts";
-import type { ClusterName } from "../model/value.ts";
+import type { ClusterName, LabelRequirement, LabelSelector } from "../model/value.ts";
 import {
   choiceAt,
   countAt,

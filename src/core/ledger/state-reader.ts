@@ -1,6 +1,7 @@
-import { type DeletionLedger, emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
+import type { DeletionLedger } from "../model/deletion.ts";
+import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
-import type { RunRecord } from "../model/run-record.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import { compareText, type PlacementKey, type RunKey } from "../model/value.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
 import { keptChange } from "./state-change.ts";

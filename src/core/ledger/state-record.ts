@@ -1,7 +1,8 @@
-import type { EvictionRecord } from "../model/eviction.ts";
+import type { Binding } from "../model/binding.ts";
 import type { Json } from "../model/json.ts";
-import type { Binding, ClusterRecord, FormerNames, PolicySnapshot, ResourceSnapshot } from "../model/ledger.ts";
+import type { ClusterRecord, FormerNames, PolicySnapshot, ResourceSnapshot } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
+import type { EvictionRecord } from "../model/placement.ts";
 import type { AnswerRecord } from "../model/trust.ts";
 import { newRepeats, type Repeats, readState } from "../yaml/canonical-read.ts";
 import {

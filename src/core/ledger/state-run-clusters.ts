@@ -1,5 +1,5 @@
 import type { JsonObject } from "../model/json.ts";
-import type { ClusterEnd, ClusterProgress } from "../model/run-record.ts";
+import type { ClusterEnd, ClusterProgress } from "../model/update-run.ts";
 import type { ClusterName, Instant, RunKey, Sequence } from "../model/value.ts";
 import { conditionJson } from "./state-condition.ts";
 import { choiceAt, countAt, type Findings, filled, find, given, instantAt, objectsAt, textAt } from "./state-fields.ts";

@@ -1,7 +1,14 @@
 import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import { flotillaGroup } from "../model/names.ts";
-import type { PlannedCluster, PlannedStage, RunPlan, RunRecord } from "../model/run-record.ts";
-import { runKey, type Stage, type StageTask } from "../model/update-run.ts";
+import {
+  type PlannedCluster,
+  type PlannedStage,
+  type RunPlan,
+  type RunRecord,
+  runKey,
+  type Stage,
+  type StageTask,
+} from "../model/update-run.ts";
 import type { ClusterName, Digest, RunKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import {

@@ -1,4 +1,4 @@
-import type { DeletionProgress, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { DeletionProgress, RunPlan, RunRecord, StageProgress } from "../model/update-run.ts";
 import { kept, keptEntries, keptMembers, sameList } from "./state-kept.ts";
 import type { RunFile } from "./state-run.ts";
 

@@ -9,8 +9,8 @@ import type {
   RunPlan,
   RunRecord,
   StageProgress,
-} from "../model/run-record.ts";
-import type { StageTask } from "../model/update-run.ts";
+  StageTask,
+} from "../model/update-run.ts";
 import { exactInstantText, type Instant, later } from "../model/value.ts";
 import { approvalRequestName } from "./layout.ts";
 import { namespacedNameJson } from "./state-bindings.ts";

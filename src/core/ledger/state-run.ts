@@ -1,7 +1,14 @@
 import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import { placementKey } from "../model/placement.ts";
-import type { RunEnd, RunFailure, RunPlan, RunRecord } from "../model/run-record.ts";
-import { runKey, strategyKey, type UpdateRunSpec } from "../model/update-run.ts";
+import {
+  type RunEnd,
+  type RunFailure,
+  type RunPlan,
+  type RunRecord,
+  runKey,
+  strategyKey,
+  type UpdateRunSpec,
+} from "../model/update-run.ts";
 import { type Digest, exactInstantText, type RunKey, type Sequence } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { conditionJson, conditionsOf } from "./state-condition.ts";

@@ -1,4 +1,4 @@
-import type { MemberCluster } from "../model/cluster.ts";
+import type { MemberCluster } from "../model/fleet.ts";
 import type { Json } from "../model/json.ts";
 import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";

@@ -1,3 +1,4 @@
+import type { DeletionBounds } from "./fleet.ts";
 import type { ObjectId } from "./manifest.ts";
 import type { ClusterName, Commit, Digest, PlacementKey, Sequence } from "./value.ts";
 
@@ -54,4 +55,67 @@ export interface ConfirmationRecord {
   readonly commit: Commit;
   /** One of those that the digest is over: it cannot be asked for again once this stands no more. Null of one that is void. */
   readonly basis: DeletionBasis | null;
+}
+
+/** What becomes of an object that leaves a cluster: it is deleted, or let go and left in place. */
+export type Fate = "delete" | "release";
+
+/** An object that leaves a cluster, and what becomes of it (`plan/README.md#d-11`). */
+export interface Leave {
+  readonly object: ObjectId;
+  readonly fate: Fate;
+}
+
+/**
+ * The guard on deletions (`plan/README.md#d-3`, `#d-4`): what one source commit may delete without asking, and what
+ * waits. An object that stands in no unconfirmed set may go.
+ */
+export interface DeletionLedger {
+  /** Null before the first commit was accepted. */
+  readonly bounds: AcceptedBounds | null;
+  /** The source commit whose deletions `permitted` counts. */
+  readonly cause: Commit | null;
+  /** Objects permitted so far under `cause`, by cluster. */
+  readonly permitted: ReadonlyMap<ClusterName, number>;
+  /** Sets that wait for a confirmation, or had to, in the order in which they arose. */
+  readonly held: readonly HeldDeletion[];
+  /** Confirmations that were judged, by digest. */
+  readonly confirmations: ReadonlyMap<Digest, ConfirmationRecord>;
+}
+
+/** A bound that loosens counts from the next accepted commit, so that no commit permits itself what it deletes. */
+export interface AcceptedBounds {
+  /** What `fleet.yaml` says at the commit that was accepted last. */
+  readonly declared: DeletionBounds;
+  /** What counts for that commit: the stricter of what it says and what was said before. */
+  readonly inForce: DeletionBounds;
+}
+
+/** Deletions that one source commit caused and that were too many, or too precious, to pass unasked. */
+export interface HeldDeletion {
+  /**
+   * Why it waits: the commit takes away more than the bounds allow; or kinds that carry others' data with them, by an edit;
+   * or namespaces that turned out to hold objects of others.
+   */
+  readonly because: "bounds" | "kind" | "foreign";
+  readonly cause: Commit;
+  /**
+   * What a confirmation names (`plan/README.md#d-3`): over the objects with their clusters, why they wait, what of
+   * others goes along, and the binding and the target's sequence of every placement and cluster, as all of that was
+   * when the set arose. It stays while the set shrinks. No two sets ever have the same one.
+   */
+  readonly digest: Digest;
+  /** A confirmation named the digest: what stands here may go. The set stays until all of it is gone. */
+  readonly confirmed: boolean;
+  /** Objects that the same clusters lose by the same placement, grouped. */
+  readonly groups: readonly DeletionGroup[];
+  /** Of a set that waits because of others' objects: which may go along, for everything in `groups`. Otherwise empty. */
+  readonly others: readonly OthersAlong[];
+}
+
+/** Every one of `objects` is to go from every one of `clusters`. */
+export interface DeletionGroup {
+  readonly placement: PlacementKey;
+  readonly clusters: readonly ClusterName[];
+  readonly objects: readonly ObjectId[];
 }

@@ -1,13 +1,8 @@
-import type { ApprovalFile } from "./approval-file.ts";
-import type { MemberCluster } from "./cluster.ts";
-import type { DisruptionBudget, Eviction } from "./eviction.ts";
-import type { FleetSpec } from "./fleet.ts";
-import type { ObjectId, ObjectKey, SourcedManifest } from "./manifest.ts";
+import type { FleetSpec, MemberCluster } from "./fleet.ts";
+import type { ObjectId, ObjectKey, ScopeTable, SourcedManifest } from "./manifest.ts";
 import type { Override } from "./override.ts";
-import type { Placement } from "./placement.ts";
-import type { Problem } from "./problem.ts";
-import type { ScopeTable } from "./scope.ts";
-import type { TrustFile } from "./trust.ts";
+import type { DisruptionBudget, Eviction, Placement } from "./placement.ts";
+import type { ApprovalFile, TrustFile } from "./trust.ts";
 import type { UpdateRun, UpdateStrategy } from "./update-run.ts";
 import type { BlobId, ClusterName, Commit, Digest, PlacementKey, RunKey, StrategyKey } from "./value.ts";
 
@@ -64,4 +59,20 @@ export interface Hold {
   readonly path: string;
   readonly document: number;
   readonly blob: BlobId;
+}
+
+/** What is wrong in a file of the repository, where, and what to do. A value, never thrown. */
+export interface Problem {
+  /** Stable and unique, `FLTnnnn`; the list is `src/core/yaml/problem-codes.ts`. */
+  readonly code: string;
+  /** Errors cost what the document defines; warnings and notes cost nothing. */
+  readonly severity: "error" | "warning" | "note";
+  readonly path: string;
+  /** From 1; 0 when the whole file is meant. */
+  readonly line: number;
+  readonly column: number;
+  /** What is wrong: lower-case start, no full stop, no secret, at most 1 KiB. */
+  readonly message: string;
+  /** What to do about it, as an order. */
+  readonly fix: string;
 }

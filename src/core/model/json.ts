@@ -1,3 +1,6 @@
+import { hash } from "node:crypto";
+import type { Digest } from "./value.ts";
+
 /**
  * JSON as data: everything a manifest can hold, and nothing else. Integers beyond 2^53 are `bigint`s, so none is
  * rounded.
@@ -63,3 +66,9 @@ export function canonicalJson(value: Json): string {
     text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`;
   return `{${text}}`;
 }
+
+/** Content identity of a JSON value: it depends on what the value says and not on how it was built. */
+export const digestOf = (value: Json): Digest => digestOfText(canonicalJson(value));
+
+/** SHA-256 of a text, 64 hexadecimal digits. */
+export const digestOfText = (text: string): Digest => hash("sha256", text, "hex") as Digest;

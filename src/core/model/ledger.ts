@@ -1,27 +1,14 @@
+import type { Binding } from "./binding.ts";
 import type { Condition } from "./condition.ts";
-import type { ConfirmationRecord, OthersAlong } from "./deletion.ts";
-import type { EvictionRecord } from "./eviction.ts";
-import type { DeletionBounds } from "./fleet.ts";
+import type { DeletionLedger, Leave } from "./deletion.ts";
 import type { Hold } from "./intent.ts";
-import type { ObjectId, VersionedId } from "./manifest.ts";
+import type { Scope, VersionedId } from "./manifest.ts";
 import type { ContactCode } from "./observation.ts";
 import type { OverrideSnapshot } from "./override.ts";
-import type { ApplyStrategy, PlacementPolicy, PlacementSpec } from "./placement.ts";
-import type { RunRecord } from "./run-record.ts";
-import type { Scope } from "./scope.ts";
+import type { EvictionRecord, PlacementPolicy, PlacementSpec } from "./placement.ts";
 import type { AnswerRecord, Request, TrustRecord } from "./trust.ts";
-import type {
-  BlobId,
-  ClusterName,
-  Commit,
-  Digest,
-  Epoch,
-  Instant,
-  Labels,
-  PlacementKey,
-  RunKey,
-  Sequence,
-} from "./value.ts";
+import type { RunRecord } from "./update-run.ts";
+import type { BlobId, ClusterName, Commit, Digest, Epoch, Instant, PlacementKey, RunKey, Sequence } from "./value.ts";
 
 /**
  * Everything we have decided so far, as committed on the state branch (`src/README.md#the-state-branch`).
@@ -170,15 +157,6 @@ export interface ChangeRequest {
   readonly request: Request | null;
 }
 
-/** What becomes of an object that leaves a cluster: it is deleted, or let go and left in place. */
-export type Fate = "delete" | "release";
-
-/** An object that leaves a cluster, and what becomes of it (`plan/README.md#d-11`). */
-export interface Leave {
-  readonly object: ObjectId;
-  readonly fate: Fate;
-}
-
 /** One version of a placement's policy, with what the scheduler made of it. */
 export interface PolicySnapshot {
   /** From 0, never reused. The name is `<placement>-<index>`. */
@@ -224,175 +202,4 @@ export interface SnapshotResource {
   readonly path: string;
   readonly document: number;
   readonly blob: BlobId;
-}
-
-/**
- * One placement on one cluster: KubeFleet's binding (`rollout/README.md#the-binding`), with what the member last told
- * us.
- */
-export interface Binding {
-  readonly cluster: ClusterName;
-  /** `<placement ≤ 26>-<cluster ≤ 27>-<8 hex of a hash of both>` (`schedule/README.md#a-40`). */
-  readonly name: string;
-  readonly uid: string;
-  /**
-   * Counts changes of what KubeFleet keeps in the spec: state, policy snapshot, decision, target; one more for
-   * deletion.
-   */
-  readonly generation: number;
-  readonly state: "Scheduled" | "Bound" | "Unscheduled";
-  /** The state an Unscheduled binding returns to when its cluster is picked again. */
-  readonly previousState: "Scheduled" | "Bound" | null;
-  readonly policySnapshot: number;
-  readonly decision: ClusterDecision;
-  /** What the member is to carry; null until rollout first admits it. */
-  readonly target: Target | null;
-  /** Removal was admitted: everything goes; the binding goes when the member has confirmed. */
-  readonly removal: Removal | null;
-  /**
-   * Objects that earlier targets had and this one has not, until the member has confirmed that they are gone.
-   * When everything goes, the target's own objects stand here too.
-   */
-  readonly leaving: readonly Leaving[];
-  /** What the member said of the current target; null until it said anything. */
-  readonly facts: BindingFacts | null;
-  readonly conditions: readonly Condition[];
-}
-
-/**
- * Everything that determines what a cluster carries, frozen when rollout admits it (`render/README.md#c-21`, `#c-22`,
- * `#c-28`).
- */
-export interface Target {
-  readonly resourceIndex: number;
-  /** Names of cluster-scoped override snapshots, sorted. */
-  readonly clusterOverrides: readonly string[];
-  /** `namespace/name` of namespaced override snapshots, sorted by namespace then name. */
-  readonly resourceOverrides: readonly string[];
-  /** The labels of the member that those overrides look at, as they were. */
-  readonly labels: Labels;
-  readonly applyStrategy: ApplyStrategy;
-  /** Of the rendered manifests, in order. */
-  readonly digest: Digest;
-  /** The sequence in which this target was decided: fences the member against older decisions. */
-  readonly sequence: Sequence;
-  readonly startedAt: Instant;
-}
-
-/** The decision that a placement leaves a cluster. */
-export interface Removal {
-  /** The sequence in which it was decided: fences the member against older targets. */
-  readonly sequence: Sequence;
-  readonly since: Instant;
-  readonly cause: Commit;
-  readonly propagation: "Delete" | "Abandon";
-}
-
-/** An object that is to go from a member, and the source commit that took it away. */
-export interface Leaving {
-  readonly id: ObjectId;
-  readonly cause: Commit;
-  /**
-   * It was there before us, by what was known when this was decided: it is let go, and was not counted as a deletion.
-   * Whatever is learned of it later, nothing that nobody counted is deleted.
-   */
-  readonly released: boolean;
-  /**
-   * Whether it is deleted even if it turns out to have been there before us, as the placement said when this was decided:
-   * whatever is edited later, it is carried out as it was asked for.
-   */
-  readonly evenAdopted: boolean;
-}
-
-/** What a member said about a binding's target, in normal form: decisions read this and nothing else. */
-export interface BindingFacts {
-  /** The target's sequence these facts are about. Facts about another one are stale and count as absent. */
-  readonly sequence: Sequence;
-  readonly applied: "pending" | "applied" | "failed";
-  /**
-   * Of all objects together: failed beats progressing beats untrackable beats available. Progressing while not applied.
-   */
-  readonly phase: "available" | "untrackable" | "progressing" | "failed";
-  /** When `applied` and `phase` became what they are. */
-  readonly since: Instant;
-  /** Objects that failed to apply or are not available: the first 100 by key, and how many there are. */
-  readonly troubles: readonly ObjectTrouble[];
-  readonly troubleCount: number;
-  /** Objects that existed before us and were taken over. */
-  readonly adopted: readonly ObjectId[];
-  /** Objects that others keep changing back, the first 100 by key; absent where there are none. */
-  readonly contests?: readonly Contest[];
-}
-
-/** An object that somebody else changes whenever we have put it right (`apply/README.md#f-41`). */
-export interface Contest {
-  readonly id: ObjectId;
-  /** The field manager that was first seen to do so; null where the member names none. */
-  readonly by: string | null;
-  /** How often it was put right at least: 3, 6, 12 … so that a long fight is news ever more rarely. */
-  readonly repairs: number;
-  readonly since: Instant;
-}
-
-/** What is wrong with one object on one member. */
-export interface ObjectTrouble {
-  readonly id: VersionedId;
-  /** Which of the two conditions fails. */
-  readonly type: "Applied" | "Available";
-  readonly code: string;
-  readonly message: string;
-}
-
-/**
- * The guard on deletions (`plan/README.md#d-3`, `#d-4`): what one source commit may delete without asking, and what
- * waits. An object that stands in no unconfirmed set may go.
- */
-export interface DeletionLedger {
-  /** Null before the first commit was accepted. */
-  readonly bounds: AcceptedBounds | null;
-  /** The source commit whose deletions `permitted` counts. */
-  readonly cause: Commit | null;
-  /** Objects permitted so far under `cause`, by cluster. */
-  readonly permitted: ReadonlyMap<ClusterName, number>;
-  /** Sets that wait for a confirmation, or had to, in the order in which they arose. */
-  readonly held: readonly HeldDeletion[];
-  /** Confirmations that were judged, by digest. */
-  readonly confirmations: ReadonlyMap<Digest, ConfirmationRecord>;
-}
-
-/** A bound that loosens counts from the next accepted commit, so that no commit permits itself what it deletes. */
-export interface AcceptedBounds {
-  /** What `fleet.yaml` says at the commit that was accepted last. */
-  readonly declared: DeletionBounds;
-  /** What counts for that commit: the stricter of what it says and what was said before. */
-  readonly inForce: DeletionBounds;
-}
-
-/** Deletions that one source commit caused and that were too many, or too precious, to pass unasked. */
-export interface HeldDeletion {
-  /**
-   * Why it waits: the commit takes away more than the bounds allow; or kinds that carry others' data with them, by an edit;
-   * or namespaces that turned out to hold objects of others.
-   */
-  readonly because: "bounds" | "kind" | "foreign";
-  readonly cause: Commit;
-  /**
-   * What a confirmation names (`plan/README.md#d-3`): over the objects with their clusters, why they wait, what of
-   * others goes along, and the binding and the target's sequence of every placement and cluster, as all of that was
-   * when the set arose. It stays while the set shrinks. No two sets ever have the same one.
-   */
-  readonly digest: Digest;
-  /** A confirmation named the digest: what stands here may go. The set stays until all of it is gone. */
-  readonly confirmed: boolean;
-  /** Objects that the same clusters lose by the same placement, grouped. */
-  readonly groups: readonly DeletionGroup[];
-  /** Of a set that waits because of others' objects: which may go along, for everything in `groups`. Otherwise empty. */
-  readonly others: readonly OthersAlong[];
-}
-
-/** Every one of `objects` is to go from every one of `clusters`. */
-export interface DeletionGroup {
-  readonly placement: PlacementKey;
-  readonly clusters: readonly ClusterName[];
-  readonly objects: readonly ObjectId[];
 }

@@ -1,8 +1,6 @@
 import type { Json } from "./json.ts";
-import type { Source } from "./manifest.ts";
-import type { Scope } from "./scope.ts";
-import type { LabelSelector } from "./selector.ts";
-import type { PlacementKey } from "./value.ts";
+import type { Scope, Source } from "./manifest.ts";
+import type { LabelSelector, PlacementKey } from "./value.ts";
 
 /**
  * A ClusterResourceOverride or, later, a ResourceOverride: `render/README.md#overrides`. `namespace` is null exactly

@@ -1,12 +1,12 @@
-import type { OtherObject, OthersAlong } from "./deletion.ts";
+import type { Contest } from "./binding.ts";
+import type { DeletionGroup, HeldDeletion, OtherObject, OthersAlong } from "./deletion.ts";
 import type { History } from "./history.ts";
 import type { Intent } from "./intent.ts";
-import type { Contest, DeletionGroup, HeldDeletion, Ledger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Manifest, ObjectId, ObjectKey, VersionedId } from "./manifest.ts";
 import type { Observation } from "./observation.ts";
 import type { ApplyStrategy } from "./placement.ts";
-import type { RunFailure } from "./run-record.ts";
-import type { RunWait } from "./run-wait.ts";
+import type { RunFailure, RunWait } from "./update-run.ts";
 import type {
   ClusterName,
   Commit,

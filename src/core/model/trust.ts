@@ -1,5 +1,4 @@
-import type { ApprovalFile } from "./approval-file.ts";
-import type { SignatureFact } from "./signature.ts";
+import type { SignatureFact } from "./commit.ts";
 import type { BlobId, Commit, Digest, DurationMs, Instant, Sequence } from "./value.ts";
 
 /** Who may allow what: `trust/root.yaml`, decoded and valid by construction (`trust/README.md#the-trust-file`). */
@@ -206,3 +205,16 @@ export type GateAnswer =
   /** There is no answer that counts, or not enough of them: why not, and when that may be otherwise by time alone. */
   | { readonly kind: "void"; readonly because: string; readonly wakeAt: Instant | null }
   | { readonly kind: "none" };
+
+/** An Approval of flotilla.dev/v1alpha1: a person's answer to an approval request, a file under `approvals/`. */
+export interface ApprovalFile {
+  readonly path: string;
+  readonly blob: BlobId;
+  /** Of the request that it answers: its annotation `flotilla.dev/request-digest`. */
+  readonly digest: Digest;
+  readonly decision: "Approve" | "Reject" | "Revoke";
+  readonly principal: string;
+  readonly comment: string;
+  /** An armored signature inside of the file, over what it says; null without one. */
+  readonly signature: string | null;
+}

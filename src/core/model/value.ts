@@ -1,5 +1,4 @@
 // The small values every room shares. Branded so that a cluster's name can never be passed as a placement's key.
-
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
@@ -125,3 +124,50 @@ function daysOf(year: number, month: number, day: number): number {
   const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   return era * 146_097 + dayOfEra - 719_468;
 }
+
+/** Names for a message, in the order given: the first `most` of them, and how many more there are. */
+export const firstOf = (names: readonly string[], most: number): string =>
+  names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ");
+
+/** Names for a message: sorted, the first ten, and how many more there are (`rollout/README.md#u15`). */
+export const nameList = (names: readonly string[]): string => firstOf([...names].sort(compareText), 10);
+
+/** Kubernetes' label selector. Empty selects everything; what an absent one means depends on the field. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly LabelRequirement[];
+}
+
+/** One expression of a selector. `values` belong to `In` and `NotIn` only. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  readonly values?: readonly string[];
+}
+
+/** Kubernetes' semantics: all parts ANDed; `NotIn` holds for an absent key (`schedule/README.md#clusteraffinity`). */
+export function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
+  // Asked a million times by a cold scheduler: nothing is made here.
+  for (const key in matchLabels) if (labels[key] !== matchLabels[key]) return false;
+  return matchExpressions === undefined || matchExpressions.every((it) => meets(it, labels));
+}
+
+function meets({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+  }
+}
+
+/** The label keys a selector looks at. */
+export const selectorKeys = (selector: LabelSelector): readonly string[] => [
+  ...Object.keys(selector.matchLabels ?? {}),
+  ...(selector.matchExpressions ?? []).map((it) => it.key),
+];

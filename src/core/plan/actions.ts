@@ -1,5 +1,6 @@
 import { isAtRest, placementActions } from "../apply/actions.ts";
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectIdOf } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions, RenderedTarget, World } from "../model/plan.ts";
 import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";

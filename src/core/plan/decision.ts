@@ -1,5 +1,6 @@
+import type { Binding } from "../model/binding.ts";
 import type { Condition } from "../model/condition.ts";
-import type { Binding, ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
 
 /**
  * Names the rules by which this planner decides; every commit of the state branch says under which it was made. Raised with

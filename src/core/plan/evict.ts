@@ -1,11 +1,12 @@
+import type { Binding } from "../model/binding.ts";
 import { settleConditions } from "../model/condition.ts";
-import type { DisruptionBudget, Eviction, EvictionRecord } from "../model/eviction.ts";
 import type { Intent } from "../model/intent.ts";
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectKey } from "../model/manifest.ts";
 import { rememberedPair } from "../model/memo.ts";
 import { placementGroup } from "../model/names.ts";
-import type { RunRecord } from "../model/run-record.ts";
+import type { DisruptionBudget, Eviction, EvictionRecord } from "../model/placement.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import { type ClusterName, compareText, type PlacementKey, type RunKey } from "../model/value.ts";
 import { type EvictionScene, judgeEviction } from "../rollout/eviction.ts";
 import { evictionVerdicts } from "../status/eviction-conditions.ts";

@@ -1,8 +1,9 @@
+import type { Binding } from "../model/binding.ts";
 import { conditionOf, settleConditions } from "../model/condition.ts";
-import type { EvictionRecord } from "../model/eviction.ts";
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
+import type { EvictionRecord } from "../model/placement.ts";
 import type { Reason, RenderedTarget } from "../model/plan.ts";
-import type { RunRecord } from "../model/run-record.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import { placementVerdicts } from "../status/placement-conditions.ts";
 import type { PlanContext } from "./context.ts";

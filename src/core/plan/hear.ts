@@ -1,11 +1,11 @@
 import { isFenced } from "../apply/fence.ts";
 import { isFight } from "../apply/fight.ts";
+import type { Binding, BindingFacts, ObjectTrouble, Target } from "../model/binding.ts";
 import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { Binding, BindingFacts, ObjectTrouble, PlacementRecord, Target } from "../model/ledger.ts";
-import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
+import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { LiveObject } from "../model/observation.ts";
-import { kindKey } from "../model/scope.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
 import { calmFrom, contestsOf } from "./contests.ts";
 import { commonKeys, sameList } from "./identity.ts";

@@ -1,5 +1,6 @@
+import type { Binding } from "../model/binding.ts";
 import type { Inventory } from "../model/inventory.ts";
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import { remembered, rememberedPair } from "../model/memo.ts";
 import type { Reason, RenderedManifest } from "../model/plan.ts";

@@ -1,7 +1,6 @@
 import { known } from "../model/assert.ts";
-import { digestOf } from "../model/digest.ts";
 import type { Intent } from "../model/intent.ts";
-import type { Json } from "../model/json.ts";
+import { digestOf, type Json } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { objectKey } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";

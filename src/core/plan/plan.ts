@@ -1,6 +1,7 @@
-import { digestOf } from "../model/digest.ts";
+import type { Target } from "../model/binding.ts";
 import type { Intent } from "../model/intent.ts";
-import type { Ledger, PlacementRecord, Target } from "../model/ledger.ts";
+import { digestOf } from "../model/json.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
 import type { Plan, Reason, Refusal, World } from "../model/plan.ts";

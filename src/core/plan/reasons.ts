@@ -1,4 +1,5 @@
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectKey, objectText } from "../model/manifest.ts";
 import type { Reason, World } from "../model/plan.ts";
 import { compareText } from "../model/value.ts";

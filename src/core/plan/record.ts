@@ -1,6 +1,6 @@
-import type { MemberCluster } from "../model/cluster.ts";
 import { type Condition, settleConditions, type Verdict } from "../model/condition.ts";
-import { digestOf } from "../model/digest.ts";
+import type { MemberCluster } from "../model/fleet.ts";
+import { digestOf } from "../model/json.ts";
 import type { ClusterRecord, Ledger, PlacementRecord, Trouble } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";

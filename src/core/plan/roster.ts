@@ -1,4 +1,4 @@
-import type { MemberCluster } from "../model/cluster.ts";
+import type { MemberCluster } from "../model/fleet.ts";
 import type { Ledger, Trouble } from "../model/ledger.ts";
 import { remembered, rememberedPair } from "../model/memo.ts";
 import type { Observation } from "../model/observation.ts";

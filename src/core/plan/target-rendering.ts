@@ -1,4 +1,5 @@
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import type { Rendering } from "../render/render.ts";
 import type { PlanContext } from "./context.ts";
 import { renderTarget } from "./version.ts";

@@ -1,6 +1,7 @@
+import type { Binding, Leaving, Removal, Target } from "../model/binding.ts";
 import { conditionOf } from "../model/condition.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { Binding, Leaving, PlacementRecord, Removal, Target } from "../model/ledger.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
 import type { RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, Digest } from "../model/value.ts";

@@ -1,13 +1,13 @@
-import type { MemberCluster } from "../model/cluster.ts";
+import type { Binding, Target } from "../model/binding.ts";
+import type { MemberCluster } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { Binding, PlacementRecord, ResourceSnapshot, Target } from "../model/ledger.ts";
-import { type Manifest, type ObjectId, type ObjectKey, objectKey } from "../model/manifest.ts";
+import type { PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
+import { type Manifest, type ObjectId, type ObjectKey, objectKey, type ScopeTable } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
 import type { RenderedManifest, World } from "../model/plan.ts";
-import type { ScopeTable } from "../model/scope.ts";
 import type { Digest, Labels, PlacementKey } from "../model/value.ts";
 import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../render/applicable.ts";
 import { overrideSnapshotKey } from "../render/override-snapshot.ts";

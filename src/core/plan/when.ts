@@ -1,8 +1,9 @@
-import type { MemberCluster } from "../model/cluster.ts";
-import type { Binding, PlacementRecord, Target } from "../model/ledger.ts";
+import type { Binding, Target } from "../model/binding.ts";
+import type { MemberCluster } from "../model/fleet.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { Reason, RenderedTarget } from "../model/plan.ts";
-import type { RunRecord } from "../model/run-record.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import type { Rendering } from "../render/render.ts";
 import { type Readiness, readinessOf, turnsAt } from "../rollout/readiness.ts";

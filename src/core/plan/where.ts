@@ -1,6 +1,6 @@
-import { digestOf } from "../model/digest.ts";
-import { type Json, sameJson } from "../model/json.ts";
-import type { Binding, ClusterDecision, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import { digestOf, type Json, sameJson } from "../model/json.ts";
+import type { ClusterDecision, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Reason } from "../model/plan.ts";
 import { type ClusterName, compareText, type Instant, type Sequence } from "../model/value.ts";

@@ -1,9 +1,7 @@
-import type { VersionedId } from "../model/manifest.ts";
+import type { ScopeTable, VersionedId } from "../model/manifest.ts";
 import { memberNameLabel } from "../model/names.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
-import type { ScopeTable } from "../model/scope.ts";
-import { selectorKeys, selects } from "../model/selector.ts";
-import { compareText, type Labels, type PlacementKey } from "../model/value.ts";
+import { compareText, type Labels, type PlacementKey, selectorKeys, selects } from "../model/value.ts";
 import { overrideKeysOf, selectorKeysOf } from "./override-key.ts";
 import { holdsVariable, namesCluster, textsIn, variableLabels } from "./variables.ts";
 

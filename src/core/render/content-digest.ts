@@ -1,4 +1,4 @@
-import { digestOf } from "../model/digest.ts";
+import { digestOf } from "../model/json.ts";
 import type { VersionedId } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Digest } from "../model/value.ts";

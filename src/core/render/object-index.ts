@@ -1,7 +1,6 @@
 import type { Intent } from "../model/intent.ts";
-import type { ObjectKey, SourcedManifest } from "../model/manifest.ts";
+import { kindKey, type ObjectKey, type Scope, type SourcedManifest } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
-import { kindKey, type Scope } from "../model/scope.ts";
 
 /** The objects of one commit by what selection asks for: their kind, and the namespace they live in. */
 export interface ObjectIndex {

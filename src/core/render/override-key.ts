@@ -1,6 +1,5 @@
-import type { VersionedId } from "../model/manifest.ts";
+import type { ScopeTable, VersionedId } from "../model/manifest.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
-import type { ScopeTable } from "../model/scope.ts";
 import { scopeOf } from "./scope-of.ts";
 
 // How overrides and manifests meet. The version counts: a selector of v1beta1 does not touch a manifest of v1

@@ -1,9 +1,8 @@
 import { memberAt, textsOf } from "../model/json.ts";
-import { objectKey, objectText, type SourcedManifest } from "../model/manifest.ts";
+import { kindKey, objectKey, objectText, type Scope, type SourcedManifest } from "../model/manifest.ts";
 import { isReservedNamespace } from "../model/names.ts";
 import type { ResourceSelector } from "../model/placement.ts";
-import { kindKey, type Scope } from "../model/scope.ts";
-import { selects } from "../model/selector.ts";
+import { selects } from "../model/value.ts";
 import type { Shelves } from "./object-index.ts";
 import { isDeniedKind, isMadeByCluster } from "./placeable.ts";
 import { scopeOf } from "./scope-of.ts";

@@ -1,7 +1,6 @@
 import { member, memberAt } from "../model/json.ts";
-import { type ObjectId, objectKey, objectText, type SourcedManifest } from "../model/manifest.ts";
+import { kindKey, type ObjectId, objectKey, objectText, type SourcedManifest } from "../model/manifest.ts";
 import { clusterGroup, flotillaGroup, kubeFleet, placementGroup } from "../model/names.ts";
-import { kindKey } from "../model/scope.ts";
 import type { ObjectIndex } from "./object-index.ts";
 
 const deniedGroups = new Set([clusterGroup, flotillaGroup, "coordination.k8s.io", "events.k8s.io", "metrics.k8s.io"]);

@@ -1,8 +1,7 @@
-import { digestOf } from "../model/digest.ts";
-import { type Manifest, objectKey, type VersionedId } from "../model/manifest.ts";
+import { digestOf } from "../model/json.ts";
+import { type Manifest, objectKey, type ScopeTable, type VersionedId } from "../model/manifest.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { RenderedManifest } from "../model/plan.ts";
-import type { ScopeTable } from "../model/scope.ts";
 import type { ClusterName, Digest, Labels } from "../model/value.ts";
 import { consultedLabels, dependsOnName } from "./applicable.ts";
 import { contentDigest } from "./content-digest.ts";

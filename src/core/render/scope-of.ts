@@ -1,5 +1,4 @@
-import type { ObjectId } from "../model/manifest.ts";
-import { kindKey, type Scope, type ScopeTable } from "../model/scope.ts";
+import { kindKey, type ObjectId, type Scope, type ScopeTable } from "../model/manifest.ts";
 
 /**
  * The scope of one object: what the table knows of its kind, else what its own namespace says, else null.

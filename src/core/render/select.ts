@@ -1,8 +1,7 @@
 import type { Intent } from "../model/intent.ts";
-import { type ObjectKey, objectKey, type SourcedManifest } from "../model/manifest.ts";
+import { type ObjectKey, objectKey, type ScopeTable, type SourcedManifest } from "../model/manifest.ts";
 import { isReservedNamespace } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
-import type { ScopeTable } from "../model/scope.ts";
 import { findsAgain, type Look, noted, objectIndexOf, type Shelves } from "./object-index.ts";
 import {
   isNamespaceKind,

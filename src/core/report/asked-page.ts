@@ -1,8 +1,7 @@
 import { renderedPath } from "../ledger/layout.ts";
 import type { ChangeRequest } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
-import { firstOf } from "../model/name-list.ts";
-import type { ClusterName, Commit, Digest, PlacementKey } from "../model/value.ts";
+import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey } from "../model/value.ts";
 
 /** What the page of one request tells. */
 export interface AskedPageWords {

@@ -1,9 +1,8 @@
-import type { HeldDeletion } from "../model/ledger.ts";
+import type { HeldDeletion } from "../model/deletion.ts";
 import { objectText } from "../model/manifest.ts";
-import { firstOf } from "../model/name-list.ts";
 import type { Reason } from "../model/plan.ts";
-import type { RunWait } from "../model/run-wait.ts";
-import { instantText } from "../model/value.ts";
+import type { RunWait } from "../model/update-run.ts";
+import { firstOf, instantText } from "../model/value.ts";
 import { contestText } from "../status/binding-conditions.ts";
 import { waitText } from "../status/run-words.ts";
 

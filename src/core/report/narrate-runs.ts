@@ -1,7 +1,7 @@
 import { conditionOf } from "../model/condition.ts";
-import type { EvictionRecord } from "../model/eviction.ts";
 import type { Ledger } from "../model/ledger.ts";
-import type { RunEnd, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { EvictionRecord } from "../model/placement.ts";
+import type { RunEnd, RunRecord, StageProgress } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import { count, names } from "./explain.ts";
 import { approversText } from "./narrate-trust.ts";

@@ -1,5 +1,6 @@
+import type { Binding } from "../model/binding.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { extentOf } from "../plan/guard/guard.ts";

@@ -1,8 +1,7 @@
 import { conditionOf } from "../model/condition.ts";
-import type { Intent } from "../model/intent.ts";
+import type { Intent, Problem } from "../model/intent.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Source } from "../model/manifest.ts";
-import type { Problem } from "../model/problem.ts";
 
 /** Codes that say that what an object names is missing or does not suit it. */
 const aboutNames: ReadonlySet<string> = new Set(["FLT1314", "FLT1317", "FLT1335"]);

@@ -1,7 +1,6 @@
-import type { ApprovalFile } from "../model/approval-file.ts";
+import type { SignatureFact } from "../model/commit.ts";
 import type { Ledger } from "../model/ledger.ts";
-import type { SignatureFact } from "../model/signature.ts";
-import type { AnswerRecord, ApprovalRule, Denial, Evidence, Judgement, Trust } from "../model/trust.ts";
+import type { AnswerRecord, ApprovalFile, ApprovalRule, Denial, Evidence, Judgement, Trust } from "../model/trust.ts";
 import type { BlobId, Commit, Instant } from "../model/value.ts";
 import { hearingAfter } from "../plan/approval/answer-order.ts";
 import { type Ask, askSubject } from "../plan/approval/ask.ts";

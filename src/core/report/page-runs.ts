@@ -1,6 +1,6 @@
 import { runPath } from "../ledger/layout.ts";
 import { conditionOf } from "../model/condition.ts";
-import type { ClusterProgress, RunRecord } from "../model/run-record.ts";
+import type { ClusterProgress, RunRecord } from "../model/update-run.ts";
 import { compareText } from "../model/value.ts";
 
 /** Rows of a Markdown table: update runs that are not over, or that failed, the newest first. */

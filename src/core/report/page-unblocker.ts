@@ -1,7 +1,8 @@
+import type { Binding } from "../model/binding.ts";
 import { conditionOf } from "../model/condition.ts";
-import type { Binding, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Reason } from "../model/plan.ts";
-import type { RunWait } from "../model/run-wait.ts";
+import type { RunWait } from "../model/update-run.ts";
 import { type ClusterName, type Instant, instantText } from "../model/value.ts";
 
 /** A placement as the page shows it: what is recorded of it, and of the members that it is on. */

@@ -1,11 +1,10 @@
 import { clusterPath, placementPath } from "../ledger/layout.ts";
-import type { OthersAlong } from "../model/deletion.ts";
-import type { ClusterRecord, HeldDeletion, Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { HeldDeletion, OthersAlong } from "../model/deletion.ts";
+import type { ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
-import { firstOf } from "../model/name-list.ts";
 import type { Reason } from "../model/plan.ts";
-import { type Digest, instantText, type PlacementKey } from "../model/value.ts";
+import { type Digest, firstOf, instantText, type PlacementKey } from "../model/value.ts";
 import { runRows } from "./page-runs.ts";
 import { isServing, type PlacementInSight, silenceOf, unblocker, unrolledOf } from "./page-unblocker.ts";
 

@@ -1,5 +1,4 @@
-import type { DisruptionBudget } from "../model/eviction.ts";
-import type { CountOrPercent, PlacementPolicy } from "../model/placement.ts";
+import type { CountOrPercent, DisruptionBudget, PlacementPolicy } from "../model/placement.ts";
 
 /** How many more clusters a disruption budget lets evictions take down, or why it says nothing about a placement. */
 export type Allowance = Counted | { readonly kind: "misconfigured"; readonly message: string };

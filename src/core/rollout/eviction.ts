@@ -1,5 +1,6 @@
-import type { DisruptionBudget, Eviction } from "../model/eviction.ts";
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
+import type { DisruptionBudget, Eviction } from "../model/placement.ts";
 import type { ClusterName, RunKey } from "../model/value.ts";
 import { allowanceOf, type Counted } from "./disruption-budget.ts";
 import type { Readiness } from "./readiness.ts";

@@ -1,4 +1,4 @@
-import type { Binding, BindingFacts, Target } from "../model/ledger.ts";
+import type { Binding, BindingFacts, Target } from "../model/binding.ts";
 import { type DurationMs, type Instant, later } from "../model/value.ts";
 
 /**

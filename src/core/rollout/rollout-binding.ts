@@ -1,4 +1,4 @@
-import type { Binding } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 

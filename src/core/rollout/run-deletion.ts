@@ -1,6 +1,5 @@
 import { deletionStage } from "../model/names.ts";
-import type { ClusterEnd, ClusterProgress, DeletionProgress, RunPlan } from "../model/run-record.ts";
-import type { RunWait } from "../model/run-wait.ts";
+import type { ClusterEnd, ClusterProgress, DeletionProgress, RunPlan, RunWait } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import { isUnderWay, type Progress, revised, unbegunCluster, withMoved } from "./run-progress.ts";
 import type { RunBinding, RunScene } from "./run-scene.ts";

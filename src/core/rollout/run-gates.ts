@@ -1,7 +1,5 @@
-import type { Gate, PlannedStage, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
-import type { RunWait } from "../model/run-wait.ts";
 import type { GateAnswer } from "../model/trust.ts";
-import type { StageTask } from "../model/update-run.ts";
+import type { Gate, PlannedStage, RunPlan, RunRecord, RunWait, StageProgress, StageTask } from "../model/update-run.ts";
 import { earliest, type Instant, later } from "../model/value.ts";
 import { commentLine } from "./comment-line.ts";
 import { requestDigest } from "./run-request.ts";

@@ -1,4 +1,4 @@
-import type { ClusterEnd, ClusterProgress, PlannedStage } from "../model/run-record.ts";
+import type { ClusterEnd, ClusterProgress, PlannedStage } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 import { isUnderWay, type Progress, unbegunCluster, withMoved } from "./run-progress.ts";

@@ -1,5 +1,5 @@
 import type { PlacementRecord } from "../model/ledger.ts";
-import type { RunRecord, StageProgress } from "../model/run-record.ts";
+import type { RunRecord, StageProgress } from "../model/update-run.ts";
 import { hasEnded } from "./run-progress.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type Json, sameJson } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
-import type { RunFailure, RunPlan, RunRecord } from "../model/run-record.ts";
+import type { RunFailure, RunPlan, RunRecord } from "../model/update-run.ts";
 import { wanted } from "./run-plan.ts";
 
 /** Why a run cannot go on, and what to do. */

@@ -1,12 +1,16 @@
-import type { MemberCluster } from "../model/cluster.ts";
-import { digestOf } from "../model/digest.ts";
-import { type Json, sameJson } from "../model/json.ts";
+import type { MemberCluster } from "../model/fleet.ts";
+import { digestOf, type Json, sameJson } from "../model/json.ts";
 import type { PlacementRecord, PolicySnapshot } from "../model/ledger.ts";
-import { nameList } from "../model/name-list.ts";
-import type { PlannedCluster, PlannedStage, RunFailure, RunPlan, RunRecord } from "../model/run-record.ts";
-import type { LabelSelector } from "../model/selector.ts";
-import type { Stage, UpdateStrategy } from "../model/update-run.ts";
-import { type ClusterName, compareText, type Digest } from "../model/value.ts";
+import type {
+  PlannedCluster,
+  PlannedStage,
+  RunFailure,
+  RunPlan,
+  RunRecord,
+  Stage,
+  UpdateStrategy,
+} from "../model/update-run.ts";
+import { type ClusterName, compareText, type Digest, type LabelSelector, nameList } from "../model/value.ts";
 import { orderStages } from "./stage-order.ts";
 
 /** Everything that a run's plan is made from. */

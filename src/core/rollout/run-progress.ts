@@ -1,5 +1,5 @@
 import type { CountOrPercent } from "../model/placement.ts";
-import type { ClusterProgress, DeletionProgress, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
+import type { ClusterProgress, DeletionProgress, RunPlan, RunRecord, StageProgress } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 
 /** How far the clusters of one stage are. */

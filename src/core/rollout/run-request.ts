@@ -1,6 +1,6 @@
-import { digestOf } from "../model/digest.ts";
-import type { RunPlan, RunRecord } from "../model/run-record.ts";
+import { digestOf } from "../model/json.ts";
 import type { Request } from "../model/trust.ts";
+import type { RunPlan, RunRecord } from "../model/update-run.ts";
 import type { Digest } from "../model/value.ts";
 
 /** One Approval task of a run, as it is asked for. */

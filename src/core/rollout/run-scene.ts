@@ -1,7 +1,6 @@
 import type { PlacementRecord } from "../model/ledger.ts";
-import type { Gate, PlannedStage } from "../model/run-record.ts";
-import type { ClockTrust } from "../model/run-wait.ts";
 import type { Authors, GateAnswer } from "../model/trust.ts";
+import type { ClockTrust, Gate, PlannedStage } from "../model/update-run.ts";
 import type { ClusterName, Digest, DurationMs, Instant, RunKey, Sequence } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 

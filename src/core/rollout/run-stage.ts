@@ -1,5 +1,4 @@
-import type { Gate, PlannedStage, StageProgress } from "../model/run-record.ts";
-import type { RunWait } from "../model/run-wait.ts";
+import type { Gate, PlannedStage, RunWait, StageProgress } from "../model/update-run.ts";
 import { type ClusterName, earliest, type Instant, later, minutes, type RunKey } from "../model/value.ts";
 import { turnsAt } from "./readiness.ts";
 import { askAt, type GateTurn, type RunCourse, timerOf } from "./run-gates.ts";

@@ -1,5 +1,4 @@
-import type { RunEnd, RunFailure, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
-import type { RunWait } from "../model/run-wait.ts";
+import type { RunEnd, RunFailure, RunPlan, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { haltInDeletion, workOnDeletion } from "./run-deletion.ts";
 import type { RunCourse } from "./run-gates.ts";

@@ -1,4 +1,4 @@
-import type { ClusterProgress, PlannedStage } from "../model/run-record.ts";
+import type { ClusterProgress, PlannedStage } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import { clustersOf, isThere } from "./run-landing.ts";
 import { floorOf, isUnbegun, isUnderWay, type Progress, unbegunCluster, withMoved } from "./run-progress.ts";

@@ -1,9 +1,6 @@
-import type { MemberCluster } from "../model/cluster.ts";
-import { nameList } from "../model/name-list.ts";
-import type { RunFailure } from "../model/run-record.ts";
-import { selects } from "../model/selector.ts";
-import type { Stage } from "../model/update-run.ts";
-import { type ClusterName, compareText, type Labels } from "../model/value.ts";
+import type { MemberCluster } from "../model/fleet.ts";
+import type { RunFailure, Stage } from "../model/update-run.ts";
+import { type ClusterName, compareText, type Labels, nameList, selects } from "../model/value.ts";
 
 /** Which clusters every stage holds, in the order in which they start; or why that cannot be said. */
 export type StageOrder =

@@ -1,4 +1,4 @@
-import type { MemberCluster } from "../model/cluster.ts";
+import type { MemberCluster } from "../model/fleet.ts";
 import type { ClusterDecision } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { ClusterName } from "../model/value.ts";

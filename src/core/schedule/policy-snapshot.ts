@@ -1,9 +1,7 @@
-import { digestOf } from "../model/digest.ts";
-import { canonicalJson, type Json, sameJson } from "../model/json.ts";
+import { canonicalJson, digestOf, type Json, sameJson } from "../model/json.ts";
 import type { PolicySnapshot } from "../model/ledger.ts";
 import type { ClusterTerm, PlacementPolicy, Toleration } from "../model/placement.ts";
-import type { LabelSelector } from "../model/selector.ts";
-import type { Digest } from "../model/value.ts";
+import type { Digest, LabelSelector } from "../model/value.ts";
 
 /** What bounds the history of policy snapshots. */
 interface PolicyHistory {

@@ -1,5 +1,6 @@
+import type { Binding, BindingFacts, Contest, ObjectTrouble, Target } from "../model/binding.ts";
 import type { Verdict } from "../model/condition.ts";
-import type { Binding, BindingFacts, Contest, ObjectTrouble, Target, Trouble } from "../model/ledger.ts";
+import type { Trouble } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { instantText } from "../model/value.ts";
 import { bounded } from "./bounded.ts";

@@ -1,5 +1,6 @@
+import type { Binding } from "../model/binding.ts";
 import { type Condition, conditionOf } from "../model/condition.ts";
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import type { Instant } from "../model/value.ts";
 import { type ExpectedCondition, expectedConditions } from "./expected-conditions.ts";
 import { isExternal } from "./observed-index.ts";

@@ -1,5 +1,5 @@
+import type { Binding } from "../model/binding.ts";
 import { type Condition, settleConditions, type Verdict } from "../model/condition.ts";
-import type { Binding } from "../model/ledger.ts";
 import type { Instant } from "../model/value.ts";
 import { type BindingContext, bindingVerdicts } from "./binding-conditions.ts";
 

@@ -1,4 +1,5 @@
-import type { Binding, PlacementRecord } from "../model/ledger.ts";
+import type { Binding } from "../model/binding.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import { selectedClusters } from "./selected-clusters.ts";
 
 /** Whether update runs alone move a placement: then no content is the newest for all of its clusters. */

@@ -1,13 +1,7 @@
+import type { Binding, BindingFacts, Contest, ObjectTrouble } from "../model/binding.ts";
 import type { Condition } from "../model/condition.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import type {
-  Binding,
-  BindingFacts,
-  ClusterDecision,
-  Contest,
-  ObjectTrouble,
-  PlacementRecord,
-} from "../model/ledger.ts";
+import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
 import type { ObjectId, VersionedId } from "../model/manifest.ts";
 import { exactInstantText, type Instant } from "../model/value.ts";
 import { walk } from "./cluster-walk.ts";

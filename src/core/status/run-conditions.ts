@@ -1,7 +1,6 @@
 import type { Verdict } from "../model/condition.ts";
 import { deletionStage } from "../model/names.ts";
-import type { DeletionProgress, RunEnd, RunPlan, RunRecord, StageProgress } from "../model/run-record.ts";
-import type { RunWait } from "../model/run-wait.ts";
+import type { DeletionProgress, RunEnd, RunPlan, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import { bounded } from "./bounded.ts";
 import { counted, endsText, failureText, named, waitText } from "./run-words.ts";
 

@@ -1,7 +1,5 @@
-import { firstOf } from "../model/name-list.ts";
-import type { ClusterProgress, RunEnd } from "../model/run-record.ts";
-import type { ClockTrust, RunWait } from "../model/run-wait.ts";
-import { instantText } from "../model/value.ts";
+import type { ClockTrust, ClusterProgress, RunEnd, RunWait } from "../model/update-run.ts";
+import { firstOf, instantText } from "../model/value.ts";
 
 // KubeFleet shows three clusters of those that are stuck.
 const most = 3;

@@ -1,6 +1,5 @@
 import { settleConditions, type Verdict } from "../model/condition.ts";
-import type { DeletionProgress, RunRecord, StageProgress } from "../model/run-record.ts";
-import type { RunWait } from "../model/run-wait.ts";
+import type { DeletionProgress, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import type { Instant } from "../model/value.ts";
 import { deletionVerdicts, runVerdicts, stageVerdicts } from "./run-conditions.ts";
 

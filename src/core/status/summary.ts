@@ -1,4 +1,5 @@
-import type { Binding, PlacementRecord, Target } from "../model/ledger.ts";
+import type { Binding, Target } from "../model/binding.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import { freshCondition } from "./cluster-walk.ts";
 import { isExternal } from "./observed-index.ts";
 import { currentScheduling, selectedClusters, wantedClusters } from "./selected-clusters.ts";

@@ -1,5 +1,4 @@
-import type { ApprovalFile } from "../model/approval-file.ts";
-import type { ApprovalRule, Authors, Judgement, Proof, Trust } from "../model/trust.ts";
+import type { ApprovalFile, ApprovalRule, Authors, Judgement, Proof, Trust } from "../model/trust.ts";
 import { compareText, type Digest, type Instant, instantText } from "../model/value.ts";
 import type { DenialCode } from "./denial.ts";
 import { neededBy, objectionOf, type Voice } from "./rules.ts";

@@ -1,6 +1,5 @@
-import type { ApprovalFile } from "../model/approval-file.ts";
 import type { FleetSpec } from "../model/fleet.ts";
-import type { GateAnswer } from "../model/trust.ts";
+import type { ApprovalFile, GateAnswer } from "../model/trust.ts";
 import type { Digest, Instant } from "../model/value.ts";
 
 /** What decides whether an answer counts. */

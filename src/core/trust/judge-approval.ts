@@ -1,8 +1,7 @@
-import type { ApprovalFile } from "../model/approval-file.ts";
-import type { ForgeFinding, ForgeReview } from "../model/forge.ts";
+import type { CommitFact, SignatureFact } from "../model/commit.ts";
+import type { ForgeFinding, ForgeReview } from "../model/history.ts";
 import { remembered } from "../model/memo.ts";
-import type { CommitFact, SignatureFact } from "../model/signature.ts";
-import type { Authors, Denial, Judgement, Proof, Trust } from "../model/trust.ts";
+import type { ApprovalFile, Authors, Denial, Judgement, Proof, Trust } from "../model/trust.ts";
 import type { Digest, Instant } from "../model/value.ts";
 import { denied } from "./denial.ts";
 import { type RequestSubject, rulesFor } from "./protected.ts";

@@ -1,5 +1,4 @@
-import type { ApprovalFile } from "../model/approval-file.ts";
-import type { ApprovalRule, Authors, Denial, Judgement, Request, Trust } from "../model/trust.ts";
+import type { ApprovalFile, ApprovalRule, Authors, Denial, Judgement, Request, Trust } from "../model/trust.ts";
 import { type Instant, later } from "../model/value.ts";
 import { denied } from "./denial.ts";
 import { matchesAny } from "./pattern.ts";

@@ -1,4 +1,4 @@
-import type { SignatureFact, SignatureFlaw, SshCertificate } from "../model/signature.ts";
+import type { SignatureFact, SignatureFlaw, SshCertificate } from "../model/commit.ts";
 import type { Denial, Principal, Revocation, Trust } from "../model/trust.ts";
 import { type Instant, instantText } from "../model/value.ts";
 import { type DenialCode, denied } from "./denial.ts";

@@ -1,4 +1,4 @@
-import type { CommitFact } from "../model/signature.ts";
+import type { CommitFact } from "../model/commit.ts";
 import type { Denial, DetachedSignature, Trust } from "../model/trust.ts";
 import { compareText, type Digest, type Instant, instantText } from "../model/value.ts";
 import { type DenialCode, denied } from "./denial.ts";

@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import type { Problem } from "../model/intent.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import type { JsonPath } from "./remark.ts";
 

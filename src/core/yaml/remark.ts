@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import type { Problem } from "../model/intent.ts";
 import { compareText } from "../model/value.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 

@@ -1,4 +1,4 @@
-import type { ReviewQuestion } from "../../core/model/forge.ts";
+import type { ReviewQuestion } from "../../core/model/history.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Ask } from "./client.ts";
 

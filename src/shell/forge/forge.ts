@@ -1,4 +1,4 @@
-import type { ForgeFinding } from "../../core/model/forge.ts";
+import type { ForgeFinding } from "../../core/model/history.ts";
 import type { Forge } from "../reconcile/ports.ts";
 import type { ForgeAddress } from "./address.ts";
 import { forgeClient, Unanswered } from "./client.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ForgeFinding, ForgeReview, ReviewQuestion } from "../../core/model/forge.ts";
+import type { ForgeFinding, ForgeReview, ReviewQuestion } from "../../core/model/history.ts";
 import type { Json } from "../../core/model/json.ts";
 import { type Ask, TooLong, Unanswered } from "./client.ts";
 import type { Dialect } from "./dialect.ts";

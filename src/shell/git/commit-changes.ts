@@ -1,5 +1,5 @@
 import type { Buffer } from "node:buffer";
-import type { PathChange } from "../../core/model/signature.ts";
+import type { PathChange } from "../../core/model/commit.ts";
 import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
 
 /**

@@ -1,5 +1,5 @@
 import git from "isomorphic-git";
-import type { CommitFact, PathChange } from "../../core/model/signature.ts";
+import type { CommitFact, PathChange } from "../../core/model/commit.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import type { HistoricCommit, RawCommit } from "../reconcile/ports.ts";
 import { type Ancestry, type HistoryRange, longestCommit, parentsFirst } from "./ancestry.ts";

@@ -1,5 +1,5 @@
 import { devNull } from "node:os";
-import type { PathChange } from "../../core/model/signature.ts";
+import type { PathChange } from "../../core/model/commit.ts";
 import type { Commit } from "../../core/model/value.ts";
 import type { HistoricCommit } from "../reconcile/ports.ts";
 import { type Ancestry, type HistoryRange, isPlainlyBeyond, longestCommit, parentsFirst } from "./ancestry.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type CommitLines, commitLines } from "../../core/model/commit-lines.ts";
+import { type CommitLines, commitLines } from "../../core/model/commit.ts";
 import { type BlobId, type Commit, compareText } from "../../core/model/value.ts";
 import type {
   BranchNames,

@@ -1,4 +1,4 @@
-import { type CommitLines, commitLines } from "../../core/model/commit-lines.ts";
+import { type CommitLines, commitLines } from "../../core/model/commit.ts";
 import { Fault } from "../reconcile/fault.ts";
 import { repositoryFault } from "./repository-fault.ts";
 import type { TreeEntry } from "./tree-changes.ts";

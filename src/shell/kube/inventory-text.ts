@@ -1,5 +1,4 @@
 import { mostOthers, type OtherObject, type OthersFound } from "../../core/model/deletion.ts";
-import { digestOfText } from "../../core/model/digest.ts";
 import type {
   FailureCode,
   Inventory,
@@ -7,7 +6,7 @@ import type {
   InventoryPlacement,
   Outcome,
 } from "../../core/model/inventory.ts";
-import { canonicalJson, isObject, type Json, type JsonObject } from "../../core/model/json.ts";
+import { canonicalJson, digestOfText, isObject, type Json, type JsonObject } from "../../core/model/json.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../../core/model/manifest.ts";
 import {
   compareText,

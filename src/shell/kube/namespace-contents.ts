@@ -1,7 +1,6 @@
 import { mostOthers, type OthersFound } from "../../core/model/deletion.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
-import { groupVersionOf, objectKey } from "../../core/model/manifest.ts";
-import { kindKey } from "../../core/model/scope.ts";
+import { groupVersionOf, kindKey, objectKey } from "../../core/model/manifest.ts";
 import { compareText } from "../../core/model/value.ts";
 import { type Client, metadataListOnly } from "./client.ts";
 import { collectionPath, type Discovery, listable, type Resource } from "./discovery.ts";

@@ -1,7 +1,6 @@
 import type { Inventory, InventoryEntry } from "../../core/model/inventory.ts";
-import { type ObjectKey, objectIdOf, type VersionedId } from "../../core/model/manifest.ts";
+import { kindKey, type ObjectKey, objectIdOf, type VersionedId } from "../../core/model/manifest.ts";
 import type { Observation } from "../../core/model/observation.ts";
-import { kindKey } from "../../core/model/scope.ts";
 import { compareText } from "../../core/model/value.ts";
 import type { LiveObjects } from "./live-object.ts";
 

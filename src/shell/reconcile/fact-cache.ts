@@ -1,4 +1,4 @@
-import type { SignatureFact } from "../../core/model/signature.ts";
+import type { SignatureFact } from "../../core/model/commit.ts";
 
 /** What was found out about signatures, by whatever names what they stand on. */
 export interface FactCache<F> {

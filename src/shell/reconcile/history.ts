@@ -1,8 +1,8 @@
 import { signedApproval } from "../../core/intent/kinds/signed-approval.ts";
+import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
 import { type History, noHistory } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
-import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
 import type { DetachedSignature, Trust, TrustFile } from "../../core/model/trust.ts";
 import { type BlobId, type Commit, compareText, type Digest, type Instant, minutes } from "../../core/model/value.ts";
 import { lookBack, looksToTheBeginning } from "../../core/plan/authors/look-back.ts";

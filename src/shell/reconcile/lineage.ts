@@ -1,4 +1,4 @@
-import { commitLines } from "../../core/model/commit-lines.ts";
+import { commitLines } from "../../core/model/commit.ts";
 import type { Commit } from "../../core/model/value.ts";
 import type { RawCommit, Repository } from "./ports.ts";
 

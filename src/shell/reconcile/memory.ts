@@ -1,9 +1,8 @@
 import type { Accepted, SourceFile } from "../../core/intent/intent.ts";
-import type { ForgeFinding } from "../../core/model/forge.ts";
-import type { History } from "../../core/model/history.ts";
+import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
+import type { ForgeFinding, History } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
-import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
 import { type DecodedFiles, newDecodedFiles } from "./decoded-files.ts";
 import { type FactCache, newFactCache } from "./fact-cache.ts";

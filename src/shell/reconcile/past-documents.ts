@@ -1,8 +1,7 @@
 import { decodeBlob } from "../../core/intent/documents.ts";
 import { pastDocuments } from "../../core/intent/past-documents.ts";
 import { isRead } from "../../core/intent/source-file.ts";
-import type { History } from "../../core/model/history.ts";
-import type { PastDocument } from "../../core/model/past-document.ts";
+import type { History, PastDocument } from "../../core/model/history.ts";
 import type { BlobId } from "../../core/model/value.ts";
 import { maxFileBytes } from "../../core/yaml/text.ts";
 import type { Memory } from "./memory.ts";

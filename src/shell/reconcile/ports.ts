@@ -1,7 +1,7 @@
-import type { ForgeFinding, ReviewQuestion } from "../../core/model/forge.ts";
+import type { CommitFact, PathChange, SignatureFact } from "../../core/model/commit.ts";
+import type { ForgeFinding, ReviewQuestion } from "../../core/model/history.ts";
 import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
-import type { CommitFact, PathChange, SignatureFact } from "../../core/model/signature.ts";
 import type { BlobId, ClusterName, Commit, DurationMs, Instant } from "../../core/model/value.ts";
 
 /** Everything the shell needs from outside, in our words. Adapters speak theirs. */

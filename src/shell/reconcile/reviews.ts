@@ -1,4 +1,4 @@
-import type { ForgeFinding, ReviewQuestion } from "../../core/model/forge.ts";
+import type { ForgeFinding, ReviewQuestion } from "../../core/model/history.ts";
 import type { World } from "../../core/model/plan.ts";
 import { type Instant, later, minutes } from "../../core/model/value.ts";
 import { reviewsToAsk } from "../../core/plan/approval/reviews.ts";

@@ -1,5 +1,5 @@
 import type { StateCommit } from "../../core/audit/audit-chain.ts";
-import { commitLines } from "../../core/model/commit-lines.ts";
+import { commitLines } from "../../core/model/commit.ts";
 import type { World } from "../../core/model/plan.ts";
 import type { TrustRecord } from "../../core/model/trust.ts";
 import { type Commit, type Instant, instantOf } from "../../core/model/value.ts";

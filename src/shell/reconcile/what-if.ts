@@ -1,7 +1,6 @@
-import type { Intent } from "../../core/model/intent.ts";
+import type { Intent, Problem } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan, Reason, World } from "../../core/model/plan.ts";
-import type { Problem } from "../../core/model/problem.ts";
 import type { UpdateRun } from "../../core/model/update-run.ts";
 import type { PlacementKey, RunKey } from "../../core/model/value.ts";
 import { affected, standsAlone } from "../../core/plan/affected.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { commitLines } from "../../core/model/commit-lines.ts";
+import { commitLines } from "../../core/model/commit.ts";
 import type { Commit } from "../../core/model/value.ts";
 import { headersOf } from "./commit-headers.ts";
 import { Flawed, orRejected, type Rejected } from "./flawed.ts";

@@ -1,4 +1,4 @@
-import type { SignatureFact, SignatureFlaw } from "../../core/model/signature.ts";
+import type { SignatureFact, SignatureFlaw } from "../../core/model/commit.ts";
 
 /** A signature that nothing can be read from. */
 export type Rejected = Extract<SignatureFact, { readonly kind: "rejected" }>;

@@ -1,5 +1,5 @@
 import type { PartialConfig } from "openpgp";
-import type { SignatureFact } from "../../core/model/signature.ts";
+import type { SignatureFact } from "../../core/model/commit.ts";
 import type { Instant } from "../../core/model/value.ts";
 import { Flawed, rejectionOf } from "./flawed.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Buffer } from "node:buffer";
-import type { SshCertificate } from "../../core/model/signature.ts";
+import type { SshCertificate } from "../../core/model/commit.ts";
 import type { Instant } from "../../core/model/value.ts";
 import { Flawed } from "./flawed.ts";
 import { readSshKey, type SshKey, sshKeyOf } from "./ssh-key.ts";

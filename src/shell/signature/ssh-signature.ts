@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import type { SignatureFact } from "../../core/model/signature.ts";
+import type { SignatureFact } from "../../core/model/commit.ts";
 import { armoredLines, base64Lines } from "./armor.ts";
 import { Flawed, orRejected } from "./flawed.ts";
 import { isCertificateType, readSshCertificate } from "./ssh-certificate.ts";

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { CommitFact, SignatureFact } from "../../core/model/signature.ts";
+import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
 import type { Commit } from "../../core/model/value.ts";
 import type { HistoricCommit, Verifier } from "../reconcile/ports.ts";
 import { type CommitBytes, commitBytes, commitId, mostBytes } from "./commit-bytes.ts";

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { SignatureFact } from "../../core/model/signature.ts";
+import type { SignatureFact } from "../../core/model/commit.ts";
 import type { Instant } from "../../core/model/value.ts";
 import { armorFormat } from "./armor.ts";
 import type { CommitBytes } from "./commit-bytes.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chooseDeletion } from "../../../src/cmd/edits/chosen-deletion.ts";
-import { emptyLedger, type HeldDeletion } from "../../../src/core/model/ledger.ts";
+import type { HeldDeletion } from "../../../src/core/model/deletion.ts";
+import { emptyLedger } from "../../../src/core/model/ledger.ts";
 import type { Commit, Digest } from "../../../src/core/model/value.ts";
 
 const digest = (letter: string): Digest => letter.repeat(64) as Digest;

@@ -3,7 +3,7 @@ import { finishedIn } from "../../../src/cmd/edits/finished.ts";
 import { documentsOf, type TextFile } from "../../../src/cmd/edits/found-document.ts";
 import { evictionFile, runFile } from "../../../src/cmd/edits/new-file.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
-import type { RunRecord } from "../../../src/core/model/run-record.ts";
+import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../src/core/model/value.ts";
 import { confirmationFile } from "../../../src/core/report/explain.ts";
 import { gateOf } from "../../gate.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chooseRollback, type RollbackChoice } from "../../../src/cmd/edits/rollback-choice.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
-import type { RunRecord } from "../../../src/core/model/run-record.ts";
+import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import { at, ledgerOf, on, planOf, run, succeeded, web } from "../rollout-ledger.ts";
 
 const everywhere = (index: number) => web([on("east", index), on("west", index)]);

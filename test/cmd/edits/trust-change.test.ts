@@ -5,7 +5,7 @@ import { unsignable } from "../../../src/cmd/edits/trust-signers.ts";
 import { nextTrustText } from "../../../src/cmd/edits/trust-version.ts";
 import { trustDifference } from "../../../src/cmd/show/trust-difference.ts";
 import { readTrust } from "../../../src/core/intent/trust/trust-file.ts";
-import { digestOfText } from "../../../src/core/model/digest.ts";
+import { digestOfText } from "../../../src/core/model/json.ts";
 import type { Trust } from "../../../src/core/model/trust.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 

@@ -2,8 +2,7 @@
 import { expect, test } from "vitest";
 import { contentLines } from "../../../src/cmd/show/asked-content.ts";
 import { requestLines } from "../../../src/cmd/show/request-text.ts";
-import { digestOf } from "../../../src/core/model/digest.ts";
-import type { Json } from "../../../src/core/model/json.ts";
+import { digestOf, type Json } from "../../../src/core/model/json.ts";
 import { type Manifest, objectKey } from "../../../src/core/model/manifest.ts";
 import type { RenderedManifest } from "../../../src/core/model/plan.ts";
 import type { ClusterName, Commit, Digest, Instant } from "../../../src/core/model/value.ts";

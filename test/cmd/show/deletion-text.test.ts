@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { deletionHeading, deletionItems, deletionLines, deletionRows } from "../../../src/cmd/show/deletion-text.ts";
-import { emptyLedger, type HeldDeletion } from "../../../src/core/model/ledger.ts";
+import type { HeldDeletion } from "../../../src/core/model/deletion.ts";
+import { emptyLedger } from "../../../src/core/model/ledger.ts";
 import { objectIdOf } from "../../../src/core/model/manifest.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../src/core/model/value.ts";
 import { keyOf } from "../../intent.ts";

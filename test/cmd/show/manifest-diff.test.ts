@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ObjectRow } from "../../../src/cmd/show/asked-rows.ts";
 import { differenceLines } from "../../../src/cmd/show/manifest-diff.ts";
-import { digestOf } from "../../../src/core/model/digest.ts";
-import type { JsonObject } from "../../../src/core/model/json.ts";
+import { digestOf, type JsonObject } from "../../../src/core/model/json.ts";
 import { type Manifest, objectKey } from "../../../src/core/model/manifest.ts";
 import type { RenderedManifest } from "../../../src/core/model/plan.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";

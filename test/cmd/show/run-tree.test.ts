@@ -6,7 +6,7 @@ import { runTree } from "../../../src/cmd/show/run-tree.ts";
 import { treeLines } from "../../../src/cmd/show/tree.ts";
 import type { Condition } from "../../../src/core/model/condition.ts";
 import type { ClusterRecord, Ledger } from "../../../src/core/model/ledger.ts";
-import type { ClusterProgress, Gate, RunRecord } from "../../../src/core/model/run-record.ts";
+import type { ClusterProgress, Gate, RunRecord } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
 import { waitText } from "../../../src/core/status/run-words.ts";
 import { facts, target, trouble } from "../../core/status/record.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Comparison, placementActions } from "../../../src/core/apply/actions.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import type { Inventory, InventoryEntry, Outcome } from "../../../src/core/model/inventory.ts";
-import type { Binding } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
 import type { LiveObject, Observation } from "../../../src/core/model/observation.ts";
 import type { PlacementActions, RenderedManifest } from "../../../src/core/model/plan.ts";

@@ -2,7 +2,8 @@
 // same, and whatever somebody else wrote into a verdict or a binding is named.
 import { expect, test } from "vitest";
 import { rescheduled, rescheduledCount } from "../../../src/core/audit/audit-schedule.ts";
-import type { Binding, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
+import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { World as Seen } from "../../../src/core/model/plan.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";

@@ -1,7 +1,8 @@
 // The second opinion on what becomes of objects: no code of the planner has a part in it (T-36; D 11).
 import { expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
-import type { Binding, ChangeRequest, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
+import type { ChangeRequest, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";

@@ -1,13 +1,19 @@
 import { expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
-import type { Binding, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
+import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import type { PlanDefect } from "../../../src/core/model/plan-defect.ts";
-import type { RunRecord, StageProgress } from "../../../src/core/model/run-record.ts";
-import { runKey, type UpdateRunSpec } from "../../../src/core/model/update-run.ts";
-import type { ClusterName, Digest, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
-import { minutes } from "../../../src/core/model/value.ts";
+import { type RunRecord, runKey, type StageProgress, type UpdateRunSpec } from "../../../src/core/model/update-run.ts";
+import {
+  type ClusterName,
+  type Digest,
+  type Instant,
+  minutes,
+  type PlacementKey,
+  type Sequence,
+} from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";

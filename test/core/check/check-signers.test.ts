@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Demand, isMet, isWithin, targetDemand, targetsOn } from "../../../src/core/check/check-demands.ts";
 import { isInWrongHands, speakerOf } from "../../../src/core/check/check-signers.ts";
-import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
 import { gateOf } from "../../gate.ts";
 import { at, certified, day, digest, hour, openpgp, rejected, ssh, trust } from "../trust/scene.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
-import type { Binding, ChangeRequest, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
+import type { CommitFact } from "../../../src/core/model/commit.ts";
+import type { ChangeRequest, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
-import type { Gate, RunRecord } from "../../../src/core/model/run-record.ts";
-import type { CommitFact } from "../../../src/core/model/signature.ts";
 import type { AnswerRecord, Approval, Approver, Trust, TrustRecord } from "../../../src/core/model/trust.ts";
-import { runKey } from "../../../src/core/model/update-run.ts";
+import { type Gate, type RunRecord, runKey } from "../../../src/core/model/update-run.ts";
 import type { BlobId, ClusterName, Digest, Instant } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import type { World } from "../../world.ts";

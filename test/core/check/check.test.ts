@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
+import type { Binding, Target } from "../../../src/core/model/binding.ts";
+import type { AcceptedBounds, DeletionLedger } from "../../../src/core/model/deletion.ts";
 import {
   emptyInventory,
   type Inventory,
@@ -7,14 +9,7 @@ import {
   type InventoryPlacement,
   mostTombstones,
 } from "../../../src/core/model/inventory.ts";
-import type {
-  AcceptedBounds,
-  Binding,
-  DeletionLedger,
-  Ledger,
-  PlacementRecord,
-  Target,
-} from "../../../src/core/model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import { objectIdOf } from "../../../src/core/model/manifest.ts";
 import type { Departure, PlacementActions, Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import {

@@ -1,8 +1,8 @@
 import { decodeBlob } from "../../../src/core/intent/documents.ts";
 import { type Accepted, readIntent, type SourceFile } from "../../../src/core/intent/intent.ts";
 import { trustPath } from "../../../src/core/intent/trust/trust-file.ts";
-import { digestOfText } from "../../../src/core/model/digest.ts";
 import type { Intent } from "../../../src/core/model/intent.ts";
+import { digestOfText } from "../../../src/core/model/json.ts";
 import { objectText } from "../../../src/core/model/manifest.ts";
 import type { BlobId, Commit } from "../../../src/core/model/value.ts";
 import { problemText } from "../../../src/core/yaml/remark.ts";

@@ -1,19 +1,15 @@
-import type { ConfirmationRecord } from "../../../src/core/model/deletion.ts";
+import type { Binding, BindingFacts, Contest, Target } from "../../../src/core/model/binding.ts";
+import type { ConfirmationRecord, DeletionLedger } from "../../../src/core/model/deletion.ts";
 import type { DeletionBounds } from "../../../src/core/model/fleet.ts";
 import type { Hold } from "../../../src/core/model/intent.ts";
 import type {
-  Binding,
-  BindingFacts,
   ClusterDecision,
   ClusterRecord,
-  Contest,
-  DeletionLedger,
   FormerNames,
   Ledger,
   PlacementRecord,
   PolicySnapshot,
   ResourceSnapshot,
-  Target,
 } from "../../../src/core/model/ledger.ts";
 import type { ObjectId, VersionedId } from "../../../src/core/model/manifest.ts";
 import type { OverrideSnapshot, OverrideSpec } from "../../../src/core/model/override.ts";

@@ -1,16 +1,17 @@
-import type { EvictionRecord } from "../../../src/core/model/eviction.ts";
-import { placementKey } from "../../../src/core/model/placement.ts";
-import type {
-  ClusterEnd,
-  ClusterProgress,
-  DeletionProgress,
-  PlannedStage,
-  RunEnd,
-  RunPlan,
-  RunRecord,
-  StageProgress,
-} from "../../../src/core/model/run-record.ts";
-import { runKey, type StageTask, strategyKey } from "../../../src/core/model/update-run.ts";
+import { type EvictionRecord, placementKey } from "../../../src/core/model/placement.ts";
+import {
+  type ClusterEnd,
+  type ClusterProgress,
+  type DeletionProgress,
+  type PlannedStage,
+  type RunEnd,
+  type RunPlan,
+  type RunRecord,
+  runKey,
+  type StageProgress,
+  type StageTask,
+  strategyKey,
+} from "../../../src/core/model/update-run.ts";
 import type { ClusterName, DurationMs } from "../../../src/core/model/value.ts";
 import type { Random } from "../intent/random.ts";
 import {

@@ -11,15 +11,16 @@ import { readLedger, stateEdits } from "../../../src/core/ledger/state.ts";
 import { ledgerReader } from "../../../src/core/ledger/state-reader.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import { placementKey } from "../../../src/core/model/placement.ts";
-import type {
-  ClusterProgress,
-  PlannedStage,
-  RunPlan,
-  RunRecord,
-  StageProgress,
-} from "../../../src/core/model/run-record.ts";
 import type { Request } from "../../../src/core/model/trust.ts";
-import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";
+import {
+  type ClusterProgress,
+  type PlannedStage,
+  type RunPlan,
+  type RunRecord,
+  runKey,
+  type StageProgress,
+  strategyKey,
+} from "../../../src/core/model/update-run.ts";
 import {
   type BlobId,
   type ClusterName,

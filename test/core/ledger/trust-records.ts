@@ -1,6 +1,7 @@
 import { readTrust } from "../../../src/core/intent/trust/trust-file.ts";
 import { known } from "../../../src/core/model/assert.ts";
-import type { ChangeRequest, Leave } from "../../../src/core/model/ledger.ts";
+import type { Leave } from "../../../src/core/model/deletion.ts";
+import type { ChangeRequest } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
 import type {
   AnswerRecord,

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { digestOf } from "../../../src/core/model/digest.ts";
-import { canonicalJson, type Json, member, memberAt, sameJson, textsOf } from "../../../src/core/model/json.ts";
+import {
+  canonicalJson,
+  digestOf,
+  type Json,
+  member,
+  memberAt,
+  sameJson,
+  textsOf,
+} from "../../../src/core/model/json.ts";
 
 describe("the canonical text", () => {
   const cases: readonly { name: string; value: Json; want: string }[] = [

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Binding, ClusterRecord, Ledger, PlacementRecord, Target } from "../../../src/core/model/ledger.ts";
+import type { Binding, Target } from "../../../src/core/model/binding.ts";
+import type { ClusterRecord, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Instant, PlacementKey } from "../../../src/core/model/value.ts";
 import { isDecision, isFinalNews } from "../../../src/core/plan/decision.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import {
   emptyInventory,
   type InventoryEntry,
   type InventoryPlacement,
   type Outcome,
 } from "../../../src/core/model/inventory.ts";
-import type { Binding, Ledger } from "../../../src/core/model/ledger.ts";
+import type { Ledger } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectText } from "../../../src/core/model/manifest.ts";
 import type { Health, LiveObject, Observation } from "../../../src/core/model/observation.ts";
 import type { World as Seen } from "../../../src/core/model/plan.ts";

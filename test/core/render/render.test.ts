@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { digestOf } from "../../../src/core/model/digest.ts";
-import type { Json, JsonObject } from "../../../src/core/model/json.ts";
-import { memberAt } from "../../../src/core/model/json.ts";
-import { objectText, type SourcedManifest } from "../../../src/core/model/manifest.ts";
+import { digestOf, type Json, type JsonObject, memberAt } from "../../../src/core/model/json.ts";
+import { objectText, type ScopeTable, type SourcedManifest } from "../../../src/core/model/manifest.ts";
 import type { OverrideSnapshot } from "../../../src/core/model/override.ts";
-import type { ScopeTable } from "../../../src/core/model/scope.ts";
 import type { ClusterName, Labels } from "../../../src/core/model/value.ts";
 import { type RenderInput, render } from "../../../src/core/render/render.ts";
 import {

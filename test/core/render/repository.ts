@@ -1,9 +1,15 @@
-import { digestOf } from "../../../src/core/model/digest.ts";
-import { isObject, type JsonObject, member } from "../../../src/core/model/json.ts";
-import { idOf, type ObjectKey, objectKey, objectText, type SourcedManifest } from "../../../src/core/model/manifest.ts";
+import { digestOf, isObject, type JsonObject, member } from "../../../src/core/model/json.ts";
+import {
+  builtInScopes,
+  idOf,
+  type ObjectKey,
+  objectKey,
+  objectText,
+  type ScopeTable,
+  type SourcedManifest,
+} from "../../../src/core/model/manifest.ts";
 import type { OverrideRule, OverrideSelector, OverrideSnapshot } from "../../../src/core/model/override.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../../src/core/model/placement.ts";
-import { builtInScopes, type ScopeTable } from "../../../src/core/model/scope.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { defaultStrategy } from "../../strategy.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { settleConditions } from "../../../src/core/model/condition.ts";
-import type { EvictionRecord } from "../../../src/core/model/eviction.ts";
-import type { RunRecord } from "../../../src/core/model/run-record.ts";
+import type { EvictionRecord } from "../../../src/core/model/placement.ts";
+import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { openProblems } from "../../../src/core/report/open-problems.ts";
 import { evictionVerdicts } from "../../../src/core/status/eviction-conditions.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { known } from "../../../src/core/model/assert.ts";
-import type { Binding, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
-import { emptyLedger } from "../../../src/core/model/ledger.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
+import { emptyLedger, type Ledger, type PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Reason } from "../../../src/core/model/plan.ts";
 import type {
   ClusterName,

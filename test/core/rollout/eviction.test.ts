@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { disruptionBudgetRemarks } from "../../../src/core/intent/kinds/disruption-budget.ts";
 import type { WrittenBudget } from "../../../src/core/intent/kinds/written.ts";
-import type { DisruptionBudget } from "../../../src/core/model/eviction.ts";
-import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
+import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Source } from "../../../src/core/model/manifest.ts";
-import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
+import type { DisruptionBudget, PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { ClusterName, Commit, PlacementKey, RunKey } from "../../../src/core/model/value.ts";
 import { type EvictionScene, type EvictionVerdict, judgeEviction } from "../../../src/core/rollout/eviction.ts";
 import { clientSide } from "../../strategy.ts";

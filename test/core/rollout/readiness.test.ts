@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Binding, BindingFacts } from "../../../src/core/model/ledger.ts";
+import type { Binding, BindingFacts } from "../../../src/core/model/binding.ts";
 import {
   type ClusterName,
   type Digest,

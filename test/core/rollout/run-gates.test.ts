@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { digestOf } from "../../../src/core/model/digest.ts";
+import { digestOf } from "../../../src/core/model/json.ts";
 import { minutes, seconds } from "../../../src/core/model/value.ts";
 import { fleet, inCanary, play, staged, tell, throughCanary, toCanary } from "./run-script.ts";
 import { digestAt, gateAt, nonceIn, noon, pass, runIn, strategyOf, type World, worldOf } from "./run-world.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { digestOf } from "../../../src/core/model/digest.ts";
-import type { RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
-import type { UpdateStrategy } from "../../../src/core/model/update-run.ts";
+import { digestOf } from "../../../src/core/model/json.ts";
+import type { RunPlan, RunRecord, UpdateStrategy } from "../../../src/core/model/update-run.ts";
 import { type Planning, type PlanVersion, planRoot } from "../../../src/core/rollout/run-plan.ts";
 import { requestDigest } from "../../../src/core/rollout/run-request.ts";
 import { planningText, play } from "./run-script.ts";

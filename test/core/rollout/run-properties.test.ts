@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClusterProgress, PlannedStage, RunRecord, StageProgress } from "../../../src/core/model/run-record.ts";
+import type { ClusterProgress, PlannedStage, RunRecord, StageProgress } from "../../../src/core/model/update-run.ts";
 import { type ClusterName, type Instant, later } from "../../../src/core/model/value.ts";
 import { floorOf, isUnderWay, unbegunStage } from "../../../src/core/rollout/run-progress.ts";
 import { stepRun } from "../../../src/core/rollout/run-step.ts";

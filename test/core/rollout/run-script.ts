@@ -1,10 +1,6 @@
+import { digestOf } from "../../../src/core/model/json.ts";
 import type { GateAnswer } from "../../../src/core/model/trust.ts";
-// Scripts for the world of staged runs, and what came of them, each in one line.
-
-import { digestOf } from "../../../src/core/model/digest.ts";
-import type { RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
-import type { RunWait } from "../../../src/core/model/run-wait.ts";
-import type { UpdateStrategy } from "../../../src/core/model/update-run.ts";
+import type { RunPlan, RunRecord, RunWait, UpdateStrategy } from "../../../src/core/model/update-run.ts";
 import { type ClusterName, type Instant, later } from "../../../src/core/model/value.ts";
 import type { Planning } from "../../../src/core/rollout/run-plan.ts";
 import type { RunStep } from "../../../src/core/rollout/run-step.ts";
@@ -22,6 +18,8 @@ import {
   strategyOf,
   type World,
 } from "./run-world.ts";
+
+// Scripts for the world of staged runs, and what came of them, each in one line.
 
 /**
  * Plays `A=0 Run; pass; member2 ok; +1m; pass` and tells what every pass did, in order.

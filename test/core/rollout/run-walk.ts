@@ -1,7 +1,5 @@
 // Random walks of a placement, its runs and its members, by seed: everything that people and machines do to a run.
-
-import type { RunRecord } from "../../../src/core/model/run-record.ts";
-import type { UpdateStrategy } from "../../../src/core/model/update-run.ts";
+import type { RunRecord, UpdateStrategy } from "../../../src/core/model/update-run.ts";
 import { type ClusterName, later, seconds } from "../../../src/core/model/value.ts";
 import type { RunStep } from "../../../src/core/rollout/run-step.ts";
 import { random } from "../schedule/random.ts";

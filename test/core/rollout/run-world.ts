@@ -1,21 +1,37 @@
 // A world for staged runs that is small enough to be told in one line: members with labels, one External placement,
 // runs, and people who answer. Nothing happens in it but what a script says.
-
-import type { MemberCluster } from "../../../src/core/model/cluster.ts";
-import { digestOf } from "../../../src/core/model/digest.ts";
-import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
+import type { MemberCluster } from "../../../src/core/model/fleet.ts";
+import { digestOf } from "../../../src/core/model/json.ts";
+import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import {
   type ApplyStrategy,
   type CountOrPercent,
   type PlacementPolicy,
   placementKey,
 } from "../../../src/core/model/placement.ts";
-import type { Gate, RunPlan, RunRecord } from "../../../src/core/model/run-record.ts";
-import type { ClockTrust } from "../../../src/core/model/run-wait.ts";
 import type { Authors, GateAnswer } from "../../../src/core/model/trust.ts";
-import { runKey, type Stage, strategyKey, type UpdateStrategy } from "../../../src/core/model/update-run.ts";
-import type { ClusterName, Digest, DurationMs, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
-import { later, minutes, seconds } from "../../../src/core/model/value.ts";
+import {
+  type ClockTrust,
+  type Gate,
+  type RunPlan,
+  type RunRecord,
+  runKey,
+  type Stage,
+  strategyKey,
+  type UpdateStrategy,
+} from "../../../src/core/model/update-run.ts";
+import {
+  type ClusterName,
+  type Digest,
+  type DurationMs,
+  type Instant,
+  later,
+  minutes,
+  type RunKey,
+  type Sequence,
+  seconds,
+} from "../../../src/core/model/value.ts";
 import type { Readiness } from "../../../src/core/rollout/readiness.ts";
 import { type Planning, type PlanVersion, planRun } from "../../../src/core/rollout/run-plan.ts";
 import { initialized, unbegunDeletion } from "../../../src/core/rollout/run-progress.ts";

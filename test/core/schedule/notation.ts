@@ -1,10 +1,8 @@
 // The notation of `schedule/README.md#cases`, so that a worked case is one line here as well.
-
 import type { Trouble } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import type { ClusterTerm, PlacementPolicy, PreferredTerm, Toleration } from "../../../src/core/model/placement.ts";
-import type { LabelSelector } from "../../../src/core/model/selector.ts";
-import { type ClusterName, type Instant, later, seconds } from "../../../src/core/model/value.ts";
+import { type ClusterName, type Instant, type LabelSelector, later, seconds } from "../../../src/core/model/value.ts";
 import type { Candidate, Standing } from "../../../src/core/schedule/cycle.ts";
 import type { Schedule } from "../../../src/core/schedule/schedule.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicySnapshot } from "../../../src/core/model/ledger.ts";
 import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
-import type { LabelRequirement } from "../../../src/core/model/selector.ts";
+import type { LabelRequirement } from "../../../src/core/model/value.ts";
 import { nextPolicySnapshots, policyHash } from "../../../src/core/schedule/policy-snapshot.ts";
 import { policyOf } from "./notation.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LabelSelector } from "../../../src/core/model/selector.ts";
-import type { ClusterName } from "../../../src/core/model/value.ts";
+import type { ClusterName, LabelSelector } from "../../../src/core/model/value.ts";
 import type { Plugin } from "../../../src/core/schedule/framework.ts";
 import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
 import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";

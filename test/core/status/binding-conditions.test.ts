@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Binding } from "../../../src/core/model/ledger.ts";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import { type Commit, instantText, type Sequence } from "../../../src/core/model/value.ts";
 import { type BindingContext, bindingVerdicts } from "../../../src/core/status/binding-conditions.ts";
 import { clientSide } from "../../strategy.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import { settleConditions } from "../../../src/core/model/condition.ts";
-import type { Binding } from "../../../src/core/model/ledger.ts";
 import { type BindingContext, bindingVerdicts } from "../../../src/core/status/binding-conditions.ts";
 import { conditionsAt } from "../../../src/core/status/conditions-at.ts";
 import { binding, facts, fine, heldBack, later, noon, target, trouble, unreachable } from "./record.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import { memberAt } from "../../../src/core/model/json.ts";
-import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Sequence } from "../../../src/core/model/value.ts";
 import { observedResourceIndex } from "../../../src/core/status/observed-index.ts";
 import { perClusterRows, selectedResources } from "../../../src/core/status/per-cluster-rows.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import { type Json, memberAt } from "../../../src/core/model/json.ts";
-import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { RolloutStrategy } from "../../../src/core/model/placement.ts";
 import { exactInstantText, type Sequence } from "../../../src/core/model/value.ts";
 import { observedResourceIndex } from "../../../src/core/status/observed-index.ts";

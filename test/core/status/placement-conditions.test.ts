@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import { memberAt } from "../../../src/core/model/json.ts";
-import type { Binding, PlacementRecord } from "../../../src/core/model/ledger.ts";
+import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { perClusterRows } from "../../../src/core/status/per-cluster-rows.ts";
 import { placementVerdicts } from "../../../src/core/status/placement-conditions.ts";

@@ -1,16 +1,11 @@
-import type { Condition, Verdict } from "../../../src/core/model/condition.ts";
-import { settleConditions } from "../../../src/core/model/condition.ts";
-import { digestOf } from "../../../src/core/model/digest.ts";
+import type { Binding, BindingFacts, ObjectTrouble, Removal, Target } from "../../../src/core/model/binding.ts";
+import { type Condition, settleConditions, type Verdict } from "../../../src/core/model/condition.ts";
+import { digestOf } from "../../../src/core/model/json.ts";
 import type {
-  Binding,
-  BindingFacts,
   ClusterDecision,
-  ObjectTrouble,
   PlacementRecord,
   PolicySnapshot,
-  Removal,
   ResourceSnapshot,
-  Target,
   Trouble,
 } from "../../../src/core/model/ledger.ts";
 import type { ApplyStrategy, PlacementPolicy, RolloutStrategy } from "../../../src/core/model/placement.ts";

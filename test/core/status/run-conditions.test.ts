@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { Verdict } from "../../../src/core/model/condition.ts";
 import { deletionStage } from "../../../src/core/model/names.ts";
-import type { RunRecord } from "../../../src/core/model/run-record.ts";
-import type { RunWait } from "../../../src/core/model/run-wait.ts";
+import type { RunRecord, RunWait } from "../../../src/core/model/update-run.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
 import { deletionVerdicts, runVerdicts, stageVerdicts } from "../../../src/core/status/run-conditions.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { Verdict } from "../../../src/core/model/condition.ts";
-import type { RunRecord } from "../../../src/core/model/run-record.ts";
-import type { RunWait } from "../../../src/core/model/run-wait.ts";
+import type { RunRecord, RunWait } from "../../../src/core/model/update-run.ts";
 import { runVerdicts } from "../../../src/core/status/run-conditions.ts";
 import { later } from "./record.ts";
 import { asked, b, c, canary, digest, done, failed, root, run, skipped, superseded } from "./staged-run.ts";

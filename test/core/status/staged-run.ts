@@ -1,17 +1,17 @@
 // A run of two stages at every point of its way, and what it may wait for there.
-
 import { placementKey } from "../../../src/core/model/placement.ts";
-import type {
-  ClusterProgress,
-  DeletionProgress,
-  PlannedStage,
-  RunEnd,
-  RunPlan,
-  RunRecord,
-  StageProgress,
-} from "../../../src/core/model/run-record.ts";
-import type { RunWait } from "../../../src/core/model/run-wait.ts";
-import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";
+import {
+  type ClusterProgress,
+  type DeletionProgress,
+  type PlannedStage,
+  type RunEnd,
+  type RunPlan,
+  type RunRecord,
+  type RunWait,
+  runKey,
+  type StageProgress,
+  strategyKey,
+} from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Sequence } from "../../../src/core/model/value.ts";
 import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
 import { gateOf } from "../../gate.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
-import type { Evidence, Judgement } from "../../../src/core/model/trust.ts";
+import type { ApprovalFile, Evidence, Judgement } from "../../../src/core/model/trust.ts";
 import type { DurationMs } from "../../../src/core/model/value.ts";
 import { type GateScene, gateVerdict, type JudgedAnswer } from "../../../src/core/trust/count.ts";
 import { requiredBy } from "../../../src/core/trust/rules.ts";

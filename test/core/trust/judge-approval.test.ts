@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
-import type { ForgeFinding, ForgeReview } from "../../../src/core/model/forge.ts";
-import type { CommitFact } from "../../../src/core/model/signature.ts";
-import type { ApprovalRule, ProtectedTarget } from "../../../src/core/model/trust.ts";
+import type { CommitFact } from "../../../src/core/model/commit.ts";
+import type { ForgeFinding, ForgeReview } from "../../../src/core/model/history.ts";
+import type { ApprovalFile, ApprovalRule, ProtectedTarget } from "../../../src/core/model/trust.ts";
 import type { denialCodes } from "../../../src/core/trust/denial.ts";
 import { type ApprovalScene, judgeApproval, type OpenRequest } from "../../../src/core/trust/judge-approval.ts";
 import {

@@ -1,7 +1,7 @@
 // I-37: whatever single thing is another, an approval that counted does not count any more, a gate that was open is
 // closed, a trust file that was accepted is refused. What is listed as harmless is all that may change.
 import { expect, it } from "vitest";
-import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Trust } from "../../../src/core/model/trust.ts";
 import type { DurationMs } from "../../../src/core/model/value.ts";
 import { type GateScene, gateVerdict } from "../../../src/core/trust/count.ts";

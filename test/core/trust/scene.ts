@@ -1,6 +1,5 @@
-import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
-import type { CommitFact, SignatureFact } from "../../../src/core/model/signature.ts";
-import type { ApprovalRule, Principal, Trust } from "../../../src/core/model/trust.ts";
+import type { CommitFact, SignatureFact } from "../../../src/core/model/commit.ts";
+import type { ApprovalFile, ApprovalRule, Principal, Trust } from "../../../src/core/model/trust.ts";
 import type { BlobId, Commit, Digest, DurationMs, Instant } from "../../../src/core/model/value.ts";
 import type { ApprovalScene } from "../../../src/core/trust/judge-approval.ts";
 

@@ -1,7 +1,14 @@
 import type { Condition } from "../../../src/core/model/condition.ts";
 import type { ApplyStrategy } from "../../../src/core/model/placement.ts";
-import type { LabelSelector } from "../../../src/core/model/selector.ts";
-import type { BlobId, Commit, Digest, Instant, Labels, Sequence } from "../../../src/core/model/value.ts";
+import type {
+  BlobId,
+  Commit,
+  Digest,
+  Instant,
+  LabelSelector,
+  Labels,
+  Sequence,
+} from "../../../src/core/model/value.ts";
 import type { Random } from "../intent/random.ts";
 
 // What random records are made of.

@@ -1,6 +1,6 @@
 // What Gitea does not see to itself: it keeps a review when its pull request is given another base.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ReviewQuestion } from "../../../src/core/model/forge.ts";
+import type { ReviewQuestion } from "../../../src/core/model/history.ts";
 import type { BlobId, Commit } from "../../../src/core/model/value.ts";
 import { forgeAddressOf } from "../../../src/shell/forge/address.ts";
 import { openForge } from "../../../src/shell/forge/forge.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ForgeFinding, ReviewQuestion } from "../../../src/core/model/forge.ts";
+import type { ForgeFinding, ReviewQuestion } from "../../../src/core/model/history.ts";
 import type { BlobId, Commit } from "../../../src/core/model/value.ts";
 import { forgeAddressOf } from "../../../src/shell/forge/address.ts";
 import { openForge } from "../../../src/shell/forge/forge.ts";

@@ -5,7 +5,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { commitLines } from "../../../src/core/model/commit-lines.ts";
+import { commitLines } from "../../../src/core/model/commit.ts";
 import { readTree } from "../../../src/shell/git/tree-object.ts";
 import { randomOf } from "../signature/mutator.ts";
 import { temporaryFolder } from "./hub.ts";

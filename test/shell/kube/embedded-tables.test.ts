@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
-import { builtInScopes, kindKey } from "../../../src/core/model/scope.ts";
+import { builtInScopes, kindKey } from "../../../src/core/model/manifest.ts";
 import { difference, intersection, pathsOf, union } from "../../../src/shell/kube/embedded/fields.ts";
 import { builtInKinds } from "../../../src/shell/kube/embedded/kinds.ts";
 import { builtInShape } from "../../../src/shell/kube/embedded/list-keys.ts";

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { OtherObject } from "../../../src/core/model/deletion.ts";
-import { digestOf } from "../../../src/core/model/digest.ts";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
-import type { Json, JsonObject } from "../../../src/core/model/json.ts";
+import { digestOf, type Json, type JsonObject } from "../../../src/core/model/json.ts";
 import { idOf, type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
 import type { Observation } from "../../../src/core/model/observation.ts";
 import type { ApplyStrategy } from "../../../src/core/model/placement.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/model/json.ts";
-import type { Scope } from "../../../src/core/model/scope.ts";
+import type { Scope } from "../../../src/core/model/manifest.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import {
   bodyOf,

@@ -1,6 +1,6 @@
 // What people are asked about, as files of the state branch: bounded, and gone when nobody is asked any more.
 import { expect, test } from "vitest";
-import { digestOf } from "../../../src/core/model/digest.ts";
+import { digestOf } from "../../../src/core/model/json.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import { type Manifest, objectKey } from "../../../src/core/model/manifest.ts";
 import type { RenderedManifest } from "../../../src/core/model/plan.ts";

@@ -1,9 +1,8 @@
 // A repository on disk with people's keys, a reconciler that signs, members in memory, and somebody who forges its record.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { digestOfText } from "../../../src/core/model/digest.ts";
-import type { Commit, Digest, PlacementKey, RunKey } from "../../../src/core/model/value.ts";
-import { seconds } from "../../../src/core/model/value.ts";
+import { digestOfText } from "../../../src/core/model/json.ts";
+import { type Commit, type Digest, type PlacementKey, type RunKey, seconds } from "../../../src/core/model/value.ts";
 import { decisionVersion } from "../../../src/core/plan/decision.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
 import { systemEntropy } from "../../../src/shell/host/entropy.ts";

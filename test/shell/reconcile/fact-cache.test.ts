@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import { newFactCache } from "../../../src/shell/reconcile/fact-cache.ts";
 import { openpgp, rejected, ssh } from "../../core/trust/scene.ts";
 

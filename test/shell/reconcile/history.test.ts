@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { signedApproval } from "../../../src/core/intent/kinds/signed-approval.ts";
-import type { ApprovalFile } from "../../../src/core/model/approval-file.ts";
+import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import { type History, noHistory } from "../../../src/core/model/history.ts";
-import type { SignatureFact } from "../../../src/core/model/signature.ts";
-import type { AnswerRecord } from "../../../src/core/model/trust.ts";
+import type { AnswerRecord, ApprovalFile } from "../../../src/core/model/trust.ts";
 import { type BlobId, type Commit, type Digest, later, minutes } from "../../../src/core/model/value.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { certificateOf, gpgSigner, hasGpg, hasSshKeygen } from "../signature/workshop.ts";

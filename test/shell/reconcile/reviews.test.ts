@@ -1,6 +1,6 @@
 // A forge is asked about as little as matters, as seldom as that goes, and its silence decides nothing.
 import { afterEach, describe, expect, test } from "vitest";
-import type { ForgeFinding, ReviewQuestion } from "../../../src/core/model/forge.ts";
+import type { ForgeFinding, ReviewQuestion } from "../../../src/core/model/history.ts";
 import { type Commit, later, minutes, seconds } from "../../../src/core/model/value.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import type { Forge } from "../../../src/shell/reconcile/ports.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { RunRecord } from "../../../src/core/model/run-record.ts";
+import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import type { Instant, RunKey } from "../../../src/core/model/value.ts";
 import type { Fleet, Ports } from "../../../src/shell/reconcile/ports.ts";
 import { readState } from "../../../src/shell/reconcile/state.ts";

@@ -1,6 +1,6 @@
 // The state branch judged again: what a reconciler wrote holds, and whatever somebody else put there is named.
 import { afterEach, describe, expect, test } from "vitest";
-import { digestOfText } from "../../../src/core/model/digest.ts";
+import { digestOfText } from "../../../src/core/model/json.ts";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { decisionVersion } from "../../../src/core/plan/decision.ts";
 import type { Audit } from "../../../src/shell/reconcile/verify-findings.ts";

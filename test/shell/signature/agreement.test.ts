@@ -5,7 +5,7 @@ import git from "isomorphic-git";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPgpKeyOf } from "../../../src/core/intent/trust/openpgp-key.ts";
 import { sshKeyOf } from "../../../src/core/intent/trust/ssh-key.ts";
-import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { commitBytes, commitId } from "../../../src/shell/signature/commit-bytes.ts";
 import { detachedSignature } from "../../../src/shell/signature/verify.ts";

@@ -1,6 +1,6 @@
 import type { Buffer } from "node:buffer";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { commitBytes, commitId } from "../../../src/shell/signature/commit-bytes.ts";
 import { type Corpus, makeCorpus } from "./corpus.ts";

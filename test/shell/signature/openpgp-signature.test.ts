@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import * as openpgp from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
 import { openPgpKeyOf } from "../../../src/core/intent/trust/openpgp-key.ts";
-import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { verifyOpenPgp } from "../../../src/shell/signature/openpgp-signature.ts";
 

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
-import type { SignatureFact } from "../../../src/core/model/signature.ts";
+import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { commitId } from "../../../src/shell/signature/commit-bytes.ts";
 import { verifier } from "../../../src/shell/signature/verifier.ts";

@@ -1,4 +1,4 @@
-import type { ApprovalFile } from "../../model/approval-file.ts";
+import type { ApprovalFile } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
 import { error, type Remark } from "../../yaml/remark.ts";
 import type { WrittenApproval } from "./written.ts";

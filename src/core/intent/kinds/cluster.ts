@@ -1,4 +1,4 @@
-import type { MemberCluster } from "../../model/cluster.ts";
+import type { MemberCluster } from "../../model/fleet.ts";
 import type { Json } from "../../model/json.ts";
 import { memberNameLabel } from "../../model/names.ts";
 import type { ClusterName } from "../../model/value.ts";

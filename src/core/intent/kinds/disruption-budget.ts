@@ -1,5 +1,4 @@
-import type { DisruptionBudget } from "../../model/eviction.ts";
-import { placementKey } from "../../model/placement.ts";
+import { type DisruptionBudget, placementKey } from "../../model/placement.ts";
 import { error, type Remark } from "../../yaml/remark.ts";
 import { annotationRemarks, dnsSubdomainRemarks, oldVersionRemarks, statusRemarks } from "./metadata.ts";
 import { countOrPercent } from "./placement.ts";

@@ -1,5 +1,4 @@
-import type { Eviction } from "../../model/eviction.ts";
-import { placementKey } from "../../model/placement.ts";
+import { type Eviction, placementKey } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
 import type { Remark } from "../../yaml/remark.ts";
 import {

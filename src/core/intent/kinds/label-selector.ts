@@ -1,4 +1,4 @@
-import type { LabelRequirement, LabelSelector } from "../../model/selector.ts";
+import type { LabelRequirement, LabelSelector } from "../../model/value.ts";
 import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
 import { isLabelValue, isQualifiedName } from "./label-syntax.ts";
 import { labelRemarks, malformed } from "./metadata.ts";

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import { digestOf } from "../../model/digest.ts";
-import { isObject, type Json, type JsonObject, member, memberAt } from "../../model/json.ts";
+import { digestOf, isObject, type Json, type JsonObject, member, memberAt } from "../../model/json.ts";
 import type { Manifest, VersionedId } from "../../model/manifest.ts";
 import { kubeFleet } from "../../model/names.ts";
 import type { Digest } from "../../model/value.ts";

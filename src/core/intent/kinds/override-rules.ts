@@ -1,4 +1,4 @@
-import type { Scope } from "../../model/scope.ts";
+import type { Scope } from "../../model/manifest.ts";
 import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
 import { labelSelectorRemarks } from "./label-selector.ts";
 import { annotationRemarks, dnsSubdomainRemarks, oldVersionRemarks, statusRemarks } from "./metadata.ts";

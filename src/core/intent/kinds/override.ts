@@ -1,6 +1,6 @@
+import type { Scope } from "../../model/manifest.ts";
 import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
-import type { Scope } from "../../model/scope.ts";
 import type { WrittenOperation, WrittenOverride, WrittenRule } from "./written.ts";
 
 /** An override after defaults, which has passed its schema and its rules (`render/README.md#overrides`). */

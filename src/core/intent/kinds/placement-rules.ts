@@ -1,5 +1,5 @@
+import type { Scope } from "../../model/manifest.ts";
 import { deleteAdoptedAnnotation, isReservedNamespace, progressDeadlineAnnotation } from "../../model/names.ts";
-import type { Scope } from "../../model/scope.ts";
 import { error, type JsonPath, note, type Remark, warning } from "../../yaml/remark.ts";
 import { durationOf } from "./duration.ts";
 import { labelSelectorRemarks } from "./label-selector.ts";

@@ -1,3 +1,4 @@
+import type { Scope } from "../../model/manifest.ts";
 import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../../model/names.ts";
 import {
   type ApplyStrategy,
@@ -10,9 +11,7 @@ import {
   type RollingUpdate,
   type Toleration,
 } from "../../model/placement.ts";
-import type { Scope } from "../../model/scope.ts";
-import type { ClusterName } from "../../model/value.ts";
-import { minutes, seconds } from "../../model/value.ts";
+import { type ClusterName, minutes, seconds } from "../../model/value.ts";
 import { durationOf } from "./duration.ts";
 import type {
   WrittenApplyStrategy,

@@ -1,5 +1,5 @@
-import type { ApprovalFile } from "../../model/approval-file.ts";
 import { canonicalJson } from "../../model/json.ts";
+import type { ApprovalFile } from "../../model/trust.ts";
 
 /**
  * The text that a signature inside of an approval is made over: all that it says, in one order, whatever its YAML looks

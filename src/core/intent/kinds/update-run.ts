@@ -1,5 +1,5 @@
+import type { Scope } from "../../model/manifest.ts";
 import { placementKey } from "../../model/placement.ts";
-import type { Scope } from "../../model/scope.ts";
 import { runKey, strategyKey, type UpdateRun } from "../../model/update-run.ts";
 import { error, type Remark } from "../../yaml/remark.ts";
 import {

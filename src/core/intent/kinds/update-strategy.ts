@@ -1,6 +1,6 @@
+import type { Scope } from "../../model/manifest.ts";
 import { maxFailuresAnnotation } from "../../model/names.ts";
 import type { CountOrPercent } from "../../model/placement.ts";
-import type { Scope } from "../../model/scope.ts";
 import { type Stage, type StageTask, strategyKey, type UpdateStrategy } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
 import { durationOf } from "./duration.ts";

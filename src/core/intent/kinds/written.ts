@@ -1,6 +1,5 @@
 import type { Json } from "../../model/json.ts";
-import type { LabelSelector } from "../../model/selector.ts";
-import type { Labels } from "../../model/value.ts";
+import type { LabelSelector, Labels } from "../../model/value.ts";
 
 // What the schemas in `schemas/` leave possible: documents as people write them, before defaults. A value may be taken
 // for one of these only after its schema has passed it.

@@ -1,6 +1,5 @@
-import { digestOfText } from "../../model/digest.ts";
-import { isObject } from "../../model/json.ts";
-import type { Problem } from "../../model/problem.ts";
+import type { Problem } from "../../model/intent.ts";
+import { digestOfText, isObject } from "../../model/json.ts";
 import type { Trust } from "../../model/trust.ts";
 import { readYaml, type YamlDocument } from "../../yaml/kyaml.ts";
 import { fileFinding, placed } from "../../yaml/placed.ts";

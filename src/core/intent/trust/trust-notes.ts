@@ -1,5 +1,5 @@
 import { isNode, parseDocument } from "yaml";
-import type { Problem } from "../../model/problem.ts";
+import type { Problem } from "../../model/intent.ts";
 import { trustPath } from "./trust-file.ts";
 
 /** What is to be said of one rule of a usable trust file: see `core/trust/quorum.ts`. */

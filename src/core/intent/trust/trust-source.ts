@@ -1,5 +1,5 @@
+import type { Problem } from "../../model/intent.ts";
 import { remembered } from "../../model/memo.ts";
-import type { Problem } from "../../model/problem.ts";
 import type { TrustFile } from "../../model/trust.ts";
 import { fileProblem, isTrustPath, isTrustSignature, maxTrustSignatures, type SourceFile } from "../source-file.ts";
 import { readTrust, trustPath } from "./trust-file.ts";

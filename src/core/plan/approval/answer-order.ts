@@ -1,6 +1,5 @@
-import type { ApprovalFile } from "../../model/approval-file.ts";
 import type { World } from "../../model/plan.ts";
-import type { AnswerRecord, Judgement, Proof } from "../../model/trust.ts";
+import type { AnswerRecord, ApprovalFile, Judgement, Proof } from "../../model/trust.ts";
 import { denied } from "../../trust/denial.ts";
 
 // Of what somebody said to a request the newest word counts: who said what, and in which order.

@@ -1,10 +1,9 @@
-import type { ApprovalFile } from "../../model/approval-file.ts";
-import type { ForgeFinding } from "../../model/forge.ts";
+import type { PathChange } from "../../model/commit.ts";
+import type { ForgeFinding } from "../../model/history.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason, World } from "../../model/plan.ts";
-import type { PathChange } from "../../model/signature.ts";
-import type { AnswerRecord, Denial, Trust } from "../../model/trust.ts";
+import type { AnswerRecord, ApprovalFile, Denial, Trust } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
 import { denied } from "../../trust/denial.ts";
 import { type ApprovalScene, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";

@@ -1,6 +1,6 @@
 import type { ChangeRequest, Ledger, PlacementRecord } from "../../model/ledger.ts";
-import type { PlannedStage, RunPlan, RunRecord } from "../../model/run-record.ts";
 import type { ProtectedTarget, Request, Trust } from "../../model/trust.ts";
+import type { PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";
 import { protects, type RequestSubject } from "../../trust/protected.ts";
 import { snapshotOf } from "../version.ts";

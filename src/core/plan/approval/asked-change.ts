@@ -1,4 +1,5 @@
-import type { ChangeRequest, Leave, PlacementRecord } from "../../model/ledger.ts";
+import type { Leave } from "../../model/deletion.ts";
+import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
 import type { Reason } from "../../model/plan.ts";
 import type { ProtectedTarget, Request, Trust, TrustRecord } from "../../model/trust.ts";
 import {

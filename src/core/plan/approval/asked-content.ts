@@ -1,5 +1,4 @@
-import { digestOf } from "../../model/digest.ts";
-import type { Json } from "../../model/json.ts";
+import { digestOf, type Json } from "../../model/json.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { idOf, type Manifest, objectKey } from "../../model/manifest.ts";
 import type { RenderedManifest, World } from "../../model/plan.ts";

@@ -1,10 +1,9 @@
-import type { ApprovalFile } from "../../model/approval-file.ts";
+import type { CommitFact } from "../../model/commit.ts";
 import type { History } from "../../model/history.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { World } from "../../model/plan.ts";
-import type { CommitFact } from "../../model/signature.ts";
-import type { ApprovalRule, Denial, GateAnswer, Request, Trust, TrustRecord } from "../../model/trust.ts";
+import type { ApprovalFile, ApprovalRule, Denial, GateAnswer, Request, Trust, TrustRecord } from "../../model/trust.ts";
 import type { Sequence } from "../../model/value.ts";
 import { gateVerdict } from "../../trust/count.ts";
 import { denied } from "../../trust/denial.ts";

@@ -1,4 +1,5 @@
-import type { Binding, ChangeRequest, PlacementRecord, Target } from "../../model/ledger.ts";
+import type { Binding, Target } from "../../model/binding.ts";
+import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
 import type { Reason, RenderedManifest } from "../../model/plan.ts";
 import type { Instant } from "../../model/value.ts";
 

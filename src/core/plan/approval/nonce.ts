@@ -1,4 +1,4 @@
-import { digestOf } from "../../model/digest.ts";
+import { digestOf } from "../../model/json.ts";
 import type { World } from "../../model/plan.ts";
 
 /** 32 hexadecimal digits that nobody could know before this pass, others for every `subject`. */

@@ -1,5 +1,4 @@
-import { digestOf } from "../../model/digest.ts";
-import type { Json } from "../../model/json.ts";
+import { digestOf, type Json } from "../../model/json.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { ObjectId } from "../../model/manifest.ts";
 import type { Reason } from "../../model/plan.ts";

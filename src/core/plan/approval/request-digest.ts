@@ -1,10 +1,10 @@
-import { digestOf } from "../../model/digest.ts";
-import type { JsonObject } from "../../model/json.ts";
-import type { ChangeRequest, Leave, Ledger, PlacementRecord } from "../../model/ledger.ts";
+import type { Leave } from "../../model/deletion.ts";
+import { digestOf, type JsonObject } from "../../model/json.ts";
+import type { ChangeRequest, Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
-import type { RunPlan, RunRecord } from "../../model/run-record.ts";
 import type { Request } from "../../model/trust.ts";
+import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";
 import { planRoot } from "../../rollout/run-plan.ts";
 import { requestDigest } from "../../rollout/run-request.ts";

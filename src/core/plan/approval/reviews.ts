@@ -1,4 +1,4 @@
-import type { ReviewQuestion } from "../../model/forge.ts";
+import type { ReviewQuestion } from "../../model/history.ts";
 import type { World } from "../../model/plan.ts";
 import type { Digest } from "../../model/value.ts";
 import { acceptsForge } from "../../trust/evidence.ts";

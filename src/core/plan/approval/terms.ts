@@ -1,5 +1,4 @@
-import { digestOf } from "../../model/digest.ts";
-import type { Json } from "../../model/json.ts";
+import { digestOf, type Json } from "../../model/json.ts";
 import type { Approval, Trust } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
 import { requiredBy } from "../../trust/rules.ts";

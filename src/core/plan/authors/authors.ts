@@ -1,8 +1,9 @@
-import type { Binding, Ledger, PlacementRecord } from "../../model/ledger.ts";
+import type { Binding } from "../../model/binding.ts";
+import type { CommitFact } from "../../model/commit.ts";
+import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import type { World } from "../../model/plan.ts";
-import type { RunPlan, RunRecord } from "../../model/run-record.ts";
-import type { CommitFact } from "../../model/signature.ts";
 import type { Authors, TrustRecord } from "../../model/trust.ts";
+import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import { type ClusterName, type Commit, compareText, type Digest } from "../../model/value.ts";
 import { signerOf } from "../../trust/signer.ts";
 import type { RenderContext } from "../target-rendering.ts";

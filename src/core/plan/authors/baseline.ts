@@ -1,5 +1,6 @@
-import type { Binding, Ledger, PlacementRecord } from "../../model/ledger.ts";
-import type { RunPlan, RunRecord } from "../../model/run-record.ts";
+import type { Binding } from "../../model/binding.ts";
+import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
+import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Commit } from "../../model/value.ts";
 import { snapshotOf } from "../version.ts";
 import { carriedBy, type Decided, plannedBy, type Subject } from "./decided.ts";

@@ -1,4 +1,5 @@
-import type { Binding, PlacementRecord, ResourceSnapshot } from "../../model/ledger.ts";
+import type { Binding } from "../../model/binding.ts";
+import type { PlacementRecord, ResourceSnapshot } from "../../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { Commit } from "../../model/value.ts";
 import { type RenderContext, targetRendering } from "../target-rendering.ts";

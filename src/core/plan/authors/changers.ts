@@ -1,10 +1,9 @@
+import type { CommitFact, PathChange } from "../../model/commit.ts";
 import { defaultFleet } from "../../model/fleet.ts";
-import type { History } from "../../model/history.ts";
+import { fleetDocument, type History, type PastDocument } from "../../model/history.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { ObjectKey } from "../../model/manifest.ts";
 import { rememberedPair } from "../../model/memo.ts";
-import { fleetDocument, type PastDocument } from "../../model/past-document.ts";
-import type { CommitFact, PathChange } from "../../model/signature.ts";
 import { type Commit, compareText } from "../../model/value.ts";
 import { reachable } from "./ancestry.ts";
 import { dropsASide } from "./dropped-side.ts";

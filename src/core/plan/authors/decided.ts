@@ -1,10 +1,10 @@
-import { digestOf } from "../../model/digest.ts";
+import type { Binding, Target } from "../../model/binding.ts";
 import type { Intent } from "../../model/intent.ts";
-import type { Json } from "../../model/json.ts";
-import type { Binding, Ledger, PlacementRecord, SnapshotResource, Target } from "../../model/ledger.ts";
+import { digestOf, type Json } from "../../model/json.ts";
+import type { Ledger, PlacementRecord, SnapshotResource } from "../../model/ledger.ts";
 import { memberNameLabel } from "../../model/names.ts";
 import type { OverrideRule, OverrideSnapshot } from "../../model/override.ts";
-import type { RunPlan } from "../../model/run-record.ts";
+import type { RunPlan } from "../../model/update-run.ts";
 import type { Labels } from "../../model/value.ts";
 import { labelsLookedAt, matchesRule, overridesOf, overridesOn } from "../../render/applicable.ts";
 import { latestOf, nextOverrideSnapshots, overrideSnapshotKey } from "../../render/override-snapshot.ts";

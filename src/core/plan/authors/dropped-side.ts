@@ -1,5 +1,5 @@
+import type { CommitFact } from "../../model/commit.ts";
 import type { History } from "../../model/history.ts";
-import type { CommitFact } from "../../model/signature.ts";
 import type { BlobId, Commit } from "../../model/value.ts";
 import { reachable } from "./ancestry.ts";
 

@@ -1,6 +1,6 @@
+import { type PastDocument, placementDocument, type Said } from "../../model/history.ts";
 import { type ObjectId, objectKey, type SourcedManifest, type VersionedId } from "../../model/manifest.ts";
 import type { Override, OverrideSnapshot } from "../../model/override.ts";
-import { type PastDocument, placementDocument, type Said } from "../../model/past-document.ts";
 import type { Placement } from "../../model/placement.ts";
 import type { Labels } from "../../model/value.ts";
 import { labelsLookedAt, overridesOf } from "../../render/applicable.ts";

@@ -1,7 +1,4 @@
-import { digestOf } from "../../model/digest.ts";
 import { defaultFleet } from "../../model/fleet.ts";
-import { canonicalJson, type Json, sameJson } from "../../model/json.ts";
-import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import {
   fleetDocument,
   type PastDocument,
@@ -9,11 +6,12 @@ import {
   runDocument,
   type Said,
   strategyDocument,
-} from "../../model/past-document.ts";
+} from "../../model/history.ts";
+import { canonicalJson, digestOf, type Json, sameJson } from "../../model/json.ts";
+import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { PlacementSpec } from "../../model/placement.ts";
-import type { RunRecord } from "../../model/run-record.ts";
-import { selectorKeys } from "../../model/selector.ts";
-import { type BlobId, type ClusterName, compareText, type Labels } from "../../model/value.ts";
+import type { RunRecord } from "../../model/update-run.ts";
+import { type BlobId, type ClusterName, compareText, type Labels, selectorKeys } from "../../model/value.ts";
 import { actingRules, type Decided, ruleDigest, type Subject } from "./decided.ts";
 import { type Ground, groundOf, snapshotOf } from "./ground.ts";
 

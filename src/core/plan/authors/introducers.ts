@@ -1,7 +1,7 @@
+import type { CommitFact } from "../../model/commit.ts";
 import type { History } from "../../model/history.ts";
 import { rememberedPair } from "../../model/memo.ts";
 import type { World } from "../../model/plan.ts";
-import type { CommitFact } from "../../model/signature.ts";
 import type { TrustRecord } from "../../model/trust.ts";
 import type { BlobId, Commit } from "../../model/value.ts";
 import { acceptsForge } from "../../trust/evidence.ts";

@@ -1,8 +1,8 @@
+import type { Binding } from "../../model/binding.ts";
 import type { History } from "../../model/history.ts";
 import type { Intent } from "../../model/intent.ts";
-import type { Binding, Ledger, PlacementRecord } from "../../model/ledger.ts";
-import type { RunRecord } from "../../model/run-record.ts";
-import type { UpdateRun } from "../../model/update-run.ts";
+import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
+import type { RunRecord, UpdateRun } from "../../model/update-run.ts";
 import { type Commit, compareText } from "../../model/value.ts";
 import { acceptsForge } from "../../trust/evidence.ts";
 import { snapshotOf } from "../version.ts";

@@ -1,5 +1,3 @@
-import type { Intent } from "../../model/intent.ts";
-import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import {
   clusterDocument,
   fleetDocument,
@@ -7,7 +5,9 @@ import {
   type PastDocument,
   placementDocument,
   runDocument,
-} from "../../model/past-document.ts";
+} from "../../model/history.ts";
+import type { Intent } from "../../model/intent.ts";
+import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { Placement } from "../../model/placement.ts";
 import { selectResources } from "../../render/select.ts";
 import { actingRules, type Decided, ruleDigest } from "./decided.ts";

@@ -1,5 +1,4 @@
-import type { ConfirmationRecord, DeletionBasis } from "../../model/deletion.ts";
-import type { DeletionLedger, HeldDeletion } from "../../model/ledger.ts";
+import type { ConfirmationRecord, DeletionBasis, DeletionLedger, HeldDeletion } from "../../model/deletion.ts";
 import { type Commit, compareText, type Digest } from "../../model/value.ts";
 import { sameMap } from "../identity.ts";
 import { basisOf, type Grounds } from "./deletion-digest.ts";

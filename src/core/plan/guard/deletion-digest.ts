@@ -1,6 +1,6 @@
-import type { DeletionBasis, OthersAlong } from "../../model/deletion.ts";
-import { digestOf } from "../../model/digest.ts";
-import type { HeldDeletion, Ledger } from "../../model/ledger.ts";
+import type { DeletionBasis, HeldDeletion, OthersAlong } from "../../model/deletion.ts";
+import { digestOf } from "../../model/json.ts";
+import type { Ledger } from "../../model/ledger.ts";
 import { type ObjectId, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText, type Digest, type PlacementKey, type Sequence } from "../../model/value.ts";
 

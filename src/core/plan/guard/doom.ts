@@ -1,4 +1,5 @@
-import type { Binding, PlacementRecord } from "../../model/ledger.ts";
+import type { Binding } from "../../model/binding.ts";
+import type { PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, objectKey } from "../../model/manifest.ts";
 import type { ClusterName } from "../../model/value.ts";
 import type { PlanContext } from "../context.ts";

@@ -1,8 +1,6 @@
-import type { OthersAlong } from "../../model/deletion.ts";
+import type { DeletionGroup, DeletionLedger, HeldDeletion, OthersAlong } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
-import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../../model/ledger.ts";
-import { type ObjectId, objectKey } from "../../model/manifest.ts";
-import { kindKey } from "../../model/scope.ts";
+import { kindKey, type ObjectId, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../../model/value.ts";
 import { sameMap } from "../identity.ts";
 import { type Confirming, withConfirmations } from "./confirmations.ts";

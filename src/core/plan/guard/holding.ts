@@ -1,7 +1,8 @@
-import type { OtherObject } from "../../model/deletion.ts";
+import type { Binding } from "../../model/binding.ts";
+import type { AcceptedBounds, DeletionLedger, OtherObject } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
 import { type Json, sameJson } from "../../model/json.ts";
-import type { AcceptedBounds, Binding, DeletionLedger, Ledger } from "../../model/ledger.ts";
+import type { Ledger } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";

@@ -1,4 +1,5 @@
-import type { Fate, Leave, Leaving } from "../../model/ledger.ts";
+import type { Leaving } from "../../model/binding.ts";
+import type { Fate, Leave } from "../../model/deletion.ts";
 import { type ObjectId, objectKey } from "../../model/manifest.ts";
 import { remembered, rememberedPair } from "../../model/memo.ts";
 import { compareText } from "../../model/value.ts";

@@ -1,4 +1,4 @@
-import type { DeletionGroup } from "../../model/ledger.ts";
+import type { DeletionGroup } from "../../model/deletion.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
 

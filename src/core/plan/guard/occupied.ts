@@ -1,5 +1,5 @@
-import { mostOthers, type OtherObject, type OthersFound } from "../../model/deletion.ts";
-import type { HeldDeletion, Ledger, PlacementRecord } from "../../model/ledger.ts";
+import { type HeldDeletion, mostOthers, type OtherObject, type OthersFound } from "../../model/deletion.ts";
+import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import type { World } from "../../model/plan.ts";

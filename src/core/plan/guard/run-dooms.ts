@@ -1,6 +1,7 @@
-import type { Binding, PlacementRecord } from "../../model/ledger.ts";
+import type { Binding } from "../../model/binding.ts";
+import type { PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, objectKey } from "../../model/manifest.ts";
-import type { RunRecord } from "../../model/run-record.ts";
+import type { RunRecord } from "../../model/update-run.ts";
 import type { PlanContext } from "../context.ts";
 import { plannedIn } from "../runs/run-moves.ts";
 import { targetRendering } from "../target-rendering.ts";

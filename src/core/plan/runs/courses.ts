@@ -2,7 +2,7 @@ import type { Intent } from "../../model/intent.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason } from "../../model/plan.ts";
-import type { RunRecord } from "../../model/run-record.ts";
+import type { RunRecord } from "../../model/update-run.ts";
 import { compareText, earliest, type Instant, type PlacementKey, type RunKey } from "../../model/value.ts";
 import type { PlanContext } from "../context.ts";
 import type { Placed } from "../finish.ts";

@@ -1,7 +1,7 @@
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { VersionedId } from "../../model/manifest.ts";
-import type { Gate, PlannedStage, RunPlan, RunRecord } from "../../model/run-record.ts";
 import type { GateAnswer, ProtectedTarget, Trust } from "../../model/trust.ts";
+import type { Gate, PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
 import { requestDigest } from "../../rollout/run-request.ts";
 import type { GateTerms, RunScene } from "../../rollout/run-scene.ts";

@@ -1,8 +1,9 @@
+import type { Binding, Target } from "../../model/binding.ts";
 import { type Json, sameJson } from "../../model/json.ts";
-import type { Binding, PlacementRecord, Target } from "../../model/ledger.ts";
+import type { PlacementRecord } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason, RenderedTarget } from "../../model/plan.ts";
-import type { PlannedCluster, RunPlan, RunRecord } from "../../model/run-record.ts";
+import type { PlannedCluster, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName } from "../../model/value.ts";
 import type { Readiness } from "../../rollout/readiness.ts";
 import type { RunBinding } from "../../rollout/run-scene.ts";

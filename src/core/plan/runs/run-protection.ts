@@ -1,5 +1,5 @@
 import type { PlacementRecord } from "../../model/ledger.ts";
-import type { PlannedStage, RunRecord } from "../../model/run-record.ts";
+import type { PlannedStage, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName } from "../../model/value.ts";
 import { protectionRule } from "../../trust/protected.ts";
 import { isMetBy } from "../../trust/rules.ts";

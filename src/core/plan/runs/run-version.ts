@@ -1,6 +1,6 @@
 import type { PlacementRecord, ResourceSnapshot } from "../../model/ledger.ts";
 import { objectKey, objectText } from "../../model/manifest.ts";
-import type { RunRecord } from "../../model/run-record.ts";
+import type { RunRecord } from "../../model/update-run.ts";
 import type { Selection } from "../../render/select.ts";
 import type { PlanVersion } from "../../rollout/run-plan.ts";
 import type { PlanContext } from "../context.ts";

@@ -1,8 +1,7 @@
 import type { Intent } from "../../model/intent.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
-import type { RunRecord } from "../../model/run-record.ts";
-import type { UpdateRun } from "../../model/update-run.ts";
+import type { RunRecord, UpdateRun } from "../../model/update-run.ts";
 import type { PlacementKey } from "../../model/value.ts";
 
 /** The update runs that the repository has for a placement. */

@@ -2,9 +2,7 @@ import type { PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
 import { placementGroup } from "../../model/names.ts";
 import type { Reason, RenderedTarget } from "../../model/plan.ts";
-import type { RunRecord } from "../../model/run-record.ts";
-import type { ClockTrust, RunWait } from "../../model/run-wait.ts";
-import type { UpdateRun } from "../../model/update-run.ts";
+import type { ClockTrust, RunRecord, RunWait, UpdateRun } from "../../model/update-run.ts";
 import {
   type ClusterName,
   compareText,

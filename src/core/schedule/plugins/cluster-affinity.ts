@@ -1,6 +1,5 @@
 import type { ClusterTerm, PreferredTerm } from "../../model/placement.ts";
-import { type LabelRequirement, type LabelSelector, selects } from "../../model/selector.ts";
-import type { Labels } from "../../model/value.ts";
+import { type LabelRequirement, type LabelSelector, type Labels, selects } from "../../model/value.ts";
 import type { Extensions, Plugin, Situation } from "../framework.ts";
 
 /** Terms and values that an explanation spells out; the rest is counted. */

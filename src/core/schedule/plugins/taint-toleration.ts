@@ -1,4 +1,4 @@
-import type { Taint } from "../../model/cluster.ts";
+import type { Taint } from "../../model/fleet.ts";
 import type { Toleration } from "../../model/placement.ts";
 import type { Candidate } from "../cycle.ts";
 import type { Plugin } from "../framework.ts";

@@ -1,6 +1,5 @@
-import type { Json, JsonList, JsonObject } from "../../../core/model/json.ts";
-import { isObject, member, sameJson } from "../../../core/model/json.ts";
-import { kindKey } from "../../../core/model/scope.ts";
+import { isObject, type Json, type JsonList, type JsonObject, member, sameJson } from "../../../core/model/json.ts";
+import { kindKey } from "../../../core/model/manifest.ts";
 import type { Cluster } from "./cluster.ts";
 import { fitToSchema } from "./custom-schema.ts";
 import { defaulted } from "./defaults.ts";

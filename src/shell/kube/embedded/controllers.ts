@@ -1,10 +1,7 @@
-import type { Json, JsonList, JsonObject } from "../../../core/model/json.ts";
-import { isObject, memberAt, sameJson } from "../../../core/model/json.ts";
-import { apiVersionOf } from "../../../core/model/manifest.ts";
-import { kindKey } from "../../../core/model/scope.ts";
+import { isObject, type Json, type JsonList, type JsonObject, memberAt, sameJson } from "../../../core/model/json.ts";
+import { apiVersionOf, kindKey } from "../../../core/model/manifest.ts";
 import { update } from "./apply.ts";
-import type { Cluster } from "./cluster.ts";
-import { withStatus } from "./cluster.ts";
+import { type Cluster, withStatus } from "./cluster.ts";
 import { customKindsOf } from "./custom.ts";
 import { foundNamespace } from "./founding.ts";
 import type { Kind } from "./kinds.ts";
@@ -19,10 +16,8 @@ import {
   release,
 } from "./lifecycle.ts";
 import { owned } from "./managers.ts";
-import type { Change } from "./store.ts";
-import { nameOf, namespaceOf, uidOf } from "./store.ts";
-import type { Progress } from "./workload-status.ts";
-import { fateOf, isFinished, isWorkload, workloadStatus } from "./workload-status.ts";
+import { type Change, nameOf, namespaceOf, uidOf } from "./store.ts";
+import { fateOf, isFinished, isWorkload, type Progress, workloadStatus } from "./workload-status.ts";
 
 /**
  * What a cluster's controllers do about a write. They act a little later, through writes of their own, and look then at what

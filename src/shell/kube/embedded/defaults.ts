@@ -1,6 +1,5 @@
-import type { Json, JsonList, JsonObject } from "../../../core/model/json.ts";
-import { isObject, member } from "../../../core/model/json.ts";
-import { kindKey } from "../../../core/model/scope.ts";
+import { isObject, type Json, type JsonList, type JsonObject, member } from "../../../core/model/json.ts";
+import { kindKey } from "../../../core/model/manifest.ts";
 import type { Kind } from "./kinds.ts";
 
 type Defaulting = (object: JsonObject) => JsonObject;

@@ -1,6 +1,4 @@
-import { apiVersionOf } from "../../../core/model/manifest.ts";
-import type { Scope } from "../../../core/model/scope.ts";
-import { builtInScopes, kindKey } from "../../../core/model/scope.ts";
+import { apiVersionOf, builtInScopes, kindKey, type Scope } from "../../../core/model/manifest.ts";
 import type { CustomSchema } from "./custom.ts";
 import { builtInShape } from "./list-keys.ts";
 import type { Shape } from "./shape.ts";

@@ -1,10 +1,8 @@
-import type { Json, JsonObject } from "../../../core/model/json.ts";
-import { isObject, member, memberAt, sameJson } from "../../../core/model/json.ts";
-import { kindKey } from "../../../core/model/scope.ts";
+import { isObject, type Json, type JsonObject, member, memberAt, sameJson } from "../../../core/model/json.ts";
+import { kindKey } from "../../../core/model/manifest.ts";
 import { faultsOf } from "./custom-schema.ts";
 import type { Kind } from "./kinds.ts";
-import type { Cause } from "./status.ts";
-import { invalid } from "./status.ts";
+import { type Cause, invalid } from "./status.ts";
 import { nameOf } from "./store.ts";
 
 /** Refuses, with 422, an object that its kind does not allow: the rules that people run into, not all that Kubernetes has. */

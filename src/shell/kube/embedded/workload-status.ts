@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
-import type { Json, JsonList, JsonObject } from "../../../core/model/json.ts";
-import { canonicalJson, isObject, member, memberAt, sameJson } from "../../../core/model/json.ts";
-import { kindKey } from "../../../core/model/scope.ts";
+import {
+  canonicalJson,
+  isObject,
+  type Json,
+  type JsonList,
+  type JsonObject,
+  member,
+  memberAt,
+  sameJson,
+} from "../../../core/model/json.ts";
+import { kindKey } from "../../../core/model/manifest.ts";
 import type { Kind } from "./kinds.ts";
 
 /** How far a change of a workload has come: seen, half of it running, all of it running. */

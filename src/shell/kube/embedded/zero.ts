@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../core/model/json.ts";
-import { kindKey } from "../../../core/model/scope.ts";
+import { kindKey } from "../../../core/model/manifest.ts";
 import type { Kind } from "./kinds.ts";
 
 const podTemplate: JsonObject = { metadata: {}, spec: { containers: null } };

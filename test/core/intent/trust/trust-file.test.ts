@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { readTrust } from "../../../../src/core/intent/trust/trust-file.ts";
-import { digestOfText } from "../../../../src/core/model/digest.ts";
+import { digestOfText } from "../../../../src/core/model/json.ts";
 import { instantOf } from "../../../../src/core/model/value.ts";
 import { problemText } from "../../../../src/core/yaml/remark.ts";
 import { configMap, read } from "../reading.ts";

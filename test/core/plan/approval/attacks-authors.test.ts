@@ -1,6 +1,6 @@
 // Somebody hides that he wrote what he approves (`trust/README.md#step-8`; `#threats`, T-07, T-12).
 import { describe, expect, test } from "vitest";
-import type { CommitFact } from "../../../../src/core/model/signature.ts";
+import type { CommitFact } from "../../../../src/core/model/commit.ts";
 import { morning } from "../../../world.ts";
 import { certified, day, openpgp } from "../../trust/scene.ts";
 import { target } from "../guard/guarded-world.ts";

@@ -1,8 +1,8 @@
 // Somebody moves what a protected cluster carries without touching what it carries (`trust/README.md#step-8`; T-38 to
 // T-40).
 import { describe, expect, test } from "vitest";
+import type { CommitFact } from "../../../../src/core/model/commit.ts";
 import { defaultFleet } from "../../../../src/core/model/fleet.ts";
-import type { CommitFact } from "../../../../src/core/model/signature.ts";
 import { runKey } from "../../../../src/core/model/update-run.ts";
 import type { BlobId, ClusterName, Commit } from "../../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";

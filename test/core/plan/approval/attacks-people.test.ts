@@ -1,8 +1,8 @@
 // Somebody approves who must not, or in a way that proves nothing (`trust/README.md#threats`, T-06, T-07, T-11 to T-14,
 // T-19 …).
 import { describe, expect, test } from "vitest";
-import type { ApprovalFile } from "../../../../src/core/model/approval-file.ts";
-import type { CommitFact, SignatureFact } from "../../../../src/core/model/signature.ts";
+import type { CommitFact, SignatureFact } from "../../../../src/core/model/commit.ts";
+import type { ApprovalFile } from "../../../../src/core/model/trust.ts";
 import { type Commit, type Instant, later, minutes } from "../../../../src/core/model/value.ts";
 import { approvalNamespace } from "../../../../src/core/trust/judge-approval.ts";
 import { objectOf } from "../../../intent.ts";

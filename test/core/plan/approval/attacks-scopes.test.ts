@@ -1,7 +1,7 @@
 // A definition in the repository says that a kind lives in namespaces, and the member knows better (T-42).
 import { expect, test } from "vitest";
 import type { Ledger } from "../../../../src/core/model/ledger.ts";
-import { builtInScopes, type Scope } from "../../../../src/core/model/scope.ts";
+import { builtInScopes, type Scope } from "../../../../src/core/model/manifest.ts";
 import type { ClusterName, PlacementKey } from "../../../../src/core/model/value.ts";
 import { objectOf, placementOf, policyOf } from "../../../intent.ts";
 import { type World, write } from "../../../world.ts";

@@ -1,7 +1,7 @@
 // An approval that its author took away, and that somebody else puts there again (`trust/README.md#t-43`).
 import { describe, expect, test } from "vitest";
-import type { ApprovalFile } from "../../../../src/core/model/approval-file.ts";
 import { known } from "../../../../src/core/model/assert.ts";
+import type { ApprovalFile } from "../../../../src/core/model/trust.ts";
 import type { BlobId } from "../../../../src/core/model/value.ts";
 import { hearingAfter } from "../../../../src/core/plan/approval/answer-order.ts";
 import { approvalNamespace } from "../../../../src/core/trust/judge-approval.ts";

@@ -1,6 +1,6 @@
 // Somebody approves, takes it back and approves again: of what a person said, the newest word counts.
 import { describe, expect, test } from "vitest";
-import type { ApprovalFile } from "../../../../src/core/model/approval-file.ts";
+import type { ApprovalFile } from "../../../../src/core/model/trust.ts";
 import type { BlobId } from "../../../../src/core/model/value.ts";
 import { approvalNamespace } from "../../../../src/core/trust/judge-approval.ts";
 import type { World } from "../../../world.ts";

@@ -2,9 +2,8 @@
 // answers (`trust/README.md#merged-pull-requests`, D-04).
 import { describe, expect, it, test } from "vitest";
 import { check } from "../../../../src/core/check/check.ts";
-import type { ApprovalFile } from "../../../../src/core/model/approval-file.ts";
-import type { ForgeFinding } from "../../../../src/core/model/forge.ts";
-import type { Evidence, Trust } from "../../../../src/core/model/trust.ts";
+import type { ForgeFinding } from "../../../../src/core/model/history.ts";
+import type { ApprovalFile, Evidence, Trust } from "../../../../src/core/model/trust.ts";
 import { type Commit, later, minutes } from "../../../../src/core/model/value.ts";
 import { reviewsToAsk } from "../../../../src/core/plan/approval/reviews.ts";
 import type { World } from "../../../world.ts";

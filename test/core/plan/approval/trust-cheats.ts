@@ -1,9 +1,9 @@
 // What moves what a cluster carries, or nothing at all, without a look at what is carried.
-import type { ApprovalFile } from "../../../../src/core/model/approval-file.ts";
+
 import { defaultFleet } from "../../../../src/core/model/fleet.ts";
-import type { SourcedManifest } from "../../../../src/core/model/manifest.ts";
+import { builtInScopes, type Scope, type SourcedManifest } from "../../../../src/core/model/manifest.ts";
 import type { Placement } from "../../../../src/core/model/placement.ts";
-import { builtInScopes, type Scope } from "../../../../src/core/model/scope.ts";
+import type { ApprovalFile } from "../../../../src/core/model/trust.ts";
 import type { BlobId, ClusterName, PlacementKey } from "../../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../../intent.ts";
 import { Member } from "../../../member.ts";

@@ -1,7 +1,14 @@
 // A fleet under attack: people push, sign, approve, reject and renew what is trusted, and some of them cheat.
-import type { ApprovalFile } from "../../../../src/core/model/approval-file.ts";
+
 import type { Ledger } from "../../../../src/core/model/ledger.ts";
-import type { Approval, ProtectedTarget, Request, Revocation, Trust } from "../../../../src/core/model/trust.ts";
+import type {
+  Approval,
+  ApprovalFile,
+  ProtectedTarget,
+  Request,
+  Revocation,
+  Trust,
+} from "../../../../src/core/model/trust.ts";
 import { runKey } from "../../../../src/core/model/update-run.ts";
 import { type BlobId, type ClusterName, type Digest, minutes, type RunKey } from "../../../../src/core/model/value.ts";
 import { approvalNamespace } from "../../../../src/core/trust/judge-approval.ts";

@@ -1,9 +1,7 @@
 // A fleet in which people approve by signature: who they are, what they push, and what a pass says of it.
-import type { ApprovalFile } from "../../../../src/core/model/approval-file.ts";
-import type { Gate, RunRecord } from "../../../../src/core/model/run-record.ts";
-import type { CommitFact, SignatureFact } from "../../../../src/core/model/signature.ts";
-import type { ApprovalRule, Request, Trust } from "../../../../src/core/model/trust.ts";
-import { runKey } from "../../../../src/core/model/update-run.ts";
+import type { CommitFact, SignatureFact } from "../../../../src/core/model/commit.ts";
+import type { ApprovalFile, ApprovalRule, Request, Trust } from "../../../../src/core/model/trust.ts";
+import { type Gate, type RunRecord, runKey } from "../../../../src/core/model/update-run.ts";
 import {
   type BlobId,
   type ClusterName,

@@ -1,7 +1,7 @@
 // Who has a part in a change, held against a slow oracle that plans it with one edit after the other left out.
 import { expect, test } from "vitest";
+import type { SignatureFact } from "../../../../src/core/model/commit.ts";
 import { defaultFleet } from "../../../../src/core/model/fleet.ts";
-import type { SignatureFact } from "../../../../src/core/model/signature.ts";
 import type { BlobId, ClusterName, Commit } from "../../../../src/core/model/value.ts";
 import { plan } from "../../../../src/core/plan/plan.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../../intent.ts";

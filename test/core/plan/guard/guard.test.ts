@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DeletionLedger } from "../../../../src/core/model/ledger.ts";
+import type { DeletionLedger } from "../../../../src/core/model/deletion.ts";
 import { type ObjectKey, objectIdOf } from "../../../../src/core/model/manifest.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../../src/core/model/value.ts";
 import { deletionDigest, type Grounds } from "../../../../src/core/plan/guard/deletion-digest.ts";

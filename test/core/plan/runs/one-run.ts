@@ -1,7 +1,6 @@
 // One run that waits for an approval of its only stage, and what an answer to it comes to.
 import { expect } from "vitest";
-import type { ApprovalFile } from "../../../../src/core/model/approval-file.ts";
-import type { ApprovalRule } from "../../../../src/core/model/trust.ts";
+import type { ApprovalFile, ApprovalRule } from "../../../../src/core/model/trust.ts";
 import type { World } from "../../../world.ts";
 import {
   answer,

@@ -1,7 +1,6 @@
 // What runs and evictions do where several rules meet.
 import { expect, test } from "vitest";
-import type { StageProgress } from "../../../../src/core/model/run-record.ts";
-import { runKey } from "../../../../src/core/model/update-run.ts";
+import { runKey, type StageProgress } from "../../../../src/core/model/update-run.ts";
 import {
   type ClusterName,
   type Digest,

@@ -1,7 +1,6 @@
 // Which runs are in the way of people and of other runs, and which only look as if they were.
 import { describe, expect, test } from "vitest";
-import type { RunRecord } from "../../../../src/core/model/run-record.ts";
-import { runKey } from "../../../../src/core/model/update-run.ts";
+import { type RunRecord, runKey } from "../../../../src/core/model/update-run.ts";
 import {
   type BlobId,
   type ClusterName,

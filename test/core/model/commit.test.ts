@@ -1,6 +1,6 @@
 // The first lines of a commit, read where git reads them.
 import { expect, test } from "vitest";
-import { commitLines } from "../../../src/core/model/commit-lines.ts";
+import { commitLines } from "../../../src/core/model/commit.ts";
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "latin1"));
 const [tree, one, two] = ["a", "b", "c"].map((it) => it.repeat(40)) as [string, string, string];

@@ -1,0 +1,122 @@
+import type { Condition } from "./condition.ts";
+import type { ClusterDecision } from "./ledger.ts";
+import type { ObjectId, VersionedId } from "./manifest.ts";
+import type { ApplyStrategy } from "./placement.ts";
+import type { ClusterName, Commit, Digest, Instant, Labels, Sequence } from "./value.ts";
+
+/**
+ * One placement on one cluster: KubeFleet's binding (`rollout/README.md#the-binding`), with what the member last told
+ * us.
+ */
+export interface Binding {
+  readonly cluster: ClusterName;
+  /** `<placement ≤ 26>-<cluster ≤ 27>-<8 hex of a hash of both>` (`schedule/README.md#a-40`). */
+  readonly name: string;
+  readonly uid: string;
+  /**
+   * Counts changes of what KubeFleet keeps in the spec: state, policy snapshot, decision, target; one more for
+   * deletion.
+   */
+  readonly generation: number;
+  readonly state: "Scheduled" | "Bound" | "Unscheduled";
+  /** The state an Unscheduled binding returns to when its cluster is picked again. */
+  readonly previousState: "Scheduled" | "Bound" | null;
+  readonly policySnapshot: number;
+  readonly decision: ClusterDecision;
+  /** What the member is to carry; null until rollout first admits it. */
+  readonly target: Target | null;
+  /** Removal was admitted: everything goes; the binding goes when the member has confirmed. */
+  readonly removal: Removal | null;
+  /**
+   * Objects that earlier targets had and this one has not, until the member has confirmed that they are gone.
+   * When everything goes, the target's own objects stand here too.
+   */
+  readonly leaving: readonly Leaving[];
+  /** What the member said of the current target; null until it said anything. */
+  readonly facts: BindingFacts | null;
+  readonly conditions: readonly Condition[];
+}
+
+/**
+ * Everything that determines what a cluster carries, frozen when rollout admits it (`render/README.md#c-21`, `#c-22`,
+ * `#c-28`).
+ */
+export interface Target {
+  readonly resourceIndex: number;
+  /** Names of cluster-scoped override snapshots, sorted. */
+  readonly clusterOverrides: readonly string[];
+  /** `namespace/name` of namespaced override snapshots, sorted by namespace then name. */
+  readonly resourceOverrides: readonly string[];
+  /** The labels of the member that those overrides look at, as they were. */
+  readonly labels: Labels;
+  readonly applyStrategy: ApplyStrategy;
+  /** Of the rendered manifests, in order. */
+  readonly digest: Digest;
+  /** The sequence in which this target was decided: fences the member against older decisions. */
+  readonly sequence: Sequence;
+  readonly startedAt: Instant;
+}
+
+/** The decision that a placement leaves a cluster. */
+export interface Removal {
+  /** The sequence in which it was decided: fences the member against older targets. */
+  readonly sequence: Sequence;
+  readonly since: Instant;
+  readonly cause: Commit;
+  readonly propagation: "Delete" | "Abandon";
+}
+
+/** An object that is to go from a member, and the source commit that took it away. */
+export interface Leaving {
+  readonly id: ObjectId;
+  readonly cause: Commit;
+  /**
+   * It was there before us, by what was known when this was decided: it is let go, and was not counted as a deletion.
+   * Whatever is learned of it later, nothing that nobody counted is deleted.
+   */
+  readonly released: boolean;
+  /**
+   * Whether it is deleted even if it turns out to have been there before us, as the placement said when this was decided:
+   * whatever is edited later, it is carried out as it was asked for.
+   */
+  readonly evenAdopted: boolean;
+}
+
+/** What a member said about a binding's target, in normal form: decisions read this and nothing else. */
+export interface BindingFacts {
+  /** The target's sequence these facts are about. Facts about another one are stale and count as absent. */
+  readonly sequence: Sequence;
+  readonly applied: "pending" | "applied" | "failed";
+  /**
+   * Of all objects together: failed beats progressing beats untrackable beats available. Progressing while not applied.
+   */
+  readonly phase: "available" | "untrackable" | "progressing" | "failed";
+  /** When `applied` and `phase` became what they are. */
+  readonly since: Instant;
+  /** Objects that failed to apply or are not available: the first 100 by key, and how many there are. */
+  readonly troubles: readonly ObjectTrouble[];
+  readonly troubleCount: number;
+  /** Objects that existed before us and were taken over. */
+  readonly adopted: readonly ObjectId[];
+  /** Objects that others keep changing back, the first 100 by key; absent where there are none. */
+  readonly contests?: readonly Contest[];
+}
+
+/** An object that somebody else changes whenever we have put it right (`apply/README.md#f-41`). */
+export interface Contest {
+  readonly id: ObjectId;
+  /** The field manager that was first seen to do so; null where the member names none. */
+  readonly by: string | null;
+  /** How often it was put right at least: 3, 6, 12 … so that a long fight is news ever more rarely. */
+  readonly repairs: number;
+  readonly since: Instant;
+}
+
+/** What is wrong with one object on one member. */
+export interface ObjectTrouble {
+  readonly id: VersionedId;
+  /** Which of the two conditions fails. */
+  readonly type: "Applied" | "Available";
+  readonly code: string;
+  readonly message: string;
+}
