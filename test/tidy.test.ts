@@ -110,7 +110,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Fingerprints are functions of the key.
   "core/intent/trust/openpgp-key.ts": ["node:buffer", "node:crypto"],
   "core/intent/trust/ssh-key.ts": ["node:buffer", "node:crypto"],
-  "core/render/secret-data.ts": ["node:buffer"],
+  "core/render/render.ts": ["node:buffer"],
   // A kubeconfig is text of others as well.
   "shell/kube/kubeconfig-files.ts": ["core/yaml/composed.ts"],
 };

@@ -1,4 +1,4 @@
-import { namesMachines } from "../core/audit/state-signer.ts";
+import { namesMachines } from "../core/audit/audit-chain.ts";
 import type { Ledger } from "../core/model/ledger.ts";
 import type { Digest } from "../core/model/value.ts";
 import { oneLine } from "../shell/reconcile/one-line.ts";

@@ -16,7 +16,7 @@ import type { AnswerRecord, Request } from "../../src/core/model/trust.ts";
 import type { RunRecord } from "../../src/core/model/update-run.ts";
 import type { BlobId, ClusterName, Digest, Instant } from "../../src/core/model/value.ts";
 import { changeDigest } from "../../src/core/plan/approval/request-digest.ts";
-import { gateAnswer } from "../../src/core/trust/gate-answer.ts";
+import { gateAnswer } from "../../src/core/trust/count.ts";
 import { gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { temporaryFolder } from "../shell/git/hub.ts";

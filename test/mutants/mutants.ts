@@ -373,14 +373,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "starts more clusters of a stage at a time than it allows",
-    file: "src/core/rollout/run-window.ts",
+    file: "src/core/rollout/stage-clusters.ts",
     find: "let free = maxConcurrency - active.length;",
     replace: "let free = maxConcurrency;",
     caughtBy: "check",
   },
   {
     breaks: "goes on in a stage after more failures than it allows",
-    file: "src/core/rollout/run-window.ts",
+    file: "src/core/rollout/stage-clusters.ts",
     find: "if (failures > maxFailures) break;",
     replace: "",
     caughtBy: "check",
@@ -499,7 +499,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "lets the next stage of a run begin though a newer run took back what it brought",
-    file: "src/core/rollout/run-window.ts",
+    file: "src/core/rollout/stage-clusters.ts",
     find: "isLast ? 0 : lost.length",
     replace: "0",
     caughtBy: ["test/core/rollout/update-run-changes.test.ts"],

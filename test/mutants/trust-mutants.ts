@@ -116,7 +116,7 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "asks with a digest that could be known before",
-    file: "src/core/rollout/run-request.ts",
+    file: "src/core/rollout/run-gates.ts",
     find: "    nonce,\n    rules,",
     replace: "    rules,",
     caughtBy: ["test/core/forecast/foreseen.test.ts"],

@@ -1,12 +1,18 @@
 import type { Binding, Target } from "../model/binding.ts";
 import type { OtherObject } from "../model/deletion.ts";
-import { type Inventory, type InventoryEntry, type InventoryPlacement, isAwaited } from "../model/inventory.ts";
+import {
+  type Inventory,
+  type InventoryEntry,
+  type InventoryPlacement,
+  isAwaited,
+  mostTombstones,
+} from "../model/inventory.ts";
 import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
 import type { Departure, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
 import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
-import { isFenced } from "./fence.ts";
 import { isLeft } from "./fight.ts";
 import { isWriteOf, readWrite } from "./mark.ts";
 
@@ -218,3 +224,24 @@ function departure(comparison: Comparison, key: ObjectKey, entry: InventoryEntry
   const uid = live !== undefined && live.uid !== entry.uid ? null : entry.uid;
   return { id, key, uid, how: keeps ? "release" : "delete", takesAlong: others ?? [] };
 }
+
+/**
+ * Whether a member refuses whatever older decisions still want of a placement: one as late as `sequence` was claimed there.
+ *
+ * An executor that froze before its claim would otherwise come back after a removal that the member has never heard of,
+ * and write what nobody explains any more. Where as many later removals are remembered as there is room for, a tombstone
+ * of this one would be the first to go: that is as good as a member can be told.
+ */
+export function isFenced(inventory: Inventory, placement: PlacementKey, sequence: Sequence): boolean {
+  const carried = inventory.placements.get(placement);
+  if (carried !== undefined) return carried.sequence >= sequence;
+  const oldest = oldestKept(inventory);
+  return oldest !== null && oldest >= sequence;
+}
+
+/** The oldest removal that a full memory keeps; null while there is room. A thousand removed at once ask about it. */
+const oldestKept = remembered(({ placements }: Inventory): Sequence | null => {
+  const removals: Sequence[] = [];
+  for (const it of placements.values()) if (it.entries.size === 0) removals.push(it.sequence);
+  return removals.sort((a, b) => b - a)[mostTombstones - 1] ?? null;
+});

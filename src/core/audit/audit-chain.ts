@@ -2,8 +2,8 @@ import type { SignatureFact } from "../model/commit.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
 import type { Commit, Digest, Instant } from "../model/value.ts";
+import { signerOf } from "../trust/signer.ts";
 import type { AuditFinding } from "./audit-finding.ts";
-import { namesMachines, stateSignerObjection } from "./state-signer.ts";
 
 /** A commit of the state branch, by what it says of itself. */
 export interface StateCommit {
@@ -101,4 +101,29 @@ export function vouchedBy(anchor: Digest | null, anchored: readonly Anchored[], 
   if (last === undefined) return { kind: "onTrust", words: `${words}: --full looks further back` };
   const what = `puts version ${last.version} of the trust file in force by an anchor that is not yours: ${last.digest}`;
   return { kind: "other", at: last, what };
+}
+
+/** Whether a trust file names keys of machines: then commits of the state branch are signed by one of them. */
+export const namesMachines = ({ principals }: Pick<Trust, "principals">): boolean =>
+  [...principals.values()].some(
+    (it) => !it.isHuman && it.sshKeys.length + it.sshAuthorities.length + it.openPgp.size > 0,
+  );
+
+/**
+ * Says why a commit of the state branch proves nothing of who wrote it; null when a machine did that the trust file
+ * lists (`trust/README.md#our-own-commits`). People approve, and machines write: neither does the other's work.
+ */
+export function stateSignerObjection(
+  signature: SignatureFact,
+  trust: Pick<Trust, "principals" | "revocations"> | null,
+  { commit, now }: { readonly commit: Commit; readonly now: Instant },
+): string | null {
+  if (signature.kind === "unsigned") return "is not signed";
+  if (signature.kind === "rejected") return `carries a signature that proves nothing: ${signature.message}`;
+  const key = signature.fingerprint;
+  if (trust === null) return `is signed with ${key}, and no trust file says whose that is`;
+  const signer = signerOf(signature, { trust, namespace: "git", what: `commit ${commit.slice(0, 12)}`, now });
+  if (signer.kind === "denied") return `is signed with ${key}, which does not count: ${signer.because}`;
+  if (signer.principal.isHuman) return `is signed by ${signer.principal.name}, who is a person`;
+  return null;
 }

@@ -1,3 +1,4 @@
+import type { ForgeFinding } from "../model/history.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { World } from "../model/plan.ts";
@@ -6,11 +7,11 @@ import type { Digest } from "../model/value.ts";
 import { judgedAnswers } from "../plan/approval/answers.ts";
 import { type Ask, askedPlacement, askState, askSubject, asksIn } from "../plan/approval/ask.ts";
 import { consentOf } from "../plan/approval/consent.ts";
+import { reviewsToAsk } from "../plan/approval/reviews.ts";
 import { authorsOfChange, authorsOfRun } from "../plan/authors/authors.ts";
 import { contentOf } from "../plan/version.ts";
 import type { OpenRequest } from "../trust/judge-approval.ts";
-import { whatOf } from "./audit-asks.ts";
-import type { AuditFinding } from "./audit-finding.ts";
+import { type AuditFinding, whatOf } from "./audit-finding.ts";
 
 /** Which trust file had to be in force then, and by whose word (`trust/README.md#the-trust-file`; `#t-09`). */
 export function* retriedTrust(world: World, after: Ledger): Generator<AuditFinding> {
@@ -121,3 +122,32 @@ function authorsFor(ask: Ask, world: World, after: Ledger, trust: NonNullable<Le
 /** Nobody who changed something is missing; one more only asks for more. */
 const isAtLeast = (told: Authors, found: Authors): boolean =>
   found.principals.every((it) => told.principals.includes(it)) && told.unknown >= found.unknown;
+
+/**
+ * The world with what its writer says that a forge said: a forge's word cannot be had again years later, nor offline.
+ *
+ * It is taken for the files about which a forge had to be asked, and for no others; of all else that makes them count,
+ * nothing is taken for granted.
+ */
+export function withRecordedReviews(world: World, { answers }: Ledger): World {
+  const questions = reviewsToAsk(world);
+  if (questions.length === 0) return world;
+  const reviews = new Map(
+    questions.flatMap(({ path }): readonly (readonly [string, ForgeFinding])[] => {
+      const finding = recorded(answers.get(path));
+      return finding === null ? [] : [[path, finding]];
+    }),
+  );
+  return { ...world, history: { ...world.history, reviews } };
+}
+
+function recorded(record: AnswerRecord | undefined): ForgeFinding | null {
+  if (record === undefined) return { kind: "unavailable", because: "the record says nothing about it" };
+  const { judgement, file } = record;
+  if (judgement.kind === "denied") return null;
+  const reviews = judgement.proofs.flatMap(({ evidence, key, source = "" }) => {
+    const [forge = "", account = ""] = key.split(":");
+    return evidence === "forge" ? [{ forge, account, blob: file.blob, source }] : [];
+  });
+  return reviews.length === 0 ? null : { kind: "reviewed", reviews };
+}

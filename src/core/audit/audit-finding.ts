@@ -1,4 +1,5 @@
 import type { PlacementKey, RunKey } from "../model/value.ts";
+import type { Ask } from "../plan/approval/ask.ts";
 
 /** One kind of thing that an audit looks at. */
 export type AuditCheck =
@@ -25,3 +26,9 @@ export interface AuditFinding {
   /** What the commit does: a verb first. */
   readonly what: string;
 }
+
+/** Names a request as the second opinion does: `the gate before stage canary of run web-2`. */
+export const whatOf = (ask: Ask): string =>
+  ask.kind === "gate"
+    ? `the gate ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
+    : `the change of ${ask.record.key}`;

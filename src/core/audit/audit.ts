@@ -1,19 +1,16 @@
 import { changesOnlyWhatItMay } from "../check/check-protection.ts";
 import { runsByTheirPlans } from "../check/check-runs.ts";
 import { approvesByTheRules } from "../check/check-trust.ts";
-import type { Json } from "../model/json.ts";
-import { sameJson } from "../model/json.ts";
+import { type Json, sameJson } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, RenderedTarget, World } from "../model/plan.ts";
 import type { PlacementKey } from "../model/value.ts";
 import { askState, asksIn, isGenuine } from "../plan/approval/ask.ts";
 import { contentOf, renderTarget } from "../plan/version.ts";
 import { planRoot } from "../rollout/run-plan.ts";
-import { aligned } from "./audit-aligned.ts";
-import { whatOf } from "./audit-asks.ts";
 import { rejudgedAnswers, retoldAuthors, retriedTrust } from "./audit-consent.ts";
-import type { AuditFinding, AuditSubject } from "./audit-finding.ts";
-import { findingOf } from "./audit-opinion.ts";
+import { type AuditFinding, type AuditSubject, whatOf } from "./audit-finding.ts";
+import { aligned, findingOf } from "./audit-opinion.ts";
 
 /** How much one step held of each kind that is judged again. */
 export interface AuditCounts {

@@ -3,7 +3,7 @@ import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject } from "../model/plan-defect.ts";
 import type { Approval, ProtectedTarget, Request, Trust } from "../model/trust.ts";
 import type { PlannedStage, RunRecord } from "../model/update-run.ts";
-import { type Demand, isWithin, type Registers, stageDemands, targetDemand, targetsOn } from "./check-demands.ts";
+import { type Demand, isWithin, type Registers, stageDemands, targetDemand, targetsOn } from "./check-approvers.ts";
 
 /** Something that a plan takes for approved that was not before. */
 export interface Approved {

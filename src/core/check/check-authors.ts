@@ -7,8 +7,8 @@ import type { DefectSubject, PlanDefect, RequestDefectCode } from "../model/plan
 import type { Request, TrustRecord } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import type { ClusterName, Commit } from "../model/value.ts";
-import { speakerOf } from "./check-signers.ts";
-import { defect, keyText } from "./check-words.ts";
+import { speakerOf } from "./check-approvers.ts";
+import { defect, keyText } from "./check-defect.ts";
 
 /**
  * Says which new requests leave out somebody who plainly changed what they are about: an object that a cluster carries

@@ -3,7 +3,7 @@ import { digestOf } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
-import { defect, keyText, works } from "./check-words.ts";
+import { defect, keyText, works } from "./check-defect.ts";
 
 /**
  * Says where a plan lets go what nobody confirmed, or not these very things, or not for this once: a confirmation

@@ -5,7 +5,7 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
-import { defect, keyText, sameObject, works } from "./check-words.ts";
+import { defect, keyText, sameObject, works } from "./check-defect.ts";
 
 /**
  * Says where a plan deletes more than may be deleted unasked, or what waits for a person (`plan/README.md#d-3`,

@@ -2,7 +2,7 @@ import type { Binding, Leaving } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
-import { defect, keyText } from "./check-words.ts";
+import { defect, keyText } from "./check-defect.ts";
 
 /**
  * Says where objects leave otherwise than was said when that was decided: by the placement as it is, or by the plan of

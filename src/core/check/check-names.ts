@@ -5,8 +5,8 @@ import type { Plan, World } from "../model/plan.ts";
 import type { NameDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ProtectedTarget } from "../model/trust.ts";
 import type { ClusterName } from "../model/value.ts";
-import { isNamed, isWithin } from "./check-demands.ts";
-import { defect } from "./check-words.ts";
+import { isNamed, isWithin } from "./check-approvers.ts";
+import { defect } from "./check-defect.ts";
 
 /**
  * Says where a plan loses sight of which clusters are protected: it forgets a name under which one was, or gives

@@ -6,9 +6,8 @@ import type { Plan, RenderedManifest, World } from "../model/plan.ts";
 import type { PlanDefect, ProtectionDefectCode } from "../model/plan-defect.ts";
 import type { ProtectedTarget, Request, Trust } from "../model/trust.ts";
 import type { ClusterName, Digest } from "../model/value.ts";
-import { isMet, isWithin, standsThere, targetDemand, targetsOn } from "./check-demands.ts";
-import { isInWrongHands } from "./check-signers.ts";
-import { defect } from "./check-words.ts";
+import { isInWrongHands, isMet, isWithin, standsThere, targetDemand, targetsOn } from "./check-approvers.ts";
+import { defect } from "./check-defect.ts";
 
 /**
  * Says what a plan changes of protected targets that nobody approved before this pass, whatever path the change takes

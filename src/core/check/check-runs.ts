@@ -4,7 +4,7 @@ import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, RunDefectCode } from "../model/plan-defect.ts";
 import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
-import { defect } from "./check-words.ts";
+import { defect } from "./check-defect.ts";
 
 /** Says where a plan moves an External placement otherwise than the frozen plan of an update run allows now. */
 export function* runsByTheirPlans(plan: Plan, world: World): Generator<PlanDefect<RunDefectCode>> {

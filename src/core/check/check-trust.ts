@@ -3,9 +3,8 @@ import type { ApprovalDefectCode, DefectSubject, PlanDefect, TrustFileDefectCode
 import type { Approver, Request, Trust, TrustFile } from "../model/trust.ts";
 import { countsOnlyWhatIsProven } from "./check-answers.ts";
 import { type Approved, newlyApproved, type Rules } from "./check-approved.ts";
-import { type Demand, isHeard, isMet, standsThere, type Voice } from "./check-demands.ts";
-import { isInWrongHands, speakerOf } from "./check-signers.ts";
-import { defect } from "./check-words.ts";
+import { type Demand, isHeard, isInWrongHands, isMet, speakerOf, standsThere, type Voice } from "./check-approvers.ts";
+import { defect } from "./check-defect.ts";
 
 /**
  * Says where a plan trusts, counts or accepts what people did not sign as they have to (`trust/README.md#what-counts`).

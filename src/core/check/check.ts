@@ -6,15 +6,14 @@ import type { ClusterActions, Departure, PlacementActions, Plan, World } from ".
 import type { DefectSubject, PlanDefect } from "../model/plan-defect.ts";
 import { namesWhoChangedIt } from "./check-authors.ts";
 import { believesConfirmations } from "./check-confirmations.ts";
+import { defect, keyText, sameKey, sameObject, works } from "./check-defect.ts";
 import { deletesWithinBounds } from "./check-deletions.ts";
-import { evictedFrom, evictsWithinBudget } from "./check-evictions.ts";
+import { evictedFrom, evictsWithinBudget, isDisturbed, isUnheard, lifeOf } from "./check-disruption.ts";
 import { keepsFates } from "./check-fates.ts";
-import { isDisturbed, isUnheard, lifeOf } from "./check-life.ts";
 import { knowsWhoIsProtected } from "./check-names.ts";
 import { changesOnlyWhatItMay } from "./check-protection.ts";
 import { runsByTheirPlans } from "./check-runs.ts";
 import { approvesByTheRules } from "./check-trust.ts";
-import { defect, keyText, sameKey, sameObject, works } from "./check-words.ts";
 
 /**
  * Says what is wrong with a plan, by looking only at the plan and the world it was made for.

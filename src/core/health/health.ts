@@ -1,11 +1,16 @@
 import { memberAt, textOf } from "../model/json.ts";
 import { builtInScopes, groupVersionOf, kindKey, type Manifest } from "../model/manifest.ts";
 import type { Health } from "../model/observation.ts";
-import { customHealth } from "./custom.ts";
-import { cronJobHealth, jobHealth } from "./jobs.ts";
-import { autoscalerHealth, budgetHealth, claimHealth, definitionHealth, serviceHealth } from "./resources.ts";
+import {
+  autoscalerHealth,
+  budgetHealth,
+  claimHealth,
+  customHealth,
+  definitionHealth,
+  serviceHealth,
+} from "./resources.ts";
 import { available, untrackable } from "./verdicts.ts";
-import { daemonSetHealth, deploymentHealth, statefulSetHealth } from "./workloads.ts";
+import { cronJobHealth, daemonSetHealth, deploymentHealth, jobHealth, statefulSetHealth } from "./workloads.ts";
 
 /**
  * Decides whether a live object does its work, from nothing but the object itself.

@@ -151,3 +151,11 @@ export const builtInScopes: ScopeTable = new Map<string, Scope>([
   ...clusterScoped.map((it): [string, Scope] => [it, "Cluster"]),
   ...namespaced.map((it): [string, Scope] => [it, "Namespaced"]),
 ]);
+
+/**
+ * The scope of one object: what the table knows of its kind, else what its own namespace says, else null.
+ *
+ * An unknown kind without namespace stays unknown: it is never guessed (`render/README.md#scope`, `#c-31`).
+ */
+export const scopeOf = (id: ObjectId, scopes: Pick<ScopeTable, "get">): Scope | null =>
+  scopes.get(kindKey(id)) ?? (id.namespace === null ? null : "Namespaced");

@@ -1,4 +1,4 @@
-import { isFenced } from "../apply/fence.ts";
+import { isFenced } from "../apply/actions.ts";
 import { isFight } from "../apply/fight.ts";
 import type { Binding, BindingFacts, ObjectTrouble, Target } from "../model/binding.ts";
 import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";

@@ -9,10 +9,10 @@ import type { OverrideSnapshot } from "../model/override.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
 import type { RenderedManifest, World } from "../model/plan.ts";
 import type { Digest, Labels, PlacementKey } from "../model/value.ts";
-import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../render/applicable.ts";
+import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../render/applicable-overrides.ts";
 import { overrideSnapshotKey } from "../render/override-snapshot.ts";
 import { type Rendering, type RenderSource, render } from "../render/render.ts";
-import { restoreResources } from "../render/restore-resources.ts";
+import { restoreResources } from "../render/resource-snapshot.ts";
 import { sameList } from "./identity.ts";
 
 /** What a cluster is to carry by the latest commit: everything of a {@link Target} but when it is admitted. */

@@ -1,7 +1,7 @@
 import { type Json, memberAt, member as memberOf, sameJson } from "../model/json.ts";
 import { type Manifest, objectText, type VersionedId } from "../model/manifest.ts";
 import type { OverrideSnapshot, PatchOperation } from "../model/override.ts";
-import { matchesRule } from "./applicable.ts";
+import { matchesRule } from "./applicable-overrides.ts";
 import { applyOperations } from "./json-patch.ts";
 import { overrideSnapshotKey } from "./override-snapshot.ts";
 import { substitute, type VariableValues } from "./variables.ts";

@@ -1,12 +1,19 @@
 import { memberAt, textsOf } from "../model/json.ts";
-import { kindKey, objectKey, objectText, type Scope, type SourcedManifest } from "../model/manifest.ts";
+import {
+  apiVersionOf,
+  kindKey,
+  objectKey,
+  objectText,
+  type Scope,
+  type SourcedManifest,
+  scopeOf,
+  type VersionedId,
+} from "../model/manifest.ts";
 import { isReservedNamespace } from "../model/names.ts";
 import type { ResourceSelector } from "../model/placement.ts";
-import { selects } from "../model/value.ts";
+import { compareText, selects } from "../model/value.ts";
 import type { Shelves } from "./object-index.ts";
 import { isDeniedKind, isMadeByCluster } from "./placeable.ts";
-import { scopeOf } from "./scope-of.ts";
-import { inSelectionOrder } from "./selection-order.ts";
 
 /** Why nothing at all may be placed. */
 export interface Refused {
@@ -184,3 +191,34 @@ export const refuse = (message: string): Refused => ({ kind: "refused", message 
 /** A selector names a namespace that is never placed (`render/README.md#a-13`, `plan/README.md#d-5`). */
 export const refuseReserved = (name: string): Refused =>
   refuse(`the namespace ${name} is reserved and is never placed as a whole; select another one`);
+
+const kinds = [
+  ...["PriorityClass", "Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget"],
+  ...["ServiceAccount", "Secret", "ConfigMap", "StorageClass", "PersistentVolume", "PersistentVolumeClaim"],
+  ...["CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "DaemonSet"],
+  ...["Pod", "ReplicationController", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job"],
+  ...["CronJob", "IngressClass", "Ingress", "APIService", "MutatingWebhookConfiguration"],
+  "ValidatingWebhookConfiguration",
+];
+const ranks: ReadonlyMap<string, number> = new Map(kinds.map((kind, rank) => [kind, rank]));
+
+/**
+ * Puts selected objects into KubeFleet's order of selection: what hashes and snapshots are taken over, not the order
+ * of applying.
+ *
+ * Kinds go by name alone, groups ignored; ties compare joined texts, so `a-b/c` stands before `a/z`
+ * (`render/README.md#the-order-of-what-is-selected`, `#l13`, `#l14`).
+ */
+export function inSelectionOrder<T extends { readonly id: VersionedId }>(objects: readonly T[]): readonly T[] {
+  return objects
+    .map((object) => ({ object, ...sortKey(object.id) }))
+    .sort((a, b) => a.rank - b.rank || compareText(a.type, b.type) || compareText(a.name, b.name))
+    .map((it) => it.object);
+}
+
+function sortKey(id: VersionedId): { rank: number; type: string; name: string } {
+  const name = `${id.namespace ?? ""}/${id.name}`;
+  const rank = ranks.get(id.kind);
+  if (rank !== undefined) return { rank, type: apiVersionOf(id), name };
+  return { rank: kinds.length, type: `${id.group}/${id.version}, Kind=${id.kind}`, name };
+}

@@ -1,14 +1,13 @@
-import { digestOf } from "../model/json.ts";
+import { Buffer } from "node:buffer";
+import { digestOf, isObject, type Json, member } from "../model/json.ts";
 import { type Manifest, objectKey, type ScopeTable, type VersionedId } from "../model/manifest.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, Digest, Labels } from "../model/value.ts";
-import { consultedLabels, dependsOnName } from "./applicable.ts";
-import { contentDigest } from "./content-digest.ts";
-import { overrideKeysOf, selectorKeysOf } from "./override-key.ts";
+import { consultedLabels, dependsOnName, overrideKeysOf, selectorKeysOf } from "./applicable-overrides.ts";
 import { overrideManifest } from "./override-manifest.ts";
 import { overrideSnapshotKey } from "./override-snapshot.ts";
-import { foldStringData } from "./secret-data.ts";
+import { contentDigest } from "./resource-snapshot.ts";
 
 /** A selected object: its manifest and the digest of that. */
 export interface RenderSource {
@@ -135,3 +134,22 @@ function sharingKey({ overrides, labels }: RenderInput): string | null {
 // Names are not enough: an override that was deleted and made again begins at index 0 once more.
 const isFor = (shared: Shared, { overrides, scopes }: RenderInput): boolean =>
   shared.scopes === scopes && shared.overrides.every((it, at) => it === overrides[at]);
+
+/**
+ * A Secret with `stringData` moved into `data`, as the API server would store it; any other manifest unchanged (`===`).
+ *
+ * A server never shows `stringData` again, so a Secret sent with it could never be compared with what is live
+ * (`apply/README.md#c-16`). Where values are no texts nothing is moved: the server refuses such a Secret, and says why.
+ */
+export function foldStringData(manifest: Manifest): Manifest {
+  if (manifest["kind"] !== "Secret" || manifest["apiVersion"] !== "v1") return manifest;
+  const texts = member(manifest, "stringData");
+  const data = member(manifest, "data");
+  if (!isObject(texts) || (data !== null && !isObject(data))) return manifest;
+  if (!Object.values(texts).every((it) => typeof it === "string")) return manifest;
+  const { stringData: _, ...rest } = manifest;
+  const folded = Object.entries(texts).map(([key, text]): [string, Json] => [key, base64(text as string)]);
+  return { ...rest, data: { ...data, ...Object.fromEntries(folded) } };
+}
+
+const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");

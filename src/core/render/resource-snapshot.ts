@@ -1,7 +1,9 @@
+import { digestOf } from "../model/json.ts";
 import type { ResourceSnapshot, SnapshotResource } from "../model/ledger.ts";
-import type { SourcedManifest } from "../model/manifest.ts";
-import type { BlobId, Commit } from "../model/value.ts";
-import { contentDigest } from "./content-digest.ts";
+import type { Manifest, SourcedManifest, VersionedId } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
+import type { BlobId, Commit, Digest } from "../model/value.ts";
+import type { RenderSource } from "./render.ts";
 
 /** Where the selected objects stand, and which old snapshots must stay. */
 export interface SnapshotFacts {
@@ -55,4 +57,40 @@ function trim(
   const first = snapshots.length - Math.max(1, historyLimit);
   const kept = snapshots.filter((it, at) => at >= first || inUse.has(it.index));
   return kept.length === snapshots.length ? snapshots : kept;
+}
+
+/** Identity of an ordered list of manifests: which objects, in which order, and what each one says. */
+export const contentDigest: (items: readonly { readonly id: VersionedId; readonly digest: Digest }[]) => Digest =
+  remembered((items) =>
+    digestOf(items.map(({ id, digest }) => [id.group, id.version, id.kind, id.namespace, id.name, digest])),
+  );
+
+/** The manifests of a snapshot, or the first one that cannot be found any more. */
+type Restored =
+  | { readonly kind: "restored"; readonly resources: readonly RenderSource[] }
+  | { readonly kind: "missing"; readonly resource: SnapshotResource };
+
+const listOf = remembered((_: ResourceSnapshot): { resources: readonly RenderSource[] | null } => ({
+  resources: null,
+}));
+
+/**
+ * Finds the manifests that a snapshot names, all of them now.
+ *
+ * One snapshot always gives the same list, so that what is rendered from it is rendered once, across clusters and
+ * passes. A digest determines its manifest, hence it does not matter where `manifestOf` finds it.
+ */
+export function restoreResources(
+  snapshot: ResourceSnapshot,
+  manifestOf: (digest: Digest) => Manifest | null,
+): Restored {
+  const resources: RenderSource[] = [];
+  for (const resource of snapshot.resources) {
+    const manifest = manifestOf(resource.digest);
+    if (manifest === null) return { kind: "missing", resource };
+    resources.push({ id: resource.id, manifest, digest: resource.digest });
+  }
+  const list = listOf(snapshot);
+  list.resources ??= resources;
+  return { kind: "restored", resources: list.resources };
 }

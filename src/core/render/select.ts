@@ -4,6 +4,7 @@ import { isReservedNamespace } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
 import { findsAgain, type Look, noted, objectIndexOf, type Shelves } from "./object-index.ts";
 import {
+  inSelectionOrder,
   isNamespaceKind,
   listed,
   type Picked,
@@ -14,7 +15,6 @@ import {
   type Setting,
 } from "./pick.ts";
 import { unplaceable } from "./placeable.ts";
-import { inSelectionOrder } from "./selection-order.ts";
 
 /** What a placement places, or why it can place nothing: KubeFleet's InvalidResourceSelectors. */
 export type Selection =

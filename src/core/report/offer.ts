@@ -1,6 +1,6 @@
 import type { Denial } from "../model/trust.ts";
 import type { Ask } from "../plan/approval/ask.ts";
-import { provable } from "../trust/able.ts";
+import { provable } from "../trust/quorum.ts";
 import { objectionOf, type Voice } from "../trust/rules.ts";
 import { type Outlook, rulesOn, verdictOn } from "./outlook.ts";
 

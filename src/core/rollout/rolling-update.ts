@@ -1,8 +1,14 @@
 import type { PlacementPolicy, RollingUpdate } from "../model/placement.ts";
 import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
-import { type Budget, budgetOf, explainAdditions, explainRemovals, explainUpdates } from "./budget.ts";
+import {
+  type Budget,
+  budgetOf,
+  explainAdditions,
+  explainRemovals,
+  explainUpdates,
+  type RolloutBinding,
+} from "./budget.ts";
 import { turnsAt } from "./readiness.ts";
-import type { RolloutBinding } from "./rollout-binding.ts";
 
 /** Everything that decides how far one placement's rollout may go now. */
 export interface RolloutState {

@@ -1,8 +1,8 @@
 import { deletionStage } from "../model/names.ts";
 import type { ClusterEnd, ClusterProgress, DeletionProgress, RunPlan, RunWait } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
+import type { RunBinding, RunScene } from "./run-context.ts";
 import { isUnderWay, type Progress, revised, unbegunCluster, withMoved } from "./run-progress.ts";
-import type { RunBinding, RunScene } from "./run-scene.ts";
 
 /** What comes of the deletion stage in one pass. */
 export interface DeletionTurn {

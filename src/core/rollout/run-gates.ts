@@ -1,9 +1,8 @@
-import type { GateAnswer } from "../model/trust.ts";
+import { digestOf } from "../model/json.ts";
+import type { GateAnswer, Request } from "../model/trust.ts";
 import type { Gate, PlannedStage, RunPlan, RunRecord, RunWait, StageProgress, StageTask } from "../model/update-run.ts";
-import { earliest, type Instant, later } from "../model/value.ts";
-import { commentLine } from "./comment-line.ts";
-import { requestDigest } from "./run-request.ts";
-import type { GateTerms, RunScene } from "./run-scene.ts";
+import { type Digest, earliest, type Instant, later } from "../model/value.ts";
+import type { GateTerms, RunScene } from "./run-context.ts";
 
 /** The run that a stage belongs to, and the world around it. */
 export interface RunCourse {
@@ -110,3 +109,39 @@ export function timerOf(stage: PlannedStage, finishedAt: Instant, { now, clock }
 }
 
 const isTimedWait = (task: StageTask): task is Extract<StageTask, { kind: "TimedWait" }> => task.kind === "TimedWait";
+
+/** One Approval task of a run, as it is asked for. */
+export interface GateRequest extends Pick<Request, "nonce" | "rules" | "authors"> {
+  /** Names the fleet for good: an approval does not carry over to another one (`trust/README.md#t-03`). */
+  readonly fleet: string;
+  readonly run: Pick<RunRecord, "uid" | "key">;
+  readonly stage: string;
+  readonly when: "before" | "after";
+  readonly root: RunPlan["root"];
+}
+
+/**
+ * Names what a person approves: this stage of this very run with this very plan, asked under these rules
+ * (`rollout/README.md#b-22`).
+ *
+ * Nobody can know it before it is asked for, because of the nonce (`trust/README.md#t-04`). A run that is created again
+ * has another uid, so no answer carries over (`#t-01`); neither does one to the same stage under another rule.
+ */
+export const requestDigest = ({ fleet, run, stage, when, root, nonce, rules, authors }: GateRequest): Digest =>
+  digestOf({
+    fleet,
+    uid: run.uid,
+    run: run.key,
+    stage,
+    when,
+    root,
+    nonce,
+    rules,
+    authors: { principals: authors.principals, unknown: authors.unknown },
+  });
+
+const longest = 256;
+
+/** What somebody commented: people write as much as they like, on as many lines; of it, one line is kept. */
+export const commentLine = (comment: string): string =>
+  [...comment.replaceAll(/[\p{C}\s]+/gu, " ").trim()].slice(0, longest).join("");

@@ -1,11 +1,10 @@
 import type { Gate, PlannedStage, RunWait, StageProgress } from "../model/update-run.ts";
 import { type ClusterName, earliest, type Instant, later, minutes, type RunKey } from "../model/value.ts";
 import { turnsAt } from "./readiness.ts";
+import type { RunScene } from "./run-context.ts";
 import { askAt, type GateTurn, type RunCourse, timerOf } from "./run-gates.ts";
-import { clustersOf, land } from "./run-landing.ts";
 import { hasEnded, isUnderWay, type Progress, revised } from "./run-progress.ts";
-import type { RunScene } from "./run-scene.ts";
-import { isThrough, openWindow, type Standing, standingOf } from "./run-window.ts";
+import { clustersOf, isThrough, land, openWindow, type Standing, standingOf } from "./stage-clusters.ts";
 
 /** What comes of one stage in one pass. */
 export interface StageTurn {

@@ -1,12 +1,10 @@
 import type { ClusterDecision } from "../model/ledger.ts";
+import type { PlacementPolicy } from "../model/placement.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
-import { type Cycle, classify, clustersOf, inOrder } from "./cycle.ts";
+import { type Candidate, type Changes, type Cycle, classify, clustersOf, inOrder, type Moves } from "./cycle.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
 import { admit, prepare, rank } from "./framework.ts";
-import type { Changes, Moves } from "./moves.ts";
-import { pickAll } from "./pick-all.ts";
-import { type FixedPick, pickFixed, pickNothing } from "./pick-fixed.ts";
-import { pickN } from "./pick-n.ts";
+import { type FixedPick, pickAll, pickFixed, pickN, pickNothing } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 
 /** Decisions that a policy snapshot may hold, and how many of them explain clusters that were not selected. */
@@ -114,3 +112,36 @@ const selectedBy = ({ create, keep, stay }: Moves): readonly ClusterDecision[] =
 /** Clusters whose removal will be pending once this cycle is carried out. */
 const leavingAfter = ({ standings }: Cycle, holders: ReadonlySet<ClusterName>): ReadonlySet<ClusterName> =>
   clustersOf(standings.filter((it) => !holders.has(it.cluster) && !it.removing));
+
+/** A candidate as it was and as it is. */
+export interface Change {
+  readonly was: Candidate;
+  readonly is: Candidate;
+}
+
+/**
+ * Whether a cycle comes out as it did although a candidate changed that the placement is not on: every plugin says of it
+ * what it said before, to the word. So a cluster that is relabelled costs the placements that look at the label.
+ *
+ * False only means that the cycle has to be run. True needs plugins that judge every candidate for itself.
+ */
+export function judgedAlike(policy: PlacementPolicy, { was, is }: Change, profile: Profile, now: Instant): boolean {
+  if (was.cluster.name !== is.cluster.name) return false;
+  if (policy.kind === "PickFixed") return !policy.clusterNames.includes(is.cluster.name);
+  if (!profile.plugins.every((it) => it.judgesAlone)) return false;
+  const nobody: ReadonlySet<never> = new Set();
+  const situation = { policy, candidates: [is], now, holders: nobody, obsolete: nobody, leaving: nobody };
+  const prepared = prepare(situation, profile.plugins);
+  const [before, after] = [was, is].map((candidate) => {
+    const { fits, refused, wakeAt } = admit([candidate], prepared, 1);
+    return { score: rank(fits, prepared)[0]?.score, refused: refused[0], wakeAt };
+  });
+  return (
+    before?.wakeAt === after?.wakeAt &&
+    before?.refused?.plugin === after?.refused?.plugin &&
+    before?.refused?.because === after?.refused?.because &&
+    before?.score?.topology === after?.score?.topology &&
+    before?.score?.affinity === after?.score?.affinity &&
+    before?.score?.stickiness === after?.score?.stickiness
+  );
+}

@@ -1,9 +1,8 @@
 import type { Binding, BindingFacts, Contest, ObjectTrouble, Target } from "../model/binding.ts";
-import type { Verdict } from "../model/condition.ts";
+import { bounded, type Verdict } from "../model/condition.ts";
 import type { Trouble } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { instantText } from "../model/value.ts";
-import { bounded } from "./bounded.ts";
 
 /** What decides a binding's conditions besides the binding itself. */
 export interface BindingContext {

@@ -1,5 +1,4 @@
-import type { Verdict } from "../model/condition.ts";
-import { bounded } from "./bounded.ts";
+import { bounded, type Verdict } from "../model/condition.ts";
 
 /** What became of an eviction, and why. */
 interface Judgement {

@@ -1,4 +1,9 @@
+import type { Binding } from "../model/binding.ts";
+import { type Condition, conditionOf } from "../model/condition.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import type { PlacementSpec } from "../model/placement.ts";
+import type { Instant } from "../model/value.ts";
+import { isExternal, type SelectedCluster } from "./selected-clusters.ts";
 
 /** One step of KubeFleet's walk: a condition type and the reasons a placement gives for it. */
 export interface ExpectedCondition {
@@ -91,3 +96,63 @@ export function expectedConditions({ strategy }: PlacementSpec): readonly Expect
   if (strategy.type !== "External") return expected;
   return expected.map((it) => (it.type === "RolloutStarted" ? { ...it, phrases: byRuns } : it));
 }
+
+/**
+ * The condition of a binding's current revision; one of an earlier revision counts as absent
+ * (`rollout/README.md#the-binding`).
+ */
+export function freshCondition(binding: Binding, type: string): Condition | null {
+  const condition = conditionOf(binding.conditions, type);
+  return condition !== null && condition.observedGeneration === binding.generation ? condition : null;
+}
+
+/** Whether a binding's target is of the latest content. */
+const isLatest = ({ target }: Binding, { resourceSnapshots }: PlacementRecord): boolean =>
+  target !== null && target.resourceIndex === resourceSnapshots.at(-1)?.index;
+
+/**
+ * The conditions of one cluster's row after `Scheduled`: up to the first that is not True
+ * (`status/README.md#the-row-of-a-cluster`).
+ *
+ * A cluster on older content is held back or undecided, whatever it says of that content, unless the newest could not
+ * be rendered for it: that is said, or nobody would learn of it (`render/README.md#o-04`). For External no content is
+ * older: it says what it says (`status/README.md#the-row-of-a-cluster`). Transition times are the binding's; where it
+ * has none, `since`.
+ */
+export function walk(selected: SelectedCluster, record: PlacementRecord, since: Instant): readonly Condition[] {
+  const { binding } = selected;
+  const row: Condition[] = [];
+  for (const expected of expectedConditions(record.spec)) {
+    const step = stepOf(binding, expected, record);
+    const lastTransitionTime =
+      "lastTransitionTime" in step ? step.lastTransitionTime : (row.at(-1)?.lastTransitionTime ?? since);
+    const reason = step.status === "Unknown" ? expected.unknown : step.reason;
+    row.push({ ...step, reason, observedGeneration: record.generation, lastTransitionTime });
+    if (step.status !== "True") break;
+  }
+  return row;
+}
+
+/** What one cluster says of one expected condition. Without a time where it has not said anything yet. */
+export type Step = Condition | Omit<Condition, "lastTransitionTime">;
+
+/** One step of a cluster's walk: its own fresh condition, or that nothing is known yet. */
+export function stepOf(binding: Binding | null, expected: ExpectedCondition, record: PlacementRecord): Step {
+  const own = binding === null || isUndecided(binding, record) ? null : freshCondition(binding, expected.type);
+  return own ?? pending(expected);
+}
+
+/** On older content, and neither held back nor failing to get the newest. */
+function isUndecided(binding: Binding, record: PlacementRecord): boolean {
+  if (isExternal(record) || isLatest(binding, record)) return false;
+  const says = (type: string): boolean => freshCondition(binding, type)?.status === "False";
+  return !says("RolloutStarted") && !says("Overridden") && !says("WorkSynchronized");
+}
+
+const pending = ({ type, unknown, phrases }: ExpectedCondition): Omit<Condition, "lastTransitionTime"> => ({
+  type,
+  status: "Unknown",
+  reason: unknown,
+  message: `${phrases.unknown} this cluster`,
+  observedGeneration: 0,
+});

@@ -4,12 +4,14 @@ import type { Json, JsonObject } from "../model/json.ts";
 import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
 import type { ObjectId, VersionedId } from "../model/manifest.ts";
 import { exactInstantText, type Instant } from "../model/value.ts";
-import { walk } from "./cluster-walk.ts";
-import { isExternal, observedResourceIndex, rowIndex } from "./observed-index.ts";
+import { walk } from "./expected-conditions.ts";
 import {
   currentScheduling,
+  isExternal,
   missingClusters,
+  observedResourceIndex,
   pendingRemovals,
+  rowIndex,
   type SelectedCluster,
   selectedClusters,
 } from "./selected-clusters.ts";

@@ -1,10 +1,13 @@
-import type { Verdict } from "../model/condition.ts";
+import { bounded, type Verdict } from "../model/condition.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
-import { bounded } from "./bounded.ts";
-import { type Step, stepOf } from "./cluster-walk.ts";
-import { type ExpectedCondition, expectedConditions } from "./expected-conditions.ts";
-import { isExternal, rowIndex } from "./observed-index.ts";
-import { currentScheduling, type SelectedCluster, selectedClusters } from "./selected-clusters.ts";
+import { type ExpectedCondition, expectedConditions, type Step, stepOf } from "./expected-conditions.ts";
+import {
+  currentScheduling,
+  isExternal,
+  rowIndex,
+  type SelectedCluster,
+  selectedClusters,
+} from "./selected-clusters.ts";
 
 /**
  * The conditions of a placement, from its scheduling and its bindings

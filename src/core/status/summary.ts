@@ -1,8 +1,7 @@
 import type { Binding, Target } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
-import { freshCondition } from "./cluster-walk.ts";
-import { isExternal } from "./observed-index.ts";
-import { currentScheduling, selectedClusters, wantedClusters } from "./selected-clusters.ts";
+import { freshCondition } from "./expected-conditions.ts";
+import { currentScheduling, isExternal, selectedClusters, wantedClusters } from "./selected-clusters.ts";
 
 /** A placement in one line of a table. Counts are of clusters. */
 interface PlacementSummary {

@@ -1,7 +1,6 @@
 import type { ApprovalRule, ProtectedTarget, Trust } from "../model/trust.ts";
 import type { ClusterName, DurationMs } from "../model/value.ts";
-import { matches, matchesAny } from "./pattern.ts";
-import { requiredBy } from "./rules.ts";
+import { matches, matchesAny, requiredBy } from "./rules.ts";
 
 /**
  * A member as protection sees it. Never by its labels: whoever may edit those could take it out

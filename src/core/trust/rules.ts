@@ -1,7 +1,6 @@
 import type { ApprovalFile, ApprovalRule, Authors, Denial, Judgement, Request, Trust } from "../model/trust.ts";
 import { type Instant, later } from "../model/value.ts";
 import { denied } from "./denial.ts";
-import { matchesAny } from "./pattern.ts";
 
 /** What a judged answer says, and what it is held against. */
 export interface Voice {
@@ -62,3 +61,15 @@ export function isMetBy(rule: ApprovalRule, { authors, requestedAt, approval }: 
 /** How many different people a rule asks for, given what nobody signed (`trust/README.md#t-07`). Never nobody. */
 export const neededBy = ({ minimum, fourEyes, unsignedChanges }: ApprovalRule, { unknown }: Authors): number =>
   Math.max(1, minimum) + (fourEyes && unsignedChanges === "oneMore" && unknown > 0 ? 1 : 0);
+
+/** Whether a name is meant: by itself, or by a beginning with a `*` behind it. Nothing else is a wildcard. */
+export const matches = (pattern: string, name: string): boolean =>
+  pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
+
+/** Whether any of the patterns means a name. */
+export const matchesAny = (patterns: readonly string[], name: string): boolean =>
+  patterns.some((it) => matches(it, name));
+
+/** Whether any rule takes the word of a forge: only then a forge is asked anything (`trust/README.md#d-04`). */
+export const acceptsForge = ({ approvals, protectedTargets }: Pick<Trust, "approvals" | "protectedTargets">): boolean =>
+  [...approvals, ...protectedTargets].some((it) => it.accept.includes("forge"));

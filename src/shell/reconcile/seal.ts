@@ -1,4 +1,4 @@
-import { stateSignerObjection } from "../../core/audit/state-signer.ts";
+import { stateSignerObjection } from "../../core/audit/audit-chain.ts";
 import type { TrustRecord } from "../../core/model/trust.ts";
 import type { Commit, Instant } from "../../core/model/value.ts";
 import { Fault } from "./fault.ts";

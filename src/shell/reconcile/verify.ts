@@ -1,7 +1,7 @@
 import { auditCounts, auditStep } from "../../core/audit/audit.ts";
 import { type Anchored, auditChain, signatureWatch, vouchedBy } from "../../core/audit/audit-chain.ts";
+import { withRecordedReviews } from "../../core/audit/audit-consent.ts";
 import type { AuditFinding } from "../../core/audit/audit-finding.ts";
-import { withRecordedReviews } from "../../core/audit/audit-reviews.ts";
 import { rescheduled, rescheduledCount } from "../../core/audit/audit-schedule.ts";
 import { emptyLedger } from "../../core/model/ledger.ts";
 import type { World } from "../../core/model/plan.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFenced } from "../../../src/core/apply/fence.ts";
+import { isFenced } from "../../../src/core/apply/actions.ts";
 import {
   emptyInventory,
   type Inventory,

@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { ResourceSnapshot } from "../../../src/core/model/ledger.ts";
 import type { SourcedManifest } from "../../../src/core/model/manifest.ts";
 import type { BlobId, Commit } from "../../../src/core/model/value.ts";
-import { nextResourceSnapshots, type SnapshotFacts } from "../../../src/core/render/resource-snapshot.ts";
-import { restoreResources } from "../../../src/core/render/restore-resources.ts";
+import {
+  nextResourceSnapshots,
+  restoreResources,
+  type SnapshotFacts,
+} from "../../../src/core/render/resource-snapshot.ts";
 import { labelled, object } from "./repository.ts";
 
 const facts = (more: Partial<SnapshotFacts> = {}): SnapshotFacts => ({

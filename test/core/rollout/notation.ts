@@ -1,10 +1,9 @@
 // The notation of `rollout/README.md#cases-of-the-rolling-update`, so that a worked case is one line here as well.
-
 import type { CountOrPercent } from "../../../src/core/model/placement.ts";
 import { type ClusterName, type Instant, later, seconds } from "../../../src/core/model/value.ts";
+import type { RolloutBinding } from "../../../src/core/rollout/budget.ts";
 import type { Readiness } from "../../../src/core/rollout/readiness.ts";
 import type { RollOut } from "../../../src/core/rollout/rolling-update.ts";
-import type { RolloutBinding } from "../../../src/core/rollout/rollout-binding.ts";
 
 export const now = Date.UTC(2026, 10, 21, 12) as Instant;
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { CountOrPercent, PlacementPolicy } from "../../../src/core/model/placement.ts";
 import { type Instant, seconds } from "../../../src/core/model/value.ts";
-import { budgetOf } from "../../../src/core/rollout/budget.ts";
+import { budgetOf, isHolding, isReady, isTargeted, type RolloutBinding } from "../../../src/core/rollout/budget.ts";
 import { type RolloutState, rollOut } from "../../../src/core/rollout/rolling-update.ts";
-import { isHolding, isReady, isTargeted, type RolloutBinding } from "../../../src/core/rollout/rollout-binding.ts";
 import { random } from "../schedule/random.ts";
 import { bindings, bound, secondsFromNow } from "./notation.ts";
 

@@ -33,10 +33,10 @@ import {
   seconds,
 } from "../../../src/core/model/value.ts";
 import type { Readiness } from "../../../src/core/rollout/readiness.ts";
+import type { RunBinding, RunScene } from "../../../src/core/rollout/run-context.ts";
+import { requestDigest } from "../../../src/core/rollout/run-gates.ts";
 import { type Planning, type PlanVersion, planRun } from "../../../src/core/rollout/run-plan.ts";
 import { initialized, unbegunDeletion } from "../../../src/core/rollout/run-progress.ts";
-import { requestDigest } from "../../../src/core/rollout/run-request.ts";
-import type { RunBinding, RunScene } from "../../../src/core/rollout/run-scene.ts";
 import { type RunStep, stepRun } from "../../../src/core/rollout/run-step.ts";
 import { clientSide, defaultStrategy } from "../../strategy.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
-import { standingOf } from "../../../src/core/rollout/run-window.ts";
+import { standingOf } from "../../../src/core/rollout/stage-clusters.ts";
 import { fleet, inCanary, play, staged, tell, throughCanary, toCanary } from "./run-script.ts";
 import { create, runIn, sceneOf, strategyOf, worldOf } from "./run-world.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Cycle, type Standing, wantedState } from "../../../src/core/schedule/cycle.ts";
-import { judgedAlike } from "../../../src/core/schedule/judged-alike.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
-import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
+import { judgedAlike, type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
 import { fleet, now, policyOf, standings } from "./notation.ts";
 import { random } from "./random.ts";
 

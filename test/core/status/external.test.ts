@@ -3,9 +3,9 @@ import type { Binding } from "../../../src/core/model/binding.ts";
 import { memberAt } from "../../../src/core/model/json.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Sequence } from "../../../src/core/model/value.ts";
-import { observedResourceIndex } from "../../../src/core/status/observed-index.ts";
 import { perClusterRows, selectedResources } from "../../../src/core/status/per-cluster-rows.ts";
 import { placementVerdicts } from "../../../src/core/status/placement-conditions.ts";
+import { observedResourceIndex } from "../../../src/core/status/selected-clusters.ts";
 import { summaryOf } from "../../../src/core/status/summary.ts";
 import {
   binding,

@@ -4,8 +4,8 @@ import { type Json, memberAt } from "../../../src/core/model/json.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { RolloutStrategy } from "../../../src/core/model/placement.ts";
 import { exactInstantText, type Sequence } from "../../../src/core/model/value.ts";
-import { observedResourceIndex } from "../../../src/core/status/observed-index.ts";
 import { perClusterRows, selectedResources } from "../../../src/core/status/per-cluster-rows.ts";
+import { observedResourceIndex } from "../../../src/core/status/selected-clusters.ts";
 import { clientSide } from "../../strategy.ts";
 import {
   binding,

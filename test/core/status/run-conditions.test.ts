@@ -4,8 +4,7 @@ import { deletionStage } from "../../../src/core/model/names.ts";
 import type { RunRecord, RunWait } from "../../../src/core/model/update-run.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
-import { deletionVerdicts, runVerdicts, stageVerdicts } from "../../../src/core/status/run-conditions.ts";
-import { settledRun } from "../../../src/core/status/settled-run.ts";
+import { deletionVerdicts, runVerdicts, settledRun, stageVerdicts } from "../../../src/core/status/run-conditions.ts";
 import { later, noon } from "./record.ts";
 import { a, asked, canary, done, failed, noDeletion, on, prod, run, skipped } from "./staged-run.ts";
 

@@ -11,7 +11,7 @@ import {
   type Instant,
   later,
 } from "../../model/value.ts";
-import { commentLine } from "../../rollout/comment-line.ts";
+import { commentLine } from "../../rollout/run-gates.ts";
 import { protectionAge, protects, rulesFor } from "../../trust/protected.ts";
 import { authorsOfChange } from "../authors/authors.ts";
 import { rolledOutOn } from "../authors/baseline.ts";

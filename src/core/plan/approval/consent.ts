@@ -5,9 +5,8 @@ import { remembered } from "../../model/memo.ts";
 import type { World } from "../../model/plan.ts";
 import type { ApprovalFile, ApprovalRule, Denial, GateAnswer, Request, Trust, TrustRecord } from "../../model/trust.ts";
 import type { Sequence } from "../../model/value.ts";
-import { gateVerdict } from "../../trust/count.ts";
+import { gateAnswer, gateVerdict } from "../../trust/count.ts";
 import { denied } from "../../trust/denial.ts";
-import { gateAnswer } from "../../trust/gate-answer.ts";
 import { nextTrust } from "../../trust/trust-chain.ts";
 
 /** By whose word anything opens in this pass. */

@@ -6,8 +6,8 @@ import { remembered } from "../../model/memo.ts";
 import type { Request } from "../../model/trust.ts";
 import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";
+import { requestDigest } from "../../rollout/run-gates.ts";
 import { planRoot } from "../../rollout/run-plan.ts";
-import { requestDigest } from "../../rollout/run-request.ts";
 
 /** How something is asked for: under which rules, about whose changes, and by which nonce. */
 export type Terms = Pick<Request, "nonce" | "rules" | "authors">;

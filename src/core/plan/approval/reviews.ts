@@ -1,8 +1,8 @@
 import type { ReviewQuestion } from "../../model/history.ts";
 import type { World } from "../../model/plan.ts";
 import type { Digest } from "../../model/value.ts";
-import { acceptsForge } from "../../trust/evidence.ts";
 import { type ApprovalScene, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
+import { acceptsForge } from "../../trust/rules.ts";
 import { arrivalsIn } from "../authors/ancestry.ts";
 import { sceneOf } from "./answers.ts";
 import { askState, askSubject, asksIn } from "./ask.ts";

@@ -6,7 +6,7 @@ import { memberNameLabel } from "../../model/names.ts";
 import type { OverrideRule, OverrideSnapshot } from "../../model/override.ts";
 import type { RunPlan } from "../../model/update-run.ts";
 import type { Labels } from "../../model/value.ts";
-import { labelsLookedAt, matchesRule, overridesOf, overridesOn } from "../../render/applicable.ts";
+import { labelsLookedAt, matchesRule, overridesOf, overridesOn } from "../../render/applicable-overrides.ts";
 import { latestOf, nextOverrideSnapshots, overrideSnapshotKey } from "../../render/override-snapshot.ts";
 import { plannedIn } from "../runs/run-moves.ts";
 import { snapshotOf } from "../version.ts";

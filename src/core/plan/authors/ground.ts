@@ -3,7 +3,7 @@ import { type ObjectId, objectKey, type SourcedManifest, type VersionedId } from
 import type { Override, OverrideSnapshot } from "../../model/override.ts";
 import type { Placement } from "../../model/placement.ts";
 import type { Labels } from "../../model/value.ts";
-import { labelsLookedAt, overridesOf } from "../../render/applicable.ts";
+import { labelsLookedAt, overridesOf } from "../../render/applicable-overrides.ts";
 import { selectResources } from "../../render/select.ts";
 import type { Course } from "./inputs.ts";
 

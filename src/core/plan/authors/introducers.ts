@@ -4,7 +4,7 @@ import { rememberedPair } from "../../model/memo.ts";
 import type { World } from "../../model/plan.ts";
 import type { TrustRecord } from "../../model/trust.ts";
 import type { BlobId, Commit } from "../../model/value.ts";
-import { acceptsForge } from "../../trust/evidence.ts";
+import { acceptsForge } from "../../trust/rules.ts";
 import { introducersOf } from "../approval/consent.ts";
 import { reachable } from "./ancestry.ts";
 

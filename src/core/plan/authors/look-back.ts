@@ -4,7 +4,7 @@ import type { Intent } from "../../model/intent.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import type { RunRecord, UpdateRun } from "../../model/update-run.ts";
 import { type Commit, compareText } from "../../model/value.ts";
-import { acceptsForge } from "../../trust/evidence.ts";
+import { acceptsForge } from "../../trust/rules.ts";
 import { snapshotOf } from "../version.ts";
 import { baselineOf, isMovedBy, rolledOutOn } from "./baseline.ts";
 import { isHalfKnown } from "./changers.ts";

@@ -1,7 +1,7 @@
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { Placement } from "../../model/placement.ts";
 import { type Digest, earliest, type Instant, type PlacementKey } from "../../model/value.ts";
-import { contentDigest } from "../../render/content-digest.ts";
+import { contentDigest } from "../../render/resource-snapshot.ts";
 import type { Selection } from "../../render/select.ts";
 import { turnsAt } from "../../rollout/readiness.ts";
 import type { PlanContext } from "../context.ts";

@@ -6,7 +6,7 @@ import type { Reason, RenderedTarget } from "../../model/plan.ts";
 import type { PlannedCluster, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName } from "../../model/value.ts";
 import type { Readiness } from "../../rollout/readiness.ts";
-import type { RunBinding } from "../../rollout/run-scene.ts";
+import type { RunBinding } from "../../rollout/run-context.ts";
 import type { RunStep } from "../../rollout/run-step.ts";
 import type { PlanContext } from "../context.ts";
 import { sameList } from "../identity.ts";

@@ -12,12 +12,11 @@ import {
   later,
   seconds,
 } from "../../model/value.ts";
-import { hasWorkLeft } from "../../rollout/run-left.ts";
+import type { RunScene } from "../../rollout/run-context.ts";
 import { planRun } from "../../rollout/run-plan.ts";
-import { unbegunDeletion, initialized as withPlan } from "../../rollout/run-progress.ts";
-import type { RunScene } from "../../rollout/run-scene.ts";
+import { hasWorkLeft, unbegunDeletion, initialized as withPlan } from "../../rollout/run-progress.ts";
 import { stepRun } from "../../rollout/run-step.ts";
-import { settledRun } from "../../status/settled-run.ts";
+import { settledRun } from "../../status/run-conditions.ts";
 import type { PlanContext } from "../context.ts";
 import type { Doom } from "../guard/guard.ts";
 import { eachOnce, runDooms } from "../guard/run-dooms.ts";

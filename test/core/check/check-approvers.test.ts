@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
-import { type Demand, isMet, isWithin, targetDemand, targetsOn } from "../../../src/core/check/check-demands.ts";
-import { isInWrongHands, speakerOf } from "../../../src/core/check/check-signers.ts";
+import {
+  type Demand,
+  isInWrongHands,
+  isMet,
+  isWithin,
+  speakerOf,
+  targetDemand,
+  targetsOn,
+} from "../../../src/core/check/check-approvers.ts";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
 import { gateOf } from "../../gate.ts";

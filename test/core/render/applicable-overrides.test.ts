@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OverrideRule, OverrideSnapshot } from "../../../src/core/model/override.ts";
 import type { Labels, PlacementKey } from "../../../src/core/model/value.ts";
-import { consultedLabels, overridesOf, overridesOn } from "../../../src/core/render/applicable.ts";
+import { consultedLabels, overridesOf, overridesOn } from "../../../src/core/render/applicable-overrides.ts";
 import { overrideSnapshotKey } from "../../../src/core/render/override-snapshot.ts";
 import { devLabels, everywhere, inProd, object, override, patch, prodLabels, remove, scopes } from "./repository.ts";
 

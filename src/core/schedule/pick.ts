@@ -1,0 +1,183 @@
+import type { ClusterDecision } from "../model/ledger.ts";
+import type { PlacementPolicy } from "../model/placement.ts";
+import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
+import {
+  type Candidate,
+  type Changes,
+  type Classes,
+  type Cycle,
+  clustersOf,
+  crossReference,
+  type Moves,
+  membersIn,
+  namesOf,
+  type Standing,
+} from "./cycle.ts";
+import { fitDecision, namedDecision, refusedDecision } from "./decision.ts";
+import { admit, batchLimit, prepare, type Ranked, rank } from "./framework.ts";
+import { clusterEligibility, ineligibility, turnsIneligibleAt } from "./plugins/cluster-eligibility.ts";
+import type { Profile } from "./profile.ts";
+
+/**
+ * Brings the number of clusters to `count`: trims when there are too many, picks the best when there are too few
+ * (`schedule/README.md#pickn`).
+ *
+ * Clusters under the present policy count and stay, whatever became of them. Once the number is reached nothing moves,
+ * not even to a better cluster.
+ */
+export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Profile): Moves {
+  const present = classes.scheduled.length + classes.bound.length;
+  if (present < count) {
+    const picked = pickBest(count, cycle, classes, profile).map((it) => fitDecision(it.candidate, it.score));
+    return { ...crossReference(picked, classes), stay: [...classes.scheduled, ...classes.bound] };
+  }
+  const weakest = [...weakestFirst(classes.scheduled), ...weakestFirst(classes.bound)];
+  const trimmed = new Set(weakest.slice(0, present - count));
+  const stay = [...classes.scheduled, ...classes.bound].filter((it) => !trimmed.has(it));
+  return { create: [], keep: [], drop: namesOf([...classes.dangling, ...classes.obsolete, ...trimmed]), stay };
+}
+
+/**
+ * Picks batch after batch until the number is reached or nobody is left. Without a plugin that limits the batch the
+ * first batch is the only one.
+ *
+ * In KubeFleet every batch is a cycle of its own, and the first one drops all obsolete bindings that it did not pick:
+ * they lose their stickiness to the later ones. By default they do not (`schedule/README.md#a-23`).
+ */
+function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profile): readonly Ranked[] {
+  const picked: Ranked[] = [];
+  const holders = new Set(clustersOf([...classes.scheduled, ...classes.bound]));
+  let obsolete = clustersOf(classes.obsolete);
+  let leaving = clustersOf(classes.unscheduled);
+  while (holders.size < count) {
+    const prepared = prepare({ ...cycle, holders, obsolete, leaving }, profile.plugins);
+    const room = Math.min(count - holders.size, batchLimit(prepared));
+    const { fits } = admit(cycle.candidates, prepared, 0);
+    const batch = rank(fits, prepared).slice(0, room);
+    if (batch.length === 0) return picked;
+    for (const { candidate } of batch) holders.add(candidate.cluster.name);
+    picked.push(...batch);
+    if (!profile.staysStickyBetweenBatches) {
+      leaving = new Set<ClusterName>([...leaving, ...obsolete]);
+      obsolete = new Set();
+    }
+  }
+  return picked;
+}
+
+/**
+ * The order of trimming inside one state: without a recorded score first, then by topology, affinity and name. The
+ * scores are those of the cycle that picked the cluster (`schedule/README.md#pickn`).
+ *
+ * `#a-21` puts the fullest domain first; a policy without spread constraints has a single one.
+ */
+const weakestFirst = (standings: readonly Standing[]): readonly Standing[] =>
+  [...standings].sort((a, b) => compareRecorded(a, b) || compareText(a.cluster, b.cluster));
+
+function compareRecorded({ decision: { score: a } }: Standing, { decision: { score: b } }: Standing): number {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  return a.topology - b.topology || a.affinity - b.affinity;
+}
+
+/**
+ * Picks every cluster that passes the filters, by name; nothing is scored (`schedule/README.md#pickall`).
+ *
+ * What was picked under the present policy stays, also when it would not be picked today.
+ */
+export function pickAll(cycle: Cycle, classes: Classes, { plugins }: Profile): Moves {
+  const stay = [...classes.scheduled, ...classes.bound];
+  const situation = {
+    ...cycle,
+    holders: clustersOf(stay),
+    obsolete: clustersOf(classes.obsolete),
+    leaving: clustersOf(classes.unscheduled),
+  };
+  const { fits } = admit(cycle.candidates, prepare(situation, plugins), 0);
+  const picked = fits.map((candidate) => fitDecision(candidate, unscored));
+  return { ...crossReference(picked, classes), stay };
+}
+
+const unscored = { affinity: 0, topology: 0 };
+
+/** The outcome for a list of names: PickFixed explains every one of them, in the order of the list. */
+export interface FixedPick {
+  readonly changes: Changes;
+  readonly decisions: readonly ClusterDecision[];
+  readonly warnings: readonly string[];
+  readonly wakeAt: Instant | null;
+}
+
+/**
+ * Picks the named clusters that exist and are eligible; affinity and taints play no part
+ * (`schedule/README.md#pickfixed`).
+ *
+ * Bindings of the present policy are never dropped. By default, a named cluster that holds the placement stays selected
+ * when it becomes ineligible, with a warning (`#a-36`, cases `#f3` and `#f4`).
+ */
+export function pickFixed(
+  cycle: Cycle,
+  { clusterNames }: Extract<PlacementPolicy, { readonly kind: "PickFixed" }>,
+  classes: Classes,
+  profile: Profile,
+): FixedPick {
+  const stay = [...classes.scheduled, ...classes.bound];
+  const holders = clustersOf(stay);
+  const resident = clustersOf(
+    profile.keepsIneligibleTargets ? [...stay, ...classes.obsolete, ...classes.unscheduled] : [],
+  );
+  const members = membersIn(cycle.candidates);
+  const judge = (name: ClusterName): Target =>
+    judgeTarget(name, members.get(name) ?? null, { isResident: resident.has(name), now: cycle.now });
+  const targets = [...new Set(clusterNames)].map(judge);
+  const valid = targets.filter((it) => it.kind === "valid");
+  const picked = valid.filter((it) => !holders.has(it.decision.cluster)).map((it) => it.decision);
+  return {
+    changes: crossReference(picked, classes),
+    decisions: [
+      ...valid.map((it) => it.decision),
+      ...targets.filter((it) => it.kind === "ineligible").map((it) => it.decision),
+      ...targets.filter((it) => it.kind === "unknown").map((it) => it.decision),
+    ],
+    warnings: valid.flatMap((it) => it.warning ?? []),
+    wakeAt: earliest(...targets.map((it) => it.turnsAt)),
+  };
+}
+
+/**
+ * What KubeFleet makes of an emptied list: only clusters that left are cleaned up, and nothing is said (case
+ * `schedule/README.md#f6`).
+ */
+export const pickNothing = ({ dangling }: Classes): FixedPick => ({
+  changes: { create: [], keep: [], drop: namesOf(dangling) },
+  decisions: [],
+  warnings: [],
+  wakeAt: null,
+});
+
+interface Target {
+  readonly kind: "valid" | "ineligible" | "unknown";
+  readonly decision: ClusterDecision;
+  readonly warning: string | null;
+  readonly turnsAt: Instant | null;
+}
+
+function judgeTarget(
+  name: ClusterName,
+  candidate: Candidate | null,
+  { isResident, now }: { readonly isResident: boolean; readonly now: Instant },
+): Target {
+  if (candidate === null) {
+    const because = "no member cluster has this name";
+    const decision = refusedDecision({ cluster: name, plugin: "PickFixed", because });
+    return { kind: "unknown", decision, warning: null, turnsAt: null };
+  }
+  const because = ineligibility(candidate, now);
+  const turnsAt = turnsIneligibleAt(candidate, now);
+  if (because === null) return { kind: "valid", decision: namedDecision(name, null), warning: null, turnsAt };
+  if (isResident) {
+    const warning = `${name} stays selected although it is not eligible: ${because}`;
+    return { kind: "valid", decision: namedDecision(name, because), warning, turnsAt };
+  }
+  const decision = refusedDecision({ cluster: name, plugin: clusterEligibility.name, because });
+  return { kind: "ineligible", decision, warning: null, turnsAt };
+}
