@@ -13,8 +13,8 @@ import {
   type PlacementKey,
   seconds,
 } from "../src/core/model/value.ts";
-import { reasonText } from "../src/core/report/explain.ts";
-import { narrate } from "../src/core/report/narrate.ts";
+import { narrate } from "../src/core/report/commit-message.ts";
+import { reasonText } from "../src/core/report/reason-text.ts";
 import { boundOf, clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "./intent.ts";
 import type { Death } from "./member.ts";
 import { type Fate, holdOf, type Passed, World, write } from "./world.ts";

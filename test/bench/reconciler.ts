@@ -19,7 +19,7 @@ import { instant, type Order, type Orders, type Report, type Usage } from "./pro
 import { countedNetwork, countedStreams, requests } from "./requests.ts";
 import { cpuOfEndedChildren, forgetPeak, peakMemory } from "./usage.ts";
 
-// The process that is measured: `flotilla reconcile` as `cmd/wire.ts` and `cmd/commands/reconcile.ts` put it together,
+// The process that is measured: `flotilla reconcile` as `cmd/hub/wire.ts` and `cmd/commands/reconcile/reconcile.ts` put it together,
 // with counters where requests leave it and nothing printed. It reconciles and does nothing else.
 
 /** On the clock that the bench has too, in whole milliseconds: that is how moments are recorded. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { exitCodes } from "../../src/cmd/exit-code.ts";
+import { exitCodes } from "../../src/cmd/terminal/exit-code.ts";
 import type { Bench } from "./cases.ts";
 import type { Outcome } from "./outcome.ts";
 import { instant } from "./protocol.ts";

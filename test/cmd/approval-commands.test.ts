@@ -5,8 +5,8 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFile
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
+import { signatureOn } from "../../src/cmd/hub/wire.ts";
 import { main } from "../../src/cmd/main.ts";
-import { signatureOn } from "../../src/cmd/wire.ts";
 import { approvalsIn } from "../../src/core/intent/approvals.ts";
 import { decodeBlob } from "../../src/core/intent/documents.ts";
 import { isApprovalPath } from "../../src/core/intent/kinds/approval.ts";

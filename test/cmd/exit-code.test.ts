@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ExitCode, exitCodes, worst } from "../../src/cmd/exit-code.ts";
+import { type ExitCode, exitCodes, worst } from "../../src/cmd/terminal/exit-code.ts";
 
 test("of several exit codes, 70 goes before 69, 69 before 2, 2 before 3, and 3 before 1", () => {
   const { done, problems, stuck, changed, repository, defect } = exitCodes;

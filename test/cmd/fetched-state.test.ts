@@ -1,8 +1,8 @@
 // Commands that only read, in a clone that never had the state branch as one of its own.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { forReading } from "../../src/cmd/hub/wire.ts";
 import { main } from "../../src/cmd/main.ts";
-import { forReading } from "../../src/cmd/wire.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
 import { ledgerOf, on, succeeded, web } from "./rollout-ledger.ts";

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { describe, expect, test } from "vitest";
-import { withSigningKey, withTrustAnchor } from "../../src/cmd/options.ts";
+import { withSigningKey, withTrustAnchor } from "../../src/cmd/terminal/options.ts";
 
 const [one, other] = ["ab".repeat(32), "cd".repeat(32)];
 

@@ -1,6 +1,6 @@
 // How old a record is that somebody looks at, and whether the source branch has moved on.
 import { expect, test } from "vitest";
-import { ageText, noteAge } from "../../src/cmd/record-age.ts";
+import { ageText, noteAge } from "../../src/cmd/hub/record.ts";
 import { type Commit, type Instant, later, seconds } from "../../src/core/model/value.ts";
 
 const at = Date.parse("2026-11-21T12:00:00Z") as Instant;

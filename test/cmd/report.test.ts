@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { newlyDenied, reasonLines, reasonsOfAll } from "../../src/cmd/report.ts";
 import type { Reason } from "../../src/core/model/plan.ts";
+import { newlyDenied, reasonLines, reasonsOfAll } from "../../src/core/report/reason-lines.ts";
 
 const denial = (path: string, isNew: boolean): Reason => ({
   kind: "answerDenied",

@@ -1,9 +1,9 @@
 // Forecasts from a real repository: its files, and what real passes recorded on its state branch.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openHub } from "../../src/cmd/hub/wire.ts";
 import { main } from "../../src/cmd/main.ts";
-import { openHub } from "../../src/cmd/wire.ts";
-import { afterActions, memberAt, type VirtualMember } from "../../src/core/forecast/forecast-member.ts";
+import { afterActions, memberAt, type VirtualMember } from "../../src/core/forecast/member.ts";
 import { type ClusterName, type Instant, later, seconds } from "../../src/core/model/value.ts";
 import { freshMemory } from "../../src/shell/reconcile/memory.ts";
 import { hasMoved, pass } from "../../src/shell/reconcile/pass.ts";

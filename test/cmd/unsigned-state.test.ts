@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unsignedStateLine } from "../../src/cmd/unsigned-state.ts";
+import { unsignedStateLine } from "../../src/cmd/commands/reconcile/state-signing.ts";
 import { inForce } from "./asked-ledger.ts";
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBv0ZVrm1rKkS6Lg9uH7Vp0pZ0e9dFVhXl9Yk8m4fJtR";

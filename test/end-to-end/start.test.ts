@@ -6,7 +6,7 @@ import { flotilla, start } from "./program.ts";
 
 const commands = [
   ...["demo", "embedded", "validate", "plan", "reconcile", "verify", "get", "explain"],
-  ...["describe", "simulate", "run", "rollback", "evict", "drain", "uncordon", "prune"],
+  ...["describe", "simulate", "run", "rollback", "prune", "evict", "drain", "uncordon"],
   ...["approve", "reject", "confirm", "trust"],
 ];
 

@@ -11,21 +11,21 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "approves again beside the file that took the approval back, where nobody signs",
-    file: "src/cmd/commands/approve.ts",
+    file: "src/cmd/commands/approvals/approve.ts",
     find: 'const gone = taken.kind === "taken" ? taken.files : [];',
     replace: "const gone: readonly AuthoredFile[] = [];",
     caughtBy: ["test/cmd/approval-commands.test.ts"],
   },
   {
     breaks: "offers an approval to whoever changed what it is about",
-    file: "src/core/report/offer.ts",
+    file: "src/core/report/approval-options.ts",
     find: 'if (lacking.some((it) => it.mayApprove.includes(name))) return { kind: "approve" };',
     replace: 'if (verdict.missing.some((it) => it.rule.principals.includes(name))) return { kind: "approve" };',
     caughtBy: ["test/cmd/approval-commands.test.ts"],
   },
   {
     breaks: "says nothing of a state branch that nobody signs while there is a trust file",
-    file: "src/cmd/unsigned-state.ts",
+    file: "src/cmd/commands/reconcile/state-signing.ts",
     find: "if (trust === null && !hasTrust && !isAnchored) return null;",
     replace: "if (trust === null || !hasTrust || !isAnchored) return null;",
     caughtBy: ["test/cmd/unsigned-state.test.ts"],
@@ -448,7 +448,7 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/plan/approval/request-digest.ts",
     find: "...leavesJson(leaves.get(cluster) ?? []),",
     replace: "...leavesJson(leaves.get(cluster)?.slice(0, 0) ?? []),",
-    caughtBy: ["test/cmd/show/request-text.test.ts"],
+    caughtBy: ["test/core/report/request-text.test.ts"],
   },
   {
     breaks: "takes what Abandon lets go for deleted",
@@ -495,10 +495,10 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "shows approvers what a Secret holds",
-    file: "src/cmd/show/manifest-diff.ts",
+    file: "src/core/report/manifest-diff.ts",
     find: "if (!isSecret) return [before, after];",
     replace: "if (before !== undefined) return [before, after];",
-    caughtBy: ["test/cmd/show/manifest-diff.test.ts"],
+    caughtBy: ["test/core/report/manifest-diff.test.ts"],
   },
   {
     breaks: "leaves what was asked for where everybody looks, although nobody is asked any more",

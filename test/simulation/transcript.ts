@@ -1,4 +1,4 @@
-import { reasonText } from "../../src/core/report/explain.ts";
+import { reasonText } from "../../src/core/report/reason-text.ts";
 import { type Call, effects } from "./call.ts";
 import type { Outcome } from "./simulation.ts";
 

@@ -5,10 +5,10 @@ import type { EvictionRecord } from "../../core/model/placement.ts";
 import type { RunRecord } from "../../core/model/update-run.ts";
 import { compareText, type Digest, type PlacementKey } from "../../core/model/value.ts";
 import { asksIn } from "../../core/plan/approval/ask.ts";
-import { isEvictionOf } from "./evictions-of.ts";
+import { chooseRollback } from "../../core/report/rollback-choice.ts";
+import { isEvictionOf } from "./drain.ts";
 import { documentsFound, type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
-import { evictionKind, runKind } from "./new-file.ts";
-import { chooseRollback } from "./rollback-choice.ts";
+import { evictionKind, runKind } from "./new-object.ts";
 
 /** The files of a work tree. */
 export interface SourceTree {

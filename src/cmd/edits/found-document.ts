@@ -1,7 +1,9 @@
 import { type Document, isMap, isScalar, parseAllDocuments } from "yaml";
-import { type Json, memberAt } from "../../core/model/json.ts";
-import { compareText } from "../../core/model/value.ts";
+import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
+import { type Json, memberAt, sameJson } from "../../core/model/json.ts";
+import { compareText, type Digest } from "../../core/model/value.ts";
 import { isBounded } from "../../core/yaml/composed.ts";
+import type { AuthoredFile } from "../../shell/reconcile/ports.ts";
 
 /** A file's text, with its path from the top of the repository. */
 export interface TextFile {
@@ -88,3 +90,65 @@ function scalarAt(document: Document, ...path: readonly string[]): string | null
   const node = document.getIn(path, true);
   return isScalar(node) ? (node.source ?? String(node.value)) : null;
 }
+
+/** What is left of a file: its text, or nothing at all. */
+export type Remainder = { readonly kind: "text"; readonly text: string } | { readonly kind: "nothing" };
+
+/**
+ * A file without some of its documents, given by their places, and every other byte as somebody wrote it. Null when that
+ * cannot be cut out: what is left would not say what it said.
+ */
+export function withoutDocuments(text: string, doomed: ReadonlySet<number>): Remainder | null {
+  const documents = documentsIn(text);
+  if (documents.length === 0) return null;
+  const left = documents.filter((_, at) => !doomed.has(at)).map((it) => it.toJS() as Json);
+  if (left.every((it) => it === null)) return { kind: "nothing" };
+  const pieces = piecesOf(text);
+  // Comments alone before the first `---` belong to the first document.
+  const first = pieces.length - documents.length;
+  if (first < 0 || first > 1) return null;
+  const kept = pieces.filter((_, at) => !doomed.has(Math.max(0, at - first)));
+  const cut = kept.join("").replace(text.startsWith("---") ? /^(?!)/ : /^---[^\S\n]*\n/, "");
+  const after = documentsIn(cut).map((it) => it.toJS() as Json);
+  const isSame = after.length === left.length && after.every((it, at) => sameJson(it, left[at] ?? null));
+  return isSame ? { kind: "text", text: cut } : null;
+}
+
+/** The text from one `---` in the first column to the next: that ends a document even inside a block of text. */
+const piecesOf = (text: string): readonly string[] => text.split(/^(?=---(?:\s|$))/m);
+
+/** What becomes of files that lose documents. */
+export interface PrunedFiles {
+  readonly files: readonly AuthoredFile[];
+  /** Paths of files in which that could not be cut out. */
+  readonly stuck: readonly string[];
+}
+
+/** Files without these documents; one that held nothing else goes. */
+export function filesWithout(documents: readonly FoundDocument[]): PrunedFiles {
+  const texts = new Map(documents.map((it) => [it.path, it.text]));
+  const files: AuthoredFile[] = [];
+  const stuck: string[] = [];
+  for (const [path, before] of texts) {
+    const doomed = documents.filter((it) => it.path === path).map((it) => it.document);
+    const left = withoutDocuments(before, new Set(doomed));
+    if (left === null) stuck.push(path);
+    else files.push({ path, text: left.kind === "text" ? left.text : null, before });
+  }
+  return { files, stuck };
+}
+
+/** Everything with which somebody took approvals of a request back, as it lies there. */
+export const ownRevocations = (
+  files: readonly TextFile[],
+  { principal, digest }: { readonly principal: string; readonly digest: Digest },
+): readonly FoundDocument[] =>
+  files
+    .filter(({ path }) => isApprovalPath(path))
+    .flatMap(documentsFound)
+    .filter(
+      (it) =>
+        valueIn(it, "spec", "decision") === "Revoke" &&
+        valueIn(it, "spec", "principal") === principal &&
+        valueIn(it, "spec", "requestDigest") === digest,
+    );

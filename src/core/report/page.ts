@@ -5,8 +5,8 @@ import { objectText } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Reason } from "../model/plan.ts";
 import { type Digest, firstOf, instantText, type PlacementKey } from "../model/value.ts";
-import { runRows } from "./page-runs.ts";
-import { isServing, type PlacementInSight, silenceOf, unblocker, unrolledOf } from "./page-unblocker.ts";
+import { runPageRows } from "./tables.ts";
+import { isServing, type PlacementInSight, silenceOf, unblocker, unrolledOf } from "./who-can-act.ts";
 
 /** How the page words what the planner knows; both live in `core/plan`. */
 export interface PageWords {
@@ -111,7 +111,7 @@ function placements(ledger: Ledger, reasons: readonly Reason[], words: PageWords
 }
 
 function updateRuns({ runs }: Ledger): Section {
-  const rows = runRows(runs.values(), shown);
+  const rows = runPageRows(runs.values(), shown);
   if (rows.length === 0) return [];
   return [
     "## Update runs",

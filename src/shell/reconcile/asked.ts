@@ -1,16 +1,7 @@
-import {
-  approvalRequestName,
-  askedCommitsPath,
-  askedPagePath,
-  askedPath,
-  askedRequestFolder,
-  changeRequestName,
-  renderedPath,
-} from "../../core/ledger/layout.ts";
+import { askedCommitsPath, askedPagePath, askedPath, renderedPath } from "../../core/ledger/layout.ts";
 import { renderedText } from "../../core/ledger/rendered.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
-import type { RenderedManifest } from "../../core/model/plan.ts";
 import { type ClusterName, type Commit, compareText, type PlacementKey } from "../../core/model/value.ts";
 import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
 import {
@@ -21,7 +12,8 @@ import {
   openIn,
   sharesOf,
 } from "../../core/plan/approval/asked-content.ts";
-import { askedPage } from "../../core/report/asked-page.ts";
+import type { AskedMove, AskedView, Manifests } from "../../core/report/request-changes.ts";
+import { askedPage, folderOf } from "../../core/report/request-page.ts";
 import { readState } from "../../core/yaml/canonical-read.ts";
 import type { Edit, Repository, TreeFile } from "./ports.ts";
 
@@ -29,14 +21,10 @@ import type { Edit, Repository, TreeFile } from "./ports.ts";
 // shows it. Nobody decides by it: the digest of the request does.
 
 const longestText = 1_000_000;
-const mostText = 4_000_000;
-const mostCommits = 100;
 
-/** The folder below `rendered/` in which stands what a request is about. */
-export const folderOf = (ask: Ask): string =>
-  ask.kind === "gate"
-    ? askedRequestFolder(ask.run.namespace, approvalRequestName(ask.run.name, ask.when, ask.stage.name))
-    : askedRequestFolder(ask.record.namespace, changeRequestName(ask.record.name));
+const mostText = 4_000_000;
+
+const mostCommits = 100;
 
 const placementOf = (ask: Ask): PlacementKey => (ask.kind === "gate" ? ask.run.spec.placement : ask.record.key);
 
@@ -92,21 +80,6 @@ function filesFor({ ask, shares, commits }: AskedContent): readonly (Edit & { re
   if (some.length > 0)
     files.push({ kind: "write", path: askedCommitsPath(folder), text: some.map((it) => `${it}\n`).join("") });
   return [...files, { kind: "write", path: askedPagePath(folder), text: page }];
-}
-
-type Manifests = readonly RenderedManifest[];
-
-/** What one cluster carries, and would carry: the same lists for all that share them. Null where nobody can show it. */
-export interface AskedMove {
-  readonly before: Manifests | null;
-  readonly after: Manifests | null;
-}
-
-/** What a request is about, read back and held against its digest. */
-export interface AskedView {
-  readonly moves: ReadonlyMap<ClusterName, AskedMove>;
-  /** The commits that brought it, as far as that was written down. */
-  readonly commits: readonly Commit[];
 }
 
 const nothing: Manifests = [];

@@ -8,9 +8,10 @@ import { type BlobId, compareText, exactInstantText, type Instant } from "../../
 import { restless } from "../../core/plan/affected.ts";
 import type { AskedContent } from "../../core/plan/approval/asked-content.ts";
 import { decisionVersion } from "../../core/plan/decision.ts";
-import { confirmationFile, heldTexts, reasonText } from "../../core/report/explain.ts";
-import { subjectOf } from "../../core/report/narrate.ts";
+import { subjectOf } from "../../core/report/commit-message.ts";
+import { confirmationFile, heldTexts } from "../../core/report/deletion-text.ts";
 import { type PageWords, statePage } from "../../core/report/page.ts";
+import { reasonText } from "../../core/report/reason-text.ts";
 import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
 import { observedResourceIndex } from "../../core/status/selected-clusters.ts";
 import { askedEdits } from "./asked.ts";

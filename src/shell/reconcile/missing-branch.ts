@@ -1,4 +1,4 @@
-import { names } from "../../core/report/explain.ts";
+import { names } from "../../core/report/phrases.ts";
 import { Fault } from "./fault.ts";
 import type { Repository } from "./ports.ts";
 

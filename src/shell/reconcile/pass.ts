@@ -1,18 +1,18 @@
 import { check } from "../../core/check/check.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
+import { oneLine } from "../../core/model/one-line.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import type { Commit } from "../../core/model/value.ts";
 import { askedContents } from "../../core/plan/approval/asked-content.ts";
 import { isFinalNews } from "../../core/plan/decision.ts";
 import { plan, sealed } from "../../core/plan/plan.ts";
-import { narrate } from "../../core/report/narrate.ts";
+import { narrate } from "../../core/report/commit-message.ts";
 import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
 import type { News } from "./news.ts";
 import { addressOf, observe } from "./observe.ts";
-import { oneLine } from "./one-line.ts";
 import type { Clock, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 

@@ -1,7 +1,7 @@
 import type { Reason } from "../../core/model/plan.ts";
 import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
-import { weightOf } from "../../core/report/explain.ts";
+import { weightOf } from "../../core/report/reason-text.ts";
 import type { Doorbell } from "./doorbell.ts";
 import type { Memory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cordoned, uncordoned } from "../../../src/cmd/edits/cordon.ts";
+import { cordoned, uncordoned } from "../../../src/cmd/edits/drain.ts";
 import { editedText } from "../../../src/cmd/edits/edited-text.ts";
 
 const lines = (...all: readonly string[]): string => `${all.join("\n")}\n`;

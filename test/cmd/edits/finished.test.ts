@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { finishedIn } from "../../../src/cmd/edits/finished.ts";
 import { documentsOf, type TextFile } from "../../../src/cmd/edits/found-document.ts";
-import { evictionFile, runFile } from "../../../src/cmd/edits/new-file.ts";
+import { evictionFile, runFile } from "../../../src/cmd/edits/new-object.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../src/core/model/value.ts";
-import { confirmationFile } from "../../../src/core/report/explain.ts";
+import { confirmationFile } from "../../../src/core/report/deletion-text.ts";
 import { gateOf } from "../../gate.ts";
 import { answered } from "../asked-ledger.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";

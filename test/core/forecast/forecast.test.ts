@@ -1,8 +1,8 @@
 // How a rollout would go, by the real planner over members that exist in the forecast only.
 import { expect, test } from "vitest";
+import { eventsOf, type Focus, type ForecastEvent } from "../../../src/core/forecast/events.ts";
 import { type ForecastSetup, forecast } from "../../../src/core/forecast/forecast.ts";
-import { eventsOf, type Focus, type ForecastEvent } from "../../../src/core/forecast/forecast-event.ts";
-import type { Forecast } from "../../../src/core/forecast/forecast-tale.ts";
+import type { Forecast } from "../../../src/core/forecast/timeline.ts";
 import { placementKey } from "../../../src/core/model/placement.ts";
 import type { World as Seen } from "../../../src/core/model/plan.ts";
 import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";

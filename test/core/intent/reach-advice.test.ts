@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { objectText } from "../../../src/core/model/manifest.ts";
-import { unselectedObjects } from "../../../src/core/report/unselected.ts";
+import { unselectedObjects } from "../../../src/core/render/select.ts";
 import { problemText } from "../../../src/core/yaml/remark.ts";
 import { cluster, configMap, type Files, placement, read } from "./reading.ts";
 

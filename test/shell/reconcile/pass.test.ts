@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit } from "../../../src/core/model/value.ts";
-import { reasonText } from "../../../src/core/report/explain.ts";
+import { reasonText } from "../../../src/core/report/reason-text.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Ports, Proposal } from "../../../src/shell/reconcile/ports.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
 import type { RunKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
-import { narrate } from "../../../src/core/report/narrate.ts";
+import { narrate } from "../../../src/core/report/commit-message.ts";
 import { openProblems } from "../../../src/core/report/open-problems.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { observe } from "../../../src/shell/reconcile/observe.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Trust } from "../../../../src/core/model/trust.ts";
 import type { ClusterName } from "../../../../src/core/model/value.ts";
-import { narrate } from "../../../../src/core/report/narrate.ts";
+import { narrate } from "../../../../src/core/report/commit-message.ts";
 import { clusterOf } from "../../../intent.ts";
 import { Member } from "../../../member.ts";
 import type { World } from "../../../world.ts";

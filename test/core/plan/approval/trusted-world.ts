@@ -11,7 +11,7 @@ import {
   minutes,
   type PlacementKey,
 } from "../../../../src/core/model/value.ts";
-import { reasonText } from "../../../../src/core/report/explain.ts";
+import { reasonText } from "../../../../src/core/report/reason-text.ts";
 import { trustNamespace } from "../../../../src/core/trust/trust-chain.ts";
 import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
 import { morning, type Passed, World, write } from "../../../world.ts";

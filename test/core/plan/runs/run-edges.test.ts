@@ -8,7 +8,7 @@ import {
   type PlacementKey,
   seconds,
 } from "../../../../src/core/model/value.ts";
-import { reasonText } from "../../../../src/core/report/explain.ts";
+import { reasonText } from "../../../../src/core/report/reason-text.ts";
 import { clusterOf, keyOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
 import { play } from "../../../script.ts";
 import { morning, World, write } from "../../../world.ts";

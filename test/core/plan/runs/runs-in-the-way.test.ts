@@ -8,7 +8,7 @@ import {
   minutes,
   type PlacementKey,
 } from "../../../../src/core/model/value.ts";
-import { reasonText } from "../../../../src/core/report/explain.ts";
+import { reasonText } from "../../../../src/core/report/reason-text.ts";
 import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
 import { World, write } from "../../../world.ts";
 

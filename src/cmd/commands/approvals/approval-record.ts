@@ -1,0 +1,116 @@
+import { trustPath } from "../../../core/intent/trust/trust-file.ts";
+import { commitLines } from "../../../core/model/commit.ts";
+import { digestOfText } from "../../../core/model/json.ts";
+import type { Ledger } from "../../../core/model/ledger.ts";
+import type { AnswerRecord, ApprovalFile } from "../../../core/model/trust.ts";
+import type { BlobId, Commit } from "../../../core/model/value.ts";
+import type { Ask } from "../../../core/plan/approval/ask.ts";
+import type { AskedLook } from "../../../core/report/request-changes.ts";
+import { readAsked } from "../../../shell/reconcile/asked.ts";
+import { Fault } from "../../../shell/reconcile/fault.ts";
+import type { State } from "../../../shell/reconcile/memory.ts";
+import type { Repository } from "../../../shell/reconcile/ports.ts";
+import { readState } from "../../../shell/reconcile/state.ts";
+import { documentsIn } from "../../edits/found-document.ts";
+import { acceptedAnswers } from "../../hub/record.ts";
+import { type HubOptions, openRecord } from "../../hub/wire.ts";
+
+/** What is recorded of a work tree's fleet, as far as answers to requests go. */
+export interface AskedPlace {
+  readonly ledger: Ledger;
+  /** The paths of all files that were read last. */
+  readonly accepted: ReadonlyMap<string, BlobId>;
+  /** Those that count as long as their file is there. */
+  readonly answers: readonly AnswerRecord[];
+  /** Where nobody set up who may approve: the answers that were read last. */
+  readonly standing: readonly ApprovalFile[];
+  /** `fleet.yaml`, as it was read last, lets approvals count that nobody signed. */
+  readonly allowsUnsigned: boolean;
+  /** Why no gate opens, whoever approves; null when one may. */
+  readonly closed: string | null;
+}
+
+/** Reads what is recorded of the fleet of the work tree at `--repo`, or here. */
+export async function openAsked(
+  options: HubOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<AskedPlace> {
+  const repository = await openRecord(options, environment);
+  try {
+    const state = await readState(repository, (await repository.heads()).state);
+    const { ledger, accepted } = state;
+    const fleet =
+      (await textAt(repository, state, "fleet.yaml")) ?? (await textAt(repository, state, "fleet.yml")) ?? "";
+    const trust = await textAt(repository, state, trustPath);
+    return {
+      ledger,
+      accepted,
+      answers: [...ledger.answers.values()].filter(
+        ({ file }) => file.decision !== "Approve" || accepted.get(file.path) === file.blob,
+      ),
+      standing: ledger.trust === null ? await acceptedAnswers(repository, state) : [],
+      allowsUnsigned: documentsIn(fleet)[0]?.getIn(["spec", "approvals", "unsigned"]) === "allow",
+      closed: closedBy(ledger, trust),
+    };
+  } finally {
+    await repository.close();
+  }
+}
+
+/** What a file said when it was read last; null when there was none. */
+async function textAt(repository: Repository, { accepted }: State, path: string): Promise<string | null> {
+  const blob = accepted.get(path);
+  if (blob === undefined) return null;
+  const bytes = (await repository.blobs([blob])).get(blob);
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+/** A trust file that was read and did not come into force closes every gate, and so does one that is gone. */
+function closedBy({ hasTrust, trust }: Ledger, text: string | null): string | null {
+  if (trust === null) return hasTrust ? "there was a trust/ folder, and no trust file is in force" : null;
+  if (text === trust.text || (text !== null && digestOfText(text) === trust.trust.digest)) return null;
+  const what = text === null ? "is not there any more" : "as it was read last is not in force";
+  return `${trustPath} ${what}; version ${trust.trust.version} is, and no gate opens until it is restored or followed`;
+}
+
+/** Reads what an open request is about; null where nothing of it can be had: then only the record's own words are shown. */
+export async function lookAt(
+  ask: Ask,
+  ledger: Ledger,
+  options: HubOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<AskedLook | null> {
+  const repository = await openRecord(options, environment);
+  try {
+    const { state } = await repository.heads();
+    if (state === null) return null;
+    const view = await readAsked(repository, state, ask, ledger);
+    const lines: string[] = [];
+    for (const it of view.commits) lines.push(await commitText(repository, it));
+    return { ...view, commitLines: lines, state };
+  } finally {
+    await repository.close();
+  }
+}
+
+/** `1a2b3c4d5e6f Take web 1.5 (Dave <dave@example.com>)`, as far as git has it here. */
+async function commitText(repository: Repository, commit: Commit): Promise<string> {
+  const short = commit.slice(0, 12);
+  const raw = await rawOf(repository, commit);
+  if (raw === null) return short;
+  const text = new TextDecoder().decode(raw);
+  const body = text.slice(text.indexOf("\n\n") + 2);
+  const author = Buffer.from(commitLines(raw)?.author ?? "", "latin1").toString("utf8");
+  const who = /^(.*?) \d+ [+-]\d{4}$/.exec(author)?.[1] ?? "nobody named";
+  return `${short} ${body.split("\n", 1)[0]?.slice(0, 100) ?? ""} (${who.slice(0, 100)})`;
+}
+
+async function rawOf(repository: Repository, commit: Commit): Promise<Uint8Array | null> {
+  try {
+    const [found] = (await repository.lineage?.(commit, 1)) ?? [];
+    return found?.commit === commit ? found.raw : null;
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,287 @@
+import { signedApproval } from "../../../core/intent/kinds/signed-approval.ts";
+import type { SignatureFact } from "../../../core/model/commit.ts";
+import { oneLine } from "../../../core/model/one-line.ts";
+import type { ApprovalFile, Judgement } from "../../../core/model/trust.ts";
+import { type Ask, isGenuine } from "../../../core/plan/approval/ask.ts";
+import { answerPath, answersPrefix, answerText, askName } from "../../../core/report/approval-files.ts";
+import {
+  acceptedFrom,
+  answerNamespace,
+  answersWith,
+  type IntendedAnswer,
+  judgedAhead,
+  type Outlook,
+  verdictOn,
+} from "../../../core/report/approval-status.ts";
+import { broughtLines, contentLines } from "../../../core/report/manifest-diff.ts";
+import { requestLines, ruleLines, verdictText } from "../../../core/report/request-text.ts";
+import type { Author, AuthoredFile } from "../../../shell/reconcile/ports.ts";
+import { filesWithout, ownRevocations } from "../../edits/found-document.ts";
+import { type Answerer, answererOf } from "../../hub/approver.ts";
+import { type Declined, type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
+import { now, openWorkTree, originHere, signatureOn } from "../../hub/wire.ts";
+import type { ExitCode } from "../../terminal/exit-code.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+import { type AskedPlace, lookAt, openAsked } from "./approval-record.ts";
+import { chooseAsk } from "./chosen-request.ts";
+import { stillAsked } from "./still-open.ts";
+
+/** What `flotilla approve` and `flotilla reject` are given. */
+export interface AnswerOptions extends DeliveryOptions {
+  /** `name`, or `namespace/name`; null with `change`. */
+  readonly run: string | null;
+  readonly stage: string | null;
+  readonly before?: boolean;
+  readonly after?: boolean;
+  /** A placement, whose change of what is protected is answered. */
+  readonly change?: string;
+  readonly comment?: string;
+  /** In whose name; without it whoever the signing key is of. */
+  readonly as?: string;
+  /** Also a signature inside of the file: a squash or a rebase loses the commit's. */
+  readonly detached?: boolean;
+  /** Writes what would not count, too. */
+  readonly force?: boolean;
+}
+
+type Decision = ApprovalFile["decision"];
+
+/**
+ * Answers a request that is open: shows what it is about, says whether the answer would count, and commits a signed
+ * file that holds nothing else (`trust/README.md#the-request`).
+ */
+export async function answer(options: AnswerOptions, decision: Decision, terminal: Terminal): Promise<ExitCode> {
+  const { run, stage, comment = "", change = null } = options;
+  const flaw = commentFlaw(comment, decision);
+  if (flaw !== null) return declined(flaw, "say why with --comment, in at most 1000 characters", terminal);
+  const author = await openWorkTree(options);
+  const place = await openAsked(options, terminal.environment);
+  const when = options.before === true ? "before" : options.after === true ? "after" : null;
+  const chosen = chooseAsk(place.ledger, { run, stage, when, change }, decision === "Reject" ? "reject" : "approve");
+  if (chosen.kind === "refused") return declined(chosen.message, chosen.fix, terminal);
+  const { ask } = chosen;
+  if (!isGenuine(ask, place.ledger))
+    return declined(
+      "the digest of the request is not that of what the record shows: it may be forged",
+      "approve nothing; see who wrote the state branch (git log), and let the reconciler ask anew",
+      terminal,
+    );
+  const outlook = outlookAt(place);
+  const look = await lookAt(ask, place.ledger, options, terminal.environment);
+  const lines = [...requestLines(ask, place.ledger, look), ...broughtLines(look), ...ruleLines(ask, outlook)];
+  for (const line of [...lines, ...contentLines(ask, place.ledger, look, options)]) terminal.out(`${oneLine(line)}\n`);
+  if (place.closed !== null) terminal.err(`warning: ${oneLine(place.closed)}\n`);
+  const who = await answererOf(options, outlook);
+  if (who.kind === "nobody") return declined(who.message, who.fix, terminal);
+  return outlook === null
+    ? unsigned({ ask, who, decision, place, author }, options, terminal)
+    : signed({ ask, who, decision, place, author }, outlook, options, terminal);
+}
+
+function commentFlaw(comment: string, decision: Decision): string | null {
+  if (comment.length > 1000) return "the comment is too long";
+  return decision === "Reject" && comment.trim() === "" ? "a rejection ends what it answers, and says why" : null;
+}
+
+const outlookAt = ({ ledger, answers }: AskedPlace): Outlook | null =>
+  ledger.trust === null ? null : { ledger, trust: ledger.trust.trust, answers, now: now() };
+
+/** Somebody's answer to a request, before it has a path. */
+interface Answering {
+  readonly ask: Ask;
+  readonly who: Answerer;
+  readonly decision: Decision;
+  readonly place: AskedPlace;
+  readonly author: Author;
+}
+
+/** Where nobody set up who may approve, `fleet.yaml` says whether anybody may. */
+async function unsigned(answering: Answering, options: AnswerOptions, terminal: Terminal): Promise<ExitCode> {
+  const { place, decision, ask } = answering;
+  if (options.force !== true && place.closed !== null)
+    return declined(
+      place.closed,
+      "restore trust/root.yaml; its digest goes to --trust-anchor; --force writes it all the same",
+      terminal,
+    );
+  if (options.force !== true && !place.allowsUnsigned)
+    return declined(
+      "it would not count: nobody is said to be allowed to approve (no trust file is in force)",
+      "flotilla trust init says who may; or set spec.approvals.unsigned: allow in fleet.yaml; --force writes it all the same",
+      terminal,
+    );
+  const taken = decision === "Approve" ? takenBack(answering) : nothingTaken;
+  if (taken.kind === "declined" && options.force !== true) return declined(taken.message, taken.fix, terminal);
+  const gone = taken.kind === "taken" ? taken.files : [];
+  const code = await write(answering, fileOf(answering, options), { isSigned: false, gone }, { options, terminal });
+  if (options.dryRun !== true) terminal.out(`${effect[decision](ask, options.branch)}\n`);
+  return code;
+}
+
+type Taken =
+  /** The files with which who answers took an approval back: their newest word takes their place. */
+  { readonly kind: "taken"; readonly files: readonly AuthoredFile[] } | Declined;
+
+const nothingTaken: Taken = { kind: "taken", files: [] };
+
+/** Nobody can tell which of two unsigned words is newer: what took an approval back goes in the commit that gives it again. */
+function takenBack({ author, ask, who, place }: Answering): Taken {
+  const { principal } = who;
+  const { digest } = ask.request;
+  const here = author.files();
+  const { files, stuck } = filesWithout(ownRevocations(here, { principal, digest }));
+  const own = place.standing.filter(
+    (it) => it.decision === "Revoke" && it.principal === principal && it.digest === digest,
+  );
+  const away = own.find((it) => !here.some(({ path }) => path === it.path));
+  const [path] = [...(away === undefined ? [] : [away.path]), ...stuck];
+  if (path === undefined) return { kind: "taken", files };
+  const message = `${principal} took back an approval of this request (${path}), and nothing unsigned outweighs that`;
+  const fix = away === undefined ? `remove that from ${path} by hand, then approve` : "git pull, then approve";
+  return { kind: "declined", message, fix: `${fix}; ${forced}` };
+}
+
+async function signed(
+  answering: Answering,
+  outlook: Outlook,
+  options: AnswerOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { ask, who, place, author } = answering;
+  const bare = fileOf(answering, options);
+  const own = ownAnswer(answering, outlook);
+  if (own !== null && options.force !== true) return declined(own, forced, terminal);
+  const ways = waysOf(answering, outlook, options);
+  const signature = ways.inFile ? await author.sign(bytesOf(bare), answerNamespace) : null;
+  const file = { ...bare, signature };
+  const intended = await intendedAnswer(file, { key: who.key, isSigned: ways.onCommit }, outlook);
+  const judgement = judgedAhead(intended, ask, outlook);
+  if (judgement.kind === "denied" && options.force !== true)
+    return declined(`it would not count: ${judgement.code}: ${judgement.because}`, forced, terminal);
+  if (options.pr === true && !ways.inFile) terminal.err(`warning: ${mergeWords}\n`);
+  const code = await write(answering, file, { isSigned: ways.onCommit }, { options, terminal });
+  if (options.dryRun === true) return code;
+  const after = { ...outlook, answers: answersWith(outlook, intended, judgement) };
+  for (const line of afterLines(answering, judgement, { outlook: after, branch: options.branch }))
+    terminal.out(`${oneLine(line)}\n`);
+  if (place.closed !== null) terminal.out("no gate opens before the trust file is restored\n");
+  return code;
+}
+
+/** Where the signature goes: on the commit, unless the rules want it in the file; there too where the commit's may get lost. */
+function waysOf(
+  { ask, who }: Answering,
+  outlook: Outlook,
+  { detached = false, pr = false }: AnswerOptions,
+): { readonly inFile: boolean; readonly onCommit: boolean } {
+  const accepted = acceptedFrom(who.principal, ask, outlook);
+  const isWanted = accepted.has("detached") && (pr || !accepted.has("commit"));
+  const inFile = detached || who.key === null || isWanted;
+  return { inFile, onCommit: accepted.has("commit") || !inFile };
+}
+
+const forced = "--force writes it all the same";
+const mergeWords =
+  "the rules take the commit's signature only: merge the pull request with a merge commit, as squash and rebase lose it";
+
+/** Why somebody's own earlier answers leave nothing for this one to say; null when they do not. */
+function ownAnswer({ ask, who, decision }: Answering, outlook: Outlook): string | null {
+  const own = outlook.answers.filter(
+    ({ file, judgement }) =>
+      file.digest === ask.request.digest && file.principal === who.principal && judgement.kind === "counts",
+  );
+  // The newest word counts, as in the planner's own count.
+  const newest = own
+    .filter((it) => it.file.decision !== "Reject")
+    .reduce<(typeof own)[number] | null>((last, it) => (last === null || it.order > last.order ? it : last), null);
+  const isApproved = newest?.file.decision === "Approve";
+  if (decision === "Revoke" && newest === null)
+    return `no approval of this request by ${who.principal} is recorded: there is nothing to take back`;
+  if (decision === "Revoke" && !isApproved) return `${who.principal} has taken it back already (${newest?.file.path})`;
+  if (decision !== "Approve") return null;
+  if (isApproved) return `${who.principal} has approved it already (${newest.file.path})`;
+  const verdict = verdictOn(ask, outlook);
+  return verdict.kind === "rejected" ? `it was ${verdictText(ask, outlook)}; no approval outweighs that` : null;
+}
+
+type BareFile = Omit<ApprovalFile, "blob">;
+
+function fileOf({ ask, who, decision, place, author }: Answering, { comment = "" }: AnswerOptions): BareFile {
+  const here = new Set(author.files().map((it) => it.path));
+  const isTaken = (path: string): boolean =>
+    place.ledger.answers.has(path) || place.accepted.has(path) || here.has(path);
+  const path = answerPath(ask, who.principal, isTaken);
+  return { path, digest: ask.request.digest, decision, principal: who.principal, comment, signature: null };
+}
+
+const bytesOf = (file: BareFile): Uint8Array => new TextEncoder().encode(signedApproval(file));
+
+/** What will be known of the answer once it is read. Where the key is not at hand, its signature says which it is. */
+async function intendedAnswer(
+  file: BareFile,
+  { key, isSigned }: { readonly key: SignatureFact | null; readonly isSigned: boolean },
+  { trust }: Outlook,
+): Promise<IntendedAnswer> {
+  const certificates = [...trust.principals.values()].flatMap((it) => [...it.openPgp.values()]);
+  const { signature } = file;
+  const detached = signature === null ? null : await signatureOn(signedApproval(file), signature, certificates);
+  const same = detached?.kind === "ssh" ? { ...detached, namespace: "git" } : detached;
+  const commit = isSigned ? (key ?? same) : null;
+  return { file, commit: commit ?? { kind: "unsigned" }, detached };
+}
+
+interface Desk {
+  readonly options: AnswerOptions;
+  readonly terminal: Terminal;
+}
+
+async function write(
+  { ask, author, decision, who }: Answering,
+  file: BareFile,
+  { isSigned, gone = [] }: { readonly isSigned: boolean; readonly gone?: readonly AuthoredFile[] },
+  { options, terminal }: Desk,
+): Promise<ExitCode> {
+  const text = answerText(askName(ask), file);
+  const slug = `${decision}-${answersPrefix(ask).replace("approvals/", "")}-${who.principal}`
+    .replaceAll(/[^A-Za-z0-9]+/g, "-")
+    .toLowerCase();
+  const subject = `${verbs[decision]} ${whatText(ask)}`;
+  const files = [{ path: file.path, text, before: null }, ...gone];
+  const objection = stillAsked(ask, decision, options, terminal.environment);
+  const code = await deliver(author, { files, subject, slug, signed: isSigned, objection }, options, terminal);
+  const isHereAlone = options.push !== true && options.pr !== true && options.dryRun !== true;
+  if (isHereAlone && (await originHere(options)) !== null) terminal.out("origin does not have it yet: git push\n");
+  return code;
+}
+
+const whatText = (ask: Ask): string =>
+  ask.kind === "change"
+    ? `the change of ${ask.record.key}`
+    : `the ${ask.when === "before" ? "start" : "end"} of stage ${ask.stage.name} of run ${ask.run.key}`;
+
+const verbs = { Approve: "Approve", Reject: "Reject", Revoke: "Take back the approval of" } as const;
+
+/** What becomes of the request once the answer is read. */
+function afterLines(
+  { ask, decision }: Answering,
+  judgement: Judgement,
+  { outlook, branch }: { readonly outlook: Outlook; readonly branch: string },
+): readonly string[] {
+  if (judgement.kind === "denied") return [`it does not count: ${judgement.code}: ${judgement.because}`];
+  if (decision === "Reject") return [effect.Reject(ask, branch)];
+  if (decision === "Approve" && verdictOn(ask, outlook).kind === "approved") return [effect.Approve(ask, branch)];
+  const missing = `still missing: ${verdictText(ask, outlook)}`;
+  return decision === "Revoke" ? [effect.Revoke(ask, branch), missing] : [missing];
+}
+
+const effect: Readonly<Record<Decision, (ask: Ask, branch: string) => string>> = {
+  Approve: (ask, branch) =>
+    ask.kind === "gate"
+      ? `that is enough: once flotilla has read it on ${branch}, stage ${ask.stage.name} ${ask.when === "before" ? "may begin" : "may end"}`
+      : `that is enough: once flotilla has read it on ${branch}, ${ask.record.key} may change as shown`,
+  Reject: (ask, branch) =>
+    ask.kind === "gate"
+      ? `run ${ask.run.key} ends once flotilla has read it on ${branch}; clusters keep what they have`
+      : `the change of ${ask.record.key} stays undone; change what was pushed, or take it back`,
+  Revoke: (_, branch) => `once flotilla has read it on ${branch}, your approval does not count any more`,
+};

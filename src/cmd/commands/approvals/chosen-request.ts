@@ -1,0 +1,159 @@
+import type { DeletionLedger, HeldDeletion } from "../../../core/model/deletion.ts";
+import type { Ledger } from "../../../core/model/ledger.ts";
+import type { RunRecord } from "../../../core/model/update-run.ts";
+import { instantText, type PlacementKey, type RunKey } from "../../../core/model/value.ts";
+import { type Ask, askState, changeAsk, type GateAsk, gateAsks } from "../../../core/plan/approval/ask.ts";
+import { answerCommand, approversText } from "../../../core/report/approval-files.ts";
+import { confirmationFile } from "../../../core/report/deletion-text.ts";
+import { didYouMean } from "../../../core/yaml/nearest.ts";
+
+/** Which request somebody means. */
+export interface AskWish {
+  readonly run: string | null;
+  readonly stage: string | null;
+  readonly when: "before" | "after" | null;
+  /** A placement, whose change of what is protected is meant; then there is no run. */
+  readonly change: string | null;
+}
+
+export type ChosenAsk =
+  | { readonly kind: "chosen"; readonly ask: Ask }
+  | { readonly kind: "refused"; readonly message: string; readonly fix: string };
+
+const refused = (message: string, fix: string): ChosenAsk => ({ kind: "refused", message, fix });
+
+/** Finds the open request that is meant: one has to be named, unless there is no other. `verb`: what is typed. */
+export function chooseAsk(ledger: Ledger, wish: AskWish, verb: string): ChosenAsk {
+  const { run: name, change } = wish;
+  if (change !== null && name !== null)
+    return refused("a run and --change are two things", "name a run and perhaps a stage, or --change and a placement");
+  if (change !== null) return chooseChange(ledger, change);
+  if (name === null)
+    return refused(
+      "nothing is named to be answered",
+      "name a run and perhaps a stage; flotilla get approvals lists all",
+    );
+  const run = ledger.runs.get(name as RunKey);
+  if (run === undefined)
+    return refused(`nothing is recorded of run ${name}`, recordedText("run", name, ledger.runs.keys()));
+  return chooseGate(run, wish, verb);
+}
+
+function chooseChange({ placements }: Ledger, name: string): ChosenAsk {
+  const record = placements.get(name as PlacementKey);
+  if (record === undefined)
+    return refused(`nothing is recorded of placement ${name}`, recordedText("placement", name, placements.keys()));
+  const ask = changeAsk(record);
+  if (ask !== null) return ifOpen(ask);
+  return record.change === null
+    ? refused(`no change of ${name} waits for an approval`, "flotilla get approvals lists what does")
+    : refused(`the change of ${name} is not asked for yet`, "it is in the next pass; then run this again");
+}
+
+function recordedText(noun: string, name: string, keys: Iterable<string>): string {
+  const all = [...keys];
+  return didYouMean(name, all, all.length === 0 ? `no ${noun} is on record` : `recorded are: ${all.join(", ")}`);
+}
+
+function chooseGate(run: RunRecord, { stage, when }: AskWish, verb: string): ChosenAsk {
+  const stages = (run.plan?.stages ?? []).map((it) => it.name);
+  if (stage !== null && run.plan !== null && !stages.includes(stage))
+    return refused(
+      `run ${run.key} has no stage ${stage}`,
+      didYouMean(stage, stages, `its stages are: ${stages.join(", ")}`),
+    );
+  const asks = gateAsks(run);
+  const meant = asks.filter((it) => (stage ?? it.stage.name) === it.stage.name && (when ?? it.when) === it.when);
+  const open = meant.filter((it) => askState(it) === "open");
+  const [first, second] = open;
+  if (first !== undefined && second === undefined) return { kind: "chosen", ask: first };
+  if (first !== undefined)
+    return refused(
+      `run ${run.key} waits for several answers`,
+      `say which: ${open.map((it) => command(it, verb)).join(" or ")}`,
+    );
+  const last = meant.at(-1);
+  return last === undefined ? notAsked(run, asks) : ifOpen(last);
+}
+
+const command = (ask: GateAsk, verb: string): string => `${answerCommand(ask, verb)} --${ask.when}`;
+
+function notAsked(run: RunRecord, asks: readonly GateAsk[]): ChosenAsk {
+  if (run.end !== null) return refused(`run ${run.key} is over: nothing of it is left to answer`, anew);
+  const open = asks.filter((it) => askState(it) === "open").map((it) => `${it.when} stage ${it.stage.name}`);
+  const now = open.length === 0 ? "it asks for nothing now" : `it asks now for the approval ${open.join(" and ")}`;
+  return refused(
+    `run ${run.key} has not asked for that`,
+    `${now}; flotilla describe run ${run.key} shows how far it is`,
+  );
+}
+
+const anew = "create a new run to go on (flotilla run create)";
+
+/** `the request before stage canary of run web-2`. */
+export const requestText = (ask: Ask): string =>
+  ask.kind === "gate"
+    ? `the request ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
+    : `the change of ${ask.record.key}`;
+
+/** One that is over says what became of it. */
+function ifOpen(ask: Ask): ChosenAsk {
+  const { approval, requestedAt } = ask.request;
+  const what = requestText(ask);
+  if (approval !== null) {
+    const said = `${what} was approved at ${instantText(approval.at)} by ${approversText(approval)}`;
+    return refused(said, stopText(ask));
+  }
+  if (askState(ask) === "moot")
+    return refused(`${what}, of ${instantText(requestedAt)}, is moot: the run is over`, anew);
+  return { kind: "chosen", ask };
+}
+
+/** What to do about a request that was approved, for whoever is against it. */
+export const stopText = (ask: Ask): string =>
+  "an approval is accepted once and for good; " +
+  (ask.kind === "gate"
+    ? `what it allowed is stopped by flotilla run stop ${ask.run.key}`
+    : "what it allowed is taken back by another push");
+
+/** Which set of deletions somebody means, or why none. */
+export type ChosenDeletion =
+  | { readonly kind: "chosen"; readonly set: HeldDeletion }
+  /** Several are meant: one has to be named. */
+  | { readonly kind: "several"; readonly sets: readonly HeldDeletion[] }
+  /** Nothing of that is recorded. It may be what a commit would take away that nobody has reconciled yet. */
+  | { readonly kind: "unknown" }
+  | { readonly kind: "refused"; readonly message: string; readonly fix: string };
+
+/** Finds the set that waits and is meant: by its digest or the beginning of it; without one, the only one that waits. */
+export function chooseDeletion({ held, confirmations }: DeletionLedger, wish: string | null): ChosenDeletion {
+  const waiting = held.filter((it) => !it.confirmed && isMeant(it, wish));
+  const [first, second] = waiting;
+  if (first !== undefined)
+    return second === undefined ? { kind: "chosen", set: first } : { kind: "several", sets: waiting };
+  if (wish === null) return { kind: "unknown" };
+  if (!/^[0-9a-f]{6,64}$/.test(wish))
+    return refusedDeletion(
+      `${wish} is no digest of deletions`,
+      "give at least the first six of its 64 hexadecimal digits",
+    );
+  if (held.some((it) => isMeant(it, wish)))
+    return refusedDeletion(`the deletions of ${wish} are confirmed`, "what is left of them goes by itself");
+  const judged = [...confirmations.values()].find((it) => isMeant(it, wish));
+  if (judged === undefined) return { kind: "unknown" };
+  const { path } = confirmationFile(judged.digest);
+  return judged.outcome === "used"
+    ? refusedDeletion(
+        `${path} was used: it counts once`,
+        "flotilla get deletions lists what waits now, under other digests",
+      )
+    : refusedDeletion(
+        `${path} was read when nothing waited for it, and is void`,
+        "remove it; flotilla get deletions lists what waits now",
+      );
+}
+
+const isMeant = ({ digest }: Pick<HeldDeletion, "digest">, wish: string | null): boolean =>
+  wish === null || digest.startsWith(wish);
+
+const refusedDeletion = (message: string, fix: string): ChosenDeletion => ({ kind: "refused", message, fix });

@@ -1,0 +1,163 @@
+import type { HeldDeletion } from "../../../core/model/deletion.ts";
+import type { Ledger } from "../../../core/model/ledger.ts";
+import { oneLine } from "../../../core/model/one-line.ts";
+import type { EvictionRecord } from "../../../core/model/placement.ts";
+import {
+  type ClusterName,
+  type DurationMs,
+  later,
+  minutes,
+  type PlacementKey,
+  seconds,
+} from "../../../core/model/value.ts";
+import { shownBefore } from "../../../core/report/deletion-text.ts";
+import { count, names as listed } from "../../../core/report/phrases.ts";
+import { evictionVerdict } from "../../../core/report/tables.ts";
+import type { State } from "../../../shell/reconcile/memory.ts";
+import type { Clock, Repository } from "../../../shell/reconcile/ports.ts";
+import { readState } from "../../../shell/reconcile/state.ts";
+import { deliver } from "../../hub/commit-files.ts";
+import { clockOf, openFollowed, originHere } from "../../hub/wire.ts";
+import type { Workplace } from "../../hub/work-tree.ts";
+import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+import { confirmationCommit } from "../approvals/confirm.ts";
+import { stillHeld } from "../approvals/still-open.ts";
+import type { DrainOptions } from "./drain.ts";
+
+/** A drain that was committed. */
+export interface Drained {
+  readonly workplace: Workplace;
+  readonly cluster: ClusterName;
+  /** Of its evictions. */
+  readonly names: readonly string[];
+}
+
+/** A reconciler judges within seconds; one that does not is not running, or has other worries. */
+const limit = minutes(2);
+
+/** Waits for what becomes of a drain, tells it, and commits the confirmation that it takes, where that is asked for. */
+export async function outcomeOf(drained: Drained, options: DrainOptions, terminal: Terminal): Promise<ExitCode> {
+  const { cluster, names, workplace } = drained;
+  const unseen = await whyUnseen(options, workplace);
+  if (options.wait === false || unseen !== null) {
+    if (unseen !== null) terminal.out(`${oneLine(unseen)}\n`);
+    if (options.confirm === true) terminal.err("warning: nothing is confirmed yet: flotilla confirm does it then\n");
+    terminal.out("what becomes of the evictions: flotilla get evictions\n");
+    return exitCodes.done;
+  }
+  const verdicts: EvictionRecord[] = [];
+  const tell = (record: EvictionRecord): void => {
+    verdicts.push(record);
+    terminal.out(`${oneLine(verdictText(record))}\n`);
+  };
+  const repository = await openFollowed(options, terminal.environment);
+  try {
+    const { ledger, missing } = await awaitVerdicts(names, { repository, clock: clockOf(terminal), limit, tell });
+    if (missing.length > 0) terminal.err(missingText(missing));
+    const executed = verdicts.filter((it) => evictionVerdict(it).outcome === "Executed");
+    const evicted = executed.map((it) => it.placement);
+    await settleDeletions({ held: heldOf(ledger, cluster), evicted, ...drained }, options, terminal);
+    return executed.length === names.length ? exitCodes.done : exitCodes.stuck;
+  } finally {
+    await repository.close();
+  }
+}
+
+/** Why no reconciler reads the commit yet; null when one may. */
+async function whyUnseen({ pr, push, branch }: DrainOptions, { author }: Workplace): Promise<string | null> {
+  if (pr === true) return "they are judged once the pull request is merged";
+  if (author.branch !== branch) return `they are judged once they are on ${branch}`;
+  if (push !== true && (await originHere({ repo: author.name })) !== null)
+    return "they are judged once origin has them: git push";
+  return null;
+}
+
+function verdictText(record: EvictionRecord): string {
+  const { outcome, message } = evictionVerdict(record);
+  const { placement, cluster } = record;
+  switch (outcome) {
+    case "Executed":
+      return `${placement} leaves ${cluster}: ${message}`;
+    case "Refused":
+      return `${placement} stays on ${cluster}: refused: ${message}`;
+    case "Invalid":
+      return `${placement} stays on ${cluster}: invalid: ${message}`;
+  }
+}
+
+const missingText = (missing: readonly string[]): string =>
+  `error: nobody judged ${listed(missing)} in two minutes\n` +
+  "  see that a reconciler runs (flotilla reconcile --watch); flotilla get evictions shows its verdicts\n";
+
+/** Sets of deletions on a cluster that wait for a person. */
+const heldOf = ({ deletions }: Ledger, cluster: ClusterName): readonly HeldDeletion[] =>
+  deletions.held.filter((it) => !it.confirmed && it.groups.some(({ clusters }) => clusters.includes(cluster)));
+
+interface Held extends Drained {
+  readonly held: readonly HeldDeletion[];
+  readonly evicted: readonly PlacementKey[];
+}
+
+/** Confirms what this drain took away and nothing else; of what waits besides, or unasked, it says how to. */
+async function settleDeletions(
+  { held, evicted, cluster, workplace }: Held,
+  options: DrainOptions,
+  terminal: Terminal,
+): Promise<void> {
+  for (const set of held) {
+    const isOwn = set.groups.every(
+      (it) => evicted.includes(it.placement) && it.clusters.every((name) => name === cluster),
+    );
+    for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
+    if (options.confirm === true && isOwn) {
+      const objection = stillHeld(set, false, options, terminal.environment);
+      await deliver(workplace.author, { ...confirmationCommit(set), objection }, options, terminal);
+      continue;
+    }
+    if (options.confirm === true)
+      terminal.err("warning: this is not confirmed: it takes more away than what this drain evicted\n");
+    terminal.out(`to let them go: flotilla confirm ${set.digest}\n`);
+  }
+  if (options.confirm === true && held.length === 0 && evicted.length > 0)
+    terminal.out(`nothing of ${count(evicted.length, "placement")} waits for a confirmation\n`);
+}
+
+/** Between two looks at the record. */
+const pause = seconds(1);
+
+/** Where verdicts are looked for, by which clock, and who is told of each. */
+export interface VerdictWatch {
+  readonly repository: Repository;
+  readonly clock: Clock;
+  /** At most so long. */
+  readonly limit: DurationMs;
+  readonly tell: (record: EvictionRecord) => void;
+}
+
+/** What is recorded when the waiting is over. */
+export interface Awaited {
+  readonly ledger: Ledger;
+  /** Evictions that nobody judged in time, in the order in which they were given. */
+  readonly missing: readonly string[];
+}
+
+/** Looks at the record until each of these evictions was judged, or the time is up. Tells of each verdict once. */
+export async function awaitVerdicts(names: readonly string[], watch: VerdictWatch): Promise<Awaited> {
+  const { repository, clock, limit, tell } = watch;
+  const deadline = later(clock.now(), limit);
+  let missing = names;
+  let known: State | null = null;
+  for (;;) {
+    const { state: head } = await repository.heads();
+    if (known === null || known.commit !== head) known = await readState(repository, head, known);
+    const { ledger } = known;
+    for (const name of missing) {
+      const record = ledger.evictions.get(name);
+      if (record !== undefined) tell(record);
+    }
+    missing = missing.filter((it) => !ledger.evictions.has(it));
+    if (missing.length === 0 || clock.now() >= deadline) return { ledger, missing };
+    await clock.sleepUntil(later(clock.now(), pause), new AbortController().signal);
+  }
+}

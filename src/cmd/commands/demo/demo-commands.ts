@@ -1,0 +1,22 @@
+import type { Command } from "commander";
+import { durationHelp, durationOption, type Finish } from "../../terminal/options.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** Commands to try things out with: they need nothing but git. */
+export function addDemos(program: Command, terminal: Terminal, finish: Finish): void {
+  program
+    .command("demo")
+    .description(
+      "a whole fleet in one process: placed, updated, overridden, broken and healed; a staged rollout, and the way back",
+    )
+    .action(async () => finish(await (await import("./demo.ts")).demo(terminal)));
+  program
+    .command("embedded")
+    .description("simulated clusters in a process of their own, for trying things out")
+    .requiredOption("--clusters <names>", "comma-separated names")
+    .requiredOption("--kubeconfig <file>", "where to write the kubeconfig that leads to them")
+    .option("--port <number>", "port on 127.0.0.1; 0 takes a free one", "0")
+    .addOption(durationOption("--available-after <duration>", "how long workloads take to become available", "50ms"))
+    .addHelpText("after", durationHelp)
+    .action(async (options) => finish(await (await import("./embedded.ts")).embedded(options, terminal)));
+}

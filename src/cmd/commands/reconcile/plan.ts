@@ -1,0 +1,73 @@
+import { check } from "../../../core/check/check.ts";
+import { oneLine } from "../../../core/model/one-line.ts";
+import type { Plan, World } from "../../../core/model/plan.ts";
+import type { Digest } from "../../../core/model/value.ts";
+import { narrate } from "../../../core/report/commit-message.ts";
+import { reasonLines, reasonValues, refusalText, type Weigh } from "../../../core/report/reason-lines.ts";
+import { weightOf } from "../../../core/report/reason-text.ts";
+import { type Foresight, whatIf } from "../../../shell/reconcile/what-if.ts";
+import { forReading, type HubOptions, openPorts } from "../../hub/wire.ts";
+import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
+import { codeOfProblems, codeOfReasons, printProblems } from "../../terminal/outcome.ts";
+import { encoded, type Format } from "../../terminal/output.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** What `flotilla plan` is given. */
+export interface PlanOptions extends HubOptions {
+  readonly kubeconfig: string | null;
+  readonly trustAnchor: Digest | null;
+  readonly expectNoChange?: boolean;
+  readonly output: Format;
+}
+
+/** Shows what the next pass would decide, and decides nothing. */
+export async function planCommand(options: PlanOptions, terminal: Terminal): Promise<ExitCode> {
+  const asks = options.kubeconfig !== null;
+  const fleet = asks ? { kubeconfig: options.kubeconfig, deadline: null } : null;
+  const ports = await openPorts(await forReading(options, terminal), fleet, terminal.environment);
+  try {
+    const { trustAnchor } = options;
+    const members = asks ? "ask" : "record";
+    const settings = { members, patience: "none", acceptRewrite: null, trustAnchor } as const;
+    return show(await whatIf(ports, settings), { ...options, weigh: asks ? weightOf : recordedWeight }, terminal);
+  } finally {
+    await ports.fleet.close();
+    await ports.repository.close();
+  }
+}
+
+/** That a member did not answer when somebody asked is known, and no finding of a plan that asks none. */
+const recordedWeight: Weigh = (reason) => (reason.kind === "unreachable" ? "notice" : weightOf(reason));
+
+interface Showing extends Pick<PlanOptions, "output" | "expectNoChange"> {
+  readonly weigh: Weigh;
+}
+
+function show(
+  { plan: decided, world, problems }: Foresight,
+  { output, weigh, expectNoChange }: Showing,
+  terminal: Terminal,
+): ExitCode {
+  const faults = check(decided, world).map((it) => it.message);
+  const changes = narrate(world.ledger, decided.ledger).map(oneLine);
+  const isChange = changesAnything(decided, world);
+  if (output === "text") {
+    printProblems(problems, terminal);
+    for (const fault of faults) terminal.err(`defect: the plan ${fault}\n`);
+    if (decided.refusal !== null) terminal.err(refusalText(decided.refusal));
+    else terminal.out(changes.length === 0 ? "nothing to decide\n" : changes.map((it) => `${it}\n`).join(""));
+    for (const line of reasonLines(decided.reasons, "foretold", weigh)) terminal.out(`${line}\n`);
+  } else {
+    const reasons = reasonValues(decided.reasons, weigh);
+    const value = { decides: decided.decides, changed: isChange, changes, reasons, problems, faults };
+    terminal.out(encoded(value as never, output));
+  }
+  if (faults.length > 0) return exitCodes.defect;
+  if (decided.refusal !== null) return exitCodes.repository;
+  const unexpected = expectNoChange === true && isChange ? exitCodes.changed : exitCodes.done;
+  return worst(unexpected, codeOfProblems(problems), codeOfReasons(decided.reasons, weigh));
+}
+
+/** Whether anything is decided besides that a commit was read, or anything is written on a member. */
+const changesAnything = ({ ledger, decides, actions }: Plan, { ledger: before }: World): boolean =>
+  actions.length > 0 || (decides && narrate(before, { ...ledger, sourceCommit: before.sourceCommit }).length > 0);

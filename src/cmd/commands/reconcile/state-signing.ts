@@ -1,0 +1,82 @@
+import { readFile, stat } from "node:fs/promises";
+import { namesMachines } from "../../../core/audit/audit-chain.ts";
+import type { Ledger } from "../../../core/model/ledger.ts";
+import { oneLine } from "../../../core/model/one-line.ts";
+import type { Digest } from "../../../core/model/value.ts";
+import type { PassResult } from "../../../shell/reconcile/pass.ts";
+import { signingKey } from "../../hub/wire.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** A key to sign with; null where none was given; or why it cannot be used, which has been said. */
+export type OpenedKey = Extract<ReturnType<typeof signingKey>, { readonly kind: "key" }> | null | "declined";
+
+/** The largest file of a key. */
+const largest = 64 << 10;
+
+/**
+ * Reads the private key at a path, for commits of the state branch. What stands in the file is shown to nobody; that
+ * others on this machine may read it, too, is a warning.
+ */
+export async function openSigningKey(path: string | null, { err }: Pick<Terminal, "err">): Promise<OpenedKey> {
+  if (path === null) return null;
+  const file = await stat(path).catch(() => null);
+  const text = file?.isFile() === true && file.size <= largest ? await readFile(path, "utf8").catch(() => null) : null;
+  if (file === null || text === null) {
+    err(`error: the signing key ${path} cannot be read\n  name a file with an Ed25519 private key, or leave it out\n`);
+    return "declined";
+  }
+  const key = signingKey(text);
+  if (key.kind !== "key") {
+    err(`error: the signing key ${path} ${key.message}\n  ${key.fix}\n`);
+    return "declined";
+  }
+  const isOpen = process.platform !== "win32" && (file.mode & 0o077) !== 0;
+  if (isOpen) err(`warning: others may read the signing key ${path}; run chmod 600 ${path}\n`);
+  return key;
+}
+
+/** Warns once, in the first pass that knows of a trust file; is told what came of each pass. `hub`: as below. */
+export function unsignedWarner(
+  { trustAnchor, stateBranch }: { readonly trustAnchor: Digest | null; readonly stateBranch: string },
+  hub: string,
+  { err }: Terminal,
+): (result: PassResult) => void {
+  let isSaid = false;
+  return (result) => {
+    if (isSaid || result.kind !== "passed") return;
+    const line = unsignedStateLine({ ledger: result.plan.ledger, isAnchored: trustAnchor !== null, hub, stateBranch });
+    if (line === null) return;
+    isSaid = true;
+    err(`${oneLine(line)}\n`);
+  };
+}
+
+/** What a reconciler without a key would be told about. */
+export interface UnsignedState {
+  readonly ledger: Pick<Ledger, "trust" | "hasTrust">;
+  /** The operator gave an anchor. */
+  readonly isAnchored: boolean;
+  /** The hub's path or URL, without credentials. */
+  readonly hub: string;
+  readonly stateBranch: string;
+}
+
+/**
+ * Warns a reconciler that has no key while there is a trust file: whoever may write the state branch may put an approval
+ * there that nobody gave, and nothing tells it from one that was recorded. In one line, with the commands that mend it;
+ * null where nobody is said to approve anything.
+ */
+export function unsignedStateLine({ ledger, isAnchored, hub, stateBranch }: UnsignedState): string | null {
+  const { trust, hasTrust } = ledger;
+  if (trust === null && !hasTrust && !isAnchored) return null;
+  const head = `$(git ls-remote ${quoted(hub)} ${quoted(`refs/heads/${stateBranch}`)} | cut -f1)`;
+  const again = `this command with --signing-key KEY, and the first time --accept-state "${head}", after a look at it`;
+  const danger = `nobody signs ${stateBranch}: whoever may write it can put an approval there that nobody gave`;
+  if (trust !== null && namesMachines(trust.trust)) return `warning: ${danger}; run ${again}`;
+  const name = trust?.trust.principals.has("reconciler") === true ? "reconciler-2" : "reconciler";
+  const add = `flotilla trust add ${name} --machine --key KEY.pub --push`;
+  return `warning: ${danger}; make a key (ssh-keygen -t ed25519 -N "" -f KEY), in a clone ${add}, then ${again}`;
+}
+
+/** As a word of a shell's command line. */
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

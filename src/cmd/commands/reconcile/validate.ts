@@ -1,0 +1,79 @@
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { decodeBlob } from "../../../core/intent/documents.ts";
+import { readIntent } from "../../../core/intent/intent.ts";
+import { secretsNote } from "../../../core/intent/secrets.ts";
+import { isRead, isTrustPath } from "../../../core/intent/source-file.ts";
+import { trustPath } from "../../../core/intent/trust/trust-file.ts";
+import { trustNotes } from "../../../core/intent/trust/trust-notes.ts";
+import type { Intent } from "../../../core/model/intent.ts";
+import type { Json } from "../../../core/model/json.ts";
+import { objectText } from "../../../core/model/manifest.ts";
+import { type Commit, compareText } from "../../../core/model/value.ts";
+import { openProblems } from "../../../core/report/open-problems.ts";
+import { count } from "../../../core/report/phrases.ts";
+import { problemSummary } from "../../../core/report/reason-lines.ts";
+import { quorumFindings } from "../../../core/trust/quorum.ts";
+import { compareProblems } from "../../../core/yaml/remark.ts";
+import { blobIdOf, readWorkTree } from "../../../shell/git/worktree.ts";
+import { exactText } from "../../../shell/reconcile/exact-text.ts";
+import { recordNear } from "../../hub/record.ts";
+import type { ExitCode } from "../../terminal/exit-code.ts";
+import { codeOfProblems, printProblems } from "../../terminal/outcome.ts";
+import { encoded, type Format } from "../../terminal/output.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** What `flotilla validate` is given. */
+export interface ValidateOptions {
+  readonly path: string;
+  /** Also the objects that no placement selects. */
+  readonly verbose: boolean;
+  readonly output: Format;
+}
+
+/**
+ * Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. Where a state branch
+ * is at hand, it says which runs and evictions are history.
+ */
+export async function validate({ path, verbose, output }: ValidateOptions, terminal: Terminal): Promise<ExitCode> {
+  const files = readWorkTree(path, (it) => /\.ya?ml$/i.test(it) || isTrustPath(it));
+  const intent = readIntent({
+    commit: "worktree" as Commit,
+    files: files.map(({ path: file, bytes, kind }) => ({
+      path: file,
+      blob: blobIdOf(bytes),
+      kind,
+      decoded: kind === "file" && isRead(file) ? decodeBlob(bytes) : null,
+      ...(file === trustPath ? { text: exactText(bytes) } : {}),
+    })),
+    accepted: null,
+  });
+  const { clusters, placements, objects } = intent;
+  // As seen from where the command runs: an editor can open it, and a pull request can show it.
+  const folder = statSync(path).isFile() ? dirname(path) : path;
+  const open = intent.problems.length === 0 ? [] : openProblems(intent, await recordNear(folder, terminal.environment));
+  const note = secretsNote(intent);
+  const { trust = null, text: trustText = "" } = intent.trust ?? {};
+  const quorum = trust === null ? [] : trustNotes(trustText, quorumFindings(trust));
+  const said = [...open, ...(note === null ? [] : [note]), ...quorum].sort(compareProblems);
+  const problems = said.map((it) => ({ ...it, path: join(folder, it.path) }));
+  const idle = verbose ? await idleIn(intent, folder) : null;
+  if (output === "text") {
+    printProblems(problems, terminal);
+    for (const it of idle ?? []) terminal.out(`${it.path}:${it.line}: no placement selects ${it.object}\n`);
+    const found = `${count(clusters.size, "cluster")}, ${count(placements.size, "placement")}, ${count(objects.size, "object")}`;
+    terminal.out(`${found}: ${problemSummary(problems)}\n`);
+  } else
+    terminal.out(
+      encoded({ problems: problems as unknown as Json, ...(idle === null ? {} : { unselected: idle }) }, output),
+    );
+  return codeOfProblems(problems);
+}
+
+/** What stands in the files and goes nowhere, by path. Loaded late: selecting is no part of validating. */
+async function idleIn(intent: Intent, folder: string) {
+  const { unselectedObjects } = await import("../../../core/render/select.ts");
+  return unselectedObjects(intent)
+    .map(({ id, source }) => ({ path: join(folder, source.path), line: source.line, object: objectText(id) }))
+    .sort((a, b) => compareText(a.path, b.path) || a.line - b.line);
+}

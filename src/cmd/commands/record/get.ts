@@ -1,0 +1,174 @@
+import { type Json, memberAt, textOf } from "../../../core/model/json.ts";
+import type { Ledger } from "../../../core/model/ledger.ts";
+import { oneLine } from "../../../core/model/one-line.ts";
+import type { Commit } from "../../../core/model/value.ts";
+import { asksIn } from "../../../core/plan/approval/ask.ts";
+import { askKey } from "../../../core/report/approval-files.ts";
+import { offerLines, type Reader } from "../../../core/report/approval-options.ts";
+import { outlookOn } from "../../../core/report/approval-status.ts";
+import { answerValues, strayLines } from "../../../core/report/approval-values.ts";
+import { deletionItems, deletionRows, shownBefore } from "../../../core/report/deletion-text.ts";
+import { requestLines, ruleLines, standingLines } from "../../../core/report/request-text.ts";
+import {
+  approvalRows,
+  bindingRows,
+  clusterRows,
+  evictionRows,
+  placementRows,
+  type Rows,
+  runRows,
+} from "../../../core/report/tables.ts";
+import type { Repository } from "../../../shell/reconcile/ports.ts";
+import { readState } from "../../../shell/reconcile/state.ts";
+import { cordonedIn } from "../../edits/drain.ts";
+import { readerOf } from "../../hub/approver.ts";
+import { acceptedAnswers, acceptedTexts, noteAge, recorded } from "../../hub/record.ts";
+import { forReading, type HubOptions, now, openHub } from "../../hub/wire.ts";
+import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
+import { nothingOf } from "../../terminal/outcome.ts";
+import { encoded, type Format, table } from "../../terminal/output.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** What `flotilla get` is given. */
+export interface GetOptions extends HubOptions {
+  readonly kind: string;
+  readonly name: string | null;
+  /** `wide`: a table with more columns; `name`: one `kind.group/name` a line, as kubectl takes them. */
+  readonly output: Format | "wide" | "name";
+}
+
+const kinds = ["placements", "clusters", "bindings", "runs", "evictions", "approvals", "deletions"] as const;
+
+type Kind = (typeof kinds)[number];
+
+/** Shows what the state branch records: tables for people, KubeFleet's objects for programs. */
+export async function get(options: GetOptions, terminal: Terminal): Promise<ExitCode> {
+  const kind = kinds.find((it) => it === options.kind || it === `${options.kind}s`);
+  if (kind === undefined) {
+    terminal.err(`error: unknown kind ${options.kind}; known are ${kinds.join(", ")}\n`);
+    return exitCodes.usage;
+  }
+  const repository = await openHub(await forReading(options, terminal), terminal.environment);
+  try {
+    const heads = await repository.heads();
+    const { state: head } = heads;
+    const state = await readState(repository, head);
+    const { ledger } = state;
+    const { name, output } = options;
+    const known = keysOf(kind, ledger);
+    if (name !== null && !known.includes(name)) {
+      terminal.err(nothingOf(`${kind === "bindings" ? "placement" : kind.slice(0, -1)} ${name}`, known));
+      return exitCodes.usage;
+    }
+    if (output === "text" || output === "wide") {
+      const { sourceCommit } = ledger;
+      await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      const cordoned = kind === "clusters" ? cordonedIn(await acceptedTexts(repository, state)) : none;
+      const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide", cordoned });
+      terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
+      if (kind === "approvals" && name !== null)
+        for (const line of askLines(ledger, name, await readerOf(options, outlookOn(ledger, now()))))
+          terminal.out(`${oneLine(line)}\n`);
+      if (kind === "approvals")
+        for (const line of strayLines(ledger, await acceptedAnswers(repository, state), name))
+          terminal.out(`\n${oneLine(line)}\n`);
+      if (kind === "deletions") for (const line of goingLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
+    } else {
+      const items = await itemsOf(kind, { repository, head, ledger, name });
+      if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
+      else {
+        // Answers have no names by which they could be got.
+        const all = kind === "approvals" ? answerValues(ledger, await acceptedAnswers(repository, state), name) : [];
+        terminal.out(encoded({ apiVersion: "v1", kind: "List", items: [...items, ...all] } as Json, output));
+      }
+    }
+    return exitCodes.done;
+  } finally {
+    await repository.close();
+  }
+}
+
+/** Objects as the state branch holds them; sets of deletions, which stand in no file of their own, as we would write them. */
+async function itemsOf(
+  kind: Kind,
+  { repository, head, ledger, name }: Recorded & Pick<Shown, "name">,
+): Promise<readonly Json[]> {
+  if (kind === "deletions") return deletionItems(ledger.deletions, name);
+  return head === null ? [] : recorded(repository, head, kind, name);
+}
+
+interface Recorded {
+  readonly repository: Repository;
+  readonly head: Commit | null;
+  readonly ledger: Ledger;
+}
+
+/** What would go, or goes, by the sets of deletions. */
+const goingLines = ({ deletions }: Ledger, name: string | null): readonly string[] =>
+  deletions.held.filter((it) => name === null || it.digest === name).flatMap((it) => ["", ...shownBefore(it)]);
+
+/** What can be asked for by name; bindings are asked for by their placement. */
+function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }: Ledger): readonly string[] {
+  switch (kind) {
+    case "clusters":
+      return [...clusters.keys()];
+    case "placements":
+    case "bindings":
+      return [...placements.keys()];
+    case "runs":
+      return [...runs.keys()];
+    case "evictions":
+      return [...evictions.keys()];
+    case "approvals":
+      return asksIn({ runs, placements }).map(askKey);
+    case "deletions":
+      return deletions.held.map((it) => it.digest);
+  }
+}
+
+/** One request: what it is about, by which rules, how it stands, and what the reader may do about it. */
+function askLines(ledger: Ledger, name: string, reader: Reader): readonly string[] {
+  const at = now();
+  const asks = asksIn(ledger).filter((it) => askKey(it) === name);
+  return asks.flatMap((it) => [
+    "",
+    ...requestLines(it, ledger),
+    ...ruleLines(it, reader.outlook),
+    ...standingLines(it, ledger, at),
+    ...offerLines(it, reader),
+  ]);
+}
+
+/** `clusterresourceplacement.placement.kubernetes-fleet.io/web-shop`. */
+function resourceName(object: Json): string {
+  const group = textOf(memberAt(object, "apiVersion"))?.replace(/\/.*/, "") ?? "";
+  const kind = textOf(memberAt(object, "kind"))?.toLowerCase() ?? "";
+  return `${kind}.${group}/${textOf(memberAt(object, "metadata", "name")) ?? ""}`;
+}
+
+interface Shown {
+  readonly name: string | null;
+  readonly isWide: boolean;
+  readonly cordoned: ReadonlySet<string>;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+function rowsOf(kind: Kind, ledger: Ledger, { name, isWide, cordoned }: Shown): Rows {
+  switch (kind) {
+    case "placements":
+      return placementRows(ledger, name);
+    case "clusters":
+      return clusterRows(ledger, name, cordoned);
+    case "bindings":
+      return bindingRows(ledger, name);
+    case "runs":
+      return runRows(ledger, name, isWide);
+    case "evictions":
+      return evictionRows(ledger, name);
+    case "approvals":
+      return approvalRows(ledger, name, isWide);
+    case "deletions":
+      return deletionRows(ledger.deletions, name);
+  }
+}

@@ -1,0 +1,35 @@
+import type { Command } from "commander";
+import { type Finish, outputOption, withHub, withHubAndOutput, withTrustAnchor } from "../../terminal/options.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** Commands that show or judge what is recorded on the state branch. */
+export function addReading(program: Command, terminal: Terminal, finish: Finish): void {
+  withTrustAnchor(withHubAndOutput(program.command("verify")), terminal.environment)
+    .description(
+      "judges the state branch again: its chain, signatures, approvals, plans; asks no member, works offline",
+    )
+    .option("--full", "all of its history, and what rendered/ shows; otherwise the last 100 commits", false)
+    .action(async (options) => finish(await (await import("./verify.ts")).verify(options, terminal)));
+  withHub(program.command("get"))
+    .description("what is recorded: placements, clusters, bindings, runs, evictions, approvals or deletions")
+    .argument("<kind>", "placements, clusters, bindings, runs, evictions, approvals or deletions")
+    .argument("[name]", "only this one; for bindings, those of this placement")
+    .addOption(outputOption(["text", "wide", "name", "json", "yaml"]))
+    .action(async (kind, name, options) =>
+      finish(await (await import("./get.ts")).get({ kind, name: name ?? null, ...options }, terminal)),
+    );
+  withHubAndOutput(program.command("explain"))
+    .description("why a placement is where it is, and why not elsewhere")
+    .argument("<placement>", "name, or namespace/name")
+    .option("--cluster <name>", "only this cluster")
+    .action(async (placement, options) =>
+      finish(await (await import("./explain.ts")).explain({ placement, ...options }, terminal)),
+    );
+  withHubAndOutput(program.command("describe"))
+    .description("a run as a tree: what is done, what waits, for whom and until when, what fails and why")
+    .argument("<kind>", "run")
+    .argument("<name>", "name, or namespace/name")
+    .action(async (kind, name, options) =>
+      finish(await (await import("./describe.ts")).describe({ kind, name, ...options }, terminal)),
+    );
+}

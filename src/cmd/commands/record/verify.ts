@@ -1,0 +1,98 @@
+import type { AuditCheck } from "../../../core/audit/audit-finding.ts";
+import type { Json } from "../../../core/model/json.ts";
+import { oneLine } from "../../../core/model/one-line.ts";
+import type { Digest } from "../../../core/model/value.ts";
+import { count } from "../../../core/report/phrases.ts";
+import { auditState } from "../../../shell/reconcile/verify.ts";
+import type { Audit } from "../../../shell/reconcile/verify-findings.ts";
+import { forReading, type HubOptions, openPorts } from "../../hub/wire.ts";
+import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
+import { encoded, type Format } from "../../terminal/output.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** What `flotilla verify` is given. */
+export interface VerifyOptions extends HubOptions {
+  readonly full: boolean;
+  readonly trustAnchor: Digest | null;
+  readonly output: Format;
+}
+
+/** Judges the state branch again, from the repository alone; exit code 1 where something does not follow. */
+export async function verify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
+  const { out, err, environment } = terminal;
+  const hub = await forReading({ ...options, repo: options.repo ?? "." }, terminal);
+  const ports = await openPorts(hub, null, environment);
+  try {
+    const audit = await auditState(ports, { full: options.full, anchor: options.trustAnchor });
+    if (options.output === "text") {
+      const { checks, faults } = auditLines(audit);
+      out(checks.map((it) => `${it}\n`).join(""));
+      err(faults.map((it) => `${it}\n`).join(""));
+      if (audit.faults.length > 0) err(`error: ${count(audit.faults.length + audit.more, "fault")}\n`);
+    } else out(encoded(audit as unknown as Json, options.output));
+    return audit.faults.length > 0 ? exitCodes.problems : exitCodes.done;
+  } finally {
+    await ports.fleet.close();
+    await ports.repository.close();
+  }
+}
+
+/** What each kind of check counts. */
+const nouns: Readonly<Record<AuditCheck, (looked: number) => string>> = {
+  chain: (looked) => count(looked, "commit"),
+  signatures: (looked) => count(looked, "commit"),
+  trust: (looked) => `${count(looked, "version")} of the trust file`,
+  approvals: (looked) => (looked === 1 ? "1 answer or opening" : `${looked} answers and openings`),
+  plans: (looked) => count(looked, "plan"),
+  accepted: (looked) => count(looked, "commit"),
+  scheduling: (looked) => count(looked, "schedule"),
+  rendered: (looked) => count(looked, "target"),
+};
+
+/** What follows from a kind of check in which nothing was found. */
+const proofs: Readonly<Record<AuditCheck, string>> = {
+  chain: "every commit follows the one before, and the sequence has no gap",
+  signatures: "every commit is signed by a machine that the trust file lists",
+  trust: "every trust file in force was allowed by the one before",
+  approvals: "every gate and protected change was opened by the rules of then",
+  plans: "every run kept to the plan that was frozen",
+  accepted: "what was read is what the source commits hold",
+  scheduling: "every verdict, score and binding follows from its policy and the recorded members",
+  rendered: "what clusters are to carry is what rendered/ shows",
+};
+
+/**
+ * For people: a line for each kind of check; then what is proved by them, and what is not; and two lines for each fault.
+ */
+export function auditLines(audit: Audit): { readonly checks: readonly string[]; readonly faults: readonly string[] } {
+  const checks = (Object.keys(nouns) as AuditCheck[]).map((check) => {
+    const looked = audit.looked[check];
+    const wrong = audit.faults.filter((it) => it.check === check).length;
+    const verdict = verdictOf(audit, check, looked);
+    return `${check.padEnd(11)}${verdict}${wrong === 0 ? "" : `, ${count(wrong, "fault")}`}`;
+  });
+  const faults = audit.faults.flatMap(({ commit, path, what, fix }) => [
+    `fault: ${commit.slice(0, 12)} ${path}: ${oneLine(what)}`,
+    `  ${fix}`,
+  ]);
+  const more = audit.more > 0 ? [`and ${count(audit.more, "more fault")}`] : [];
+  const proved = provedBy(audit).map((it) => `proved: ${proofs[it]}`);
+  const unproved = audit.unproved.map((it) => `not proved: ${it}`);
+  return { checks: [...checks, ...proved, ...unproved], faults: [...faults, ...more] };
+}
+
+function verdictOf(audit: Audit, check: AuditCheck, looked: number | null): string {
+  if (looked === null) return "not looked at: --full";
+  const isUnsigned = check === "signatures" && audit.signers === "nobody";
+  return isUnsigned ? "none: the branch is not signed; reconcile --signing-key signs it" : nouns[check](looked);
+}
+
+/** Kinds of which something was looked at, and no fault found. */
+const provedBy = ({ looked, faults, signers, more }: Audit): readonly AuditCheck[] =>
+  (Object.keys(proofs) as AuditCheck[]).filter(
+    (it) =>
+      more === 0 &&
+      (looked[it] ?? 0) > 0 &&
+      faults.every(({ check }) => check !== it) &&
+      (it !== "signatures" || signers === "trusted"),
+  );

@@ -1,0 +1,178 @@
+import { isDnsLabel, isDnsSubdomain } from "../../../core/intent/kinds/label-syntax.ts";
+import type { Ledger } from "../../../core/model/ledger.ts";
+import { oneLine } from "../../../core/model/one-line.ts";
+import { placementKey } from "../../../core/model/placement.ts";
+import { type RunRecord, runKey, type UpdateRunSpec } from "../../../core/model/update-run.ts";
+import type { PlacementKey } from "../../../core/model/value.ts";
+import { chooseRollback, indexObjection, type Objection } from "../../../core/report/rollback-choice.ts";
+import { editedText } from "../../edits/edited-text.ts";
+import { valueIn } from "../../edits/found-document.ts";
+import { alsoTry, freeName, runFile, runKind, runObjection, undefinedObject } from "../../edits/new-object.ts";
+import { type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
+import { readRecord } from "../../hub/record.ts";
+import { openWorkplace } from "../../hub/work-tree.ts";
+import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
+import { nothingOf } from "../../terminal/outcome.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** What `flotilla run create` is given. */
+export interface RunCreateOptions extends DeliveryOptions {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly placement: string;
+  readonly strategy: string;
+  readonly index?: string;
+  readonly state: UpdateRunSpec["state"];
+}
+
+/** Writes the file of a new run: of a placement and by a strategy that files here define, of a version that is recorded. */
+export async function runCreate(options: RunCreateOptions, terminal: Terminal): Promise<ExitCode> {
+  const { name, namespace = null, placement, strategy, index = null, state } = options;
+  const objection = objectionTo(options);
+  if (objection !== null) return declined(...objection, terminal);
+  const workplace = await openWorkplace(options);
+  const { author, root, find } = workplace;
+  const [there] = find({ kind: runKind(namespace), namespace, name });
+  if (there !== undefined)
+    return declined(`there is a run ${name} in ${there.path}`, "a run is made once: choose another name", terminal);
+  const wrong =
+    runObjection(workplace, { namespace, placement, strategy }) ??
+    (index === null ? null : await unrecorded(options, index, terminal));
+  if (wrong !== null) return declined(wrong.message, wrong.fix, terminal);
+  const file = runFile({ namespace, name, placement, strategy, index, state }, root);
+  const version = index === null ? "what it selects now" : `resource snapshot ${index}`;
+  const subject = `Create run ${name}: ${version} of ${placement} by ${strategy}`;
+  const written = { files: [{ ...file, before: null }], subject, slug: `run-${name}` };
+  return deliver(author, written, options, terminal);
+}
+
+async function unrecorded(
+  options: RunCreateOptions,
+  index: string,
+  { environment }: Terminal,
+): Promise<Objection | null> {
+  const { placement, namespace = null } = options;
+  const key = placementKey(namespace, placement);
+  return indexObjection(key, (await readRecord(options, environment)).placements.get(key), index);
+}
+
+function objectionTo({ name, namespace, placement, strategy, index }: RunCreateOptions): [string, string] | null {
+  const labels = [namespace ?? "x", placement].filter((it) => !isDnsLabel(it));
+  const [wrong] = [...(isDnsSubdomain(name) && name.length <= 63 ? [] : [name]), ...labels];
+  if (wrong !== undefined)
+    return [`${JSON.stringify(wrong)} is no name`, "use lower-case letters, digits and -, at most 63"];
+  if (!isDnsSubdomain(strategy))
+    return [`${JSON.stringify(strategy)} is no name`, "use lower-case letters, digits, - and ."];
+  if (index === undefined || /^(?:0|[1-9]\d*)$/.test(index)) return null;
+  return [
+    `${JSON.stringify(index)} is no index of a resource snapshot`,
+    "--index takes a number, as get placements shows it",
+  ];
+}
+
+/** What `flotilla run start` and `flotilla run stop` are given. */
+export interface RunStateOptions extends DeliveryOptions {
+  /** `name`, or `namespace/name`. */
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** Sets a run's wanted state in its file, wherever that stands. */
+export async function runState(options: RunStateOptions, to: "Run" | "Stop", terminal: Terminal): Promise<ExitCode> {
+  const [namespace, name] = keyOf(options);
+  const workplace = await openWorkplace(options);
+  const { author, find } = workplace;
+  const wanted = { kind: runKind(namespace), namespace, name };
+  const found = find(wanted);
+  const [file] = found;
+  if (file === undefined) {
+    const { message, fix } = undefinedObject(workplace, wanted);
+    return declined(message, alsoTry(fix, "flotilla run create writes one, -n names a namespace"), terminal);
+  }
+  if (found.length > 1)
+    return declined(
+      `several files define it: ${found.map((it) => it.path).join(", ")}`,
+      "remove all but one",
+      terminal,
+    );
+  const before = valueIn(file, "spec", "state");
+  if (before === to) {
+    terminal.out(`${oneLine(file.path)} says ${to} already\n`);
+    return exitCodes.done;
+  }
+  // `intent/README.md#v-ur-06`: what has not begun cannot be stopped.
+  if (to === "Stop" && before !== "Run")
+    return declined(
+      `the run ${name} has not been started`,
+      "there is nothing to stop; remove its file to give it up",
+      terminal,
+    );
+  const text = editedText(file.text, file.document, { kind: "set", under: ["spec"], key: "state", value: to });
+  if (text === null)
+    return declined(`${file.path} cannot be edited`, `set spec.state to ${to} in it by hand`, terminal);
+  const subject = `${to === "Run" ? "Start" : "Stop"} run ${name}`;
+  const files = [{ path: file.path, text, before: file.text }];
+  return deliver(author, { files, subject, slug: `run-${name}-${to.toLowerCase()}` }, options, terminal);
+}
+
+function keyOf({ name, namespace }: RunStateOptions): readonly [namespace: string | null, name: string] {
+  const slash = name.indexOf("/");
+  return slash < 0 ? [namespace ?? null, name] : [name.slice(0, slash), name.slice(slash + 1)];
+}
+
+/** What `flotilla rollback` is given. */
+export interface RollbackOptions extends DeliveryOptions {
+  readonly placement: string;
+  readonly to?: string;
+  readonly strategy?: string;
+}
+
+/** Writes a run that rolls an older version out. */
+export async function rollback(options: RollbackOptions, terminal: Terminal): Promise<ExitCode> {
+  const workplace = await openWorkplace(options);
+  const { author, root, find } = workplace;
+  const ledger = await readRecord(options, terminal.environment);
+  const record = ledger.placements.get(options.placement as PlacementKey);
+  if (record === undefined) {
+    terminal.err(nothingOf(`placement ${options.placement}`, [...ledger.placements.keys()]));
+    return exitCodes.usage;
+  }
+  const wish = { index: options.to ?? null, strategy: options.strategy ?? null };
+  const choice = chooseRollback(ledger, record, wish);
+  if (choice.kind === "refused") return declined(choice.message, choice.fix, terminal);
+  const { namespace } = record;
+  const wrong = runObjection(workplace, { namespace, placement: record.name, strategy: choice.strategy });
+  if (wrong !== null) return declined(wrong.message, elsewhere(wrong.fix, options), terminal);
+  const isTaken = (name: string): boolean =>
+    ledger.runs.has(runKey(namespace, name)) || find({ kind: runKind(namespace), namespace, name }).length > 0;
+  const { index, strategy } = choice;
+  const name = freeName(runName(record.name, index), isTaken);
+  const run = { namespace, name, placement: record.name, strategy, index: String(index), state: "Run" } as const;
+  const subject = `Roll ${record.key} back to resource snapshot ${index}`;
+  const files = [{ ...runFile(run, root), before: null }];
+  const code = await deliver(author, { files, subject, slug: `rollback-${name}` }, options, terminal);
+  const isStopped = (it: RunRecord): boolean =>
+    find({ kind: runKind(namespace), namespace, name: it.name }).some(
+      (file) => valueIn(file, "spec", "state") === "Stop",
+    );
+  const others = runsUnderWay(ledger, record.key).filter((it) => !isStopped(it));
+  if (options.dryRun !== true) for (const it of others) terminal.out(stopHint(it));
+  return code;
+}
+
+/** The strategy of the last run may be gone since. */
+const elsewhere = (fix: string, { strategy }: RollbackOptions): string =>
+  strategy === undefined ? alsoTry(fix, "--strategy names another one than that of the last run") : fix;
+
+/** Runs of the placement that may still move clusters which the new one has not come to yet. */
+const runsUnderWay = ({ runs }: Ledger, placement: PlacementKey): readonly RunRecord[] =>
+  [...runs.values()].filter((it) => it.spec.placement === placement && it.end === null && it.spec.state === "Run");
+
+const stopHint = ({ key }: RunRecord): string =>
+  `run ${key} is still under way; what keeps it from going on: flotilla run stop ${key}\n`;
+
+/** A run's name has at most 63 characters, with room for a number behind it (`intent/README.md#v-ur-01`). */
+const runName = (placement: string, index: number): string => {
+  const end = `-to-${index}`;
+  return `${placement.slice(0, 60 - end.length).replace(/-+$/, "")}${end}`;
+};

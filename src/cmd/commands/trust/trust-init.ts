@@ -1,0 +1,75 @@
+import { readTrust, trustPath } from "../../../core/intent/trust/trust-file.ts";
+import { type FirstTrust, firstTrustText } from "../../edits/trust-file.ts";
+import { type Declined, type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
+import { ownSigningKey } from "../../hub/wire.ts";
+import type { ExitCode } from "../../terminal/exit-code.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+import { type KeyOptions, keyFiles, openTrust, trustInForce } from "./trust-files.ts";
+import { anchorLines, expiryObjection, expiryOf, noExpiry, restoreFix, unusable } from "./trust-lines.ts";
+
+/** What `flotilla trust init` is given. */
+export interface TrustInitOptions extends DeliveryOptions, KeyOptions {
+  readonly name: string;
+  /** `PLACEMENT/STAGE` each. */
+  readonly approves: readonly string[];
+  readonly expires: string;
+}
+
+/** Writes version 1: one person who may change the file, and approve. The operator vouches for it by its digest. */
+export async function trustInit(options: TrustInitOptions, terminal: Terminal): Promise<ExitCode> {
+  const { name } = options;
+  const wish = wishOf(options);
+  if (wish.kind === "declined") return declined(wish.message, wish.fix, terminal);
+  const { author, file } = await openTrust(options);
+  if (file !== null)
+    return declined(`there is a ${trustPath}`, "change it with flotilla trust add, rotate or revoke", terminal);
+  const record = await trustInForce(options, terminal.environment);
+  if (record !== null && record !== "unknown")
+    return declined(`version ${record.trust.version} of ${trustPath} is in force`, restoreFix(options), terminal);
+  const own = await ownSigningKey(options);
+  const keys = await firstKeys(options, own);
+  if (keys.kind === "declined") return declined(keys.message, keys.fix, terminal);
+  const text = firstTrustText({ name, keys: keys.keys, openpgp: keys.openpgp, ...wish.first });
+  const { trust, problems } = readTrust(text);
+  if (trust === null) return unusable(problems, terminal);
+  const objection = expiryObjection(null, trust);
+  if (objection !== null) return declined(...objection, terminal);
+  const files = [{ path: trustPath, text, before: null }];
+  const written = { files, subject: `Trust version 1: ${name}`, slug: "trust-1", signed: own !== null };
+  const code = await deliver(author, written, options, terminal);
+  if (options.dryRun === true) return code;
+  for (const line of anchorLines(trust.version, trust.digest)) terminal.out(`${line}\n`);
+  terminal.err(`warning: ${name} is the only one who may approve, and nobody approves what they changed themselves\n`);
+  terminal.err("  add somebody: flotilla trust add NAME --key FILE.pub --approver --root\n");
+  return code;
+}
+
+type Wished = { readonly kind: "wish"; readonly first: Pick<FirstTrust, "approves" | "expires"> } | Declined;
+
+function wishOf({ approves, expires: until }: TrustInitOptions): Wished {
+  const wrong = approves.find((it) => !/^.+\/[^/]+$/.test(it));
+  if (wrong !== undefined) {
+    const fix = "write it as web/production, or web/*";
+    return { kind: "declined", message: `${JSON.stringify(wrong)} is no PLACEMENT/STAGE`, fix };
+  }
+  const expires = expiryOf(until);
+  if (expires === null) return noExpiry(until);
+  const gates = approves.map((it) => {
+    const slash = it.lastIndexOf("/");
+    return { placement: it.slice(0, slash), stage: it.slice(slash + 1) };
+  });
+  return { kind: "wish", first: { approves: gates, expires } };
+}
+
+type OwnKey = Awaited<ReturnType<typeof ownSigningKey>>;
+
+/** Those that are given; without any, the one that git signs with. */
+async function firstKeys(options: KeyOptions, own: OwnKey): ReturnType<typeof keyFiles> {
+  if (options.key.length + options.openpgp.length > 0) return keyFiles(options);
+  const message = "no key is given, and git here is not set up to sign, or the public half of its key is not at hand";
+  const fix = "git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub; or give --key FILE.pub";
+  if (own === null) return { kind: "declined", message, fix };
+  return own.kind === "ssh"
+    ? { kind: "keys", keys: [own.line], openpgp: [] }
+    : { kind: "keys", keys: [], openpgp: [own.armored] };
+}

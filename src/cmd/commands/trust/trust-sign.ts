@@ -1,0 +1,124 @@
+import { trustPath } from "../../../core/intent/trust/trust-file.ts";
+import { oneLine } from "../../../core/model/one-line.ts";
+import type { Trust } from "../../../core/model/trust.ts";
+import {
+  mayTrustSign,
+  signersOf,
+  type TrustStep,
+  trustDifference,
+  verdictOn,
+} from "../../../core/report/trust-text.ts";
+import { trustNamespace } from "../../../core/trust/trust-chain.ts";
+import { type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
+import { now } from "../../hub/wire.ts";
+import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
+import { printProblems } from "../../terminal/outcome.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+import {
+  factsOf,
+  openTrust,
+  type SignatureFile,
+  signatureFiles,
+  signaturePath,
+  type TrustInForce,
+  trustInForce,
+  uncommitted,
+  versionBefore,
+} from "./trust-files.ts";
+import { anchorLines, chainLines, quorumLines } from "./trust-lines.ts";
+
+/**
+ * Adds the person's signature under the version that stands in the work tree, once it has said what that changes.
+ *
+ * The signature is over the bytes that lie there: they are shown by what they mean, not by their text.
+ */
+export async function trustSign(options: DeliveryOptions, terminal: Terminal): Promise<ExitCode> {
+  const { author, file } = await openTrust(options);
+  if (file === null) return declined(`there is no ${trustPath}`, "flotilla trust init writes the first", terminal);
+  const { text, reading } = file;
+  const next = reading.trust;
+  if (next === null) {
+    printProblems(reading.problems, terminal);
+    return exitCodes.problems;
+  }
+  const record = await trustInForce(options, terminal.environment);
+  if (record !== null && record !== "unknown" && record.trust.digest === next.digest) {
+    terminal.out(`version ${next.version} is in force already: it needs no more signatures\n`);
+    return exitCodes.done;
+  }
+  const loose = await uncommitted(text, options);
+  if (loose !== null) return declined(...loose, terminal);
+  const before = await versionBefore(next, record, options);
+  const flaw = flawOf(next, before, record);
+  if (flaw !== null) return declined(flaw, "correct it, commit it alone, and sign that", terminal);
+  const there = await signatureFiles(author, next.version);
+  const stepOf = async (files: readonly SignatureFile[]): Promise<TrustStep> => ({
+    before,
+    next,
+    signatures: await factsOf(text, files, [before, next]),
+    now: now(),
+  });
+  for (const line of [
+    `version ${next.version} of ${trustPath}, SHA-256 ${next.digest}`,
+    ...differenceLines(await stepOf(there)),
+  ])
+    terminal.out(`${line}\n`);
+  for (const line of quorumLines(next, before)) terminal.err(`${oneLine(line)}\n`);
+  if (options.dryRun === true) return exitCodes.done;
+  const own = { path: "your signature", text: await author.sign(new TextEncoder().encode(text), trustNamespace) };
+  const step = await stepOf([...there, own]);
+  const signer = signersOf(step).find((it) => it.path === own.path)?.signer;
+  if (signer === undefined || signer.kind === "denied")
+    return declined(signer?.because ?? "nobody signed", "set git up to sign with a key of a root's", terminal);
+  const { name } = signer.principal;
+  if (!mayTrustSign(step, name))
+    return declined(`${name} is no root of this version or the one before`, "a root has to sign it", terminal);
+  const path = signaturePath(next.version, signer.key);
+  const old = there.find((it) => it.path === path)?.text ?? null;
+  if (old === own.text) {
+    terminal.out(`${path} holds your signature already\n`);
+    return exitCodes.done;
+  }
+  const slug = `trust-${next.version}-${name.replaceAll(/[^a-z0-9-]+/g, "-")}`;
+  const files = [{ path, text: own.text, before: old }];
+  const written = { files, subject: `Sign trust version ${next.version}`, slug, signed: true };
+  const code = await deliver(author, written, options, terminal);
+  for (const line of nextLines(step, record, options)) terminal.out(`${line}\n`);
+  return code;
+}
+
+/** What no signature can mend: a version that does not follow the one in force, or expires too late. Null: nothing. */
+function flawOf(next: Trust, before: Trust | null, record: TrustInForce): string | null {
+  const current = record === null || record === "unknown" ? before : record.trust;
+  const verdict = verdictOn({ before: current, next, signatures: [], now: now() });
+  // FLT1222: signatures are missing; FLT1235: an anchor is.
+  return verdict.kind !== "refused" || ["FLT1222", "FLT1235"].includes(verdict.denial.code)
+    ? null
+    : verdict.denial.because;
+}
+
+function nextLines(step: TrustStep, record: TrustInForce, options: DeliveryOptions): readonly string[] {
+  const { before, next } = step;
+  if (record === null || next.previous === null) return anchorLines(next.version, next.digest);
+  if (before === null) return ["what else it takes cannot be said here, without the version before"];
+  return chainLines(next, { verdict: verdictOn(step), before }, options);
+}
+
+function differenceLines(step: TrustStep): readonly string[] {
+  const { before, next } = step;
+  const signed = signersOf(step).map(({ path, signer }) =>
+    signer.kind === "denied"
+      ? `  ${path}: counts for nothing: ${signer.because}`
+      : `  ${path}: ${signer.principal.name} with ${signer.key}`,
+  );
+  const changes =
+    before === null
+      ? next.previous === null
+        ? ["it is the first version"]
+        : [`the version before, with the SHA-256 ${next.previous}, is not found here: nobody can say what changes`]
+      : [
+          `it changes version ${before.version}, SHA-256 ${before.digest}:`,
+          ...trustDifference(before, next).map((it) => `  ${it}`),
+        ];
+  return [...changes, ...(signed.length === 0 ? ["nobody has signed it so far"] : ["signatures so far:", ...signed])];
+}

@@ -1,0 +1,89 @@
+import { oneLine } from "../../core/model/one-line.ts";
+import type { Author, Authored, AuthoredFile, Delivery, DeliveryObjection } from "../../shell/reconcile/ports.ts";
+import { type ExitCode, exitCodes } from "../terminal/exit-code.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import type { HubOptions } from "./wire.ts";
+
+/** Options of commands that write files and commit them. */
+export interface DeliveryOptions extends HubOptions {
+  readonly push?: boolean;
+  readonly pr?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** Files to be written in one commit. */
+export interface Written {
+  readonly files: readonly AuthoredFile[];
+  /** The commit's subject. */
+  readonly subject: string;
+  /** Of the branch that `--pr` makes: `flotilla/<slug>`. */
+  readonly slug: string;
+  /** The commit is signed, whatever git is set up to do. */
+  readonly signed?: boolean;
+  /** What speaks against it by the time that others turn out to have pushed before; without it, nothing. */
+  readonly objection?: () => Promise<DeliveryObjection | null>;
+}
+
+/** Commits what a command wrote, as far as its options say, and tells what came of it and what is left to do. */
+export async function deliver(
+  author: Author,
+  { files, subject, slug, signed = false, objection }: Written,
+  options: DeliveryOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  if (options.dryRun === true) {
+    terminal.out(files.map(({ path, text }) => `# ${oneLine(path)}\n${text ?? "# removed\n"}`).join("---\n"));
+    return exitCodes.done;
+  }
+  const { commit, branch, remote, page, overtaken } = await author.commit({
+    files,
+    message: subject,
+    signed,
+    delivery: deliveryOf(options, slug, objection),
+  });
+  terminal.out(`committed ${commit.slice(0, 10)} to ${branch}: ${oneLine(subject)}\n`);
+  for (const { path, text } of files) terminal.out(`  ${oneLine(path)}${text === null ? " (removed)" : ""}\n`);
+  if (remote !== null) terminal.out(`pushed ${branch} to ${remote}${overtaken === null ? "" : ways[overtaken]}\n`);
+  for (const line of nextSteps(options, { branch, page })) terminal.out(`${line}\n`);
+  return exitCodes.done;
+}
+
+/** What is said of a push that others were faster than. */
+const ways: Readonly<Record<NonNullable<Authored["overtaken"]>, string>> = {
+  anew: "; others had pushed meanwhile: the commit was made anew on top of theirs",
+  merged: "; others had pushed meanwhile: what they pushed was merged",
+};
+
+function deliveryOf(
+  { push, pr, branch: base }: DeliveryOptions,
+  slug: string,
+  objection: Written["objection"],
+): Delivery {
+  if (pr === true) return { kind: "pullRequest", branch: `flotilla/${slug}`, base };
+  if (push !== true) return { kind: "commit" };
+  return { kind: "push", ...(objection === undefined ? {} : { objection }) };
+}
+
+interface Landed {
+  readonly branch: string;
+  readonly page: string | null;
+}
+
+/** What has to happen before Flotilla sees the commit. */
+function nextSteps({ pr, branch: source }: DeliveryOptions, { branch, page }: Landed): readonly string[] {
+  if (pr === true) return [`open a pull request into ${source}: ${page === null ? `from ${branch}` : oneLine(page)}`];
+  return branch === source ? [] : [`flotilla reads ${source}: it takes effect once ${branch} is merged there`];
+}
+
+/** Says why a command does nothing, and what to do; it ends as a wrong command line does. */
+export function declined(message: string, fix: string, { err }: Terminal): ExitCode {
+  err(`error: ${oneLine(message)}\n  ${oneLine(fix)}\n`);
+  return exitCodes.usage;
+}
+
+/** Why a command does nothing, and what to do. */
+export interface Declined {
+  readonly kind: "declined";
+  readonly message: string;
+  readonly fix: string;
+}

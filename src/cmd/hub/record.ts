@@ -1,0 +1,158 @@
+import { approvalsIn } from "../../core/intent/approvals.ts";
+import { decodeBlob } from "../../core/intent/documents.ts";
+import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
+import type { Json } from "../../core/model/json.ts";
+import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
+import type { ApprovalFile } from "../../core/model/trust.ts";
+import { type Commit, compareText, type DurationMs, type Instant, instantText } from "../../core/model/value.ts";
+import { readState as readStateText } from "../../core/yaml/canonical-read.ts";
+import { Fault } from "../../shell/reconcile/fault.ts";
+import type { State } from "../../shell/reconcile/memory.ts";
+import type { Heads, Repository } from "../../shell/reconcile/ports.ts";
+import { readState } from "../../shell/reconcile/state.ts";
+import { commitBytes } from "../../shell/signature/commit-bytes.ts";
+import type { TextFile } from "../edits/found-document.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { type HubOptions, openHub, openRecord, openWorkTree } from "./wire.ts";
+
+/** Where the objects of a kind stand, and what of their key the path says. */
+const patterns = {
+  placements: /^(?:namespaces\/(?<namespace>[^/]+)\/)?placements\/(?<name>[^/]+)\/placement\.yaml$/,
+  clusters: /^clusters\/(?<name>[^/]+)\.yaml$/,
+  bindings: /^(?:namespaces\/(?<namespace>[^/]+)\/)?placements\/(?<name>[^/]+)\/bindings\.yaml$/,
+  runs: /^(?:namespaces\/(?<namespace>[^/]+)\/)?runs\/(?<name>[^/]+)\/run\.yaml$/,
+  plans: /^(?:namespaces\/(?<namespace>[^/]+)\/)?runs\/(?<name>[^/]+)\/plan\.yaml$/,
+  evictions: /^evictions\/(?<name>[^/]+)\.yaml$/,
+  approvals: /^(?:namespaces\/(?<namespace>[^/]+)\/)?approvals\/(?<name>[^/]+)\.yaml$/,
+} as const;
+
+/**
+ * KubeFleet's objects as the state branch holds them; those of one placement, cluster or run when a key is given: `name`, or
+ * `namespace/name`.
+ */
+export async function recorded(
+  repository: Repository,
+  head: Commit,
+  kind: keyof typeof patterns,
+  key: string | null,
+): Promise<readonly Json[]> {
+  const files = (await repository.files(head)).filter(({ path }) => {
+    const { namespace, name } = patterns[kind].exec(path)?.groups ?? {};
+    if (name === undefined) return false;
+    return key === null || key === (namespace === undefined ? name : `${namespace}/${name}`);
+  });
+  const blobs = await repository.blobs(files.map((it) => it.blob));
+  const decoder = new TextDecoder();
+  return files.flatMap((it) => {
+    const read = readStateText(decoder.decode(blobs.get(it.blob)));
+    return "documents" in read ? read.documents : [];
+  });
+}
+
+/** The source's files as they were last read. */
+export async function acceptedTexts(repository: Repository, { accepted }: State): Promise<readonly TextFile[]> {
+  const blobs = await repository.blobs([...new Set(accepted.values())]);
+  const decoder = new TextDecoder();
+  return [...accepted].map(([path, blob]) => ({ path, text: decoder.decode(blobs.get(blob)) }));
+}
+
+/** The answers to requests among them, in the order of their paths; those that cannot be read are left out. */
+export async function acceptedAnswers(
+  repository: Repository,
+  { accepted }: Pick<State, "accepted">,
+): Promise<readonly ApprovalFile[]> {
+  const files = [...accepted].filter(([path]) => isApprovalPath(path)).sort(([a], [b]) => compareText(a, b));
+  const blobs = await repository.blobs([...new Set(files.map(([, blob]) => blob))]);
+  const read = files.flatMap(([path, blob]) => {
+    const bytes = blobs.get(blob);
+    return bytes === undefined ? [] : [{ path, blob, kind: "file" as const, decoded: decodeBlob(bytes) }];
+  });
+  return approvalsIn(read).approvals;
+}
+
+/** What is looked at: the record at `state`, made from `sourceCommit`, while the source branch is at `source`. */
+export interface RecordInSight extends Heads {
+  readonly sourceCommit: Commit | null;
+  /** The name of the source branch. */
+  readonly branch: string;
+  readonly now: Instant;
+}
+
+/**
+ * Says on stderr how old the record is that somebody is shown, and whether the source branch has moved on since. The time
+ * is that of the state commit, by the clock of whoever wrote it. Nothing is said where there is no record.
+ */
+export async function noteAge(
+  repository: Pick<Repository, "lineage">,
+  seen: RecordInSight,
+  { err }: Pick<Terminal, "err">,
+): Promise<void> {
+  if (seen.state === null) return;
+  const [head] = (await repository.lineage?.(seen.state, 1)) ?? [];
+  const read = head === undefined ? null : commitBytes(head.raw);
+  err(`note: ${ageText(seen, read?.kind === "commit" ? ((read.committer.seconds * 1000) as Instant) : null)}\n`);
+}
+
+/** The age of a record in words; `at` null: when it was written is not known. */
+export function ageText({ source, sourceCommit, branch, now }: RecordInSight, at: Instant | null): string {
+  const from = sourceCommit === null ? "before any source commit" : `at source commit ${short(sourceCommit)}`;
+  const when = at === null ? "recorded" : `recorded ${agoText((now - at) as DurationMs)} (${instantText(at)})`;
+  const isBehind = source !== null && source !== sourceCommit;
+  return `${when} ${from}${isBehind ? `; ${branch} is at ${short(source)}, which no pass has recorded yet` : ""}`;
+}
+
+/** In the largest unit of which there are two. Commits carry whole seconds, and clocks differ: what seems to come is now. */
+function agoText(age: DurationMs): string {
+  const units = [
+    [86_400_000, "d"],
+    [3_600_000, "h"],
+    [60_000, "min"],
+  ] as const;
+  const [length, name] = units.find(([it]) => age >= 2 * it) ?? [1000, "s"];
+  return `${Math.max(Math.round(age / length), 0)} ${name} ago`;
+}
+
+const short = (commit: Commit): string => commit.slice(0, 7);
+
+/** What is recorded of the work tree's fleet. */
+export const readRecord = async (
+  options: HubOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Ledger> => (await readWhole(options, environment)).ledger;
+
+/** The same with the files that were read last. */
+export async function readWhole(
+  options: HubOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Pick<State, "ledger" | "accepted">> {
+  const repository = await openRecord(options, environment);
+  try {
+    return await readState(repository, (await repository.heads()).state);
+  } finally {
+    await repository.close();
+  }
+}
+
+/**
+ * What is recorded of the fleet whose files lie in a folder, as far as that is at hand: on the state branch of the
+ * repository there, or as last fetched from `origin`. By the names that branches
+ * have unless told otherwise. Nothing where it cannot be read: nobody is asked for it.
+ */
+export async function recordNear(
+  folder: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Ledger> {
+  try {
+    const { name: repo } = await openWorkTree({ repo: folder });
+    const hub = { repo, branch: "main", stateBranch: "fleet/state", git: "auto", cache: null, tracked: true } as const;
+    const repository = await openHub(hub, environment);
+    try {
+      return (await readState(repository, (await repository.heads()).state)).ledger;
+    } finally {
+      await repository.close();
+    }
+  } catch (error) {
+    if (error instanceof Fault) return emptyLedger;
+    throw error;
+  }
+}

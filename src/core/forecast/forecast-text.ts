@@ -1,0 +1,155 @@
+import type { Json } from "../model/json.ts";
+import { type DurationMs, type Instant, instantOf, instantText } from "../model/value.ts";
+import { count, durationText, names } from "../report/phrases.ts";
+import { reasonLines, reasonValues } from "../report/reason-lines.ts";
+import type { ForecastEvent } from "./events.ts";
+import type { Ending, Forecast } from "./timeline.ts";
+
+/** A forecast for people: what happens, one line a moment and kind, and what it comes to. Times count from its start. */
+export function forecastLines(told: Forecast): readonly string[] {
+  const all = timeline(told);
+  const lines = all.length > linesKept ? [...all.slice(0, linesKept), `and ${all.length - linesKept} more`] : all;
+  return [...(lines.length === 0 ? [] : [...lines, ""]), ...summary(told)];
+}
+
+/** A rollout over a thousand clusters, one at a time, has a few thousand. */
+const linesKept = 1000;
+
+/** `+1h0m30s`: how long after the start. */
+const offset = (at: Instant, start: Instant): string => `+${durationText((at - start) as DurationMs)}`;
+
+function timeline({ events, start }: Forecast): readonly string[] {
+  const rows = grouped(events).map((it) => [offset((it[0] as ForecastEvent).at, start), wordsOf(it, start)] as const);
+  const width = Math.max(0, ...rows.map(([at]) => at.length));
+  return rows.map(([at, text]) => `${at.padEnd(width)}  ${text}`);
+}
+
+/** Clusters to which the same happens at the same moment in the same stage share a line. */
+function grouped(events: readonly ForecastEvent[]): readonly (readonly ForecastEvent[])[] {
+  const groups: ForecastEvent[][] = [];
+  let last = "";
+  for (const event of events) {
+    const { cluster, ...rest } = { cluster: null, ...event };
+    const key = JSON.stringify(rest);
+    const group = groups.at(-1);
+    if (cluster !== null && key === last && group !== undefined) group.push(event);
+    else groups.push([event]);
+    last = cluster === null ? "" : key;
+  }
+  return groups;
+}
+
+function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
+  const event = group[0] as ForecastEvent;
+  const all = names(group.flatMap((it) => ("cluster" in it ? it.cluster : [])));
+  const verb = (one: string, many: string): string => (group.length === 1 ? one : many);
+  switch (event.kind) {
+    case "planned": {
+      const { resourceIndex, clusters, stages, deletions } = event;
+      const leaving = deletions === 0 ? "" : `, ${count(deletions, "cluster")} to leave`;
+      return `planned: resource snapshot ${resourceIndex} on ${count(clusters, "cluster")} in ${count(stages, "stage")}${leaving}`;
+    }
+    case "stageBegins":
+      return `stage ${event.stage} begins`;
+    case "stageEnds":
+      return `stage ${event.stage} ends`;
+    case "starts":
+      return `  ${all} ${verb("starts", "start")}`;
+    case "lands":
+      return `  ${all} ${verb("is", "are")} available`;
+    case "fails":
+      return `  ${all} ${verb("fails", "fail")}: ${event.because}`;
+    case "skipped":
+      return `  ${all} ${verb("is", "are")} skipped: ${event.because}`;
+    case "leaves":
+      return `  it begins to leave ${all}`;
+    case "gone":
+      return `  it is gone from ${all}`;
+    case "approvalNeeded":
+      return `stage ${event.stage} needs an approval ${event.when === "before" ? "to begin" : "to end"}`;
+    case "approved":
+      return `stage ${event.stage} is approved ${event.when === "before" ? "to begin" : "to end"}`;
+    case "timer":
+      return `stage ${event.stage} waits ${durationText((event.until - event.at) as DurationMs)}, until ${offset(event.until, start)}`;
+    case "holds":
+      return `${event.stage === null ? "the run" : `stage ${event.stage}`} holds: ${relative(event.because, start)}`;
+    case "succeeded":
+      return "the run succeeds";
+    case "failed":
+      return `the run fails: ${relative(event.because, start)}`;
+  }
+}
+
+function summary(told: Forecast): readonly string[] {
+  const { start, end, ending, events, passes, unreached, reasons } = told;
+  if (ending.kind === "done" && events.length === 0) return ["nothing happens: all is as it is to be"];
+  const how = `${endings[ending.kind]} ${offset(end, start)}, after ${passes} ${passes === 1 ? "pass" : "passes"}`;
+  return [
+    "next" in ending ? `${how}; next at ${offset(ending.next, start)}` : how,
+    radius(told),
+    ...(unreached.length === 0 ? [] : [`never reached: ${names(unreached)}`]),
+    ...(ending.kind === "done" ? [] : reasonLines(reasons, "foretold").map((it) => relative(it, start))),
+  ];
+}
+
+const endings: Readonly<Record<Ending["kind"], string>> = {
+  done: "earliest end:",
+  failed: "fails at",
+  waits: "comes to rest at",
+  time: "not over in the time that was to be foreseen; last event at",
+  passes: "given up, it still moves; last event at",
+  refused: "refused after",
+  unsound: "unsound after",
+};
+
+/** The moment at which the most clusters are not available, the first one of several. */
+export function worstMoment({ unavailable }: Forecast): Forecast["unavailable"][number] | null {
+  return unavailable.reduce<Forecast["unavailable"][number] | null>(
+    (worst, it) => (it.clusters.length > (worst?.clusters.length ?? 0) ? it : worst),
+    null,
+  );
+}
+
+function radius(told: Forecast): string {
+  const worst = worstMoment(told);
+  if (worst === null) return "blast radius: none";
+  const after = told.unavailable[told.unavailable.indexOf(worst) + 1];
+  const span = `from ${offset(worst.at, told.start)}${after === undefined ? " on" : ` to ${offset(after.at, told.start)}`}`;
+  return `blast radius: ${count(worst.clusters.length, "cluster")} not available at once, ${span}: ${names(worst.clusters)}`;
+}
+
+/**
+ * A sentence with the moments in it as they count from the start; those before it stay as they are. Sentences name whole
+ * seconds, so the second in which it starts is the start.
+ */
+const relative = (text: string, start: Instant): string =>
+  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (written) => {
+    const at = instantOf(written);
+    const isBefore = at === null || at + 1000 <= start;
+    return isBefore ? written : offset(Math.max(at, start) as Instant, start);
+  });
+
+/** A forecast for programs: the same facts, moments in seconds since its start, reasons as `plan` gives them. */
+export function forecastValue(told: Forecast): Json {
+  const { start, events, ending, end, passes, unavailable, unreached, reasons } = told;
+  const after = (at: Instant): number => Math.round((at - start) / 1000);
+  const moment = ({ at, clusters }: Forecast["unavailable"][number]) => ({ at: after(at), clusters: [...clusters] });
+  const worst = worstMoment(told);
+  return {
+    start: instantText(start),
+    ending: ending.kind,
+    next: ending.kind === "time" ? after(ending.next) : null,
+    end: after(end),
+    passes,
+    events: events.map((it) => eventValue(it, after)),
+    unavailable: unavailable.map(moment),
+    mostUnavailable: worst === null ? null : moment(worst),
+    unreached: [...unreached],
+    reasons: reasonValues(reasons),
+  };
+}
+
+function eventValue(event: ForecastEvent, after: (at: Instant) => number): Json {
+  const { at, ...facts } = event;
+  return { at: after(at), ...facts, ...("until" in facts ? { until: after(facts.until) } : {}) };
+}

@@ -1,0 +1,151 @@
+import { writeText } from "../apply/mark.ts";
+import type { Binding, BindingFacts } from "../model/binding.ts";
+import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
+import { digestOf } from "../model/json.ts";
+import type { ClusterRecord, PlacementRecord } from "../model/ledger.ts";
+import { type ObjectKey, objectKey } from "../model/manifest.ts";
+import type { Health, LiveObject, Observation } from "../model/observation.ts";
+import type { RenderedManifest, World } from "../model/plan.ts";
+import {
+  type ClusterName,
+  type DurationMs,
+  type Instant,
+  later,
+  type PlacementKey,
+  type Sequence,
+} from "../model/value.ts";
+import { type Content, contentOf, renderTarget, snapshotOf } from "../plan/version.ts";
+import { carriedObject, type Fate, failing, type Turn, type VirtualMember } from "./member.ts";
+
+/** What is supposed of members. */
+export interface Supposition {
+  /** How long what is brought to a cluster takes to become available. */
+  readonly landing: DurationMs;
+  /** Clusters that fail, and after how long; null: they fail with whatever is brought to them. */
+  readonly failing: ReadonlyMap<ClusterName, DurationMs | null>;
+  /** Clusters that do not answer. */
+  readonly silent: ReadonlySet<ClusterName>;
+}
+
+/**
+ * Every member as the ledger has it, and nothing else: it carries what it last said that it carries, as well as it said,
+ * and what was on its way lands. A recorded failure stays one until another version is brought there, and who was last
+ * known to be out of reach stays so.
+ */
+export function membersAsRecorded(world: World, supposed: Supposition): ReadonlyMap<ClusterName, VirtualMember> {
+  const scene: Scene = { world, supposed, content: contentOf(world) };
+  return new Map([...world.intent.clusters.keys()].map((name) => [name, memberAsRecorded(name, scene)]));
+}
+
+interface Scene {
+  readonly world: World;
+  readonly supposed: Supposition;
+  readonly content: Content;
+}
+
+function memberAsRecorded(name: ClusterName, scene: Scene): VirtualMember {
+  const { world, supposed } = scene;
+  const fate = fateOf(supposed.failing.get(name), world.now);
+  const known = world.ledger.clusters.get(name);
+  const silence = silenceOf(known, supposed.silent.has(name));
+  if (silence !== null) return { name, seen: silence, fate, coming: new Map() };
+  const hands: Hands = { name, fate, scene, placements: new Map(), objects: new Map(), coming: new Map() };
+  for (const it of world.ledger.placements.values()) carry(it, hands);
+  return { name, seen: reached(known, hands), fate, coming: hands.coming };
+}
+
+function fateOf(failsAfter: DurationMs | null | undefined, now: Instant): Fate {
+  if (failsAfter === undefined) return { kind: "lands" };
+  return failsAfter === null ? { kind: "rejects" } : { kind: "breaks", at: later(now, failsAfter) };
+}
+
+/** Why a member does not answer; null when it does, be it for another cluster than the one that joined. */
+function silenceOf(known: ClusterRecord | undefined, isSupposed: boolean): Observation | null {
+  if (isSupposed) return { kind: "unreachable", code: "Unreachable", message: "as supposed" };
+  const trouble = known?.trouble ?? null;
+  if (trouble === null) return null;
+  const { code, message } = trouble;
+  if (code !== "IdentityChanged") return { kind: "unreachable", code, message };
+  return known?.kubeSystemUid == null ? { kind: "unreachable", code: "Unreachable", message } : null;
+}
+
+function reached(known: ClusterRecord | undefined, { name, scene, placements, objects }: Hands): Observation {
+  const { fleet, epoch } = scene.world.ledger;
+  const joined = known?.kubeSystemUid ?? `forecast-${name}`;
+  return {
+    kind: "reached",
+    clusterUid: known?.trouble?.code === "IdentityChanged" ? `not-${joined}` : joined,
+    kubernetesVersion: known?.kubernetesVersion ?? "unknown",
+    inventory: { fleet, epoch, placements },
+    objects,
+    unlisted: new Set(),
+  };
+}
+
+/** What one member carries, while it is put together. */
+interface Hands {
+  readonly name: ClusterName;
+  readonly fate: Fate;
+  readonly scene: Scene;
+  readonly placements: Map<PlacementKey, InventoryPlacement>;
+  readonly objects: Map<ObjectKey, LiveObject>;
+  readonly coming: Map<ObjectKey, Turn>;
+}
+
+function carry(placement: PlacementRecord, hands: Hands): void {
+  const binding = placement.bindings.get(hands.name);
+  if (binding === undefined) return;
+  const { leaving, target, removal } = binding;
+  const facts = saidOfTarget(binding);
+  const isClaimed = target !== null && (facts !== null || removal !== null);
+  const sequence = isClaimed ? target.sequence : unclaimed;
+  const entries = new Map<ObjectKey, InventoryEntry>();
+  for (const { id, released } of leaving) {
+    const item = { id: { ...id, version: "v1" }, key: objectKey(id), digest: digestOf(["leaving"]) };
+    entries.set(item.key, { ...put(item, well, sequence, hands), adopted: released });
+  }
+  if (facts !== null && removal === null)
+    for (const it of carriedBy(binding, placement, hands.scene))
+      entries.set(it.key, { ...put(it, healthIn(facts, it.key), sequence, hands), adopted: isAdopted(facts, it.key) });
+  const digest = isClaimed ? target.digest : digestOf([]);
+  if (isClaimed || entries.size > 0) hands.placements.set(placement.key, { sequence, digest, entries });
+}
+
+/** An object on the member; what is on its way lands there. Gives its entry in the inventory. */
+function put(item: Carried, health: Health, sequence: Sequence, hands: Hands): InventoryEntry {
+  const { name, fate, scene, objects, coming } = hands;
+  const { fleet, epoch } = scene.world.ledger;
+  const { entry, live } = carriedObject(name, item, sequence);
+  objects.set(item.key, { ...live, health, mark: writeText({ fleet, epoch, sequence }) });
+  const at = later(scene.world.now, scene.supposed.landing);
+  if (health.phase === "progressing") coming.set(item.key, { at, health: fate.kind === "rejects" ? failing : well });
+  return entry;
+}
+
+const unclaimed = 0 as Sequence;
+const well: Health = { phase: "available" };
+
+/** What the member said of its present target, once it had applied it; null before. */
+const saidOfTarget = ({ facts, target }: Binding): BindingFacts | null =>
+  facts !== null && facts.sequence === target?.sequence && facts.applied !== "pending" ? facts : null;
+
+type Carried = Pick<RenderedManifest, "id" | "key" | "digest">;
+
+/** The objects of a target. Where they cannot be rendered any more, what the snapshot lists. */
+function carriedBy(binding: Binding, placement: PlacementRecord, { world, content }: Scene): readonly Carried[] {
+  const { resourceSnapshots: snapshots } = placement;
+  const sources = { snapshots, overrides: world.ledger.overrides, scopes: world.intent.scopes, content };
+  const rendering = renderTarget(binding, sources);
+  if (rendering?.kind === "rendered") return rendering.manifests;
+  const snapshot = binding.target === null ? null : snapshotOf(placement, binding.target.resourceIndex);
+  return (snapshot?.resources ?? []).map(({ id, digest }) => ({ id, digest, key: objectKey(id) }));
+}
+
+function healthIn({ phase, troubles }: BindingFacts, key: ObjectKey): Health {
+  const trouble = troubles.find((it) => objectKey(it.id) === key);
+  if (trouble === undefined) return phase === "untrackable" ? { phase } : well;
+  const isOver = trouble.type === "Applied" || trouble.code === "Failed";
+  return { phase: isOver ? "failed" : "progressing", message: trouble.message };
+}
+
+const isAdopted = ({ adopted }: BindingFacts, key: ObjectKey): boolean => adopted.some((it) => objectKey(it) === key);

@@ -1,0 +1,122 @@
+import { approvalRequestName, changeRequestName } from "../ledger/layout.ts";
+import { flotillaGroup } from "../model/names.ts";
+import type { Approval, ApprovalFile } from "../model/trust.ts";
+import type { Gate, RunRecord } from "../model/update-run.ts";
+import type { Ask } from "../plan/approval/ask.ts";
+import { emitYaml } from "../yaml/canonical.ts";
+
+/** Which request of a run: a stage, and whether it is asked before or after it. */
+export interface GateAt {
+  readonly run: Pick<RunRecord, "namespace" | "name">;
+  readonly stage: string;
+  readonly when: "before" | "after";
+}
+
+/**
+ * The file whose commit to the source branch approves a request, ready to be copied.
+ *
+ * `approvals/deletions/` is for confirmations: nothing there answers a request, also of a run that is called so.
+ */
+export function approvalFile(
+  at: GateAt,
+  { digest }: Pick<Gate, "digest">,
+  principal: string,
+): { readonly path: string; readonly text: string } {
+  const { run, stage, when } = at;
+  const text = answerText(approvalRequestName(run.name, when, stage), {
+    digest,
+    decision: "Approve",
+    principal,
+    comment: "",
+    signature: null,
+  });
+  return { path: `${answerFolder(run)}/${stage}-${when}.yaml`, text };
+}
+
+/** The folder in which answers to the requests of a run, or of a placement, are looked for by people. */
+export const answerFolder = ({ namespace, name }: GateAt["run"]): string => {
+  const own = namespace === null ? name : `${namespace}/${name}`;
+  return `approvals/${/^deletions(?:\/|$)/.test(own) ? `runs/${own}` : own}`;
+};
+
+/** The text of a file under `approvals/`. */
+export const answerText = (
+  name: string,
+  { digest, decision, principal, comment, signature }: Omit<ApprovalFile, "path" | "blob">,
+): string =>
+  emitYaml({
+    apiVersion: `${flotillaGroup}/v1alpha1`,
+    kind: "Approval",
+    metadata: { name },
+    spec: { requestDigest: digest, decision, principal, comment, ...(signature === null ? {} : { signature }) },
+  });
+
+/** The name of the request's object on the state branch, without its namespace. */
+export const askName = (ask: Ask): string =>
+  ask.kind === "gate"
+    ? approvalRequestName(ask.run.name, ask.when, ask.stage.name)
+    : changeRequestName(ask.record.name);
+
+/** The same with its namespace before it where it has one: what `flotilla get approvals` takes. */
+export function askKey(ask: Ask): string {
+  const { namespace } = ask.kind === "gate" ? ask.run : ask.record;
+  return namespace === null ? askName(ask) : `${namespace}/${askName(ask)}`;
+}
+
+/**
+ * Where answers to a request go: each in a file of its own that nobody has written yet, as what was judged at a path is
+ * never judged again (`trust/README.md#the-request`).
+ */
+export function answerPath(ask: Ask, principal: string, isTaken: (path: string) => boolean): string {
+  const base = `${answersPrefix(ask)}.${fileName(principal)}`;
+  let path = `${base}.yaml`;
+  for (let n = 2; isTaken(path); n += 1) path = `${base}.${n}.yaml`;
+  return path;
+}
+
+/** How the paths begin at which answers to a request are looked for by people. Anywhere else counts as well. */
+export const answersPrefix = (ask: Ask): string =>
+  ask.kind === "gate" ? `${answerFolder(ask.run)}/${ask.stage.name}-${ask.when}` : `${answerFolder(ask.record)}/change`;
+
+/** Names are people's own words, addresses among them. */
+const fileName = (principal: string): string => principal.replaceAll(/[^A-Za-z0-9._@+-]+/g, "-").slice(0, 100);
+
+/** What a person types to answer a request. */
+export const answerCommand = (ask: Ask, verb = "approve"): string =>
+  ask.kind === "gate"
+    ? `flotilla ${verb} ${ask.run.key} ${ask.stage.name}`
+    : `flotilla ${verb} --change ${ask.record.key}`;
+
+/** What an approval of it lets happen. */
+export function askText(ask: Ask): string {
+  if (ask.kind === "change") return `let ${ask.record.key} change what is protected`;
+  return `let stage ${ask.stage.name} of run ${ask.run.key} ${ask.when === "before" ? "begin" : "end"}`;
+}
+
+/** A request that nobody has answered yet. */
+export interface OpenRequest extends GateAt {
+  readonly gate: Gate;
+}
+
+/** What a run asks people for, in the order of its stages; nothing once it has ended. */
+export const openRequests = (run: RunRecord): readonly OpenRequest[] =>
+  run.end !== null ? [] : requestsOf(run).filter((it) => it.gate.approval === null);
+
+/** Everything that a run has asked people for. */
+export const requestsOf = (run: RunRecord): readonly OpenRequest[] =>
+  (run.plan?.stages ?? []).flatMap(({ name: stage }, at) => {
+    const { before = null, after = null } = run.stages[at] ?? {};
+    return [
+      ...(before === null ? [] : [{ run, stage, when: "before" as const, gate: before }]),
+      ...(after === null ? [] : [{ run, stage, when: "after" as const, gate: after }]),
+    ];
+  });
+
+/** Who approved, by which key, and in which file: `ann (SHA256:…, approvals/web/ann.yaml) and bob (…)`. */
+export const approversText = ({ by }: Approval): string =>
+  by.map(({ principal, path, proofs }) => `${nameOf(principal)} (${keysText(proofs)}${path})`).join(" and ");
+
+const nameOf = (principal: string): string => (principal === "" ? "somebody" : principal);
+
+const keysText = (proofs: Approval["by"][number]["proofs"]): string =>
+  [...new Set(proofs.map((it) => it.key))].map((it) => `${it}, `).join("");

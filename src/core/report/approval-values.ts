@@ -1,0 +1,132 @@
+import type { Json, JsonObject } from "../model/json.ts";
+import type { Ledger } from "../model/ledger.ts";
+import { flotillaGroup } from "../model/names.ts";
+import type { Reason } from "../model/plan.ts";
+import type { ApprovalFile, Judgement } from "../model/trust.ts";
+import type { RunRecord } from "../model/update-run.ts";
+import { compareText, exactInstantText } from "../model/value.ts";
+import { answerReasons, isStray, strayReason } from "../plan/approval/answers.ts";
+import { type Ask, asksIn, gateAsks } from "../plan/approval/ask.ts";
+import { askedIn } from "../plan/approval/requests.ts";
+import { answerFolder, answersPrefix, askKey, openRequests } from "./approval-files.ts";
+import { reasonText } from "./reason-text.ts";
+
+/**
+ * Answers for programs, in the order of their paths: each Approval as its file has it, with what became of it in `status`.
+ * `standing`: the files as they were read last; those that are gone and count all the same are there as well.
+ *
+ * `name` is that of a request; without one, all answers.
+ */
+export function answerValues(
+  ledger: Ledger,
+  standing: readonly ApprovalFile[],
+  name: string | null,
+): readonly JsonObject[] {
+  const asks = asksIn(ledger).filter((it) => name === null || askKey(it) === name);
+  return valuesOf(ledger, standing, (it) => name === null || asks.some((ask) => isFor(it, ask)));
+}
+
+/** The same for a run: what answers it, and what answers nothing and may have been meant for it. */
+export function answerValuesOf(run: RunRecord, ledger: Ledger, standing: readonly ApprovalFile[]): Json {
+  const strays = new Set(strayPathsOf(run, ledger, standing));
+  const asks = gateAsks(run);
+  return valuesOf(ledger, standing, (it) => strays.has(it.path) || asks.some((ask) => isFor(it, ask)));
+}
+
+/** By its digest, or by where it stands. */
+const isFor = ({ digest, path }: ApprovalFile, ask: Ask): boolean =>
+  digest === ask.request.digest || path.startsWith(`${answersPrefix(ask)}.`);
+
+function valuesOf(
+  ledger: Ledger,
+  standing: readonly ApprovalFile[],
+  isMeant: (file: ApprovalFile) => boolean,
+): readonly JsonObject[] {
+  const files = new Map([...ledger.answers].map(([path, it]) => [path, it.file]));
+  for (const it of standing) files.set(it.path, it);
+  const blobs = new Map(standing.map((it) => [it.path, it.blob]));
+  return [...files.values()]
+    .filter(isMeant)
+    .sort((a, b) => compareText(a.path, b.path))
+    .map((it) => ({ ...fileValue(it), status: { isThere: blobs.has(it.path), ...statusOf(it, ledger) } }));
+}
+
+const fileValue = ({ path, digest, decision, principal, comment, signature }: ApprovalFile): JsonObject => ({
+  apiVersion: `${flotillaGroup}/v1alpha1`,
+  kind: "Approval",
+  metadata: { name: path.replace(/^.*\/|\.ya?ml$/g, ""), annotations: { [`${flotillaGroup}/path`]: path } },
+  spec: { requestDigest: digest, decision, principal, comment, ...(signature === null ? {} : { signature }) },
+});
+
+/**
+ * What became of an answer. `counts` is null where nobody judges it on its own: nobody has to sign, or it was not read by
+ * the time of the record. `order`: of two words of one person, the one with the higher is newer.
+ */
+function statusOf(file: ApprovalFile, ledger: Ledger): JsonObject {
+  const record = ledger.answers.get(file.path);
+  if (record === undefined) {
+    if (!isStray(file, ledger, askedIn(ledger))) return { counts: isUsed(file, ledger) ? true : null };
+    const stray = strayReason(file, false);
+    return stray.kind === "answerDenied" ? { counts: false, code: stray.code, because: stray.message } : {};
+  }
+  const { order, at, commit, judgement } = record;
+  const known = { order, at: exactInstantText(at), commit };
+  if (record.file.blob === file.blob) return { ...verdictOf(judgement), ...known };
+  return { counts: false, code: "FLT1211", because: "it was changed after it was judged", ...known };
+}
+
+const verdictOf = (judgement: Judgement): JsonObject =>
+  judgement.kind === "denied"
+    ? { counts: false, code: judgement.code, because: judgement.because }
+    : { counts: true, proofs: judgement.proofs.map((it) => ({ ...it })) };
+
+/** Whether it stands in an approval that was accepted. */
+const isUsed = ({ path, blob }: ApprovalFile, ledger: Ledger): boolean =>
+  asksIn(ledger).some(
+    ({ request }) => request.approval?.by.some((it) => it.path === path && it.blob === blob) === true,
+  );
+
+/**
+ * Answers that do not count, as they were accepted: of all, or of the request of that name, by the paths at which its
+ * answers stand. What was judged is said of all alone: a request tells of its own.
+ */
+export function strayLines(ledger: Ledger, files: readonly ApprovalFile[], name: string | null): readonly string[] {
+  if (name === null) return deniedIn(ledger, files).map(lineOf);
+  const prefixes = asksIn(ledger).flatMap((it) => (askKey(it) === name ? [`${answersPrefix(it)}.`] : []));
+  return straysIn(ledger, files)
+    .filter(({ path }) => prefixes.some((it) => path.startsWith(it)))
+    .map((it) => lineOf(strayReason(it, false)));
+}
+
+/** What is to be said of each answer that does not count, where there is something left to do about it. */
+export const deniedIn = (ledger: Ledger, files: readonly ApprovalFile[]): readonly Reason[] =>
+  answerReasons(ledger, { files, ledger, reviews: new Map() }, askedIn(ledger)).filter(
+    (it) => it.kind === "answerDenied",
+  );
+
+/**
+ * The same for a run: those in its folder and, while it asks for something, those in nobody's, since they may have been meant
+ * for it.
+ */
+export const strayLinesOf = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
+  straysOf(run, ledger, files).map((it) => lineOf(strayReason(it, false)));
+
+/** Their paths. */
+export const strayPathsOf = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
+  straysOf(run, ledger, files).map((it) => it.path);
+
+function straysOf(run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
+  const own = `${answerFolder(run)}/`;
+  const others = [...ledger.runs.values(), ...ledger.placements.values()].map((it) => `${answerFolder(it)}/`);
+  const isAsking = openRequests(run).length > 0;
+  return straysIn(ledger, files).filter(
+    ({ path }) => path.startsWith(own) || (isAsking && !others.some((it) => path.startsWith(it))),
+  );
+}
+
+function straysIn(ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
+  const asked = askedIn(ledger);
+  return files.filter((it) => isStray(it, ledger, asked));
+}
+
+const lineOf = (it: Reason): string => reasonText(it);

@@ -1,0 +1,107 @@
+import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../model/deletion.ts";
+import type { Json } from "../model/json.ts";
+import { objectKey, objectText } from "../model/manifest.ts";
+import { compareText } from "../model/value.ts";
+import { extentOf } from "../plan/guard/guard.ts";
+import { count, names } from "./phrases.ts";
+import type { Rows } from "./tables.ts";
+
+/** A set of deletions that waits for a confirmation, wherever it is known from. */
+export type ShownDeletion = Pick<HeldDeletion, "digest" | "because" | "groups" | "others">;
+
+/** So many lines of a set are shown beside other things. */
+const shortLines = 40;
+
+/** How much there is to a set and why it waits, as one line. */
+export function deletionHeading(set: ShownDeletion): string {
+  const { objects, clusters } = extentOf(set);
+  const what = `${count(objects, "deletion")} on ${count(clusters.length, "cluster")}`;
+  return `${what} of ${names(placementsOf(set))}: ${heldTexts[set.because]}`;
+}
+
+/**
+ * What would go, by placement and cluster, and what of others would go along. `short`: no more lines than fit beside other
+ * things, with a word on where the rest stands.
+ */
+export function deletionLines(set: ShownDeletion, length: "all" | "short"): readonly string[] {
+  const lines = set.groups.flatMap((it) => [...groupLines(it, set, length)]);
+  if (length === "all" || lines.length <= shortLines) return lines;
+  const rest = lines.length - shortLines;
+  return [...lines.slice(0, shortLines), `and ${count(rest, "more line")}: flotilla confirm ${set.digest} --dry-run`];
+}
+
+function* groupLines(
+  { placement, clusters, objects }: DeletionGroup,
+  { others }: ShownDeletion,
+  length: "all" | "short",
+): Generator<string> {
+  yield `${placement} on ${length === "all" ? clusters.join(", ") : names(clusters)}:`;
+  for (const id of objects) {
+    yield `  ${objectText(id)}`;
+    const along = others.filter(
+      (it) => it.placement === placement && clusters.includes(it.cluster) && objectKey(it.id) === objectKey(id),
+    );
+    for (const { cluster, objects: all } of along)
+      for (const it of all) yield `    and of others, on ${cluster}: ${objectText(it)} (uid ${it.uid})`;
+  }
+}
+
+/** The sets of deletions as a table. */
+export function deletionRows({ held }: DeletionLedger, name: string | null): Rows {
+  const rows = held
+    .filter((it) => name === null || it.digest === name)
+    .map((it) => {
+      const { objects, clusters } = extentOf(it);
+      const state = it.confirmed ? "Confirmed" : "Waiting";
+      return [it.digest, state, reasonWords[it.because], `${objects}`, `${clusters.length}`, names(placementsOf(it))];
+    });
+  return [["DIGEST", "STATE", "REASON", "OBJECTS", "CLUSTERS", "PLACEMENTS"], rows];
+}
+
+const reasonWords: Readonly<Record<HeldDeletion["because"], string>> = {
+  bounds: "TooMany",
+  kind: "TakesDataAlong",
+  foreign: "HoldsOthers",
+};
+
+/** The sets of deletions for programs: as Kubernetes shows objects, under the digest that a confirmation names. */
+export const deletionItems = ({ held }: DeletionLedger, name: string | null): readonly Json[] =>
+  held
+    .filter((it) => name === null || it.digest === name)
+    .map(({ digest, because, cause, confirmed, groups, others }) => ({
+      apiVersion: "flotilla.dev/v1alpha1",
+      kind: "Deletion",
+      metadata: { name: digest },
+      spec: { because, sourceCommit: cause, groups: groups as unknown as Json, others: others as unknown as Json },
+      status: { confirmed },
+    }));
+
+const placementsOf = ({ groups }: ShownDeletion): readonly string[] =>
+  [...new Set(groups.map((it) => it.placement))].sort(compareText);
+
+/** Why a set of deletions waits, in words. */
+export const heldTexts: Readonly<Record<HeldDeletion["because"], string>> = {
+  bounds: "more than one commit may delete unasked",
+  kind: "kinds that take others' data along, dropped by an edit",
+  foreign: "they hold objects of others, which would go along",
+};
+
+/** The file whose commit confirms a held set of deletions: path and text. */
+export function confirmationFile(digest: string): { readonly path: string; readonly text: string } {
+  const text = [
+    "apiVersion: flotilla.dev/v1alpha1",
+    "kind: DeletionConfirmation",
+    "metadata:",
+    `  name: "${digest.slice(0, 16)}"`,
+    "spec:",
+    `  digest: "${digest}"`,
+    "",
+  ];
+  return { path: `approvals/deletions/${digest}.yaml`, text: text.join("\n") };
+}
+
+/** What somebody who confirms deletions is shown: all of it, since a confirmation covers nothing else. */
+export const shownBefore = (set: ShownDeletion): readonly string[] => [
+  `${set.digest}: ${deletionHeading(set)}`,
+  ...deletionLines(set, "all").map((it) => `  ${it}`),
+];

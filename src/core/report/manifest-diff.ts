@@ -1,0 +1,183 @@
+import { structuredPatch } from "diff";
+import { askedPath, renderedPath } from "../ledger/layout.ts";
+import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../model/json.ts";
+import type { Ledger } from "../model/ledger.ts";
+import { objectText } from "../model/manifest.ts";
+import { firstOf } from "../model/value.ts";
+import { type Ask, askedPlacement } from "../plan/approval/ask.ts";
+import { sharesOf } from "../plan/approval/asked-content.ts";
+import { emitYaml } from "../yaml/canonical.ts";
+import { type AskedLook, type MoveGroup, movesIn, type ObjectRow } from "./request-changes.ts";
+import { folderOf } from "./request-page.ts";
+
+/** At most so many lines of differences are shown of one object, and of all. */
+const mostLines = { object: 60, all: 300 };
+/** And of at most so many objects; of the rest only how many there are. */
+const mostObjects = 100;
+const longestLine = 160;
+/** Of texts that differ in more lines than these, only that is said. */
+const mostEdits = 1500;
+
+/**
+ * What clusters would get against what they carry: every object that is created or changed as a unified difference of its
+ * YAML, images and replicas first. Values of Secrets are never shown, only that they change. What is too long is cut, and how
+ * much of it is said.
+ */
+export function differenceLines(groups: readonly MoveGroup[], whole: string): readonly string[] {
+  const lines: string[] = [];
+  let [room, left] = [mostLines.all, mostObjects];
+  let isAll = true;
+  for (const { clusters, rows } of groups) {
+    const objects = rows.filter((it) => it.after !== null).map((it) => ({ row: it, told: [...highlightsOf(it)] }));
+    if (objects.length === 0) continue;
+    const [first, second] = clusters;
+    lines.push("", `what changes on ${second === undefined ? first : `${firstOf(clusters, 10)}, the same on each`}:`);
+    // What tells most comes first; a stable order otherwise.
+    const ordered = [...objects].sort((a, b) => Number(b.told.length > 0) - Number(a.told.length > 0));
+    for (const { row, told } of ordered.slice(0, left)) {
+      lines.push(`  ${[`${objectText(row.id)}, ${row.fate}`, ...told].join("; ")}`);
+      const { body, isWhole } = patchOf(...masked(row.before?.manifest ?? null, row.after?.manifest ?? null));
+      const some = body.slice(0, Math.min(mostLines.object, room));
+      lines.push(...some.map((line) => `    ${shortened(line)}`));
+      const rest = body.length - some.length;
+      if (rest > 0) lines.push(`    (${rest} more lines)`);
+      room -= some.length;
+      isAll &&= isWhole && rest === 0 && some.every((it) => it.length <= longestLine);
+    }
+    if (ordered.length > left) {
+      lines.push(`  (${ordered.length - left} more objects)`);
+      isAll = false;
+    }
+    left = Math.max(0, left - ordered.length);
+  }
+  return isAll ? lines : [...lines, "", `not all of it is shown; this does, after git fetch: ${whole}`];
+}
+
+const highlightsOf = ({ before, after }: ObjectRow): Iterable<string> =>
+  highlights(before?.manifest ?? null, after?.manifest ?? null);
+
+/** `isWhole`: the lines tell all that differs. */
+function patchOf(was: Json, is: Json): { readonly body: readonly string[]; readonly isWhole: boolean } {
+  const [a, b] = [was, is].map((it) => (it === null ? "" : emitYaml(it))) as [string, string];
+  const patch = structuredPatch("", "", a, b, "", "", { context: 3, maxEditLength: mostEdits });
+  if (patch === undefined) {
+    const [before, after] = [a, b].map((it) => it.split("\n").length - 1);
+    return { body: [`(${before} lines become ${after}, and hardly any stays)`], isWhole: false };
+  }
+  const body = patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${from(oldStart, oldLines)} +${from(newStart, newLines)} @@`,
+    ...lines,
+  ]);
+  return { body, isWhole: true };
+}
+
+/** Of an empty side, unified differences name the line before it. */
+const from = (start: number, lines: number): string => `${lines === 0 ? start - 1 : start},${lines}`;
+
+const shortened = (line: string): string =>
+  line.length <= longestLine ? line : `${line.slice(0, longestLine)}… (${line.length - longestLine} more characters)`;
+
+/** Both without what a Secret holds: of every value only whether it is another one. */
+function masked(before: Json, after: Json): readonly [Json, Json] {
+  const isSecret = [before, after].some((it) => member(it, "kind") === "Secret" && member(it, "apiVersion") === "v1");
+  if (!isSecret) return [before, after];
+  return [withoutValues(before, after, "(secret)"), withoutValues(after, before, "(another secret)")];
+}
+
+/** What a Secret says besides its values; whatever else stands there may be a value under a misspelt name. */
+const plainFields = new Set(["apiVersion", "kind", "metadata", "type", "immutable"]);
+
+/** `other` is what it is compared with: a value that is the same there is shown as the same. */
+function withoutValues(manifest: Json, other: Json, changed: string): Json {
+  if (!isObject(manifest)) return manifest;
+  const hidden = (own: Json, others: Json | null): Json => (others === null || others === own ? "(secret)" : changed);
+  const fields = Object.entries(manifest).map(([field, own]): readonly [string, Json] => {
+    if (plainFields.has(field)) return [field, own];
+    const others = member(other, field);
+    if (!isObject(own)) return [field, hidden(own, others)];
+    return [field, Object.fromEntries(Object.entries(own).map(([key, it]) => [key, hidden(it, member(others, key))]))];
+  });
+  const annotations = memberAt(manifest, "metadata", "annotations");
+  // kubectl repeats all of an object there.
+  const metadata = isObject(annotations)
+    ? { metadata: { ...(member(manifest, "metadata") as JsonObject), annotations: withoutCopies(annotations) } }
+    : {};
+  return { ...Object.fromEntries(fields), ...metadata };
+}
+
+const withoutCopies = (annotations: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [
+      key,
+      key.endsWith("/last-applied-configuration") ? "(secret)" : value,
+    ]),
+  );
+
+/** Images and replicas that change, in words. */
+function* highlights(before: Json, after: Json): Generator<string> {
+  const [was, is] = [imagesOf(before), imagesOf(after)];
+  for (const [name, image] of is) {
+    const old = was.get(name);
+    if (before !== null && old !== image) yield `image of ${name} ${old === undefined ? "" : `${old} to `}${image}`;
+  }
+  const [from, to] = [before, after].map((it) => memberAt(it, "spec", "replicas"));
+  if (before !== null && typeof to === "number" && to !== from) yield `replicas ${from ?? 1} to ${to}`;
+}
+
+/** By the name of the container. */
+function imagesOf(manifest: Json): ReadonlyMap<string, string> {
+  const specs = [
+    member(manifest, "spec"),
+    memberAt(manifest, "spec", "template", "spec"),
+    memberAt(manifest, "spec", "jobTemplate", "spec", "template", "spec"),
+  ];
+  const containers = specs.flatMap((it) => ["initContainers", "containers"].flatMap((key) => member(it, key) ?? []));
+  return new Map(
+    containers.flatMap((it) => {
+      const [name, image] = [textOf(member(it as Json, "name")), textOf(member(it as Json, "image"))];
+      return name === null || image === null ? [] : [[name, image] as const];
+    }),
+  );
+}
+
+/** The commits that brought what is asked for. */
+export const broughtLines = (look: AskedLook | null): readonly string[] =>
+  look === null || look.commitLines.length === 0 ? [] : ["brought by:", ...look.commitLines.map((it) => `  ${it}`)];
+
+/**
+ * What clusters would get against what they carry, as it was read from the state branch and found to be what the digest of
+ * the request was made over; or that it was not, and where to look.
+ */
+export function contentLines(
+  ask: Ask,
+  ledger: Ledger,
+  look: AskedLook | null,
+  { stateBranch }: { readonly stateBranch: string },
+): readonly string[] {
+  if (ask.kind === "gate" && ask.when === "after") return [];
+  const folder = folderOf(ask);
+  const { groups, unknown } = movesIn(ask, look, ledger);
+  const shown = differenceLines(groups, look === null ? "" : wholeText(ask, ledger, look));
+  if (unknown.length === 0) return shown;
+  return [
+    ...shown,
+    "",
+    `what ${firstOf(unknown, 10)} would get is not shown: ${folder} on ${stateBranch} does not have it as the digest says;`,
+    "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
+  ];
+}
+
+/** How to see all of it with git, where a clone has fetched the state branch. */
+function wholeText(ask: Ask, ledger: Ledger, { state }: AskedLook): string {
+  const [share, ...others] = sharesOf(ask);
+  const record = askedPlacement(ask, ledger);
+  if (share === undefined || record === null) return "";
+  const [cluster] = share.clusters;
+  const at = state.slice(0, 12);
+  const after = `${at}:${askedPath(folderOf(ask), cluster, record.key)}`;
+  const isNew = (record.bindings.get(cluster)?.target ?? null) === null;
+  const command = isNew ? `git show ${after}` : `git diff ${at}:${renderedPath(cluster, record.key)} ${after}`;
+  return others.length === 0
+    ? command
+    : `${command}, which is for ${cluster}; git ls-tree -r ${at} ${folderOf(ask)} has the others`;
+}

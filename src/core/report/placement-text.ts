@@ -1,0 +1,58 @@
+import type { Binding } from "../model/binding.ts";
+import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
+import { objectText } from "../model/manifest.ts";
+import { oneLine } from "../model/one-line.ts";
+import { instantText } from "../model/value.ts";
+import { summaryOf } from "../status/summary.ts";
+import { count } from "./phrases.ts";
+
+export type Chosen = (cluster: string) => boolean;
+
+export const decisionsOf = ({ policySnapshots }: PlacementRecord, chosen: Chosen): readonly ClusterDecision[] =>
+  (policySnapshots.at(-1)?.verdict?.decisions ?? []).filter((it) => chosen(it.cluster));
+
+/** Clusters of which something is recorded for a placement. */
+export const placesOf = (record: PlacementRecord): readonly string[] => [
+  ...new Set([...decisionsOf(record, () => true).map((it) => it.cluster), ...record.bindings.keys()]),
+];
+
+export function explanation(record: PlacementRecord, chosen: Chosen): string {
+  const { wanted, selected, available, state } = summaryOf(record);
+  const { policy } = record.spec;
+  const lines = [
+    `${record.key}: ${state}; ${policy.kind}: ${selected} of ${count(wanted, "cluster")} selected, ${available} available`,
+  ];
+  if (record.selectionError !== null) lines.push(`cannot select resources: ${record.selectionError}`);
+  for (const condition of record.conditions) {
+    const since = instantText(condition.lastTransitionTime);
+    lines.push(`  ${condition.type} ${condition.status} since ${since}: ${condition.reason}: ${condition.message}`);
+  }
+  for (const decision of decisionsOf(record, chosen)) {
+    const binding = record.bindings.get(decision.cluster);
+    lines.push("", `${decision.selected ? "on" : "not on"} ${decision.cluster}: ${decision.reason}`);
+    if (binding !== undefined) lines.push(...bindingLines(binding));
+  }
+  const decided = new Set(decisionsOf(record, chosen).map((it) => it.cluster));
+  for (const binding of record.bindings.values())
+    if (chosen(binding.cluster) && !decided.has(binding.cluster))
+      lines.push("", `still on ${binding.cluster}, to be removed`, ...bindingLines(binding));
+  return `${lines.map(oneLine).join("\n")}\n`;
+}
+
+function bindingLines({ target, removal, leaving, facts, conditions }: Binding): readonly string[] {
+  const lines: string[] = [];
+  if (target !== null) {
+    const overrides = [...target.clusterOverrides, ...target.resourceOverrides];
+    const with_ = overrides.length === 0 ? "" : ` with ${overrides.join(", ")}`;
+    lines.push(
+      `  resource snapshot ${target.resourceIndex}${with_}, decided in ledger ${target.sequence} at ${instantText(target.startedAt)}`,
+    );
+  }
+  if (removal !== null)
+    lines.push(`  being removed since ${instantText(removal.since)} because of ${removal.cause.slice(0, 10)}`);
+  if (leaving.length > 0) lines.push(`  still to go: ${leaving.map((it) => objectText(it.id)).join(", ")}`);
+  for (const { type, status, reason, message } of conditions) lines.push(`  ${type} ${status}: ${reason}: ${message}`);
+  for (const { id, code, message } of facts?.troubles ?? []) lines.push(`  ${objectText(id)}: ${code}: ${message}`);
+  if ((facts?.adopted.length ?? 0) > 0) lines.push(`  taken over: ${facts?.adopted.map(objectText).join(", ")}`);
+  return lines;
+}

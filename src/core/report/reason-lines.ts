@@ -1,0 +1,82 @@
+import type { Problem } from "../model/intent.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import { oneLine } from "../model/one-line.ts";
+import type { Reason, Refusal } from "../model/plan.ts";
+import { instantText } from "../model/value.ts";
+import { confirmationFile, deletionLines } from "./deletion-text.ts";
+import { count } from "./phrases.ts";
+import { reasonText, weightOf } from "./reason-text.ts";
+
+/** How much a reason counts. */
+export type Weigh = typeof weightOf;
+
+/**
+ * Reasons for people: what is stuck first, then what is waited for, then what is to be known. Answers that do not count
+ * are told one by one when that is new, and counted afterwards, as long as they stand there.
+ *
+ * What is only foretold has not been recorded: there is no request yet that could be shown. `weigh`: how much each counts.
+ */
+export function reasonLines(
+  reasons: readonly Reason[],
+  when: "recorded" | "foretold",
+  weigh: Weigh = weightOf,
+): readonly string[] {
+  const of = (weight: ReturnType<Weigh>): readonly string[] =>
+    reasons
+      .filter((it) => weigh(it) === weight && !isOldDenial(it))
+      .flatMap((it) => [`${weight}: ${oneLine(reasonText(it))}`, ...remedy(it, when)]);
+  const old = reasons.filter(isOldDenial).length;
+  const denied = `notice: ${count(old, "answer")} under approvals/ ${old === 1 ? "does" : "do"} not count, as was said before`;
+  const counted =
+    old === 0
+      ? []
+      : [`${denied}: flotilla get approvals says why, and flotilla prune removes ${old === 1 ? "it" : "them"}`];
+  return [...of("stuck"), ...of("waiting"), ...of("notice"), ...counted];
+}
+
+const isOldDenial = (reason: Reason): boolean => reason.kind === "answerDenied" && !reason.isNew;
+
+/** The reasons of the last of several passes, with what was new in any of them. */
+export const reasonsOfAll = (last: readonly Reason[], newPaths: ReadonlySet<string>): readonly Reason[] =>
+  last.map((it) => (it.kind === "answerDenied" && newPaths.has(it.path) ? { ...it, isNew: true } : it));
+
+/** The answers that a pass found not to count. */
+export const newlyDenied = (reasons: readonly Reason[]): readonly string[] =>
+  reasons.flatMap((it) => (it.kind === "answerDenied" && it.isNew ? [it.path] : []));
+
+function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[] {
+  if (reason.kind === "run" && reason.wait.kind === "approval" && when === "recorded")
+    return [
+      `  what it is: flotilla describe run ${reason.run}; to answer: flotilla approve ${reason.run} ${reason.wait.stage}`,
+    ];
+  if (reason.kind === "protected" && reason.digest !== null && when === "recorded")
+    return [`  to answer: flotilla approve --change ${reason.placement}`];
+  if (reason.kind !== "confirmationNeeded") return [];
+  const { path, text } = confirmationFile(reason.digest);
+  const file = text.trimEnd().split("\n");
+  return [
+    ...deletionLines(reason, "short").map((it) => `  ${oneLine(it)}`),
+    `  to let them go: flotilla confirm ${reason.digest}`,
+    `  or commit this file to the source branch: ${path}`,
+    ...file.map((it) => `    ${it}`),
+  ];
+}
+
+/** Reasons for programs: their facts, instants as Kubernetes writes them, how they weigh, and the sentence for people. */
+export const reasonValues = (reasons: readonly Reason[], weigh: Weigh = weightOf): Json =>
+  reasons.map((it) => ({
+    ...(it as unknown as JsonObject),
+    ...("since" in it ? { since: instantText(it.since) } : {}),
+    ...("until" in it && it.until !== null ? { until: instantText(it.until) } : {}),
+    weight: weigh(it),
+    text: reasonText(it),
+  }));
+
+/** Why nothing at all may be done, and what to do about that. */
+export const refusalText = ({ message, fix }: Refusal): string => `error: ${message}\n  ${fix}\n`;
+
+/** How many problems there are of each severity, in words. */
+export function problemSummary(problems: readonly Problem[]): string {
+  const of = (severity: Problem["severity"]): number => problems.filter((it) => it.severity === severity).length;
+  return [count(of("error"), "error"), count(of("warning"), "warning"), count(of("note"), "note")].join(", ");
+}

@@ -1,0 +1,179 @@
+import { objectText } from "../model/manifest.ts";
+import type { Reason } from "../model/plan.ts";
+import type { RunWait } from "../model/update-run.ts";
+import { instantText } from "../model/value.ts";
+import { contestText } from "../status/binding-conditions.ts";
+import { waitText } from "../status/run-words.ts";
+import { confirmationFile, heldTexts } from "./deletion-text.ts";
+import { count, names } from "./phrases.ts";
+
+/**
+ * How much a reason matters to whoever runs us: something is stuck and will not move by itself (exit code 3),
+ * something is waited for (0), or it is only to be known (0).
+ */
+export type Weight = "stuck" | "waiting" | "notice";
+
+/** The weight of each kind of reason (`cmd/README.md#exit-codes`). */
+export function weightOf(reason: Reason): Weight {
+  switch (reason.kind) {
+    case "renderFailed":
+    case "applyFailed":
+    case "contested":
+    case "unhealthy":
+    case "unreachable":
+    case "selectionFailed":
+    case "contentLost":
+    case "sourceHeld":
+    case "runFailed":
+    case "trustRefused":
+      return "stuck";
+    case "run":
+      return runWeight(reason.wait);
+    case "leaving":
+      return reason.stuck ? "stuck" : "waiting";
+    case "heldBack":
+    case "applying":
+    case "awaitingHealth":
+    case "confirmationNeeded":
+    case "protected":
+    case "answerPending":
+      return "waiting";
+    case "unfulfilled":
+    case "nothingSelected":
+    case "selectionWarning":
+    case "started":
+    case "adopted":
+    case "inventoryLost":
+    case "orphans":
+    case "left":
+    case "held":
+    case "answerDenied":
+    case "confirmationVoid":
+      return "notice";
+  }
+}
+
+function runWeight(wait: RunWait): Weight {
+  switch (wait.kind) {
+    case "failures":
+    case "stuck":
+    case "held":
+      return "stuck";
+    case "planning":
+    case "approval":
+    case "timer":
+    case "clusters":
+      return "waiting";
+    case "stopped":
+    case "joined":
+    case "superseded":
+      return "notice";
+  }
+}
+
+/** One reason in words: what a terminal, the state branch's page and the log all show. One line, no full stop. */
+export function reasonText(reason: Reason): string {
+  switch (reason.kind) {
+    case "unfulfilled":
+      return `${reason.placement}: ${reason.found} of ${reason.wanted} clusters found${listed(reason.because, "; ")}`;
+    case "selectionFailed":
+      return `${reason.placement}: cannot select resources: ${reason.message}`;
+    case "nothingSelected":
+      return `${reason.placement}: selects nothing`;
+    case "contentLost":
+      return `${reason.placement}: the content of resource snapshot ${reason.resourceIndex} is lost; commit it again`;
+    case "selectionWarning":
+      return `${reason.placement}: ${reason.message}`;
+    case "renderFailed":
+      return `${reason.placement}: cannot be rendered for ${reason.cluster}: ${reason.message}`;
+    case "started":
+      return `${reason.placement}: resource snapshot ${reason.resourceIndex} starts on ${names(reason.clusters)}`;
+    case "heldBack":
+      return `${reason.placement}: ${names(reason.clusters)} held back: ${reason.arithmetic}`;
+    case "applying":
+      return `${reason.placement}: applying to ${names(reason.clusters)}`;
+    case "awaitingHealth": {
+      const until = reason.until === null ? "" : ` (until ${instantText(reason.until)})`;
+      return `${reason.placement}: waiting for ${reason.cluster} to become available${until}: ${reason.message}`;
+    }
+    case "applyFailed":
+      return `${reason.placement}: ${objectText(reason.object)} failed on ${reason.cluster}: ${reason.code}: ${reason.message}`;
+    case "contested":
+      return `${reason.placement}: ${objectText(reason.id)} on ${reason.cluster}: ${contestText(reason)}`;
+    case "unhealthy":
+      return `${reason.placement}: not available on ${reason.cluster} since ${instantText(reason.since)}: ${reason.message}`;
+    case "unreachable":
+      return `${reason.cluster}: ${contactTexts[reason.code] ?? reason.code} since ${instantText(reason.since)}: ${reason.message}`;
+    case "adopted":
+      return `${reason.placement}: took over on ${reason.cluster}: ${names(reason.objects.map(objectText))}`;
+    case "leaving":
+      return `${reason.placement}: ${count(reason.objects, "object")} still to go from ${reason.cluster}: ${reason.message}`;
+    case "confirmationNeeded":
+    case "confirmationVoid":
+      return deletionText(reason);
+    case "inventoryLost":
+      return `${reason.placement}: ${reason.cluster} has lost its inventory; what carries our mark there is listed again and, when it goes, let go and not deleted`;
+    case "orphans":
+      return `${reason.placement}: ${count(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
+    case "left":
+      return `${reason.cluster}: left the fleet; what it carries of ${names(reason.placements)} stays there as it is`;
+    case "held":
+      return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, ${reason.because ?? "its file cannot be used"}`;
+    case "run":
+      return `${reason.placement}: run ${reason.run}${runPlace(reason.wait)} ${waitText(reason.wait)}`;
+    case "runFailed":
+      return `${reason.placement}: run ${reason.run} failed: ${reason.code}: ${reason.message}`;
+    case "trustRefused":
+    case "answerDenied":
+    case "answerPending":
+    case "protected":
+      return consentText(reason);
+    case "sourceHeld":
+      return `${reason.code} at ${reason.head.slice(0, 7)}: ${reason.message}`;
+  }
+}
+
+/** What is to be said of deletions that wait for a person. */
+function deletionText(reason: Extract<Reason, { kind: "confirmationNeeded" | "confirmationVoid" }>): string {
+  if (reason.kind === "confirmationVoid") {
+    const when = `when it was read, in ${reason.commit.slice(0, 7)}`;
+    const { path } = confirmationFile(reason.digest);
+    return `${path} confirms nothing: no deletion waited under its digest ${when}; remove it, and confirm what waits now`;
+  }
+  const what = `${count(reason.objects, "deletion")} on ${count(reason.clusters.length, "cluster")}`;
+  const wait = reason.objects === 1 ? "waits" : "wait";
+  return `${names(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${heldTexts[reason.because]}`;
+}
+
+/** What is to be said of who may allow what. */
+function consentText(
+  reason: Extract<Reason, { kind: "trustRefused" | "answerDenied" | "answerPending" | "protected" }>,
+): string {
+  switch (reason.kind) {
+    case "trustRefused":
+      return `every gate is closed: ${reason.code}: ${reason.message}`;
+    case "answerDenied":
+      return `${reason.path} of ${reason.principal} does not count: ${reason.code}: ${reason.message}`;
+    case "answerPending":
+      return `${reason.path} of ${reason.principal} is not judged yet: ${reason.code}: ${reason.message}`;
+    case "protected": {
+      if (reason.isUnreached === true) return `${reason.placement}: ${names(reason.clusters)}: ${reason.because}`;
+      const asked = reason.digest === null ? "" : ` of request digest ${reason.digest}`;
+      return `${reason.placement}: ${names(reason.clusters)} protected: waits for an approval${asked}: ${reason.because}`;
+    }
+  }
+}
+
+const runPlace = (wait: RunWait): string => ("stage" in wait && wait.stage !== null ? `, stage ${wait.stage}:` : ":");
+
+const contactTexts: Readonly<Record<string, string>> = {
+  Unreachable: "unreachable",
+  NoConnection: "no connection configured",
+  Unauthorized: "credentials refused",
+  Forbidden: "credentials do not suffice",
+  Unintelligible: "answers unintelligibly",
+  IdentityChanged: "is another cluster",
+};
+
+const listed = (items: readonly string[], separator: string): string =>
+  items.length === 0 ? "" : `: ${items.join(separator)}`;

@@ -1,0 +1,87 @@
+import { approvalRequestName, askedRequestFolder, changeRequestName, renderedPath } from "../ledger/layout.ts";
+import type { ChangeRequest } from "../model/ledger.ts";
+import { objectText } from "../model/manifest.ts";
+import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey } from "../model/value.ts";
+import type { Ask } from "../plan/approval/ask.ts";
+
+/** What the page of one request tells. */
+export interface AskedPageWords {
+  readonly name: string;
+  readonly placement: PlacementKey;
+  readonly digest: Digest;
+  /** How many folders the page is below `rendered/`. */
+  readonly depth: number;
+  /** Clusters that would carry the same; `file` is null where it is left out, and why. */
+  readonly shares: readonly {
+    readonly clusters: readonly ClusterName[];
+    /** The first of them carries nothing of the placement yet. */
+    readonly isNew: boolean;
+    readonly file: string | null;
+    readonly because: string;
+  }[];
+  /** Shares that are not even named. */
+  readonly unnamed: number;
+  readonly leaves: ChangeRequest["leaves"];
+  readonly commits: readonly Commit[];
+  readonly moreCommits: number;
+}
+
+const mostNames = 20;
+
+/** The page that leads through a folder of `rendered/.asked/`: for people who look with git, or on a forge. */
+export function askedPage(words: AskedPageWords): string {
+  const { name, placement, digest, shares, unnamed, commits, moreCommits } = words;
+  return [
+    `# ${name}`,
+    "",
+    `What people are asked about placement ${placement}. No cluster carries it because of this.`,
+    "",
+    `Request digest: \`${digest}\``,
+    ...(shares.length === 0 ? [] : ["", "| Clusters | Would carry | Carry |", "|---|---|---|"]),
+    ...shares.map((it) => shareRow(it, words)),
+    ...(unnamed === 0 ? [] : ["", `And ${unnamed} more that clusters would carry, which are not shown here.`]),
+    ...leavesLines(words.leaves),
+    ...(commits.length === 0 ? [] : ["", "Brought by these commits (`git show`):", ""]),
+    ...commits.map((it) => `* ${it}`),
+    ...(moreCommits === 0 ? [] : [`* and ${moreCommits} more`]),
+    "",
+  ].join("\n");
+}
+
+function shareRow(
+  { clusters, isNew, file, because }: AskedPageWords["shares"][number],
+  { placement, depth }: AskedPageWords,
+): string {
+  const [first] = clusters;
+  const carried = first === undefined ? "" : renderedPath(first, placement).replace("rendered/", "../".repeat(depth));
+  const [will, does] = [
+    file === null ? because : `[${file}](${file})`,
+    isNew ? "nothing yet" : `[${first}](${carried})`,
+  ];
+  return `| ${listed(clusters)} | ${will} | ${does} |`;
+}
+
+const listed = (names: readonly string[]): string => firstOf(names, mostNames);
+
+function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
+  const lines = new Map<string, ClusterName[]>();
+  for (const [cluster, all] of leaves) {
+    const said = (["delete", "release"] as const).flatMap((fate) => {
+      const objects = all.filter((it) => it.fate === fate).map((it) => objectText(it.object));
+      return objects.length === 0 ? [] : `${fateWords[fate]}: ${listed(objects)}`;
+    });
+    const text = said.join("; ");
+    lines.set(text, [...(lines.get(text) ?? []), cluster]);
+  }
+  const all = [...lines].map(([text, clusters]) => `* ${listed(clusters)}: ${text}`);
+  return all.length === 0 ? [] : ["", "What leaves:", "", ...all];
+}
+
+/** What becomes of an object, as people read it. */
+export const fateWords = { delete: "deleted", release: "left in place" } as const;
+
+/** The folder below `rendered/` in which stands what a request is about. */
+export const folderOf = (ask: Ask): string =>
+  ask.kind === "gate"
+    ? askedRequestFolder(ask.run.namespace, approvalRequestName(ask.run.name, ask.when, ask.stage.name))
+    : askedRequestFolder(ask.record.namespace, changeRequestName(ask.record.name));

@@ -1,0 +1,243 @@
+import type { Ledger, PlacementRecord, SnapshotResource } from "../model/ledger.ts";
+import { objectKey } from "../model/manifest.ts";
+import type { AnswerRecord, ApprovalFile, Authors, Judgement } from "../model/trust.ts";
+import { type ClusterName, type Digest, type Instant, instantText } from "../model/value.ts";
+import { type Ask, askedPlacement, askState, askSubject, type ChangeAsk, type GateAsk } from "../plan/approval/ask.ts";
+import { answersPrefix, approversText } from "./approval-files.ts";
+import { type Outlook, outlookOn, rulesOn, verdictOn } from "./approval-status.ts";
+import { count } from "./phrases.ts";
+import { type AskedView, fateLine, leavesOn, movesIn, rowLines } from "./request-changes.ts";
+import { fateWords } from "./request-page.ts";
+import { protectionText, ruleText } from "./trust-text.ts";
+
+/**
+ * All that an approval of a request would let happen, by the record: which versions go to which clusters and in what
+ * order, what becomes of which objects, and by whose word. Where what they hold was read, each cluster is told what it would
+ * really get; else objects are told by the versions, of which overrides may drop or change some.
+ */
+export function requestLines(ask: Ask, ledger: Ledger, view: AskedView | null = null): readonly string[] {
+  const { request } = ask;
+  const record = askedPlacement(ask, ledger);
+  return [
+    `fleet ${ledger.fleet}`,
+    ask.kind === "gate"
+      ? `run ${ask.run.key} of placement ${ask.run.spec.placement}: ${ask.when} stage ${ask.stage.name}`
+      : `placement ${ask.record.key}: a change of what is protected`,
+    ...(ask.kind === "gate" ? [`plan ${ask.plan.root}, resource snapshot ${ask.plan.resourceIndex}`] : []),
+    `asked for at ${instantText(request.requestedAt)}`,
+    `digest ${request.digest}`,
+    `nonce ${request.nonce}`,
+    ...(ask.kind === "gate" ? gateLines(ask, record, { view, ledger }) : changeLines(ask, { view, ledger })),
+    `changed by: ${authorsText(request.authors)}`,
+  ];
+}
+
+function gateLines(ask: GateAsk, record: PlacementRecord | null, sight: Sight): readonly string[] {
+  const { plan, stage, when } = ask;
+  const clusters = stage.clusters.map((it) => it.cluster);
+  const order = `${count(clusters.length, "cluster")}, in this order: ${clusters.join(", ")}`;
+  if (when === "after") return [order, `what they carry stays; after it ${nextText(ask)}`];
+  const arrivals = stage.clusters.map(({ cluster, digest, clusterOverrides, resourceOverrides }): Arrival => {
+    const target = record?.bindings.get(cluster)?.target ?? null;
+    const isSame = target !== null && target.digest === digest;
+    return { cluster, to: plan.resourceIndex, isSame, overrides: [...clusterOverrides, ...resourceOverrides] };
+  });
+  const leaving =
+    plan.deletions.length === 0 ? [] : [`after all stages the placement leaves: ${plan.deletions.join(", ")}`];
+  return [order, ...moveLines(arrivals, ask, record, sight), ...overrideLines(arrivals), ...leaving];
+}
+
+function nextText({ plan, stage }: GateAsk): string {
+  const next = plan.stages[plan.stages.indexOf(stage) + 1];
+  if (next !== undefined) return `comes stage ${next.name}: ${next.clusters.map((it) => it.cluster).join(", ")}`;
+  return plan.deletions.length === 0
+    ? "the run is done"
+    : `the placement leaves the clusters that are no longer picked: ${plan.deletions.join(", ")}`;
+}
+
+/** Towards the newest version: overrides alone may be what changes, too. */
+function changeLines(ask: ChangeAsk, sight: Sight): readonly string[] {
+  const { record } = ask;
+  const { clusters } = ask.change;
+  const latest = record.resourceSnapshots.at(-1)?.index ?? null;
+  const arrivals = [...clusters].map(([cluster, content]): Arrival => {
+    return { cluster, to: content === null ? null : latest, isSame: false, overrides: [] };
+  });
+  const contents = [...clusters].flatMap(([cluster, it]) => (it === null ? [] : [`  ${cluster}: content ${it}`]));
+  return [
+    `${count(clusters.size, "cluster")}: ${[...clusters.keys()].join(", ")}`,
+    ...moveLines(arrivals, ask, record, sight),
+    ...contents,
+  ];
+}
+
+/** A cluster and what it is to carry. */
+interface Arrival {
+  readonly cluster: ClusterName;
+  /** Null where the placement leaves. */
+  readonly to: number | null;
+  /** It carries the very manifests already, under another version's name. */
+  readonly isSame: boolean;
+  readonly overrides: readonly string[];
+}
+
+/** What is known besides the request. */
+interface Sight {
+  readonly view: AskedView | null;
+  readonly ledger: Ledger;
+}
+
+/** Clusters with the same way to go together, in the order of the first of each. */
+function moveLines(
+  arrivals: readonly Arrival[],
+  ask: Ask,
+  record: PlacementRecord | null,
+  { view, ledger }: Sight,
+): readonly string[] {
+  const { groups: moves } = movesIn(ask, view, ledger);
+  const ways = new Map<string, { readonly arrival: Arrival; readonly from: number | null; clusters: ClusterName[] }>();
+  for (const arrival of arrivals) {
+    const { cluster, to, isSame } = arrival;
+    const from = record?.bindings.get(cluster)?.target?.resourceIndex ?? null;
+    const at = moves.findIndex((it) => it.clusters.includes(cluster));
+    const move = at < 0 ? fatesText(ask, cluster) : at;
+    const key = `${from} ${to} ${isSame} ${move}`;
+    const way = ways.get(key) ?? { arrival, from, clusters: [] };
+    ways.set(key, way);
+    way.clusters.push(cluster);
+  }
+  return [...ways.values()].flatMap(({ arrival: { cluster, to, isSame }, from, clusters }) => {
+    if (isSame && from === to) return [`resource snapshot ${to}, as they carry it already: ${clusters.join(", ")}`];
+    const head = `${wayText(from, to)}: ${clusters.join(", ")}`;
+    if (isSame) return [`${head} (the manifests are the same)`];
+    const move = moves.find((it) => it.clusters.includes(cluster));
+    if (move !== undefined) return [head, ...rowLines(move)];
+    const leaves = leavesOn(ask, cluster, ledger);
+    return [head, ...differenceLines({ from: resourcesOf(record, from), to: resourcesOf(record, to), leaves })];
+  });
+}
+
+/** What becomes of what leaves, where nothing else is known of a cluster: those that lose something else go apart. */
+const fatesText = (ask: Ask, cluster: ClusterName): string =>
+  ask.kind === "gate" ? "" : (ask.change.leaves.get(cluster) ?? []).map((it) => it.fate).join();
+
+function wayText(from: number | null, to: number | null): string {
+  if (to === null) return from === null ? "leaves, having carried nothing" : `leaves, from resource snapshot ${from}`;
+  if (from === null) return `new, to resource snapshot ${to}`;
+  return from === to
+    ? `resource snapshot ${to}, by another override or strategy`
+    : `resource snapshot ${from} to ${to}`;
+}
+
+type Resources = readonly SnapshotResource[] | "unknown";
+
+const resourcesOf = (record: PlacementRecord | null, index: number | null): Resources =>
+  index === null ? [] : (record?.resourceSnapshots.find((it) => it.index === index)?.resources ?? "unknown");
+
+interface Versions {
+  readonly from: Resources;
+  readonly to: Resources;
+  readonly leaves: ReturnType<typeof leavesOn>;
+}
+
+/** By the versions alone: which overrides act, and what they make of it, is not looked at. */
+function differenceLines({ from, to, leaves }: Versions): readonly string[] {
+  if (to === "unknown") return ["  what it holds is no longer on record"];
+  const before = new Map((from === "unknown" ? [] : from).map((it) => [objectKey(it.id), it]));
+  const after = new Set(to.map((it) => objectKey(it.id)));
+  const come = to.flatMap((it) => {
+    const was = before.get(objectKey(it.id));
+    if (was === undefined) return [`${fateLine("created", it.id)} ${short(it.digest)}`];
+    return was.digest === it.digest
+      ? []
+      : [`${fateLine("changed", it.id)} ${short(was.digest)} to ${short(it.digest)}`];
+  });
+  const go = [...before.values()]
+    .filter((it) => !after.has(objectKey(it.id)))
+    .map((it) => fateLine(fateWords[leaves(it.id)], it.id));
+  const unknown = from === "unknown" ? ["  what they carry is no longer on record: all of it counts as new"] : [];
+  const all = [...unknown, ...come, ...go];
+  return all.length === 0 ? ["  the same objects; what an override or the strategy changes of them is not shown"] : all;
+}
+
+const short = (digest: Digest): string => digest.slice(0, 12);
+
+function overrideLines(arrivals: readonly Arrival[]): readonly string[] {
+  const all = new Map<string, string[]>();
+  for (const { cluster, overrides } of arrivals)
+    if (overrides.length > 0) all.set(overrides.join(", "), [...(all.get(overrides.join(", ")) ?? []), cluster]);
+  return [...all].map(([overrides, clusters]) => `overrides ${overrides}: ${clusters.join(", ")}`);
+}
+
+/** Who changed what is asked for. */
+function authorsText({ principals, unknown }: Authors): string {
+  const unsigned = unknown === 0 ? [] : [`${count(unknown, "change")} that nobody signed`];
+  const all = [...principals, ...unsigned];
+  return all.length === 0 ? "nobody that the record knows of" : all.join(", ");
+}
+
+/** By which rules a request is judged, one a line; without a trust file nobody has to sign. */
+export function ruleLines(ask: Ask, outlook: Outlook | null): readonly string[] {
+  if (outlook === null) return ["rules: none; there is no trust file, and nobody has to sign"];
+  const rules = rulesOn(ask, outlook);
+  if (rules.length === 0) return ["rules: none says who may approve this, so nobody may"];
+  const { targets } = askSubject(ask, outlook.ledger, outlook.trust);
+  // Protection comes last, a rule for each target.
+  const lines = rules.map((it, at) => {
+    const target = targets[at - rules.length + targets.length];
+    return target === undefined ? ruleText(it) : protectionText(target, it);
+  });
+  return ["rules, all of which have to be met:", ...lines.map((it) => `  ${it}`)];
+}
+
+/** How a request stands: who answered it and with what, which answers do not count and why, and who may still answer. */
+export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly string[] {
+  const outlook = outlookOn(ledger, now);
+  const { approval } = ask.request;
+  const missing = outlook !== null && askState(ask) === "open" ? [verdictText(ask, outlook)] : [];
+  const given = approval === null ? [] : [`granted at ${instantText(approval.at)} by ${approversText(approval)}`];
+  return [...answerLines(ask, ledger), ...missing, ...given];
+}
+
+/**
+ * The answers that name a request, and those that stand where answers to it belong and do not count.
+ *
+ * What was accepted before there was a trust file is not held against it: the request says that it was granted.
+ */
+export function answerLines(ask: Ask, { answers }: Pick<Ledger, "answers">): readonly string[] {
+  const accepted = new Set(ask.request.approval?.by.map((it) => it.path));
+  return [...answers.values()]
+    .filter(({ file, judgement }) =>
+      judgement.kind === "denied"
+        ? !accepted.has(file.path) && (file.digest === ask.request.digest || isMeantFor(file, ask))
+        : file.digest === ask.request.digest,
+    )
+    .map(answerLine);
+}
+
+/** What is missing, in a line. */
+export function verdictText(ask: Ask, outlook: Outlook): string {
+  const verdict = verdictOn(ask, outlook);
+  switch (verdict.kind) {
+    case "approved":
+      return `approved by ${verdict.approvals.map((it) => it.principal).join(" and ")}`;
+    case "rejected":
+      return `rejected by ${verdict.by} (${verdict.path})${verdict.comment === "" ? "" : `: ${verdict.comment}`}`;
+    case "waiting":
+      return verdict.because;
+  }
+}
+
+const isMeantFor = ({ path }: Pick<ApprovalFile, "path">, ask: Ask): boolean =>
+  path.startsWith(`${answersPrefix(ask)}.`);
+
+function answerLine({ file: { path, principal, decision }, judgement }: AnswerRecord): string {
+  if (judgement.kind === "denied")
+    return `${path} of ${principal} does not count: ${judgement.code}: ${judgement.because}`;
+  return `${done[decision]} by ${principal} at ${instantText(judgement.at)} (${keysText(judgement)}; ${path})`;
+}
+
+const done = { Approve: "approved", Reject: "rejected", Revoke: "taken back" } as const;
+
+const keysText = ({ proofs }: Judgement & { readonly kind: "counts" }): string =>
+  [...new Set(proofs.map((it) => it.key))].join(", ");

@@ -1,0 +1,161 @@
+import type { BindingFacts } from "../model/binding.ts";
+import { conditionOf } from "../model/condition.ts";
+import type { Ledger, PlacementRecord, Trouble } from "../model/ledger.ts";
+import { objectText } from "../model/manifest.ts";
+import type { CountOrPercent } from "../model/placement.ts";
+import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
+import { type ClusterName, type DurationMs, type Instant, instantText, later } from "../model/value.ts";
+import { count } from "./phrases.ts";
+
+/** How a run is, in one word and in a few. */
+export interface RunState {
+  readonly word:
+    | "Succeeded"
+    | "Superseded"
+    | "Failed"
+    | "Initializing"
+    | "Initialized"
+    | "Stopped"
+    | "Waiting"
+    | "Stuck"
+    | "Progressing";
+  /** Empty when there is nothing to add. */
+  readonly message: string;
+}
+
+/** Sums a run up from what is recorded of it. */
+export function runState(run: RunRecord): RunState {
+  if (run.end?.kind === "succeeded") return { word: "Succeeded", message: `at ${instantText(run.end.at)}` };
+  if (run.end?.kind === "superseded")
+    return { word: "Superseded", message: `at ${instantText(run.end.at)} by run ${run.end.by}` };
+  if (run.end !== null) return { word: "Failed", message: `${run.end.code}: ${run.end.message}` };
+  if (run.plan === null)
+    return { word: "Initializing", message: conditionOf(run.conditions, "Initialized")?.message ?? "" };
+  if (run.spec.state === "Initialize") return { word: "Initialized", message: "begins once its state is Run" };
+  const active = activeCount(run);
+  // Nothing new starts: that is all a stop does, and it does it at once (`rollout/README.md#b-6`).
+  if (run.spec.state === "Stop") return { word: "Stopped", message: active === 0 ? "" : `${active} under way` };
+  const standing = conditionOf(run.conditions, "Progressing");
+  if (standing?.reason === "UpdateRunStuck") return { word: "Stuck", message: standing.message };
+  const at = currentStage(run);
+  if (at === null) return { word: "Progressing", message: "" };
+  const { stage, progress } = at;
+  const wait = openGate(progress) ?? openTimer(stage, progress);
+  // Clusters that failed, and were allowed to, are still under way.
+  if (wait !== null) return { word: "Waiting", message: `${stage.name}: ${wait}` };
+  return { word: "Progressing", message: stage.name };
+}
+
+/** The stage at which the run is; null when all stages have ended, or there is no plan. */
+export function currentStage({
+  plan,
+  stages,
+}: RunRecord): { readonly stage: PlannedStage; readonly progress: StageProgress } | null {
+  for (const [at, stage] of (plan?.stages ?? []).entries()) {
+    const progress = stages[at];
+    if (progress !== undefined && progress.endedAt === null) return { stage, progress };
+  }
+  return null;
+}
+
+/** Clusters that have begun and not ended. */
+export const activeCount = ({ stages, deletion }: RunRecord): number =>
+  [...stages, deletion]
+    .flatMap((it) => [...it.clusters.values()])
+    .filter((it) => it.startedAt !== null && it.end === null).length;
+
+/** How many clusters of all that the plan names the run is done with. What a newer run took over it is not. */
+export function clusterCounts({ plan, stages, deletion }: RunRecord): { readonly ended: number; readonly all: number } {
+  const ended = [...stages, deletion]
+    .flatMap((it) => [...it.clusters.values()])
+    .filter((it) => it.end !== null && it.end.kind !== "superseded").length;
+  const planned = (plan?.stages ?? []).reduce((sum, it) => sum + it.clusters.length, 0);
+  return { ended, all: planned + (plan?.deletions.length ?? 0) };
+}
+
+/** When a stage's timed wait is over; null when it has not begun. */
+export const waitEnds = ({ finishedAt }: StageProgress, wait: DurationMs): Instant | null =>
+  finishedAt === null ? null : later(finishedAt, wait);
+
+/**
+ * How many clusters of a stage may fail before nothing new starts; a percentage rounds down (`rollout/README.md#b-13`).
+ */
+export const allowedFailures = (limit: CountOrPercent, clusters: number): number =>
+  "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100);
+
+/** How many clusters of a stage may be under way at a time: a percentage rounds down, and one always may. */
+export const places = (limit: CountOrPercent, clusters: number): number =>
+  Math.max(1, "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100));
+
+function openGate({ before, after }: StageProgress): string | null {
+  const isOpen = (gate: Gate | null): gate is Gate => gate !== null && gate.approval === null;
+  if (isOpen(before)) return `approval before it, asked for at ${instantText(before.requestedAt)}`;
+  return isOpen(after) ? `approval after it, asked for at ${instantText(after.requestedAt)}` : null;
+}
+
+function openTimer({ after }: PlannedStage, progress: StageProgress): string | null {
+  const [timer] = after.flatMap((it) => (it.kind === "TimedWait" ? [it] : []));
+  const until = timer === undefined ? null : waitEnds(progress, timer.wait);
+  return until === null ? null : `wait until ${instantText(until)}`;
+}
+
+interface View {
+  readonly run: RunRecord;
+  readonly ledger: Ledger;
+  readonly now: Instant;
+}
+
+/** What keeps a cluster that is under way, one line each: the member, its objects, its deadline. */
+export function troublesOn(view: View, cluster: ClusterName, progress: ClusterProgress): readonly string[] {
+  const { trouble, facts, failsAt } = scene(view, cluster, progress);
+  const objects = (facts?.troubles ?? []).map(({ id, code, message }) => `${objectText(id)}: ${code}: ${message}`);
+  const more = (facts?.troubleCount ?? 0) - objects.length;
+  const told: string[] = [...objects, ...(more > 0 ? [`and ${count(more, "more object")}`] : [])];
+  // Silence never turns into failure: no deadline runs.
+  if (trouble !== null) return [`${trouble.code} since ${instantText(trouble.since)}: ${trouble.message}`, ...told];
+  if (facts === null) told.push("nothing recorded of it yet");
+  if (failsAt === null) return told;
+  const isOver = view.now >= failsAt;
+  return [...told, `${isOver ? "counts as failed since" : "counts as failed from"} ${instantText(failsAt)}`];
+}
+
+/** Whether a cluster counts as failed: it says so, or its deadline has passed (`rollout/README.md#b-1`). */
+export function hasFailed(view: View, cluster: ClusterName, progress: ClusterProgress): boolean {
+  const { trouble, facts, failsAt } = scene(view, cluster, progress);
+  if (trouble !== null) return false;
+  return saysSo(facts) || (failsAt !== null && view.now >= failsAt);
+}
+
+interface ClusterScene {
+  readonly trouble: Trouble | null;
+  /** What the member said of the very target that the run gave it. */
+  readonly facts: BindingFacts | null;
+  /** When its deadline passes; null when none runs. */
+  readonly failsAt: Instant | null;
+}
+
+function scene({ run, ledger }: View, cluster: ClusterName, progress: ClusterProgress): ClusterScene {
+  const placement = ledger.placements.get(run.spec.placement) ?? null;
+  const { facts: said = null, target = null } = placement?.bindings.get(cluster) ?? {};
+  const facts = said?.sequence === progress.sequence ? said : null;
+  const isSettled = saysSo(facts) || (facts !== null && isWell(facts));
+  // What was there before the run came to it, or was begun again since, has a time of its own.
+  const startedAt = target?.sequence === progress.sequence ? target.startedAt : progress.startedAt;
+  return {
+    trouble: ledger.clusters.get(cluster)?.trouble ?? null,
+    facts,
+    failsAt: isSettled || placement === null || startedAt === null ? null : deadlineOf(placement, startedAt, facts),
+  };
+}
+
+const saysSo = (facts: BindingFacts | null): boolean => facts?.applied === "failed" || facts?.phase === "failed";
+
+const isWell = ({ applied, phase }: BindingFacts): boolean =>
+  applied === "applied" && (phase === "available" || phase === "untrackable");
+
+/** As `core/rollout/readiness.ts` has it: what was well until after its deadline has the same time again. */
+function deadlineOf({ spec }: PlacementRecord, startedAt: Instant, facts: BindingFacts | null): Instant {
+  const { progressDeadline } = spec.strategy;
+  const first = later(startedAt, progressDeadline);
+  return facts !== null && facts.since >= first ? later(facts.since, progressDeadline) : first;
+}

@@ -1,0 +1,170 @@
+import { approvalRequestName, runPath } from "../ledger/layout.ts";
+import type { Binding } from "../model/binding.ts";
+import { conditionOf } from "../model/condition.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { EvictionRecord } from "../model/placement.ts";
+import type { ClusterProgress, RunRecord } from "../model/update-run.ts";
+import { compareText, instantText } from "../model/value.ts";
+import { askState, asksIn } from "../plan/approval/ask.ts";
+import { summaryOf } from "../status/summary.ts";
+import { answerCommand, askKey, type OpenRequest } from "./approval-files.ts";
+import { clusterCounts, runState } from "./run-state.ts";
+
+/** A table: its columns, and a row for each thing. */
+export type Rows = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
+
+/** The runs as a table; `isWide` adds what is long. */
+export function runRows({ runs }: Ledger, name: string | null, isWide: boolean): Rows {
+  const rows = [...runs.values()]
+    .filter((it) => name === null || it.key === name)
+    .map((run) => {
+      const { ended, all } = clusterCounts(run);
+      const done = run.stages.filter((it) => it.endedAt !== null).length;
+      const { word, message } = runState(run);
+      const index = `${run.plan?.resourceIndex ?? run.spec.resourceIndex ?? "-"}`;
+      const short = [run.key, run.spec.placement, index, `${done}/${run.stages.length}`, `${ended}/${all}`, word];
+      return isWide ? [...short, run.spec.strategy, `${run.plan?.policySnapshot ?? "-"}`, message] : short;
+    });
+  const header = ["NAME", "PLACEMENT", "INDEX", "STAGES", "CLUSTERS", "STATE"];
+  return [isWide ? [...header, "STRATEGY", "POLICY", "MESSAGE"] : header, rows];
+}
+
+/** The evictions that were judged, as a table. */
+export function evictionRows({ evictions }: Ledger, name: string | null): Rows {
+  const rows = [...evictions.values()]
+    .filter((it) => name === null || it.name === name)
+    .map((record) => {
+      const { outcome, message } = evictionVerdict(record);
+      return [record.name, record.placement, record.cluster, outcome, message];
+    });
+  return [["NAME", "PLACEMENT", "CLUSTER", "STATE", "MESSAGE"], rows];
+}
+
+/** What became of an eviction, in a word, and why. */
+export function evictionVerdict({ conditions }: EvictionRecord): {
+  readonly outcome: "Executed" | "Refused" | "Invalid";
+  readonly message: string;
+} {
+  const [valid, executed] = [conditionOf(conditions, "Valid"), conditionOf(conditions, "Executed")];
+  if (valid?.status !== "True") return { outcome: "Invalid", message: valid?.message ?? "" };
+  return { outcome: executed?.status === "True" ? "Executed" : "Refused", message: executed?.message ?? "" };
+}
+
+/** Every request as a table, open ones and answered ones; `isWide` adds what an answer has to name, and what to type. */
+export function approvalRows(ledger: Ledger, name: string | null, isWide: boolean): Rows {
+  const rows = asksIn(ledger)
+    .filter((it) => name === null || askKey(it) === name)
+    .map((ask) => {
+      const { approval, requestedAt, digest } = ask.request;
+      const state = askState(ask);
+      const [of, stage, when] = ask.kind === "gate" ? [ask.run.name, ask.stage.name, ask.when] : ["-", "-", "change"];
+      const short = [askKey(ask), of, stage, when, words[state], instantText(approval?.at ?? requestedAt)];
+      const by = approval?.by.map((it) => it.principal).join(",") ?? "-";
+      return isWide ? [...short, by, digest, state === "open" ? answerCommand(ask) : "-"] : short;
+    });
+  const header = ["NAME", "RUN", "STAGE", "WHEN", "STATE", "SINCE"];
+  return [isWide ? [...header, "BY", "DIGEST", "NEXT"] : header, rows];
+}
+
+const words = { open: "Waiting", answered: "Approved", moot: "Moot" } as const;
+
+/** `<run>-<before|after>-<stage>`, with the namespace of the run before it where it has one. */
+export function requestKey({ run, stage, when }: Omit<OpenRequest, "gate">): string {
+  const name = approvalRequestName(run.name, when, stage);
+  return run.namespace === null ? name : `${run.namespace}/${name}`;
+}
+
+/** Rows of a Markdown table: update runs that are not over, or that failed, the newest first. */
+export function runPageRows(runs: Iterable<RunRecord>, shown: (text: string) => string): readonly string[] {
+  return [...runs]
+    .filter(({ end }) => end === null || end.kind === "failed")
+    .sort((a, b) => b.since - a.since || compareText(a.key, b.key))
+    .map((run) => {
+      const cells = [
+        `[${shown(run.key)}](${runPath(run.key)})`,
+        shown(run.spec.placement),
+        run.plan === null ? "" : String(run.plan.resourceIndex),
+        reachText(run),
+        shown(standingText(run)),
+      ];
+      return `| ${cells.join(" | ")} |`;
+    });
+}
+
+/** How many of its clusters are through; what a newer run took over is not. */
+function reachText({ plan, stages }: RunRecord): string {
+  if (plan === null) return "";
+  const all = plan.stages.reduce((sum, it) => sum + it.clusters.length, 0);
+  const ended = stages.reduce((sum, it) => sum + [...it.clusters.values()].filter(isDone).length, 0);
+  return `${ended}/${all}`;
+}
+
+const isDone = ({ end }: ClusterProgress): boolean => end !== null && end.kind !== "superseded";
+
+/** What it says of itself. */
+function standingText({ conditions, spec }: RunRecord): string {
+  const said = conditionOf(conditions, "Succeeded") ?? conditionOf(conditions, "Progressing");
+  if (said !== null) return said.message;
+  const initialized = conditionOf(conditions, "Initialized");
+  if (initialized !== null && initialized.status !== "True") return initialized.message;
+  if (initialized === null) return "it has no plan yet";
+  return `planned; its state is ${spec.state}`;
+}
+
+/** The placements as a table. */
+export function placementRows({ placements }: Ledger, name: string | null): Rows {
+  const rows = [...placements.values()]
+    .filter((it) => name === null || it.key === name)
+    .map((record) => {
+      const { wanted, selected, updated, available, state } = summaryOf(record);
+      const clusters = `${selected}/${wanted}`;
+      return [record.key, record.spec.policy.kind, clusters, `${updated}`, `${available}`, indexText(record), state];
+    });
+  return [["NAME", "TYPE", "CLUSTERS", "UPDATED", "AVAILABLE", "INDEX", "STATE"], rows];
+}
+
+/** The latest version; of an External placement those that its clusters are to carry: runs decide, also for older ones. */
+function indexText({ spec, resourceSnapshots, bindings }: PlacementRecord): string {
+  if (spec.strategy.type !== "External") return `${resourceSnapshots.at(-1)?.index ?? "-"}`;
+  const carried = new Set([...bindings.values()].flatMap((it) => it.target?.resourceIndex ?? []));
+  return carried.size === 0 ? "-" : [...carried].sort((a, b) => a - b).join(",");
+}
+
+/** The fleet as a table: what `get clusters` and the demo show. A cordon is said as kubectl says it of nodes. */
+export function clusterRows(
+  { clusters, placements }: Ledger,
+  name: string | null,
+  cordoned: ReadonlySet<string> = new Set(),
+): Rows {
+  const rows = [...clusters.values()]
+    .filter((it) => name === null || it.name === name)
+    .map((record) => {
+      const here = [...placements.values()].flatMap((it) => it.bindings.get(record.name) ?? []);
+      const available = here.filter((it) => conditionOf(it.conditions, "Available")?.status === "True").length;
+      const { trouble, kubernetesVersion, kubeSystemUid } = record;
+      const status = trouble === null ? (kubeSystemUid === null ? "Unknown" : "Healthy") : trouble.code;
+      const since = trouble === null ? "" : instantText(trouble.since);
+      const shown = cordoned.has(record.name) ? `${status},SchedulingDisabled` : status;
+      return [record.name, kubernetesVersion ?? "-", shown, `${available}/${here.length}`, since];
+    });
+  return [["NAME", "VERSION", "STATUS", "AVAILABLE", "SINCE"], rows];
+}
+
+export function bindingRows({ placements }: Ledger, name: string | null): Rows {
+  const rows = [...placements.values()]
+    .filter((it) => name === null || it.key === name)
+    .flatMap(({ key, bindings }) =>
+      [...bindings.values()].map((it) => [
+        key,
+        it.cluster,
+        it.removal === null ? it.state : "Removing",
+        `${it.target?.resourceIndex ?? "-"}`,
+        statusOf(it, "Applied"),
+        statusOf(it, "Available"),
+        it.facts?.troubles[0]?.message ?? "",
+      ]),
+    );
+  return [["PLACEMENT", "CLUSTER", "STATE", "INDEX", "APPLIED", "AVAILABLE", "MESSAGE"], rows];
+}
+
+const statusOf = ({ conditions }: Binding, type: string): string => conditionOf(conditions, type)?.status ?? "-";

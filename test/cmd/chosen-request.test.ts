@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { type AskWish, chooseAsk } from "../../src/cmd/commands/approvals/chosen-request.ts";
+import type { Digest, Instant } from "../../src/core/model/value.ts";
+import { answerCommand } from "../../src/core/report/approval-files.ts";
+import { approvalOf, gateOf } from "../gate.ts";
+import { askingRun } from "./asked-ledger.ts";
+import { approval, at, ledgerOf, on, run, stage, web } from "./rollout-ledger.ts";
+
+const request = gateOf({ requestedAt: at("09:00:00"), digest: "ab".repeat(32) as Digest });
+const change = { clusters: new Map(), leaves: new Map(), since: [], request };
+const given = { approval: approvalOf("ann", at("09:10:00")) };
+const canary = stage("canary", ["east"], { before: [approval], after: [approval] });
+const rest = stage("rest", ["west"], { before: [approval] });
+const end = { kind: "succeeded", at: 5 as Instant } as const;
+const ledger = ledgerOf(
+  [web([on("east", 2)], { change })],
+  [
+    askingRun("one", [[canary, { before: given, after: {} }], [rest]]),
+    askingRun("two", [
+      [canary, { before: {} }],
+      [rest, { before: {} }],
+    ]),
+    askingRun("over", [[canary, { before: {} }], [rest]], { end }),
+    run("new", 1),
+  ],
+);
+const nothing: AskWish = { run: null, stage: null, when: null, change: null };
+const said = (wish: Partial<AskWish>, verb = "approve"): string => {
+  const chosen = chooseAsk(ledger, { ...nothing, ...wish }, verb);
+  if (chosen.kind === "refused") return `${chosen.message}; ${chosen.fix}`;
+  const { ask } = chosen;
+  return `${answerCommand(ask, verb)}${ask.kind === "gate" ? ` --${ask.when}` : ""}`;
+};
+
+test.each([
+  ["the only one", { run: "one" }, "flotilla approve one canary --after"],
+  ["the stage's", { run: "two", stage: "rest" }, "flotilla approve two rest --before"],
+  ["a placement's change", { change: "web" }, "flotilla approve --change web"],
+  [
+    "several",
+    { run: "two" },
+    "run two waits for several answers; say which: flotilla approve two canary --before or flotilla approve two rest --before",
+  ],
+  [
+    "answered",
+    { run: "one", stage: "canary", when: "before" },
+    "the request before stage canary of run one was approved at 2026-11-21T09:10:00Z by ann (approvals/ann.yaml); " +
+      "an approval is accepted once and for good; what it allowed is stopped by flotilla run stop one",
+  ],
+  [
+    "not asked yet",
+    { run: "one", stage: "rest" },
+    "run one has not asked for that; it asks now for the approval after stage canary; flotilla describe run one shows how far it is",
+  ],
+  [
+    "moot",
+    { run: "over" },
+    "the request before stage canary of run over, of 1970-01-01T00:00:00Z, is moot: the run is over; create a new run to go on (flotilla run create)",
+  ],
+  [
+    "never asked, and over",
+    { run: "over", stage: "rest" },
+    "run over is over: nothing of it is left to answer; create a new run to go on (flotilla run create)",
+  ],
+  [
+    "without a plan",
+    { run: "new" },
+    "run new has not asked for that; it asks for nothing now; flotilla describe run new shows how far it is",
+  ],
+  ["no such stage", { run: "one", stage: "x" }, "run one has no stage x; its stages are: canary, rest"],
+  ["no such run", { run: "x" }, "nothing is recorded of run x; recorded are: one, two, over, new"],
+  ["no such placement", { change: "x" }, "nothing is recorded of placement x; recorded are: web"],
+  ["nothing", {}, "nothing is named to be answered; name a run and perhaps a stage; flotilla get approvals lists all"],
+  [
+    "both",
+    { run: "one", change: "web" },
+    "a run and --change are two things; name a run and perhaps a stage, or --change and a placement",
+  ],
+])("which request is meant: %s", (_, wish, want) => expect(said(wish as Partial<AskWish>)).toBe(want));
+
+test("what is to be typed instead begins as it did", () => {
+  expect(said({ run: "two" }, "reject")).toContain("flotilla reject two canary --before or flotilla reject two rest");
+});
