@@ -7,7 +7,7 @@ import {
   type Inventory,
   type InventoryEntry,
   type InventoryPlacement,
-  mostTombstones,
+  maxTombstones,
 } from "../src/core/model/inventory.ts";
 import { digestOf } from "../src/core/model/json.ts";
 import {
@@ -130,8 +130,8 @@ export class Member {
     // As the executor has it: an action's own tombstones stay, however many.
     const own = new Set(acted.map((it) => it.placement));
     const tombs = [...placements].filter(([key, it]) => it.entries.size === 0 && !own.has(key));
-    if (tombs.length > mostTombstones) tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
-    for (const [oldest] of tombs.slice(mostTombstones)) placements.delete(oldest);
+    if (tombs.length > maxTombstones) tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
+    for (const [oldest] of tombs.slice(maxTombstones)) placements.delete(oldest);
     this.inventory = { fleet, epoch, placements };
   }
 

@@ -13,7 +13,7 @@ import {
   type Sequence,
   type StrategyKey,
 } from "../../src/core/model/value.ts";
-import { unbegunStage } from "../../src/core/rollout/run-progress.ts";
+import { notStartedStage } from "../../src/core/rollout/run-progress.ts";
 import { binding, contents, record, target } from "../core/status/record.ts";
 import { clientSide } from "../strategy.ts";
 
@@ -65,7 +65,7 @@ export const stage = (name: string, clusters: readonly string[], more: Partial<P
 
 /** A stage that has not begun, unless `more` says otherwise. */
 export const progress = (more: Partial<StageProgress> = {}): StageProgress => ({
-  ...unbegunStage,
+  ...notStartedStage,
   ...more,
 });
 

@@ -5,7 +5,7 @@ import {
   type InventoryEntry,
   type InventoryPlacement,
   isAwaited,
-  mostTombstones,
+  maxTombstones,
 } from "../model/inventory.ts";
 import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
@@ -19,7 +19,7 @@ import { isWriteOf, readWrite } from "./mark.ts";
 type Reached = Extract<Observation, { kind: "reached" }>;
 
 /** What one binding asks of its member, and what the member says it has. */
-export interface Comparison {
+export interface LiveComparison {
   readonly placement: PlacementKey;
   readonly binding: Binding;
   /** The binding's target rendered; called only when something may have to be written. Null: it cannot be rendered now. */
@@ -42,7 +42,7 @@ export interface Comparison {
  * (`apply/README.md#c-11`, `#c-33`). Only what the inventory lists can go (`plan/README.md#d-1`); what no binding
  * explains stays (`#d-7`).
  */
-export function placementActions(comparison: Comparison): PlacementActions | null {
+export function placementActions(comparison: LiveComparison): PlacementActions | null {
   const { binding, member, placement, applyStrategy } = comparison;
   const carried = member.inventory.placements.get(placement) ?? null;
   if (binding.removal !== null) return withdraw(comparison, carried, binding.removal.sequence);
@@ -71,7 +71,7 @@ const leavingIds = ({ leaving }: Binding): PlacementActions["recover"] => leavin
  * Whether nothing has to be done about a binding, as a quick look shows: it is not admitted yet, or its member carries
  * exactly its target and nothing else.
  */
-export function isAtRest(look: Pick<Comparison, "placement" | "binding" | "member" | "now" | "patience">): boolean {
+export function isAtRest(look: Pick<LiveComparison, "placement" | "binding" | "member" | "now" | "patience">): boolean {
   const { binding, member } = look;
   const { target } = binding;
   if (binding.removal !== null) return false;
@@ -88,7 +88,7 @@ const isClaimed = (carried: InventoryPlacement | null, { sequence, digest }: Tar
 
 /** Entries that no decision explains and whose objects are gone: nothing is left of them but the entry. */
 function strays(
-  comparison: Comparison,
+  comparison: LiveComparison,
   carried: InventoryPlacement,
   desired: readonly RenderedManifest[],
 ): readonly ObjectKey[] {
@@ -96,7 +96,7 @@ function strays(
   return [...carried.entries].flatMap(([key, it]) => (!explained.has(key) && isGone(comparison, key, it) ? key : []));
 }
 
-function isApplied({ member }: Comparison, carried: InventoryPlacement, key: ObjectKey): boolean {
+function isApplied({ member }: LiveComparison, carried: InventoryPlacement, key: ObjectKey): boolean {
   const entry = carried.entries.get(key);
   return entry?.outcome.kind === "applied" && !isGoing(member.objects.get(key), entry);
 }
@@ -108,7 +108,7 @@ const nothing: Pick<PlacementActions, "remove" | "forget"> = { remove: [], forge
  * to go, the removal itself is claimed where the member has not heard of it: then no older decision comes through.
  */
 function withdraw(
-  comparison: Comparison,
+  comparison: LiveComparison,
   carried: InventoryPlacement | null,
   sequence: Sequence,
 ): PlacementActions | null {
@@ -128,7 +128,7 @@ const leavingKeys = (binding: Binding): readonly ObjectKey[] => binding.leaving.
  * which no write keeps, or it is fought over. Absence in a list that failed proves nothing.
  */
 function isSettled(
-  { member, now, patience }: Pick<Comparison, "member" | "now" | "patience">,
+  { member, now, patience }: Pick<LiveComparison, "member" | "now" | "patience">,
   key: ObjectKey,
   entry: InventoryEntry,
 ): boolean {
@@ -145,7 +145,7 @@ function isSettled(
 const isGoing = (live: LiveObject | undefined, { uid }: InventoryEntry): boolean =>
   live?.terminating === true && live.uid === uid;
 
-function mustApply(comparison: Comparison, wanted: RenderedManifest, carried: InventoryPlacement | null): boolean {
+function mustApply(comparison: LiveComparison, wanted: RenderedManifest, carried: InventoryPlacement | null): boolean {
   const entry = carried?.entries.get(wanted.key);
   if (entry === undefined) return true;
   if (isGoing(comparison.member.objects.get(wanted.key), entry)) return false;
@@ -156,7 +156,7 @@ function mustApply(comparison: Comparison, wanted: RenderedManifest, carried: In
 
 /** How each of `keys` that the member still lists leaves it. */
 function departures(
-  comparison: Comparison,
+  comparison: LiveComparison,
   carried: InventoryPlacement,
   keys: readonly ObjectKey[],
 ): Pick<PlacementActions, "remove" | "forget"> {
@@ -175,7 +175,7 @@ function departures(
  * Not there any more, made anew by somebody else, or without our mark: what stands there now is theirs
  * (`plan/README.md#d-1`). An incomplete list proves nothing.
  */
-function isGone({ member, placement }: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
+function isGone({ member, placement }: LiveComparison, key: ObjectKey, entry: InventoryEntry): boolean {
   const live = member.objects.get(key);
   if (live === undefined) return !member.unlisted.has(kindKey(objectIdOf(key)));
   if (live.uid === entry.uid) return live.mark === null;
@@ -195,7 +195,7 @@ function isOurWrite(
 }
 
 /** A deletion under way needs no second one; one that failed waits like every failed write. */
-function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): boolean {
+function isDue(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): boolean {
   const { member, now, patience, confirmedOthers } = comparison;
   if (member.objects.get(key)?.terminating === true) return false;
   const { outcome } = entry;
@@ -211,7 +211,7 @@ function isDue(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): b
  * An object that was there before us is let go, unless the placement said otherwise when this was decided, or a person
  * does (`apply/README.md#takeover`).
  */
-function departure(comparison: Comparison, key: ObjectKey, entry: InventoryEntry): Departure {
+function departure(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): Departure {
   const { binding } = comparison;
   const others = comparison.confirmedOthers(key);
   const abandoned = binding.removal?.propagation === "Abandon";
@@ -243,5 +243,5 @@ export function isFenced(inventory: Inventory, placement: PlacementKey, sequence
 const oldestKept = remembered(({ placements }: Inventory): Sequence | null => {
   const removals: Sequence[] = [];
   for (const it of placements.values()) if (it.entries.size === 0) removals.push(it.sequence);
-  return removals.sort((a, b) => b - a)[mostTombstones - 1] ?? null;
+  return removals.sort((a, b) => b - a)[maxTombstones - 1] ?? null;
 });

@@ -9,7 +9,7 @@ import type { Digest } from "../model/value.ts";
  * rewrites, such as defaults or `1000m` as `1`, is in the first fingerprint already: it is never drift
  * (`apply/README.md#c-16`).
  */
-export function fingerprintOf(live: Manifest, manager: string): Digest | null {
+export function liveFingerprint(live: Manifest, manager: string): Digest | null {
   const fields = ownedFields(live, manager);
   return fields === null ? null : digestOfText(textAt(fields, live));
 }
@@ -72,7 +72,7 @@ function parsed(text: string): Json | undefined {
 }
 
 /** Finds items of one list as field sets of structured-merge-diff name them, the first of several. */
-export interface ListItems {
+interface ListItems {
   /** By value, in a set: `v:`. */
   readonly equal: (value: Json) => Json | undefined;
   /** By keys: `k:`. An item may leave out a key that has a default, so only the keys that it does have must agree. */
@@ -83,7 +83,7 @@ export interface ListItems {
 const mostShapes = 8;
 
 /** Every item is looked at a few times, however many are asked for: a list may have thousands, and come from anybody. */
-export function listItems(items: readonly Json[]): ListItems {
+function listItems(items: readonly Json[]): ListItems {
   let values: ReadonlyMap<string, Json> | null = null;
   const byKeys = new Map<string, readonly Shape[]>();
   return {

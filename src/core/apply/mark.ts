@@ -5,7 +5,7 @@ import { placementLabel, writeAnnotation } from "../model/names.ts";
 import type { Epoch, PlacementKey, Sequence } from "../model/value.ts";
 
 /** Who wrote an object, and with which decision. */
-export interface Write {
+interface Write {
   readonly placement: PlacementKey;
   readonly fleet: string;
   readonly epoch: Epoch;

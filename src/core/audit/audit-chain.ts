@@ -41,7 +41,7 @@ export function* auditChain(it: StateCommit, before: Ledger | null, after: Ledge
 }
 
 /** Whose signatures commits of the state branch carry, one after another. */
-export interface SignatureWatch {
+interface SignatureWatch {
   readonly next: (it: StateCommit, trust: TrustRecord | null) => readonly AuditFinding[];
   /** Keys that no trust file vouches for, where none names a machine. */
   readonly unvouched: () => readonly string[];
@@ -85,7 +85,7 @@ export interface Anchored {
 }
 
 /** What follows from the anchor that an operator gives, or from none. */
-export type Vouched =
+type Vouched =
   | { readonly kind: "vouched" | "nothing" }
   | { readonly kind: "onTrust"; readonly words: string }
   | { readonly kind: "other"; readonly at: Anchored; readonly what: string };

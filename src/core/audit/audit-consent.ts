@@ -14,7 +14,7 @@ import type { OpenRequest } from "../trust/judge-approval.ts";
 import { type AuditFinding, whatOf } from "./audit-finding.ts";
 
 /** Which trust file had to be in force then, and by whose word (`trust/README.md#the-trust-file`; `#t-09`). */
-export function* retriedTrust(world: World, after: Ledger): Generator<AuditFinding> {
+export function* auditTrustFile(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
   const { record, closed } = consentOf(world, before, after.sequence);
   const [want, got, was] = [record, after.trust, before.trust].map((it) => it?.trust.digest);
@@ -37,7 +37,7 @@ export function* retriedTrust(world: World, after: Ledger): Generator<AuditFindi
  * somebody else's (`trust/README.md#what-counts`; `#t-20`, `#t-23`). That what counts is proven is for the second
  * opinion to say.
  */
-export function* rejudgedAnswers(world: World, after: Ledger): Generator<AuditFinding> {
+export function* auditAnswers(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
   if (before.trust === null) return;
   const still = new Set(asksIn(after).map((it) => it.request.digest));
@@ -87,7 +87,7 @@ function openIn(ledger: Ledger): ReadonlyMap<Digest, OpenRequest> {
  * Who changed what is newly asked for: four eyes are no more than two where somebody is left out
  * (`trust/README.md#t-06`, `#t-07`).
  */
-export function* retoldAuthors(world: World, after: Ledger): Generator<AuditFinding> {
+export function* auditAuthors(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
   const { trust } = after;
   if (trust === null) return;

@@ -6,7 +6,7 @@ import type { World } from "../model/plan.ts";
 import type { ClusterName } from "../model/value.ts";
 import { isSuspended } from "../plan/displace.ts";
 import { selectResources } from "../render/select.ts";
-import type { Candidate, Standing } from "../schedule/cycle.ts";
+import type { Candidate, CycleBinding } from "../schedule/cycle.ts";
 import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
 import { profiles } from "../schedule/profile.ts";
 import { recordVerdict, sameDecision, sameDecisions, saysTheSame } from "../schedule/record-verdict.ts";
@@ -18,7 +18,7 @@ import type { AuditFinding } from "./audit-finding.ts";
  * the policies and members of the source commit, and how the members were according to the record. What the scheduler
  * said then has to come out again, to the last score (`trust/README.md#t-23`).
  */
-export function* rescheduled(world: World, after: Ledger): Generator<AuditFinding> {
+export function* auditSchedule(world: World, after: Ledger): Generator<AuditFinding> {
   const candidates = candidatesIn(world, after);
   for (const [record, placement] of changedSchedules(world, after)) {
     const subject = { kind: "placement", key: record.key } as const;
@@ -42,8 +42,8 @@ export function* rescheduled(world: World, after: Ledger): Generator<AuditFindin
   }
 }
 
-/** How many placements {@link rescheduled} schedules again. */
-export const rescheduledCount = (world: World, after: Ledger): number => [...changedSchedules(world, after)].length;
+/** How many placements {@link auditSchedule} schedules again. */
+export const auditedScheduleCount = (world: World, after: Ledger): number => [...changedSchedules(world, after)].length;
 
 /** Placements about which a commit says something new as to where they go, with what their files asked for then. */
 function* changedSchedules(
@@ -85,7 +85,7 @@ const candidatesIn = ({ intent }: World, { clusters }: Ledger): readonly Candida
   [...intent.clusters.values()].map((cluster) => ({ cluster, trouble: clusters.get(cluster.name)?.trouble ?? null }));
 
 /** Where the placement was before, but for bindings that were seen to be over in the same pass. */
-function standingsIn(before: PlacementRecord | null, record: PlacementRecord): readonly Standing[] {
+function standingsIn(before: PlacementRecord | null, record: PlacementRecord): readonly CycleBinding[] {
   const latest = latestOf(record)?.index ?? 0;
   const isOver = ({ cluster, uid, removal }: Binding): boolean =>
     removal !== null && record.bindings.get(cluster)?.uid !== uid;

@@ -1,6 +1,6 @@
-import { changesOnlyWhatItMay } from "../check/check-protection.ts";
-import { runsByTheirPlans } from "../check/check-runs.ts";
-import { approvesByTheRules } from "../check/check-trust.ts";
+import { checkProtection } from "../check/check-protection.ts";
+import { checkRuns } from "../check/check-runs.ts";
+import { checkTrust } from "../check/check-trust.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, RenderedTarget, World } from "../model/plan.ts";
@@ -8,12 +8,12 @@ import type { PlacementKey } from "../model/value.ts";
 import { askState, asksIn, isGenuine } from "../plan/approval/ask.ts";
 import { contentOf, renderTarget } from "../plan/version.ts";
 import { planRoot } from "../rollout/run-plan.ts";
-import { rejudgedAnswers, retoldAuthors, retriedTrust } from "./audit-consent.ts";
+import { auditAnswers, auditAuthors, auditTrustFile } from "./audit-consent.ts";
 import { type AuditFinding, type AuditSubject, whatOf } from "./audit-finding.ts";
 import { aligned, findingOf } from "./audit-opinion.ts";
 
 /** How much one step held of each kind that is judged again. */
-export interface AuditCounts {
+interface AuditCounts {
   readonly trust: number;
   readonly approvals: number;
   readonly plans: number;
@@ -30,17 +30,17 @@ export function auditStep(world: World, after: Ledger): readonly AuditFinding[] 
   const before = world.ledger;
   const ledger = aligned(after, world);
   const plan = planOf(ledger, renderedIn(ledger, world));
-  const trust = [...retriedTrust(world, ledger)];
-  const approvals = [...approvesByTheRules(plan, world)].map(findingOf);
+  const trust = [...auditTrustFile(world, ledger)];
+  const approvals = [...checkTrust(plan, world)].map(findingOf);
   return [
     ...trust,
     ...approvals.filter((it) => it.check !== "trust" || trust.length === 0),
-    ...rejudgedAnswers(world, ledger),
+    ...auditAnswers(world, ledger),
     ...forgedRequests(before, ledger),
-    ...retoldAuthors(world, ledger),
+    ...auditAuthors(world, ledger),
     ...forgedPlans(before, ledger),
-    ...[...runsByTheirPlans(plan, world)].map(findingOf),
-    ...[...changesOnlyWhatItMay(plan, world, true)].map(findingOf),
+    ...[...checkRuns(plan, world)].map(findingOf),
+    ...[...checkProtection(plan, world, true)].map(findingOf),
   ];
 }
 
@@ -79,7 +79,7 @@ function renderedIn(ledger: Ledger, world: World): readonly RenderedTarget[] {
 }
 
 /** A target of the record, rendered again; null where what it names is not to be had any more. */
-export interface RenderedAgain extends Omit<RenderedTarget, "manifests"> {
+interface RenderedAgain extends Omit<RenderedTarget, "manifests"> {
   readonly manifests: RenderedTarget["manifests"] | null;
 }
 

@@ -5,16 +5,16 @@ import type { Plan, World } from "../model/plan.ts";
 import type { ApprovalDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { AnswerRecord, ApprovalFile, Judgement, Proof, Request } from "../model/trust.ts";
 import type { BlobId, Commit, Digest } from "../model/value.ts";
-import { speakerOf } from "./check-approvers.ts";
+import { verifiedSignerOf } from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
 
 /**
  * Says which answers a plan counts that prove nothing, judges twice, or forgets (`trust/README.md#step-3` to `#step-6`
  * and `#step-12`).
  */
-export function* countsOnlyWhatIsProven({ ledger }: Plan, world: World): Generator<PlanDefect<ApprovalDefectCode>> {
+export function* checkAnswers({ ledger }: Plan, world: World): Generator<PlanDefect<ApprovalDefectCode>> {
   const { answers: before } = world.ledger;
-  yield* countsNothingTakenBack({ ledger }, world, openIn(world.ledger));
+  yield* checkWithdrawnAnswers({ ledger }, world, openIn(world.ledger));
   if (ledger.answers === before) return;
   const [asked, asks] = [openIn(world.ledger), openIn(ledger)];
   const said = saidSoFar(before, ledger.answers);
@@ -133,7 +133,7 @@ function isProven(
 ): boolean {
   const { principals, revocations } = ledger.trust?.trust ?? { principals: new Map(), revocations: [] };
   const isBy = (fact: CommitFact["signature"] | undefined, purpose: string): boolean => {
-    const speaker = fact === undefined ? null : speakerOf(fact, purpose, { principals, revocations, now });
+    const speaker = fact === undefined ? null : verifiedSignerOf(fact, purpose, { principals, revocations, now });
     return speaker?.name === file.principal && speaker.key === key;
   };
   const accounts = principals.get(file.principal)?.forgeIds ?? new Map();
@@ -173,7 +173,7 @@ const whoSays = remembered(
  * Says which approvals a plan counts although somebody took away what they say: only a commit of the one who speaks
  * brings that back, wherever it stands now (`trust/README.md#t-43`).
  */
-export function* countsNothingTakenBack(
+function* checkWithdrawnAnswers(
   { ledger }: Pick<Plan, "ledger">,
   world: World,
   open: ReadonlySet<Digest>,

@@ -3,7 +3,14 @@ import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject } from "../model/plan-defect.ts";
 import type { Approval, ProtectedTarget, Request, Trust } from "../model/trust.ts";
 import type { PlannedStage, RunRecord } from "../model/update-run.ts";
-import { type Demand, isWithin, type Registers, stageDemands, targetDemand, targetsOn } from "./check-approvers.ts";
+import {
+  coversObject,
+  type NameLedgers,
+  type Requirement,
+  stageRequirements,
+  targetRequirement,
+  targetsOn,
+} from "./check-approvers.ts";
 
 /** Something that a plan takes for approved that was not before. */
 export interface Approved {
@@ -19,9 +26,9 @@ export interface Approved {
 /** What an approval has to meet. */
 export interface Rules {
   /** All of these have to be met. */
-  readonly certain: readonly Demand[];
+  readonly certain: readonly Requirement[];
   /** Of these, nobody can tell here which of them apply; where nothing is certain, at least one does. */
-  readonly possible: readonly Demand[];
+  readonly possible: readonly Requirement[];
 }
 
 /** Everything that a plan newly takes for approved. */
@@ -76,7 +83,7 @@ interface GateAt {
 /** What of protected targets a stage reaches by what it brings; where overrides may drop some of it, nobody can tell. */
 function gateRules({ run, planned, when }: GateAt, trust: Trust, { ledger }: Plan, world: World): Rules {
   const { placement } = run.spec;
-  const demands = stageDemands(trust, placement, planned.name);
+  const demands = stageRequirements(trust, placement, planned.name);
   if (when === "after") return { certain: demands, possible: [] };
   const [record, old] = [ledger, world.ledger].map((it) => it.placements.get(placement));
   const brought = record?.resourceSnapshots.find((it) => it.index === run.plan?.resourceIndex)?.resources ?? [];
@@ -87,14 +94,14 @@ function gateRules({ run, planned, when }: GateAt, trust: Trust, { ledger }: Pla
     const isPlain = clusterOverrides.length + resourceOverrides.length === 0;
     for (const target of targetsOn(trust, cluster, [ledger, world.ledger])) {
       near.add(target);
-      if (isBound && isPlain && brought.some((it) => isWithin(target, it.id))) reached.add(target);
+      if (isBound && isPlain && brought.some((it) => coversObject(target, it.id))) reached.add(target);
     }
   }
-  return { certain: [...demands, ...[...reached].map(targetDemand)], possible: [...near].map(targetDemand) };
+  return { certain: [...demands, ...[...reached].map(targetRequirement)], possible: [...near].map(targetRequirement) };
 }
 
 /** Which of its clusters it still has to do with, nobody can tell here: each is looked at again when it moves. */
-function changeRules({ change }: PlacementRecord, trust: Trust, ledgers: Registers): Rules {
+function changeRules({ change }: PlacementRecord, trust: Trust, ledgers: NameLedgers): Rules {
   const near = [...(change?.clusters.keys() ?? [])].flatMap((it) => targetsOn(trust, it, ledgers));
-  return { certain: [], possible: [...new Set(near)].map(targetDemand) };
+  return { certain: [], possible: [...new Set(near)].map(targetRequirement) };
 }

@@ -17,53 +17,57 @@ import type { ClusterName, Instant } from "../model/value.ts";
 // What a trust file asks of an approval, for the second opinion. `core/trust` has its own way to say so.
 
 /** Whether the trust file in force is the one that stands in the repository (`plan/README.md#d-6`). */
-export const standsThere = ({ trust: file }: Intent, { text, trust }: TrustRecord): boolean =>
+export const isStillInSource = ({ trust: file }: Intent, { text, trust }: TrustRecord): boolean =>
   file?.trust != null && file.trust.digest === trust.digest && file.text === text;
 
 /** How many of whom it takes. */
-export type Demand = Omit<ApprovalRule, "placements" | "stages">;
+export type Requirement = Omit<ApprovalRule, "placements" | "stages">;
 
 /** Somebody who says yes, or no. */
-export interface Voice {
+export interface CheckedAnswer {
   readonly principal: string;
   readonly proofs: readonly Proof[];
   readonly at: Instant;
 }
 
 /** The demands of a stage: those of every rule that matches it (`trust/README.md#rules-and-demands`). */
-export const stageDemands = ({ approvals }: Trust, placement: string, stage: string): readonly Demand[] =>
+export const stageRequirements = ({ approvals }: Trust, placement: string, stage: string): readonly Requirement[] =>
   approvals.filter((it) => isAmong(it.placements, placement) && isAmong(it.stages, stage));
 
 /**
  * What a protected target demands: four eyes, one more for what nobody signed, and a day to answer
  * (`trust/README.md#d-17`).
  */
-export const targetDemand = ({ principals, minimum, accept }: ProtectedTarget): Demand => ({
+export const targetRequirement = ({ principals, minimum, accept }: ProtectedTarget): Requirement => ({
   principals,
   minimum,
   accept,
   fourEyes: true,
   unsignedChanges: "oneMore",
-  maxAge: 86_400_000 as Demand["maxAge"],
+  maxAge: 86_400_000 as Requirement["maxAge"],
 });
 
 /** Whether a demand takes a voice at all: it is of somebody named, given in a way that is accepted. */
-export const isHeard = ({ principals, accept }: Demand, { principal, proofs }: Voice): boolean =>
+export const isAccepted = ({ principals, accept }: Requirement, { principal, proofs }: CheckedAnswer): boolean =>
   principals.includes(principal) && proofs.some((it) => accept.includes(it.evidence));
 
 /** Whether so many different people say yes as a demand wants (`trust/README.md#t-06`, `#t-07`, `#t-20`). */
-export function isMet(demand: Demand, { authors, requestedAt }: Request, voices: readonly Voice[]): boolean {
+export function isMet(
+  demand: Requirement,
+  { authors, requestedAt }: Request,
+  voices: readonly CheckedAnswer[],
+): boolean {
   const { fourEyes, unsignedChanges, minimum, maxAge } = demand;
   const isUnsure = fourEyes && authors.unknown > 0;
   if (isUnsure && unsignedChanges === "deny") return false;
   const heard = new Set<string>();
-  for (const it of voices) if (isHeard(demand, it) && it.at - requestedAt <= maxAge) heard.add(it.principal);
+  for (const it of voices) if (isAccepted(demand, it) && it.at - requestedAt <= maxAge) heard.add(it.principal);
   if (fourEyes) for (const name of authors.principals) heard.delete(name);
   return heard.size >= Math.max(minimum, 1) + (isUnsure && unsignedChanges === "oneMore" ? 1 : 0);
 }
 
 /** Ledgers in which a cluster may stand under one name or another: the one that is planned, and the one before it. */
-export type Registers = readonly Pick<Ledger, "clusters" | "formerNames">[];
+export type NameLedgers = readonly Pick<Ledger, "clusters" | "formerNames">[];
 
 /**
  * The protected targets that mean a member: by its name, by one that its cluster goes by elsewhere in the ledgers or
@@ -72,7 +76,7 @@ export type Registers = readonly Pick<Ledger, "clusters" | "formerNames">[];
 export const targetsOn = (
   { protectedTargets }: Pick<Trust, "protectedTargets">,
   cluster: ClusterName,
-  ledgers: Registers,
+  ledgers: NameLedgers,
 ): readonly ProtectedTarget[] => {
   const uid = ledgers[0]?.clusters.get(cluster)?.kubeSystemUid ?? null;
   const aliases = uid === null ? [] : ledgers.flatMap((it) => namesIn(it, uid));
@@ -82,22 +86,22 @@ export const targetsOn = (
     return target.clusters.some((pattern) => {
       const [, known = null] = pattern.split("@", 2);
       // Who was never reached may be any of those that are known by their uid.
-      return (known !== null && (uid === null || known === uid)) || called.some((it) => isNamed(pattern, it));
+      return (known !== null && (uid === null || known === uid)) || called.some((it) => coversCluster(pattern, it));
     });
   });
 };
 
 /** Whether a pattern means whatever has a name: `name@uid` does as well. */
-export const isNamed = (pattern: string, cluster: ClusterName): boolean =>
+export const coversCluster = (pattern: string, cluster: ClusterName): boolean =>
   isAmong([pattern.split("@", 1)[0] ?? ""], cluster);
 
-const namesIn = ({ clusters, formerNames }: Registers[number], uid: string): readonly ClusterName[] => [
+const namesIn = ({ clusters, formerNames }: NameLedgers[number], uid: string): readonly ClusterName[] => [
   ...[...clusters.values()].flatMap((it) => (it.kubeSystemUid === uid ? it.name : [])),
   ...(formerNames.get(uid)?.names ?? []),
 ];
 
 /** Whether an object lies in a protected target's namespaces. What is in none may matter to all of them. */
-export function isWithin({ namespaces }: ProtectedTarget, { group, kind, namespace, name }: ObjectId): boolean {
+export function coversObject({ namespaces }: ProtectedTarget, { group, kind, namespace, name }: ObjectId): boolean {
   const space = kind === "Namespace" && group === "" ? name : namespace;
   return space === null || isAmong(namespaces, space);
 }
@@ -115,7 +119,7 @@ function isAmong(patterns: readonly string[], name: string): boolean {
 // Whose signature it is, for the second opinion. `core/trust` has its own way to say so.
 
 /** By whose keys a signature is judged. */
-export interface Keyring {
+interface Keyring {
   readonly principals: ReadonlyMap<string, Principal>;
   readonly revocations: readonly Revocation[];
   /** Null: whatever the time of a certificate. */
@@ -123,7 +127,7 @@ export interface Keyring {
 }
 
 /** A person who signed, and the key as a proof names it. */
-export interface Speaker {
+interface VerifiedSigner {
   readonly name: string;
   readonly key: Proof["key"];
 }
@@ -132,7 +136,7 @@ export interface Speaker {
  * Says which person signed for this purpose; null where nobody did that counts (`trust/README.md#step-5` and
  * `#step-6`).
  */
-export function speakerOf(fact: SignatureFact, purpose: string, keyring: Keyring): Speaker | null {
+export function verifiedSignerOf(fact: SignatureFact, purpose: string, keyring: Keyring): VerifiedSigner | null {
   if (fact.kind === "unsigned" || fact.kind === "rejected") return null;
   const certificate = fact.kind === "ssh" ? fact.certificate : null;
   if (fact.kind === "ssh" && fact.namespace !== purpose) return null;
@@ -154,7 +158,7 @@ const owns = ({ sshKeys, openPgp }: Principal, key: string, kind: "ssh" | "openp
   kind === "ssh" ? sshKeys.includes(key) : openPgp.has(key);
 
 /** Whether the key of a proof, or its authority's, is in wrong hands. */
-export const isInWrongHands = ({ key }: Proof, revocations: readonly Revocation[]): boolean =>
+export const isCompromised = ({ key }: Proof, revocations: readonly Revocation[]): boolean =>
   revocations.some(
     (it) =>
       it.kind === "compromised" && (key === it.key || key.startsWith(`${it.key} by `) || key.endsWith(` by ${it.key}`)),

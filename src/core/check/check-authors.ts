@@ -7,22 +7,22 @@ import type { DefectSubject, PlanDefect, RequestDefectCode } from "../model/plan
 import type { Request, TrustRecord } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import type { ClusterName, Commit } from "../model/value.ts";
-import { speakerOf } from "./check-approvers.ts";
-import { defect, keyText } from "./check-defect.ts";
+import { verifiedSignerOf } from "./check-approvers.ts";
+import { defect, inventoryKey } from "./check-defect.ts";
 
 /**
  * Says which new requests leave out somebody who plainly changed what they are about: an object that a cluster carries
  * or is to carry, or the placement that goes (`trust/README.md#step-8`; `#t-06`, `#t-07`, `#t-38`, `#t-39`). That more
  * people have a part in it is for the planner to find.
  */
-export function* namesWhoChangedIt(plan: Plan, world: World): Generator<PlanDefect<RequestDefectCode>> {
+export function* checkAuthors(plan: Plan, world: World): Generator<PlanDefect<RequestDefectCode>> {
   const { trust } = plan.ledger;
   if (trust === null) return;
   for (const asked of newlyAsked(plan, world)) {
     const { what, subject, request } = asked;
     for (const fact of changersOf(asked, trust, world)) {
       const { principals } = trust.trust;
-      const who = speakerOf(fact.signature, "git", { principals, revocations: [], now: null });
+      const who = verifiedSignerOf(fact.signature, "git", { principals, revocations: [], now: null });
       const isNamed = who === null ? request.authors.unknown > 0 : request.authors.principals.includes(who.name);
       if (!isNamed)
         yield defect(
@@ -112,10 +112,10 @@ function changersOf({ record, bindings, version, until }: Asked, trust: TrustRec
     const carried = record.resourceSnapshots.find((it) => it.index === index);
     const base = carried?.commit ?? trust.first;
     if (!history.beyond.has(base)) continue;
-    const both = [...(carried?.resources ?? []), ...(version?.resources ?? [])].map((it) => keyText(it.id));
+    const both = [...(carried?.resources ?? []), ...(version?.resources ?? [])].map((it) => inventoryKey(it.id));
     const kind = record.scope === "Cluster" ? "ClusterResourcePlacement" : "ResourcePlacement";
     const own = { group: "placement.kubernetes-fleet.io", kind, namespace: record.namespace, name: record.name };
-    const keys = new Set(version === null ? [keyText(own)] : both);
+    const keys = new Set(version === null ? [inventoryKey(own)] : both);
     const settled = leadingTo(base, history);
     for (const id of leadingTo(until ?? history.head, history)) {
       const fact = settled.has(id) ? undefined : history.commits.get(id);

@@ -3,13 +3,13 @@ import { digestOf } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
-import { defect, keyText, works } from "./check-defect.ts";
+import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
 
 /**
  * Says where a plan lets go what nobody confirmed, or not these very things, or not for this once: a confirmation
  * covers what stood in the set when it was given, and is judged once (`plan/README.md#d-3`).
  */
-export function* believesConfirmations(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
+export function* checkConfirmations(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   yield* asksForWhatItHolds(plan, world);
   yield* confirmsOnce(plan, world);
   yield* remembersWhatWasJudged(plan, world);
@@ -52,15 +52,15 @@ function isWithin(held: HeldDeletion, was: HeldDeletion): boolean {
 
 function* carriedIn({ groups }: HeldDeletion): Generator<string> {
   for (const { placement, clusters, objects } of groups)
-    for (const cluster of clusters) for (const id of objects) yield `${placement} ${cluster} ${keyText(id)}`;
+    for (const cluster of clusters) for (const id of objects) yield `${placement} ${cluster} ${inventoryKey(id)}`;
 }
 
 function* alongIn({ others }: HeldDeletion): Generator<string> {
   for (const { placement, cluster, id, objects } of others)
-    for (const it of objects) yield `${placement} ${cluster} ${keyText(id)} ${otherText(it)}`;
+    for (const it of objects) yield `${placement} ${cluster} ${inventoryKey(id)} ${otherText(it)}`;
 }
 
-const otherText = (it: OtherObject): string => `${keyText(it)} ${it.uid}`;
+const otherText = (it: OtherObject): string => `${inventoryKey(it)} ${it.uid}`;
 
 /** The digest once more, from what the record said before this plan; with the number of the asking from the second on. */
 function isDigestOf({ because, groups, others, digest }: HeldDeletion, before: Ledger): boolean {
@@ -71,10 +71,10 @@ function isDigestOf({ because, groups, others, digest }: HeldDeletion, before: L
       const binding = before.placements.get(placement)?.bindings.get(cluster);
       const uid = before.clusters.get(cluster)?.kubeSystemUid ?? "";
       bases.add(JSON.stringify([placement, cluster, binding?.uid ?? "", binding?.target?.sequence ?? 0]));
-      for (const id of ids) objects.add(JSON.stringify([cluster, uid, keyText(id)]));
+      for (const id of ids) objects.add(JSON.stringify([cluster, uid, inventoryKey(id)]));
     }
   const along = others.flatMap(({ cluster, id, objects: all }) =>
-    all.map((it) => JSON.stringify([cluster, keyText(id), keyText(it), it.uid])),
+    all.map((it) => JSON.stringify([cluster, inventoryKey(id), inventoryKey(it), it.uid])),
   );
   const said = {
     because,
@@ -98,10 +98,10 @@ function* namesWhatMembersShow(
       for (const id of objects) {
         const seen = observed.get(cluster);
         const carried = seen?.kind === "reached" ? seen.inventory.placements.get(placement) : undefined;
-        const outcome = [...(carried?.entries ?? [])].find(([key]) => key === keyText(id))?.[1].outcome;
+        const outcome = [...(carried?.entries ?? [])].find(([key]) => key === inventoryKey(id))?.[1].outcome;
         const found = outcome?.kind === "lingering" ? outcome.others : undefined;
         const told = others.find(
-          (it) => it.placement === placement && it.cluster === cluster && keyText(it.id) === keyText(id),
+          (it) => it.placement === placement && it.cluster === cluster && inventoryKey(it.id) === inventoryKey(id),
         );
         const isTold =
           found !== undefined &&
@@ -111,7 +111,7 @@ function* namesWhatMembersShow(
           yield defect(
             "HeldDeletionIncomplete",
             { kind: "deletion", digest },
-            `asks for ${digest} without all that others have in ${keyText(id)} on ${cluster}`,
+            `asks for ${digest} without all that others have in ${inventoryKey(id)} on ${cluster}`,
           );
       }
 }
@@ -166,11 +166,11 @@ function stands({ basis }: ConfirmationRecord, { placements }: Ledger): boolean 
 
 function* takesAlongWhatWasConfirmed({ actions, ledger }: Plan): Generator<PlanDefect<DeletionDefectCode>> {
   const confirmed = ledger.deletions.held.filter((it) => it.confirmed).flatMap((it) => it.others);
-  for (const [cluster, work] of works(actions))
+  for (const [cluster, work] of placementActionsIn(actions))
     for (const gone of work.remove) {
       if (gone.takesAlong.length === 0) continue;
       const own = confirmed.filter(
-        (it) => it.placement === work.placement && it.cluster === cluster && keyText(it.id) === gone.key,
+        (it) => it.placement === work.placement && it.cluster === cluster && inventoryKey(it.id) === gone.key,
       );
       const known = new Set(own.flatMap((it) => it.objects.map(otherText)));
       const other = gone.takesAlong.find((it) => !known.has(otherText(it)));
@@ -178,7 +178,7 @@ function* takesAlongWhatWasConfirmed({ actions, ledger }: Plan): Generator<PlanD
         yield defect(
           "CascadeUnconfirmed",
           { kind: "object", placement: work.placement, cluster, object: gone.key },
-          `takes along ${keyText(other)} with ${gone.key} from ${cluster}, which nobody confirmed`,
+          `takes along ${inventoryKey(other)} with ${gone.key} from ${cluster}, which nobody confirmed`,
         );
     }
 }

@@ -11,7 +11,7 @@ export const defect = <Code extends PlanDefectCode>(
 ): PlanDefect<Code> => ({ code, subject, message });
 
 /** Every cluster's work on every placement. */
-export function* works(
+export function* placementActionsIn(
   actions: readonly ClusterActions[],
 ): Generator<readonly [ClusterActions["cluster"], PlacementActions]> {
   for (const { cluster, placements } of actions) for (const work of placements) yield [cluster, work];
@@ -25,10 +25,10 @@ type Named = {
 };
 
 /** An object's key, as inventories and actions write it. */
-export const keyText = (id: Named): string => [id.group, id.kind, id.namespace ?? "", id.name].join("/");
+export const inventoryKey = (id: Named): string => [id.group, id.kind, id.namespace ?? "", id.name].join("/");
 
 /** Whether a key is an object's. */
-export const sameKey = (key: string, id: Named): boolean => key === keyText(id);
+export const sameKey = (key: string, id: Named): boolean => key === inventoryKey(id);
 
 /** Whether a departure is of an object. */
 export const sameObject = (id: Named, gone: Departure): boolean => sameKey(gone.key, id);

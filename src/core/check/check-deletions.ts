@@ -5,13 +5,13 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
-import { defect, keyText, sameObject, works } from "./check-defect.ts";
+import { defect, inventoryKey, placementActionsIn, sameObject } from "./check-defect.ts";
 
 /**
  * Says where a plan deletes more than may be deleted unasked, or what waits for a person (`plan/README.md#d-3`,
  * `#d-4`).
  */
-export function* deletesWithinBounds(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
+export function* checkDeletions(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   yield* permitsWithinBounds(plan, world);
   yield* takesNoMoreThanItPermits(plan, world);
   yield* leavesAloneWhatWaits(plan);
@@ -135,15 +135,15 @@ function byPlacement(held: readonly HeldDeletion[]): ReadonlyMap<PlacementKey, r
 function newlyDeleted(binding: Binding, was: Binding | undefined, { record, asked, world }: Taking): number {
   const { cluster, removal, leaving } = binding;
   if (removal?.propagation === "Abandon") return 0;
-  const known = new Set(was?.leaving.map((it) => keyText(it.id)));
+  const known = new Set(was?.leaving.map((it) => inventoryKey(it.id)));
   const seen = world.observed.get(cluster);
   const carried = seen?.kind === "reached" ? seen.inventory.placements.get(record.key)?.entries : undefined;
-  const adopted = new Set([...(was?.facts?.adopted ?? []), ...(binding.facts?.adopted ?? [])].map(keyText));
+  const adopted = new Set([...(was?.facts?.adopted ?? []), ...(binding.facts?.adopted ?? [])].map(inventoryKey));
   for (const [key, entry] of carried ?? []) if (entry.adopted) adopted.add(key);
   const own = asked.filter((it) => it.clusters.includes(cluster));
-  const isAsked = (key: string): boolean => own.some((it) => it.objects.some((id) => keyText(id) === key));
+  const isAsked = (key: string): boolean => own.some((it) => it.objects.some((id) => inventoryKey(id) === key));
   return leaving.filter((it) => {
-    const key = keyText(it.id);
+    const key = inventoryKey(it.id);
     return !known.has(key) && !(adopted.has(key) && !it.evenAdopted) && !isAsked(key);
   }).length;
 }
@@ -152,7 +152,7 @@ function* leavesAloneWhatWaits({ actions, ledger }: Plan): Generator<PlanDefect<
   for (const held of ledger.deletions.held) {
     if (held.confirmed) continue;
     const groups = byPlacement([held]);
-    for (const [cluster, work] of works(actions)) {
+    for (const [cluster, work] of placementActionsIn(actions)) {
       if (work.remove.length === 0) continue;
       const group = (groups.get(work.placement) ?? []).filter((it) => it.clusters.includes(cluster));
       const caught = work.remove.find((gone) => group.some((it) => it.objects.some((id) => sameObject(id, gone))));

@@ -5,13 +5,13 @@ import type { EvictionRecord } from "../model/placement.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DisruptionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
-import { defect, keyText, sameKey } from "./check-defect.ts";
+import { defect, inventoryKey, sameKey } from "./check-defect.ts";
 
 /**
  * Whether a cluster does its work, as the member itself says it now; what was recorded counts where nobody asked.
  * Perhaps: something there cannot be seen, and the planner knows since when.
  */
-export function lifeOf(
+export function availabilityOf(
   { cluster, target, facts, removal, leaving }: Binding,
   { key, resourceSnapshots }: PlacementRecord,
   { observed }: World,
@@ -27,7 +27,7 @@ export function lifeOf(
   const wanted = resourceSnapshots.find((it) => it.index === target.resourceIndex)?.resources ?? [];
   const wasUp = facts?.sequence === target.sequence && /^(available|untrackable)$/.test(facts.phase);
   const phases = wanted.flatMap(({ id }) => {
-    const at = keyText(id) as ObjectKey;
+    const at = inventoryKey(id) as ObjectKey;
     const entry = carried.entries.get(at);
     if (entry === undefined || leaving.some((it) => sameKey(at, it.id))) return [];
     if (entry.outcome.kind !== "applied") return "failed";
@@ -45,7 +45,7 @@ export function lifeOf(
  * Whether nobody knows how a cluster is with its target, so that it may well do its work: its member was not heard since
  * it got it, or does not answer. Who was heard to have failed, or has had its time, is known.
  */
-export function isUnheard(
+export function isAvailabilityUnknown(
   { cluster, target, facts, removal }: Binding,
   { key, spec }: PlacementRecord,
   { observed, now }: World,
@@ -69,7 +69,7 @@ export const isDisturbed = (before: Binding, after: Binding | undefined): boolea
  * Says which evictions a plan carries out although too few clusters would be left (`rollout/README.md#i-54`). Counted
  * anew, by what members say now and what else this plan changes on them. What does not work is no loss.
  */
-export function* evictsWithinBudget({ ledger }: Plan, world: World): Generator<PlanDefect<DisruptionDefectCode>> {
+export function* checkEvictions({ ledger }: Plan, world: World): Generator<PlanDefect<DisruptionDefectCode>> {
   for (const [key, record] of world.ledger.placements) {
     const after = ledger.placements.get(key);
     const evicted = after === undefined ? new Set<ClusterName>() : evictedFrom(key, ledger, world);
@@ -134,7 +134,7 @@ const isCarriedOut = ({ conditions }: EvictionRecord): boolean =>
 function works(record: PlacementRecord, cluster: ClusterName, world: World): boolean {
   const binding = record.bindings.get(cluster);
   if (binding?.target?.applyStrategy.type === "ReportDiff") return false;
-  return binding !== undefined && lifeOf(binding, record, world) !== "down";
+  return binding !== undefined && availabilityOf(binding, record, world) !== "down";
 }
 
 /**

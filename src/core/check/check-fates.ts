@@ -2,14 +2,14 @@ import type { Binding, Leaving } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
-import { defect, keyText } from "./check-defect.ts";
+import { defect, inventoryKey } from "./check-defect.ts";
 
 /**
  * Says where objects leave otherwise than was said when that was decided: by the placement as it is, or by the plan of
  * the run that takes them away; and where that becomes something else later on (`plan/README.md#d-11`,
  * `apply/README.md#takeover`).
  */
-export function* keepsFates(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
+export function* checkFates(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   for (const [key, record] of plan.ledger.placements) {
     const before = world.ledger.placements.get(key);
     if (record === before || record.bindings === before?.bindings) continue;
@@ -20,10 +20,10 @@ export function* keepsFates(plan: Plan, world: World): Generator<PlanDefect<Dele
       const what = `${key} on ${binding.cluster}`;
       yield* keepsPropagation(what, binding, { was, record });
       for (const it of binding.leaving) {
-        const old = was?.leaving.find((other) => keyText(other.id) === keyText(it.id));
+        const old = was?.leaving.find((other) => inventoryKey(other.id) === inventoryKey(it.id));
         const object: Leaver = {
-          text: `${keyText(it.id)} of ${what}`,
-          subject: { kind: "object", placement: key, cluster: binding.cluster, object: keyText(it.id) },
+          text: `${inventoryKey(it.id)} of ${what}`,
+          subject: { kind: "object", placement: key, cluster: binding.cluster, object: inventoryKey(it.id) },
         };
         const isAnew = old?.evenAdopted !== it.evenAdopted && isBack(it, binding, was, record);
         if (old !== undefined && !isAnew) yield* keepsFate(object, it, old);
@@ -40,7 +40,7 @@ export function* keepsFates(plan: Plan, world: World): Generator<PlanDefect<Dele
 function isBack(it: Leaving, is: Binding, was: Binding | undefined, { resourceSnapshots }: PlacementRecord): boolean {
   if (was === undefined || was.removal === null || is.removal !== null) return false;
   const carried = resourceSnapshots.find(({ index }) => index === was.target?.resourceIndex)?.resources ?? [];
-  return carried.some(({ id }) => keyText(id) === keyText(it.id));
+  return carried.some(({ id }) => inventoryKey(id) === inventoryKey(it.id));
 }
 
 /** An object that leaves a cluster. */
@@ -117,12 +117,12 @@ function* beginsAsSaid(
 function wasFound(it: Leaving, was: Binding | undefined, { record, world }: Beginning): boolean {
   const target = was?.target ?? null;
   if (was?.facts?.sequence !== target?.sequence) return false;
-  if (was?.facts?.adopted.some((id) => keyText(id) === keyText(it.id)) !== true) return false;
+  if (was?.facts?.adopted.some((id) => inventoryKey(id) === inventoryKey(it.id)) !== true) return false;
   const seen = world.observed.get(was.cluster);
   if (seen?.kind !== "reached") return true;
   const carried = seen.inventory.placements.get(record.key);
   return (
     carried?.sequence === target?.sequence &&
-    [...(carried?.entries ?? [])].some(([key, { adopted }]) => adopted && key === keyText(it.id))
+    [...(carried?.entries ?? [])].some(([key, { adopted }]) => adopted && key === inventoryKey(it.id))
   );
 }

@@ -5,14 +5,14 @@ import type { Plan, World } from "../model/plan.ts";
 import type { NameDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ProtectedTarget } from "../model/trust.ts";
 import type { ClusterName } from "../model/value.ts";
-import { isNamed, isWithin } from "./check-approvers.ts";
+import { coversCluster, coversObject } from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
 
 /**
  * Says where a plan loses sight of which clusters are protected: it forgets a name under which one was, or gives
  * something to a member that nobody has reached, and that may turn out to be such a cluster (`trust/README.md#t-41`).
  */
-export function* knowsWhoIsProtected(plan: Plan, world: World): Generator<PlanDefect<NameDefectCode>> {
+export function* checkFormerNames(plan: Plan, world: World): Generator<PlanDefect<NameDefectCode>> {
   const targets = plan.ledger.trust?.trust.protectedTargets ?? [];
   if (targets.length === 0) return;
   yield* keepsNames(plan, world, targets);
@@ -25,7 +25,7 @@ export function* knowsWhoIsProtected(plan: Plan, world: World): Generator<PlanDe
       if (isKnown || binding.target === null || isSameTarget(binding, was)) continue;
       const shown = plan.rendered.find((it) => it.placement === key && it.cluster === cluster)?.manifests ?? [];
       const brought: readonly { readonly id: ObjectId }[] = [...shown, ...binding.leaving];
-      if (brought.some(({ id }) => targets.some((it) => isWithin(it, id))))
+      if (brought.some(({ id }) => targets.some((it) => coversObject(it, id))))
         yield defect(
           "UnidentifiedClusterTargeted",
           { kind: "binding", placement: key, cluster },
@@ -70,5 +70,5 @@ const targetsUnder = (
   targets.filter(
     ({ clusters, released }) =>
       released?.includes(uid) !== true &&
-      clusters.some((pattern) => !pattern.endsWith(`@${uid}`) && names.some((it) => isNamed(pattern, it))),
+      clusters.some((pattern) => !pattern.endsWith(`@${uid}`) && names.some((it) => coversCluster(pattern, it))),
   );

@@ -6,7 +6,14 @@ import type { Plan, RenderedManifest, World } from "../model/plan.ts";
 import type { PlanDefect, ProtectionDefectCode } from "../model/plan-defect.ts";
 import type { ProtectedTarget, Request, Trust } from "../model/trust.ts";
 import type { ClusterName, Digest } from "../model/value.ts";
-import { isInWrongHands, isMet, isWithin, standsThere, targetDemand, targetsOn } from "./check-approvers.ts";
+import {
+  coversObject,
+  isCompromised,
+  isMet,
+  isStillInSource,
+  targetRequirement,
+  targetsOn,
+} from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
 
 /**
@@ -16,7 +23,7 @@ import { defect } from "./check-defect.ts";
  * `isPast`: it is on record, and an earlier version may have decided it. Their requests said nothing of what becomes of
  * objects, and what was approved stayed so when a cluster that it names went (`trust/README.md#t-36`, `#t-45`).
  */
-export function* changesOnlyWhatItMay(
+export function* checkProtection(
   plan: Plan,
   world: World,
   isPast = false,
@@ -34,7 +41,7 @@ export function* changesOnlyWhatItMay(
       if (targets.length === 0) continue;
       const move = moveOf(binding, { was, before, record, shown: shown.get(`${key} ${cluster}`) });
       if (move === null) continue;
-      const reached = targets.filter((it) => move.objects === null || move.objects.some((id) => isWithin(it, id)));
+      const reached = targets.filter((it) => move.objects === null || move.objects.some((id) => coversObject(it, id)));
       if (reached.length > 0 && !isCovered(move, reached, { trust, plan, world, isPast }))
         yield defect(
           "ProtectedTargetUnapproved",
@@ -169,7 +176,7 @@ function changeFor({ record, cluster, target, fates }: Move, { plan, world, isPa
   const before = world.ledger.placements.get(record.key);
   const change = before?.uid === record.uid ? before.change : null;
   const { trust } = plan.ledger;
-  if (change?.request == null || trust === null || !standsThere(world.intent, trust)) return [];
+  if (change?.request == null || trust === null || !isStillInSource(world.intent, trust)) return [];
   const content = target === null ? null : contentOf(target);
   const asked = new Set(change.leaves.get(cluster)?.map(({ object, fate }) => `${objectKey(object)} ${fate}`));
   const isSaid = fates.every((it) => asked.has(it)) || (isPast && change.leaves.size === 0);
@@ -202,9 +209,9 @@ function isApprovedFor(request: Request, reached: readonly ProtectedTarget[], { 
   const { approval, requestedAt } = request;
   if (approval === null) return false;
   const isStolen = approval.by.some(
-    ({ proofs }) => proofs.length > 0 && proofs.every((it) => isInWrongHands(it, trust.revocations)),
+    ({ proofs }) => proofs.length > 0 && proofs.every((it) => isCompromised(it, trust.revocations)),
   );
   if (isStolen) return false;
   const voices = approval.by.map((it) => ({ ...it, at: requestedAt }));
-  return reached.every((it) => isMet(targetDemand(it), request, voices));
+  return reached.every((it) => isMet(targetRequirement(it), request, voices));
 }

@@ -7,7 +7,7 @@ import type { ClusterName } from "../model/value.ts";
 import { defect } from "./check-defect.ts";
 
 /** Says where a plan moves an External placement otherwise than the frozen plan of an update run allows now. */
-export function* runsByTheirPlans(plan: Plan, world: World): Generator<PlanDefect<RunDefectCode>> {
+export function* checkRuns(plan: Plan, world: World): Generator<PlanDefect<RunDefectCode>> {
   yield* movesOnlyByRuns(plan, world);
   for (const [key, run] of plan.ledger.runs) {
     const before = world.ledger.runs.get(key);

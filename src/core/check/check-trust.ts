@@ -1,20 +1,25 @@
 import type { Plan, World } from "../model/plan.ts";
 import type { ApprovalDefectCode, DefectSubject, PlanDefect, TrustFileDefectCode } from "../model/plan-defect.ts";
 import type { Approver, Request, Trust, TrustFile } from "../model/trust.ts";
-import { countsOnlyWhatIsProven } from "./check-answers.ts";
+import { checkAnswers } from "./check-answers.ts";
 import { type Approved, newlyApproved, type Rules } from "./check-approved.ts";
-import { type Demand, isHeard, isInWrongHands, isMet, speakerOf, standsThere, type Voice } from "./check-approvers.ts";
+import {
+  type CheckedAnswer,
+  isAccepted,
+  isCompromised,
+  isMet,
+  isStillInSource,
+  type Requirement,
+  verifiedSignerOf,
+} from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
 
 /**
  * Says where a plan trusts, counts or accepts what people did not sign as they have to (`trust/README.md#what-counts`).
  */
-export function* approvesByTheRules(
-  plan: Plan,
-  world: World,
-): Generator<PlanDefect<TrustFileDefectCode | ApprovalDefectCode>> {
+export function* checkTrust(plan: Plan, world: World): Generator<PlanDefect<TrustFileDefectCode | ApprovalDefectCode>> {
   yield* followsTheChain(plan, world);
-  yield* countsOnlyWhatIsProven(plan, world);
+  yield* checkAnswers(plan, world);
   for (const it of newlyApproved(plan.ledger, world.ledger)) yield* acceptsWhatWasSaid(it, plan, world);
   yield* keepsWhatIsAsked(plan, world);
 }
@@ -65,7 +70,7 @@ function* succeeds(
   const revocations = [...old.revocations, ...next.revocations];
   for (const { version, principals, roots } of [old, next]) {
     const speakers = history.trustSignatures.map(
-      ({ fact }) => speakerOf(fact, "flotilla-trust-v1", { principals, revocations, now })?.name,
+      ({ fact }) => verifiedSignerOf(fact, "flotilla-trust-v1", { principals, revocations, now })?.name,
     );
     const signed = roots.principals.filter((it) => speakers.includes(it));
     if (new Set(signed).size < Math.max(roots.threshold, 1))
@@ -94,7 +99,7 @@ function* acceptsWhatWasSaid(it: Approved, plan: Plan, world: World): Generator<
   const { trust } = plan.ledger;
   if (trust === null) return yield* opensUnsigned(it, plan, world);
   const { trust: rules } = trust;
-  if (!standsThere(world.intent, trust))
+  if (!isStillInSource(world.intent, trust))
     yield defect(
       "ApprovalWithoutTrustFile",
       subject,
@@ -150,7 +155,7 @@ function flawOf(
   const known = judgement.proofs.map((it) => `${it.evidence} ${it.key}`);
   if (proofs.length === 0 || !proofs.every((it) => known.includes(`${it.evidence} ${it.key}`)))
     return "which nothing proves";
-  return proofs.some((it) => isInWrongHands(it, revocations)) ? "whose key is compromised" : null;
+  return proofs.some((it) => isCompromised(it, revocations)) ? "whose key is compromised" : null;
 }
 
 function* meetsTheRules(
@@ -162,12 +167,12 @@ function* meetsTheRules(
     digest === request.digest && judgement.kind === "counts" ? [{ ...judgement, decision, order }] : [],
   );
   const [nos, taken] = (["Reject", "Revoke"] as const).map((no) => said.filter((it) => it.decision === no));
-  const yes = approval.by.map(({ principal, proofs, path }): Voice & { readonly order: number } => {
+  const yes = approval.by.map(({ principal, proofs, path }): CheckedAnswer & { readonly order: number } => {
     const { judgement, order = -1 } = ledger.answers.get(path) ?? {};
     return { principal, proofs, at: judgement?.kind === "counts" ? judgement.at : approval.at, order };
   });
-  const isFull = (demand: Demand): boolean => {
-    const gone = (taken ?? []).filter((it) => isHeard(demand, it));
+  const isFull = (demand: Requirement): boolean => {
+    const gone = (taken ?? []).filter((it) => isAccepted(demand, it));
     const isTakenBack = (it: (typeof yes)[number]): boolean =>
       gone.some((no) => no.principal === it.principal && no.order >= it.order);
     return isMet(
@@ -178,10 +183,10 @@ function* meetsTheRules(
   };
   if (!certain.every(isFull) || (certain.length === 0 && !possible.some(isFull)))
     yield defect("ApprovalBelowMinimum", subject, `opens ${what} by fewer than have to approve it`);
-  const isNo = (it: Voice): boolean =>
+  const isNo = (it: CheckedAnswer): boolean =>
     certain.length > 0
-      ? certain.some((demand) => isHeard(demand, it))
-      : possible.length > 0 && possible.every((demand) => isHeard(demand, it));
+      ? certain.some((demand) => isAccepted(demand, it))
+      : possible.length > 0 && possible.every((demand) => isAccepted(demand, it));
   if ((nos ?? []).some(isNo)) yield defect("ApprovalRejected", subject, `opens ${what}, which was rejected`);
 }
 

@@ -1,19 +1,19 @@
 import type { Binding, Leaving } from "../model/binding.ts";
-import { type InventoryEntry, mostTombstones } from "../model/inventory.ts";
+import { type InventoryEntry, maxTombstones } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect } from "../model/plan-defect.ts";
-import { namesWhoChangedIt } from "./check-authors.ts";
-import { believesConfirmations } from "./check-confirmations.ts";
-import { defect, keyText, sameKey, sameObject, works } from "./check-defect.ts";
-import { deletesWithinBounds } from "./check-deletions.ts";
-import { evictedFrom, evictsWithinBudget, isDisturbed, isUnheard, lifeOf } from "./check-disruption.ts";
-import { keepsFates } from "./check-fates.ts";
-import { knowsWhoIsProtected } from "./check-names.ts";
-import { changesOnlyWhatItMay } from "./check-protection.ts";
-import { runsByTheirPlans } from "./check-runs.ts";
-import { approvesByTheRules } from "./check-trust.ts";
+import { checkAuthors } from "./check-authors.ts";
+import { checkConfirmations } from "./check-confirmations.ts";
+import { defect, inventoryKey, placementActionsIn, sameKey, sameObject } from "./check-defect.ts";
+import { checkDeletions } from "./check-deletions.ts";
+import { availabilityOf, checkEvictions, evictedFrom, isAvailabilityUnknown, isDisturbed } from "./check-disruption.ts";
+import { checkFates } from "./check-fates.ts";
+import { checkFormerNames } from "./check-names.ts";
+import { checkProtection } from "./check-protection.ts";
+import { checkRuns } from "./check-runs.ts";
+import { checkTrust } from "./check-trust.ts";
 
 /**
  * Says what is wrong with a plan, by looking only at the plan and the world it was made for.
@@ -31,16 +31,16 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...writesOnlyWhereItMay(plan, world),
     ...appliesWhatTheLedgerSays(plan),
     ...deletesOnlyWhatIsOurs(plan, world),
-    ...deletesWithinBounds(plan, world),
-    ...keepsFates(plan, world),
-    ...believesConfirmations(plan, world),
+    ...checkDeletions(plan, world),
+    ...checkFates(plan, world),
+    ...checkConfirmations(plan, world),
     ...keepsTheBudget(plan, world),
-    ...runsByTheirPlans(plan, world),
-    ...evictsWithinBudget(plan, world),
-    ...approvesByTheRules(plan, world),
-    ...changesOnlyWhatItMay(plan, world),
-    ...knowsWhoIsProtected(plan, world),
-    ...namesWhoChangedIt(plan, world),
+    ...checkRuns(plan, world),
+    ...checkEvictions(plan, world),
+    ...checkTrust(plan, world),
+    ...checkProtection(plan, world),
+    ...checkFormerNames(plan, world),
+    ...checkAuthors(plan, world),
     ...sequencesGrow(plan, world),
     ...forgetsNothing(plan, world),
   ];
@@ -63,7 +63,7 @@ function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: 
 }
 
 function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<PlanDefect> {
-  for (const [cluster, work] of works(actions)) {
+  for (const [cluster, work] of placementActionsIn(actions)) {
     const binding = bindingOf(ledger, work, cluster);
     const subject = { kind: "binding", placement: work.placement, cluster } as const;
     if (binding === undefined) {
@@ -89,7 +89,7 @@ function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<PlanDef
 }
 
 function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World): Generator<PlanDefect> {
-  for (const [cluster, work] of works(actions)) {
+  for (const [cluster, work] of placementActionsIn(actions)) {
     const seen = observed.get(cluster);
     const carried = seen?.kind === "reached" ? seen.inventory.placements.get(work.placement) : undefined;
     const binding = bindingOf(ledger, work, cluster);
@@ -140,11 +140,11 @@ function* looksForWhatItLost(
 ): Generator<PlanDefect> {
   const leaving = binding?.leaving.map((it) => it.id) ?? [];
   for (const id of recover)
-    if (!leaving.some((it) => keyText(it) === keyText(id)))
+    if (!leaving.some((it) => inventoryKey(it) === inventoryKey(id)))
       yield defect(
         "RecoveryUndecided",
-        { kind: "object", placement, cluster, object: keyText(id) },
-        `looks for ${keyText(id)} of ${placement} on ${cluster}, which nobody decided to take away`,
+        { kind: "object", placement, cluster, object: inventoryKey(id) },
+        `looks for ${inventoryKey(id)} of ${placement} on ${cluster}, which nobody decided to take away`,
       );
   if (recover.length < leaving.length)
     yield defect(
@@ -177,9 +177,9 @@ function* keepsTheBudget({ ledger }: Plan, world: World): Generator<PlanDefect> 
     const evicted = evictedFrom(key, ledger, world);
     const all = [...before.bindings.values()].map((it) => ({
       cluster: it.cluster,
-      life: lifeOf(it, before, world),
+      life: availabilityOf(it, before, world),
       isDisturbed: isDisturbed(it, after.bindings.get(it.cluster)) && !evicted.has(it.cluster),
-      isUnheard: isUnheard(it, before, world) && after.bindings.get(it.cluster)?.removal != null,
+      isUnheard: isAvailabilityUnknown(it, before, world) && after.bindings.get(it.cluster)?.removal != null,
     }));
     const subject = { kind: "placement", placement: key } as const;
     const disturbed = all.filter((it) => it.isDisturbed && it.life === "up").length;
@@ -260,7 +260,7 @@ function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: Wo
 const hasNoRoom = (seen: Observation | undefined, removed: number): boolean =>
   seen?.kind === "reached" &&
   [...seen.inventory.placements.values()].filter((it) => it.entries.size === 0 && it.sequence >= removed).length >=
-    mostTombstones;
+    maxTombstones;
 
 const bindingOf = (ledger: Ledger, work: PlacementActions, cluster: ClusterActions["cluster"]): Binding | undefined =>
   ledger.placements.get(work.placement)?.bindings.get(cluster);

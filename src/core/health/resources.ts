@@ -4,8 +4,8 @@ import type { Health } from "../model/observation.ts";
 import {
   available,
   conditionText,
-  countAt,
   failed,
+  integerAt,
   isObserved,
   type LiveCondition,
   liveCondition,
@@ -48,7 +48,7 @@ export function claimHealth(live: Manifest): Health {
 export function budgetHealth(live: Manifest): Health {
   const allowed = liveCondition(live, "DisruptionAllowed");
   if (allowed === null || !isObserved(live)) return notObserved;
-  const isSufficient = countAt(live, ["status", "disruptionsAllowed"]) > 0;
+  const isSufficient = integerAt(live, ["status", "disruptionsAllowed"]) > 0;
   const agrees = isSufficient
     ? allowed.status === "True" && allowed.reason === "SufficientPods"
     : allowed.status === "False" && allowed.reason === "InsufficientPods";
@@ -91,7 +91,7 @@ export function customHealth(live: Manifest): Health {
   if (type === undefined || condition === null) return untrackable;
   const observed = observedBy(live, condition);
   if (observed === null) return untrackable;
-  if (observed !== countAt(live, ["metadata", "generation"])) return notObserved;
+  if (observed !== integerAt(live, ["metadata", "generation"])) return notObserved;
   if (condition.status === "True") return available;
   const stalled = liveCondition(live, "Stalled");
   if (stalled?.status === "True") return failed(conditionText("Stalled", stalled));

@@ -12,7 +12,7 @@ export const progressing = (message: string): Health => ({ phase: "progressing",
 export const failed = (message: string): Health => ({ phase: "failed", message });
 
 /** The whole number at a path of an object; `otherwise` where there is none, as Kubernetes leaves zeros out. */
-export function countAt(live: Manifest, path: readonly string[], otherwise = 0): number {
+export function integerAt(live: Manifest, path: readonly string[], otherwise = 0): number {
   const value = memberAt(live, ...path);
   return typeof value === "number" || typeof value === "bigint" ? Number(value) : otherwise;
 }
@@ -49,7 +49,7 @@ export function conditionText(type: string, { status, reason, message }: LiveCon
 
 /** Whether the controller has seen the object as it is now: `status.observedGeneration` is `metadata.generation`. */
 export const isObserved = (live: Manifest): boolean =>
-  countAt(live, ["status", "observedGeneration"]) === countAt(live, ["metadata", "generation"]);
+  integerAt(live, ["status", "observedGeneration"]) === integerAt(live, ["metadata", "generation"]);
 
 /** What its status says is about an earlier version. */
 export const notObserved: Health = progressing("its controller has not seen the latest version yet");

@@ -4,8 +4,8 @@ import type { Health } from "../model/observation.ts";
 import {
   available,
   conditionText,
-  countAt,
   failed,
+  integerAt,
   isObserved,
   liveCondition,
   notObserved,
@@ -19,10 +19,10 @@ import {
  */
 export function deploymentHealth(live: Manifest): Health {
   if (!isObserved(live)) return notObserved;
-  const wanted = countAt(live, ["spec", "replicas"], 1);
-  const updated = countAt(live, ["status", "updatedReplicas"]);
-  const ready = countAt(live, ["status", "availableReplicas"]);
-  const unavailable = countAt(live, ["status", "unavailableReplicas"]);
+  const wanted = integerAt(live, ["spec", "replicas"], 1);
+  const updated = integerAt(live, ["status", "updatedReplicas"]);
+  const ready = integerAt(live, ["status", "availableReplicas"]);
+  const unavailable = integerAt(live, ["status", "unavailableReplicas"]);
   if (updated === wanted && ready === wanted && unavailable === 0) return available;
   const progress = liveCondition(live, "Progressing");
   if (progress?.status === "False" && progress.reason === "ProgressDeadlineExceeded") {
@@ -39,10 +39,10 @@ export function deploymentHealth(live: Manifest): Health {
  */
 export function statefulSetHealth(live: Manifest): Health {
   if (!isObserved(live)) return notObserved;
-  const wanted = countAt(live, ["spec", "replicas"], 1);
-  const ready = countAt(live, ["status", "availableReplicas"]);
-  const current = countAt(live, ["status", "currentReplicas"]);
-  const updated = countAt(live, ["status", "updatedReplicas"]);
+  const wanted = integerAt(live, ["spec", "replicas"], 1);
+  const ready = integerAt(live, ["status", "availableReplicas"]);
+  const current = integerAt(live, ["status", "currentReplicas"]);
+  const updated = integerAt(live, ["status", "updatedReplicas"]);
   const isOneRevision = memberAt(live, "status", "currentRevision") === memberAt(live, "status", "updateRevision");
   if (ready === wanted && current === updated && isOneRevision) return available;
   return progressing(`${ready} of ${wanted} replicas are available, ${updated} updated`);
@@ -54,10 +54,10 @@ export function statefulSetHealth(live: Manifest): Health {
  */
 export function daemonSetHealth(live: Manifest): Health {
   if (!isObserved(live)) return notObserved;
-  const wanted = countAt(live, ["status", "desiredNumberScheduled"]);
-  const ready = countAt(live, ["status", "numberAvailable"]);
-  const updated = countAt(live, ["status", "updatedNumberScheduled"]);
-  if (ready === wanted && countAt(live, ["status", "currentNumberScheduled"]) === updated) return available;
+  const wanted = integerAt(live, ["status", "desiredNumberScheduled"]);
+  const ready = integerAt(live, ["status", "numberAvailable"]);
+  const updated = integerAt(live, ["status", "updatedNumberScheduled"]);
+  if (ready === wanted && integerAt(live, ["status", "currentNumberScheduled"]) === updated) return available;
   return progressing(`${ready} of ${wanted} nodes run it, ${updated} updated`);
 }
 
@@ -66,7 +66,7 @@ export function jobHealth(live: Manifest): Health {
   const failure = liveCondition(live, "Failed");
   if (failure?.status === "True") return failed(conditionText("Failed", failure));
   if (liveCondition(live, "Complete")?.status === "True") return available;
-  if (countAt(live, ["status", "succeeded"]) > 0 || countAt(live, ["status", "ready"]) > 0) return available;
+  if (integerAt(live, ["status", "succeeded"]) > 0 || integerAt(live, ["status", "ready"]) > 0) return available;
   return progressing("no pod is ready or has succeeded yet");
 }
 

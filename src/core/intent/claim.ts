@@ -1,4 +1,4 @@
-import { type ObjectId, type ObjectKey, objectKey, type Source, type VersionedId } from "../model/manifest.ts";
+import { type ObjectId, type ObjectKey, objectKey, type SourcePosition, type VersionedId } from "../model/manifest.ts";
 import type { BlobId, Commit } from "../model/value.ts";
 import type { Remark } from "../yaml/remark.ts";
 import type { Content } from "./content.ts";
@@ -11,7 +11,7 @@ export interface Claim {
   readonly id: VersionedId;
   /** Null when it cannot be used. */
   readonly content: Content | null;
-  readonly source: Source;
+  readonly source: SourcePosition;
   readonly blob: BlobId;
   readonly document: DecodedDocument;
 }
@@ -37,4 +37,4 @@ export const keyOf = ({ group, kind, namespace, name }: ObjectId): ObjectKey =>
   objectKey({ group, kind, namespace, name });
 
 /** `clusters/a.yaml:12` */
-export const placeText = ({ path, line }: Source): string => `${path}:${line}`;
+export const placeText = ({ path, line }: SourcePosition): string => `${path}:${line}`;

@@ -1,6 +1,12 @@
 import type { MemberCluster } from "../model/fleet.ts";
 import type { Hold, Intent, Problem } from "../model/intent.ts";
-import { type Manifest, type ObjectKey, objectIdOf, type Source, type SourcedManifest } from "../model/manifest.ts";
+import {
+  type Manifest,
+  type ObjectKey,
+  objectIdOf,
+  type SourcedManifest,
+  type SourcePosition,
+} from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { DisruptionBudget, Eviction, Placement } from "../model/placement.ts";
@@ -129,7 +135,7 @@ function heldVersions({ holds, heldFiles }: Accepted): Versions {
 }
 
 /** Made once for a document, as for those that are not held. */
-function heldSourceOf(held: DecodedDocument, path: string, document: number): Source {
+function heldSourceOf(held: DecodedDocument, path: string, document: number): SourcePosition {
   const known = heldSources.get(held);
   if (known?.path === path && known.document === document) return known;
   const source = { path, document, line: held.line, column: held.column };
@@ -137,7 +143,7 @@ function heldSourceOf(held: DecodedDocument, path: string, document: number): So
   return source;
 }
 
-const heldSources = new WeakMap<DecodedDocument, Source>();
+const heldSources = new WeakMap<DecodedDocument, SourcePosition>();
 
 /** A map of those versions that `pick` makes an entry of, in their order. */
 function collect<K, V>(versions: Versions, pick: (version: Version) => readonly [K, V] | null): ReadonlyMap<K, V> {
@@ -151,7 +157,7 @@ function collect<K, V>(versions: Versions, pick: (version: Version) => readonly 
 
 /** What a version gives, as long as its document stands where it stands: commits come and go. */
 function standing<V>(make: (version: Version) => V): (version: Version) => V {
-  const known = new WeakMap<Source, V>();
+  const known = new WeakMap<SourcePosition, V>();
   return (version) => {
     const found = known.get(version.source);
     if (found !== undefined) return found;

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
-import { kubeFleet } from "../model/names.ts";
+import { kubeFleetPrefix } from "../model/names.ts";
 import type { Approval, Approver, Authors, Request } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import type { Labels } from "../model/value.ts";
@@ -28,10 +28,10 @@ export const runRequests = (run: RunRecord): readonly ApprovalRequest[] =>
       if (request === null) return [];
       const name = approvalRequestName(run.name, when, stage);
       const labels = {
-        [`${kubeFleet}/targetUpdatingStage`]: stage,
-        [`${kubeFleet}/targetUpdateRun`]: run.name,
-        [`${kubeFleet}/taskType`]: `${when}Stage`,
-        [`${kubeFleet}/isLatestUpdateRunApproval`]: "true",
+        [`${kubeFleetPrefix}/targetUpdatingStage`]: stage,
+        [`${kubeFleetPrefix}/targetUpdateRun`]: run.name,
+        [`${kubeFleetPrefix}/taskType`]: `${when}Stage`,
+        [`${kubeFleetPrefix}/isLatestUpdateRunApproval`]: "true",
       };
       const spec = { parentStageRollout: run.name, targetStage: stage };
       const written = { namespace: run.namespace, name, labels, annotations: {}, spec, request };

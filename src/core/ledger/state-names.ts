@@ -1,22 +1,22 @@
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import type { Scope } from "../model/manifest.ts";
-import { flotillaGroup, kubeFleet, placementGroup } from "../model/names.ts";
+import { flotillaGroup, kubeFleetPrefix, placementGroup } from "../model/names.ts";
 import { exactInstantText, type Instant, type Labels } from "../model/value.ts";
 import { type Findings, filled, find, given, partAt, sortedLabels, textAt, textOrNull } from "./state-fields.ts";
 
 /** KubeFleet's own labels and annotations on what it records: `intent/README.md#names-that-are-contract`. */
 export const fleetKey = {
-  parent: `${kubeFleet}/parent-CRP`,
-  isLatest: `${kubeFleet}/is-latest-snapshot`,
-  policyIndex: `${kubeFleet}/policy-index`,
-  resourceIndex: `${kubeFleet}/resource-index`,
-  overrideIndex: `${kubeFleet}/override-index`,
-  parentOverride: `${kubeFleet}/parent-resource-override`,
-  generation: `${kubeFleet}/CRP-generation`,
-  numberOfClusters: `${kubeFleet}/number-of-clusters`,
-  resourceHash: `${kubeFleet}/resource-hash`,
-  snapshotParts: `${kubeFleet}/number-of-resource-snapshots`,
-  previousState: `${kubeFleet}/previous-binding-state`,
+  parent: `${kubeFleetPrefix}/parent-CRP`,
+  isLatest: `${kubeFleetPrefix}/is-latest-snapshot`,
+  policyIndex: `${kubeFleetPrefix}/policy-index`,
+  resourceIndex: `${kubeFleetPrefix}/resource-index`,
+  overrideIndex: `${kubeFleetPrefix}/override-index`,
+  parentOverride: `${kubeFleetPrefix}/parent-resource-override`,
+  generation: `${kubeFleetPrefix}/CRP-generation`,
+  numberOfClusters: `${kubeFleetPrefix}/number-of-clusters`,
+  resourceHash: `${kubeFleetPrefix}/resource-hash`,
+  snapshotParts: `${kubeFleetPrefix}/number-of-resource-snapshots`,
+  previousState: `${kubeFleetPrefix}/previous-binding-state`,
 } as const;
 
 /** An annotation of ours, for what KubeFleet has no field for. */

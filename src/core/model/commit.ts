@@ -95,7 +95,7 @@ export type SignatureFact =
       readonly claimedAt: Instant | null;
     }
   /** There is one, and it does not verify, or nobody can say. Never counts (`trust/README.md#step-13`). */
-  | { readonly kind: "rejected"; readonly code: SignatureFlaw; readonly message: string };
+  | { readonly kind: "rejected"; readonly code: SignatureFailure; readonly message: string };
 
 /** What an OpenSSH user certificate says, its own signature verified. */
 export interface SshCertificate {
@@ -108,7 +108,7 @@ export interface SshCertificate {
 }
 
 /** Why a signature proves nothing. */
-export type SignatureFlaw =
+export type SignatureFailure =
   /** The bytes are not what a signature, or a signed commit, is made of. */
   | "Malformed"
   | "Mismatch"

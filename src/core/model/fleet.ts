@@ -1,5 +1,5 @@
 import type { Json } from "./json.ts";
-import type { Source } from "./manifest.ts";
+import type { SourcePosition } from "./manifest.ts";
 import type { ClusterName, Labels } from "./value.ts";
 
 /** `fleet.yaml`: kind Fleet of flotilla.dev/v1alpha1, defaulted. A repository without one has {@link defaultFleet}. */
@@ -51,7 +51,7 @@ export interface MemberCluster {
   readonly resourceUsage: ResourceUsage;
   /** The document's `spec` after defaults, for the record that goes back to Git. */
   readonly spec: Json;
-  readonly source: Source;
+  readonly source: SourcePosition;
 }
 
 /** Keeps placements off a cluster unless they tolerate it. `NoSchedule` is the only effect KubeFleet knows. */

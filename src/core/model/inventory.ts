@@ -27,11 +27,11 @@ export interface Inventory {
  * Removed placements that a member remembers: a reconciler that froze for longer than it takes to remove so many is not
  * fenced off.
  */
-export const mostTombstones = 200;
+export const maxTombstones = 200;
 
 /**
  * A placement that was removed stays as a tombstone without entries: its sequence still fences. The newest
- * {@link mostTombstones} are kept.
+ * {@link maxTombstones} are kept.
  */
 export interface InventoryPlacement {
   /** The sequence of the binding's target that was last claimed here. An action with an older one is refused. */
@@ -92,14 +92,14 @@ export type Outcome =
     };
 
 /** A failed write is tried again after at most so long. */
-export const longestPause: DurationMs = minutes(15);
+export const maxRetryDelay: DurationMs = minutes(15);
 
 /**
  * Whether the next try of a failed write is still to be waited for. A moment further away than any pause was set by a clock
  * that was ahead, and is not waited for.
  */
 export const isAwaited = (retryAt: Instant, now: Instant): boolean =>
-  now < retryAt && retryAt <= later(now, longestPause);
+  now < retryAt && retryAt <= later(now, maxRetryDelay);
 
 /** KubeFleet's result types, and ours for what cannot be deleted (`apply/README.md#outcomes`). */
 export type FailureCode =

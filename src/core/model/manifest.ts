@@ -73,7 +73,7 @@ const familiarGroups = new Set(["apps", "batch", "networking.k8s.io", "policy", 
 /**
  * Where a document stands: a file of a commit, the index of the document in it (from 0), and where it begins (from 1).
  */
-export interface Source {
+export interface SourcePosition {
   readonly path: string;
   readonly document: number;
   readonly line: number;
@@ -87,7 +87,7 @@ export interface SourcedManifest {
   readonly manifest: Manifest;
   /** Digest of `manifest`. */
   readonly digest: Digest;
-  readonly source: Source;
+  readonly source: SourcePosition;
 }
 
 /** Whether objects of a kind live in a namespace. */

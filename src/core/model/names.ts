@@ -9,10 +9,10 @@ export const clusterGroup = "cluster.kubernetes-fleet.io";
 export const flotillaGroup = "flotilla.dev";
 
 /** Prefix of KubeFleet's labels and annotations. */
-export const kubeFleet = "kubernetes-fleet.io";
+export const kubeFleetPrefix = "kubernetes-fleet.io";
 
 /** Every MemberCluster carries it with its own name as value, so that one cluster can be selected by name. */
-export const memberNameLabel = `${kubeFleet}/member-name`;
+export const memberNameLabel = `${kubeFleetPrefix}/member-name`;
 
 /** The field manager of everything we apply. */
 export const fieldManager = "flotilla";
@@ -38,7 +38,7 @@ export const maxFailuresAnnotation = `${flotillaGroup}/max-failures`;
  * KubeFleet's name for the stage that comes after all others and takes clusters off
  * (`rollout/README.md#the-deletion-stage`).
  */
-export const deletionStage = `${kubeFleet}/deleteStage`;
+export const deletionStage = `${kubeFleetPrefix}/deleteStage`;
 
 /** Namespace in every member that holds the inventory. */
 export const systemNamespace = "flotilla-system";

@@ -1,5 +1,5 @@
 import type { Json } from "./json.ts";
-import type { Scope, Source } from "./manifest.ts";
+import type { Scope, SourcePosition } from "./manifest.ts";
 import type { LabelSelector, PlacementKey } from "./value.ts";
 
 /**
@@ -11,7 +11,7 @@ export interface Override {
   readonly namespace: string | null;
   readonly name: string;
   readonly spec: OverrideSpec;
-  readonly source: Source;
+  readonly source: SourcePosition;
 }
 
 /** What an override asks for, wherever it is kept. */

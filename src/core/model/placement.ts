@@ -1,5 +1,5 @@
 import type { Condition } from "./condition.ts";
-import type { Scope, Source } from "./manifest.ts";
+import type { Scope, SourcePosition } from "./manifest.ts";
 import type { ClusterName, DurationMs, LabelSelector, Labels, PlacementKey } from "./value.ts";
 
 /**
@@ -15,7 +15,7 @@ export interface Placement {
   readonly labels: Labels;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: PlacementSpec;
-  readonly source: Source;
+  readonly source: SourcePosition;
 }
 
 /** The key of a placement; a null namespace means a ClusterResourcePlacement. */
@@ -114,7 +114,7 @@ export interface Eviction {
   readonly name: string;
   readonly placement: PlacementKey;
   readonly cluster: ClusterName;
-  readonly source: Source;
+  readonly source: SourcePosition;
 }
 
 /**
@@ -126,7 +126,7 @@ export interface DisruptionBudget {
   readonly placement: PlacementKey;
   readonly bound: "maxUnavailable" | "minAvailable";
   readonly limit: CountOrPercent;
-  readonly source: Source;
+  readonly source: SourcePosition;
 }
 
 /** What became of an eviction. Judged once: a record is terminal (`rollout/README.md#evictions`). */

@@ -40,7 +40,7 @@ export type PlanDefectCode =
   | NameDefectCode;
 
 /** What it does to members. */
-export type ActionDefectCode =
+type ActionDefectCode =
   | "RefusalIgnored"
   | "ClusterNotUnique"
   | "ClusterNotMember"
@@ -60,7 +60,7 @@ export type ActionDefectCode =
   | "RecoveryIncomplete";
 
 /** What it writes into the ledger. */
-export type LedgerDefectCode =
+type LedgerDefectCode =
   | "LedgerSequenceWrong"
   | "TargetSequenceWrong"
   | "RemovalSequenceWrong"

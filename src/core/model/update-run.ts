@@ -1,5 +1,5 @@
 import type { Condition } from "./condition.ts";
-import type { Scope, Source } from "./manifest.ts";
+import type { Scope, SourcePosition } from "./manifest.ts";
 import type { ApplyStrategy, CountOrPercent } from "./placement.ts";
 import type { Request } from "./trust.ts";
 import type {
@@ -33,7 +33,7 @@ export interface UpdateRun {
   readonly namespace: string | null;
   readonly name: string;
   readonly spec: UpdateRunSpec;
-  readonly source: Source;
+  readonly source: SourcePosition;
 }
 
 /** What a run asks for. Everything but `state` is immutable. */
@@ -56,7 +56,7 @@ export interface UpdateStrategy {
   readonly namespace: string | null;
   readonly name: string;
   readonly stages: readonly Stage[];
-  readonly source: Source;
+  readonly source: SourcePosition;
 }
 
 /** One stage of a strategy. Names are unique (`rollout/README.md#b-19`). */

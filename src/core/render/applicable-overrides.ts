@@ -2,7 +2,7 @@ import { type ScopeTable, scopeOf, type VersionedId } from "../model/manifest.ts
 import { memberNameLabel } from "../model/names.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import { compareText, type Labels, type PlacementKey, selectorKeys, selects } from "../model/value.ts";
-import { holdsVariable, namesCluster, textsIn, variableLabels } from "./variables.ts";
+import { holdsVariable, namesCluster, stringsIn, variableLabels } from "./variables.ts";
 
 const reachOf = new WeakMap<readonly OverrideSnapshot[], ReadonlyMap<string, readonly OverrideSnapshot[]>>();
 
@@ -84,7 +84,7 @@ function lookups(override: OverrideSnapshot): Lookups {
     selectors: rules.flatMap((it) => (it.clusters ?? []).flatMap(selectorKeys)),
     texts: rules
       .flatMap((it) => (it.action.kind === "JSONPatch" ? it.action.operations : []))
-      .flatMap((it) => [...textsIn(it.value)].filter(holdsVariable)),
+      .flatMap((it) => [...stringsIn(it.value)].filter(holdsVariable)),
   };
   lookupsBy.set(override, found);
   return found;

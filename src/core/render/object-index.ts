@@ -4,14 +4,14 @@ import { remembered } from "../model/memo.ts";
 
 /** The objects of one commit by what selection asks for: their kind, and the namespace they live in. */
 export interface ObjectIndex {
-  readonly objects: Shelf<ObjectKey, SourcedManifest>;
+  readonly objects: Lookup<ObjectKey, SourcedManifest>;
   /** Under `group/Kind`, whatever the version. */
-  readonly byKind: Shelf<string, readonly SourcedManifest[]>;
-  readonly byNamespace: Shelf<string, readonly SourcedManifest[]>;
+  readonly byKind: Lookup<string, readonly SourcedManifest[]>;
+  readonly byNamespace: Lookup<string, readonly SourcedManifest[]>;
 }
 
 /** A map in which things are only looked up. */
-export type Shelf<K, V> = Pick<ReadonlyMap<K, V>, "get">;
+type Lookup<K, V> = Pick<ReadonlyMap<K, V>, "get">;
 
 /** The index of `objects`, built once per map: a thousand placements then cost what they select, not what the fleet holds. */
 export const objectIndexOf: (objects: Intent["objects"]) => ObjectIndex = remembered((objects) => ({
@@ -36,20 +36,20 @@ function groupBy(
 }
 
 /** All that a selection is made from. */
-export interface Shelves extends ObjectIndex {
-  readonly scopes: Shelf<string, Scope>;
+export interface SelectionIndex extends ObjectIndex {
+  readonly scopes: Lookup<string, Scope>;
 }
 
 /** One thing that was looked up, and what was there. */
-export interface Look {
-  readonly shelf: keyof Shelves;
+export interface RecordedLookup {
+  readonly shelf: keyof SelectionIndex;
   readonly key: string;
   readonly found: unknown;
 }
 
-/** The same shelves; what is looked up there is noted in `looks`. */
-export function noted(shelves: Shelves, looks: Look[]): Shelves {
-  const noting = <K extends string, V>(shelf: keyof Shelves, it: Shelf<K, V>): Shelf<K, V> => ({
+/** The same shelves; what is looked up there is recordingLookups in `looks`. */
+export function recordingLookups(shelves: SelectionIndex, looks: RecordedLookup[]): SelectionIndex {
+  const noting = <K extends string, V>(shelf: keyof SelectionIndex, it: Lookup<K, V>): Lookup<K, V> => ({
     get: (key) => {
       const found = it.get(key);
       looks.push({ shelf, key, found });
@@ -65,9 +65,9 @@ export function noted(shelves: Shelves, looks: Look[]): Shelves {
 }
 
 /** Whether the same stands where it stood: whatever was made of these looks alone would come out the same. */
-export const findsAgain = (shelves: Shelves, looks: readonly Look[]): boolean =>
+export const findsTheSame = (shelves: SelectionIndex, looks: readonly RecordedLookup[]): boolean =>
   looks.every(({ shelf, key, found }) => {
-    const now: unknown = (shelves[shelf] as Shelf<string, unknown>).get(key);
+    const now: unknown = (shelves[shelf] as Lookup<string, unknown>).get(key);
     return now === found || (Array.isArray(now) && Array.isArray(found) && sameItems(now, found));
   });
 

@@ -7,7 +7,7 @@ import { overrideSnapshotKey } from "./override-snapshot.ts";
 import { substitute, type VariableValues } from "./variables.ts";
 
 /** What overrides make of one manifest on one cluster. */
-export type Overridden =
+type Overridden =
   | { readonly kind: "manifest"; readonly manifest: Manifest }
   | { readonly kind: "deleted" }
   | { readonly kind: "failed"; readonly message: string };

@@ -12,11 +12,11 @@ import {
 import { isReservedNamespace } from "../model/names.ts";
 import type { ResourceSelector } from "../model/placement.ts";
 import { compareText, selects } from "../model/value.ts";
-import type { Shelves } from "./object-index.ts";
+import type { SelectionIndex } from "./object-index.ts";
 import { isDeniedKind, isMadeByCluster } from "./placeable.ts";
 
 /** Why nothing at all may be placed. */
-export interface Refused {
+export interface SelectionRefused {
   readonly kind: "refused";
   readonly message: string;
 }
@@ -29,25 +29,25 @@ export interface Picked {
 }
 
 /** What every selector of one placement is evaluated against. */
-export interface Setting {
-  readonly index: Shelves;
+export interface SelectionContext {
+  readonly index: SelectionIndex;
   readonly scope: Scope;
   /** Where namespaced objects are looked for; null when this placement may not select them directly. */
   readonly namespace: string | null;
 }
 
 /** The objects that one selector of a placement selects (`render/README.md#selection`, `#l1` to `#l12`). */
-export function pick(selector: ResourceSelector, setting: Setting): Picked | Refused {
+export function pick(selector: ResourceSelector, setting: SelectionContext): Picked | SelectionRefused {
   if (isDeniedKind(selector))
     return picked([], [`the selector ${selectorText(selector)} selects nothing: ${selector.kind} is never placed`]);
-  if (!isNamespaceKind(selector)) return pickObjects(selector, setting);
+  if (!selectsNamespaces(selector)) return pickObjects(selector, setting);
   if (setting.scope === "Namespaced")
-    return refuse("a ResourcePlacement cannot select a Namespace; use a ClusterResourcePlacement");
+    return selectionRefused("a ResourcePlacement cannot select a Namespace; use a ClusterResourcePlacement");
   return pickNamespaces(selector, setting);
 }
 
-function pickNamespaces(selector: ResourceSelector, setting: Setting): Picked | Refused {
-  if (selector.name !== null && isReservedNamespace(selector.name)) return refuseReserved(selector.name);
+function pickNamespaces(selector: ResourceSelector, setting: SelectionContext): Picked | SelectionRefused {
+  if (selector.name !== null && isReservedNamespace(selector.name)) return reservedNamespaceRefused(selector.name);
   const found = matching(selector, null, setting);
   if (found.kind === "refused") return found;
   const reserved = found.objects.filter((it) => isReservedNamespace(it.id.name));
@@ -69,7 +69,7 @@ function pickNamespaces(selector: ResourceSelector, setting: Setting): Picked | 
  * Objects whose namespace somebody forgot to commit are selected by nothing; without a word that would look like
  * success.
  */
-function homeless({ name }: ResourceSelector, found: Picked, { index }: Setting): readonly string[] {
+function homeless({ name }: ResourceSelector, found: Picked, { index }: SelectionContext): readonly string[] {
   const inside = name === null || found.objects.length > 0 ? 0 : (index.byNamespace.get(name)?.length ?? 0);
   return inside === 0
     ? []
@@ -77,7 +77,7 @@ function homeless({ name }: ResourceSelector, found: Picked, { index }: Setting)
 }
 
 /** Everything in a namespace that may be placed. */
-function contentsOf(namespace: string, { index }: Setting): Picked {
+function contentsOf(namespace: string, { index }: SelectionContext): Picked {
   const inside = (index.byNamespace.get(namespace) ?? []).filter((it) => scopeOf(it.id, index.scopes) === "Namespaced");
   const skipped = inside.filter((it) => isDeniedKind(it.id) || isMadeByCluster(it, index));
   const left = new Set(skipped);
@@ -87,19 +87,19 @@ function contentsOf(namespace: string, { index }: Setting): Picked {
   );
 }
 
-function pickObjects(selector: ResourceSelector, setting: Setting): Picked | Refused {
+function pickObjects(selector: ResourceSelector, setting: SelectionContext): Picked | SelectionRefused {
   const scope = kindScope(selector, setting);
   if (scope === null)
-    return refuse(
+    return selectionRefused(
       `the kind ${kindText(selector)} is unknown: Kubernetes does not have it, ` +
         "and the repository has no CustomResourceDefinition for it; add that",
     );
   if (scope === "Cluster" && setting.scope === "Namespaced")
-    return refuse(
+    return selectionRefused(
       `a ResourcePlacement cannot select the cluster-scoped kind ${kindText(selector)}; use a ClusterResourcePlacement`,
     );
   if (scope === "Namespaced" && setting.namespace === null)
-    return refuse(
+    return selectionRefused(
       `a ClusterResourcePlacement cannot select the namespaced kind ${kindText(selector)} by itself; ` +
         "select its Namespace, or add a Namespace selector with selectionScope NamespaceWithResourceSelectors",
     );
@@ -117,7 +117,7 @@ function pickObjects(selector: ResourceSelector, setting: Setting): Picked | Ref
  * The scope of a selector's kind, from the table or, failing that, from its objects: all of them have a namespace, or
  * nobody knows.
  */
-function kindScope(selector: ResourceSelector, { index }: Setting): Scope | null {
+function kindScope(selector: ResourceSelector, { index }: SelectionContext): Scope | null {
   const known = index.scopes.get(kindKey(selector));
   if (known !== undefined) return known;
   const objects = index.byKind.get(kindKey(selector)) ?? [];
@@ -125,7 +125,11 @@ function kindScope(selector: ResourceSelector, { index }: Setting): Scope | null
 }
 
 /** The objects a selector means: by name, by labels, or all of its kind; only those written in its version. */
-function matching(selector: ResourceSelector, namespace: string | null, { index }: Setting): Picked | Refused {
+function matching(
+  selector: ResourceSelector,
+  namespace: string | null,
+  { index }: SelectionContext,
+): Picked | SelectionRefused {
   const candidates = candidatesOf(selector, namespace, index).filter(
     ({ manifest }) =>
       selector.labelSelector === null ||
@@ -136,7 +140,7 @@ function matching(selector: ResourceSelector, namespace: string | null, { index 
   if (objects.length > 0) return picked(objects, listed(`not in version ${selector.version}, left out`, others));
   const [other] = others;
   if (other === undefined) return picked([], [`the selector ${selectorText(selector)} matches nothing`]);
-  return refuse(
+  return selectionRefused(
     `the selector ${selectorText(selector)} asks for version ${selector.version}, ` +
       `but the repository has ${objectText(other.id)} in version ${other.id.version}; let them agree`,
   );
@@ -145,7 +149,7 @@ function matching(selector: ResourceSelector, namespace: string | null, { index 
 function candidatesOf(
   selector: ResourceSelector,
   namespace: string | null,
-  index: Shelves,
+  index: SelectionIndex,
 ): readonly SourcedManifest[] {
   const { group, kind, name } = selector;
   if (name !== null) {
@@ -172,7 +176,7 @@ export function listed(what: string, objects: readonly SourcedManifest[]): reado
 }
 
 /** Whether a selector means Namespaces: these select what is inside as well. */
-export const isNamespaceKind = ({ group, kind }: ResourceSelector): boolean => group === "" && kind === "Namespace";
+export const selectsNamespaces = ({ group, kind }: ResourceSelector): boolean => group === "" && kind === "Namespace";
 
 const kindText = ({ group, kind }: ResourceSelector): string => (group === "" ? kind : `${kind}.${group}`);
 
@@ -186,11 +190,11 @@ const picked = (objects: readonly SourcedManifest[], warnings: readonly string[]
 });
 
 /** Nothing may be placed, for this reason. */
-export const refuse = (message: string): Refused => ({ kind: "refused", message });
+export const selectionRefused = (message: string): SelectionRefused => ({ kind: "refused", message });
 
 /** A selector names a namespace that is never placed (`render/README.md#a-13`, `plan/README.md#d-5`). */
-export const refuseReserved = (name: string): Refused =>
-  refuse(`the namespace ${name} is reserved and is never placed as a whole; select another one`);
+export const reservedNamespaceRefused = (name: string): SelectionRefused =>
+  selectionRefused(`the namespace ${name} is reserved and is never placed as a whole; select another one`);
 
 const kinds = [
   ...["PriorityClass", "Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget"],

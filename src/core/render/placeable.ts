@@ -1,6 +1,6 @@
 import { member, memberAt } from "../model/json.ts";
 import { kindKey, type ObjectId, objectKey, objectText, type SourcedManifest } from "../model/manifest.ts";
-import { clusterGroup, flotillaGroup, kubeFleet, placementGroup } from "../model/names.ts";
+import { clusterGroup, flotillaGroup, kubeFleetPrefix, placementGroup } from "../model/names.ts";
 import type { ObjectIndex } from "./object-index.ts";
 
 const deniedGroups = new Set([clusterGroup, flotillaGroup, "coordination.k8s.io", "events.k8s.io", "metrics.k8s.io"]);
@@ -57,7 +57,7 @@ export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): bo
   }
 }
 
-const configMapEnvelope = `${kubeFleet}/envelope-configmap`;
+const configMapEnvelope = `${kubeFleetPrefix}/envelope-configmap`;
 
 /**
  * Why an object, once selected, makes its placement impossible; null when it does not.

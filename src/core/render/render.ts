@@ -141,7 +141,7 @@ const isFor = (shared: Shared, { overrides, scopes }: RenderInput): boolean =>
  * A server never shows `stringData` again, so a Secret sent with it could never be compared with what is live
  * (`apply/README.md#c-16`). Where values are no texts nothing is moved: the server refuses such a Secret, and says why.
  */
-export function foldStringData(manifest: Manifest): Manifest {
+function foldStringData(manifest: Manifest): Manifest {
   if (manifest["kind"] !== "Secret" || manifest["apiVersion"] !== "v1") return manifest;
   const texts = member(manifest, "stringData");
   const data = member(manifest, "data");

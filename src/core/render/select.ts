@@ -2,17 +2,23 @@ import type { Intent } from "../model/intent.ts";
 import { type ObjectKey, objectKey, type ScopeTable, type SourcedManifest } from "../model/manifest.ts";
 import { isReservedNamespace } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
-import { findsAgain, type Look, noted, objectIndexOf, type Shelves } from "./object-index.ts";
+import {
+  findsTheSame,
+  objectIndexOf,
+  type RecordedLookup,
+  recordingLookups,
+  type SelectionIndex,
+} from "./object-index.ts";
 import {
   inSelectionOrder,
-  isNamespaceKind,
   listed,
   type Picked,
   pick,
-  type Refused,
-  refuse,
-  refuseReserved,
-  type Setting,
+  reservedNamespaceRefused,
+  type SelectionContext,
+  type SelectionRefused,
+  selectionRefused,
+  selectsNamespaces,
 } from "./pick.ts";
 import { unplaceable } from "./placeable.ts";
 
@@ -28,17 +34,17 @@ export type Selection =
        */
       readonly warnings: readonly string[];
     }
-  | Refused;
+  | SelectionRefused;
 
 /** What a selection is made from. */
-export interface Sources {
+interface Sources {
   readonly objects: Intent["objects"];
   readonly scopes: ScopeTable;
 }
 
 /** How a placement selected last. */
 interface Selected extends Sources {
-  readonly looks: readonly Look[];
+  readonly looks: readonly RecordedLookup[];
   readonly selection: Selection;
 }
 
@@ -55,17 +61,17 @@ const lastBy = new WeakMap<Placement, Selected>();
 export function selectResources(placement: Placement, { objects, scopes }: Sources): Selection {
   const last = lastBy.get(placement);
   if (last?.objects === objects && last.scopes === scopes) return last.selection;
-  const index: Shelves = { ...objectIndexOf(objects), scopes };
-  const looks: Look[] = [];
-  const isSame = last !== undefined && findsAgain(index, last.looks);
+  const index: SelectionIndex = { ...objectIndexOf(objects), scopes };
+  const looks: RecordedLookup[] = [];
+  const isSame = last !== undefined && findsTheSame(index, last.looks);
   const next = isSame
     ? { ...last, objects, scopes }
-    : { objects, scopes, looks, selection: select(placement, noted(index, looks)) };
+    : { objects, scopes, looks, selection: select(placement, recordingLookups(index, looks)) };
   lastBy.set(placement, next);
   return next.selection;
 }
 
-function select(placement: Placement, index: Shelves): Selection {
+function select(placement: Placement, index: SelectionIndex): Selection {
   const setting = settingOf(placement, index);
   if (setting.kind === "refused") return setting;
   const picks: Picked[] = [];
@@ -83,20 +89,22 @@ function select(placement: Placement, index: Shelves): Selection {
  */
 function settingOf(
   { scope, namespace, spec }: Placement,
-  index: Shelves,
-): { readonly kind: "set"; readonly setting: Setting } | Refused {
+  index: SelectionIndex,
+): { readonly kind: "set"; readonly setting: SelectionContext } | SelectionRefused {
   const ground = { index, scope };
   if (scope === "Namespaced") return { kind: "set", setting: { ...ground, namespace } };
   const [first, ...more] = spec.resourceSelectors.filter(
-    (it) => isNamespaceKind(it) && it.selectionScope === "NamespaceWithResourceSelectors",
+    (it) => selectsNamespaces(it) && it.selectionScope === "NamespaceWithResourceSelectors",
   );
   if (first === undefined) return { kind: "set", setting: { ...ground, namespace: null } };
   if (more.length > 0 || first.name === null)
-    return refuse("NamespaceWithResourceSelectors needs exactly one Namespace selector, and that one needs a name");
-  if (isReservedNamespace(first.name)) return refuseReserved(first.name);
+    return selectionRefused(
+      "NamespaceWithResourceSelectors needs exactly one Namespace selector, and that one needs a name",
+    );
+  if (isReservedNamespace(first.name)) return reservedNamespaceRefused(first.name);
   const home = objectKey({ group: "", kind: "Namespace", namespace: null, name: first.name });
   if (index.objects.get(home) === undefined)
-    return refuse(`there is no Namespace ${first.name} in the repository to select resources in; add it`);
+    return selectionRefused(`there is no Namespace ${first.name} in the repository to select resources in; add it`);
   return { kind: "set", setting: { ...ground, namespace: first.name } };
 }
 
@@ -111,7 +119,7 @@ function unite(picks: readonly Picked[]): Selection {
   }
   for (const object of objects.values()) {
     const why = unplaceable(object);
-    if (why !== null) return refuse(why);
+    if (why !== null) return selectionRefused(why);
   }
   const overlapping = listed("selected by more than one selector, placed once", [...overlap.values()]);
   return {

@@ -25,7 +25,7 @@ export function substitute(
   value: Json,
   member: VariableValues,
 ): { readonly kind: "value"; readonly value: Json } | { readonly kind: "unknown"; readonly reason: string } {
-  const texts = [...textsIn(value)];
+  const texts = [...stringsIn(value)];
   if (!texts.some(holdsVariable)) return { kind: "value", value };
   for (const text of texts) {
     const reason = unknownIn(named(text, member.cluster), member.labels);
@@ -35,13 +35,13 @@ export function substitute(
 }
 
 /** Every text of a value, keys included. */
-export function* textsIn(value: Json): Generator<string> {
+export function* stringsIn(value: Json): Generator<string> {
   if (typeof value === "string") yield value;
-  if (Array.isArray(value)) for (const item of value as readonly Json[]) yield* textsIn(item);
+  if (Array.isArray(value)) for (const item of value as readonly Json[]) yield* stringsIn(item);
   if (!isObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
     yield key;
-    yield* textsIn(item);
+    yield* stringsIn(item);
   }
 }
 

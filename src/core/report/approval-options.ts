@@ -1,7 +1,7 @@
 import type { Denial } from "../model/trust.ts";
 import { type Ask, askState } from "../plan/approval/ask.ts";
-import { provable } from "../trust/quorum.ts";
-import { objectionOf, type Voice } from "../trust/rules.ts";
+import { possibleProofs } from "../trust/quorum.ts";
+import { type AnswerToRule, objectionOf } from "../trust/rules.ts";
 import { answerCommand, askText } from "./approval-files.ts";
 import { type Outlook, rulesOn, verdictOn } from "./approval-status.ts";
 
@@ -31,8 +31,8 @@ export function offerTo(name: string, ask: Ask, outlook: Outlook): Offer {
   // By the clock, or without a rule.
   if (verdict.missing.length === 0) return nothing(verdict.because);
   const { authors, requestedAt } = ask.request;
-  const judgement = { kind: "counts", principal: name, proofs: provable(person, trust), at: now } as const;
-  const voice = (decision: Voice["decision"]): Voice => ({ decision, judgement, authors, requestedAt });
+  const judgement = { kind: "counts", principal: name, proofs: possibleProofs(person, trust), at: now } as const;
+  const voice = (decision: AnswerToRule["decision"]): AnswerToRule => ({ decision, judgement, authors, requestedAt });
   const rules = rulesOn(ask, outlook);
   const objections = rules.map((it) => objectionOf(it, voice("Approve")));
   const lacking = verdict.missing.filter((it) => objectionOf(it.rule, voice("Approve")) === null);

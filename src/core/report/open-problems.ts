@@ -1,7 +1,7 @@
 import { conditionOf } from "../model/condition.ts";
 import type { Intent, Problem } from "../model/intent.ts";
 import type { Ledger } from "../model/ledger.ts";
-import type { Source } from "../model/manifest.ts";
+import type { SourcePosition } from "../model/manifest.ts";
 
 /** Codes that say that what an object names is missing or does not suit it. */
 const aboutNames: ReadonlySet<string> = new Set(["FLT1314", "FLT1317", "FLT1335"]);
@@ -28,7 +28,7 @@ export function openProblems(intent: Intent, recorded: Recorded): readonly Probl
   return problems.filter((it) => !isPast(it));
 }
 
-function pastSources({ runs, evictions }: Intent, recorded: Recorded): readonly Source[] {
+function pastSources({ runs, evictions }: Intent, recorded: Recorded): readonly SourcePosition[] {
   const ended = [...runs].filter(([key]) => {
     const record = recorded.runs.get(key);
     return record != null && record.end !== null && record.plan !== null;
@@ -41,7 +41,7 @@ function pastSources({ runs, evictions }: Intent, recorded: Recorded): readonly 
 }
 
 /** Where every object of ours stands: which of them a line belongs to. */
-function* sourcesIn(intent: Intent): Iterable<Source> {
+function* sourcesIn(intent: Intent): Iterable<SourcePosition> {
   const { clusters, placements, overrides, strategies, runs, evictions, budgets, objects } = intent;
   for (const all of [clusters, placements, overrides, strategies, runs, evictions, budgets, objects])
     for (const it of all.values()) yield it.source;

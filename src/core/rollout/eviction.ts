@@ -101,17 +101,17 @@ const refused = (message: string): EvictionVerdict => ({ kind: "refused", messag
 const evicted = (message: string): EvictionVerdict => ({ kind: "executed", evict: true, message });
 
 /** How many more clusters a disruption budget lets evictions take down, or why it says nothing about a placement. */
-export type Allowance = Counted | { readonly kind: "misconfigured"; readonly message: string };
+type Allowance = Counted | { readonly kind: "misconfigured"; readonly message: string };
 
 /** The allowance, negative when too few are available already, and what it comes from, in numbers. */
-export interface Counted {
+interface Counted {
   readonly kind: "counted";
   readonly allowance: number;
   readonly arithmetic: string;
 }
 
 /** The clusters of a placement as a budget counts them: all that have a binding, and those of them that are available. */
-export interface Headcount {
+interface Headcount {
   readonly total: number;
   readonly available: number;
 }
@@ -123,7 +123,7 @@ export interface Headcount {
  * Percentages are of `numberOfClusters` and round up, so PickAll has nothing to take them of; nor does it know which
  * clusters are missing, and so it takes a minimum only (`#e12`).
  */
-export function allowanceOf(
+function allowanceOf(
   { bound, limit }: DisruptionBudget,
   policy: PlacementPolicy,
   { total, available }: Headcount,

@@ -34,7 +34,7 @@ export interface RollOut {
 }
 
 /** Clusters that wait for the same thing. */
-export interface Waiting {
+interface Waiting {
   readonly clusters: readonly ClusterName[];
   /** Ready, needed, budget: in numbers, so that people can see what would unblock it (`rollout/README.md#b-7`). */
   readonly arithmetic: string;

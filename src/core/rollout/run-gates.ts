@@ -5,14 +5,14 @@ import { type Digest, earliest, type Instant, later } from "../model/value.ts";
 import type { GateTerms, RunScene } from "./run-context.ts";
 
 /** The run that a stage belongs to, and the world around it. */
-export interface RunCourse {
+export interface StageContext {
   readonly run: RunRecord;
   readonly root: RunPlan["root"];
   readonly scene: RunScene;
 }
 
 /** How one Approval task stands. */
-export interface GateTurn {
+export interface GateResult {
   /** Null without such a task. */
   readonly gate: Gate | null;
   readonly wait: RunWait | null;
@@ -30,12 +30,12 @@ export interface GateTurn {
  * `rollout/README.md#u43`). A request that is still open is made anew when the rules that it has to meet have changed,
  * or when it has stood for as long as they allow.
  */
-export function askAt(
+export function advanceGate(
   stage: PlannedStage,
   when: "before" | "after",
   before: StageProgress,
-  course: RunCourse,
-): GateTurn {
+  course: StageContext,
+): GateResult {
   const asked = before[when];
   if (!stage[when].some((it) => it.kind === "Approval")) return open(asked);
   if (asked !== null && asked.approval !== null) return open(asked);
@@ -58,13 +58,13 @@ export function askAt(
   }
 }
 
-const open = (gate: Gate | null): GateTurn => ({ gate, wait: null, rejection: null, wakeAt: null });
+const open = (gate: Gate | null): GateResult => ({ gate, wait: null, rejection: null, wakeAt: null });
 
 function newGate(
   stage: PlannedStage,
   when: "before" | "after",
   terms: GateTerms,
-  { run, root, scene }: RunCourse,
+  { run, root, scene }: StageContext,
 ): Gate {
   const { rules } = terms;
   const nonce = scene.nonceFor(stage, when);
@@ -111,7 +111,7 @@ export function timerOf(stage: PlannedStage, finishedAt: Instant, { now, clock }
 const isTimedWait = (task: StageTask): task is Extract<StageTask, { kind: "TimedWait" }> => task.kind === "TimedWait";
 
 /** One Approval task of a run, as it is asked for. */
-export interface GateRequest extends Pick<Request, "nonce" | "rules" | "authors"> {
+interface GateRequest extends Pick<Request, "nonce" | "rules" | "authors"> {
   /** Names the fleet for good: an approval does not carry over to another one (`trust/README.md#t-03`). */
   readonly fleet: string;
   readonly run: Pick<RunRecord, "uid" | "key">;

@@ -14,7 +14,7 @@ import { type ClusterName, compareText, type Digest, type LabelSelector, nameLis
 import { orderStages } from "./stage-order.ts";
 
 /** Everything that a run's plan is made from. */
-export interface PlanRequest {
+interface PlanRequest {
   readonly run: RunRecord;
   /** The placement as scheduled in this pass; null when there is none, or it is being removed. */
   readonly placement: PlacementRecord | null;

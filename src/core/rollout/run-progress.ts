@@ -4,13 +4,13 @@ import type { ClusterProgress, DeletionProgress, RunPlan, RunRecord, StageProgre
 import type { ClusterName } from "../model/value.ts";
 
 /** How far the clusters of one stage are. */
-export type Progress = ReadonlyMap<ClusterName, ClusterProgress>;
+export type ProgressByCluster = ReadonlyMap<ClusterName, ClusterProgress>;
 
 /** A cluster of the plan whose turn has not come. */
-export const unbegunCluster: ClusterProgress = { startedAt: null, sequence: null, end: null };
+export const notStartedCluster: ClusterProgress = { startedAt: null, sequence: null, end: null };
 
 /** A stage that nothing has happened in. */
-export const unbegunStage: StageProgress = {
+export const notStartedStage: StageProgress = {
   startedAt: null,
   isPassedOver: false,
   clusters: new Map(),
@@ -33,7 +33,7 @@ export const unbegunDeletion: DeletionProgress = {
 export const initialized = (run: RunRecord, plan: RunPlan): RunRecord => ({
   ...run,
   plan,
-  stages: plan.stages.map(() => unbegunStage),
+  stages: plan.stages.map(() => notStartedStage),
 });
 
 /** Whether it was started and what came of it is not known yet: a failed cluster too, since it may recover. */
@@ -41,24 +41,28 @@ export const isUnderWay = (it: ClusterProgress | undefined): boolean =>
   it !== undefined && it.startedAt !== null && it.end === null;
 
 /** Whether its turn has not come. */
-export const isUnbegun = (it: ClusterProgress | undefined): boolean =>
+export const isNotStarted = (it: ClusterProgress | undefined): boolean =>
   it === undefined || (it.startedAt === null && it.end === null);
 
 /** Whether nothing more comes of it in this run. */
 export const hasEnded = (it: ClusterProgress | undefined): boolean => it !== undefined && it.end !== null;
 
 /** What a bound of a stage comes to: percentages round down (`rollout/README.md#u9`). */
-export const floorOf = (bound: CountOrPercent, of: number): number =>
+export const roundedDown = (bound: CountOrPercent, of: number): number =>
   "count" in bound ? bound.count : Math.floor((bound.percent * of) / 100);
 
 /** The value with `changes`; the value itself when they change nothing. */
-export function revised<T extends object>(before: T, changes: Partial<T>): T {
+export function withChanges<T extends object>(before: T, changes: Partial<T>): T {
   for (const key in changes) if (before[key] !== changes[key]) return { ...before, ...changes };
   return before;
 }
 
 /** The progress with `moved`, in the order of the plan; the same one when nothing moved. */
-export function withMoved(before: Progress, moved: Progress, order: readonly ClusterName[]): Progress {
+export function withProgress(
+  before: ProgressByCluster,
+  moved: ProgressByCluster,
+  order: readonly ClusterName[],
+): ProgressByCluster {
   if (moved.size === 0) return before;
   const after = new Map<ClusterName, ClusterProgress>();
   for (const cluster of order) {

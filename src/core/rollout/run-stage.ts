@@ -2,12 +2,19 @@ import type { Gate, PlannedStage, RunWait, StageProgress } from "../model/update
 import { type ClusterName, earliest, type Instant, later, minutes, type RunKey } from "../model/value.ts";
 import { turnsAt } from "./readiness.ts";
 import type { RunScene } from "./run-context.ts";
-import { askAt, type GateTurn, type RunCourse, timerOf } from "./run-gates.ts";
-import { hasEnded, isUnderWay, type Progress, revised } from "./run-progress.ts";
-import { clustersOf, isThrough, land, openWindow, type Standing, standingOf } from "./stage-clusters.ts";
+import { advanceGate, type GateResult, type StageContext, timerOf } from "./run-gates.ts";
+import { hasEnded, isUnderWay, type ProgressByCluster, withChanges } from "./run-progress.ts";
+import {
+  clusterNamesIn,
+  isStageFinished,
+  recordEnds,
+  type StageCounts,
+  stageCounts,
+  startClusters,
+} from "./stage-clusters.ts";
 
 /** What comes of one stage in one pass. */
-export interface StageTurn {
+export interface StageResult {
   readonly progress: StageProgress;
   readonly start: readonly ClusterName[];
   readonly waits: readonly RunWait[];
@@ -23,24 +30,29 @@ const stuckAfter = minutes(5);
  * Takes a stage as far as it goes now: its before task, its clusters, its after tasks. The last one is that behind which
  * the run moves no cluster any more.
  */
-export function workOn(stage: PlannedStage, before: StageProgress, course: RunCourse, isLast: boolean): StageTurn {
+export function advanceStage(
+  stage: PlannedStage,
+  before: StageProgress,
+  course: StageContext,
+  isLast: boolean,
+): StageResult {
   if (before.finishedAt !== null)
     return before.isPassedOver ? over(before, course.scene) : closeStage(stage, before, before.finishedAt, course);
   const passing = isUnchanged(before, stage, course.scene) && !isGuarding(stage, course);
-  const entry = passing ? unasked(before.before) : askAt(stage, "before", before, course);
-  const entered = revised(before, { before: entry.gate, isPassedOver: passing });
+  const entry = passing ? unasked(before.before) : advanceGate(stage, "before", before, course);
+  const entered = withChanges(before, { before: entry.gate, isPassedOver: passing });
   if (entry.wait !== null || entry.rejection !== null) {
     const waits = [...(entry.wait === null ? [] : [entry.wait]), ...supersededIn(stage, entered.clusters)];
     return { ...still(entered), waits, rejection: entry.rejection, wakeAt: entry.wakeAt };
   }
   const { scene } = course;
-  const landed = land(stage, entered.clusters, scene, true);
-  const { progress: clusters, start } = openWindow(stage, landed, scene);
+  const landed = recordEnds(stage, entered.clusters, scene, true);
+  const { progress: clusters, start } = startClusters(stage, landed, scene);
   const hasStarted = [...clusters.values()].some((it) => it.startedAt !== null);
-  const after = revised(entered, { clusters, startedAt: entered.startedAt ?? (hasStarted ? scene.now : null) });
-  const standing = standingOf(stage, after.clusters, scene);
-  if (isThrough(standing, isLast) && passing) return over(finished(after, scene), scene);
-  if (isThrough(standing, isLast)) return closeStage(stage, finished(after, scene), scene.latest, course);
+  const after = withChanges(entered, { clusters, startedAt: entered.startedAt ?? (hasStarted ? scene.now : null) });
+  const standing = stageCounts(stage, after.clusters, scene);
+  if (isStageFinished(standing, isLast) && passing) return over(finished(after, scene), scene);
+  if (isStageFinished(standing, isLast)) return closeStage(stage, finished(after, scene), scene.latest, course);
   return { ...still(after), start, ...watch(stage, after, standing, scene) };
 }
 
@@ -62,7 +74,7 @@ const isUnchanged = (before: StageProgress, { clusters }: PlannedStage, { bindin
  * Whether its tasks are what keeps the version from going further: another run brought it here and was not let out of
  * the stage, and this one would take it on. Whoever creates a run anew has waited for nothing yet.
  */
-function isGuarding(stage: PlannedStage, { run: { plan, stages }, scene: { bindings } }: RunCourse): boolean {
+function isGuarding(stage: PlannedStage, { run: { plan, stages }, scene: { bindings } }: StageContext): boolean {
   if (!stage.clusters.some(({ cluster }) => bindings.get(cluster)?.isOnTrial === true)) return false;
   const at = plan?.stages.indexOf(stage) ?? -1;
   return (plan?.stages ?? []).some(
@@ -75,10 +87,10 @@ function isGuarding(stage: PlannedStage, { run: { plan, stages }, scene: { bindi
   );
 }
 
-const over = (progress: StageProgress, { now }: RunScene): StageTurn => still({ ...progress, endedAt: now });
+const over = (progress: StageProgress, { now }: RunScene): StageResult => still({ ...progress, endedAt: now });
 
 /** Nobody is asked. A request that was made before it turned out that nothing changes is withdrawn. */
-const unasked = (gate: Gate | null): GateTurn => ({
+const unasked = (gate: Gate | null): GateResult => ({
   gate: gate?.approval == null ? null : gate,
   wait: null,
   rejection: null,
@@ -86,13 +98,18 @@ const unasked = (gate: Gate | null): GateTurn => ({
 });
 
 /** All after tasks run at once, and the stage ends with the last of them (`rollout/README.md#through-the-stages`). */
-function closeStage(stage: PlannedStage, before: StageProgress, finishedAt: Instant, course: RunCourse): StageTurn {
+function closeStage(
+  stage: PlannedStage,
+  before: StageProgress,
+  finishedAt: Instant,
+  course: StageContext,
+): StageResult {
   const { scene } = course;
-  const exit = askAt(stage, "after", before, course);
+  const exit = advanceGate(stage, "after", before, course);
   const timer = timerOf(stage, finishedAt, scene);
   const waits = [timer, exit.wait].flatMap((it) => it ?? []);
   const isOver = waits.length === 0 && exit.rejection === null;
-  const progress = revised(before, { after: exit.gate, endedAt: isOver ? scene.now : null });
+  const progress = withChanges(before, { after: exit.gate, endedAt: isOver ? scene.now : null });
   const opensAt = timer?.kind === "timer" && timer.until > scene.now ? timer.until : null;
   const superseded = isOver ? [] : supersededIn(stage, before.clusters);
   const wakeAt = earliest(opensAt, exit.wakeAt);
@@ -103,22 +120,27 @@ function closeStage(stage: PlannedStage, before: StageProgress, finishedAt: Inst
  * A stopped stage starts nothing and asks nobody; what is in flight lands (`rollout/README.md#b-6`, `#i-08`). Its timer
  * runs from the moment at which the last cluster landed, stopped or not (`#b-15`).
  */
-export function haltIn(stage: PlannedStage, before: StageProgress, { scene }: RunCourse, isLast: boolean): StageTurn {
-  const standing = standingOf(stage, before.clusters, scene);
+export function haltStage(
+  stage: PlannedStage,
+  before: StageProgress,
+  { scene }: StageContext,
+  isLast: boolean,
+): StageResult {
+  const standing = stageCounts(stage, before.clusters, scene);
   const hasBegun = before.startedAt !== null && before.finishedAt === null;
-  const progress = hasBegun && isThrough(standing, isLast) ? finished(before, scene) : before;
+  const progress = hasBegun && isStageFinished(standing, isLast) ? finished(before, scene) : before;
   const active = underWayIn(stage, before.clusters);
   const { stuck, wakeAt } = clocks(stage.name, before.clusters, active, scene);
   return { ...still(progress), waits: [{ kind: "stopped", stage: stage.name, active }, ...stuck], wakeAt };
 }
 
 /** A stage that nothing is to be done in is over with all its tasks (`rollout/README.md#u16`, `#u17`). */
-export function skipStage(stage: PlannedStage, before: StageProgress, { scene }: RunCourse): StageProgress {
-  const clusters = land(stage, before.clusters, scene, true);
+export function skipStage(stage: PlannedStage, before: StageProgress, { scene }: StageContext): StageProgress {
+  const clusters = recordEnds(stage, before.clusters, scene, true);
   return { ...before, clusters, startedAt: scene.now, finishedAt: scene.now, endedAt: scene.now };
 }
 
-const still = (progress: StageProgress): StageTurn => ({
+const still = (progress: StageProgress): StageResult => ({
   progress,
   start: [],
   waits: [],
@@ -128,15 +150,15 @@ const still = (progress: StageProgress): StageTurn => ({
 
 /** A stage whose clusters all went their own way counts as started when the last of them is known to have. */
 const finished = (before: StageProgress, { now, latest }: RunScene): StageProgress =>
-  revised(before, { startedAt: before.startedAt ?? now, finishedAt: latest });
+  withChanges(before, { startedAt: before.startedAt ?? now, finishedAt: latest });
 
 /** Why a stage with its window open is not further, and when it may be. */
 function watch(
   stage: PlannedStage,
   { clusters }: StageProgress,
-  standing: Standing,
+  standing: StageCounts,
   scene: RunScene,
-): Pick<StageTurn, "waits" | "wakeAt"> {
+): Pick<StageResult, "waits" | "wakeAt"> {
   const { active, waiting, maxConcurrency, maxFailures: allowed } = standing;
   const failed = [...standing.failed, ...standing.lost];
   const name = stage.name;
@@ -155,7 +177,7 @@ function watch(
 /** Who is stuck, and when time alone tells more: the next one is stuck then, or has failed. */
 function clocks(
   stage: string,
-  progress: Progress,
+  progress: ProgressByCluster,
   underWay: readonly ClusterName[],
   { now, bindings }: RunScene,
 ): { readonly stuck: readonly RunWait[]; readonly wakeAt: Instant | null } {
@@ -171,11 +193,11 @@ function clocks(
   return { stuck: clusters.length === 0 ? [] : [{ kind: "stuck", stage, clusters }], wakeAt };
 }
 
-const underWayIn = (stage: PlannedStage, progress: Progress): readonly ClusterName[] =>
-  clustersOf(stage).filter((it) => isUnderWay(progress.get(it)));
+const underWayIn = (stage: PlannedStage, progress: ProgressByCluster): readonly ClusterName[] =>
+  clusterNamesIn(stage).filter((it) => isUnderWay(progress.get(it)));
 
 /** Gathered by the run that moved them: a newer one usually moves a whole stage. */
-function supersededIn({ name, clusters }: PlannedStage, progress: Progress): readonly RunWait[] {
+function supersededIn({ name, clusters }: PlannedStage, progress: ProgressByCluster): readonly RunWait[] {
   const taken = new Map<RunKey, ClusterName[]>();
   for (const { cluster } of clusters) {
     const end = progress.get(cluster)?.end ?? null;

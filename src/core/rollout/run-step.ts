@@ -3,12 +3,12 @@ import type { PlacementRecord } from "../model/ledger.ts";
 import type { RunEnd, RunFailure, RunPlan, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import type { RunScene } from "./run-context.ts";
-import { haltInDeletion, workOnDeletion } from "./run-deletion.ts";
-import type { RunCourse } from "./run-gates.ts";
+import { advanceDeletion, haltDeletion } from "./run-deletion.ts";
+import type { StageContext } from "./run-gates.ts";
 import { wanted } from "./run-plan.ts";
-import { hasEnded, revised, unbegunStage } from "./run-progress.ts";
-import { haltIn, type StageTurn, skipStage, workOn } from "./run-stage.ts";
-import { land } from "./stage-clusters.ts";
+import { hasEnded, notStartedStage, withChanges } from "./run-progress.ts";
+import { advanceStage, haltStage, type StageResult, skipStage } from "./run-stage.ts";
+import { recordEnds } from "./stage-clusters.ts";
 
 /** What comes of a run in one pass. */
 export interface RunStep {
@@ -37,11 +37,11 @@ export function stepRun(run: RunRecord, scene: RunScene): RunStep {
   if (mismatch !== null) return still(failed(run, mismatch.code, mismatch.message, scene));
   // What a newer run moves in the meantime is out of its hands for good, even when that run is forgotten.
   if (run.spec.state === "Initialize") return still(withStages(run, landed(run, plan, scene)));
-  const { stages, turn } = goThrough(plan, { run, root: plan.root, scene });
+  const { stages, turn } = advanceStages(plan, { run, root: plan.root, scene });
   const moved = withStages(run, stages);
   const end = supersededEnd(moved, plan, scene);
   if (end !== null) return still({ ...moved, end });
-  if (turn === null) return goThroughDeletions(moved, plan, scene);
+  if (turn === null) return stepDeletion(moved, plan, scene);
   const { start, waits, wakeAt, rejection } = turn;
   if (rejection !== null) return still(failed(moved, "Rejected", rejection, scene));
   return { run: moved, start, remove: [], waits, wakeAt };
@@ -57,25 +57,25 @@ const failed = (run: RunRecord, code: RunFailure, message: string, { now }: RunS
 const withStages = (run: RunRecord, stages: readonly StageProgress[]): RunRecord =>
   stages.every((it, at) => it === run.stages[at]) ? run : { ...run, stages };
 
-interface Passage {
+interface StagesResult {
   readonly stages: readonly StageProgress[];
   /** Of the stage that is not over; null when all are. */
-  readonly turn: StageTurn | null;
+  readonly turn: StageResult | null;
 }
 
 /** What became of clusters in any stage, whether its turn came or not. */
 const landed = ({ stages }: RunRecord, plan: RunPlan, scene: RunScene): StageProgress[] =>
   plan.stages.map((stage, at) => {
-    const before = stages[at] ?? unbegunStage;
-    return revised(before, { clusters: land(stage, before.clusters, scene, false) });
+    const before = stages[at] ?? notStartedStage;
+    return withChanges(before, { clusters: recordEnds(stage, before.clusters, scene, false) });
   });
 
 /** Stage by stage, up to the first one that is not over. */
-function goThrough(plan: RunPlan, course: RunCourse): Passage {
+function advanceStages(plan: RunPlan, course: StageContext): StagesResult {
   const { run, scene } = course;
   const stages = landed(run, plan, scene);
   for (const [at, stage] of plan.stages.entries()) {
-    const before = stages[at] ?? unbegunStage;
+    const before = stages[at] ?? notStartedStage;
     if (before.endedAt !== null) continue;
     const isStopped = run.spec.state === "Stop";
     if (!isStopped && isEmpty(plan, stages, at, scene)) {
@@ -83,7 +83,7 @@ function goThrough(plan: RunPlan, course: RunCourse): Passage {
       continue;
     }
     const isLast = !isAnyLeft(plan, stages, at + 1, scene);
-    const turn = isStopped ? haltIn(stage, before, course, isLast) : workOn(stage, before, course, isLast);
+    const turn = isStopped ? haltStage(stage, before, course, isLast) : advanceStage(stage, before, course, isLast);
     stages[at] = turn.progress;
     if (turn.progress.endedAt === null) return { stages, turn };
   }
@@ -99,7 +99,7 @@ function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { 
   if (plan.stages[at]?.clusters.length === 0) return true;
   if (stages[at]?.startedAt !== null) return false;
   const isOver = plan.stages.every((stage, i) => {
-    const progress = (stages[i] ?? unbegunStage).clusters;
+    const progress = (stages[i] ?? notStartedStage).clusters;
     return i < at || stage.clusters.every(({ cluster }) => hasEnded(progress.get(cluster)));
   });
   return isOver && !plan.deletions.some((it) => bindings.get(it)?.state === "Unscheduled");
@@ -112,7 +112,7 @@ function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { 
 function supersededEnd({ spec, stages }: RunRecord, plan: RunPlan, { now, bindings }: RunScene): RunEnd | null {
   if (spec.state !== "Stop" || plan.deletions.some((it) => bindings.get(it)?.state === "Unscheduled")) return null;
   const ends = plan.stages.flatMap(({ clusters }, at) =>
-    clusters.map(({ cluster }) => (stages[at] ?? unbegunStage).clusters.get(cluster)?.end ?? null),
+    clusters.map(({ cluster }) => (stages[at] ?? notStartedStage).clusters.get(cluster)?.end ?? null),
   );
   const by = ends.findLast((it) => it?.kind === "superseded")?.by ?? null;
   return by === null || ends.includes(null) ? null : { kind: "superseded", at: now, by };
@@ -132,17 +132,17 @@ const isAnyLeft = (plan: RunPlan, stages: readonly StageProgress[], from: number
 /**
  * The end of a run: once all stages are over, what is no longer picked goes (`rollout/README.md#the-deletion-stage`).
  */
-function goThroughDeletions(run: RunRecord, plan: RunPlan, scene: RunScene): RunStep {
+function stepDeletion(run: RunRecord, plan: RunPlan, scene: RunScene): RunStep {
   const isStopped = run.spec.state === "Stop";
   const { progress, remove, waits } = isStopped
-    ? haltInDeletion(plan, run.deletion, scene)
-    : workOnDeletion(plan, run.deletion, scene);
+    ? haltDeletion(plan, run.deletion, scene)
+    : advanceDeletion(plan, run.deletion, scene);
   const end = progress.endedAt === null ? null : ({ kind: "succeeded", at: progress.endedAt } as const);
-  return { run: revised(run, { deletion: progress, end }), start: [], remove, waits, wakeAt: null };
+  return { run: withChanges(run, { deletion: progress, end }), start: [], remove, waits, wakeAt: null };
 }
 
 /** Why a run cannot go on, and what to do. */
-export interface Mismatch {
+interface Mismatch {
   readonly code: RunFailure;
   readonly message: string;
 }
@@ -155,7 +155,7 @@ export interface Mismatch {
  * placement is there and External. New content, edited overrides and strategies, joins, leaves, relabels and
  * Scheduled=False do not. A policy that came back to what it was is the same one, whatever its snapshot's index.
  */
-export function mismatchOf({ spec }: RunRecord, plan: RunPlan, placement: PlacementRecord | null): Mismatch | null {
+function mismatchOf({ spec }: RunRecord, plan: RunPlan, placement: PlacementRecord | null): Mismatch | null {
   const name = spec.placement;
   if (placement === null || placement.deleting !== null)
     return { code: "PlacementNotFound", message: `placement ${name} is gone, or being removed; ${leftAsIs}` };

@@ -2,10 +2,17 @@ import type { ClusterEnd, ClusterProgress, PlannedStage } from "../model/update-
 import type { ClusterName } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 import type { RunBinding, RunScene } from "./run-context.ts";
-import { floorOf, isUnbegun, isUnderWay, type Progress, unbegunCluster, withMoved } from "./run-progress.ts";
+import {
+  isNotStarted,
+  isUnderWay,
+  notStartedCluster,
+  type ProgressByCluster,
+  roundedDown,
+  withProgress,
+} from "./run-progress.ts";
 
 /** How the clusters of a stage stand, in the order of the plan. */
-export interface Standing {
+export interface StageCounts {
   /** Under way, and not known to have failed; one that is out of reach as well (`rollout/README.md#i-02`). */
   readonly active: readonly ClusterName[];
   /** Under way and failed, now: nothing of it is latched (`rollout/README.md#b-1`). */
@@ -23,16 +30,16 @@ export interface Standing {
 }
 
 /** Counts the clusters of a stage, and takes its bounds of them. */
-export function standingOf(stage: PlannedStage, progress: Progress, { bindings }: RunScene): Standing {
-  const clusters = clustersOf(stage);
+export function stageCounts(stage: PlannedStage, progress: ProgressByCluster, { bindings }: RunScene): StageCounts {
+  const clusters = clusterNamesIn(stage);
   const underWay = clusters.filter((it) => isUnderWay(progress.get(it)));
   return {
     active: underWay.filter((it) => !hasFailed(bindings.get(it))),
     failed: underWay.filter((it) => hasFailed(bindings.get(it))),
     lost: clusters.filter((it) => wasLost(progress.get(it))),
-    waiting: clusters.filter((it) => isUnbegun(progress.get(it))),
-    maxConcurrency: Math.max(1, floorOf(stage.maxConcurrency, clusters.length)),
-    maxFailures: floorOf(stage.maxFailures, clusters.length),
+    waiting: clusters.filter((it) => isNotStarted(progress.get(it))),
+    maxConcurrency: Math.max(1, roundedDown(stage.maxConcurrency, clusters.length)),
+    maxFailures: roundedDown(stage.maxFailures, clusters.length),
   };
 }
 
@@ -43,12 +50,14 @@ export function standingOf(stage: PlannedStage, progress: Progress, { bindings }
  * means to go on without them. They stay listed, and what becomes of them is still recorded. Those that were lost count
  * as well as long as something would follow: behind the last stage that moves anything they hold up nothing.
  */
-export const isThrough = ({ active, failed, lost, waiting, maxFailures }: Standing, isLast: boolean): boolean =>
-  active.length + waiting.length === 0 && failed.length + (isLast ? 0 : lost.length) <= maxFailures;
+export const isStageFinished = (
+  { active, failed, lost, waiting, maxFailures }: StageCounts,
+  isLast: boolean,
+): boolean => active.length + waiting.length === 0 && failed.length + (isLast ? 0 : lost.length) <= maxFailures;
 
 /** What starts, and what came of it at once. */
-export interface Window {
-  readonly progress: Progress;
+interface StartedClusters {
+  readonly progress: ProgressByCluster;
   /** Clusters that get the version of the plan now. */
   readonly start: readonly ClusterName[];
 }
@@ -63,15 +72,15 @@ export interface Window {
  * began, and no newer run did, it is begun again. One whose earlier removal is not confirmed lets the others pass
  * (`#b-10`).
  */
-export function openWindow(stage: PlannedStage, progress: Progress, scene: RunScene): Window {
-  const { active, failed, lost, maxConcurrency, maxFailures } = standingOf(stage, progress, scene);
+export function startClusters(stage: PlannedStage, progress: ProgressByCluster, scene: RunScene): StartedClusters {
+  const { active, failed, lost, maxConcurrency, maxFailures } = stageCounts(stage, progress, scene);
   let free = maxConcurrency - active.length;
   let failures = failed.length + lost.length;
   const moved = new Map<ClusterName, ClusterProgress>();
   const start: ClusterName[] = [];
   for (const { cluster } of stage.clusters) {
     if (failures > maxFailures) break;
-    const before = progress.get(cluster) ?? unbegunCluster;
+    const before = progress.get(cluster) ?? notStartedCluster;
     const binding = scene.bindings.get(cluster);
     if (before.end !== null || binding === undefined || binding.removing) continue;
     const isNew = before.startedAt === null;
@@ -84,14 +93,14 @@ export function openWindow(stage: PlannedStage, progress: Progress, scene: RunSc
     if (hasFailed(binding)) failures += 1;
     else free -= 1;
   }
-  return { progress: withMoved(progress, moved, clustersOf(stage)), start };
+  return { progress: withProgress(progress, moved, clusterNamesIn(stage)), start };
 }
 
 function begun(before: ClusterProgress, binding: RunBinding, { now, sequence }: RunScene): ClusterProgress {
   return {
     startedAt: before.startedAt ?? now,
     sequence: binding.isAlike ? binding.sequence : sequence,
-    end: isThere(binding) ? { kind: "succeeded", at: now } : null,
+    end: isAlreadyThere(binding) ? { kind: "succeeded", at: now } : null,
   };
 }
 
@@ -108,15 +117,20 @@ const hasFailed = (binding: RunBinding | undefined): boolean =>
  * against `#u25` and `#u26`). A cluster that left is skipped when its turn has come (`#b-22`): until then it may come
  * back.
  */
-export function land(stage: PlannedStage, progress: Progress, scene: RunScene, isTheirTurn: boolean): Progress {
+export function recordEnds(
+  stage: PlannedStage,
+  progress: ProgressByCluster,
+  scene: RunScene,
+  isTheirTurn: boolean,
+): ProgressByCluster {
   const moved = new Map<ClusterName, ClusterProgress>();
   for (const { cluster } of stage.clusters) {
-    const before = progress.get(cluster) ?? unbegunCluster;
+    const before = progress.get(cluster) ?? notStartedCluster;
     if (before.end !== null) continue;
     const end = endOf(cluster, before, scene, isTheirTurn);
     if (end !== null) moved.set(cluster, { ...before, end });
   }
-  return withMoved(progress, moved, clustersOf(stage));
+  return withProgress(progress, moved, clusterNamesIn(stage));
 }
 
 function endOf(
@@ -138,7 +152,7 @@ function endOf(
 const hasLanded = ({ isOn, readiness }: RunBinding): boolean => isOn && isWell(readiness);
 
 /** Whether it was there before the run began it, were it under other names. */
-export const isThere = ({ isAlike, readiness }: RunBinding): boolean => isAlike && isWell(readiness);
+const isAlreadyThere = ({ isAlike, readiness }: RunBinding): boolean => isAlike && isWell(readiness);
 
 /** What nobody can see counts at once: runs know no unavailablePeriod (`rollout/README.md#through-the-stages`). */
 function isWell({ kind }: Readiness): boolean {
@@ -154,4 +168,4 @@ function isWell({ kind }: Readiness): boolean {
 }
 
 /** The clusters of a stage, in the order in which they start. */
-export const clustersOf = ({ clusters }: PlannedStage): readonly ClusterName[] => clusters.map((it) => it.cluster);
+export const clusterNamesIn = ({ clusters }: PlannedStage): readonly ClusterName[] => clusters.map((it) => it.cluster);

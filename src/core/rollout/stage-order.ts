@@ -3,9 +3,7 @@ import type { RunFailure, Stage } from "../model/update-run.ts";
 import { type ClusterName, compareText, type Labels, nameList, selects } from "../model/value.ts";
 
 /** Which clusters every stage holds, in the order in which they start; or why that cannot be said. */
-export type StageOrder =
-  | { readonly kind: "ordered"; readonly clusters: readonly (readonly ClusterName[])[] }
-  | OrderFailure;
+type StageOrder = { readonly kind: "ordered"; readonly clusters: readonly (readonly ClusterName[])[] } | OrderFailure;
 
 interface OrderFailure {
   readonly kind: "failed";

@@ -12,7 +12,7 @@ export interface Cycle {
   /** Every member of the fleet, eligible or not. Give the same array to all placements: what it says is looked up once. */
   readonly candidates: readonly Candidate[];
   /** Where the placement already is. At most one per cluster. */
-  readonly standings: readonly Standing[];
+  readonly standings: readonly CycleBinding[];
   readonly now: Instant;
 }
 
@@ -25,7 +25,7 @@ export interface Candidate {
 }
 
 /** A binding as the scheduler sees it. */
-export interface Standing {
+export interface CycleBinding {
   readonly cluster: ClusterName;
   readonly state: Binding["state"];
   readonly previousState: Binding["previousState"];
@@ -40,7 +40,7 @@ export interface Standing {
 }
 
 /** The cycle with everything in order of names, so that the order in which it was gathered cannot matter. */
-export const inOrder = (cycle: Cycle): Cycle => ({
+export const sortedCycle = (cycle: Cycle): Cycle => ({
   ...cycle,
   candidates: candidatesInOrder(cycle.candidates),
   standings: sortedBy(cycle.standings, (it) => it.cluster),
@@ -56,19 +56,19 @@ function sortedBy<T>(items: readonly T[], nameOf: (item: T) => string): readonly
 }
 
 /** Candidates by name. */
-export const membersIn = remembered(
+export const candidatesByName = remembered(
   (candidates: readonly Candidate[]): ReadonlyMap<ClusterName, Candidate> =>
     new Map(candidates.map((it) => [it.cluster.name, it])),
 );
 
 /** Every standing in exactly one class; those that are being removed are in none. */
 export interface Classes {
-  readonly unscheduled: readonly Standing[];
+  readonly unscheduled: readonly CycleBinding[];
   /** The cluster is no member any more. */
-  readonly dangling: readonly Standing[];
-  readonly obsolete: readonly Standing[];
-  readonly scheduled: readonly Standing[];
-  readonly bound: readonly Standing[];
+  readonly dangling: readonly CycleBinding[];
+  readonly obsolete: readonly CycleBinding[];
+  readonly scheduled: readonly CycleBinding[];
+  readonly bound: readonly CycleBinding[];
 }
 
 /**
@@ -77,8 +77,8 @@ export interface Classes {
  * Health plays no part: a binding on a silent member is bound like any other.
  */
 export function classify({ candidates, standings }: Cycle): Classes {
-  const members = membersIn(candidates);
-  const classes: Record<keyof Classes, Standing[]> = {
+  const members = candidatesByName(candidates);
+  const classes: Record<keyof Classes, CycleBinding[]> = {
     unscheduled: [],
     dangling: [],
     obsolete: [],
@@ -92,7 +92,7 @@ export function classify({ candidates, standings }: Cycle): Classes {
   return classes;
 }
 
-function classOf(standing: Standing, members: ReadonlyMap<ClusterName, unknown>): keyof Classes | null {
+function classOf(standing: CycleBinding, members: ReadonlyMap<ClusterName, unknown>): keyof Classes | null {
   if (standing.removing && standing.state !== "Scheduled") return null;
   if (standing.state === "Unscheduled") return "unscheduled";
   if (!members.has(standing.cluster)) return "dangling";
@@ -104,15 +104,15 @@ function classOf(standing: Standing, members: ReadonlyMap<ClusterName, unknown>)
  * The state in which a standing is wanted again. An unknown previous state counts as Scheduled
  * (`schedule/README.md#a-45`).
  */
-export const wantedState = ({ state, previousState }: Standing): "Scheduled" | "Bound" =>
+export const wantedState = ({ state, previousState }: CycleBinding): "Scheduled" | "Bound" =>
   state === "Unscheduled" ? (previousState ?? "Scheduled") : state;
 
 /** The clusters of these standings, to look names up in. */
-export const clustersOf = (standings: readonly Standing[]): ReadonlySet<ClusterName> =>
+export const clusterSetOf = (standings: readonly CycleBinding[]): ReadonlySet<ClusterName> =>
   new Set(standings.map((it) => it.cluster));
 
 /** What one cycle changes about the bindings of a placement. */
-export interface Changes {
+export interface BindingChanges {
   /**
    * Clusters newly picked, best first: bindings in the state Scheduled. Where an earlier binding is still being
    * removed, the new one has to wait for that (`rollout/README.md#b-10`).
@@ -125,13 +125,13 @@ export interface Changes {
 }
 
 /** What one cycle changes, and what it leaves alone. */
-export interface Moves extends Changes {
+export interface CycleResult extends BindingChanges {
   /** Selected and untouched: Scheduled ones, then Bound ones. */
-  readonly stay: readonly Standing[];
+  readonly stay: readonly CycleBinding[];
 }
 
 /** An obsolete binding that is kept, or an Unscheduled one that is wanted again. */
-export interface Kept {
+interface Kept {
   readonly decision: ClusterDecision;
   /** What its state is to be: the one it has, or the one it had before it was marked Unscheduled. */
   readonly state: "Scheduled" | "Bound";
@@ -143,7 +143,7 @@ export interface Kept {
  * Obsolete bindings are kept if picked and dropped otherwise; Unscheduled ones are revived if picked and left alone
  * otherwise; everything else that was picked is new. Dangling bindings always go.
  */
-export function crossReference(picked: readonly ClusterDecision[], classes: Classes): Changes {
+export function crossReference(picked: readonly ClusterDecision[], classes: Classes): BindingChanges {
   const decisions = new Map(picked.map((it) => [it.cluster, it]));
   const judged = [...classes.obsolete, ...classes.unscheduled];
   const known = new Set(judged.map((it) => it.cluster));
@@ -153,10 +153,10 @@ export function crossReference(picked: readonly ClusterDecision[], classes: Clas
       const decision = decisions.get(standing.cluster);
       return decision === undefined ? [] : [{ decision, state: wantedState(standing) }];
     }),
-    drop: namesOf([...classes.dangling, ...classes.obsolete.filter((it) => !decisions.has(it.cluster))]),
+    drop: sortedNamesOf([...classes.dangling, ...classes.obsolete.filter((it) => !decisions.has(it.cluster))]),
   };
 }
 
 /** The clusters of these standings, ordered by name. */
-export const namesOf = (standings: readonly Standing[]): readonly ClusterName[] =>
+export const sortedNamesOf = (standings: readonly CycleBinding[]): readonly ClusterName[] =>
   standings.map((it) => it.cluster).sort();

@@ -3,7 +3,7 @@ import type { ClusterDecision } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { Candidate } from "./cycle.ts";
-import type { Refused } from "./framework.ts";
+import type { RefusedCandidate } from "./framework.ts";
 
 type RecordedScore = NonNullable<ClusterDecision["score"]>;
 
@@ -33,7 +33,7 @@ export const surplusDecision = ({ cluster }: Candidate, score: RecordedScore): C
 });
 
 /** A cluster that a plugin refused, with the reason. */
-export const refusedDecision = ({ cluster, plugin, because }: Refused): ClusterDecision => ({
+export const refusedDecision = ({ cluster, plugin, because }: RefusedCandidate): ClusterDecision => ({
   cluster,
   selected: false,
   score: null,

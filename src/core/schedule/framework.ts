@@ -12,11 +12,11 @@ export interface Plugin {
   readonly name: string;
   /** It looks at one candidate at a time: what it says of one does not depend on the others. */
   readonly judgesAlone: boolean;
-  prepare(situation: Situation): Extensions;
+  prepare(situation: PluginInput): Extensions;
 }
 
 /** What a plugin may look at: the cycle, and the placement as it stands before the next batch of picks. */
-export interface Situation {
+export interface PluginInput {
   readonly policy: PlacementPolicy;
   readonly candidates: readonly Candidate[];
   readonly now: Instant;
@@ -59,17 +59,17 @@ export interface Ranked {
 }
 
 /** A candidate that does not fit, and which plugin says so. */
-export interface Refused {
+export interface RefusedCandidate {
   readonly cluster: ClusterName;
   readonly plugin: string;
   readonly because: string;
 }
 
 /** Who may be picked, who may not and why, and when that would change by itself. */
-export interface Admission {
+interface Admission {
   readonly fits: readonly Candidate[];
   /** The first of them, in the order of candidates. */
-  readonly refused: readonly Refused[];
+  readonly refused: readonly RefusedCandidate[];
   readonly wakeAt: Instant | null;
 }
 
@@ -77,7 +77,7 @@ export interface Admission {
 type Prepared = readonly { readonly name: string; readonly at: Extensions }[];
 
 /** Readies every plugin for one batch, in the order in which they judge. */
-export const prepare = (situation: Situation, plugins: readonly Plugin[]): Prepared =>
+export const prepare = (situation: PluginInput, plugins: readonly Plugin[]): Prepared =>
   plugins.map((it) => ({ name: it.name, at: it.prepare(situation) }));
 
 /**
@@ -86,7 +86,7 @@ export const prepare = (situation: Situation, plugins: readonly Plugin[]): Prepa
  */
 export function admit(candidates: readonly Candidate[], prepared: Prepared, explained: number): Admission {
   const fits: Candidate[] = [];
-  const refused: Refused[] = [];
+  const refused: RefusedCandidate[] = [];
   let wakeAt: Instant | null = null;
   for (const candidate of candidates) {
     let turnsAt: Instant | null = null;

@@ -2,16 +2,16 @@ import type { ClusterDecision } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
 import {
+  type BindingChanges,
   type Candidate,
-  type Changes,
   type Classes,
   type Cycle,
-  clustersOf,
+  type CycleBinding,
+  type CycleResult,
+  candidatesByName,
+  clusterSetOf,
   crossReference,
-  type Moves,
-  membersIn,
-  namesOf,
-  type Standing,
+  sortedNamesOf,
 } from "./cycle.ts";
 import { fitDecision, namedDecision, refusedDecision } from "./decision.ts";
 import { admit, batchLimit, prepare, type Ranked, rank } from "./framework.ts";
@@ -25,7 +25,7 @@ import type { Profile } from "./profile.ts";
  * Clusters under the present policy count and stay, whatever became of them. Once the number is reached nothing moves,
  * not even to a better cluster.
  */
-export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Profile): Moves {
+export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Profile): CycleResult {
   const present = classes.scheduled.length + classes.bound.length;
   if (present < count) {
     const picked = pickBest(count, cycle, classes, profile).map((it) => fitDecision(it.candidate, it.score));
@@ -34,7 +34,7 @@ export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Pr
   const weakest = [...weakestFirst(classes.scheduled), ...weakestFirst(classes.bound)];
   const trimmed = new Set(weakest.slice(0, present - count));
   const stay = [...classes.scheduled, ...classes.bound].filter((it) => !trimmed.has(it));
-  return { create: [], keep: [], drop: namesOf([...classes.dangling, ...classes.obsolete, ...trimmed]), stay };
+  return { create: [], keep: [], drop: sortedNamesOf([...classes.dangling, ...classes.obsolete, ...trimmed]), stay };
 }
 
 /**
@@ -46,9 +46,9 @@ export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Pr
  */
 function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profile): readonly Ranked[] {
   const picked: Ranked[] = [];
-  const holders = new Set(clustersOf([...classes.scheduled, ...classes.bound]));
-  let obsolete = clustersOf(classes.obsolete);
-  let leaving = clustersOf(classes.unscheduled);
+  const holders = new Set(clusterSetOf([...classes.scheduled, ...classes.bound]));
+  let obsolete = clusterSetOf(classes.obsolete);
+  let leaving = clusterSetOf(classes.unscheduled);
   while (holders.size < count) {
     const prepared = prepare({ ...cycle, holders, obsolete, leaving }, profile.plugins);
     const room = Math.min(count - holders.size, batchLimit(prepared));
@@ -71,10 +71,10 @@ function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profil
  *
  * `#a-21` puts the fullest domain first; a policy without spread constraints has a single one.
  */
-const weakestFirst = (standings: readonly Standing[]): readonly Standing[] =>
+const weakestFirst = (standings: readonly CycleBinding[]): readonly CycleBinding[] =>
   [...standings].sort((a, b) => compareRecorded(a, b) || compareText(a.cluster, b.cluster));
 
-function compareRecorded({ decision: { score: a } }: Standing, { decision: { score: b } }: Standing): number {
+function compareRecorded({ decision: { score: a } }: CycleBinding, { decision: { score: b } }: CycleBinding): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null);
   return a.topology - b.topology || a.affinity - b.affinity;
 }
@@ -84,13 +84,13 @@ function compareRecorded({ decision: { score: a } }: Standing, { decision: { sco
  *
  * What was picked under the present policy stays, also when it would not be picked today.
  */
-export function pickAll(cycle: Cycle, classes: Classes, { plugins }: Profile): Moves {
+export function pickAll(cycle: Cycle, classes: Classes, { plugins }: Profile): CycleResult {
   const stay = [...classes.scheduled, ...classes.bound];
   const situation = {
     ...cycle,
-    holders: clustersOf(stay),
-    obsolete: clustersOf(classes.obsolete),
-    leaving: clustersOf(classes.unscheduled),
+    holders: clusterSetOf(stay),
+    obsolete: clusterSetOf(classes.obsolete),
+    leaving: clusterSetOf(classes.unscheduled),
   };
   const { fits } = admit(cycle.candidates, prepare(situation, plugins), 0);
   const picked = fits.map((candidate) => fitDecision(candidate, unscored));
@@ -101,7 +101,7 @@ const unscored = { affinity: 0, topology: 0 };
 
 /** The outcome for a list of names: PickFixed explains every one of them, in the order of the list. */
 export interface FixedPick {
-  readonly changes: Changes;
+  readonly changes: BindingChanges;
   readonly decisions: readonly ClusterDecision[];
   readonly warnings: readonly string[];
   readonly wakeAt: Instant | null;
@@ -121,11 +121,11 @@ export function pickFixed(
   profile: Profile,
 ): FixedPick {
   const stay = [...classes.scheduled, ...classes.bound];
-  const holders = clustersOf(stay);
-  const resident = clustersOf(
+  const holders = clusterSetOf(stay);
+  const resident = clusterSetOf(
     profile.keepsIneligibleTargets ? [...stay, ...classes.obsolete, ...classes.unscheduled] : [],
   );
-  const members = membersIn(cycle.candidates);
+  const members = candidatesByName(cycle.candidates);
   const judge = (name: ClusterName): Target =>
     judgeTarget(name, members.get(name) ?? null, { isResident: resident.has(name), now: cycle.now });
   const targets = [...new Set(clusterNames)].map(judge);
@@ -148,7 +148,7 @@ export function pickFixed(
  * `schedule/README.md#f6`).
  */
 export const pickNothing = ({ dangling }: Classes): FixedPick => ({
-  changes: { create: [], keep: [], drop: namesOf(dangling) },
+  changes: { create: [], keep: [], drop: sortedNamesOf(dangling) },
   decisions: [],
   warnings: [],
   wakeAt: null,

@@ -1,7 +1,15 @@
 import type { ClusterDecision } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
-import { type Candidate, type Changes, type Cycle, classify, clustersOf, inOrder, type Moves } from "./cycle.ts";
+import {
+  type BindingChanges,
+  type Candidate,
+  type Cycle,
+  type CycleResult,
+  classify,
+  clusterSetOf,
+  sortedCycle,
+} from "./cycle.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
 import { admit, prepare, rank } from "./framework.ts";
 import { type FixedPick, pickAll, pickFixed, pickN, pickNothing } from "./pick.ts";
@@ -12,7 +20,7 @@ const maxDecisions = 1000;
 const maxExplained = 20;
 
 /** Where one placement goes, and why not elsewhere. */
-export interface Schedule extends Changes {
+export interface Schedule extends BindingChanges {
   /** What is recorded: selected clusters first, then at most 20 that were not, with the reason; at most 1000 in all. */
   readonly decisions: readonly ClusterDecision[];
   /** Selected clusters for which `decisions` had no room. */
@@ -35,7 +43,7 @@ export interface Schedule extends Changes {
  * under the present policy moves only when its cluster leaves or fewer clusters are wanted.
  */
 export function schedule(unordered: Cycle, profile: Profile): Schedule {
-  const cycle = inOrder(unordered);
+  const cycle = sortedCycle(unordered);
   const classes = classify(cycle);
   const { policy } = cycle;
   switch (policy.kind) {
@@ -75,7 +83,7 @@ function fixedSchedule({ changes, decisions, warnings, wakeAt }: FixedPick): Omi
  * Explanations are judged after the picks, on every path alike: the next cycle, which finds the picks made, then says
  * the same, and explanations neither vanish nor flicker. Selected clusters use none of their slots (`#a-39`).
  */
-function explained(cycle: Cycle, moves: Moves, { plugins }: Profile, wanted: number): Schedule {
+function explained(cycle: Cycle, moves: CycleResult, { plugins }: Profile, wanted: number): Schedule {
   const selected = selectedBy(moves);
   const holders = new Set(selected.map((it) => it.cluster));
   const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));
@@ -103,7 +111,7 @@ function explained(cycle: Cycle, moves: Moves, { plugins }: Profile, wanted: num
   };
 }
 
-const selectedBy = ({ create, keep, stay }: Moves): readonly ClusterDecision[] => [
+const selectedBy = ({ create, keep, stay }: CycleResult): readonly ClusterDecision[] => [
   ...create,
   ...keep.map((it) => it.decision),
   ...stay.map((it) => it.decision),
@@ -111,10 +119,10 @@ const selectedBy = ({ create, keep, stay }: Moves): readonly ClusterDecision[] =
 
 /** Clusters whose removal will be pending once this cycle is carried out. */
 const leavingAfter = ({ standings }: Cycle, holders: ReadonlySet<ClusterName>): ReadonlySet<ClusterName> =>
-  clustersOf(standings.filter((it) => !holders.has(it.cluster) && !it.removing));
+  clusterSetOf(standings.filter((it) => !holders.has(it.cluster) && !it.removing));
 
 /** A candidate as it was and as it is. */
-export interface Change {
+interface CandidateChange {
   readonly was: Candidate;
   readonly is: Candidate;
 }
@@ -125,7 +133,12 @@ export interface Change {
  *
  * False only means that the cycle has to be run. True needs plugins that judge every candidate for itself.
  */
-export function judgedAlike(policy: PlacementPolicy, { was, is }: Change, profile: Profile, now: Instant): boolean {
+export function judgedAlike(
+  policy: PlacementPolicy,
+  { was, is }: CandidateChange,
+  profile: Profile,
+  now: Instant,
+): boolean {
   if (was.cluster.name !== is.cluster.name) return false;
   if (policy.kind === "PickFixed") return !policy.clusterNames.includes(is.cluster.name);
   if (!profile.plugins.every((it) => it.judgesAlone)) return false;

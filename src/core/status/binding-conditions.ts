@@ -1,5 +1,5 @@
 import type { Binding, BindingFacts, Contest, ObjectTrouble, Target } from "../model/binding.ts";
-import { bounded, type Verdict } from "../model/condition.ts";
+import { boundedMessage, type Verdict } from "../model/condition.ts";
 import type { Trouble } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { instantText } from "../model/value.ts";
@@ -39,7 +39,7 @@ export function bindingVerdicts(binding: Binding, context: BindingContext): read
     type,
     status,
     reason,
-    message: bounded(message),
+    message: boundedMessage(message),
     observedGeneration: generation,
   });
   if (removal !== null) return [];

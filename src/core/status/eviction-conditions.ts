@@ -1,4 +1,4 @@
-import { bounded, type Verdict } from "../model/condition.ts";
+import { boundedMessage, type Verdict } from "../model/condition.ts";
 
 /** What became of an eviction, and why. */
 interface Judgement {
@@ -26,7 +26,7 @@ const verdict = (type: string, status: Verdict["status"], reason: string, messag
   type,
   status,
   reason: `ClusterResourcePlacementEviction${reason}`,
-  message: bounded(message),
+  message: boundedMessage(message),
   observedGeneration: 1,
 });
 

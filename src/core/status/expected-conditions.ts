@@ -119,7 +119,11 @@ const isLatest = ({ target }: Binding, { resourceSnapshots }: PlacementRecord): 
  * older: it says what it says (`status/README.md#the-row-of-a-cluster`). Transition times are the binding's; where it
  * has none, `since`.
  */
-export function walk(selected: SelectedCluster, record: PlacementRecord, since: Instant): readonly Condition[] {
+export function rowConditions(
+  selected: SelectedCluster,
+  record: PlacementRecord,
+  since: Instant,
+): readonly Condition[] {
   const { binding } = selected;
   const row: Condition[] = [];
   for (const expected of expectedConditions(record.spec)) {
@@ -134,10 +138,10 @@ export function walk(selected: SelectedCluster, record: PlacementRecord, since: 
 }
 
 /** What one cluster says of one expected condition. Without a time where it has not said anything yet. */
-export type Step = Condition | Omit<Condition, "lastTransitionTime">;
+export type RowStep = Condition | Omit<Condition, "lastTransitionTime">;
 
 /** One step of a cluster's walk: its own fresh condition, or that nothing is known yet. */
-export function stepOf(binding: Binding | null, expected: ExpectedCondition, record: PlacementRecord): Step {
+export function stepOf(binding: Binding | null, expected: ExpectedCondition, record: PlacementRecord): RowStep {
   const own = binding === null || isUndecided(binding, record) ? null : freshCondition(binding, expected.type);
   return own ?? pending(expected);
 }

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../model/json.ts";
 import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
 import type { ObjectId, VersionedId } from "../model/manifest.ts";
 import { exactInstantText, type Instant } from "../model/value.ts";
-import { walk } from "./expected-conditions.ts";
+import { rowConditions } from "./expected-conditions.ts";
 import {
   currentScheduling,
   isExternal,
@@ -48,7 +48,7 @@ export function selectedResources(record: PlacementRecord): readonly Json[] {
 
 function clusterRow(selected: SelectedCluster, record: PlacementRecord, since: Instant): Json {
   const { cluster, reason, binding } = selected;
-  const walked = walk(selected, record, since);
+  const walked = rowConditions(selected, record, since);
   const scheduled = scheduledJson({ status: "True", reason: "Scheduled", message: reason }, record, since);
   return {
     clusterName: cluster,

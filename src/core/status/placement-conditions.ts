@@ -1,6 +1,6 @@
-import { bounded, type Verdict } from "../model/condition.ts";
+import { boundedMessage, type Verdict } from "../model/condition.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
-import { type ExpectedCondition, expectedConditions, type Step, stepOf } from "./expected-conditions.ts";
+import { type ExpectedCondition, expectedConditions, type RowStep, stepOf } from "./expected-conditions.ts";
 import {
   currentScheduling,
   isExternal,
@@ -44,7 +44,7 @@ const verdictOf =
     type: `${scope === "Cluster" ? "ClusterResourcePlacement" : "ResourcePlacement"}${type}`,
     status,
     reason,
-    message: bounded(message),
+    message: boundedMessage(message),
     observedGeneration: generation,
   });
 
@@ -138,7 +138,7 @@ function wordsOf(expected: ExpectedCondition, selected: readonly SelectedCluster
   return ["True", expected.true, `${phrases.true} ${clusters(selected.length, selected.length)}${nothing}`];
 }
 
-function add(group: Group, { cluster }: SelectedCluster, { message }: Step): void {
+function add(group: Group, { cluster }: SelectedCluster, { message }: RowStep): void {
   if (group.count === 0) group.first = `${cluster}: ${message}`;
   group.count += 1;
 }

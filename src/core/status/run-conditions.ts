@@ -1,8 +1,8 @@
-import { bounded, settleConditions, type Verdict } from "../model/condition.ts";
+import { boundedMessage, settleConditions, type Verdict } from "../model/condition.ts";
 import { deletionStage } from "../model/names.ts";
 import type { DeletionProgress, RunEnd, RunPlan, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import type { Instant } from "../model/value.ts";
-import { counted, endsText, failureText, named, waitText } from "./run-words.ts";
+import { countText, endsText, named, runFailureText, waitText } from "./run-words.ts";
 
 // A run in KubeFleet's words (`status/README.md#update-runs`). What clusters and tasks say is their progress itself:
 // the ledger writes it, and reads it back.
@@ -22,7 +22,7 @@ export function runVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly
     if (end === null && waiting !== undefined)
       return [verdict("Initialized", "Unknown", "UpdateRunInitializing", waitText(waiting))];
     if (end?.kind !== "failed") return [];
-    return [verdict("Initialized", "False", "UpdateRunInitializedFailed", failureText(end))];
+    return [verdict("Initialized", "False", "UpdateRunInitializedFailed", runFailureText(end))];
   }
   const initialized = verdict("Initialized", "True", "UpdateRunInitializedSuccessfully", planText(plan));
   if (end !== null) return [initialized, ...endVerdicts(run, plan, end)];
@@ -63,7 +63,7 @@ const verdictOf =
     type,
     status,
     reason,
-    message: bounded(message),
+    message: boundedMessage(message),
     observedGeneration: generation,
   });
 
@@ -84,9 +84,10 @@ function standing(waits: readonly RunWait[]): readonly [Verdict["status"], strin
 
 const planText = ({ stages, deletions, resourceIndex, root }: RunPlan): string => {
   const clusters = stages.reduce((sum, it) => sum + it.clusters.length, 0);
-  const removed = deletions.length === 0 ? "" : `, and ${counted(deletions.length, "cluster")} will lose the placement`;
+  const removed =
+    deletions.length === 0 ? "" : `, and ${countText(deletions.length, "cluster")} will lose the placement`;
   return (
-    `${counted(clusters, "cluster")} in ${counted(stages.length, "stage")} will get resource index ${resourceIndex}` +
+    `${countText(clusters, "cluster")} in ${countText(stages.length, "stage")} will get resource index ${resourceIndex}` +
     `${removed}; plan ${root}`
   );
 };
@@ -112,7 +113,7 @@ function endVerdicts(run: RunRecord, plan: RunPlan, end: RunEnd): readonly Verdi
     ];
   }
   if (end.kind === "succeeded") {
-    const done = `${counted(plan.stages.length, "stage")} done: ${endsText(clustersOf(run), "updated")}`;
+    const done = `${countText(plan.stages.length, "stage")} done: ${endsText(clustersOf(run), "updated")}`;
     const removed = run.deletion.clusters.size === 0 ? "" : `; ${endsText(run.deletion.clusters.values(), "removed")}`;
     return [
       verdict("Progressing", "False", "UpdateRunSucceeded", "nothing is left to do"),
@@ -121,7 +122,7 @@ function endVerdicts(run: RunRecord, plan: RunPlan, end: RunEnd): readonly Verdi
   }
   return [
     verdict("Progressing", "False", "UpdateRunFailed", "the run is over: create a new one to go on"),
-    verdict("Succeeded", "False", "UpdateRunFailed", `${failureText(end)}; ${reachText(run, plan)}`),
+    verdict("Succeeded", "False", "UpdateRunFailed", `${runFailureText(end)}; ${reachText(run, plan)}`),
   ];
 }
 
@@ -134,7 +135,7 @@ function reachText({ spec, stages }: RunRecord, { resourceIndex }: RunPlan): str
   );
   if (reached.length === 0) return "no cluster was touched";
   return (
-    `resource index ${resourceIndex} reached ${counted(reached.length, "cluster")} (${named(reached)}); ` +
+    `resource index ${resourceIndex} reached ${countText(reached.length, "cluster")} (${named(reached)}); ` +
     `the way back is: flotilla rollback ${spec.placement}`
   );
 }
@@ -157,7 +158,7 @@ function currentVerdicts(
     return hasBegun
       ? [
           verdict("Progressing", "False", "StageUpdatingFailed", "the run failed"),
-          verdict("Succeeded", "False", "StageUpdatingFailed", failureText(run.end)),
+          verdict("Succeeded", "False", "StageUpdatingFailed", runFailureText(run.end)),
         ]
       : [];
   const here = waits.filter((it) => "stage" in it && (it.stage === name || it.stage === null));

@@ -8,10 +8,10 @@ const most = 3;
 export const named = (names: readonly string[]): string => firstOf(names, most);
 
 /** A number of things: `1 stage`, `2 stages`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Why a run failed, its code first. */
-export const failureText = ({ code, message }: Extract<RunEnd, { kind: "failed" }>): string => `${code}: ${message}`;
+export const runFailureText = ({ code, message }: Extract<RunEnd, { kind: "failed" }>): string => `${code}: ${message}`;
 
 const clockWords: Readonly<Record<ClockTrust, string>> = {
   sound: "",
@@ -58,7 +58,7 @@ export function endsText(clusters: Iterable<ClusterProgress>, succeeded: string)
   const counts = { succeeded: 0, skipped: 0, superseded: 0 };
   for (const { end } of clusters) if (end !== null) counts[end.kind] += 1;
   const others = (["skipped", "superseded"] as const).filter((it) => counts[it] > 0);
-  return [`${counted(counts.succeeded, "cluster")} ${succeeded}`, ...others.map((it) => `${counts[it]} ${it}`)].join(
+  return [`${countText(counts.succeeded, "cluster")} ${succeeded}`, ...others.map((it) => `${counts[it]} ${it}`)].join(
     ", ",
   );
 }

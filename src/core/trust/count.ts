@@ -2,7 +2,7 @@ import type { FleetSpec } from "../model/fleet.ts";
 import type { ApprovalFile, ApprovalRule, Authors, GateAnswer, Judgement, Proof, Trust } from "../model/trust.ts";
 import { compareText, type Digest, type Instant, instantText } from "../model/value.ts";
 import type { DenialCode } from "./denial.ts";
-import { neededBy, objectionOf, type Voice } from "./rules.ts";
+import { type AnswerToRule, approvalsNeeded, objectionOf } from "./rules.ts";
 import { revokedBy } from "./signer.ts";
 
 /** An approval file and what became of it. */
@@ -14,7 +14,7 @@ export interface JudgedAnswer {
 }
 
 /** Everything that decides whether a gate opens. */
-export interface GateScene {
+export interface GateInput {
   /** Of the open request: answers to others are not counted. */
   readonly digest: Digest;
   readonly requestedAt: Instant;
@@ -28,7 +28,7 @@ export interface GateScene {
 }
 
 /** Somebody who approved, and counts. */
-export interface CountedApproval {
+interface CountedApproval {
   readonly file: ApprovalFile;
   readonly principal: string;
   readonly proofs: readonly Proof[];
@@ -36,7 +36,7 @@ export interface CountedApproval {
 }
 
 /** A rule that is not met yet. */
-export interface Missing {
+interface MissingApprovals {
   readonly rule: ApprovalRule;
   /** Who approved so far, by name. */
   readonly have: readonly string[];
@@ -52,7 +52,7 @@ export type GateVerdict =
   | {
       readonly kind: "waiting";
       /** Empty where nothing that people say could open it now. */
-      readonly missing: readonly Missing[];
+      readonly missing: readonly MissingApprovals[];
       readonly code: DenialCode;
       readonly because: string;
     };
@@ -64,12 +64,12 @@ export type GateVerdict =
  * One rejection by anybody who could have approved outweighs all approvals. Who revokes takes back every approval of
  * theirs that was accepted before; what they approve later counts again. Without a rule nobody can open the gate.
  */
-export function gateVerdict(scene: GateScene): GateVerdict {
+export function gateVerdict(scene: GateInput): GateVerdict {
   const { rules, trust, now } = scene;
   if (now >= trust.expires)
     return closed("FLT1216", `trust/root.yaml expired at ${instantText(trust.expires)}; sign a new version of it`);
   if (rules.length === 0) return closed("FLT1214", "no rule of trust/root.yaml says who may approve this; add one");
-  const voices = voicesOf(scene);
+  const voices = countingAnswers(scene);
   const rejection = voices.find((it) => it.decision === "Reject");
   if (rejection !== undefined) {
     const { principal, comment, path } = rejection.file;
@@ -86,13 +86,13 @@ export function gateVerdict(scene: GateScene): GateVerdict {
 
 const closed = (code: DenialCode, because: string): GateVerdict => ({ kind: "waiting", missing: [], code, because });
 
-interface FiledVoice extends Voice {
+interface FiledAnswer extends AnswerToRule {
   readonly file: ApprovalFile;
   readonly order: number;
 }
 
 /** By name, the order of the last revocation of everybody who revoked. */
-function lastRevocations(voices: readonly FiledVoice[]): ReadonlyMap<string, number> {
+function lastRevocations(voices: readonly FiledAnswer[]): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
   for (const { decision, file, order } of voices)
     if (decision === "Revoke") last.set(file.principal, Math.max(order, last.get(file.principal) ?? order));
@@ -103,8 +103,8 @@ function lastRevocations(voices: readonly FiledVoice[]): ReadonlyMap<string, num
  * What counts for some rule, by name and path: to this request, and no approval by a key that was compromised meanwhile.
  * A rejection or a revocation stays: revoking a key may close a gate, and never opens one.
  */
-function voicesOf({ digest, requestedAt, authors, rules, answers, trust }: GateScene): readonly FiledVoice[] {
-  const voices = answers.flatMap(({ file, judgement, order }): readonly FiledVoice[] => {
+function countingAnswers({ digest, requestedAt, authors, rules, answers, trust }: GateInput): readonly FiledAnswer[] {
+  const voices = answers.flatMap(({ file, judgement, order }): readonly FiledAnswer[] => {
     if (judgement.kind === "denied" || file.digest !== digest || file.principal !== judgement.principal) return [];
     const proofs = judgement.proofs.filter((it) => file.decision !== "Approve" || !isStolen(it.key, trust));
     const voice = { decision: file.decision, judgement: { ...judgement, proofs }, authors, requestedAt, file, order };
@@ -118,16 +118,20 @@ function voicesOf({ digest, requestedAt, authors, rules, answers, trust }: GateS
 const isStolen = (key: string, { revocations }: Pick<Trust, "revocations">): boolean =>
   revokedBy(revocations, key)?.kind === "compromised";
 
-function missingOf(rule: ApprovalRule, approvals: readonly FiledVoice[], authors: Authors): readonly Missing[] {
+function missingOf(
+  rule: ApprovalRule,
+  approvals: readonly FiledAnswer[],
+  authors: Authors,
+): readonly MissingApprovals[] {
   const have = [...new Set(approvals.filter((it) => objectionOf(rule, it) === null).map((it) => it.file.principal))];
-  const need = neededBy(rule, authors);
+  const need = approvalsNeeded(rule, authors);
   const isAuthor = (name: string): boolean => rule.fourEyes && authors.principals.includes(name);
   const isOut = rule.fourEyes && rule.unsignedChanges === "deny" && authors.unknown > 0;
   const others = rule.principals.filter((it) => !have.includes(it) && !isAuthor(it));
   return have.length >= need ? [] : [{ rule, have, need, mayApprove: isOut ? [] : others.sort(compareText) }];
 }
 
-function wordsOf({ rule, have, need, mayApprove }: Missing): string {
+function wordsOf({ rule, have, need, mayApprove }: MissingApprovals): string {
   const count = `${have.length} of ${need} approvals for ${subjectOf(rule)}`;
   if (mayApprove.length >= need - have.length) return `${count}; ${mayApprove.join(", ")} may approve`;
   return `${count}, and too few are left who may approve; change the rule in trust/root.yaml, or who made the change`;
@@ -138,14 +142,14 @@ const subjectOf = ({ placements, stages, target }: ApprovalRule): string =>
     ? `${placements.join(", ")} / ${stages.join(", ")}`
     : `what is protected: ${target.namespaces.join(", ")} on ${target.clusters.join(", ")}`;
 
-function approvedBy(voices: readonly FiledVoice[]): GateVerdict {
+function approvedBy(voices: readonly FiledAnswer[]): GateVerdict {
   const first = voices.filter((it, at) => voices[at - 1]?.file.principal !== it.file.principal);
   const approvals = first.map(({ file, judgement: { principal, proofs, at } }) => ({ file, principal, proofs, at }));
   return { kind: "approved", approvals };
 }
 
 /** What decides whether an answer counts. */
-export interface ConsentRules {
+interface UnsignedRules {
   readonly unsigned: FleetSpec["unsignedApprovals"];
   /** Somebody set up who may approve: nothing counts any more that is not signed. */
   readonly hasTrust: boolean;
@@ -160,7 +164,7 @@ export interface ConsentRules {
  * Nothing here is proof of who wrote a file. As long as there are no signatures, that counts only where the fleet says
  * so, and never once it was said who may approve (`trust/README.md#what-counts`).
  */
-export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules: ConsentRules): GateAnswer {
+export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules: UnsignedRules): GateAnswer {
   const answers = files.filter((it) => it.digest === digest);
   const [first] = answers;
   if (first === undefined) return { kind: "none" };
@@ -186,7 +190,7 @@ function takenBackText(revocations: ReadonlyMap<string, string>): string {
   return `an answer does not count: ${name} took the approval back in ${path}; to give it again, flotilla approve removes that file`;
 }
 
-function objectionTo({ path }: ApprovalFile, { unsigned, hasTrust }: ConsentRules): string | null {
+function objectionTo({ path }: ApprovalFile, { unsigned, hasTrust }: UnsignedRules): string | null {
   if (hasTrust) return `${path} carries no signature, and trust/ says who may sign`;
   return unsigned === "allow"
     ? null

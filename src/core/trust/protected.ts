@@ -1,6 +1,6 @@
 import type { ApprovalRule, ProtectedTarget, Trust } from "../model/trust.ts";
 import type { ClusterName, DurationMs } from "../model/value.ts";
-import { matches, matchesAny, requiredBy } from "./rules.ts";
+import { matchesAnyPattern, matchesPattern, requiredBy } from "./rules.ts";
 
 /**
  * A member as protection sees it. Never by its labels: whoever may edit those could take it out
@@ -26,7 +26,7 @@ export function protects(
   const targets = trust.protectedTargets.filter((it) => guards(it, cluster));
   if (targets.length === 0) return [];
   const names = [...new Set(namespaces)];
-  return targets.filter((target) => names.some((it) => it === null || matchesAny(target.namespaces, it)));
+  return targets.filter((target) => names.some((it) => it === null || matchesAnyPattern(target.namespaces, it)));
 }
 
 /** Whether a target means a cluster, by its name or by one that it had: whoever renames it takes it out of nothing. */
@@ -55,7 +55,7 @@ const isOf = (pattern: string, uid: string): boolean => pattern.endsWith(`@${uid
  */
 function means(pattern: string, { name, uid }: Omit<ProtectedCluster, "formerly">): boolean {
   const at = pattern.indexOf("@");
-  if (at < 0) return matches(pattern, name);
+  if (at < 0) return matchesPattern(pattern, name);
   return pattern.slice(0, at) === name || uid === null || pattern.slice(at + 1) === uid;
 }
 
@@ -71,7 +71,7 @@ export interface RequestSubject {
 
 /**
  * Every rule that a request has to meet: those of its stage, and those of the protected targets that it reaches. A
- * stage that no rule matches cannot be approved, whatever it reaches.
+ * stage that no rule matchesPattern cannot be approved, whatever it reaches.
  *
  * The digest of the request is over them, too: a rule that changes makes another request (`rollout/README.md#b-22`).
  */

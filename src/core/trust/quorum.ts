@@ -3,7 +3,7 @@ import { compareText } from "../model/value.ts";
 import { protectionRule } from "./protected.ts";
 
 /** What a rule comes to with the people who are there: one sentence or more about whom it leaves no choice. */
-export interface QuorumFinding {
+interface QuorumFinding {
   /** Where it stands in the trust file's `spec`. */
   readonly field: "approvals" | "protectedTargets";
   readonly index: number;
@@ -94,7 +94,7 @@ const subjectOf = ({ placements, stages, target }: ApprovalRule): string =>
     : `protected clusters ${target.clusters.join(" ")}, namespaces ${target.namespaces.join(" ")}`;
 
 /** What somebody could prove an answer with, by the trust file alone: keys that are not revoked, and accounts. */
-export function provable(
+export function possibleProofs(
   { sshKeys, sshAuthorities, openPgp, forgeIds }: Principal,
   { revocations }: Pick<Trust, "revocations">,
 ): readonly Proof[] {
@@ -108,5 +108,5 @@ export function provable(
 }
 
 /** Whether somebody is a person, and could prove an answer in one of these ways. */
-export const isAble = (principal: Principal, accept: readonly Evidence[], trust: Pick<Trust, "revocations">): boolean =>
-  principal.isHuman && provable(principal, trust).some((it) => accept.includes(it.evidence));
+const isAble = (principal: Principal, accept: readonly Evidence[], trust: Pick<Trust, "revocations">): boolean =>
+  principal.isHuman && possibleProofs(principal, trust).some((it) => accept.includes(it.evidence));

@@ -3,7 +3,7 @@ import { type Instant, later } from "../model/value.ts";
 import { denied } from "./denial.ts";
 
 /** What a judged answer says, and what it is held against. */
-export interface Voice {
+export interface AnswerToRule {
   readonly decision: ApprovalFile["decision"];
   readonly judgement: Judgement & { readonly kind: "counts" };
   readonly authors: Authors;
@@ -13,21 +13,24 @@ export interface Voice {
 /**
  * The rules that a stage of a placement has to meet, all of them, in the order of the file.
  *
- * None is no permission: a gate that no rule matches stays closed (`trust/README.md#rules-and-demands`, gittuf).
+ * None is no permission: a gate that no rule matchesPattern stays closed (`trust/README.md#rules-and-demands`, gittuf).
  */
 export const requiredBy = (
   trust: Pick<Trust, "approvals">,
   placement: string,
   stage: string,
 ): readonly ApprovalRule[] =>
-  trust.approvals.filter((it) => matchesAny(it.placements, placement) && matchesAny(it.stages, stage));
+  trust.approvals.filter((it) => matchesAnyPattern(it.placements, placement) && matchesAnyPattern(it.stages, stage));
 
 /**
  * Says why a rule does not take an answer; null when it does (`trust/README.md#step-7`, `#step-8` and `#step-10`).
  *
  * Who stops something is not held to four eyes, nor to a time: that a rollout stops is safe.
  */
-export function objectionOf(rule: ApprovalRule, { decision, judgement, authors, requestedAt }: Voice): Denial | null {
+export function objectionOf(
+  rule: ApprovalRule,
+  { decision, judgement, authors, requestedAt }: AnswerToRule,
+): Denial | null {
   const { principal, proofs, at } = judgement;
   if (!rule.principals.includes(principal))
     return denied("FLT1214", `${principal} may not approve this stage; ${rule.principals.join(", ")} may`);
@@ -55,20 +58,20 @@ export function isMetBy(rule: ApprovalRule, { authors, requestedAt, approval }: 
     const judgement = { kind: "counts", principal, proofs, at: approval.at } as const;
     return objectionOf(rule, { decision: "Approve", judgement, authors, requestedAt }) === null;
   });
-  return new Set(heard.map((it) => it.principal)).size >= neededBy(rule, authors);
+  return new Set(heard.map((it) => it.principal)).size >= approvalsNeeded(rule, authors);
 }
 
 /** How many different people a rule asks for, given what nobody signed (`trust/README.md#t-07`). Never nobody. */
-export const neededBy = ({ minimum, fourEyes, unsignedChanges }: ApprovalRule, { unknown }: Authors): number =>
+export const approvalsNeeded = ({ minimum, fourEyes, unsignedChanges }: ApprovalRule, { unknown }: Authors): number =>
   Math.max(1, minimum) + (fourEyes && unsignedChanges === "oneMore" && unknown > 0 ? 1 : 0);
 
 /** Whether a name is meant: by itself, or by a beginning with a `*` behind it. Nothing else is a wildcard. */
-export const matches = (pattern: string, name: string): boolean =>
+export const matchesPattern = (pattern: string, name: string): boolean =>
   pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 
 /** Whether any of the patterns means a name. */
-export const matchesAny = (patterns: readonly string[], name: string): boolean =>
-  patterns.some((it) => matches(it, name));
+export const matchesAnyPattern = (patterns: readonly string[], name: string): boolean =>
+  patterns.some((it) => matchesPattern(it, name));
 
 /** Whether any rule takes the word of a forge: only then a forge is asked anything (`trust/README.md#d-04`). */
 export const acceptsForge = ({ approvals, protectedTargets }: Pick<Trust, "approvals" | "protectedTargets">): boolean =>

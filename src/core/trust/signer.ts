@@ -1,4 +1,4 @@
-import type { SignatureFact, SignatureFlaw, SshCertificate } from "../model/commit.ts";
+import type { SignatureFact, SignatureFailure, SshCertificate } from "../model/commit.ts";
 import type { Denial, Principal, Revocation, Trust } from "../model/trust.ts";
 import { type Instant, instantText } from "../model/value.ts";
 import { type DenialCode, denied } from "./denial.ts";
@@ -12,7 +12,7 @@ export interface Signer {
 }
 
 /** What a signature is held against. */
-export interface SignerScene {
+interface SignerContext {
   readonly trust: Pick<Trust, "principals" | "revocations">;
   /** What an SSH signature has to be made for: `git` on commits. OpenPGP has nothing of the kind. */
   readonly namespace: string;
@@ -31,7 +31,7 @@ export interface SignerScene {
  * A key that is listed speaks for its owner; one that is not, for whom the certificate names, if its authority is
  * listed for them. A revoked key or authority speaks for nobody, whatever else holds.
  */
-export function signerOf(fact: SignatureFact, scene: SignerScene): Signer | Denial {
+export function signerOf(fact: SignatureFact, scene: SignerContext): Signer | Denial {
   switch (fact.kind) {
     case "unsigned":
       return denied("FLT1209", `${scene.what} carries no signature; answer with flotilla approve, which signs`);
@@ -50,7 +50,7 @@ export function signerOf(fact: SignatureFact, scene: SignerScene): Signer | Deni
   }
 }
 
-const flawCodes: Readonly<Record<SignatureFlaw, DenialCode>> = {
+const flawCodes: Readonly<Record<SignatureFailure, DenialCode>> = {
   Malformed: "FLT1217",
   Mismatch: "FLT1217",
   Weak: "FLT1217",
@@ -61,7 +61,7 @@ const flawCodes: Readonly<Record<SignatureFlaw, DenialCode>> = {
   Ambiguous: "FLT1217",
 };
 
-function sshSigner(fact: SignatureFact & { readonly kind: "ssh" }, scene: SignerScene): Signer | Denial {
+function sshSigner(fact: SignatureFact & { readonly kind: "ssh" }, scene: SignerContext): Signer | Denial {
   const { fingerprint, namespace, certificate } = fact;
   if (namespace !== scene.namespace) {
     const made = `was made for ${JSON.stringify(namespace)}, not for ${JSON.stringify(scene.namespace)}`;
@@ -75,7 +75,7 @@ function sshSigner(fact: SignatureFact & { readonly kind: "ssh" }, scene: Signer
 }
 
 /** Whom a certificate names, among those for whom its authority is listed: one person, now, and by name. */
-function certified(key: string, certificate: SshCertificate, scene: SignerScene): Signer | Denial {
+function certified(key: string, certificate: SshCertificate, scene: SignerContext): Signer | Denial {
   const { authority, principals, validAfter, validBefore } = certificate;
   const named = [...scene.trust.principals.values()].filter(
     (it) => it.sshAuthorities.includes(authority) && principals.includes(it.name),
@@ -93,7 +93,7 @@ function certified(key: string, certificate: SshCertificate, scene: SignerScene)
   return { kind: "signer", principal, key: `${key}${vouched}${authority}` };
 }
 
-function revocationOf({ trust, what }: SignerScene, key: string, certificate: SshCertificate | null): Denial | null {
+function revocationOf({ trust, what }: SignerContext, key: string, certificate: SshCertificate | null): Denial | null {
   const { revocations } = trust;
   const found = revokedBy(revocations, key) ?? revokedBy(revocations, certificate?.authority ?? null);
   if (found === null) return null;
@@ -113,5 +113,5 @@ export function revokedBy(revocations: readonly Revocation[], key: string | null
   return found.find((it) => it.kind === "compromised") ?? found[0] ?? null;
 }
 
-const unknownKey = ({ what }: SignerScene, key: string): Denial =>
+const unknownKey = ({ what }: SignerContext, key: string): Denial =>
   denied("FLT1202", `${what} is signed with ${key}, which trust/root.yaml lists for nobody`);

@@ -8,7 +8,7 @@ import { signerOf } from "./signer.ts";
 export const trustNamespace = "flotilla-trust-v1";
 
 /** Everything that decides whether a trust file comes into force. */
-export interface TrustScene {
+export interface TrustChainInput {
   /** As accepted last; null when none ever was. */
   readonly current: Trust | null;
   /** The digest that the operator gives, out of band. */
@@ -36,7 +36,7 @@ export type NextTrust =
  * next version, over the digest of the one before, signed by enough roots of that and of itself. Where so many roots
  * lost their keys that nobody can sign, a new anchor lifts the chain over that; never backwards.
  */
-export function nextTrust(scene: TrustScene): NextTrust {
+export function nextTrust(scene: TrustChainInput): NextTrust {
   const { current, anchor, candidate } = scene;
   if (candidate === "unusable") return refused("FLT1221", `trust/root.yaml cannot be used; ${restore(current)}`);
   if (candidate === null) {
@@ -83,7 +83,7 @@ function unanchored(anchor: Digest | null, { digest }: Trust): NextTrust {
   );
 }
 
-function succeed(current: Trust, candidate: Trust, scene: TrustScene): NextTrust {
+function succeed(current: Trust, candidate: Trust, scene: TrustChainInput): NextTrust {
   const next = current.version + 1;
   if (candidate.version !== next)
     return refused("FLT1220", `trust/root.yaml is version ${candidate.version}; the next one is ${next}`);
@@ -117,7 +117,7 @@ function introducersObjection(introducers: readonly CommitFact[]): Denial | null
   return null;
 }
 
-function rootsObjection(of: Trust, current: Trust, scene: TrustScene): Denial | null {
+function rootsObjection(of: Trust, current: Trust, scene: TrustChainInput): Denial | null {
   const { principals } = of.roots;
   const threshold = Math.max(1, of.roots.threshold);
   const have = rootsThatSigned(of, current, scene);
@@ -129,7 +129,11 @@ function rootsObjection(of: Trust, current: Trust, scene: TrustScene): Denial | 
 }
 
 /** Which roots of a version signed the candidate, each once whatever keys they have; no key counts that either revokes. */
-function rootsThatSigned(of: Trust, current: Trust, { candidate, signatures, now }: TrustScene): readonly string[] {
+function rootsThatSigned(
+  of: Trust,
+  current: Trust,
+  { candidate, signatures, now }: TrustChainInput,
+): readonly string[] {
   const later = candidate === "unusable" || candidate === null ? [] : candidate.revocations;
   const trust = { principals: of.principals, revocations: [...current.revocations, ...later] };
   const names = new Set<string>();

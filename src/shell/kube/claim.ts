@@ -2,7 +2,7 @@ import {
   type Inventory,
   type InventoryEntry,
   type InventoryPlacement,
-  mostTombstones,
+  maxTombstones,
 } from "../../core/model/inventory.ts";
 import type { ObjectKey } from "../../core/model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../../core/model/plan.ts";
@@ -60,9 +60,9 @@ export function changed(inventory: Inventory, changes: Changes, { fleet, epoch }
 /** An action's own tombstones stay, however many: dropped, they would be asked for again at once. */
 function withoutOldTombstones(placements: Inventory["placements"], changes: Changes): Inventory["placements"] {
   const tombs = [...placements].filter(([key, it]) => it.entries.size === 0 && !changes.has(key));
-  if (tombs.length <= mostTombstones) return placements;
+  if (tombs.length <= maxTombstones) return placements;
   const newestFirst = tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
-  const dropped = new Set(newestFirst.slice(mostTombstones).map(([key]) => key));
+  const dropped = new Set(newestFirst.slice(maxTombstones).map(([key]) => key));
   return new Map([...placements].filter(([key]) => !dropped.has(key)));
 }
 

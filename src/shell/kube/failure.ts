@@ -1,4 +1,4 @@
-import { type FailureCode, longestPause, type Outcome } from "../../core/model/inventory.ts";
+import { type FailureCode, maxRetryDelay, type Outcome } from "../../core/model/inventory.ts";
 import type { ObjectId } from "../../core/model/manifest.ts";
 import { type DurationMs, type Instant, later, seconds } from "../../core/model/value.ts";
 import type { Refused } from "./client.ts";
@@ -21,7 +21,7 @@ export function failedOutcome({ code, message }: Failure, before: Outcome | null
 }
 
 const pauseAfter = (attempts: number): DurationMs =>
-  Math.min(seconds(5) * 2 ** Math.min(attempts - 1, 30), longestPause) as DurationMs;
+  Math.min(seconds(5) * 2 ** Math.min(attempts - 1, 30), maxRetryDelay) as DurationMs;
 
 /**
  * Says that a member serves a kind in another scope than the repository takes it to have; null where they agree.

@@ -1,5 +1,5 @@
 import { repaired, unrepaired } from "../../core/apply/fight.ts";
-import { fingerprintOf } from "../../core/apply/fingerprint.ts";
+import { liveFingerprint } from "../../core/apply/fingerprint.ts";
 import type { InventoryEntry } from "../../core/model/inventory.ts";
 import { memberAt, textOf } from "../../core/model/json.ts";
 import type { Manifest } from "../../core/model/manifest.ts";
@@ -24,7 +24,7 @@ export function writtenEntry(scene: Scene, write: Write, { live, adopted, effect
     sequence: action.sequence,
     uid,
     adopted: adopted || (before?.adopted === true && before.uid === uid),
-    fingerprint: fingerprintOf(live, fieldManager),
+    fingerprint: liveFingerprint(live, fieldManager),
     outcome: { kind: "applied" },
   };
 }

@@ -1,4 +1,4 @@
-import { fingerprintOf } from "../../core/apply/fingerprint.ts";
+import { liveFingerprint } from "../../core/apply/fingerprint.ts";
 import { healthOf } from "../../core/health/health.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../core/model/json.ts";
 import { apiVersionOf, idOf, type ObjectKey, objectKey } from "../../core/model/manifest.ts";
@@ -51,7 +51,7 @@ function reduced(live: JsonObject): LiveObject {
   return {
     uid: textOf(memberAt(metadata, "uid")) ?? "",
     generation: typeof generation === "number" ? generation : 0,
-    fingerprint: fingerprintOf(live, fieldManager),
+    fingerprint: liveFingerprint(live, fieldManager),
     health: healthOf(live),
     terminating: memberAt(metadata, "deletionTimestamp") !== null,
     mark: textOf(memberAt(metadata, "annotations", writeAnnotation)),

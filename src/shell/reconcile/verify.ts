@@ -2,7 +2,7 @@ import { auditCounts, auditStep } from "../../core/audit/audit.ts";
 import { type Anchored, auditChain, signatureWatch, vouchedBy } from "../../core/audit/audit-chain.ts";
 import { withRecordedReviews } from "../../core/audit/audit-consent.ts";
 import type { AuditFinding } from "../../core/audit/audit-finding.ts";
-import { rescheduled, rescheduledCount } from "../../core/audit/audit-schedule.ts";
+import { auditedScheduleCount, auditSchedule } from "../../core/audit/audit-schedule.ts";
 import { emptyLedger } from "../../core/model/ledger.ts";
 import type { World } from "../../core/model/plan.ts";
 import type { Digest } from "../../core/model/value.ts";
@@ -168,7 +168,7 @@ function scheduled(
   world: World,
   { after, version }: { readonly after: State; readonly version: string | null },
 ): readonly AuditFinding[] {
-  const count = rescheduledCount(world, after.ledger);
+  const count = auditedScheduleCount(world, after.ledger);
   if (count === 0) return [];
   if (version !== String(decisionVersion)) {
     findings.skip(
@@ -177,7 +177,7 @@ function scheduled(
     return [];
   }
   findings.count("scheduling", count);
-  return [...rescheduled(world, after.ledger)];
+  return [...auditSchedule(world, after.ledger)];
 }
 
 /** What the record says was read, against what stands in the source commit. */

@@ -1,4 +1,4 @@
-import type { SignatureFact, SignatureFlaw } from "../../core/model/commit.ts";
+import type { SignatureFact, SignatureFailure } from "../../core/model/commit.ts";
 
 /** A signature that nothing can be read from. */
 export type Rejected = Extract<SignatureFact, { readonly kind: "rejected" }>;
@@ -9,9 +9,9 @@ export type Rejected = Extract<SignatureFact, { readonly kind: "rejected" }>;
  */
 export class Flawed extends Error {
   override readonly name = "Flawed";
-  readonly code: SignatureFlaw;
+  readonly code: SignatureFailure;
 
-  constructor(code: SignatureFlaw, message: string) {
+  constructor(code: SignatureFailure, message: string) {
     super(message);
     this.code = code;
   }

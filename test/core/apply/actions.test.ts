@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Comparison, placementActions } from "../../../src/core/apply/actions.ts";
+import { type LiveComparison, placementActions } from "../../../src/core/apply/actions.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { Inventory, InventoryEntry, Outcome } from "../../../src/core/model/inventory.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
@@ -129,7 +129,7 @@ interface Case {
   readonly under?: number;
   readonly binding?: Partial<Binding>;
   readonly wants?: readonly RenderedManifest[] | null;
-  readonly more?: Partial<Comparison>;
+  readonly more?: Partial<LiveComparison>;
   readonly unlisted?: string;
   readonly want: string;
 }

@@ -4,7 +4,7 @@ import {
   emptyInventory,
   type Inventory,
   type InventoryEntry,
-  mostTombstones,
+  maxTombstones,
 } from "../../../src/core/model/inventory.ts";
 import type { Digest, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { keyOf } from "../../intent.ts";
@@ -34,10 +34,10 @@ test.each([
   ["one that claimed an older target is not", { web: 5 }, false],
   ["one that claimed the removal is", { web: 6 }, true],
   ["one that claimed something later is", { web: 7 }, true],
-  ["a memory full of later removals has no room for this one", others(mostTombstones, 6), true],
-  ["a memory full of older removals has", others(mostTombstones, 5), false],
-  ["one with a place left has", others(mostTombstones - 1, 6), false],
-  ["what is still carried takes no place", others(mostTombstones, "6+"), false],
+  ["a memory full of later removals has no room for this one", others(maxTombstones, 6), true],
+  ["a memory full of older removals has", others(maxTombstones, 5), false],
+  ["one with a place left has", others(maxTombstones - 1, 6), false],
+  ["what is still carried takes no place", others(maxTombstones, "6+"), false],
 ] as const)("%s", (_, placements, want) => {
   expect(isFenced(inventoryOf(placements), web, 6 as Sequence)).toBe(want);
 });

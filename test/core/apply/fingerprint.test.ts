@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fingerprintOf } from "../../../src/core/apply/fingerprint.ts";
+import { liveFingerprint } from "../../../src/core/apply/fingerprint.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
 
 /** What we own of a Deployment: replicas, one container by its name, one finalizer, an atomic map, an index. */
@@ -38,7 +38,7 @@ const live = (changes: JsonObject = {}, entries: readonly JsonObject[] = [entry(
   spec: { ...spec, ...changes },
 });
 
-const print = (object: JsonObject) => fingerprintOf(object, "flotilla");
+const print = (object: JsonObject) => liveFingerprint(object, "flotilla");
 const calm = print(live());
 
 const noDrift: { name: string; changes: JsonObject }[] = [

@@ -1,7 +1,7 @@
 // What the scheduler said follows from what it could see: every commit of honest storms is scheduled again and comes out the
 // same, and whatever somebody else wrote into a verdict or a binding is named.
 import { expect, test } from "vitest";
-import { rescheduled, rescheduledCount } from "../../../src/core/audit/audit-schedule.ts";
+import { auditedScheduleCount, auditSchedule } from "../../../src/core/audit/audit-schedule.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
@@ -24,8 +24,8 @@ test("in storms every schedule comes out again as it was recorded", () => {
       const { seen, plan, before, isCommitted } = storm.step();
       if (!isCommitted) continue;
       const world = asJudged(seen, before);
-      judged += rescheduledCount(world, plan.ledger);
-      expect([...rescheduled(world, plan.ledger)], `seed ${seed}, step ${step}`).toEqual([]);
+      judged += auditedScheduleCount(world, plan.ledger);
+      expect([...auditSchedule(world, plan.ledger)], `seed ${seed}, step ${step}`).toEqual([]);
     }
   }
   expect(judged).toBeGreaterThan(3 * storms);
@@ -87,7 +87,7 @@ const bindingTo = (name: ClusterName): Binding => placed.bindings.get(name) as B
 
 test("the commit as it was written holds, and was looked at", () => {
   expect([[...placed.bindings.keys()], bindingTo(m2).decision.score?.affinity]).toEqual([["m2", "m3"], 30]);
-  expect([rescheduledCount(seen, ledger), [...rescheduled(seen, ledger)]]).toEqual([1, []]);
+  expect([auditedScheduleCount(seen, ledger), [...auditSchedule(seen, ledger)]]).toEqual([1, []]);
 });
 
 const forged: readonly (readonly [string, Ledger, string])[] = [
@@ -132,12 +132,12 @@ const forged: readonly (readonly [string, Ledger, string])[] = [
 ];
 
 test.each(forged)("%s is named", (_, after, what) => {
-  expect([...rescheduled(seen, after)].map((it) => it.what)).toContain(what);
+  expect([...auditSchedule(seen, after)].map((it) => it.what)).toContain(what);
 });
 
 test("a placement that no file defines is named", () => {
   const nobody = { ...seen, intent: { ...seen.intent, placements: new Map() } };
-  expect([...rescheduled(nobody, ledger)].map((it) => it.what)).toEqual([
+  expect([...auditSchedule(nobody, ledger)].map((it) => it.what)).toEqual([
     "schedules web, which no file of its source commit defines",
   ]);
 });

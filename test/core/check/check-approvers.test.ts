@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import {
-  type Demand,
-  isInWrongHands,
+  coversObject,
+  isCompromised,
   isMet,
-  isWithin,
-  speakerOf,
-  targetDemand,
+  type Requirement,
+  targetRequirement,
   targetsOn,
+  verifiedSignerOf,
 } from "../../../src/core/check/check-approvers.ts";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
@@ -15,7 +15,7 @@ import { at, certified, day, digest, hour, openpgp, rejected, ssh, trust } from 
 
 const whose = (fact: SignatureFact, revoked: readonly string[] = []): string | null => {
   const revocations = revoked.map((key) => ({ key, kind: "retired" }) as const);
-  const speaker = speakerOf(fact, "git", { principals: trust().principals, revocations, now: at(0) });
+  const speaker = verifiedSignerOf(fact, "git", { principals: trust().principals, revocations, now: at(0) });
   return speaker && `${speaker.name} ${speaker.key}`;
 };
 
@@ -46,11 +46,11 @@ test.each<readonly [key: string, kind: "retired" | "compromised", boolean]>([
   ["SHA256:n", "compromised", false],
   ["a", "compromised", false],
 ])("what %s opened, being %s, is in wrong hands: %s", (key, kind, isIt) =>
-  expect(isInWrongHands({ evidence: "commit", key: "SHA256:new by SHA256:ca" }, [{ key, kind }])).toBe(isIt),
+  expect(isCompromised({ evidence: "commit", key: "SHA256:new by SHA256:ca" }, [{ key, kind }])).toBe(isIt),
 );
 
-const demand = (more: Partial<Demand> = {}): Demand => ({
-  ...targetDemand({ clusters: [], namespaces: [], principals: ["ann", "bob"], minimum: 1, accept: ["commit"] }),
+const demand = (more: Partial<Requirement> = {}): Requirement => ({
+  ...targetRequirement({ clusters: [], namespaces: [], principals: ["ann", "bob"], minimum: 1, accept: ["commit"] }),
   ...more,
 });
 const commit = [{ evidence: "commit", key: "k" }] as const;
@@ -111,5 +111,5 @@ test.each<readonly [group: string, kind: string, namespace: string | null, name:
   ["example.com", "Namespace", null, "web", true],
   ["", "PersistentVolume", null, "web", true],
 ])("%s/%s %s/%s lies in pay: %s", (group, kind, namespace, name, isIt) =>
-  expect(isWithin({ ...target([]), namespaces: ["pay"] }, { group, kind, namespace, name })).toBe(isIt),
+  expect(coversObject({ ...target([]), namespaces: ["pay"] }, { group, kind, namespace, name })).toBe(isIt),
 );

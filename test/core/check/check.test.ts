@@ -7,7 +7,7 @@ import {
   type Inventory,
   type InventoryEntry,
   type InventoryPlacement,
-  mostTombstones,
+  maxTombstones,
 } from "../../../src/core/model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import { objectIdOf } from "../../../src/core/model/manifest.ts";
@@ -471,10 +471,10 @@ describe("a removal that its member has not heard of is forgotten only where the
   const forgets = ["forgets web on m1, which may still carry it"];
 
   test.each([
-    ["as many removals as it remembers", mostTombstones, {}, []],
-    ["one less", mostTombstones - 1, {}, forgets],
-    ["as many older ones", mostTombstones, { sequence: 1 as Sequence }, forgets],
-    ["as many that it carries", mostTombstones, { entries: carried }, forgets],
+    ["as many removals as it remembers", maxTombstones, {}, []],
+    ["one less", maxTombstones - 1, {}, forgets],
+    ["as many older ones", maxTombstones, { sequence: 1 as Sequence }, forgets],
+    ["as many that it carries", maxTombstones, { entries: carried }, forgets],
   ] as const)("%s", (_, others, change, want) => {
     const [seen, made] = forgetting(others, change);
     expect(check(made, seen).map((it) => it.message)).toEqual(want);

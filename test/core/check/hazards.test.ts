@@ -1,6 +1,6 @@
 // Worlds in which a plausible planner would delete or overwrite what it must not.
 import { beforeEach, expect, test } from "vitest";
-import { mostTombstones } from "../../../src/core/model/inventory.ts";
+import { maxTombstones } from "../../../src/core/model/inventory.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
 import { clusterGroup, placementGroup } from "../../../src/core/model/names.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
@@ -127,7 +127,7 @@ test("an executor that froze before its claim comes too late after the removal, 
 });
 
 test("a fleet that removes more placements than a member remembers comes to rest", () => {
-  const names = Array.from({ length: mostTombstones + 20 }, (_, at) => `p${at}`);
+  const names = Array.from({ length: maxTombstones + 20 }, (_, at) => `p${at}`);
   world.commit(() => {
     for (const name of names)
       world.placements.set(

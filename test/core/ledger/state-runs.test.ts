@@ -31,7 +31,7 @@ import {
   instantOf,
   type Sequence,
 } from "../../../src/core/model/value.ts";
-import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
+import { notStartedStage } from "../../../src/core/rollout/run-progress.ts";
 import { clientSide } from "../../strategy.ts";
 import { requestYaml, runYaml } from "../intent/run-texts.ts";
 import { randomLedger } from "./ledgers.ts";
@@ -107,7 +107,7 @@ const answered: Request = {
 };
 
 const canary: StageProgress = {
-  ...unbegunStage,
+  ...notStartedStage,
   startedAt: at("12:00"),
   clusters: clustersOf({
     a: { startedAt: at("12:00"), sequence: 40 as Sequence, end: { kind: "succeeded", at: at("12:01") } },
@@ -134,7 +134,7 @@ const run: RunRecord = {
   },
   since: 39 as Sequence,
   plan,
-  stages: [canary, unbegunStage],
+  stages: [canary, notStartedStage],
   deletion: { startedAt: null, clusters: new Map(), endedAt: null, conditions: [] },
   end: null,
   conditions: [],
@@ -176,12 +176,12 @@ describe("the edits of a run", () => {
   const path = { run: runPath(run.key), plan: runPlanPath(run.key) };
 
   test("write its plan once", () => {
-    const next = withRun({ ...run, stages: [canary, { ...unbegunStage, startedAt: at("13:03") }] });
+    const next = withRun({ ...run, stages: [canary, { ...notStartedStage, startedAt: at("13:03") }] });
     expect(terse(edits(ledger, next))).toEqual([`write ${path.run}`]);
   });
 
   test("write a request again when it is answered", () => {
-    const asked = withRun({ ...run, stages: [{ ...canary, after: { ...answered, approval: null } }, unbegunStage] });
+    const asked = withRun({ ...run, stages: [{ ...canary, after: { ...answered, approval: null } }, notStartedStage] });
     expect(terse(edits(asked, ledger))).toEqual([`write ${request}`, `write ${path.run}`]);
   });
 
@@ -192,9 +192,9 @@ describe("the edits of a run", () => {
 
 describe("a wait", () => {
   const elapsed = (endedAt: Instant | null): boolean =>
-    (filesOf(withRun({ ...run, stages: [{ ...canary, endedAt }, unbegunStage] })).get(runPath(run.key)) ?? "").includes(
-      "WaitTimeElapsed",
-    );
+    (
+      filesOf(withRun({ ...run, stages: [{ ...canary, endedAt }, notStartedStage] })).get(runPath(run.key)) ?? ""
+    ).includes("WaitTimeElapsed");
 
   test.each([
     ["while its stage goes on", null, false],
@@ -223,7 +223,7 @@ describe("a ledger read on top of another", () => {
   });
 
   test("keeps what did not change of a run that did", () => {
-    const moved: StageProgress = { ...unbegunStage, clusters: new Map([["d" as ClusterName, superseded]]) };
+    const moved: StageProgress = { ...notStartedStage, clusters: new Map([["d" as ClusterName, superseded]]) };
     const next = readOnTop(ledger, edits(ledger, withRun({ ...run, stages: [structuredClone(canary), moved] })));
     const read = next.runs.get(run.key);
     expect(read).not.toBe(run);

@@ -3,7 +3,7 @@ import { disruptionBudgetRemarks } from "../../../src/core/intent/kinds/disrupti
 import type { WrittenBudget } from "../../../src/core/intent/kinds/written.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
-import type { Source } from "../../../src/core/model/manifest.ts";
+import type { SourcePosition } from "../../../src/core/model/manifest.ts";
 import type { DisruptionBudget, PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { ClusterName, Commit, PlacementKey, RunKey } from "../../../src/core/model/value.ts";
 import { type EvictionScene, type EvictionVerdict, judgeEviction } from "../../../src/core/rollout/eviction.ts";
@@ -238,7 +238,7 @@ function policyOf(text: string): PlacementPolicy {
   return pickN(Number(text));
 }
 
-const sourceAt = (path: string): Source => ({ path, document: 0, line: 1, column: 1 });
+const sourceAt = (path: string): SourcePosition => ({ path, document: 0, line: 1, column: 1 });
 
 /** So many of ten are available. */
 function ten(available: number): string {

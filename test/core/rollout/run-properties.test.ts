@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClusterProgress, PlannedStage, RunRecord, StageProgress } from "../../../src/core/model/update-run.ts";
 import { type ClusterName, type Instant, later } from "../../../src/core/model/value.ts";
-import { floorOf, isUnderWay, unbegunStage } from "../../../src/core/rollout/run-progress.ts";
+import { isUnderWay, notStartedStage, roundedDown } from "../../../src/core/rollout/run-progress.ts";
 import { stepRun } from "../../../src/core/rollout/run-step.ts";
 import { type Passed, walk } from "./run-walk.ts";
 import { hasMoved, indexOf, readinessOf, type Spot, sceneOf, type World } from "./run-world.ts";
@@ -20,8 +20,8 @@ interface Staged {
 const stagesOf = (before: RunRecord, after: RunRecord): readonly Staged[] =>
   (after.plan?.stages ?? []).map((stage, at) => ({
     stage,
-    before: before.stages[at] ?? unbegunStage,
-    after: after.stages[at] ?? unbegunStage,
+    before: before.stages[at] ?? notStartedStage,
+    after: after.stages[at] ?? notStartedStage,
   }));
 
 const isStarted = (it: ClusterProgress | undefined): boolean => it !== undefined && it.startedAt !== null;
@@ -50,7 +50,7 @@ function inOrder({ world }: Passed, run: RunRecord, stages: readonly Staged[]): 
       open.every((it) => isStarted(after.clusters.get(it.cluster))),
       "I-01",
     ).toBe(true);
-    expect(open.length, `I-01 ${run.name}`).toBeLessThanOrEqual(floorOf(stage.maxFailures, stage.clusters.length));
+    expect(open.length, `I-01 ${run.name}`).toBeLessThanOrEqual(roundedDown(stage.maxFailures, stage.clusters.length));
   }
 }
 
@@ -95,7 +95,7 @@ function withinBounds(
     const active = clusters.filter(
       (cluster) => isUnderWay(it.after.clusters.get(cluster)) && !failed.includes(cluster),
     );
-    const places = Math.max(1, floorOf(it.stage.maxConcurrency, clusters.length));
+    const places = Math.max(1, roundedDown(it.stage.maxConcurrency, clusters.length));
     if (fresh.some((cluster) => active.includes(cluster))) expect(active.length, "I-02").toBeLessThanOrEqual(places);
     const failedBefore = clusters.filter(
       (cluster) =>
@@ -103,7 +103,7 @@ function withinBounds(
         isUnderWay(it.after.clusters.get(cluster)) &&
         hasFailed(run, spots.get(cluster), world.now),
     );
-    if (failedBefore.length <= floorOf(it.stage.maxFailures, clusters.length)) continue;
+    if (failedBefore.length <= roundedDown(it.stage.maxFailures, clusters.length)) continue;
     expect(fresh, "I-07").toEqual([]);
     expect(
       clusters.filter((cluster) => start.includes(cluster)),

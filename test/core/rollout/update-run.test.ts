@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
-import { standingOf } from "../../../src/core/rollout/stage-clusters.ts";
+import { notStartedStage } from "../../../src/core/rollout/run-progress.ts";
+import { stageCounts } from "../../../src/core/rollout/stage-clusters.ts";
 import { fleet, inCanary, play, staged, tell, throughCanary, toCanary } from "./run-script.ts";
 import { create, runIn, sceneOf, strategyOf, worldOf } from "./run-world.ts";
 
@@ -104,7 +104,7 @@ describe("the cluster window", () => {
     create(world, "A", 0, strategyOf(`all * ${bound}`));
     const run = runIn(world, "A");
     const stage = run.plan?.stages[0];
-    expect(stage && standingOf(stage, unbegunStage.clusters, sceneOf(world, run)).maxConcurrency).toBe(want);
+    expect(stage && stageCounts(stage, notStartedStage.clusters, sceneOf(world, run)).maxConcurrency).toBe(want);
   });
 
   const rows: readonly (readonly [name: string, stages: string, script: string, want: string])[] = [

@@ -3,7 +3,7 @@ import type { Trouble } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import type { ClusterTerm, PlacementPolicy, PreferredTerm, Toleration } from "../../../src/core/model/placement.ts";
 import { type ClusterName, type Instant, type LabelSelector, later, seconds } from "../../../src/core/model/value.ts";
-import type { Candidate, Standing } from "../../../src/core/schedule/cycle.ts";
+import type { Candidate, CycleBinding } from "../../../src/core/schedule/cycle.ts";
 import type { Schedule } from "../../../src/core/schedule/schedule.ts";
 
 export const now = Date.UTC(2026, 10, 21, 12) as Instant;
@@ -38,12 +38,12 @@ function outOfContact(silence: string): Trouble {
  * `a:B0 b:S0[0,5] c:U(B)0 d:B0x`: state, index of the policy snapshot, stored topology and affinity score (`[-]`:
  * none), `x` while it is being removed. `latest` is the index of the snapshot in force.
  */
-export const standings = (text: string, latest: number): readonly Standing[] =>
+export const standings = (text: string, latest: number): readonly CycleBinding[] =>
   words(text).map((it) => standing(it, latest));
 
 const states = { S: "Scheduled", B: "Bound", U: "Unscheduled" } as const;
 
-function standing(text: string, latest: number): Standing {
+function standing(text: string, latest: number): CycleBinding {
   const [, name = "", state = "", previous, index = "", removing, score = "0,0"] =
     /^([a-z0-9-]+):([SBU])(?:\(([SB])\))?(\d)(x)?(?:\[(.*)\])?$/.exec(text) ?? [];
   const [topology = 0, affinity = 0] = score.split(",").map(Number);

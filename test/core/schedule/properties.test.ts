@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Cycle, type Standing, wantedState } from "../../../src/core/schedule/cycle.ts";
+import { type Cycle, type CycleBinding, wantedState } from "../../../src/core/schedule/cycle.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
 import { judgedAlike, type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
 import { fleet, now, policyOf, standings } from "./notation.ts";
@@ -35,9 +35,9 @@ function anyCycle(seed: number): Cycle {
 }
 
 /** The bindings once the schedule is carried out and removals that were under way have ended. */
-function carriedOut({ standings: before }: Cycle, { create, keep, drop }: Schedule): readonly Standing[] {
+function carriedOut({ standings: before }: Cycle, { create, keep, drop }: Schedule): readonly CycleBinding[] {
   const decided = new Map([...create, ...keep.map((it) => it.decision)].map((it) => [it.cluster, it]));
-  const old = before.flatMap((it): readonly Standing[] => {
+  const old = before.flatMap((it): readonly CycleBinding[] => {
     const decision = decided.get(it.cluster);
     if (decision === undefined && drop.includes(it.cluster)) {
       return [{ ...it, state: "Unscheduled", previousState: wantedState(it), removing: false }];
@@ -51,7 +51,7 @@ function carriedOut({ standings: before }: Cycle, { create, keep, drop }: Schedu
   const added = create
     .filter((it) => !known.has(it.cluster))
     .map(
-      (decision): Standing => ({
+      (decision): CycleBinding => ({
         cluster: decision.cluster,
         state: "Scheduled",
         previousState: null,

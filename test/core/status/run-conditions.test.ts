@@ -3,7 +3,7 @@ import type { Verdict } from "../../../src/core/model/condition.ts";
 import { deletionStage } from "../../../src/core/model/names.ts";
 import type { RunRecord, RunWait } from "../../../src/core/model/update-run.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
-import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
+import { notStartedStage } from "../../../src/core/rollout/run-progress.ts";
 import { deletionVerdicts, runVerdicts, settledRun, stageVerdicts } from "../../../src/core/status/run-conditions.ts";
 import { later, noon } from "./record.ts";
 import { a, asked, canary, done, failed, noDeletion, on, prod, run, skipped } from "./staged-run.ts";
@@ -34,7 +34,7 @@ describe("a run's conditions", () => {
     {
       id: "also",
       claim: "Initialize makes the plan and nothing else",
-      run: run({ stages: [unbegunStage, unbegunStage], spec: { ...run().spec, state: "Initialize" } }),
+      run: run({ stages: [notStartedStage, notStartedStage], spec: { ...run().spec, state: "Initialize" } }),
       want: [planIsThere],
     },
     {
@@ -146,7 +146,7 @@ describe("a stage's conditions", () => {
     {
       id: "also",
       claim: "between two stages, the next one is stopped",
-      run: run({ stages: [done, unbegunStage] }),
+      run: run({ stages: [done, notStartedStage] }),
       waits: [{ kind: "stopped", stage: null, active: [] }],
       at: 1,
       want: ["Progressing False StageUpdatingStopped"],
@@ -154,13 +154,13 @@ describe("a stage's conditions", () => {
     {
       id: "also",
       claim: "done",
-      run: run({ stages: [done, unbegunStage] }),
+      run: run({ stages: [done, notStartedStage] }),
       want: ["Progressing False StageUpdatingSucceeded", "Succeeded True StageUpdatingSucceeded"],
     },
     {
       id: "also",
       claim: "without clusters it is skipped",
-      run: run({ stages: [{ ...unbegunStage, startedAt: noon, finishedAt: noon, endedAt: noon }, unbegunStage] }),
+      run: run({ stages: [{ ...notStartedStage, startedAt: noon, finishedAt: noon, endedAt: noon }, notStartedStage] }),
       want: ["Progressing False StageUpdatingSkippedNoClusters", "Succeeded True StageUpdatingSkippedNoClusters"],
     },
     {
@@ -168,8 +168,8 @@ describe("a stage's conditions", () => {
       claim: "when all of its clusters left it is skipped",
       run: run({
         stages: [
-          { ...unbegunStage, startedAt: noon, finishedAt: noon, endedAt: noon, clusters: new Map([[a, skipped]]) },
-          unbegunStage,
+          { ...notStartedStage, startedAt: noon, finishedAt: noon, endedAt: noon, clusters: new Map([[a, skipped]]) },
+          notStartedStage,
         ],
       }),
       want: ["Progressing False StageUpdatingSkippedNoClusters", "Succeeded True StageUpdatingSkippedNoClusters"],
@@ -183,13 +183,13 @@ describe("a stage's conditions", () => {
     {
       id: "also",
       claim: "one that is done stays so when the run fails",
-      run: run({ stages: [done, unbegunStage], end: failed }),
+      run: run({ stages: [done, notStartedStage], end: failed }),
       want: ["Progressing False StageUpdatingSucceeded", "Succeeded True StageUpdatingSucceeded"],
     },
     {
       id: "also",
       claim: "one that has not begun does not fail",
-      run: run({ stages: [done, unbegunStage], end: failed }),
+      run: run({ stages: [done, notStartedStage], end: failed }),
       at: 1,
       want: [],
     },

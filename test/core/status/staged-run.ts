@@ -13,7 +13,7 @@ import {
   strategyKey,
 } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Sequence } from "../../../src/core/model/value.ts";
-import { unbegunStage } from "../../../src/core/rollout/run-progress.ts";
+import { notStartedStage } from "../../../src/core/rollout/run-progress.ts";
 import { gateOf } from "../../gate.ts";
 import { clientSide } from "../../strategy.ts";
 import { later, noon } from "./record.ts";
@@ -53,15 +53,15 @@ export const skipped: ClusterProgress = {
   end: { kind: "skipped", at: noon, because: "left" },
 };
 export const superseded: ClusterProgress = { ...started, end: { kind: "superseded", at: noon, by: newer } };
-const underWay: StageProgress = { ...unbegunStage, startedAt: noon, clusters: new Map([[a, started]]) };
+const underWay: StageProgress = { ...notStartedStage, startedAt: noon, clusters: new Map([[a, started]]) };
 export const done: StageProgress = {
-  ...unbegunStage,
+  ...notStartedStage,
   startedAt: noon,
   finishedAt: later,
   endedAt: later,
   clusters: new Map([[a, updated]]),
 };
-export const asked: StageProgress = { ...unbegunStage, before: gateOf({ requestedAt: noon, digest }) };
+export const asked: StageProgress = { ...notStartedStage, before: gateOf({ requestedAt: noon, digest }) };
 export const noDeletion: DeletionProgress = { startedAt: null, clusters: new Map(), endedAt: null, conditions: [] };
 export const failed: RunEnd = {
   kind: "failed",
@@ -85,7 +85,7 @@ export const run = (more: Partial<RunRecord> = {}): RunRecord => ({
   },
   since: 5 as Sequence,
   plan,
-  stages: [underWay, unbegunStage],
+  stages: [underWay, notStartedStage],
   deletion: noDeletion,
   end: null,
   conditions: [],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ApprovalFile, Evidence, Judgement } from "../../../src/core/model/trust.ts";
 import type { DurationMs } from "../../../src/core/model/value.ts";
-import { type GateScene, gateVerdict, type JudgedAnswer } from "../../../src/core/trust/count.ts";
+import { type GateInput, gateVerdict, type JudgedAnswer } from "../../../src/core/trust/count.ts";
 import { requiredBy } from "../../../src/core/trust/rules.ts";
 import { approval, at, blob, day, digest, hour, path, rule, trust } from "./scene.ts";
 
@@ -23,7 +23,7 @@ const answer = (word: string, told: Told = {}): JudgedAnswer => {
   return { file, judgement, order: told.order ?? 0 };
 };
 
-const scene = (more: Partial<GateScene> = {}, ...words: readonly string[]): GateScene => ({
+const scene = (more: Partial<GateInput> = {}, ...words: readonly string[]): GateInput => ({
   digest: digest("d"),
   requestedAt: at(0),
   authors: { principals: [], unknown: 0 },
@@ -35,7 +35,7 @@ const scene = (more: Partial<GateScene> = {}, ...words: readonly string[]): Gate
 });
 
 /** `approved ann bob`, `rejected carol`, `waiting 1/2 (ann): bob carol`. */
-function told(at: GateScene): string {
+function told(at: GateInput): string {
   const verdict = gateVerdict(at);
   switch (verdict.kind) {
     case "approved":
@@ -58,7 +58,7 @@ const unsigned = (unsignedChanges: "deny" | "oneMore" | "allow", minimum = 1) =>
 });
 
 describe("a gate", () => {
-  const rows: readonly (readonly [name: string, scene: GateScene, want: string])[] = [
+  const rows: readonly (readonly [name: string, scene: GateInput, want: string])[] = [
     ["waits for the first", scene(), "waiting FLT1206 0/2 (): ann bob carol"],
     ["waits for one more", scene({}, "bob"), "waiting FLT1206 1/2 (bob): ann carol"],
     ["opens by two people, in the order of their names", scene({}, "carol", "ann"), "approved ann carol"],
@@ -261,7 +261,7 @@ describe("a gate", () => {
   });
 
   it("says in words what is missing, and when it cannot be had", () => {
-    const because = (at: GateScene) => {
+    const because = (at: GateInput) => {
       const verdict = gateVerdict(at);
       return verdict.kind === "waiting" ? verdict.because : "";
     };

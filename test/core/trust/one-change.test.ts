@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Trust } from "../../../src/core/model/trust.ts";
 import type { DurationMs } from "../../../src/core/model/value.ts";
-import { type GateScene, gateVerdict } from "../../../src/core/trust/count.ts";
+import { type GateInput, gateVerdict } from "../../../src/core/trust/count.ts";
 import { type ApprovalScene, judgeApproval } from "../../../src/core/trust/judge-approval.ts";
-import { nextTrust, type TrustScene } from "../../../src/core/trust/trust-chain.ts";
+import { nextTrust, type TrustChainInput } from "../../../src/core/trust/trust-chain.ts";
 import { changesOf, type Instead } from "./one-change.ts";
 import {
   approval,
@@ -108,7 +108,7 @@ it("no change of what an approval rests on leaves it counting, but for these", (
 
 it("no change of what a gate rests on leaves it open, but for these", () => {
   const { file, trust: rules, request } = least();
-  const gate: GateScene = {
+  const gate: GateInput = {
     digest: digest("d"),
     requestedAt: at(0),
     authors: request?.authors ?? { principals: [], unknown: 0 },
@@ -148,7 +148,7 @@ it("no change of what a trust file rests on leaves it accepted, but for these", 
   const candidate: Trust = { ...current, version: 2, digest: digest("2"), previous: digest("1") };
   const signed = (name: string) => ({ path: name, fact: ssh(name, "flotilla-trust-v1") });
   const brought = introducer({ changes: [{ path: "trust/root.yaml", before: blob("1"), after: blob("2") }] });
-  const chain: TrustScene = {
+  const chain: TrustChainInput = {
     current,
     candidate,
     anchor: null,

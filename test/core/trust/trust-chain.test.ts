@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DetachedSignature, Trust } from "../../../src/core/model/trust.ts";
-import { nextTrust, type TrustScene } from "../../../src/core/trust/trust-chain.ts";
+import { nextTrust, type TrustChainInput } from "../../../src/core/trust/trust-chain.ts";
 import {
   at,
   blob,
@@ -24,7 +24,7 @@ const brought = (more: Parameters<typeof introducer>[0] = {}) =>
   introducer({ changes: [{ path: "trust/root.yaml", before: blob("1"), after: blob("2") }], ...more });
 
 /** Version 2 follows version 1, signed by two of three roots: all is well. */
-const scene = (more: Partial<TrustScene> = {}): TrustScene => ({
+const scene = (more: Partial<TrustChainInput> = {}): TrustChainInput => ({
   current: trust(),
   anchor: digest("1"),
   candidate: second(),
@@ -33,7 +33,8 @@ const scene = (more: Partial<TrustScene> = {}): TrustScene => ({
   now: at(0),
   ...more,
 });
-const first = (more: Partial<TrustScene> = {}): TrustScene => scene({ current: null, candidate: trust(), ...more });
+const first = (more: Partial<TrustChainInput> = {}): TrustChainInput =>
+  scene({ current: null, candidate: trust(), ...more });
 const withRoots = (threshold: number, ...principals: readonly string[]) => ({ roots: { principals, threshold } });
 
 describe("a trust file comes into force", () => {
@@ -54,7 +55,7 @@ describe("a trust file comes into force", () => {
     expect(nextTrust(scene())).toEqual({ kind: "accepted", trust: second(), by: ["ann", "bob"] });
   });
 
-  const fine: readonly (readonly [name: string, change: Partial<TrustScene>])[] = [
+  const fine: readonly (readonly [name: string, change: Partial<TrustChainInput>])[] = [
     [
       "with other signatures beside enough good ones",
       { signatures: [...signed("ann", "eve", "bob"), { path: "x", fact: rejected("Mismatch") }] },
@@ -98,7 +99,7 @@ describe("a trust file comes into force", () => {
 });
 
 describe("a trust file is refused (T-09; B-66)", () => {
-  const rows: readonly (readonly [name: string, scene: TrustScene, code: string, because: RegExp])[] = [
+  const rows: readonly (readonly [name: string, scene: TrustChainInput, code: string, because: RegExp])[] = [
     [
       "unreadable: restore what was accepted",
       scene({ candidate: "unusable" }),

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { digestOf, isObject, type Json, type JsonObject, member, memberAt } from "../../model/json.ts";
 import type { Manifest, VersionedId } from "../../model/manifest.ts";
-import { kubeFleet } from "../../model/names.ts";
+import { kubeFleetPrefix } from "../../model/names.ts";
 import type { Digest } from "../../model/value.ts";
 import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
 import { isDnsLabel, isDnsSubdomain } from "./label-syntax.ts";
@@ -76,7 +76,7 @@ function hookRemarks(value: Manifest): readonly Remark[] {
     });
 }
 
-const envelopeAnnotation = `${kubeFleet}/envelope-configmap`;
+const envelopeAnnotation = `${kubeFleetPrefix}/envelope-configmap`;
 
 /**
  * ConfigMaps as envelopes are gone; placing one as a plain ConfigMap would surprise its author

@@ -1,6 +1,6 @@
 import type { ClusterTerm, PreferredTerm } from "../../model/placement.ts";
 import { type LabelRequirement, type LabelSelector, type Labels, selects } from "../../model/value.ts";
-import type { Extensions, Plugin, Situation } from "../framework.ts";
+import type { Extensions, Plugin, PluginInput } from "../framework.ts";
 
 /** Terms and values that an explanation spells out; the rest is counted. */
 const spelledOut = 3;
@@ -13,7 +13,7 @@ export const clusterAffinity: Plugin = {
   name: "ClusterAffinity",
   judgesAlone: true,
 
-  prepare({ policy }: Situation): Extensions {
+  prepare({ policy }: PluginInput): Extensions {
     if (policy.kind === "PickFixed") return {};
     const { required } = policy;
     const preferred = policy.kind === "PickN" ? policy.preferred.filter((it) => it.weight !== 0) : [];
