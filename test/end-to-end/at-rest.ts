@@ -2,7 +2,7 @@ import { readMark } from "../../src/core/apply/mark.ts";
 import { isObject, type JsonObject, memberAt, textOf } from "../../src/core/model/json.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import { type ClusterName, compareText } from "../../src/core/model/value.ts";
-import { decodeInventory, shardOf } from "../../src/shell/kube/inventory-text.ts";
+import { decodeInventory, shardOf } from "../../src/shell/kube/inventory/inventory-text.ts";
 import { type Member, objectAt } from "./member.ts";
 
 /** What stands on a member: what it runs, in the words of `wantedBy`, and what does not fit what was decided. */

@@ -1,5 +1,5 @@
 import { type JsonObject, memberAt, textOf } from "../../src/core/model/json.ts";
-import { decodeInventory, shardOf } from "../../src/shell/kube/inventory-text.ts";
+import { decodeInventory, shardOf } from "../../src/shell/kube/inventory/inventory-text.ts";
 import type { Objects } from "./real-fleet.ts";
 import { filesAt } from "./state-branch.ts";
 

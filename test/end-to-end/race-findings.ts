@@ -1,6 +1,6 @@
 import { readMark } from "../../src/core/apply/mark.ts";
 import { isObject, type JsonObject, memberAt, textOf } from "../../src/core/model/json.ts";
-import { decodeInventory, shardOf } from "../../src/shell/kube/inventory-text.ts";
+import { decodeInventory, shardOf } from "../../src/shell/kube/inventory/inventory-text.ts";
 import type { Change } from "./door.ts";
 import type { Move } from "./observed-git.ts";
 import type { Decision } from "./state-branch.ts";

@@ -46,21 +46,21 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "deploys what a folder with two files of one name holds",
-    file: "src/shell/git/tree-object.ts",
+    file: "src/shell/git/model/tree-object.ts",
     find: "if (flaw !== null && isExact) return refused(flaw);",
     replace: "if (flaw === null && !isExact) return refused(String(flaw));",
     caughtBy: ["test/shell/reconcile/pass.test.ts"],
   },
   {
     breaks: "walks over no commit that programs read differently",
-    file: "src/shell/git/iso-history.ts",
+    file: "src/shell/git/iso/iso-history.ts",
     find: "readTrees(store, ids, anyEntriesIn);",
     replace: "readTrees(store, ids.length > 0 ? ids : [String(anyEntriesIn)]);",
     caughtBy: ["test/shell/git/iso.test.ts"],
   },
   {
     breaks: "takes any mode of a tree entry for that of a file",
-    file: "src/shell/git/tree-object.ts",
+    file: "src/shell/git/model/tree-object.ts",
     find: "switch (mode & 0o170000) {",
     replace: "switch (0o100000 as number) {",
     caughtBy: ["test/shell/git/tree-object.test.ts"],
@@ -375,7 +375,7 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "writes an object in whatever scope the member serves its kind",
-    file: "src/shell/kube/apply.ts",
+    file: "src/shell/kube/apply/apply-objects.ts",
     find: "const objection = resource === null ? null : misplaced(resource, id);",
     replace: "const objection = resource === null ? misplaced({ namespaced: true }, id) : null;",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
@@ -502,7 +502,7 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "leaves what was asked for where everybody looks, although nobody is asked any more",
-    file: "src/shell/reconcile/asked.ts",
+    file: "src/shell/reconcile/approval-content.ts",
     find: "if (commit === null || open.has(ask.request.digest)) continue;",
     replace: "if (commit === null || open.size >= 0) continue;",
     caughtBy: ["test/shell/reconcile/asked.test.ts"],

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/core/model/json.ts";
-import type { ClusterHandle, Place } from "../../src/shell/kube/embedded/handle.ts";
-import { Refusal } from "../../src/shell/kube/embedded/status.ts";
+import { Refusal } from "../../src/shell/embedded/api/status.ts";
+import type { ClusterHandle, Place } from "../../src/shell/embedded/handle.ts";
 import { identityOf, manifestOf, wordIn } from "./document.ts";
 import { uidOf } from "./sight.ts";
 import type { Site } from "./site.ts";

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import http from "node:http";
 import type { BlobId, Commit, Instant } from "../../src/core/model/value.ts";
-import type { Incoming, Network, Outgoing } from "../../src/shell/kube/exchange.ts";
+import type { Incoming, Network, Outgoing } from "../../src/shell/kube/client/exchange.ts";
+import { Lost } from "../../src/shell/kube/client/member-unreachable.ts";
 import { fleetOver } from "../../src/shell/kube/fleet.ts";
-import { Lost } from "../../src/shell/kube/lost.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { freshMemory } from "../../src/shell/reconcile/memory.ts";
 import type { Clock, Fleet, Ports, Repository } from "../../src/shell/reconcile/ports.ts";

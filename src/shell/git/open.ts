@@ -1,10 +1,10 @@
 import type { Repository } from "../reconcile/ports.ts";
-import { addressOf } from "./address.ts";
-import { branchesOf } from "./branch.ts";
-import { openRemote } from "./mirror-hub.ts";
-import { gitFolderOf, openPath, trackedBranch } from "./path-hub.ts";
-import { gitEnvironment, runGit } from "./process.ts";
-import { repositoryFault } from "./repository-fault.ts";
+import { addressOf } from "./model/address.ts";
+import { branchesOf } from "./model/branch.ts";
+import { repositoryFault } from "./model/repository-fault.ts";
+import { openRemote } from "./program/mirror-hub.ts";
+import { gitFolderOf, openPath, trackedBranch } from "./program/path-hub.ts";
+import { gitEnvironment, runGit } from "./program/process.ts";
 
 /** Which hub, and how it is reached. */
 export interface RepositoryOptions {
@@ -44,7 +44,7 @@ export async function openRepository(options: RepositoryOptions): Promise<Reposi
       : openRemote(address, remote);
   }
   if (address.kind === "http") {
-    const { openIso } = await import("./iso.ts");
+    const { openIso } = await import("./iso/iso.ts");
     return openIso(address, remote);
   }
   const message = engine === "iso" ? "isomorphic-git speaks http and https only" : "no git program was found";

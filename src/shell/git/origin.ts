@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Fault } from "../reconcile/fault.ts";
-import { addressOf } from "./address.ts";
-import { type Git, gitEnvironment, runGit } from "./process.ts";
+import { addressOf } from "./model/address.ts";
+import { type Git, gitEnvironment, runGit } from "./program/process.ts";
 
 /**
  * Where the remote `origin` of the repository that `folder` lies in is, credentials included; null when there is no

@@ -1,22 +1,22 @@
 import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
 import type { Clock, Fleet, MemberAddress, Receipt } from "../reconcile/ports.ts";
-import { actOn } from "./act.ts";
-import { carriedOver } from "./carry-over.ts";
-import { type Client, openClient } from "./client.ts";
-import type { Connection } from "./connection.ts";
-import { type Discovery, discovery } from "./discovery.ts";
-import { type Network, overHttp, usualDeadlines } from "./exchange.ts";
-import type { RunnerOptions } from "./exec-runner.ts";
-import { Informer, type Watching } from "./informer.ts";
-import { type Kubeconfig, openKubeconfig } from "./kubeconfig.ts";
-import { limiter } from "./limiter.ts";
-import { type Heard, hearTime, type MemberTime, offsetOf } from "./member-time.ts";
-import { kubeSystem, lossOf, observeMember } from "./observe.ts";
-import { contact } from "./scene.ts";
-import { type Streams, streamsOverHttp } from "./stream.ts";
-import { inTurn, type Turns } from "./turn.ts";
-import { recording, type Written } from "./written.ts";
+import { actOn } from "./apply/act.ts";
+import { contact } from "./apply/apply-context.ts";
+import { type Client, openClient } from "./client/client.ts";
+import { limiter } from "./client/concurrency.ts";
+import type { Connection } from "./client/connection.ts";
+import { type Discovery, discovery } from "./client/discovery.ts";
+import { type Network, overHttp, usualDeadlines } from "./client/exchange.ts";
+import type { RunnerOptions } from "./client/exec-runner.ts";
+import { type Kubeconfig, openKubeconfig } from "./client/kubeconfig.ts";
+import { type Heard, hearTime, type MemberTime, offsetOf } from "./client/member-time.ts";
+import { type Streams, streamsOverHttp } from "./client/stream.ts";
+import { inTurn, type Turns } from "./client/turn.ts";
+import { recording, type Written } from "./watch/confirmed-writes.ts";
+import { Informer, type Watching } from "./watch/informer.ts";
+import { kubeSystem, lossOf, observeMember } from "./watch/observe.ts";
+import { carriedOver } from "./watch/reuse-unchanged.ts";
 
 /** How members are reached, and for how long. */
 export interface KubeFleetOptions extends FleetOptions {

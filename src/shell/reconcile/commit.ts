@@ -14,7 +14,7 @@ import { type PageWords, statePage } from "../../core/report/page.ts";
 import { reasonText } from "../../core/report/reason-text.ts";
 import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
 import { observedResourceIndex } from "../../core/status/selected-clusters.ts";
-import { askedEdits } from "./asked.ts";
+import { askedEdits } from "./approval-content.ts";
 import type { Memory, State } from "./memory.ts";
 import type { Committed, Edit, Repository } from "./ports.ts";
 

@@ -7,11 +7,11 @@ import type { DetachedSignature, Trust, TrustFile } from "../../core/model/trust
 import { type BlobId, type Commit, compareText, type Digest, type Instant, minutes } from "../../core/model/value.ts";
 import { lookBack, looksToTheBeginning } from "../../core/plan/authors/look-back.ts";
 import type { FactCache } from "./fact-cache.ts";
+import { type Walker, walker } from "./history-walk.ts";
 import type { Memory } from "./memory.ts";
 import { readPastDocuments } from "./past-documents.ts";
 import type { Ports, Repository, Verifier } from "./ports.ts";
 import type { Source } from "./source.ts";
-import { type Walker, walker } from "./walker.ts";
 
 /** What a history is read for. */
 export interface Retrospect {

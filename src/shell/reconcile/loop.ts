@@ -1,7 +1,7 @@
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
+import { withGrace } from "./deadline-fleet.ts";
 import type { Doorbell } from "./doorbell.ts";
 import { Fault } from "./fault.ts";
-import { withGrace } from "./grace.ts";
 import { freshMemory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";

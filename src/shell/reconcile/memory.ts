@@ -6,9 +6,9 @@ import type { Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
 import { type DecodedFiles, newDecodedFiles } from "./decoded-files.ts";
 import { type FactCache, newFactCache } from "./fact-cache.ts";
+import type { Walks } from "./history-walk.ts";
 import type { PastFiles } from "./past-documents.ts";
 import type { Heads } from "./ports.ts";
-import type { Walks } from "./walker.ts";
 
 /**
  * What one process keeps from pass to pass to go faster. Never needed to be right: all of it can be read again from Git,

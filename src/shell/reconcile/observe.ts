@@ -9,10 +9,10 @@ import type { Memory, State } from "./memory.ts";
 import { sourceBranchMissing } from "./missing-branch.ts";
 import type { MemberAddress, Ports } from "./ports.ts";
 import { withReviews } from "./reviews.ts";
-import { assureState } from "./seal.ts";
 import type { Settings } from "./settings.ts";
 import { readSource } from "./source.ts";
 import { readState } from "./state.ts";
+import { assureState } from "./state-signature.ts";
 
 /** Everything one pass looks at, and the state it was looked at from. */
 export interface Scene {

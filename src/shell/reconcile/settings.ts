@@ -1,6 +1,6 @@
 import type { World } from "../../core/model/plan.ts";
 import type { Commit, Digest } from "../../core/model/value.ts";
-import type { Seal } from "./seal.ts";
+import type { Seal } from "./state-signature.ts";
 
 /** How one process reconciles: what the command line says, and nothing that the repository says. */
 export interface Settings {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { addressOf, scrub } from "../../../src/shell/git/address.ts";
-import { branchesOf } from "../../../src/shell/git/branch.ts";
+import { addressOf, scrub } from "../../../src/shell/git/model/address.ts";
+import { branchesOf } from "../../../src/shell/git/model/branch.ts";
 
 describe("an address", () => {
   test.each([

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { identityAt, openAuthor } from "../../../src/shell/git/author.ts";
+import { identityAt, openAuthor } from "../../../src/shell/git/author/author.ts";
 import type { AuthoredFile, Delivery } from "../../../src/shell/reconcile/ports.ts";
 import { type Clone, clonesWith } from "./clone.ts";
 import { gitIn, refusePushes } from "./hub.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit } from "../../../src/core/model/value.ts";
-import { blobIdOf } from "../../../src/shell/git/worktree.ts";
+import { blobIdOf } from "../../../src/shell/git/author/worktree.ts";
 import type { HistoricCommit, Repository } from "../../../src/shell/reconcile/ports.ts";
 import { emptyHub, gitIn, type Hub, repositoriesUnder } from "./hub.ts";
 import type { Way } from "./repository.contract.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { BlobId, Commit, Instant } from "../../../src/core/model/value.ts";
-import { importStream } from "../../../src/shell/git/import-stream.ts";
+import { importStream } from "../../../src/shell/git/program/import-stream.ts";
 import type { Edit } from "../../../src/shell/reconcile/ports.ts";
 import { emptyHub } from "./hub.ts";
 

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openAuthor } from "../../../src/shell/git/author.ts";
+import { openAuthor } from "../../../src/shell/git/author/author.ts";
 import type { AuthoredFile, DeliveryObjection } from "../../../src/shell/reconcile/ports.ts";
 import { type Clone, clonesWith } from "./clone.ts";
 import { gitIn } from "./hub.ts";

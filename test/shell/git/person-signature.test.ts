@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
-import { openAuthor, pastTexts, signingKeyAt } from "../../../src/shell/git/author.ts";
+import { openAuthor, pastTexts, signingKeyAt } from "../../../src/shell/git/author/author.ts";
 import { detachedSignature } from "../../../src/shell/signature/verify.ts";
 import { type Clone, clonesWith } from "./clone.ts";
 import { temporaryFolder } from "./hub.ts";

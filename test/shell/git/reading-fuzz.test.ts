@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commitLines } from "../../../src/core/model/commit.ts";
-import { readTree } from "../../../src/shell/git/tree-object.ts";
+import { readTree } from "../../../src/shell/git/model/tree-object.ts";
 import { randomOf } from "../signature/mutator.ts";
 import { temporaryFolder } from "./hub.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Defect } from "../../../src/core/model/assert.ts";
 import { type BlobId, type Commit, compareText, type Instant } from "../../../src/core/model/value.ts";
-import { blobIdOf } from "../../../src/shell/git/worktree.ts";
+import { blobIdOf } from "../../../src/shell/git/author/worktree.ts";
 import type { Change, Edit, Proposal, Repository, TreeFile } from "../../../src/shell/reconcile/ports.ts";
 import { emptyHub, filesUnder, gitIn, type Hub, hubWithSource, largeText, repositoriesUnder } from "./hub.ts";
 

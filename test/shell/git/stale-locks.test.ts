@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit, Instant } from "../../../src/core/model/value.ts";
+import { faultOfComplaint } from "../../../src/shell/git/model/repository-fault.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
-import { faultOfComplaint } from "../../../src/shell/git/repository-fault.ts";
-import { sweepStaleLocks } from "../../../src/shell/git/stale-locks.ts";
+import { sweepStaleLocks } from "../../../src/shell/git/program/stale-locks.ts";
 import type { Repository } from "../../../src/shell/reconcile/ports.ts";
 import { filesUnder, gitIn, type Hub, hubWithSource, repositoriesUnder, temporaryFolder } from "./hub.ts";
 

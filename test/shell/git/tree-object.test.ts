@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readTree } from "../../../src/shell/git/tree-object.ts";
+import { readTree } from "../../../src/shell/git/model/tree-object.ts";
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text, "latin1"));
 const id = "\u0011".repeat(20);

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { blobIdOf, readWorkTree } from "../../../src/shell/git/worktree.ts";
+import { blobIdOf, readWorkTree } from "../../../src/shell/git/author/worktree.ts";
 import { gitIn, temporaryFolder } from "./hub.ts";
 
 describe("a work tree", () => {

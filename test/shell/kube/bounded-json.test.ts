@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parsedJson } from "../../../src/shell/kube/bounded-json.ts";
+import { parsedJson } from "../../../src/shell/kube/client/bounded-json.ts";
 
 const cases: readonly (readonly [what: string, text: string, tokens: number])[] = [
   ["a list", "[1,2,3]", 3],

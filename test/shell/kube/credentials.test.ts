@@ -1,4 +1,5 @@
 // Whatever a kubeconfig names may be replaced while we run: certificates, authorities, tokens, and what plugins say.
+
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
@@ -10,10 +11,10 @@ import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/model/json.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
-import { type Client, openClient } from "../../../src/shell/kube/client.ts";
-import { startEmbedded } from "../../../src/shell/kube/embedded/server.ts";
+import { startEmbedded } from "../../../src/shell/embedded/server.ts";
+import { type Client, openClient } from "../../../src/shell/kube/client/client.ts";
+import { openKubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
-import { openKubeconfig } from "../../../src/shell/kube/kubeconfig.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { identity } from "./certificate.ts";
 import { actionsOf, clock, configMap, namespace } from "./member-world.ts";

@@ -3,10 +3,10 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { fieldManager } from "../../../src/core/model/names.ts";
-import { type Client, openClient } from "../../../src/shell/kube/client.ts";
-import { type Broken, follow } from "../../../src/shell/kube/follow.ts";
-import { reducedAll, reducedOne } from "../../../src/shell/kube/live-object.ts";
-import { lossOf } from "../../../src/shell/kube/observe.ts";
+import { type Client, openClient } from "../../../src/shell/kube/client/client.ts";
+import { reducedAll, reducedOne } from "../../../src/shell/kube/watch/live-objects.ts";
+import { lossOf } from "../../../src/shell/kube/watch/observe.ts";
+import { type Broken, follow } from "../../../src/shell/kube/watch/retry-watcher.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { plainConnection } from "./plain-connection.ts";
 

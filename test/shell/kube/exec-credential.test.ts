@@ -5,7 +5,7 @@ import {
   execInfo,
   execPluginOf,
   readExecCredential,
-} from "../../../src/shell/kube/exec-credential.ts";
+} from "../../../src/shell/kube/client/exec-credential.ts";
 
 const v1 = "client.authentication.k8s.io/v1";
 const v1beta1 = "client.authentication.k8s.io/v1beta1";

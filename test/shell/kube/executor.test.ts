@@ -1,21 +1,20 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
-import type { JsonObject } from "../../../src/core/model/json.ts";
-import { memberAt } from "../../../src/core/model/json.ts";
+import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { PlacementActions } from "../../../src/core/model/plan.ts";
 import type { PlacementKey, Sequence } from "../../../src/core/model/value.ts";
-import { applyAll } from "../../../src/shell/kube/apply.ts";
-import { type Discovery, discovery } from "../../../src/shell/kube/discovery.ts";
+import { contact, type Scene, type Write } from "../../../src/shell/kube/apply/apply-context.ts";
+import { applyAll } from "../../../src/shell/kube/apply/apply-objects.ts";
+import { claimedEntry } from "../../../src/shell/kube/apply/inventory-entry.ts";
+import { lookUp } from "../../../src/shell/kube/apply/lookup.ts";
+import { contentsOf } from "../../../src/shell/kube/apply/namespace-contents.ts";
+import { removeAll } from "../../../src/shell/kube/apply/remove-objects.ts";
+import type { Approach } from "../../../src/shell/kube/apply/takeover.ts";
+import { type Discovery, discovery } from "../../../src/shell/kube/client/discovery.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
-import { readInventory, writeInventory } from "../../../src/shell/kube/inventory.ts";
-import { claimedEntry } from "../../../src/shell/kube/inventory-entry.ts";
-import { contentsOf } from "../../../src/shell/kube/namespace-contents.ts";
-import { removeAll } from "../../../src/shell/kube/remove.ts";
-import { contact, type Scene, type Write } from "../../../src/shell/kube/scene.ts";
-import { lookUp } from "../../../src/shell/kube/survey.ts";
-import type { Approach } from "../../../src/shell/kube/takeover.ts";
+import { readInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
 import { clientSide } from "../../strategy.ts";
 import {
   actionsOf,

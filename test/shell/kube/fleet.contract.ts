@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import { objectText } from "../../../src/core/model/manifest.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
-import { inventoryListing } from "../../../src/shell/kube/inventory.ts";
+import { inventoryListing } from "../../../src/shell/kube/inventory/inventory.ts";
 import {
   actionsOf,
   bodyOf,

@@ -3,9 +3,9 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { memberAt } from "../../../src/core/model/json.ts";
-import { openClient } from "../../../src/shell/kube/client.ts";
-import { type Broken, type Following, follow } from "../../../src/shell/kube/follow.ts";
-import { streamsOverHttp } from "../../../src/shell/kube/stream.ts";
+import { openClient } from "../../../src/shell/kube/client/client.ts";
+import { streamsOverHttp } from "../../../src/shell/kube/client/stream.ts";
+import { type Broken, type Following, follow } from "../../../src/shell/kube/watch/retry-watcher.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { plainConnection } from "./plain-connection.ts";
 

@@ -7,7 +7,12 @@ import {
 } from "../../../src/core/model/inventory.ts";
 import { type ObjectKey, objectKey } from "../../../src/core/model/manifest.ts";
 import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
-import { decodeInventory, encodeInventory, type Shard, textsIn } from "../../../src/shell/kube/inventory-text.ts";
+import {
+  decodeInventory,
+  encodeInventory,
+  type Shard,
+  textsIn,
+} from "../../../src/shell/kube/inventory/inventory-text.ts";
 
 const digest = "d".repeat(64) as Digest;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { canonicalJson, type JsonObject } from "../../../src/core/model/json.ts";
-import { manifestText } from "../../../src/shell/kube/manifest-text.ts";
+import { manifestText } from "../../../src/shell/kube/apply/manifest-text.ts";
 import { configMap, deployment, namespace } from "./member-world.ts";
 
 const metadata = { uid: "u", name: "n", labels: { b: "2", a: "1" } };

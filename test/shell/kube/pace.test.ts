@@ -2,11 +2,11 @@
 import http from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClusterName } from "../../../src/core/model/value.ts";
-import type { Connection } from "../../../src/shell/kube/connection.ts";
-import { type EmbeddedServer, startEmbedded } from "../../../src/shell/kube/embedded/server.ts";
-import { type Incoming, type Network, overHttp } from "../../../src/shell/kube/exchange.ts";
+import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/server.ts";
+import type { Connection } from "../../../src/shell/kube/client/connection.ts";
+import { type Incoming, type Network, overHttp } from "../../../src/shell/kube/client/exchange.ts";
+import type { Kubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
 import { fleetOver } from "../../../src/shell/kube/fleet.ts";
-import type { Kubeconfig } from "../../../src/shell/kube/kubeconfig.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { actionsOf, clock, namespace, receipt } from "./member-world.ts";
 import { plainConnection } from "./plain-connection.ts";

@@ -1,5 +1,5 @@
 import http from "node:http";
-import type { Access, Connection } from "../../../src/shell/kube/connection.ts";
+import type { Access, Connection } from "../../../src/shell/kube/client/connection.ts";
 
 /** A connection over HTTP whose headers come from the test: asked for with the first access and with each renewal. */
 export function plainConnection(

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { type EmbeddedServer, startEmbedded } from "../../../src/shell/kube/embedded/server.ts";
+import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/server.ts";
 import type { TestCluster } from "./member-world.ts";
 
 /** A simulated cluster `admin`, and the server that it lives in. */

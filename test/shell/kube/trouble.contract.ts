@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Inventory, InventoryEntry } from "../../../src/core/model/inventory.ts";
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
-import { readInventory, writeInventory } from "../../../src/shell/kube/inventory.ts";
+import { readInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
 import type { MemberAddress } from "../../../src/shell/reconcile/ports.ts";
 import {
   actionsOf,

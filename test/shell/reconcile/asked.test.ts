@@ -8,7 +8,7 @@ import type { ClusterName, Commit, Digest, Instant } from "../../../src/core/mod
 import { changeAsk } from "../../../src/core/plan/approval/ask.ts";
 import type { AskedContent } from "../../../src/core/plan/approval/asked-content.ts";
 import { folderOf } from "../../../src/core/report/request-page.ts";
-import { askedEdits } from "../../../src/shell/reconcile/asked.ts";
+import { askedEdits } from "../../../src/shell/reconcile/approval-content.ts";
 import type { Edit, Repository } from "../../../src/shell/reconcile/ports.ts";
 import { ledgerOf, on, web } from "../../cmd/rollout-ledger.ts";
 import { gateOf } from "../../gate.ts";

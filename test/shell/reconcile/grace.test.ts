@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Observation } from "../../../src/core/model/observation.ts";
 import type { ClusterActions } from "../../../src/core/model/plan.ts";
 import { type DurationMs, later, seconds } from "../../../src/core/model/value.ts";
-import { type PatientFleet, withGrace } from "../../../src/shell/reconcile/grace.ts";
+import { type PatientFleet, withGrace } from "../../../src/shell/reconcile/deadline-fleet.ts";
 import type { MemberAddress, Receipt } from "../../../src/shell/reconcile/ports.ts";
 import { type HandClock, handClock, settled } from "./hand-clock.ts";
 

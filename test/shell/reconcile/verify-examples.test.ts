@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Instant, seconds } from "../../../src/core/model/value.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
-import { auditState } from "../../../src/shell/reconcile/verify.ts";
+import { auditState } from "../../../src/shell/reconcile/verify/verify.ts";
 import { once, type Stage, setStage } from "./stage.ts";
 
 let stage: Stage;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { digestOfText } from "../../../src/core/model/json.ts";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { decisionVersion } from "../../../src/core/plan/decision.ts";
-import type { Audit } from "../../../src/shell/reconcile/verify-findings.ts";
+import type { Audit } from "../../../src/shell/reconcile/verify/findings.ts";
 import { hasSshKeygen } from "../signature/workshop.ts";
 import { type AuditedHub, auditedHub } from "./audited-hub.ts";
 

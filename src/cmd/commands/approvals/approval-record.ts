@@ -6,7 +6,7 @@ import type { AnswerRecord, ApprovalFile } from "../../../core/model/trust.ts";
 import type { BlobId, Commit } from "../../../core/model/value.ts";
 import type { Ask } from "../../../core/plan/approval/ask.ts";
 import type { AskedLook } from "../../../core/report/request-changes.ts";
-import { readAsked } from "../../../shell/reconcile/asked.ts";
+import { readAsked } from "../../../shell/reconcile/approval-content.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
 import type { State } from "../../../shell/reconcile/memory.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";

@@ -1,0 +1,104 @@
+import { type Inventory, type InventoryEntry, type InventoryPlacement, maxTombstones } from "../model/inventory.ts";
+import type { ObjectKey } from "../model/manifest.ts";
+import type { ClusterActions, PlacementActions } from "../model/plan.ts";
+import { compareText, type Digest, type PlacementKey, type Sequence } from "../model/value.ts";
+
+/** What an action does to one placement of the inventory. */
+export interface Change {
+  readonly sequence: Sequence;
+  /** Null when nothing of the placement is to stay. */
+  readonly digest: Digest | null;
+  /** Null drops the entry. */
+  readonly entries: ReadonlyMap<ObjectKey, InventoryEntry | null>;
+}
+
+/** Changes by placement. */
+export type Changes = ReadonlyMap<PlacementKey, Change>;
+
+/** Why the inventory refuses a whole action: another fleet's, or later than it. Null when it does not. */
+export function refusalOf({ fleet, epoch }: ClusterActions, inventory: Inventory): string | null {
+  if (inventory.fleet !== "" && inventory.fleet !== fleet) {
+    return `its inventory belongs to another fleet (${inventory.fleet.slice(0, 80)})`;
+  }
+  if (inventory.epoch > epoch) return `its inventory is of epoch ${inventory.epoch}, later than this action's ${epoch}`;
+  return null;
+}
+
+/**
+ * Why the inventory refuses one placement's part: a later target was claimed here already
+ * (`apply/README.md#inventory-and-claims`). Sequences count within an epoch; a later epoch overrules them.
+ */
+export function isOutdated(action: PlacementActions, actions: ClusterActions, inventory: Inventory): boolean {
+  const there = inventory.placements.get(action.placement);
+  return there !== undefined && inventory.epoch === actions.epoch && there.sequence > action.sequence;
+}
+
+/**
+ * The inventory with the changes made. A placement of which nothing is left stays as a tombstone: its sequence goes on
+ * refusing whoever still wants to write what was removed.
+ */
+export function changed(inventory: Inventory, changes: Changes, { fleet, epoch }: ClusterActions): Inventory {
+  const placements = new Map<PlacementKey, InventoryPlacement>(inventory.placements);
+  for (const [key, change] of changes) {
+    const before = placements.get(key);
+    const entries = new Map(before?.entries ?? []);
+    for (const [object, entry] of change.entries) {
+      if (entry === null) entries.delete(object);
+      else entries.set(object, entry);
+    }
+    const digest = change.digest ?? before?.digest ?? ("" as Digest);
+    placements.set(key, { sequence: change.sequence, digest, entries });
+  }
+  return { fleet, epoch, placements: withoutOldTombstones(placements, changes) };
+}
+
+/** An action's own tombstones stay, however many: dropped, they would be asked for again at once. */
+function withoutOldTombstones(placements: Inventory["placements"], changes: Changes): Inventory["placements"] {
+  const tombs = [...placements].filter(([key, it]) => it.entries.size === 0 && !changes.has(key));
+  if (tombs.length <= maxTombstones) return placements;
+  const newestFirst = tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
+  const dropped = new Set(newestFirst.slice(maxTombstones).map(([key]) => key));
+  return new Map([...placements].filter(([key]) => !dropped.has(key)));
+}
+
+/**
+ * What is left of our results when somebody else wrote the inventory since our claim.
+ *
+ * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
+ * wrote and that the inventory does not know are added, so that they can be seen and put right. What somebody else, who
+ * carries out the same decision, saw go or come meanwhile stays as it was seen. Where the whole inventory is gone, nothing of
+ * ours is written: with a part of what it held it would vouch for what it does not know, and without it all is looked for.
+ */
+export function stillDue(changes: Changes, actions: ClusterActions, inventory: Inventory): Changes {
+  if (inventory.fleet !== actions.fleet) return new Map();
+  const isLaterEpoch = inventory.epoch > actions.epoch;
+  const due = new Map<PlacementKey, Change>();
+  for (const [key, change] of changes) {
+    const there = inventory.placements.get(key);
+    const hasMovedOn = isLaterEpoch || there === undefined || there.sequence > change.sequence;
+    if (!hasMovedOn) {
+      due.set(key, withoutOverruled(change, there));
+      continue;
+    }
+    const unseen = [...change.entries].filter(
+      ([object, entry]) => entry !== null && entry.uid !== null && there?.entries.has(object) !== true,
+    );
+    if (unseen.length === 0) continue;
+    const sequence = there?.sequence ?? change.sequence;
+    due.set(key, { sequence, digest: there?.digest ?? change.digest, entries: new Map(unseen) });
+  }
+  return due;
+}
+
+/**
+ * What whoever carries out the same decision knows better: an entry that was there to linger when we claimed, and is there no
+ * more, is of an object that is gone; one whose object we do not know by its uid, and somebody does, was written since.
+ */
+function withoutOverruled(change: Change, { entries: known }: InventoryPlacement): Change {
+  const isOverruled = (object: ObjectKey, entry: InventoryEntry | null): boolean => {
+    const there = known.get(object);
+    return there === undefined ? entry?.outcome.kind === "lingering" : entry?.uid === null && there.uid !== null;
+  };
+  if (![...change.entries].some(([object, entry]) => isOverruled(object, entry))) return change;
+  return { ...change, entries: new Map([...change.entries].filter(([object, entry]) => !isOverruled(object, entry))) };
+}

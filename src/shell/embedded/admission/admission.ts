@@ -1,0 +1,154 @@
+import { isObject, type Json, type JsonList, type JsonObject, member, sameJson } from "../../../core/model/json.ts";
+import { kindKey } from "../../../core/model/manifest.ts";
+import { fitToSchema } from "../api/custom-schema.ts";
+import type { Kind } from "../api/kinds.ts";
+import { Refusal } from "../api/status.ts";
+import type { Cluster } from "../storage/cluster.ts";
+import { defaulted } from "./defaults.ts";
+import { normalised } from "./normalize.ts";
+
+/** The object as its kind has it: tidied, defaulted; a custom resource without what its schema does not know. */
+export function shaped(object: JsonObject, kind: Kind, strict: boolean): JsonObject {
+  const tidy = normalised(object, kind);
+  if (kind.custom === null) return defaulted(tidy, kind);
+  const { value, unknown } = fitToSchema(tidy, kind.custom.schema);
+  if (strict && unknown.length > 0) {
+    const fields = unknown.map((it) => `unknown field "${it}"`).join(", ");
+    throw new Refusal(
+      400,
+      "BadRequest",
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${fields}`,
+    );
+  }
+  return value as JsonObject;
+}
+
+/**
+ * Keeps a write to its part: through the main resource nobody writes status, through `status` nobody writes anything else.
+ * `live` is null for a creation.
+ */
+export function confined(
+  next: JsonObject,
+  live: JsonObject | null,
+  kind: Kind,
+  subresource: string | null,
+): JsonObject {
+  if (subresource === "status" && live !== null) {
+    const { status: _, ...rest } = live;
+    return next["status"] === undefined ? rest : { ...rest, status: next["status"] };
+  }
+  if (!kind.subresources.includes("status")) return next;
+  const { status: _, ...rest } = next;
+  return live?.["status"] === undefined ? rest : { ...rest, status: live["status"] };
+}
+
+/** The part of an applied configuration that counts: see {@link confined}. */
+export function confinedPatch(patch: JsonObject, kind: Kind, subresource: string | null): JsonObject {
+  if (subresource === "status") {
+    const { apiVersion, kind: kindName, metadata, status } = patch;
+    const { name, namespace } = (metadata ?? {}) as JsonObject;
+    const identity = { name: name ?? "", ...(namespace === undefined ? {} : { namespace }) };
+    return {
+      apiVersion: apiVersion ?? "",
+      kind: kindName ?? "",
+      metadata: identity,
+      ...(status === undefined ? {} : { status }),
+    };
+  }
+  if (!kind.subresources.includes("status")) return patch;
+  const { status: _, ...rest } = patch;
+  return rest;
+}
+
+const serversOwn = ["uid", "resourceVersion", "generation", "creationTimestamp", "selfLink"];
+const deletion = ["deletionTimestamp", "deletionGracePeriodSeconds"];
+
+/** Makes an object ready to be stored: the server's own metadata, its generation, and what its kind gets by itself. */
+export function prepared(cluster: Cluster, next: JsonObject, live: JsonObject | null, kind: Kind): JsonObject {
+  const object = allotted(cluster, next, live, kind);
+  const own = live === null ? born(cluster, kind) : keptOf(live, object, kind);
+  return { ...object, metadata: { ...saidIn((object["metadata"] ?? {}) as JsonObject), ...own } };
+}
+
+/** Metadata without what only the server says; the same object when there is none of that. */
+function saidIn(metadata: JsonObject): JsonObject {
+  const told = [...serversOwn, ...deletion, "managedFields"].filter((it) => Object.hasOwn(metadata, it));
+  if (told.length === 0) return metadata;
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !told.includes(key)));
+}
+
+const born = (cluster: Cluster, kind: Kind): JsonObject => ({
+  uid: cluster.newUid(),
+  creationTimestamp: cluster.time(),
+  ...(kind.counts ? { generation: 1 } : {}),
+});
+
+function keptOf(live: JsonObject, next: JsonObject, kind: Kind): JsonObject {
+  const metadata = live["metadata"] as JsonObject;
+  const kept = Object.entries(metadata).filter(([key]) => serversOwn.includes(key) || deletion.includes(key));
+  const generation = Number(metadata["generation"] ?? 1) + (kind.counts && isChanged(live, next) ? 1 : 0);
+  return { ...Object.fromEntries(kept), ...(kind.counts ? { generation } : {}) };
+}
+
+/** Whether anything changed that people write: neither metadata nor status. */
+function isChanged(live: JsonObject, next: JsonObject): boolean {
+  const keys = new Set([...Object.keys(live), ...Object.keys(next)]);
+  return [...keys].some((key) => key !== "metadata" && key !== "status" && !sameJson(live[key], next[key]));
+}
+
+/** What some kinds get beyond defaults: addresses, ports, protection. */
+function allotted(cluster: Cluster, next: JsonObject, live: JsonObject | null, kind: Kind): JsonObject {
+  switch (kindKey(kind)) {
+    case "/Service":
+      return service(cluster, next, live);
+    case "/Namespace":
+      return { ...next, spec: live === null ? { finalizers: ["kubernetes"] } : (live["spec"] ?? {}) };
+    case "/PersistentVolumeClaim":
+      return live === null ? protectedBy(next, "kubernetes.io/pvc-protection") : next;
+    case "/PersistentVolume":
+      return live === null ? protectedBy(next, "kubernetes.io/pv-protection") : next;
+    default:
+      return next;
+  }
+}
+
+function protectedBy(object: JsonObject, finalizer: string): JsonObject {
+  const metadata = (object["metadata"] ?? {}) as JsonObject;
+  const finalizers = (metadata["finalizers"] ?? []) as JsonList;
+  return {
+    ...object,
+    metadata: { ...metadata, finalizers: [...finalizers.filter((it) => it !== finalizer), finalizer] },
+  };
+}
+
+/** Gives a service its cluster IP and node ports once; an update that does not mention them keeps them. */
+function service(cluster: Cluster, next: JsonObject, live: JsonObject | null): JsonObject {
+  const spec = (next["spec"] ?? {}) as JsonObject;
+  const before = (live?.["spec"] ?? {}) as JsonObject;
+  if (spec["type"] === "ExternalName") return next;
+  const clusterIP = spec["clusterIP"] || before["clusterIP"] || addressOf(cluster.serial());
+  const outside = spec["type"] === "NodePort" || spec["type"] === "LoadBalancer";
+  const ports = outside ? { ports: withNodePorts(cluster, spec["ports"], before["ports"]) } : {};
+  return {
+    ...next,
+    spec: {
+      ...spec,
+      clusterIP,
+      clusterIPs: spec["clusterIPs"] ?? (spec["clusterIP"] ? [clusterIP] : (before["clusterIPs"] ?? [clusterIP])),
+      ipFamilies: spec["ipFamilies"] ?? before["ipFamilies"] ?? ["IPv4"],
+      ipFamilyPolicy: spec["ipFamilyPolicy"] ?? before["ipFamilyPolicy"] ?? "SingleStack",
+      ...ports,
+    },
+  };
+}
+
+const addressOf = (serial: number): string => `10.96.${(serial >> 8) & 255}.${serial & 255}`;
+
+function withNodePorts(cluster: Cluster, ports: Json | undefined, before: Json | undefined): JsonList {
+  const old = Array.isArray(before) ? (before as JsonList) : [];
+  return (Array.isArray(ports) ? (ports as JsonList) : []).map((port) => {
+    if (!isObject(port) || Object.hasOwn(port, "nodePort")) return port;
+    const same = old.find((it) => member(it, "port") === port["port"] && member(it, "protocol") === port["protocol"]);
+    return { ...port, nodePort: member(same, "nodePort") ?? 30_000 + (cluster.serial() % 2_768) };
+  });
+}

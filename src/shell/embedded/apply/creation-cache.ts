@@ -1,0 +1,64 @@
+import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import type { Kind } from "../api/kinds.ts";
+import { type Owner, ownerBy, ownerKey, type Writer } from "./field-owners.ts";
+import { type FieldSet, shared } from "./field-set.ts";
+import type { Managed } from "./server-side-apply.ts";
+
+/** A body that is to become a new object. */
+export interface Making {
+  readonly operation: Owner["operation"];
+  readonly body: Json;
+  readonly kind: Kind;
+  readonly namespace: string | null;
+  /** Empty: as the body says. */
+  readonly name: string;
+  readonly strict: boolean;
+}
+
+/** What a body came to once, without what its place and its cluster add. */
+interface Fresh {
+  readonly kind: Kind;
+  readonly strict: boolean;
+  readonly object: JsonObject;
+  /** What its author owns; null when that is nothing. */
+  readonly fields: FieldSet | null;
+}
+
+const fresh: Readonly<Record<Owner["operation"], WeakMap<JsonObject, Fresh>>> = {
+  Apply: new WeakMap(),
+  Update: new WeakMap(),
+};
+
+/**
+ * Gives what the very same body came to before, in whatever cluster; null when that is not known.
+ *
+ * A new object depends on its body, kind and author, until a cluster adds to it. What is recalled was found valid, and all
+ * that are made from one body share what it says.
+ */
+export function recalled({ operation, body, kind, namespace, name, strict }: Making, writer: Writer): Managed | null {
+  const known = isObject(body) ? fresh[operation].get(body) : undefined;
+  if (known === undefined || known.kind !== kind || known.strict !== strict) return null;
+  const metadata = known.object["metadata"] as JsonObject;
+  const named = metadata["namespace"] ?? null;
+  if ((named !== null && named !== namespace) || (name !== "" && name !== metadata["name"])) return null;
+  const { object, fields } = known;
+  const author = ownerBy(writer, operation);
+  return {
+    object: named === namespace ? object : { ...object, metadata: { ...metadata, namespace } },
+    owners: fields === null ? new Map() : new Map([[ownerKey(author), { ...author, time: writer.time, fields }]]),
+  };
+}
+
+/** Keeps what a valid body came to, for as long as anybody holds the body. One that does not name its object is not kept. */
+export function remember({ operation, body, kind, strict }: Making, { object, owners }: Managed): void {
+  if (!isObject(body) || owners.size > 1 || (textOf(memberAt(body, "metadata", "name")) ?? "") === "") return;
+  const [author] = owners.values();
+  const isPlaced = (textOf(memberAt(body, "metadata", "namespace")) ?? "") !== "";
+  const { namespace: _, ...elsewhere } = object["metadata"] as JsonObject;
+  fresh[operation].set(body, {
+    kind,
+    strict,
+    object: isPlaced ? object : { ...object, metadata: elsewhere },
+    fields: author === undefined ? null : shared(author.fields),
+  });
+}

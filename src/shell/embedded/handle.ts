@@ -1,0 +1,110 @@
+import { type Json, type JsonObject, memberAt } from "../../core/model/json.ts";
+import { idOf } from "../../core/model/manifest.ts";
+import type { Kind } from "./api/kinds.ts";
+import { type Change, control } from "./control.ts";
+import { remove } from "./registry/deletion.ts";
+import { apply, create, type PatchType, patch, type Target } from "./registry/objects.ts";
+import type { Cluster } from "./storage/cluster.ts";
+import type { Counters, LogEntry, Trouble } from "./storage/injected-faults.ts";
+
+/** Where an object stands, as people say it: `{ group: "apps", kind: "Deployment", namespace: "shop", name: "web" }`. */
+export interface Place {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string;
+}
+
+/** A cluster in the hands of a test or a demo, past HTTP, its troubles and its counters. */
+export interface ClusterHandle {
+  readonly name: string;
+  /** The uid of `kube-system`: which cluster this is. */
+  readonly uid: string;
+  readonly resourceVersion: number;
+  readonly trouble: Trouble;
+  readonly counters: Counters;
+  /** Null while no log is kept. */
+  readonly log: readonly LogEntry[] | null;
+  /** Troubles, delays, counters, a reset: all that the control endpoint can do. */
+  control(change: Change): void;
+  get(place: Place): JsonObject | null;
+  /** Objects of a kind, in order; of all namespaces when none is given. */
+  list(group: string, kind: string, namespace?: string): readonly JsonObject[];
+  /** Everything in the cluster. */
+  all(): readonly JsonObject[];
+  /** Writes like somebody else would: server-side apply by force under another manager. */
+  apply(manager: string, object: JsonObject): JsonObject;
+  /** Creates like a client does that knows nothing of apply. Refused when it exists. */
+  create(manager: string, object: JsonObject): JsonObject;
+  /** Changes like `kubectl patch` does; a merge patch unless another type is named. */
+  patch(manager: string, place: Place, body: Json, type?: PatchType): JsonObject;
+  remove(place: Place): void;
+}
+
+/** Hands out a cluster. */
+export const handleOf = (cluster: Cluster): ClusterHandle => ({
+  name: cluster.name,
+  get uid() {
+    const namespace = cluster.store.get(kindIn(cluster, "", "Namespace"), null, "kube-system");
+    return String(memberAt(namespace ?? {}, "metadata", "uid") ?? "");
+  },
+  get resourceVersion() {
+    return cluster.store.version;
+  },
+  get trouble() {
+    return cluster.trouble;
+  },
+  get counters() {
+    return cluster.tally.read();
+  },
+  get log() {
+    return cluster.log;
+  },
+  control: (change) => control(cluster, change),
+  get: (place) => {
+    const target = targetAt(cluster, place);
+    return cluster.store.get(target.kind, target.namespace, target.name);
+  },
+  list: (group, kind, namespace) => cluster.store.list(kindIn(cluster, group, kind), namespace ?? null),
+  all: () =>
+    cluster.store.tables.flatMap((table) => {
+      const kind = cluster.kinds.ofTable(table);
+      return kind === null ? [] : cluster.store.list(kind, null);
+    }),
+  // What is stored is never changed in place, whatever becomes of the caller's object.
+  apply: (manager, object) =>
+    apply(cluster, targetOf(cluster, object), structuredClone(object), { ...asWritten(manager), force: true }).object,
+  create: (manager, object) =>
+    create(cluster, targetOf(cluster, object), structuredClone(object), asWritten(manager)).object,
+  patch: (manager, place, body, type = "merge") =>
+    patch(cluster, targetAt(cluster, place), structuredClone(body), { ...asWritten(manager), type }).object,
+  remove: (place) => {
+    const options = { uid: null, resourceVersion: null, propagation: "Background", dryRun: false } as const;
+    remove(cluster, targetAt(cluster, place), options);
+  },
+});
+
+const asWritten = (manager: string) => ({ manager, force: false, dryRun: false, strict: false });
+
+function kindIn(cluster: Cluster, group: string, kind: string): Kind {
+  const found = cluster.kinds.byKind(group, kind);
+  if (found === null) throw new Error(`${cluster.name} serves no ${kind} of group "${group}"`);
+  return found;
+}
+
+const targetAt = (cluster: Cluster, { group, kind, namespace, name }: Place): Target => ({
+  kind: kindIn(cluster, group, kind),
+  namespace,
+  name,
+  subresource: null,
+});
+
+function targetOf(cluster: Cluster, object: JsonObject): Target {
+  const id = idOf(object);
+  if (id === null) throw new Error("an object needs apiVersion, kind and metadata.name");
+  const kind = cluster.kinds.all.find(
+    (it) => it.group === id.group && it.version === id.version && it.kind === id.kind,
+  );
+  const target = targetAt(cluster, id);
+  return { ...target, kind: kind ?? target.kind, namespace: target.kind.scope === "Cluster" ? null : id.namespace };
+}

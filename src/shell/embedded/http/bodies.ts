@@ -1,0 +1,42 @@
+import { parse as parseYaml } from "yaml";
+import type { Json } from "../../../core/model/json.ts";
+import { refusal } from "../api/status.ts";
+
+/** Characters of text in each half of what is remembered: enough for all that a thousand placements apply. */
+const mostCharacters = 4_000_000;
+/** Longer bodies hardly ever come twice. */
+const longest = 16_000;
+
+let recent = new Map<string, Json>();
+let older: ReadonlyMap<string, Json> = new Map();
+let characters = 0;
+
+/**
+ * The body of a request as data; refuses what is neither JSON nor YAML.
+ *
+ * The same text gives the same value, as far as it is remembered. Fleets are sent the same manifests over and over, and
+ * what is stored is never changed in place: a thousand clusters share what one of them was sent.
+ */
+export function bodyOf(text: string): Json {
+  if (text.length > longest) return parsed(text);
+  const known = recent.get(text);
+  if (known !== undefined) return known;
+  const value = older.get(text) ?? parsed(text);
+  recent.set(text, value);
+  characters += text.length;
+  if (characters > mostCharacters) [older, recent, characters] = [recent, new Map(), 0];
+  return value;
+}
+
+function parsed(text: string): Json {
+  try {
+    // YAML is a superset, but a slow one; nearly every client sends JSON.
+    return JSON.parse(text) as Json;
+  } catch {
+    try {
+      return parseYaml(text) as Json;
+    } catch {
+      throw refusal("BadRequest", "the body of the request is neither JSON nor YAML");
+    }
+  }
+}

@@ -1,0 +1,344 @@
+import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../../../core/model/json.ts";
+import { forbidden, invalid, refusal } from "../api/status.ts";
+import { type DeleteOptions, finalizeNamespace, remove } from "../registry/deletion.ts";
+import { list } from "../registry/list.ts";
+import {
+  apply,
+  create,
+  type Outcome,
+  type PatchType,
+  patch,
+  read,
+  replace,
+  subjectOf,
+  type Target,
+  type WriteOptions,
+} from "../registry/objects.ts";
+import { isScalable, rescale, scaleOf } from "../registry/scale.ts";
+import { selectorOf } from "../registry/selectors.ts";
+import { watch } from "../registry/watch.ts";
+import type { Cluster } from "../storage/cluster.ts";
+import { nameOf, namespaceOf } from "../storage/store.ts";
+import { type Answer, jsonAnswer, textAnswer } from "./answer.ts";
+import { bodyOf } from "./bodies.ts";
+import { aggregatedType, discoveryOf, versionInfo, wantsAggregated } from "./discovery.ts";
+import { openApiOf } from "./openapi.ts";
+import { represent, representationOf, representList, type View } from "./representation.ts";
+import type { Route } from "./route.ts";
+
+/** One request to a cluster, read as far as HTTP goes. */
+export interface Request {
+  readonly method: string;
+  readonly route: Route;
+  readonly query: URLSearchParams;
+  readonly accept: string;
+  readonly contentType: string;
+  readonly userAgent: string;
+  readonly body: string;
+  readonly now: number;
+}
+
+/** Where a watch writes to, for as long as somebody listens. */
+export interface Stream {
+  begin(): void;
+  send(text: string): void;
+  end(): void;
+  /** Calls back once nobody listens any more. */
+  onClose(stop: () => void): void;
+}
+
+/** What a request does, in the words of Kubernetes' authorizers, with `apply` apart from other patches. */
+export function verbOf({ method, route, query, contentType }: Request): string {
+  const collection = route.kind === "collection";
+  if (method === "POST") return "create";
+  if (method === "PUT") return "update";
+  if (method === "PATCH") return contentType.startsWith("application/apply-patch") ? "apply" : "patch";
+  if (method === "DELETE") return collection ? "deletecollection" : "delete";
+  if (!collection) return "get";
+  return isTrue(query.get("watch")) ? "watch" : "list";
+}
+
+const isTrue = (text: string | null): boolean => text === "true" || text === "1";
+
+/** Options of a deletion count from its body when it has one, and from the query only when it has none: as with kube-apiserver. */
+export const isDryRun = ({ method, query, body }: Request): boolean =>
+  method === "DELETE" && body !== "" ? isNonEmptyList(member(jsonOrNull(body), "dryRun")) : query.has("dryRun");
+
+const isNonEmptyList = (value: Json): boolean => Array.isArray(value) && value.length > 0;
+
+function jsonOrNull(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}
+
+/** Answers a request about discovery, a collection or an object. Null when it became a watch, which answers by itself. */
+export function serve(cluster: Cluster, request: Request, stream: Stream): Answer | null {
+  const { route } = request;
+  switch (route.kind) {
+    case "discovery":
+      return request.method === "POST"
+        ? review(cluster, route.path, request.body)
+        : discover(cluster, route.path, request);
+    case "collection":
+      return serveCollection(cluster, route, request, stream);
+    case "object":
+      return serveObject(cluster, { ...route, kind: route.of }, request);
+  }
+}
+
+function discover(cluster: Cluster, path: string, { accept }: Request): Answer {
+  if (path === "/version") return jsonAnswer(200, versionInfo);
+  if (["/readyz", "/healthz", "/livez"].includes(path)) return textAnswer(200, "ok");
+  const aggregated = wantsAggregated(accept);
+  const found = discoveryOf(cluster.kinds.all, path.replace(/\/$/, ""), aggregated);
+  if (found === null) {
+    const schema = openApiOf(cluster.kinds.all, path);
+    return schema === null
+      ? textAnswer(404, "404 page not found\n")
+      : { code: 200, type: "application/json", text: schema };
+  }
+  const isRoot = path === "/api" || path === "/apis";
+  return { code: 200, type: aggregated && isRoot ? aggregatedType : "application/json", text: found };
+}
+
+/** `kubectl auth can-i`: everything but what trouble forbids. */
+function review(cluster: Cluster, path: string, body: string): Answer {
+  if (path !== "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") return textAnswer(404, "404 page not found\n");
+  const asked = bodyOf(body);
+  const attributes = memberAt(asked, "spec", "resourceAttributes");
+  const group = textOf(member(attributes, "group")) ?? "";
+  const plural = textOf(member(attributes, "resource")) ?? "";
+  const kind = cluster.kinds.all.find((it) => it.group === group && it.plural === plural);
+  const writes = !["get", "list", "watch"].includes(String(member(attributes, "verb")));
+  const allowed = !(writes && isReadOnly(cluster, group, kind?.kind ?? ""));
+  return jsonAnswer(201, { ...(isObject(asked) ? asked : {}), status: { allowed } });
+}
+
+const isReadOnly = (cluster: Cluster, group: string, kind: string): boolean =>
+  cluster.trouble.readOnly.some((it) => it === "*" || it === `${group}/${kind}`);
+
+function mustBeWritable(cluster: Cluster, target: Target, verb: string): void {
+  const { kind } = target;
+  if (!isReadOnly(cluster, kind.group, kind.kind)) return;
+  const where = target.namespace === null ? "at the cluster scope" : `in the namespace "${target.namespace}"`;
+  const because = `User "simulated" cannot ${verb} resource "${kind.plural}" in API group "${kind.group}" ${where}`;
+  throw forbidden(subjectOf(target), because);
+}
+
+function serveCollection(
+  cluster: Cluster,
+  route: Route & { readonly kind: "collection" },
+  request: Request,
+  stream: Stream,
+): Answer | null {
+  const target: Target = { kind: route.of, namespace: route.namespace, name: "", subresource: null };
+  const placed = route.of.scope === "Cluster" || route.namespace !== null;
+  switch (request.method) {
+    case "GET":
+      if (!isTrue(request.query.get("watch"))) return serveList(cluster, target, request);
+      serveWatch(cluster, target, request, stream);
+      return null;
+    case "POST": {
+      if (!placed) throw notAllowed();
+      mustBeText(request);
+      mustBeWritable(cluster, target, "create");
+      return written(create(cluster, target, bodyOf(request.body), optionsOf(request)), target, request);
+    }
+    case "DELETE":
+      if (!placed || route.of.kind === "Namespace") throw notAllowed();
+      mustBeWritable(cluster, target, "deletecollection");
+      return removeMany(cluster, target, request);
+    default:
+      throw notAllowed();
+  }
+}
+
+const notAllowed = (): Error =>
+  refusal("MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+
+const viewOf = ({ kind }: Target, { accept, now }: Request): View => ({
+  representation: representationOf(accept),
+  kind,
+  now,
+});
+
+function selecting(
+  { kind }: Target,
+  { query }: Request,
+): { selects: (object: JsonObject) => boolean; isSelective: boolean } {
+  const [labels, fields] = [query.get("labelSelector"), query.get("fieldSelector")];
+  return { selects: selectorOf(labels, fields, kind), isSelective: Boolean(labels) || Boolean(fields) };
+}
+
+function serveList(cluster: Cluster, target: Target, request: Request): Answer {
+  const view = viewOf(target, request);
+  const { query } = request;
+  const page = list(cluster, {
+    kind: target.kind,
+    namespace: target.namespace,
+    ...selecting(target, request),
+    atLeast: Number(query.get("resourceVersion") ?? "0") || 0,
+    limit: Number(query.get("limit") ?? "0") || 0,
+    continue: query.get("continue") ?? "",
+  });
+  return jsonAnswer(200, representList(page.objects, page.metadata, view));
+}
+
+function serveWatch(cluster: Cluster, target: Target, request: Request, stream: Stream): void {
+  const view = viewOf(target, request);
+  const { query } = request;
+  const { selects } = selecting(target, request);
+  const stop = watch(
+    cluster,
+    {
+      kind: target.kind,
+      namespace: target.namespace,
+      selects,
+      resourceVersion: query.get("resourceVersion") ?? "",
+      bookmarks: isTrue(query.get("allowWatchBookmarks")),
+      initialEvents: isTrue(query.get("sendInitialEvents")),
+      timeoutSeconds: Number(query.get("timeoutSeconds") ?? "0") || 0,
+      represent: (object) => represent(object, view),
+    },
+    {
+      send: (event) => {
+        stream.begin();
+        stream.send(`${JSON.stringify(event)}\n`);
+      },
+      end: () => stream.end(),
+    },
+  );
+  stream.begin();
+  stream.onClose(stop);
+}
+
+function removeMany(cluster: Cluster, target: Target, request: Request): Answer {
+  const { selects, isSelective } = selecting(target, request);
+  const options = deleteOptionsOf(request);
+  const page = list(cluster, {
+    kind: target.kind,
+    namespace: target.namespace,
+    selects,
+    isSelective,
+    limit: 0,
+    continue: "",
+    atLeast: 0,
+  });
+  for (const it of page.objects) remove(cluster, { ...target, name: nameOf(it), namespace: namespaceOf(it) }, options);
+  return jsonAnswer(200, representList(page.objects, page.metadata, viewOf(target, request)));
+}
+
+function serveObject(cluster: Cluster, target: Target, request: Request): Answer {
+  const part = target.subresource;
+  if (part === "finalize" && target.kind.kind === "Namespace") return finalize(cluster, target, request);
+  if (part !== null && !target.kind.subresources.includes(part)) {
+    throw refusal("NotFound", "the server could not find the requested resource", {});
+  }
+  if (part === "scale" && !isScalable(target))
+    throw refusal("NotFound", "the server could not find the requested resource", {});
+  switch (request.method) {
+    case "GET": {
+      const object = read(cluster, target);
+      return jsonAnswer(200, part === "scale" ? scaleOf(object) : represent(object, viewOf(target, request)));
+    }
+    case "PUT":
+      mustBeText(request);
+      mustBeWritable(cluster, target, "update");
+      return part === "scale"
+        ? written(rescale(cluster, target, bodyOf(request.body), optionsOf(request)), null, request)
+        : written(replace(cluster, target, bodyOf(request.body), optionsOf(request)), target, request);
+    case "PATCH":
+      mustBeWritable(cluster, target, "patch");
+      return servePatch(cluster, target, request);
+    case "DELETE": {
+      if (part !== null) throw notAllowed();
+      mustBeWritable(cluster, target, "delete");
+      return jsonAnswer(200, remove(cluster, target, deleteOptionsOf(request)));
+    }
+    default:
+      throw notAllowed();
+  }
+}
+
+function finalize(cluster: Cluster, target: Target, request: Request): Answer {
+  if (request.method !== "PUT") throw notAllowed();
+  mustBeWritable(cluster, target, "update");
+  const finalizers = memberAt(bodyOf(request.body), "spec", "finalizers");
+  return jsonAnswer(
+    200,
+    finalizeNamespace(cluster, read(cluster, target), Array.isArray(finalizers) ? finalizers : []),
+  );
+}
+
+/** What of Kubernetes' binary form could be read is JSON by now. */
+function mustBeText({ contentType }: Request): void {
+  if (!contentType.includes("protobuf") && !contentType.includes("cbor")) return;
+  const message =
+    "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml";
+  throw refusal("UnsupportedMediaType", message);
+}
+
+const patchTypes: Readonly<Record<string, PatchType>> = {
+  "application/merge-patch+json": "merge",
+  "application/json-patch+json": "operations",
+  "application/strategic-merge-patch+json": "strategic",
+};
+
+function servePatch(cluster: Cluster, target: Target, request: Request): Answer {
+  const contentType = request.contentType.split(";")[0] ?? "";
+  const options = optionsOf(request);
+  if (contentType === "application/apply-patch+yaml") {
+    if (!request.query.get("fieldManager")) throw managerMissing();
+    return written(apply(cluster, target, bodyOf(request.body), options), target, request);
+  }
+  const type = patchTypes[contentType];
+  if (type === undefined || (type === "strategic" && target.kind.custom !== null)) throw unknownFormat(target, type);
+  const body = bodyOf(request.body);
+  if (target.subresource === "scale") return written(rescale(cluster, target, body, options), null, request);
+  return written(patch(cluster, target, body, { ...options, type }), target, request);
+}
+
+const unknownFormat = ({ kind }: Target, type: PatchType | undefined): Error => {
+  const accepted = Object.keys(patchTypes).filter((it) => kind.custom === null || !it.includes("strategic"));
+  const types = [...accepted, "application/apply-patch+yaml"].join(", ");
+  return refusal(
+    "UnsupportedMediaType",
+    `the body of the request was in an unknown format - accepted media types include: ${types}`,
+    type === undefined ? {} : null,
+  );
+};
+
+const managerMissing = (): Error =>
+  invalid({ group: "meta.k8s.io", resource: "patchoptions", kind: "PatchOptions", name: "" }, [
+    { reason: "FieldValueRequired", message: "Required value: is required for apply patch", field: "fieldManager" },
+  ]);
+
+/** Null for what is no object of the target's kind: it is answered as it is. */
+function written({ code, object }: Outcome, target: Target | null, request: Request): Answer {
+  return jsonAnswer(code, target === null ? object : represent(object, viewOf(target, request)));
+}
+
+function optionsOf(request: Request): WriteOptions {
+  const { query, userAgent } = request;
+  return {
+    manager: query.get("fieldManager") ?? userAgent.split("/")[0] ?? "",
+    force: isTrue(query.get("force")),
+    dryRun: isDryRun(request),
+    strict: query.get("fieldValidation") === "Strict",
+  };
+}
+
+function deleteOptionsOf(request: Request): DeleteOptions {
+  const { body, query } = request;
+  const options = body === "" ? {} : bodyOf(body);
+  const asked = body === "" ? query.get("propagationPolicy") : member(options, "propagationPolicy");
+  return {
+    uid: textOf(memberAt(options, "preconditions", "uid")),
+    resourceVersion: textOf(memberAt(options, "preconditions", "resourceVersion")),
+    propagation: asked === "Foreground" || asked === "Orphan" ? asked : "Background",
+    dryRun: isDryRun(request),
+  };
+}

@@ -1,0 +1,57 @@
+import { type JsonObject, memberAt } from "../../../core/model/json.ts";
+import type { Kind } from "../api/kinds.ts";
+import { Refusal } from "../api/status.ts";
+import type { Cluster } from "../storage/cluster.ts";
+import { create, type Target } from "./objects.ts";
+
+const namespaces = ["kube-system", "default", "kube-public", "kube-node-lease"];
+
+/**
+ * What every cluster is born with: its four namespaces, with a uid of kube-system that says which cluster this is, and one
+ * node of ordinary size, so that capacity can be asked for and a DaemonSet has a place.
+ */
+export function found(cluster: Cluster): void {
+  for (const name of namespaces) {
+    make(cluster, "Namespace", null, { metadata: { name } });
+    foundNamespace(cluster, name);
+  }
+  const resources = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
+  make(cluster, "Node", null, { metadata: { name: "node-1", labels: { "kubernetes.io/hostname": "node-1" } } });
+  const kind = cluster.kinds.byKind("", "Node") as Kind;
+  const node = cluster.store.get(kind, null, "node-1") as JsonObject;
+  const condition = {
+    type: "Ready",
+    status: "True",
+    reason: "KubeletReady",
+    message: "kubelet is posting ready status",
+  };
+  const times = { lastHeartbeatTime: cluster.time(), lastTransitionTime: cluster.time() };
+  const nodeInfo = { kubeletVersion: "v1.36.3", operatingSystem: "linux", architecture: "amd64", osImage: "simulated" };
+  const status = { capacity: resources, allocatable: resources, conditions: [{ ...condition, ...times }], nodeInfo };
+  cluster.store.put(kind, { ...node, status });
+}
+
+/** Every namespace gets a service account and the root certificate that pods would use. */
+export function foundNamespace(cluster: Cluster, name: string): void {
+  const namespace = cluster.store.get(cluster.kinds.byKind("", "Namespace") as Kind, null, name);
+  if (namespace === null || memberAt(namespace, "metadata", "deletionTimestamp") !== null) return;
+  make(cluster, "ServiceAccount", name, account);
+  make(cluster, "ConfigMap", name, certificate);
+}
+
+const account: JsonObject = { metadata: { name: "default" } };
+const certificate: JsonObject = { metadata: { name: "kube-root-ca.crt" }, data: { "ca.crt": "simulated" } };
+
+/** Creates what is not there yet. */
+function make(cluster: Cluster, kindName: string, namespace: string | null, object: JsonObject): void {
+  const kind = cluster.kinds.byKind("", kindName) as Kind;
+  const name = String(memberAt(object, "metadata", "name"));
+  if (cluster.store.get(kind, namespace, name) !== null) return;
+  const target: Target = { kind, namespace, name, subresource: null };
+  try {
+    create(cluster, target, object, { manager: "kube-controller-manager", force: false, dryRun: false, strict: false });
+  } catch (error) {
+    // Whoever deletes the namespace at this moment is right.
+    if (!(error instanceof Refusal)) throw error;
+  }
+}

@@ -1,0 +1,192 @@
+import { type Json, type JsonList, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { groupVersionOf } from "../../../core/model/manifest.ts";
+import type { Kind } from "../api/kinds.ts";
+import { conflict, successStatus } from "../api/status.ts";
+import type { Cluster } from "../storage/cluster.ts";
+import { nameOf, namespaceOf, uidOf } from "../storage/store.ts";
+import { read, settleIn, subjectOf, type Target } from "./objects.ts";
+
+/** Conditions of a deletion, and what becomes of dependents. */
+export interface DeleteOptions {
+  readonly uid: string | null;
+  readonly resourceVersion: string | null;
+  readonly propagation: "Background" | "Foreground" | "Orphan";
+  readonly dryRun: boolean;
+}
+
+/**
+ * Deletes an object, or starts to: with finalizers it stays, marked, until the last of them is gone, and the answer is the
+ * object; otherwise it goes at once, and the answer is a Status. A namespace always waits for its content.
+ */
+export function remove(cluster: Cluster, target: Target, options: DeleteOptions): JsonObject {
+  const live = read(cluster, target);
+  mustBeMeant(live, target, options);
+  const held = heldBy(live, options.propagation);
+  const waits = held.length > 0 || listAt(live, "spec", "finalizers").length > 0;
+  if (!waits) {
+    if (!options.dryRun) cluster.store.delete(target.kind, live);
+    return successStatus(subjectOf(target), uidOf(live));
+  }
+  if (memberAt(live, "metadata", "deletionTimestamp") !== null) return live;
+  const marked = markedForDeletion(cluster, live, target.kind, held);
+  return options.dryRun ? marked : cluster.store.put(target.kind, marked);
+}
+
+function mustBeMeant(live: JsonObject, target: Target, { uid, resourceVersion }: DeleteOptions): void {
+  // Here a server names the kind where it usually names the resource.
+  const subject = { ...subjectOf(target), resource: target.kind.kind };
+  if (uid !== null && uid !== uidOf(live)) {
+    throw conflict(
+      subject,
+      `the UID in the precondition (${uid}) does not match the UID in record (${uidOf(live)}). The object might have been deleted and then recreated`,
+    );
+  }
+  const version = textOf(memberAt(live, "metadata", "resourceVersion")) ?? "";
+  if (resourceVersion !== null && resourceVersion !== version) {
+    throw conflict(
+      subject,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`,
+    );
+  }
+}
+
+const foreground = "foregroundDeletion";
+const orphan = "orphan";
+
+function heldBy(live: JsonObject, propagation: DeleteOptions["propagation"]): JsonList {
+  const own = listAt(live, "metadata", "finalizers").filter((it) => it !== foreground && it !== orphan);
+  if (propagation === "Foreground") return [...own, foreground];
+  return propagation === "Orphan" ? [...own, orphan] : own;
+}
+
+function markedForDeletion(cluster: Cluster, live: JsonObject, kind: Kind, finalizers: JsonList): JsonObject {
+  const metadata = live["metadata"] as JsonObject;
+  const isNamespace = kind.group === "" && kind.kind === "Namespace";
+  const generation = metadata["generation"];
+  return {
+    ...live,
+    metadata: {
+      ...metadata,
+      deletionTimestamp: cluster.time(),
+      ...(isNamespace ? {} : { deletionGracePeriodSeconds: 0 }),
+      ...(typeof generation === "number" ? { generation: generation + 1 } : {}),
+      ...(finalizers.length === 0 ? {} : { finalizers }),
+    },
+    ...(isNamespace ? { status: { ...((live["status"] ?? {}) as JsonObject), phase: "Terminating" } } : {}),
+  };
+}
+
+/** Removes finalizers; an object that only waited for them goes. */
+export function release(cluster: Cluster, kind: Kind, live: JsonObject, finalizers: readonly string[]): void {
+  const { finalizers: before, ...metadata } = live["metadata"] as JsonObject;
+  const rest = (Array.isArray(before) ? (before as JsonList) : []).filter((it) => !finalizers.includes(String(it)));
+  const next = { ...live, metadata: { ...metadata, ...(rest.length === 0 ? {} : { finalizers: rest }) } };
+  settleIn(cluster, kind, next);
+}
+
+/** Whether a namespace is on its way out. */
+export const isTerminating = (cluster: Cluster, namespace: string): boolean =>
+  terminatingNamespace(cluster, namespace) !== null;
+
+function terminatingNamespace(cluster: Cluster, name: string): JsonObject | null {
+  const namespace = cluster.store.get(cluster.kinds.byKind("", "Namespace") as Kind, null, name);
+  return namespace === null || memberAt(namespace, "metadata", "deletionTimestamp") === null ? null : namespace;
+}
+
+/** Empties a namespace that is going, and lets it go once nothing is left in it. Called again for whatever goes from it. */
+export function emptyNamespace(cluster: Cluster, name: string): void {
+  const namespace = terminatingNamespace(cluster, name);
+  if (namespace === null) return;
+  const contents = cluster.store.tables
+    .map((table) => cluster.kinds.ofTable(table))
+    .filter((it): it is Kind => it !== null && it.scope === "Namespaced")
+    .flatMap((it) => cluster.store.list(it, name).map((object) => ({ kind: it, object })));
+  for (const { kind: of, object } of contents) discard(cluster, of, object);
+  const left = contents.some(({ kind: of, object }) => cluster.store.get(of, name, nameOf(object)) !== null);
+  // What still holds it then is a finalizer of somebody's, and nobody's write is due.
+  if (!left && listAt(namespace, "spec", "finalizers").length > 0) finalizeNamespace(cluster, namespace, []);
+}
+
+/** Sets a namespace's own finalizers; without any it goes, if it was going. */
+export function finalizeNamespace(cluster: Cluster, namespace: JsonObject, finalizers: JsonList): JsonObject {
+  const kind = cluster.kinds.byKind("", "Namespace") as Kind;
+  const spec = finalizers.length === 0 ? {} : { finalizers };
+  return settleIn(cluster, kind, { ...namespace, spec });
+}
+
+/** Deletes without conditions, and without asking whether it is already going. */
+export function discard(cluster: Cluster, kind: Kind, object: JsonObject): void {
+  const target: Target = { kind, namespace: namespaceOf(object), name: nameOf(object), subresource: null };
+  if (cluster.store.get(kind, target.namespace, target.name) === null) return;
+  remove(cluster, target, { uid: null, resourceVersion: null, propagation: "Background", dryRun: false });
+}
+
+/**
+ * The garbage collector's view of one object with owners: goes when none of them is there any more. An owner that is being
+ * deleted in the foreground takes it along, one that orphans lets go of it.
+ */
+export function collect(cluster: Cluster, kind: Kind, object: JsonObject): void {
+  const live = cluster.store.get(kind, namespaceOf(object), nameOf(object));
+  if (live === null || memberAt(live, "metadata", "ownerReferences") === null) return;
+  const staying = ownersOf(cluster, live).filter(
+    (it) => !listAt(it.object, "metadata", "finalizers").includes(foreground),
+  );
+  if (staying.length === 0) discard(cluster, kind, live);
+}
+
+/** An object with its kind. */
+interface Found {
+  readonly kind: Kind;
+  readonly object: JsonObject;
+}
+
+/** The owners of an object that are there: same place, same uid. */
+export const ownersOf = (cluster: Cluster, object: JsonObject): readonly Found[] =>
+  listAt(object, "metadata", "ownerReferences")
+    .map((it) => ownerOf(cluster, it, namespaceOf(object)))
+    .filter((it) => it !== null);
+
+function ownerOf(cluster: Cluster, reference: Json, namespace: string | null): Found | null {
+  const text = (key: string): string => textOf(memberAt(reference, key)) ?? "";
+  const kind = cluster.kinds.byKind(groupVersionOf(text("apiVersion")).group, text("kind"));
+  if (kind === null) return null;
+  const object = cluster.store.get(kind, kind.scope === "Cluster" ? null : namespace, text("name"));
+  return object !== null && uidOf(object) === text("uid") ? { kind, object } : null;
+}
+
+/** Finishes a deletion that asked for its dependents to go first, or to be let go. */
+export function propagate(cluster: Cluster, kind: Kind, object: JsonObject): void {
+  const live = cluster.store.get(kind, namespaceOf(object), nameOf(object));
+  if (live === null || memberAt(live, "metadata", "deletionTimestamp") === null) return;
+  const finalizers = listAt(live, "metadata", "finalizers");
+  const dependents = dependentsOf(cluster, uidOf(live));
+  if (finalizers.includes(orphan)) {
+    for (const it of dependents) disinherit(cluster, it.kind, it.object, uidOf(live));
+    release(cluster, kind, live, [orphan]);
+  } else if (finalizers.includes(foreground)) {
+    for (const it of dependents) collect(cluster, it.kind, it.object);
+    if (dependentsOf(cluster, uidOf(live)).length === 0) release(cluster, kind, live, [foreground]);
+  }
+}
+
+/** Everything that names this uid among its owners. */
+export function dependentsOf(cluster: Cluster, uid: string): readonly Found[] {
+  return cluster.store
+    .dependentsOf(uid)
+    .map(({ table, object }) => ({ kind: cluster.kinds.ofTable(table), object }))
+    .filter((it): it is Found => it.kind !== null);
+}
+
+function disinherit(cluster: Cluster, kind: Kind, object: JsonObject, uid: string): void {
+  const { ownerReferences: _, ...metadata } = object["metadata"] as JsonObject;
+  const rest = listAt(object, "metadata", "ownerReferences").filter((it) => memberAt(it, "uid") !== uid);
+  cluster.store.put(kind, {
+    ...object,
+    metadata: { ...metadata, ...(rest.length === 0 ? {} : { ownerReferences: rest }) },
+  });
+}
+
+const listAt = (object: JsonObject, ...path: readonly string[]): JsonList => {
+  const list = memberAt(object, ...path);
+  return Array.isArray(list) ? (list as JsonList) : [];
+};

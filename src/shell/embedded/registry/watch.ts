@@ -1,0 +1,111 @@
+import { setMaxListeners } from "node:events";
+import type { JsonObject } from "../../../core/model/json.ts";
+import { apiVersionOf } from "../../../core/model/manifest.ts";
+import type { Kind } from "../api/kinds.ts";
+import { refusal, statusOf } from "../api/status.ts";
+import type { Cluster } from "../storage/cluster.ts";
+import { type Change, namespaceOf } from "../storage/store.ts";
+import { inVersion } from "./objects.ts";
+import type { Selects } from "./selectors.ts";
+
+/** What is watched, from when, and how it is told. */
+export interface WatchRequest {
+  readonly kind: Kind;
+  readonly namespace: string | null;
+  readonly selects: Selects;
+  /** Empty or `0`: begin with what is there. */
+  readonly resourceVersion: string;
+  readonly bookmarks: boolean;
+  /** `sendInitialEvents`: what is there first, then a bookmark that says so (KEP-3157). */
+  readonly initialEvents: boolean;
+  /** Ends the watch after this many seconds; 0 for never. */
+  readonly timeoutSeconds: number;
+  readonly represent: (object: JsonObject) => JsonObject;
+}
+
+/** Where events go. */
+export interface Sink {
+  readonly send: (event: JsonObject) => void;
+  readonly end: () => void;
+}
+
+/** As often as a server tells a quiet watcher how far it has seen. */
+const bookmarkMs = 30_000;
+
+/**
+ * Tells a client what happens to objects of a kind, from a version on. A version that is forgotten is answered with an ERROR
+ * event of 410, which means: list again. Gives the function that stops it.
+ */
+export function watch(cluster: Cluster, request: WatchRequest, sink: Sink): () => void {
+  const { store } = cluster;
+  const from = Number(request.resourceVersion || "0");
+  if (!Number.isInteger(from) || from < 0)
+    throw refusal("BadRequest", `invalid resource version: "${request.resourceVersion}"`);
+  if (from === 0 || request.initialEvents) sendPresent(cluster, request, sink);
+  else {
+    const missed = store.since(request.kind, from);
+    if (missed === null) {
+      sink.send({
+        type: "ERROR",
+        object: statusOf(refusal("Expired", `too old resource version: ${from} (${store.version})`)),
+      });
+      sink.end();
+      return () => {};
+    }
+    for (const change of missed) tell(change, request, sink);
+  }
+  return follow(cluster, request, sink);
+}
+
+function sendPresent({ store }: Cluster, request: WatchRequest, sink: Sink): void {
+  const { kind, namespace, selects, represent, initialEvents, bookmarks } = request;
+  for (const object of store.list(kind, namespace)) {
+    if (selects(object)) sink.send({ type: "ADDED", object: represent(inVersion(object, kind)) });
+  }
+  if (initialEvents && bookmarks) sink.send(bookmark(kind, store.version, { "k8s.io/initial-events-end": "true" }));
+}
+
+const bookmark = (kind: Kind, version: number, annotations: JsonObject | null): JsonObject => ({
+  type: "BOOKMARK",
+  object: {
+    kind: kind.kind,
+    apiVersion: apiVersionOf(kind),
+    metadata: { resourceVersion: String(version), ...(annotations === null ? {} : { annotations }) },
+  },
+});
+
+function follow(cluster: Cluster, request: WatchRequest, sink: Sink): () => void {
+  const { signal } = cluster.life;
+  // A version that is yet to come is waited for, silently: what a watcher of a cluster meets that was reset.
+  const from = Number(request.resourceVersion || "0");
+  const unwatch = cluster.store.watch(request.kind, (change) => {
+    if (change.version > from) tell(change, request, sink);
+  });
+  const mark = (): void => sink.send(bookmark(request.kind, cluster.store.version, null));
+  const bookmarks = request.bookmarks ? setInterval(mark, bookmarkMs).unref() : null;
+  const stop = (): void => {
+    unwatch();
+    if (bookmarks !== null) clearInterval(bookmarks);
+    if (timeout !== null) clearTimeout(timeout);
+    signal.removeEventListener("abort", finish);
+  };
+  const finish = (): void => {
+    stop();
+    sink.end();
+  };
+  const timeout = request.timeoutSeconds > 0 ? setTimeout(finish, request.timeoutSeconds * 1000).unref() : null;
+  // As many watches as there are may listen to it.
+  setMaxListeners(0, signal);
+  signal.addEventListener("abort", finish);
+  return stop;
+}
+
+/** What a change means for one watcher: an object that enters or leaves its selection is added or deleted for it. */
+function tell(change: Change, { kind, namespace, selects, represent }: WatchRequest, sink: Sink): void {
+  if (namespace !== null && namespaceOf(change.object) !== namespace) return;
+  const was = change.before !== null && selects(change.before);
+  const is = change.type !== "DELETED" && selects(change.object);
+  if (!was && !is) return;
+  const type = !is ? "DELETED" : was ? "MODIFIED" : "ADDED";
+  sink.send({ type, object: represent(inVersion(change.object, kind)) });
+}

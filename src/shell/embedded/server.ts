@@ -1,0 +1,234 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { isObject, type Json, type JsonObject, member, textOf } from "../../core/model/json.ts";
+import { changeOf, control, report } from "./control.ts";
+import { react } from "./controllers/controllers.ts";
+import { type ClusterHandle, handleOf } from "./handle.ts";
+import { type Answer, jsonAnswer, send } from "./http/answer.ts";
+import { answerTo } from "./http/dispatch.ts";
+import type { Stream } from "./http/handlers.ts";
+import { textOfBinary } from "./http/protobuf.ts";
+import { kubeconfigOf } from "./kubeconfig.ts";
+import { found } from "./registry/bootstrap.ts";
+import { Cluster } from "./storage/cluster.ts";
+import { Timers } from "./storage/schedule.ts";
+
+/** What to simulate. */
+export interface EmbeddedOptions {
+  /** Names of the clusters to begin with: DNS labels, which become part of their addresses. */
+  readonly clusters: readonly string[];
+  /** 0 or absent: any free one. */
+  readonly port?: number;
+  /** How long workloads take to become available, namespaces to go. 50 ms when absent. */
+  readonly availableAfterMs?: number;
+  /** Bearer tokens by cluster; a cluster without one asks for none. */
+  readonly tokens?: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch: what timestamps are written from. Delays are real. */
+  readonly now: () => number;
+}
+
+/** Simulated clusters behind one port of the loopback interface, each under a path of its own. */
+export interface EmbeddedServer {
+  readonly port: number;
+  /** What a kubeconfig's `cluster.server` says: `http://127.0.0.1:PORT/clusters/NAME`. */
+  url(cluster: string): string;
+  /** A kubeconfig as YAML: one context per cluster, named like it. */
+  kubeconfig(): string;
+  /** A cluster to look into and to trouble. Throws for a name that is not there. */
+  cluster(name: string): ClusterHandle;
+  addCluster(name: string): ClusterHandle;
+  close(): Promise<void>;
+}
+
+/** As much as kube-apiserver takes. */
+const bodyLimit = 3 * 1024 * 1024;
+
+/**
+ * Starts simulated clusters: a small Kubernetes API server over HTTP, kept in memory, with controllers that make workloads
+ * available. What it is asked is answered as kube-apiserver v1.36 answers; recorded conversations hold it to that.
+ *
+ * A container's image decides the fate of its workload: with `broken` in its text it never becomes available, with `crash` it
+ * is reported as failed once its deadline (`spec.progressDeadlineSeconds`) has passed. No pods are made.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { availableAfterMs = 50, tokens = {}, now } = options;
+  const clusters = new Map<string, Cluster>();
+  const add = (name: string): Cluster => {
+    mustBeName(name, clusters);
+    const token = tokens[name] ?? null;
+    const newSchedule = (): Timers => new Timers();
+    const cluster = new Cluster({ name, availableAfterMs, token, now, newSchedule, react, found });
+    clusters.set(name, cluster);
+    return cluster;
+  };
+  for (const name of options.clusters) add(name);
+  const server = createServer({ keepAliveTimeout: 60_000 }, (message, response) => {
+    handle({ clusters, add, now }, message, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(options.port ?? 0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = (name: string): string => `http://127.0.0.1:${port}/clusters/${name}`;
+  return {
+    port,
+    url,
+    kubeconfig: () =>
+      kubeconfigOf([...clusters.values()].map(({ name, token }) => ({ name, server: url(name), token }))),
+    cluster: (name) => handleOf(known(clusters, name)),
+    addCluster: (name) => handleOf(add(name)),
+    close: () => {
+      for (const it of clusters.values()) it.close();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function mustBeName(name: string, clusters: ReadonlyMap<string, Cluster>): void {
+  if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name))
+    throw new Error(`"${name}" is no name for a cluster: it must be a DNS label`);
+  if (clusters.has(name)) throw new Error(`there is a cluster ${name} already`);
+}
+
+function known(clusters: ReadonlyMap<string, Cluster>, name: string): Cluster {
+  const cluster = clusters.get(name);
+  if (cluster === undefined) throw new Error(`there is no embedded cluster ${name}`);
+  return cluster;
+}
+
+interface House {
+  readonly clusters: ReadonlyMap<string, Cluster>;
+  readonly add: (name: string) => Cluster;
+  readonly now: () => number;
+}
+
+async function handle(house: House, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = message.url ?? "/";
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const [, root, name = "", ...rest] = path.split("/");
+  if (root === "control") {
+    send(response, controlAnswer(house, message.method ?? "GET", name, (await bytesOf(message)).toString("utf8")));
+    return;
+  }
+  const cluster = root === "clusters" ? house.clusters.get(name) : undefined;
+  if (cluster === undefined) {
+    send(response, jsonAnswer(404, { error: `there is no cluster at ${path}` }));
+    return;
+  }
+  const sent = textOfBody(message.headers, message.method === "GET" ? Buffer.of() : await bytesOf(message));
+  const query = new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
+  await meet(cluster, { message, response, path: `/${rest.join("/")}`, query, ...sent, now: house.now() });
+}
+
+/** What was sent, as text: Kubernetes' binary form as JSON, where it can be read; otherwise it is refused for what it is. */
+function textOfBody(headers: Headers, bytes: Buffer): Pick<Visit, "body" | "headers"> {
+  const read = headers["content-type"]?.includes("protobuf") === true ? textOfBinary(bytes) : null;
+  if (read === null) return { headers, body: bytes.toString("utf8") };
+  return { headers: { ...headers, "content-type": "application/json" }, body: read };
+}
+
+function bytesOf(message: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    message.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bodyLimit) reject(new Error("request body too large"));
+      else chunks.push(chunk);
+    });
+    message.once("end", () => {
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+    });
+    message.once("error", reject).once("aborted", () => reject(new Error("request aborted")));
+  });
+}
+
+type Headers = IncomingMessage["headers"];
+
+interface Visit {
+  readonly message: IncomingMessage;
+  readonly headers: Headers;
+  readonly response: ServerResponse;
+  /** Below the cluster. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+  readonly now: number;
+}
+
+/** Lets a request meet the cluster's troubles, then the cluster. */
+async function meet(cluster: Cluster, visit: Visit): Promise<void> {
+  const { response, path, query, message, headers, body, now } = visit;
+  if (cluster.trouble.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, cluster.trouble.latencyMs));
+  // Trouble is looked at afterwards: it may have begun in the meantime.
+  if (cluster.trouble.down) {
+    message.socket.destroy();
+    return;
+  }
+  if (cluster.trouble.hang) return;
+  const { method = "GET" } = message;
+  const answer = answerTo(cluster, { method, path, query, headers, body, now }, streamOver(response, cluster));
+  if (answer !== null) send(response, answer);
+}
+
+/** Events of one moment, such as a hundred workloads becoming available together, go out in one piece. */
+function streamOver(response: ServerResponse, cluster: Cluster): Stream {
+  let pending = "";
+  const flush = (): void => {
+    if (pending !== "" && !response.destroyed) response.write(pending);
+    pending = "";
+  };
+  return {
+    begin() {
+      if (response.headersSent) return;
+      response.writeHead(200, { "content-type": "application/json", date: cluster.date() });
+      response.flushHeaders();
+    },
+    send(text) {
+      if (pending === "") setImmediate(flush);
+      pending += text;
+    },
+    end() {
+      flush();
+      response.end();
+    },
+    onClose: (stop) => void response.on("close", stop),
+  };
+}
+
+/** `/control`: the names of the clusters, or a new one; `/control/NAME`: what a cluster tells about itself, or a change of it. */
+function controlAnswer({ clusters, add }: House, method: string, name: string, text: string): Answer {
+  const wrong = (message: string): Answer => jsonAnswer(400, { error: message });
+  const body = jsonOf(text);
+  if (name === "") {
+    if (method === "GET") return jsonAnswer(200, { clusters: [...clusters.keys()] });
+    const wanted = textOf(member(body, "name"));
+    if (method !== "POST" || wanted === null) return wrong('POST {"name": "…"} adds a cluster');
+    try {
+      return jsonAnswer(201, report(add(wanted)));
+    } catch (error) {
+      return wrong((error as Error).message);
+    }
+  }
+  const cluster = clusters.get(name);
+  if (cluster === undefined) return jsonAnswer(404, { error: `there is no cluster ${name}` });
+  if (method === "GET") return jsonAnswer(200, report(cluster));
+  const change = method === "PATCH" ? changeOf(body) : null;
+  if (change === null) return wrong("PATCH takes trouble, availableAfterMs, log, resetCounters, reset");
+  control(cluster, change);
+  return jsonAnswer(200, report(cluster));
+}
+
+function jsonOf(text: string): Json {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? (value as JsonObject) : null;
+  } catch {
+    return null;
+  }
+}

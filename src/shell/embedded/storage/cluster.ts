@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../../core/model/json.ts";
+import { Kinds } from "../api/kinds.ts";
+import { type LogEntry, noTrouble, Tally, type Trouble } from "./injected-faults.ts";
+import type { Schedule } from "./schedule.ts";
+import { type Change, Store } from "./store.ts";
+
+/** What a cluster needs to live. */
+export interface ClusterSetting {
+  readonly name: string;
+  /** How long a workload takes to become available, and a namespace to go. */
+  readonly availableAfterMs: number;
+  /** The bearer token that requests must carry; null for none. */
+  readonly token: string | null;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Begins a life: what controllers do later is noted here. */
+  readonly newSchedule: () => Schedule;
+  /** Acts on every write, like the controllers of a real cluster; called inside the write, so it may only plan. */
+  readonly react: (cluster: Cluster, change: Change) => void;
+  /** Fills a new cluster with what every cluster is born with. */
+  readonly found: (cluster: Cluster) => void;
+}
+
+/** Requests that the log keeps. */
+const logLimit = 10_000;
+
+/** One simulated cluster: its objects, its kinds, its clock and its troubles. */
+export class Cluster {
+  readonly name: string;
+  readonly token: string | null;
+  readonly tally = new Tally();
+  store: Store;
+  kinds = new Kinds();
+  trouble: Trouble = noTrouble;
+  availableAfterMs: number;
+  /** Null while nothing is logged. */
+  log: LogEntry[] | null = null;
+  /** Ends when the cluster is reset or goes down: watchers are cut off. */
+  life = new AbortController();
+  readonly #setting: ClusterSetting;
+  #schedule: Schedule;
+  #missed: (() => void)[] = [];
+  #incarnation = 0;
+  /** A hash of name and incarnation: no two clusters share a uid. */
+  #origin: string;
+  #serial = 0;
+  #time = { second: -1, text: "", date: "" };
+
+  constructor(setting: ClusterSetting) {
+    this.#setting = setting;
+    this.#schedule = setting.newSchedule();
+    this.name = setting.name;
+    this.#origin = originOf(this.name, this.#incarnation);
+    this.token = setting.token;
+    this.availableAfterMs = setting.availableAfterMs;
+    this.store = this.#newStore();
+    setting.found(this);
+  }
+
+  /** The moment as Kubernetes writes it: RFC 3339, whole seconds. */
+  time(): string {
+    return this.#moment().text;
+  }
+
+  /** The moment as HTTP writes it (RFC 9110 §5.6.7). */
+  date(): string {
+    return this.#moment().date;
+  }
+
+  /** The words of a second are found once. */
+  #moment(): { readonly text: string; readonly date: string } {
+    const second = Math.floor(this.#setting.now() / 1000);
+    if (second !== this.#time.second) {
+      const at = new Date(second * 1000);
+      this.#time = { second, text: `${at.toISOString().slice(0, 19)}Z`, date: at.toUTCString() };
+    }
+    return this.#time;
+  }
+
+  /** The next number of this cluster: whatever is told apart by it is the same in every run. */
+  serial(): number {
+    return ++this.#serial;
+  }
+
+  /** A uid that depends on the cluster, its incarnation and what was made before, and on nothing else. */
+  newUid(): string {
+    const hash = this.#origin;
+    const serial = this.serial().toString(16).padStart(12, "0");
+    return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${serial}`;
+  }
+
+  /** Does work later, unless the cluster is reset or closed before. Work that finds controllers frozen waits for {@link thaw}. */
+  after(delayMs: number, work: () => void): void {
+    this.#schedule.after(delayMs, () => {
+      if (this.trouble.frozen) this.#missed.push(work);
+      else work();
+    });
+  }
+
+  /** Does what came due while controllers stood still, in its order. */
+  thaw(): void {
+    for (const work of this.#missed.splice(0)) work();
+  }
+
+  record(entry: LogEntry): void {
+    if (this.log !== null && this.log.length < logLimit) this.log.push(entry);
+  }
+
+  /** A new cluster under the same name and address: other uids, nothing left of the old one. */
+  reset(): void {
+    this.#schedule.close();
+    this.cut();
+    this.#schedule = this.#setting.newSchedule();
+    this.#missed = [];
+    this.#incarnation++;
+    this.#origin = originOf(this.name, this.#incarnation);
+    this.#serial = 0;
+    this.kinds = new Kinds();
+    this.store = this.#newStore();
+    this.#setting.found(this);
+  }
+
+  /** Ends every watch. */
+  cut(): void {
+    this.life.abort();
+    this.life = new AbortController();
+  }
+
+  close(): void {
+    this.#schedule.close();
+    this.life.abort();
+  }
+
+  #newStore(): Store {
+    return new Store((change) => this.#setting.react(this, change));
+  }
+}
+
+const originOf = (name: string, incarnation: number): string =>
+  createHash("sha256").update(`${name}/${incarnation}`).digest("hex");
+
+/** An object with another status. */
+export const withStatus = (object: JsonObject, status: JsonObject): JsonObject => ({ ...object, status });

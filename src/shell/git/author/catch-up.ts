@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { repositoryFault } from "../model/repository-fault.ts";
+import { type PersonGit, printed, printedOrNull } from "./person-git.ts";
+
+// A commit of ours that is at the head of the branch checked out here, and others pushed before us.
+
+/** What came of bringing a commit onto what others pushed. */
+export interface CaughtUp {
+  readonly commit: string;
+  /** It was made anew on top of theirs, or theirs was merged into the branch here. */
+  readonly way: "anew" | "merged";
+}
+
+/**
+ * Brings our commit and what others pushed together, in the branch that is checked out, its index and its work tree;
+ * what the person has changed or staged there stays as it is.
+ *
+ * A commit that is the only one not pushed yet is made anew on top of theirs, signed if it was: nothing else of it
+ * changes. Where there are more, theirs is merged, which leaves every signature as it is. A fault where both changed the
+ * same files, or where it is not signed again (our commit is taken back then), or where files of the person's are in the
+ * way.
+ */
+export async function catchUp(git: PersonGit, ours: string, theirs: string, during: string): Promise<CaughtUp> {
+  const parent = await parentOf(git, ours, during);
+  if (parent === null || !(await isWithin(git, parent, theirs, during))) return merged(git, ours, theirs, during);
+  const tree = await treeOn(git, { parent, ours, theirs }, during);
+  if (tree === null) {
+    const paths = await printed(git, ["diff", "--name-only", "--no-renames", parent, ours], { during });
+    const fix = `${await takeBack(git, { head: ours, ours }, during)}: git pull, then run it again`;
+    const message = `others pushed a change of ${paths.split("\n").join(", ")} meanwhile`;
+    throw repositoryFault("RepositoryRefused", during, message, { fix });
+  }
+  // Set up to show signatures, git puts what it says of them before the message.
+  const message = await printed(git, ["show", "--no-show-signature", "--no-patch", "--format=%B", ours], { during });
+  const sign = (await isSigned(git, ours, during)) ? ["-S"] : [];
+  const call = { during, input: `${message.trimEnd()}\n` };
+  const { code, output, complaint } = await git(["commit-tree", ...sign, "-p", theirs, "-F", "-", tree], call);
+  if (code !== 0) {
+    const fix = `${await takeBack(git, { head: ours, ours }, during)}: do what git says above, then run it again`;
+    throw repositoryFault("RepositoryRefused", during, complaint, { fix });
+  }
+  const commit = output.trim();
+  await move(git, ours, commit, during);
+  return { commit, way: "anew" };
+}
+
+/**
+ * Takes our commit off the branch again, with the merge at its `head` by which theirs came upon it; says what is left.
+ * It stays where something is in the way, such as what the person made of its files since.
+ */
+export async function takeBack(
+  git: PersonGit,
+  { head, ours }: { readonly head: string; readonly ours: string },
+  during: string,
+): Promise<string> {
+  const parent = await parentOf(git, ours, during);
+  try {
+    if (parent !== null) {
+      await move(git, head, parent, during);
+      return "nothing was committed or pushed";
+    }
+  } catch {
+    // What is left says what to do.
+  }
+  const how = head === ours ? "--soft" : "--keep";
+  const drop = parent === null ? "" : ` (git reset ${how} ${parent.slice(0, 10)} drops it)`;
+  return `nothing was pushed, and it stays committed here as ${ours.slice(0, 10)}${drop}`;
+}
+
+/** Whether a commit is another one, or before it. */
+export const isWithin = async (git: PersonGit, commit: string, other: string, during: string): Promise<boolean> =>
+  (await git(["merge-base", "--is-ancestor", commit, other], { during })).code === 0;
+
+const headerEnd = /\n\n[\s\S]*$/;
+
+const isSigned = async (git: PersonGit, commit: string, during: string): Promise<boolean> =>
+  /^gpgsig /m.test((await printed(git, ["cat-file", "commit", commit], { during })).replace(headerEnd, ""));
+
+/** The one parent of a commit; null for the first one, and for a merge. */
+async function parentOf(git: PersonGit, commit: string, during: string): Promise<string | null> {
+  const all = await printed(git, ["rev-list", "--parents", "--max-count=1", commit], { during });
+  const [, parent, another] = all.split(" ");
+  return another === undefined ? (parent ?? null) : null;
+}
+
+interface Sides {
+  readonly parent: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** The tree of theirs with what our commit changed; null where both changed a file, or nothing of ours is left to do. */
+async function treeOn(git: PersonGit, { parent, ours, theirs }: Sides, during: string): Promise<string | null> {
+  const folder = await printed(git, ["rev-parse", "--absolute-git-dir"], { during });
+  const index = join(folder, `flotilla-index-${process.pid}-${randomBytes(6).toString("hex")}`);
+  const call = { during, environment: { GIT_INDEX_FILE: index } };
+  try {
+    await printed(git, ["read-tree", "-i", "-m", "--aggressive", parent, ours, theirs], call);
+    // It refuses what is not merged.
+    const tree = await printedOrNull(git, ["write-tree"], call);
+    return tree === (await printed(git, ["rev-parse", `${theirs}^{tree}`], { during })) ? null : tree;
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+/** Takes the branch, its index and its work tree from one commit to another, as a checkout does: all of it, or nothing. */
+async function move(git: PersonGit, from: string, to: string, during: string): Promise<void> {
+  if ((await printed(git, ["rev-parse", "HEAD"], { during })) !== from) {
+    const fix = "see what else is at work in this work tree, then run it again";
+    throw repositoryFault("RepositoryRefused", during, "the branch here moved meanwhile", { fix });
+  }
+  // Without it, a file that was only touched counts as changed.
+  await git(["update-index", "-q", "--refresh"], { during });
+  const { code, complaint } = await git(["read-tree", "-m", "-u", from, to], { during });
+  if (code !== 0) throw repositoryFault("RepositoryRefused", during, complaint, { fix: inTheWay(from) });
+  const moved = await git(["update-ref", "-m", "flotilla", "HEAD", to, from], { during });
+  if (moved.code === 0) return;
+  await git(["read-tree", "-m", "-u", to, from], { during });
+  throw repositoryFault("RepositoryRefused", during, moved.complaint, { fix: inTheWay(from) });
+}
+
+async function merged(git: PersonGit, ours: string, theirs: string, during: string): Promise<CaughtUp> {
+  const sign = (await isSigned(git, ours, during)) ? ["-S"] : [];
+  const words = "Merge what others pushed meanwhile";
+  const { code, output, complaint } = await git(["merge", "--quiet", "--ff", ...sign, "-m", words, theirs], { during });
+  if (code !== 0) {
+    await git(["merge", "--abort"], { during });
+    const message = complaint === "" ? output.trim() : complaint;
+    throw repositoryFault("RepositoryRefused", during, message, { fix: inTheWay(ours) });
+  }
+  return { commit: await printed(git, ["rev-parse", "HEAD"], { during }), way: "merged" };
+}
+
+const inTheWay = (commit: string): string =>
+  `it is committed here as ${commit.slice(0, 10)} and not pushed: see what git says above, then ${keepingPull}`;
+
+/** Brings in what others pushed, and leaves signatures as they are: a rebase makes commits anew, without them. */
+export const keepingPull = "git pull --no-rebase (a rebase would lose the signature), then git push";

@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import type { Branches } from "./branch.ts";
+import { repositoryFault } from "./repository-fault.ts";
+import type { SignCommit } from "./signed-commit.ts";
+
+/**
+ * Where a repository is and how it is reached, with everything secret set apart.
+ *
+ * Invariant: neither `name` nor `url` carries a password or a token: both may stand in messages and on a command line.
+ */
+export type Address = PathAddress | HttpAddress | SshAddress;
+
+/** A repository on this machine. */
+export interface PathAddress {
+  readonly kind: "path";
+  readonly name: string;
+  readonly path: string;
+}
+
+/** A repository behind an http(s) server. */
+export interface HttpAddress {
+  readonly kind: "http";
+  readonly name: string;
+  readonly url: string;
+  /** Value of the `Authorization` header; null leaves it to the user's own git setup. */
+  readonly authorization: string | null;
+  /** The account that the URL names without a password, for credential helpers; null when it names none. */
+  readonly username: string | null;
+  /** Texts that must never show. */
+  readonly secrets: readonly string[];
+}
+
+/** What only the git program can reach: ssh in both spellings, and `file://`. */
+export interface SshAddress {
+  readonly kind: "remote";
+  readonly name: string;
+  readonly url: string;
+}
+
+/**
+ * Reads what `--repo` was given: a path, an http(s), ssh or file URL, or `git@host:path`.
+ *
+ * Refuses what git would take for an option or would run as a command (`git/README.md#b-40`). Credentials of the URL
+ * win over `token`, since they are said of this repository.
+ */
+export function addressOf(repo: string, token: string | null): Address {
+  if (repo === "" || repo.startsWith("-") || repo.includes("\0")) throw refused("it looks like an option, not a place");
+  if (/^[A-Za-z0-9+.-]+::/.test(repo)) throw refused("remote helpers such as ext:: run commands");
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(repo)?.[1]?.toLowerCase();
+  if (scheme === undefined) return isScpLike(repo) ? scpAddress(repo) : { kind: "path", name: repo, path: repo };
+  if (/[\s\x00-\x1f\x7f]/.test(repo)) throw refused("the URL holds blanks or control characters");
+  if (scheme === "http" || scheme === "https") return httpAddress(parsed(repo), token);
+  if (scheme === "ssh" || scheme === "file") return remoteAddress(parsed(repo));
+  throw refused(`${scheme} is none of http, https, ssh and file`);
+}
+
+/** Takes passwords out of every URL in a text, and the given secrets wherever they stand. */
+export function scrub(text: string, secrets: readonly string[] = []): string {
+  let clean = text.replace(/\/\/[^/\s]*@/g, "//");
+  for (const secret of secrets) if (secret !== "") clean = clean.replaceAll(secret, "***");
+  return clean;
+}
+
+/** Git's own rule: a colon before the first slash. One letter before it is a drive of Windows. */
+const isScpLike = (repo: string): boolean => /^[^/:]{2,}:/.test(repo);
+
+function scpAddress(repo: string): SshAddress {
+  if (/[\s\x00-\x1f\x7f]/.test(repo)) throw refused("the address holds blanks or control characters");
+  if (/(^|@)-/.test(repo.slice(0, repo.indexOf(":")))) throw refused("the host looks like an option");
+  return { kind: "remote", name: repo, url: repo };
+}
+
+function remoteAddress(url: URL): SshAddress {
+  if (/^(-|%2d)/i.test(url.hostname) || /^(-|%2d)/i.test(url.username)) throw refused("the host looks like an option");
+  url.password = "";
+  return { kind: "remote", name: url.href, url: url.href };
+}
+
+function httpAddress(url: URL, token: string | null): HttpAddress {
+  // Git has no use for either, and what stands there may be a secret that would show on its command line.
+  if (url.search !== "" || url.hash !== "") throw refused("a git URL has neither ? nor #");
+  const username = decodeURIComponent(url.username);
+  const password = url.password === "" ? (token ?? "") : decodeURIComponent(url.password);
+  const encoded = Buffer.from(`${username === "" ? "x-access-token" : username}:${password}`).toString("base64");
+  const secrets = password === "" ? [] : [password, encodeURIComponent(password), encoded];
+  url.username = "";
+  url.password = "";
+  return {
+    kind: "http",
+    name: url.href,
+    url: url.href,
+    authorization: password === "" ? null : `Basic ${encoded}`,
+    username: username === "" ? null : username,
+    secrets,
+  };
+}
+
+function parsed(repo: string): URL {
+  try {
+    return new URL(repo);
+  } catch {
+    // The cause would repeat the text, which may hold a password.
+    throw refused("the URL cannot be read");
+  }
+}
+
+const refused = (why: string) =>
+  repositoryFault("RepositoryUnsupported", "reading the repository's address", `the address is refused: ${why}`);
+
+/** How a hub behind a URL is opened. */
+export interface RemoteOptions {
+  readonly branches: Branches;
+  /** Mirrors live here, one per URL. Losing it costs a fetch and nothing else. */
+  readonly cacheFolder: string;
+  /** Longest wait for one exchange with the server. */
+  readonly deadlineMs?: number;
+  /** Signs what is committed; absent: nobody does. */
+  readonly sign?: SignCommit;
+}
+
+/** Anything that hangs longer than this will not come. */
+export const exchangeDeadlineMs = 120_000;
+
+/** A folder name for what is cached about a URL, which carries no credentials. */
+export const cacheNameOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 24);

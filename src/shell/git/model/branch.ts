@@ -1,0 +1,56 @@
+import { compareText } from "../../../core/model/value.ts";
+import { repositoryFault } from "./repository-fault.ts";
+
+/** The two branches of the hub, known to be names and not options or paths out of `refs/heads`. */
+export interface Branches {
+  readonly source: string;
+  readonly state: string;
+}
+
+/**
+ * Checks the names of both branches by git's own rules (`git check-ref-format`; `git/README.md#b-39`).
+ *
+ * They must differ: the source branch is never written.
+ */
+export function branchesOf(source: string, state: string): Branches {
+  for (const name of [source, state]) {
+    if (!isBranchName(name)) throw refused(`${JSON.stringify(name.slice(0, 80))} is no name of a branch`);
+  }
+  if (source === state) throw refused(`the source branch and the state branch are both called ${source}`);
+  return { source, state };
+}
+
+/** The full name of a branch's ref. */
+export const refOf = (branch: string): string => `refs/heads/${branch}`;
+
+/**
+ * Where a mirror remembers a branch of its remote. One level deep, so that a branch that was a folder of branches in an
+ * earlier configuration is in nobody's way.
+ */
+export const trackingRef = (branch: string): string =>
+  `refs/flotilla/heads/${branch.replaceAll("%", "%25").replaceAll("/", "%2F")}`;
+
+function isBranchName(name: string): boolean {
+  if (name.length === 0 || name.length > 200 || name.startsWith("-") || name === "@") return false;
+  if (/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$/.test(name)) return false;
+  return name.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.endsWith(".lock"));
+}
+
+/** So many branches are told of: a repository may have thousands. */
+const branchLimit = 100;
+
+/**
+ * The branches among these refs, the default one first. `head`: the ref that `HEAD` of the repository points to; null
+ * where that is not known.
+ */
+export function namesOf(refs: readonly string[], head: string | null): readonly string[] {
+  const folder = "refs/heads/";
+  const names = [...refs].filter((it) => it.startsWith(folder)).sort(compareText);
+  const first = names.filter((it) => it === head);
+  return [...first, ...names.filter((it) => it !== head)].slice(0, branchLimit).map((it) => it.slice(folder.length));
+}
+
+const refused = (why: string) =>
+  repositoryFault("RepositoryUnsupported", "reading the names of the branches", why, {
+    fix: "give --branch and --state-branch two different branch names, without refs/heads/",
+  });

@@ -1,0 +1,79 @@
+import type { Edit, Proposal } from "../../reconcile/ports.ts";
+import { signatureLine } from "../model/signature-line.ts";
+import { assertTreePath } from "../model/tree-path.ts";
+
+/** Pieces are gathered to about this many characters, so that a hundred thousand edits are not as many writes. */
+const pieceSize = 64 << 10;
+
+/**
+ * Gives a proposal as input of `git fast-import`: the texts, then one commit on `ref`, whose id is then printed.
+ *
+ * Texts are asked for one by one as the stream is read, and equal ones are said once: a hundred clusters that are to
+ * carry the same have one blob. What goes, goes first: a file may become a folder in the same commit, and a folder a
+ * file.
+ */
+export function* importStream(proposal: Proposal, ref: string): Generator<string> {
+  const texts: Texts = { marks: new Map(), next: commitMark + 1, room: sharedSize };
+  const marks: number[] = [];
+  let piece = "";
+  for (const edit of proposal.edits) {
+    if (edit.kind !== "write") continue;
+    piece += blob(edit.text, texts, marks);
+    if (piece.length < pieceSize) continue;
+    yield piece;
+    piece = "";
+  }
+  piece += head(proposal, ref);
+  const written = marks.values();
+  const rest: string[] = [];
+  for (const edit of proposal.edits) {
+    if (edit.kind === "remove") piece += `D ${quoted(edit.path)}\n`;
+    else rest.push(`M 100644 ${edit.kind === "link" ? edit.blob : `:${written.next().value}`} ${quoted(edit.path)}\n`);
+  }
+  yield piece;
+  for (let at = 0; at < rest.length; at += linesAtOnce) yield rest.slice(at, at + linesAtOnce).join("");
+  yield `\nget-mark :${commitMark}\ndone\n`;
+}
+
+const commitMark = 1;
+
+const linesAtOnce = 1000;
+
+/** A text beyond this length is not looked for among the others: V8 tells long strings apart by their length alone. */
+const longestShared = 16_000;
+
+/** Characters that are kept for as long as the stream is made, to be found again. */
+const sharedSize = 32 << 20;
+
+/** Texts that were said, with their marks. */
+interface Texts {
+  readonly marks: Map<string, number>;
+  next: number;
+  room: number;
+}
+
+/** The statement that says a text, empty when it was said before; notes its mark either way. */
+function blob(text: string, texts: Texts, marks: number[]): string {
+  const known = text.length <= longestShared ? texts.marks.get(text) : undefined;
+  marks.push(known ?? texts.next);
+  if (known !== undefined) return "";
+  const mark = texts.next++;
+  if (text.length <= Math.min(longestShared, texts.room)) {
+    texts.marks.set(text, mark);
+    texts.room -= text.length;
+  }
+  return `blob\nmark :${mark}\n${data(text)}`;
+}
+
+function head({ parent, message, at }: Proposal, ref: string): string {
+  const signature = signatureLine(at);
+  const from = parent === null ? "" : `from ${parent}\n`;
+  return `commit ${ref}\nmark :${commitMark}\nauthor ${signature}\ncommitter ${signature}\n${data(message)}${from}`;
+}
+
+const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
+
+function quoted(path: Edit["path"]): string {
+  assertTreePath(path);
+  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+}

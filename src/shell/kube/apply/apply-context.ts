@@ -1,0 +1,98 @@
+import type { Inventory, InventoryEntry } from "../../../core/model/inventory.ts";
+import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
+import type { Instant } from "../../../core/model/value.ts";
+import { Fault } from "../../reconcile/fault.ts";
+import type { Client } from "../client/client.ts";
+import type { Discovery } from "../client/discovery.ts";
+import { Lost } from "../client/member-unreachable.ts";
+import { lossOf } from "../watch/observe.ts";
+import type { Approach } from "./takeover.ts";
+
+/** What everything that happens on one member during one action has in common. */
+export interface Scene {
+  readonly client: Client;
+  readonly discovery: Discovery;
+  readonly actions: ClusterActions;
+  readonly now: Instant;
+  /** The member's resourceVersion before anything was written: what has a later one was changed. */
+  readonly asOf: string;
+  readonly contact: Contact;
+  /** For what is noted when all is done: it still has time when the other's has run out. */
+  readonly recorder: Client;
+}
+
+/** One object to be written, and how. */
+export interface Write {
+  readonly id: RenderedManifest["id"];
+  readonly action: PlacementActions;
+  readonly item: RenderedManifest;
+  /** As it stood before the claim. */
+  readonly before: InventoryEntry | null;
+  readonly approach: Approach;
+}
+
+/** One object that goes. */
+export interface Removal {
+  readonly id: Departure["id"];
+  readonly action: PlacementActions;
+  readonly departure: Departure;
+  readonly entry: InventoryEntry;
+}
+
+/** What became of one object. */
+export interface Result {
+  /** Null: the inventory forgets it. */
+  readonly entry: InventoryEntry | null;
+  readonly effect: "created" | "configured" | "deleted" | "released" | "failed" | "none";
+}
+
+/** The inventory's entry of an object in a placement, or null. */
+export const entryOf = (
+  inventory: Inventory,
+  action: PlacementActions,
+  key: RenderedManifest["key"],
+): InventoryEntry | null => inventory.placements.get(action.placement)?.entries.get(key) ?? null;
+
+/**
+ * Watches whether a member is still there. One request that ends in nothing is that object's trouble; three in a row, or
+ * credentials that are not accepted, are the member's, and nothing more is tried. What nobody expected ends nothing else:
+ * a defect that one object brings out is that object's trouble too, and what was done for the others is still recorded.
+ */
+export interface Contact {
+  /** The result of a task; `otherwise` when it ended in nothing; null once the member is given up. */
+  attempt<T>(task: () => Promise<T>, otherwise: (message: string) => T): Promise<T | null>;
+  /** Why the member is given up; null while it is there. */
+  readonly loss: string | null;
+}
+
+/** A member that is there, as far as anybody knows. */
+export function contact(): Contact {
+  let inARow = 0;
+  let loss: string | null = null;
+  return {
+    async attempt(task, otherwise) {
+      if (loss !== null) return null;
+      try {
+        const result = await task();
+        inARow = 0;
+        return result;
+      } catch (error) {
+        // It may quote what it stumbled over, such as a Secret, so only its name is told.
+        if (!isLoss(error)) return otherwise(`unexpected in Flotilla itself: ${nameOf(error)}`);
+        inARow += 1;
+        const { code, message } = lossOf(error);
+        if (inARow < 3 && code !== "Unauthorized") return otherwise(message);
+        loss ??= message;
+        return null;
+      }
+    },
+    get loss() {
+      return loss;
+    },
+  };
+}
+
+/** The outside failed us: the member, or what leads to it. */
+const isLoss = (error: unknown): boolean => error instanceof Lost || error instanceof Fault;
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

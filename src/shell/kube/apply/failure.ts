@@ -1,0 +1,63 @@
+import { type FailureCode, maxRetryDelay, type Outcome } from "../../../core/model/inventory.ts";
+import type { ObjectId } from "../../../core/model/manifest.ts";
+import { type DurationMs, type Instant, later, seconds } from "../../../core/model/value.ts";
+import type { Refused } from "../client/client.ts";
+import type { Resource } from "../client/discovery.ts";
+
+/** Why one object was not written. */
+export interface Failure {
+  readonly code: FailureCode;
+  readonly message: string;
+}
+
+/**
+ * The outcome of one more failed attempt. Tried again after 5, 10, 20 … seconds, at most 15 minutes;
+ * a message is cut at 512 characters, because it is kept in the member and in the state branch.
+ */
+export function failedOutcome({ code, message }: Failure, before: Outcome | null, now: Instant): Outcome {
+  const attempts = (before?.kind === "failed" ? before.attempts : 0) + 1;
+  const retryAt = later(now, pauseAfter(attempts));
+  return { kind: "failed", code, message: message.slice(0, 512), attempts, retryAt };
+}
+
+const pauseAfter = (attempts: number): DurationMs =>
+  Math.min(seconds(5) * 2 ** Math.min(attempts - 1, 30), maxRetryDelay) as DurationMs;
+
+/**
+ * Says that a member serves a kind in another scope than the repository takes it to have; null where they agree.
+ *
+ * What is protected, and what an approval was given for, is told by an object's namespace. Written through the member's
+ * path it would land elsewhere, in no namespace at all, and could never be found again under its name
+ * (`trust/README.md#t-42`).
+ */
+export function misplaced(served: Pick<Resource, "namespaced">, { kind, namespace }: ObjectId): Failure | null {
+  if (served.namespaced === (namespace !== null)) return null;
+  const [ours, theirs] = served.namespaced ? ["Cluster", "Namespaced"] : ["Namespaced", "Cluster"];
+  const message =
+    `${kind} is ${ours} by the repository and ${theirs} on this member, so nothing of it is written here; ` +
+    "correct the scope in the CustomResourceDefinition that is wrong, which takes deleting that one first";
+  return { code: "ScopeDiffers", message };
+}
+
+/** What the member said to a write of an object, as a failure of that object. */
+export function refusedWrite(refusal: Refused, kind: string): Failure {
+  const message = refusalText(refusal, kind);
+  if (refusal.status !== 404) return { code: "ManifestApplyFailed", message };
+  // Status names what was not found: the namespace, or, on a path that the member does not serve, nothing in particular.
+  return refusal.about === "namespaces" && kind !== "Namespace"
+    ? { code: "NamespaceMissing", message }
+    : { code: "KindUnknown", message };
+}
+
+/**
+ * A refusal in the member's words. Not for Secrets: validation quotes the values it refuses, so of those only the reason
+ * and the fields are told.
+ */
+export function refusalText({ status, reason, message, causes }: Refused, kind: string): string {
+  if (kind !== "Secret") return message;
+  const fields = causes.map((it) => it.field).filter((it) => it !== "");
+  const said = reason === "" ? `HTTP ${status}` : reason;
+  return fields.length === 0
+    ? `the member refused it: ${said}`
+    : `the member refused it: ${said} (${fields.join(", ")})`;
+}

@@ -1,0 +1,76 @@
+import { repaired, unrepaired } from "../../../core/apply/fight.ts";
+import { liveFingerprint } from "../../../core/apply/fingerprint.ts";
+import type { InventoryEntry } from "../../../core/model/inventory.ts";
+import { memberAt, textOf } from "../../../core/model/json.ts";
+import type { Manifest } from "../../../core/model/manifest.ts";
+import { fieldManager } from "../../../core/model/names.ts";
+import type { Result, Scene, Write } from "./apply-context.ts";
+import { type Failure, failedOutcome } from "./failure.ts";
+import type { Approach } from "./takeover.ts";
+
+/** What came of a write that was carried out. */
+interface Wrote {
+  readonly live: Manifest;
+  readonly adopted: boolean;
+  readonly effect: Result["effect"];
+}
+
+/** What the inventory says of an object once it is written. */
+export function writtenEntry(scene: Scene, write: Write, { live, adopted, effect }: Wrote): InventoryEntry {
+  const { action, before } = write;
+  const uid = textOf(memberAt(live, "metadata", "uid"));
+  return {
+    ...plainEntry(scene, write, effect),
+    sequence: action.sequence,
+    uid,
+    adopted: adopted || (before?.adopted === true && before.uid === uid),
+    fingerprint: liveFingerprint(live, fieldManager),
+    outcome: { kind: "applied" },
+  };
+}
+
+/** What the inventory says of an object that was not written. What stands there and is not ours ends what was known; what could not be looked at ends nothing. */
+export function failedEntry(scene: Pick<Scene, "now">, write: Write, failure: Failure): InventoryEntry {
+  const { before, approach: way } = write;
+  const isUnseen = way.kind === "leave" && way.failure.code === "FailedToFindObjInMemberCluster";
+  const known = way.kind === "write" || isUnseen ? before : null;
+  return {
+    ...plainEntry(scene, write),
+    uid: known?.uid ?? null,
+    adopted: known?.adopted ?? false,
+    fingerprint: known?.fingerprint ?? null,
+    outcome: failedOutcome(failure, before?.outcome ?? null, scene.now),
+  };
+}
+
+/** Whether the write would take over what others made. */
+export const adopts = (way: Approach): boolean => way.kind === "compare" || (way.kind !== "leave" && way.adopted);
+
+/** What the inventory says of an object from the claim on, until its result is known. */
+export function claimedEntry(scene: Pick<Scene, "now">, write: Write): InventoryEntry {
+  const { approach: way, before } = write;
+  if (way.kind === "leave") return failedEntry(scene, write, way.failure);
+  return {
+    ...plainEntry(scene, write),
+    uid: way.kind === "wait" || (way.kind === "write" && way.live === null) ? way.uid : null,
+    adopted: adopts(way),
+    fingerprint: before?.fingerprint ?? null,
+    outcome: { kind: "claimed" },
+  };
+}
+
+/** Without a uid, it may still have been written by any claim since the first. */
+function plainEntry(scene: Pick<Scene, "now">, write: Write, effect?: Result["effect"]) {
+  const { item, action, before } = write;
+  const { id, digest } = item;
+  const repairs = repairsOf(scene, write, effect);
+  const sequence = before?.uid === null ? before.sequence : action.sequence;
+  return { version: id.version, digest, sequence, ...(repairs === undefined ? {} : { repairs }) };
+}
+
+/** A repair writes again what was written already; one that turns out to change nothing was somebody else's. */
+function repairsOf({ now }: Pick<Scene, "now">, { item, before }: Write, effect?: Result["effect"]) {
+  const isSame = before?.digest === item.digest && before.version === item.id.version;
+  const isRepair = isSame && before?.outcome.kind === "applied" && effect !== "none";
+  return isRepair ? repaired(before?.repairs, now) : unrepaired(before?.repairs, now);
+}

@@ -1,0 +1,251 @@
+import { isWriteOf, markOf, readMark, unmarkPatch } from "../../../core/apply/mark.ts";
+import { removeOrder } from "../../../core/apply/waves.ts";
+import { mostOthers, type OtherObject, type OthersFound } from "../../../core/model/deletion.ts";
+import type { FailureCode, InventoryEntry } from "../../../core/model/inventory.ts";
+import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { kindKey, objectKey, objectText } from "../../../core/model/manifest.ts";
+import { fieldManager } from "../../../core/model/names.ts";
+import { jsonPatch } from "../client/client.ts";
+import { anyResourceOf, objectPath, type Resource, resourceOf } from "../client/discovery.ts";
+import { inLanes } from "../client/lanes.ts";
+import type { Removal, Result, Scene } from "./apply-context.ts";
+import { refusalText } from "./failure.ts";
+import { lookUp } from "./lookup.ts";
+import { contentsOf, instancesOf } from "./namespace-contents.ts";
+import { mayBeAdopted } from "./takeover.ts";
+
+/**
+ * Lets objects go, last applied first. Removals that ended in nothing have no result: their entries stay as they are. Of what
+ * the same placement still carries under another key, only the entry goes.
+ */
+export async function removeAll(
+  scene: Scene,
+  removals: readonly Removal[],
+  isCarried: (removal: Removal) => boolean = () => false,
+): Promise<ReadonlyMap<Removal, Result>> {
+  const results = new Map<Removal, Result>();
+  const going = new Set<string>();
+  for (const wave of removeOrder(removals)) {
+    await inLanes(wave, async (removal) => {
+      const result = await scene.contact.attempt(
+        // One object that is served in two groups goes under one key and stays under the other (`plan/README.md#d-9`).
+        async () => (isCarried(removal) ? gone : removeOne(scene, removal, going)),
+        (message) => lingering(removal.entry, "DeletionRefused", message),
+      );
+      if (result === null) return;
+      results.set(removal, result);
+      const { uid } = removal.departure;
+      if (uid !== null && removal.departure.how === "delete" && isGoing(result)) going.add(uid);
+    });
+  }
+  return results;
+}
+
+/** An entry that is dropped because its object is somebody else's by now says nothing of the object. */
+const isGoing = ({ entry, effect }: Result): boolean =>
+  effect === "deleted" || (entry?.outcome.kind === "lingering" && entry.outcome.code === "Terminating");
+
+const gone: Result = { entry: null, effect: "none" };
+
+async function removeOne(scene: Scene, removal: Removal, going: ReadonlySet<string>): Promise<Result> {
+  const { departure, entry } = removal;
+  const resource = await resourceFor(scene, removal);
+  if (resource === "gone") return gone;
+  if (resource === null)
+    return lingering(entry, "DeletionRefused", `the member cannot tell about ${departure.id.kind} now`);
+  // A definition in the other scope took all objects of the one before with it, if there ever were any.
+  if (resource.namespaced && departure.id.namespace === null) return gone;
+  if (departure.uid === null || entry.uid === null) return identify(scene, removal, resource);
+  if (departure.uid !== entry.uid) {
+    return lingering(entry, "IdentityChanged", "the inventory knows it under another uid than the one that is to go");
+  }
+  return departure.how === "release" ? release(scene, removal, resource) : remove({ scene, removal, resource }, going);
+}
+
+/** Any served version will do to delete an object; where its kind is not served at all, it is gone. */
+async function resourceFor({ client, discovery }: Scene, { id }: Removal): Promise<Resource | "gone" | null> {
+  const known = await discovery.served(client);
+  const found = resourceOf(known, id) ?? anyResourceOf(known, id);
+  if (found !== null) return found;
+  const served = await discovery.refresh(client);
+  return anyResourceOf(served, id) ?? (served.uncertainGroups.has(id.group) ? null : "gone");
+}
+
+/**
+ * A claim whose result was lost has no uid. If the live object carries our mark with a sequence since the claim, its
+ * uid is recorded, and deletion follows in a later pass (`plan/README.md#d-7`); otherwise the object is not ours and is
+ * forgotten.
+ */
+async function identify(scene: Scene, { id, entry, action }: Removal, resource: Resource): Promise<Result> {
+  const found = await lookUp(scene.client, resource, id);
+  if (found.kind === "unknown") return lingering(entry, "DeletionRefused", refusalText(found.refusal, id.kind));
+  if (found.kind === "absent") return gone;
+  const mark = readMark(found.live);
+  const isOurs =
+    mark?.fleet === scene.actions.fleet &&
+    mark.label === markOf(action.placement) &&
+    isWriteOf(mark, entry, action.sequence);
+  const uid = textOf(memberAt(found.live, "metadata", "uid"));
+  if (!isOurs || uid === null) return gone;
+  return { entry: { ...entry, uid, adopted: mayBeAdopted(entry, uid) }, effect: "none" };
+}
+
+interface Removing {
+  readonly scene: Scene;
+  readonly removal: Removal;
+  readonly resource: Resource;
+}
+
+/** How often a change of the object between our look and our request is met by another look. */
+const mostLooks = 5;
+
+/**
+ * Deletes one object, and only as it was when the member was asked: uid and resourceVersion in the request hold the
+ * member to what we saw, our mark included (`plan/README.md#d-1`, `apply/README.md#i-27` and `kube/README.md#f-31`).
+ */
+async function remove(removing: Removing, going: ReadonlySet<string>): Promise<Result> {
+  const { scene, removal, resource } = removing;
+  const { id, entry } = removal;
+  for (let look = 1; ; look += 1) {
+    const found = await lookUp(scene.client, resource, id);
+    if (found.kind === "unknown") return lingering(entry, "DeletionRefused", refusalText(found.refusal, id.kind));
+    if (found.kind === "absent") return gone;
+    const objection = await objectionTo(removing, found.live, going);
+    if (objection !== null) return objection;
+    if (memberAt(found.live, "metadata", "deletionTimestamp") !== null) return terminating(entry, found.live);
+    const resourceVersion = memberAt(found.live, "metadata", "resourceVersion");
+    const answer = await scene.client.request({
+      method: "DELETE",
+      path: objectPath(resource, id),
+      body: {
+        apiVersion: "v1",
+        kind: "DeleteOptions",
+        propagationPolicy: "Background",
+        preconditions: { uid: entry.uid, resourceVersion },
+      },
+    });
+    if (answer.kind === "done") return removed(removing, answer.body);
+    if (answer.status === 404 && answer.about !== "") return gone;
+    if (answer.status === 409 && look < mostLooks) continue;
+    return lingering(entry, "DeletionRefused", refusalText(answer, id.kind));
+  }
+}
+
+/** What a deletion that the member accepted has come to. */
+async function removed({ scene, removal: { id, entry }, resource }: Removing, answer: JsonObject): Promise<Result> {
+  if (answer["kind"] === "Status") return { entry: null, effect: "deleted" };
+  // The answer is the object as it was; some kinds are gone all the same.
+  const after = await lookUp(scene.client, resource, id);
+  if (after.kind === "absent") return { entry: null, effect: "deleted" };
+  const last = after.kind === "present" ? after.live : answer;
+  return { ...terminating(entry, last), effect: "deleted" };
+}
+
+/** Why a live object may not be deleted, or need not; null when it may. */
+async function objectionTo(
+  { scene, removal }: Removing,
+  live: JsonObject,
+  going: ReadonlySet<string>,
+): Promise<Result | null> {
+  const { id, entry, action, departure } = removal;
+  if (memberAt(live, "metadata", "uid") !== entry.uid) {
+    return lingering(entry, "IdentityChanged", "it was made anew by somebody else and is left alone");
+  }
+  const mark = readMark(live);
+  if (mark === null || mark.fleet !== scene.actions.fleet || mark.label === "") {
+    return lingering(entry, "DeletionRefused", "it does not carry our mark any more and is left alone");
+  }
+  // Another placement of ours has taken it meanwhile.
+  if (mark.label !== markOf(action.placement)) return gone;
+  if (isLater(live, scene, removal)) {
+    return lingering(entry, "DeletionRefused", "a later decision has written it again, and it is left alone");
+  }
+  const contentsIn = companies.get(kindKey(id));
+  if (contentsIn === undefined) return null;
+  const contents = await contentsIn(scene, id.name, going);
+  switch (contents.kind) {
+    case "empty":
+      return null;
+    case "holds":
+      // Whatever was confirmed: what stands there now decides, and none of it may be new (`plan/README.md#d-3`).
+      return isCovered(contents.others, departure.takesAlong) ? null : occupied(entry, contents.others);
+    case "unknown":
+      // Not a case for a confirmation, which would let it go unseen: it is looked into again.
+      return lingering(entry, "DeletionRefused", `what it holds cannot be seen: ${contents.text}`);
+  }
+}
+
+/** Whether somebody confirmed of everything there that it goes along, and it is still the same. */
+function isCovered({ count, objects }: OthersFound, confirmed: readonly OtherObject[]): boolean {
+  const known = new Set(confirmed.map((it) => `${objectKey(it)} ${it.uid}`));
+  return count === objects.length && objects.every((it) => known.has(`${objectKey(it)} ${it.uid}`));
+}
+
+/** It holds objects of others: which, so that a person can be asked about just these. */
+function occupied(entry: InventoryEntry, others: OthersFound): Result {
+  const { count, objects } = others;
+  const shown = objects.slice(0, 3).map(objectText).join(", ") + (count > 3 ? ` and ${count - 3} more` : "");
+  const message =
+    count > mostOthers
+      ? `it holds ${count} objects of others, and no more than ${mostOthers} can be confirmed: empty it first, of ${shown}`
+      : `it holds what is not ours to delete: ${shown}`;
+  const code = "NamespaceNotEmpty";
+  const outcome = { kind: "lingering", code, message: message.slice(0, 512), others } as const;
+  return { entry: { ...entry, outcome }, effect: "failed" };
+}
+
+/** Kinds whose objects take others along when they go, and what those are (`plan/README.md#d-4`). */
+const companies: ReadonlyMap<string, typeof contentsOf> = new Map([
+  ["/Namespace", contentsOf],
+  ["apiextensions.k8s.io/CustomResourceDefinition", instancesOf],
+]);
+
+const mostReleases = 3;
+
+/** Takes our mark and our ownership of fields off an object, and forgets it; nothing else about it changes. */
+async function release(scene: Scene, removal: Removal, resource: Resource): Promise<Result> {
+  const { id, entry } = removal;
+  const path = objectPath(resource, id);
+  for (let attempt = 1; ; attempt += 1) {
+    const live = await scene.client.request({ method: "GET", path });
+    // A 404 that names nothing is about the path: the member may serve the kind again.
+    if (live.kind === "refused" && live.status === 404 && live.about !== "") return gone;
+    if (live.kind === "refused") return lingering(entry, "DeletionRefused", refusalText(live, id.kind));
+    if (memberAt(live.body, "metadata", "uid") !== entry.uid || isTakenOver(scene, removal, live.body)) return gone;
+    const operations = unmarkPatch(live.body, fieldManager);
+    if (operations.length <= 1) return gone;
+    const query = { fieldManager };
+    const request = { method: "PATCH", path, query, contentType: jsonPatch, body: operations } as const;
+    const answer = await scene.client.request(request);
+    if (answer.kind === "done") return { entry: null, effect: "released" };
+    if (answer.status === 409 && attempt < mostReleases) continue;
+    return lingering(entry, "DeletionRefused", `it cannot be released: ${refusalText(answer, id.kind)}`);
+  }
+}
+
+/** Another placement, fleet or later decision has put its mark on it: nothing is left for us to take off. */
+function isTakenOver(scene: Scene, removal: Removal, live: JsonObject): boolean {
+  const mark = readMark(live);
+  if (mark === null) return false;
+  const isOthers = mark.fleet !== scene.actions.fleet || mark.label !== markOf(removal.action.placement);
+  return isOthers || isLater(live, scene, removal);
+}
+
+/** The fence once more, at the object: whoever froze after its claim does not undo what was decided since. */
+function isLater(live: JsonObject, { actions }: Scene, { action }: Removal): boolean {
+  const mark = readMark(live);
+  if (mark === null) return false;
+  return mark.epoch > actions.epoch || (mark.epoch === actions.epoch && mark.sequence > action.sequence);
+}
+
+function terminating(entry: InventoryEntry, live: JsonObject): Result {
+  const listed = memberAt(live, "metadata", "finalizers");
+  const finalizers = (Array.isArray(listed) ? listed : []).filter((it: Json) => typeof it === "string");
+  const waits = finalizers.length === 0 ? "" : `, waits for ${finalizers.slice(0, 3).join(", ")}`;
+  return { ...lingering(entry, "Terminating", `is being deleted${waits}`), effect: "none" };
+}
+
+const lingering = (entry: InventoryEntry, code: FailureCode, message: string): Result => ({
+  entry: { ...entry, outcome: { kind: "lingering", code, message: message.slice(0, 512) } },
+  effect: "failed",
+});

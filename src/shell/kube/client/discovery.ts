@@ -1,0 +1,163 @@
+import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import type { ObjectId, VersionedId } from "../../../core/model/manifest.ts";
+import type { Client } from "./client.ts";
+import { Lost } from "./member-unreachable.ts";
+
+/** One kind in one version, as a member serves it. */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+}
+
+/** What a member serves, at one moment. */
+export interface Served {
+  /** In the member's order: within a group, its preferred version first. */
+  readonly resources: readonly Resource[];
+  /** Groups about which the member itself could not find out: their kinds are unknown, not absent. */
+  readonly uncertainGroups: ReadonlySet<string>;
+}
+
+/** The kinds of one member: asked for on first use, kept, and asked for again when told to. */
+export interface Discovery {
+  served(client: Client): Promise<Served>;
+  refresh(client: Client): Promise<Served>;
+}
+
+/** Knows nothing yet. A discovery that failed is not kept. */
+export function discovery(): Discovery {
+  let known: Promise<Served> | null = null;
+  const refresh = (client: Client): Promise<Served> => {
+    const asking = discover(client);
+    known = asking;
+    asking.catch(() => {
+      if (known === asking) known = null;
+    });
+    return asking;
+  };
+  return { served: (client) => known ?? refresh(client), refresh };
+}
+
+/** The kind in exactly that version, or null. */
+export const resourceOf = (
+  { resources }: Served,
+  id: Pick<VersionedId, "group" | "version" | "kind">,
+): Resource | null =>
+  resources.find((it) => it.kind === id.kind && it.group === id.group && it.version === id.version) ?? null;
+
+/** The kind in any version, the member's preferred one first, or null. */
+export const anyResourceOf = ({ resources }: Served, id: Pick<ObjectId, "group" | "kind">): Resource | null =>
+  resources.find((it) => it.kind === id.kind && it.group === id.group) ?? null;
+
+/** Every namespaced kind that can be listed, once, in the version that the member prefers. */
+export function listable({ resources }: Served): readonly Resource[] {
+  const seen = new Set<string>();
+  return resources.filter((it) => {
+    const key = `${it.group}/${it.plural}`;
+    if (!it.namespaced || !it.verbs.includes("list") || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** `/apis/apps/v1/namespaces/shop/deployments`; without a namespace, that of all namespaces or of the cluster. */
+export function collectionPath({ group, version, plural, namespaced }: Resource, namespace: string | null): string {
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const inside = namespaced && namespace !== null ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  return `${root}${inside}/${plural}`;
+}
+
+/** `/apis/apps/v1/namespaces/shop/deployments/web`. */
+export const objectPath = (resource: Resource, { namespace, name }: Pick<ObjectId, "namespace" | "name">): string =>
+  `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
+
+const aggregated = ["v2", "v2beta1"]
+  .map((it) => `application/json;g=apidiscovery.k8s.io;v=${it};as=APIGroupDiscoveryList`)
+  .concat("application/json")
+  .join();
+
+/** Two requests where the server aggregates (KEP-3352, on by default since 1.27), one per group version elsewhere. */
+async function discover(client: Client): Promise<Served> {
+  const parts = await Promise.all(["/api", "/apis"].map((path) => discoverUnder(client, path)));
+  return {
+    resources: parts.flatMap((it) => it.resources),
+    uncertainGroups: new Set(parts.flatMap((it) => [...it.uncertainGroups])),
+  };
+}
+
+async function discoverUnder(client: Client, path: string): Promise<Served> {
+  const answer = await client.request({ method: "GET", path, accept: aggregated });
+  if (answer.kind === "refused") throw new Lost("Unintelligible", `it does not tell what it serves: ${answer.message}`);
+  const kind = answer.body["kind"];
+  if (kind === "APIGroupDiscoveryList") return aggregatedOf(answer.body);
+  if (kind === "APIVersions" || kind === "APIGroupList") return classic(client, groupVersionsOf(answer.body));
+  // Taken for a list of nothing, it would make everything that the member carries count as gone.
+  throw new Lost("Unintelligible", `its answer to ${path} does not tell what it serves`);
+}
+
+function aggregatedOf(body: JsonObject): Served {
+  const uncertain = new Set<string>();
+  const resources = objectsAt(body, "items").flatMap((item) => {
+    const group = textOf(memberAt(item, "metadata", "name")) ?? "";
+    return objectsAt(item, "versions").flatMap((it) => {
+      if (it["freshness"] === "Stale") uncertain.add(group);
+      const version = textOf(it["version"]) ?? "";
+      return objectsAt(it, "resources").flatMap((resource): readonly Resource[] => {
+        const kind = textOf(memberAt(resource, "responseKind", "kind"));
+        const plural = textOf(resource["resource"]);
+        if (kind === null || plural === null) return [];
+        const namespaced = resource["scope"] === "Namespaced";
+        return [{ group, version, kind, plural, namespaced, verbs: textsAt(resource, "verbs") }];
+      });
+    });
+  });
+  return { resources, uncertainGroups: uncertain };
+}
+
+/** The group versions of an APIVersions or APIGroupList, each group's preferred one first. */
+function groupVersionsOf(body: JsonObject): readonly { group: string; version: string }[] {
+  if (body["kind"] === "APIVersions") return textsAt(body, "versions").map((version) => ({ group: "", version }));
+  return objectsAt(body, "groups").flatMap((it) => {
+    const group = textOf(it["name"]) ?? "";
+    const preferred = textOf(memberAt(it, "preferredVersion", "version"));
+    const versions = objectsAt(it, "versions").map((version) => textOf(version["version"]) ?? "");
+    const first = versions.filter((version) => version === preferred);
+    return [...first, ...versions.filter((version) => version !== preferred)].map((version) => ({ group, version }));
+  });
+}
+
+async function classic(
+  client: Client,
+  groupVersions: readonly { readonly group: string; readonly version: string }[],
+): Promise<Served> {
+  const uncertain = new Set<string>();
+  const lists = await Promise.all(
+    groupVersions.map(async ({ group, version }) => {
+      const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+      const answer = await client.request({ method: "GET", path });
+      if (answer.kind === "done")
+        return objectsAt(answer.body, "resources").flatMap((it) => classicOf(it, group, version));
+      uncertain.add(group);
+      return [];
+    }),
+  );
+  return { resources: lists.flat(), uncertainGroups: uncertain };
+}
+
+function classicOf(item: JsonObject, group: string, version: string): readonly Resource[] {
+  const plural = textOf(item["name"]) ?? "";
+  const kind = textOf(item["kind"]);
+  if (kind === null || plural.includes("/")) return [];
+  return [{ group, version, kind, plural, namespaced: item["namespaced"] === true, verbs: textsAt(item, "verbs") }];
+}
+
+const listAt = (value: JsonObject, key: string): readonly Json[] => {
+  const list = value[key];
+  return Array.isArray(list) ? (list as readonly Json[]) : [];
+};
+const objectsAt = (value: JsonObject, key: string): readonly JsonObject[] => listAt(value, key).filter(isObject);
+const textsAt = (value: JsonObject, key: string): readonly string[] =>
+  listAt(value, key).filter((it): it is string => typeof it === "string");

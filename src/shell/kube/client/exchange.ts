@@ -1,0 +1,150 @@
+import { setMaxListeners } from "node:events";
+import http from "node:http";
+import https from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Lost } from "./member-unreachable.ts";
+
+/** What lies between us and a member. A simulation puts its own weather here, and its own time. */
+export interface Network {
+  /** One request and its answer; rejects with {@link Lost} only. */
+  exchange(outgoing: Outgoing): Promise<Incoming>;
+  /** Waits before something is asked again; rejects when the signal aborts. */
+  pause(ms: number, signal: AbortSignal | null): Promise<void>;
+  /** A signal that aborts after so many milliseconds. */
+  deadline(ms: number): AbortSignal;
+  /** Milliseconds since some moment of the past: goes on evenly, whatever is done to the clock. */
+  elapsed(): number;
+}
+
+/** The real one: HTTP and TLS, and the time on the wall. */
+export const overHttp: Network = {
+  exchange: (outgoing) => exchange(outgoing),
+  pause: (ms, signal) => sleep(ms, undefined, signal === null ? {} : { signal }),
+  deadline(ms) {
+    const signal = AbortSignal.timeout(ms);
+    // As many requests as there are may listen to it.
+    setMaxListeners(0, signal);
+    return signal;
+  },
+  elapsed: () => performance.now(),
+};
+
+/** One request as it goes over the wire. */
+export interface Outgoing {
+  readonly method: string;
+  readonly url: URL;
+  readonly agent: http.Agent;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly deadlines: Deadlines;
+  /** Aborted when the whole observation or action has run out of time. */
+  readonly signal: AbortSignal | null;
+}
+
+/** How long an exchange may take, and how much it may bring. */
+export interface Deadlines {
+  /** Until the connection stands, TLS included. */
+  readonly connectMs: number;
+  /** From the first byte out to the last byte in, a dripping body included. */
+  readonly requestMs: number;
+  readonly largestBody: number;
+}
+
+/** A member that needs longer counts as lost for this pass. The largest body leaves 130 kB to each of a page of 500 objects. */
+export const usualDeadlines: Deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
+
+/** An answer, read to its end. */
+export interface Incoming {
+  readonly status: number;
+  readonly retryAfterMs: number | null;
+  /** The `Date` header as it was sent: when the answer was begun, by the clock over there. */
+  readonly date: string | null;
+  readonly text: string;
+}
+
+/**
+ * One HTTP exchange, over before its deadlines whatever the other side does: refuses, hangs, drips or floods
+ * (`kube/README.md#f-34`, `#f-35`, `#f-46`). Rejects with {@link Lost} only. Redirects are answers like any other,
+ * never followed.
+ */
+export function exchange(outgoing: Outgoing): Promise<Incoming> {
+  const { method, url, agent, headers, body, deadlines } = outgoing;
+  return new Promise((resolve, reject) => {
+    const { request: open } = url.protocol === "http:" ? http : https;
+    const length = body === null ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
+    let request: http.ClientRequest;
+    try {
+      request = open(url, { method, agent, headers: { ...headers, ...length } });
+    } catch (error) {
+      // Such as a token with a line break in it, which is no header; what it says names the header and not its value.
+      reject(lostBy(error as NodeJS.ErrnoException));
+      return;
+    }
+    const stop = (lost: Lost): void => {
+      request.destroy();
+      reject(lost);
+    };
+    const timers = [
+      setTimeout(
+        () => stop(new Lost("Unreachable", `no answer within ${deadlines.requestMs} ms`)),
+        deadlines.requestMs,
+      ),
+      connectTimer(request, deadlines.connectMs, stop),
+    ];
+    const abort = (): void => stop(new Lost("Unreachable", "out of time"));
+    outgoing.signal?.addEventListener("abort", abort, { once: true });
+    request.once("close", () => {
+      for (const timer of timers) clearTimeout(timer);
+      outgoing.signal?.removeEventListener("abort", abort);
+    });
+    request.on("error", (error: NodeJS.ErrnoException) => reject(lostBy(error)));
+    request.once("response", (response) => collect(response, deadlines.largestBody).then(resolve, stop));
+    if (outgoing.signal?.aborted === true) abort();
+    else request.end(body ?? undefined);
+  });
+}
+
+/** Stops a request whose socket does not stand in time; a kept one stands already. */
+export function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost) => void): NodeJS.Timeout {
+  const timer = setTimeout(() => stop(new Lost("Unreachable", `no connection within ${ms} ms`)), ms);
+  request.once("socket", (socket) => {
+    const ready = "encrypted" in socket ? "secureConnect" : "connect";
+    if (socket.connecting) socket.once(ready, () => clearTimeout(timer));
+    else clearTimeout(timer);
+  });
+  return timer;
+}
+
+/** Reads an answer to its end; rejects with {@link Lost} when it breaks off or is larger than it may be. */
+export function collect(response: http.IncomingMessage, largest: number): Promise<Incoming> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    response.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > largest) reject(new Lost("Unintelligible", `its answer is larger than ${largest} bytes`));
+      else chunks.push(chunk);
+    });
+    response.on("error", (error) => reject(lostBy(error)));
+    response.once("aborted", () => reject(new Lost("Unreachable", "the connection broke off")));
+    response.once("end", () => {
+      const seconds = Number(response.headers["retry-after"] ?? Number.NaN);
+      const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;
+      const { statusCode: status = 0, headers } = response;
+      resolve({ status, retryAfterMs, date: headers.date ?? null, text: Buffer.concat(chunks).toString("utf8") });
+    });
+  });
+}
+
+/**
+ * What OpenSSL says of an error: a thread, a number, a library, a function, the reason, and a line of its source. All but the
+ * reason is another one in every process, and what members say is recorded.
+ */
+const opensslWords = /(?:\w+ EPROTO )?[0-9A-F]{8,}:error:[0-9A-F]+:[^:]*:[^:]*:([^:]*):.*/s;
+
+/** Error codes of sockets and TLS are words of their own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`); messages follow them. */
+export function lostBy(error: NodeJS.ErrnoException): Lost {
+  if (error instanceof Lost) return error;
+  const message = error.message.replace(opensslWords, "$1");
+  return new Lost("Unreachable", error.code === undefined ? message : `${error.code}: ${message}`, error);
+}

@@ -1,0 +1,125 @@
+import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { Lost } from "./member-unreachable.ts";
+
+/** A credential plugin as a kubeconfig names it (`users[].user.exec`). */
+export interface ExecPlugin {
+  /** Of the API in which it is spoken to; its answer has to be in the same one. */
+  readonly apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to our own environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly provideClusterInfo: boolean;
+}
+
+/** What a plugin answered: a token, a client certificate with its key, or both. */
+export interface ExecCredential {
+  readonly token: string | null;
+  /** In PEM. */
+  readonly certificate: { readonly chain: string; readonly key: string } | null;
+  /** Milliseconds since 1970; null when it holds until the member refuses it. */
+  readonly expiresAt: number | null;
+}
+
+/** The cluster that a plugin is to get credentials for, as `spec.cluster` of an ExecCredential has it. */
+export interface ExecCluster {
+  readonly server: string;
+  readonly tlsServerName: string | null;
+  readonly skipsVerification: boolean;
+  /** In PEM. */
+  readonly authority: Buffer | null;
+  readonly proxyUrl: string | null;
+  /** The cluster's extension `client.authentication.k8s.io/exec`. */
+  readonly config: Json;
+}
+
+const versions: readonly ExecPlugin["apiVersion"][] = [
+  "client.authentication.k8s.io/v1",
+  "client.authentication.k8s.io/v1beta1",
+];
+
+const could = "the credentials of its context could not be obtained";
+
+/** A plugin that gave no credential; `why` never quotes what it printed, nor its arguments or environment. */
+export const noCredential = (why: string): Lost => new Lost("Unauthorized", `${could}: ${why}`);
+
+/**
+ * Reads `users[].user.exec` of a kubeconfig by kubectl's rules (KEP-541): v1 has to say how interactive it is, and
+ * nobody can be asked anything here. Throws {@link Lost} `Unauthorized`.
+ */
+export function execPluginOf(exec: Json): ExecPlugin {
+  const command = textOf(memberAt(exec, "command"));
+  if (command === null || command === "") throw noCredential("the exec plugin in the kubeconfig names no command");
+  const version = textOf(memberAt(exec, "apiVersion")) ?? "";
+  const apiVersion = versions.find((it) => it === version);
+  if (apiVersion === undefined)
+    throw noCredential(`the exec plugin in the kubeconfig needs apiVersion ${versions.join(" or ")}`);
+  const mode = textOf(memberAt(exec, "interactiveMode")) ?? (apiVersion === versions[0] ? null : "IfAvailable");
+  if (mode === "Always")
+    throw noCredential("the exec plugin in the kubeconfig needs a terminal (interactiveMode Always)");
+  if (mode !== "Never" && mode !== "IfAvailable")
+    throw noCredential("the exec plugin in the kubeconfig needs interactiveMode Never or IfAvailable");
+  const [args, env] = [memberAt(exec, "args"), memberAt(exec, "env")];
+  const pairs = (Array.isArray(env) ? env : []).filter(isObject).map((it) => [it["name"], it["value"]] as const);
+  return {
+    apiVersion,
+    command,
+    args: Array.isArray(args) ? args.map(String) : [],
+    env: Object.fromEntries(
+      pairs.filter((it): it is readonly [string, string] => it.every((part) => textOf(part) !== null)),
+    ),
+    provideClusterInfo: memberAt(exec, "provideClusterInfo") === true,
+  };
+}
+
+/** What a plugin is told in `KUBERNETES_EXEC_INFO`. */
+export function execInfo({ apiVersion, provideClusterInfo }: ExecPlugin, cluster: ExecCluster): string {
+  const spec: Record<string, Json> = { interactive: false };
+  if (provideClusterInfo) spec["cluster"] = clusterInfo(cluster);
+  return canonicalJson({ apiVersion, kind: "ExecCredential", spec });
+}
+
+const clusterInfo = (cluster: ExecCluster): JsonObject => ({
+  server: cluster.server,
+  ...(cluster.tlsServerName === null ? {} : { "tls-server-name": cluster.tlsServerName }),
+  ...(cluster.skipsVerification ? { "insecure-skip-tls-verify": true } : {}),
+  ...(cluster.authority === null ? {} : { "certificate-authority-data": cluster.authority.toString("base64") }),
+  ...(cluster.proxyUrl === null ? {} : { "proxy-url": cluster.proxyUrl }),
+  ...(cluster.config === null ? {} : { config: cluster.config }),
+});
+
+/** Reads what a plugin printed. Throws {@link Lost} `Unauthorized`, in words of ours only. */
+export function readExecCredential(text: string, { apiVersion }: ExecPlugin): ExecCredential {
+  const answer = parsed(text);
+  if (answer?.["kind"] !== "ExecCredential") throw noCredential("its plugin printed no ExecCredential");
+  if (answer["apiVersion"] !== apiVersion) throw noCredential(`its plugin did not answer in ${apiVersion}`);
+  const [token, chain, key] = ["token", "clientCertificateData", "clientKeyData"].map((it) => {
+    const value = memberAt(answer, "status", it);
+    return value === "" ? null : textOf(value);
+  }) as [string | null, string | null, string | null];
+  if ((chain === null) !== (key === null))
+    throw noCredential("its plugin gave a client certificate without its key, or a key without its certificate");
+  if (token === null && chain === null) throw noCredential("its plugin gave neither a token nor a client certificate");
+  const certificate = chain === null || key === null ? null : { chain, key };
+  return { token, certificate, expiresAt: expiryOf(memberAt(answer, "status", "expirationTimestamp")) };
+}
+
+/** RFC 3339, as `metav1.Time` is written. */
+function expiryOf(timestamp: Json): number | null {
+  if (timestamp === null) return null;
+  const text = textOf(timestamp) ?? "";
+  const at = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (Number.isNaN(at)) throw noCredential("its plugin gave an expirationTimestamp that is no time");
+  return at;
+}
+
+function parsed(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

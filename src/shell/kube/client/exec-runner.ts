@@ -1,0 +1,161 @@
+import { setMaxListeners } from "node:events";
+import path from "node:path";
+import { canonicalJson } from "../../../core/model/json.ts";
+import { killGroup, startGroup } from "../../host/process-group.ts";
+import { type Limiter, limiter } from "./concurrency.ts";
+import {
+  type ExecCluster,
+  type ExecCredential,
+  type ExecPlugin,
+  execInfo,
+  noCredential,
+  readExecCredential,
+} from "./exec-credential.ts";
+
+/** How credential plugins are run. */
+export interface RunnerOptions {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** A plugin that has not answered after so long is killed with everything that it started. */
+  readonly deadlineMs: number;
+}
+
+/** The credential plugins of a kubeconfig. Members whose plugin is the same, and is told the same, share its answer. */
+export interface ExecRunner {
+  /**
+   * The plugin's answer, which is kept until it expires; `refused` is one that a member did not accept, and is not given
+   * again. Rejects with {@link Lost} `Unauthorized` when there is none by the deadline; the next call runs it again.
+   */
+  credential(plugin: ExecPlugin, cluster: ExecCluster, refused: ExecCredential | null): Promise<ExecCredential>;
+  /** Whether it was only good until a moment that is over. */
+  hasExpired(credential: ExecCredential | null): boolean;
+  /** Kills what still runs. */
+  close(): void;
+}
+
+/** Processes at the same time. Those that failed last time have few places of their own: they may hang again. */
+const atOnce = 12;
+const suspectsAtOnce = 4;
+
+/** A token and a chain of certificates are far smaller. */
+const largestAnswer = 1 << 20;
+
+const mostAnswers = 10_000;
+
+/** Runs credential plugins ourselves: the library's own way has no deadline, and keeps what was refused. */
+export function execRunner(options: RunnerOptions): ExecRunner {
+  const answers = new Map<string, Kept>();
+  const closing = new AbortController();
+  // As many plugins as run may listen to it.
+  setMaxListeners(0, closing.signal);
+  const [sound, suspect] = [limiter(atOnce), limiter(suspectsAtOnce)];
+  const run = async (kept: Kept, call: PluginCall): Promise<ExecCredential> => {
+    try {
+      const lanes = kept.hasFailed ? suspect : sound;
+      const text = await inLane(lanes, call, options.deadlineMs, closing.signal);
+      const credential = readExecCredential(text, call.plugin);
+      [kept.credential, kept.hasFailed] = [credential, false];
+      return credential;
+    } catch (error) {
+      [kept.credential, kept.hasFailed] = [null, true];
+      throw error;
+    } finally {
+      kept.asking = null;
+    }
+  };
+  const hasExpired = (it: ExecCredential | null): boolean => it?.expiresAt != null && it.expiresAt <= options.now();
+  return {
+    hasExpired,
+    credential(plugin, cluster, refused) {
+      const call: PluginCall = { plugin, info: execInfo(plugin, cluster) };
+      const { command, args, env } = plugin;
+      const key = canonicalJson([call.info, command, args, env]);
+      const kept = answers.get(key) ?? { credential: null, asking: null, hasFailed: false };
+      answers.set(key, kept);
+      // A kubeconfig that keeps changing: whoever is forgotten is asked again.
+      if (answers.size > mostAnswers) answers.delete([...answers.keys()][0] ?? "");
+      const { credential } = kept;
+      if (credential !== null && credential !== refused && !hasExpired(credential)) return Promise.resolve(credential);
+      kept.asking ??= run(kept, call);
+      return kept.asking;
+    },
+    close: () => closing.abort(),
+  };
+}
+
+interface Kept {
+  credential: ExecCredential | null;
+  asking: Promise<ExecCredential> | null;
+  hasFailed: boolean;
+}
+
+interface PluginCall {
+  readonly plugin: ExecPlugin;
+  readonly info: string;
+}
+
+/** Waits for a place, and no longer than the deadline either. */
+function inLane(lanes: Limiter, call: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(noCredential(`other plugins kept its own waiting for ${inSeconds(deadlineMs)}`));
+    }, deadlineMs);
+    void lanes.run(async () => {
+      clearTimeout(timer);
+      if (!isLate) await runPlugin(call, deadlineMs, closing).then(resolve, reject);
+    });
+  });
+}
+
+/** Runs a plugin once and gives what it printed. What it complains about may hold secrets, and is read by nobody. */
+function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
+  const name = path.basename(plugin.command).slice(0, 60);
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, ...plugin.env, KUBERNETES_EXEC_INFO: info };
+    const child = started(plugin, env);
+    const end = (): void => {
+      clearTimeout(timer);
+      closing.removeEventListener("abort", closed);
+    };
+    const kill = (why: string): void => {
+      end();
+      killGroup(child);
+      // What it started in a session of its own may hold on to them.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      reject(noCredential(`its plugin ${name} ${why}`));
+    };
+    const closed = (): void => kill("was stopped");
+    const timer = setTimeout(() => kill(`gave no answer within ${inSeconds(deadlineMs)}`), deadlineMs);
+    closing.addEventListener("abort", closed);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    child.stdout.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > largestAnswer) kill(`printed more than ${largestAnswer} bytes`);
+      else chunks.push(chunk);
+    });
+    child.stderr.resume();
+    child.stdin.end();
+    child.once("error", (error: NodeJS.ErrnoException) => kill(`cannot be run (${error.code ?? "unknown"})`));
+    child.once("close", (code, signal) => {
+      end();
+      if (code === 0) resolve(Buffer.concat(chunks).toString("utf8"));
+      else reject(noCredential(`its plugin ${name} ended with ${code === null ? signal : `exit code ${code}`}`));
+    });
+    if (closing.aborted) closed();
+  });
+}
+
+function started({ command, args }: ExecPlugin, env: NodeJS.ProcessEnv): ReturnType<typeof startGroup> {
+  try {
+    return startGroup(command, args, { env });
+  } catch {
+    // Such as a NUL in an argument, which the error would quote.
+    throw noCredential("its plugin cannot be run with these arguments and this environment");
+  }
+}
+
+const inSeconds = (ms: number): string => `${Math.ceil(ms / 1000)} s`;

@@ -1,0 +1,64 @@
+import type { DurationMs, Instant } from "../../../core/model/value.ts";
+import type { Incoming, Network } from "./exchange.ts";
+import type { Streaming, Streams } from "./stream.ts";
+
+/** What time it is at a member right now; null when it has not said so within the last minutes. */
+export type MemberTime = () => Instant | null;
+
+/** The ways to a member, and the time that its answers tell. */
+export interface Heard {
+  readonly network: Network;
+  readonly streams: Streams;
+  readonly time: MemberTime;
+}
+
+/** Some heartbeats of a member that is watched: one a minute, unless we are told otherwise. */
+const longestSilenceMs = 5 * 60_000;
+
+/** No more than one answer a second is read. */
+const shortestRestMs = 1_000;
+
+/**
+ * Hears what time it is at one member: every answer of an API server says so in its `Date` header (RFC 9110 §6.6.1).
+ *
+ * What it said goes on by {@link Network.elapsed}, so that a jump of our own clock shows at once, before anybody
+ * answers again (`rollout/README.md#i-06`, `kube/README.md#f-50`). It counts for the middle of the exchange, which it
+ * misses by half its duration at most, and by the second to which the header is written.
+ */
+export function hearTime(network: Network, streams: Streams): Heard {
+  let said: { readonly theirs: number; readonly at: number } | null = null;
+  const listen = async <T extends Incoming | Streaming>(ask: () => Promise<T>): Promise<T> => {
+    const sent = network.elapsed();
+    const answer = await ask();
+    const at = (sent + network.elapsed()) / 2;
+    if (said !== null && at - said.at < shortestRestMs) return answer;
+    const theirs = instantOf(answer.date);
+    if (theirs !== null) said = { theirs, at };
+    return answer;
+  };
+  return {
+    network: {
+      exchange: (outgoing) => listen(() => network.exchange(outgoing)),
+      pause: (ms, signal) => network.pause(ms, signal),
+      deadline: (ms) => network.deadline(ms),
+      elapsed: () => network.elapsed(),
+    },
+    streams: { open: (...asked) => listen(() => streams.open(...asked)) },
+    time() {
+      if (said === null) return null;
+      const since = network.elapsed() - said.at;
+      return since > longestSilenceMs ? null : ((said.theirs + since) as Instant);
+    },
+  };
+}
+
+/** `Sat, 21 Nov 2026 12:00:00 GMT`: the one form in which dates are sent (RFC 9110 §5.6.7). Null for anything else. */
+function instantOf(date: string | null): number | null {
+  if (date === null || !/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/.test(date)) return null;
+  const at = Date.parse(date);
+  return Number.isNaN(at) ? null : at;
+}
+
+/** By how much our clock is ahead of a member's, in whole seconds; null when the member's is not known. */
+export const offsetOf = (ours: Instant, theirs: Instant | null): DurationMs | null =>
+  theirs === null ? null : ((Math.floor((ours - theirs) / 1000) * 1000) as DurationMs);

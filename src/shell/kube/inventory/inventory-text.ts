@@ -1,0 +1,301 @@
+import { mostOthers, type OtherObject, type OthersFound } from "../../../core/model/deletion.ts";
+import type {
+  FailureCode,
+  Inventory,
+  InventoryEntry,
+  InventoryPlacement,
+  Outcome,
+} from "../../../core/model/inventory.ts";
+import { canonicalJson, digestOfText, isObject, type Json, type JsonObject } from "../../../core/model/json.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../../../core/model/manifest.ts";
+import {
+  compareText,
+  type Digest,
+  type Epoch,
+  type Instant,
+  type PlacementKey,
+  type Sequence,
+} from "../../../core/model/value.ts";
+import { parsedJson } from "../client/bounded-json.ts";
+
+/** What one ConfigMap of the inventory holds: names of data keys and their texts. */
+export type Shard = Readonly<Record<string, string>>;
+
+/** Bytes of text that a shard holds at most: etcd takes 1.5 MB, managed fields and names included. */
+const shardLimit = 500_000;
+
+/**
+ * The inventory as texts, one set per shard, in the order of the shards.
+ *
+ * A function of the inventory alone: the same inventory gives the same bytes, and a changed placement changes the shard
+ * that holds it and no other, because placements are dealt out by a hash of their names. A placement too large for a
+ * shard is cut into parts by hashes of its objects' keys. Shards and parts double in number when they do not suffice.
+ */
+export function encodeInventory(
+  inventory: Inventory,
+  limit = shardLimit,
+  knownText: KnownText = () => null,
+): readonly Shard[] {
+  const units = [...inventory.placements.entries()]
+    .sort(([a], [b]) => compareText(a, b))
+    .flatMap(([key, placement]) => {
+      const text = knownText(key, placement);
+      return text === null ? unitsOf(key, placement, limit / 4) : [[unitName(key, 0), text] as const];
+    });
+  for (let count = 1; ; count *= 2) {
+    const shards: Record<string, string>[] = Array.from({ length: count }, () => ({}));
+    for (const [name, text] of units) (shards[bucketOf(name, count)] as Record<string, string>)[name] = text;
+    if (count < mostShards && shards.some((it) => sizeOf(it) > limit)) continue;
+    const header = canonicalJson({ format, fleet: inventory.fleet, epoch: inventory.epoch, shards: count });
+    return shards.map((it) => ({ [headerKey]: header, ...it }));
+  }
+}
+
+/** The text of a placement that stands in one piece, if somebody has it already. */
+export type KnownText = (key: PlacementKey, placement: InventoryPlacement) => string | null;
+
+/**
+ * The texts of an inventory as its shards have them. Who changes one placement of a thousand puts one into words again.
+ * A placement in several parts, or twice, as a crash may leave it, is put into words anew.
+ */
+export function textsIn(shards: Iterable<Shard>, { placements }: Inventory): KnownText {
+  const texts = new Map<PlacementKey, string | null>();
+  for (const shard of shards) {
+    for (const [name, text] of Object.entries(shard)) texts.set(keyOf(name), texts.has(keyOf(name)) ? null : text);
+  }
+  return (key, placement) => (placements.get(key) === placement ? (texts.get(key) ?? null) : null);
+}
+
+/**
+ * The inventory that shards hold, by their number; null when they are incomplete or not ours to understand. `oldestFirst`
+ * gives their numbers in the order in which they were written: what two of them say, as after a crash, the later one knows.
+ */
+export function decodeInventory(
+  shards: ReadonlyMap<number, Shard>,
+  oldestFirst: readonly number[] = [...shards.keys()].sort((a, b) => a - b),
+): Inventory | null {
+  const headers = new Map<number, Header>();
+  for (const [at, shard] of shards) {
+    const header = headerOf(shard[headerKey]);
+    if (header === null) return null;
+    headers.set(at, header);
+  }
+  if (!isComplete(headers)) return null;
+  const all = [...headers.values()];
+  if (new Set(all.map((it) => it.fleet)).size !== 1) return null;
+  const parts = new Map<PlacementKey, { readonly part: InventoryPlacement; readonly age: number }[]>();
+  for (const [at, shard] of [...shards].sort(([a], [b]) => a - b)) {
+    for (const [name, text] of Object.entries(shard)) {
+      if (name === headerKey) continue;
+      const part = placementOf(text);
+      if (part === null) return null;
+      const list = parts.get(keyOf(name)) ?? [];
+      list.push({ part, age: oldestFirst.indexOf(at) });
+      parts.set(keyOf(name), list);
+    }
+  }
+  const placements = new Map<PlacementKey, InventoryPlacement>();
+  for (const [key, list] of parts) {
+    for (const { part } of list.sort((a, b) => a.age - b.age)) placements.set(key, joined(placements.get(key), part));
+  }
+  return { fleet: all[0]?.fleet ?? "", epoch: Math.max(...all.map((it) => it.epoch)) as Epoch, placements };
+}
+
+const format = 1;
+/** Placement names begin with a letter or digit, so this one is free. */
+const headerKey = "_inventory";
+const mostShards = 256;
+const mostParts = 256;
+
+interface Header {
+  readonly fleet: string;
+  readonly epoch: number;
+  readonly shards: number;
+}
+
+/**
+ * Whether nothing is missing. While shards are being doubled or halved, old and new ones stand side by side: either all of
+ * the smaller number are there and say so, or all of the larger number are there. Writers keep to that order.
+ */
+function isComplete(headers: ReadonlyMap<number, Header>): boolean {
+  const counts = [...headers.values()].map((it) => it.shards);
+  const has = (count: number, saying: number | null): boolean =>
+    Array.from({ length: count }, (_, at) => headers.get(at)).every(
+      (it) => it !== undefined && (saying === null || it.shards === saying),
+    );
+  const smallest = Math.min(...counts);
+  return has(smallest, smallest) || has(Math.max(...counts), null);
+}
+
+function headerOf(text: string | undefined): Header | null {
+  const header = parsedJson(text ?? "");
+  if (!isObject(header) || header["format"] !== format) return null;
+  const { fleet, epoch, shards } = header;
+  if (typeof fleet !== "string" || !isCount(epoch) || !isCount(shards) || shards < 1 || shards > mostShards)
+    return null;
+  return { fleet, epoch, shards };
+}
+
+/** A placement as named texts: usually one, of at most `limit` bytes. */
+function unitsOf(
+  key: PlacementKey,
+  placement: InventoryPlacement,
+  limit: number,
+): readonly (readonly [string, string])[] {
+  const head = canonicalJson([placement.sequence, placement.digest]);
+  const lines = [...placement.entries.entries()]
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([object, entry]) => ({ object, line: lineOf(object, entry) }));
+  for (let count = 1; ; count *= 2) {
+    const parts = Array.from({ length: count }, () => [head]);
+    for (const { object, line } of lines) (parts[bucketOf(object, count)] as string[]).push(line);
+    const texts = parts.map((it) => it.join("\n"));
+    if (count < mostParts && texts.some((it) => Buffer.byteLength(it) > limit)) continue;
+    return texts.map((text, at): readonly [string, string] => [unitName(key, at), text]);
+  }
+}
+
+/** `team/web` is `team_web`, its second part `team_web.1`: neither sign occurs in names of placements or namespaces. */
+const unitName = (key: PlacementKey, part: number): string => key.replace("/", "_") + (part === 0 ? "" : `.${part}`);
+const keyOf = (name: string): PlacementKey => name.replace(/\.\d+$/, "").replace("_", "/") as PlacementKey;
+
+const bucketOf = (text: string, count: number): number =>
+  count === 1 ? 0 : Number.parseInt(digestOfText(text).slice(0, 8), 16) % count;
+
+const sizeOf = (shard: Shard): number =>
+  Object.entries(shard).reduce((sum, [name, text]) => sum + name.length + Buffer.byteLength(text), 0);
+
+/**
+ * One object, one line: key, version, digest, uid, adopted, sequence, fingerprint; then the outcome unless it is applied, and
+ * repairs if there were any.
+ */
+function lineOf(key: ObjectKey, entry: InventoryEntry): string {
+  const { version, digest, uid, adopted, sequence, fingerprint, outcome, repairs } = entry;
+  const told = outcome.kind === "applied" ? null : outcomeJson(outcome);
+  const rest = repairs === undefined ? [] : [[repairs.count, repairs.since, repairs.last]];
+  const words = told === null && rest.length === 0 ? [] : [told, ...rest];
+  return canonicalJson([key, version, digest, uid, adopted ? 1 : 0, sequence, fingerprint, ...words]);
+}
+
+function outcomeJson(outcome: Exclude<Outcome, { kind: "applied" }>): Json {
+  switch (outcome.kind) {
+    case "claimed":
+      return ["claimed"];
+    case "failed":
+      return ["failed", outcome.code, outcome.message, outcome.attempts, outcome.retryAt];
+    case "lingering":
+      return ["lingering", outcome.code, outcome.message, ...othersJson(outcome.others)];
+  }
+}
+
+/** How many there are, then key and uid of each. */
+const othersJson = (others: OthersFound | undefined): readonly Json[] =>
+  others === undefined ? [] : [others.count, others.objects.map((it) => [objectKey(it), it.uid])];
+
+function othersOf(count: Json | undefined, list: Json | undefined): OthersFound | null {
+  if (!isCount(count) || !Array.isArray(list) || list.length > mostOthers) return null;
+  const objects = list.flatMap((it): readonly OtherObject[] => {
+    const [key, uid] = Array.isArray(it) ? (it as readonly (Json | undefined)[]) : [];
+    if (typeof key !== "string" || key.split("/").length !== 4 || typeof uid !== "string") return [];
+    return [{ ...objectIdOf(key as ObjectKey), uid }];
+  });
+  return objects.length === list.length ? { count, objects } : null;
+}
+
+function placementOf(text: string): InventoryPlacement | null {
+  const [head = "", ...lines] = text.split("\n");
+  const read = parsedJson(head);
+  if (!Array.isArray(read) || !isCount(read[0]) || typeof read[1] !== "string") return null;
+  const entries = new Map<ObjectKey, InventoryEntry>();
+  for (const line of lines) {
+    const entry = entryOf(parsedJson(line));
+    if (entry === null) return null;
+    entries.set(...entry);
+  }
+  return { sequence: read[0] as Sequence, digest: read[1] as Digest, entries };
+}
+
+function entryOf(line: Json | undefined): [ObjectKey, InventoryEntry] | null {
+  if (!Array.isArray(line)) return null;
+  const [key, version, digest, uid, adopted, sequence, fingerprint, told, repairs] = line as readonly (
+    | Json
+    | undefined
+  )[];
+  const outcome = outcomeOf(told ?? undefined);
+  if (repairs !== undefined && !isRepairs(repairs)) return null;
+  if (typeof key !== "string" || key.split("/").length !== 4) return null;
+  if (typeof version !== "string" || typeof digest !== "string" || !isCount(sequence) || outcome === null) return null;
+  if (!isTextOrNull(uid) || !isTextOrNull(fingerprint) || (adopted !== 0 && adopted !== 1)) return null;
+  const entry: InventoryEntry = {
+    version,
+    digest: digest as Digest,
+    uid,
+    adopted: adopted === 1,
+    sequence: sequence as Sequence,
+    fingerprint: fingerprint as Digest | null,
+    outcome,
+    ...(repairs === undefined ? {} : { repairs: repairsOf(repairs) }),
+  };
+  return [key as ObjectKey, entry];
+}
+
+const isRepairs = (told: Json): told is readonly number[] =>
+  Array.isArray(told) && told.length === 3 && told.every(isCount);
+
+const repairsOf = ([count, since, last]: readonly number[]): NonNullable<InventoryEntry["repairs"]> => ({
+  count: count as number,
+  since: since as Instant,
+  last: last as Instant,
+});
+
+function outcomeOf(told: Json | undefined): Outcome | null {
+  if (told === undefined) return { kind: "applied" };
+  if (!Array.isArray(told)) return null;
+  const [kind, code, message, ...more] = told as readonly (Json | undefined)[];
+  if (kind === "claimed") return { kind };
+  if (typeof code !== "string" || !failureCodes.has(code) || typeof message !== "string") return null;
+  if (kind === "lingering") return lingeringOf(code as FailureCode, message, more);
+  const [attempts, retryAt] = more;
+  if (kind !== "failed" || !isCount(attempts) || !isCount(retryAt)) return null;
+  return { kind, code: code as FailureCode, message, attempts, retryAt: retryAt as Instant };
+}
+
+function lingeringOf(code: FailureCode, message: string, more: readonly (Json | undefined)[]): Outcome | null {
+  if (more.length === 0) return { kind: "lingering", code, message };
+  const others = othersOf(more[0], more[1]);
+  return others === null ? null : { kind: "lingering", code, message, others };
+}
+
+const failureCodes: ReadonlySet<string> = new Set(
+  Object.keys({
+    FailedToFindObjInMemberCluster: 0,
+    FailedToTakeOver: 0,
+    NotTakenOver: 0,
+    ManifestApplyFailed: 0,
+    NamespaceMissing: 0,
+    KindUnknown: 0,
+    ScopeDiffers: 0,
+    NamespaceNotEmpty: 0,
+    Terminating: 0,
+    DeletionRefused: 0,
+    IdentityChanged: 0,
+  } satisfies Record<FailureCode, 0>),
+);
+
+/**
+ * Parts of one placement, or, after a crash between two shards, two states of it: the later claim wins, of one claim what was
+ * written later, and nothing is lost.
+ */
+function joined(a: InventoryPlacement | undefined, b: InventoryPlacement): InventoryPlacement {
+  if (a === undefined) return b;
+  const [older, newer] = a.sequence > b.sequence ? [b, a] : [a, b];
+  return { ...newer, entries: new Map([...older.entries, ...newer.entries]) };
+}
+
+const isCount = (value: Json | undefined): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+const isTextOrNull = (value: Json | undefined): value is string | null => value === null || typeof value === "string";
+
+/** The `data` of a ConfigMap as a shard; members that are no text are left for the decoder to miss. */
+export const shardOf = (data: JsonObject): Shard =>
+  Object.fromEntries(Object.entries(data).filter((it): it is [string, string] => typeof it[1] === "string"));

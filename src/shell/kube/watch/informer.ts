@@ -1,0 +1,282 @@
+import { setMaxListeners } from "node:events";
+import type { Observation } from "../../../core/model/observation.ts";
+import type { Client } from "../client/client.ts";
+import type { Discovery } from "../client/discovery.ts";
+import { inTurn, type Turns } from "../client/turn.ts";
+import type { Written } from "./confirmed-writes.ts";
+import { MemberWatch } from "./member-watch.ts";
+import { type Asking, lossOf, unreachableBy } from "./observe.ts";
+import { carriedOver } from "./reuse-unchanged.ts";
+
+/** What informers of one fleet share. */
+export interface Watching extends Turns {
+  /** Told when a member is different from what was last seen of it. */
+  readonly ring: () => void;
+  /** How long listing a member may take. */
+  readonly deadlineMs: number;
+  /** How often a member is asked whether it is still there, and for what no watch tells of. */
+  readonly heartbeatMs: number;
+}
+
+/** Whom an informer asks. */
+export interface Watched {
+  readonly client: Client;
+  readonly discovery: Discovery;
+  /** Spreads the pauses of many members, the same way each time. */
+  readonly name: string;
+}
+
+/**
+ * Everything is listed again with every tenth heartbeat, which bounds what a missed event can cost
+ * (`kube/README.md#f-32`).
+ */
+const beatsBetweenLists = 10;
+
+/** A member about which nobody asked for so many heartbeats is none of ours any more, and is not watched. */
+const beatsUnasked = 5;
+
+const firstRetryMs = 1_000;
+const lastRetryMs = 16_000;
+
+/** A watch that broke sooner counts as one more failure. */
+const calmMs = 10_000;
+
+/** A look that finds a watch broken waits for the next one this often. */
+const mostLooks = 3;
+
+type Unreachable = Extract<Observation, { kind: "unreachable" }>;
+
+const notAsked: Unreachable = { kind: "unreachable", code: "NoConnection", message: "it is not asked any more" };
+
+/** What is known of the member right now. */
+type State =
+  | { readonly kind: "listing"; readonly done: Promise<void>; readonly end: () => void }
+  | { readonly kind: "live"; readonly opened: Opened }
+  | { readonly kind: "lost"; readonly seen: Unreachable }
+  | { readonly kind: "idle" };
+
+/** A watch, and how it comes to its end. */
+interface Opened {
+  readonly watch: MemberWatch;
+  readonly broken: Promise<Unreachable | "old">;
+  readonly breakOff: (why: Unreachable | "old") => void;
+}
+
+/** Keeps one member watched, whatever happens to it: lists, follows, and begins again when something breaks. */
+export class Informer {
+  readonly #member: Watched;
+  readonly #watching: Watching;
+  readonly #pace: number;
+  readonly #closing = new AbortController();
+  #state: State = { kind: "idle" };
+  #last: Observation | null = null;
+  #looking: Promise<Observation> | null = null;
+  #unaskedBeats = 0;
+  /** What we wrote since what is to be watched next began to be listed; null while nothing is listed. */
+  #meanwhile: Written[] | "anything" | null = null;
+
+  constructor(member: Watched, watching: Watching) {
+    this.#member = member;
+    this.#watching = watching;
+    this.#pace = paceOf(member.name);
+    // As many pauses as there are kinds may listen to it.
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  /**
+   * The member as it is held, at once; while it is listed, as soon as it is. A member that cannot be reached is one until it
+   * can. The same object while nothing changed.
+   */
+  observe(): Promise<Observation> {
+    this.#unaskedBeats = 0;
+    if (this.#state.kind === "idle" && !this.#closing.signal.aborted) {
+      this.#become(listing());
+      void this.#live();
+    }
+    if (this.#looking !== null) return this.#looking;
+    const looking = this.#look().finally(() => {
+      if (this.#looking === looking) this.#looking = null;
+    });
+    this.#looking = looking;
+    return looking;
+  }
+
+  /** The next observation knows of these writes of ours; null: of whatever may have been written. */
+  expect(writes: readonly Written[] | null): void {
+    // A look that is under way may have looked too early.
+    this.#looking = null;
+    if (writes === null) this.#meanwhile = this.#meanwhile === null ? null : "anything";
+    else if (Array.isArray(this.#meanwhile)) this.#meanwhile.push(...writes);
+    if (this.#state.kind !== "live") return;
+    const { watch, breakOff } = this.#state.opened;
+    if (writes !== null) watch.expect(writes);
+    else {
+      this.#become(listing());
+      breakOff("old");
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #look(): Promise<Observation> {
+    for (let looks = 1; ; looks += 1) {
+      if (this.#state.kind === "listing") await this.#state.done;
+      if (this.#state.kind === "lost") return this.#state.seen;
+      if (this.#state.kind !== "live") return notAsked;
+      const { watch, breakOff } = this.#state.opened;
+      try {
+        this.#last = await watch.look(this.#asking());
+        return this.#last;
+      } catch (error) {
+        const loss: Unreachable = { kind: "unreachable", ...lossOf(error) };
+        // What a look could not make sure of is not to be looked at again, and whoever is told of the loss is rung for after it.
+        if (this.#state.kind === "live" && this.#state.opened.watch === watch) this.#become(listing());
+        if (looks >= mostLooks) this.#last = loss;
+        breakOff(loss);
+        if (looks >= mostLooks) return loss;
+      }
+    }
+  }
+
+  async #live(): Promise<void> {
+    // What goes on being watched while everything is only listed again.
+    let aging: MemberWatch | null = null;
+    for (let failures = 0; ; ) {
+      const opened = await inTurn(this.#watching, () => this.#open());
+      aging?.stop();
+      aging = null;
+      if (this.#closing.signal.aborted) {
+        if ("watch" in opened) opened.watch.stop();
+        return this.#become({ kind: "idle" });
+      }
+      if ("watch" in opened) {
+        const began = performance.now();
+        const meanwhile = this.#meanwhile;
+        this.#meanwhile = null;
+        if (meanwhile === "anything") {
+          opened.watch.stop();
+          continue;
+        }
+        if (meanwhile !== null && meanwhile.length > 0) opened.watch.expect(meanwhile);
+        this.#become({ kind: "live", opened });
+        this.#note(opened.watch.seen);
+        const end = await this.#keep(opened);
+        const isStale = end !== "old" || this.#state.kind === "listing";
+        if (isStale) opened.watch.stop();
+        else aging = opened.watch;
+        if (end === "idle" || this.#closing.signal.aborted) return this.#become({ kind: "idle" });
+        failures = end === "old" || performance.now() - began > calmMs ? 0 : failures + 1;
+        if (isStale && this.#state.kind === "live") this.#become(listing());
+        // It may have been its connection alone. Where lists go well and watches do not, it is listed now and then.
+        if (failures <= 1) continue;
+      } else {
+        failures += 1;
+        this.#note(opened);
+        this.#become({ kind: "lost", seen: opened });
+      }
+      const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), lastRetryMs);
+      await this.#pause(retryMs, this.#closing.signal);
+      this.#unaskedBeats += Math.min(1, retryMs / this.#watching.heartbeatMs);
+      if (this.#isDone()) return this.#become({ kind: "idle" });
+    }
+  }
+
+  async #open(): Promise<Opened | Unreachable> {
+    if (this.#closing.signal.aborted) return notAsked;
+    this.#meanwhile = [];
+    const { promise: broken, resolve: breakOff } = deferred<Unreachable | "old">();
+    const around = {
+      client: this.#member.client,
+      changed: () => {
+        if (this.#state.kind === "live" && this.#state.opened.broken === broken) this.#watching.ring();
+      },
+      broken: (why: unknown) => breakOff({ kind: "unreachable", ...lossOf(why) }),
+      pause: (ms: number) => this.#pause(ms, this.#closing.signal),
+    };
+    try {
+      const watch = await MemberWatch.open(this.#asking(), around, this.#last);
+      return watch instanceof MemberWatch ? { watch, broken, breakOff } : unreachableBy(watch);
+    } catch (error) {
+      return { kind: "unreachable", ...lossOf(error) };
+    }
+  }
+
+  /** Until it breaks, is old, or nobody asks any more. */
+  async #keep({ watch, broken }: Opened): Promise<Unreachable | "old" | "idle"> {
+    const ending = new AbortController();
+    const closed = (): void => ending.abort();
+    this.#closing.signal.addEventListener("abort", closed);
+    try {
+      for (let beat = 0; beat < beatsBetweenLists; beat += 1) {
+        const loss = await Promise.race([broken, this.#pause(this.#watching.heartbeatMs, ending.signal)]);
+        if (loss !== undefined) return loss;
+        this.#unaskedBeats += 1;
+        if (this.#isDone()) return "idle";
+        const lost = await Promise.race([broken, watch.beat(this.#asking())]);
+        if (lost !== undefined) return lost;
+      }
+      return "old";
+    } catch (error) {
+      return { kind: "unreachable", ...lossOf(error) };
+    } finally {
+      this.#closing.signal.removeEventListener("abort", closed);
+      ending.abort();
+    }
+  }
+
+  #isDone(): boolean {
+    return this.#closing.signal.aborted || this.#unaskedBeats > beatsUnasked;
+  }
+
+  /** The deadline begins with the first request: most looks send none. */
+  #asking(): Asking {
+    const { client, discovery } = this.#member;
+    const { network, deadlineMs } = this.#watching;
+    let bounded: Client | null = null;
+    return {
+      get client() {
+        bounded ??= client.until(network.deadline(deadlineMs));
+        return bounded;
+      },
+      discovery,
+    };
+  }
+
+  #become(next: State): void {
+    const before = this.#state;
+    this.#state = next;
+    if (before.kind === "listing") before.end();
+  }
+
+  #note(seen: Observation): void {
+    const carried = carriedOver(this.#last, seen);
+    if (carried !== this.#last) this.#watching.ring();
+    this.#last = carried;
+  }
+
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#watching.network.pause(ms * this.#pace, signal).catch(() => {});
+  }
+}
+
+function listing(): State {
+  const { promise: done, resolve: end } = deferred<void>();
+  return { kind: "listing", done, end };
+}
+
+/** From 0.75 to 1.25: members that lost their connection together do not come back together. */
+function paceOf(name: string): number {
+  let hash = 0;
+  for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 997;
+  return 0.75 + hash / 1994;
+}
+
+function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let settle: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, resolve: (value) => settle(value) };
+}

@@ -1,0 +1,233 @@
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { ObjectKey } from "../../../core/model/manifest.ts";
+import { placementLabel } from "../../../core/model/names.ts";
+import type { LiveObject } from "../../../core/model/observation.ts";
+import type { Client } from "../client/client.ts";
+import { collectionPath, type Resource } from "../client/discovery.ts";
+import type { Lost } from "../client/member-unreachable.ts";
+import type { Written } from "./confirmed-writes.ts";
+import type { KindShare } from "./inventory-kinds.ts";
+import { type LiveObjects, reducedOne, sameLive } from "./live-objects.ts";
+import { type Asking, listKind, missingOf, observeUnmarked } from "./observe.ts";
+import { type Following, follow } from "./retry-watcher.ts";
+
+/** What the watches of one member have in common. */
+export interface Surroundings {
+  /** Whose requests have no deadline but their own: watches outlive every look. */
+  readonly client: Client;
+  /** Something is different from what the last look gave. */
+  readonly changed: () => void;
+  /** What is held may be out of date from here on. */
+  readonly broken: (why: Lost) => void;
+  /** Waits, in the time of the network. */
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** A write of ours that a watch has not told of by then is looked for with a list. */
+const eventPatienceMs = 1_000;
+
+/**
+ * The objects of one kind on one member: listed once, then followed.
+ *
+ * Holds what `observeMember` would find: everything with our label, and what the inventory names besides. The latter no
+ * watch tells of; it is asked for when a look finds it missing, and again with every heartbeat.
+ */
+export class KindWatch {
+  readonly #kind: KindShare["kind"];
+  readonly #around: Surroundings;
+  /** Null until it was listed, or as long as the member would not tell. */
+  #resource: Resource | "gone" | null = null;
+  #isListed = false;
+  #isStopped = false;
+  #marked = new Map<ObjectKey, LiveObject>();
+  #following: Following | null = null;
+  #unmarked: { readonly keys: readonly ObjectKey[]; readonly found: LiveObjects | null } = noneMissing;
+  #listing: Promise<void> = Promise.resolve();
+  /** Grows with every write that is expected: a list that began before one does not tell of it. */
+  #writes = 0;
+  #expectedVersion = 0;
+  readonly #expectedGone = new Set<string>();
+  #progressed: (() => void) | null = null;
+  #changes = 0;
+
+  constructor(kind: KindShare["kind"], around: Surroundings) {
+    this.#kind = kind;
+    this.#around = around;
+  }
+
+  /** Grows with every change: as long as it stays, {@link found} gives the same. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** What is held, null when the member would not tell. Valid after a look, and only until the next event. */
+  get found(): LiveObjects | null {
+    if (this.#resource === null || this.#unmarked.found === null) return null;
+    return this.#unmarked.found.size === 0 ? this.#marked : new Map([...this.#marked, ...this.#unmarked.found]);
+  }
+
+  /** Brings what is held up to our own writes and to what the inventory names. */
+  async look(asking: Asking, share: KindShare): Promise<void> {
+    if (!this.#isListed || this.#isUnwatchable()) await this.#list(asking);
+    else if (!this.#isCaughtUp()) await this.#catchUp(asking);
+    const missing = this.#missing(share);
+    if (missing.length === this.#unmarked.keys.length && missing.every((it, at) => it === this.#unmarked.keys[at]))
+      return;
+    await this.#askUnmarked(asking, missing);
+  }
+
+  /** Asks again for what no watch tells of. */
+  async refresh(asking: Asking, share: KindShare): Promise<void> {
+    if (this.#following === null) await this.#list(asking);
+    const missing = this.#missing(share);
+    if (missing.length > 0) await this.#askUnmarked(asking, missing);
+  }
+
+  /** The next look must know of these. */
+  expect(written: Written): void {
+    if (written.kind === "unclear") return;
+    this.#writes += 1;
+    if (written.kind === "deleted") {
+      for (const live of this.#marked.values()) {
+        if (live.uid === written.uid && !live.terminating) this.#expectedGone.add(live.uid);
+      }
+      return;
+    }
+    if (!written.isMarked && !this.#marked.has(written.key)) return;
+    // A version that is no number is never reached: the kind is listed instead.
+    const version = Number.isNaN(written.version) ? Number.POSITIVE_INFINITY : written.version;
+    this.#expectedVersion = Math.max(this.#expectedVersion, version);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#following?.stop();
+  }
+
+  /** One list after the other: what the later one finds is what counts. */
+  #list(asking: Asking): Promise<void> {
+    const list = this.#listing.then(() => this.#listNow(asking));
+    this.#listing = list.catch(() => {});
+    return list;
+  }
+
+  async #listNow(asking: Asking): Promise<void> {
+    this.#following?.stop();
+    this.#following = null;
+    const writes = this.#writes;
+    const listed = await listKind(asking, this.#kind);
+    this.#isListed = true;
+    if (writes === this.#writes) this.#expectNothing();
+    if (listed === null || listed === "gone") {
+      this.#replace(listed, new Map());
+      return;
+    }
+    const { resource, marked, resourceVersion } = listed;
+    this.#replace(resource, marked);
+    if (this.#isStopped) return;
+    if (resource.verbs.length === 0 || resource.verbs.includes("watch")) this.#follow(resource, resourceVersion);
+  }
+
+  #follow(resource: Resource, from: string): void {
+    const following = follow({
+      client: this.#around.client,
+      what: { path: collectionPath(resource, null), labelSelector: placementLabel },
+      from,
+      onObject: (object, isGone) => this.#take(object, resource, isGone),
+      onProgress: () => {
+        if (this.#isCaughtUp()) this.#progressed?.();
+      },
+      onBroken: (why) => {
+        if (this.#following !== following) return;
+        this.#following = null;
+        if (why.kind === "lost") this.#around.broken(why.lost);
+      },
+    });
+    this.#following = following;
+  }
+
+  #replace(resource: Resource | "gone" | null, marked: LiveObjects): void {
+    const before = this.#marked;
+    const isSame = resource === this.#resource && before.size === marked.size;
+    this.#marked = new Map([...marked].map(([key, live]) => [key, kept(before.get(key), live)]));
+    if (isSame && [...this.#marked].every(([key, live]) => before.get(key) === live)) return;
+    this.#resource = resource;
+    this.#change();
+  }
+
+  #take(object: JsonObject, resource: Resource, isGone: boolean): void {
+    const [key, reduce] = reducedOne(object, resource);
+    const before = this.#marked.get(key);
+    if (isGone) {
+      if (before !== undefined) this.#expectedGone.delete(before.uid);
+      if (this.#marked.delete(key)) this.#change();
+      return;
+    }
+    const live = reduce();
+    if (live.terminating) this.#expectedGone.delete(live.uid);
+    if (before !== undefined && before.uid !== live.uid) this.#expectedGone.delete(before.uid);
+    if (before !== undefined && sameLive(before, live)) return;
+    this.#marked.set(key, live);
+    this.#change();
+  }
+
+  #change(): void {
+    this.#changes += 1;
+    this.#around.changed();
+  }
+
+  /** It may be listed, and not watched. */
+  #isUnwatchable(): boolean {
+    return this.#following === null && this.#resource !== null && this.#resource !== "gone";
+  }
+
+  #missing(share: KindShare): readonly ObjectKey[] {
+    return this.#resource === null || this.#resource === "gone" ? [] : missingOf(share, this.#marked);
+  }
+
+  async #askUnmarked({ client }: Asking, keys: readonly ObjectKey[]): Promise<void> {
+    const resource = this.#resource as Resource;
+    const before = this.#unmarked.found;
+    const found = keys.length === 0 ? noneMissing.found : await observeUnmarked(client, resource, keys);
+    const isSame =
+      before?.size === found?.size &&
+      [...(found ?? [])].every(([key, live]) => {
+        const was = before?.get(key);
+        return was !== undefined && sameLive(was, live);
+      });
+    this.#unmarked = { keys, found: isSame ? before : found };
+    if (!isSame) this.#change();
+  }
+
+  #isCaughtUp(): boolean {
+    if (this.#expectedVersion === 0 && this.#expectedGone.size === 0) return true;
+    return (
+      this.#following !== null && this.#following.version >= this.#expectedVersion && this.#expectedGone.size === 0
+    );
+  }
+
+  async #catchUp(asking: Asking): Promise<void> {
+    if (this.#following !== null && this.#expectedVersion < Number.POSITIVE_INFINITY) {
+      const progressed = new Promise<void>((resolve) => {
+        this.#progressed = resolve;
+      });
+      await Promise.race([progressed, this.#around.pause(eventPatienceMs)]);
+      this.#progressed = null;
+    }
+    if (this.#isCaughtUp()) this.#expectNothing();
+    else await this.#list(asking);
+  }
+
+  #expectNothing(): void {
+    this.#expectedVersion = 0;
+    this.#expectedGone.clear();
+  }
+}
+
+const noneMissing: { readonly keys: readonly ObjectKey[]; readonly found: LiveObjects } = {
+  keys: [],
+  found: new Map(),
+};
+
+const kept = (before: LiveObject | undefined, live: LiveObject): LiveObject =>
+  before !== undefined && sameLive(before, live) ? before : live;

@@ -1,0 +1,71 @@
+import { liveFingerprint } from "../../../core/apply/fingerprint.ts";
+import { healthOf } from "../../../core/health/health.ts";
+import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { apiVersionOf, idOf, type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
+import { fieldManager, writeAnnotation } from "../../../core/model/names.ts";
+import type { Health, LiveObject } from "../../../core/model/observation.ts";
+import type { Resource } from "../client/discovery.ts";
+import { Lost } from "../client/member-unreachable.ts";
+
+/** Live objects, each reduced to what decisions need. */
+export type LiveObjects = ReadonlyMap<ObjectKey, LiveObject>;
+
+/** The items of a list, reduced; of these keys only, when some are given. */
+export function reducedAll(
+  items: readonly JsonObject[],
+  resource: Resource,
+  only?: ReadonlySet<ObjectKey>,
+): LiveObjects {
+  const found = new Map<ObjectKey, LiveObject>();
+  for (const item of items) {
+    const [key, live] = reducedOne(item, resource);
+    if (only === undefined || only.has(key)) found.set(key, live());
+  }
+  return found;
+}
+
+/** One object as a list or a watch shows it: its key, and its reduction when it is wanted. Lists leave the kind out, and health needs it. */
+export function reducedOne(item: JsonObject, resource: Resource): readonly [ObjectKey, () => LiveObject] {
+  const live = { ...item, apiVersion: apiVersionOf(resource), kind: resource.kind };
+  const id = idOf(live);
+  if (id === null) throw new Lost("Unintelligible", `its list of ${resource.plural} holds an object without a name`);
+  return [objectKey(id), () => reduced(live)];
+}
+
+/** Whether two reductions say the same: a heartbeat in the status of an object is no change, nor is who wrote it last. */
+export const sameLive = (a: LiveObject, b: LiveObject): boolean =>
+  a.uid === b.uid &&
+  a.generation === b.generation &&
+  a.fingerprint === b.fingerprint &&
+  a.terminating === b.terminating &&
+  a.mark === b.mark &&
+  sameHealth(a.health, b.health);
+
+const sameHealth = (a: Health, b: Health): boolean =>
+  a.phase === b.phase && ("message" in a ? a.message : null) === ("message" in b ? b.message : null);
+
+function reduced(live: JsonObject): LiveObject {
+  const metadata: Json = live["metadata"] ?? null;
+  const generation = memberAt(metadata, "generation");
+  const rival = rivalIn(memberAt(metadata, "managedFields"));
+  return {
+    uid: textOf(memberAt(metadata, "uid")) ?? "",
+    generation: typeof generation === "number" ? generation : 0,
+    fingerprint: liveFingerprint(live, fieldManager),
+    health: healthOf(live),
+    terminating: memberAt(metadata, "deletionTimestamp") !== null,
+    mark: textOf(memberAt(metadata, "annotations", writeAnnotation)),
+    ...(rival === null ? {} : { rival }),
+  };
+}
+
+/** Of the field managers beside us, the one that wrote last; those of the status alone write what is theirs. */
+function rivalIn(managedFields: Json): string | null {
+  let last: { readonly time: string; readonly name: string } | null = null;
+  for (const it of Array.isArray(managedFields) ? (managedFields as readonly Json[]) : []) {
+    const [name, time] = [textOf(memberAt(it, "manager")), textOf(memberAt(it, "time")) ?? ""];
+    if (name === null || name === fieldManager || (memberAt(it, "subresource") ?? "") !== "") continue;
+    if (last === null || time >= last.time) last = { time, name: name.slice(0, 128) };
+  }
+  return last?.name ?? null;
+}

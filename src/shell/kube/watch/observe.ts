@@ -1,0 +1,175 @@
+import { memberAt, textOf } from "../../../core/model/json.ts";
+import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
+import { placementLabel } from "../../../core/model/names.ts";
+import type { Observation } from "../../../core/model/observation.ts";
+import { Fault } from "../../reconcile/fault.ts";
+import type { Answer, Client, Refused } from "../client/client.ts";
+import {
+  anyResourceOf,
+  collectionPath,
+  type Discovery,
+  objectPath,
+  type Resource,
+  resourceOf,
+} from "../client/discovery.ts";
+import { Lost } from "../client/member-unreachable.ts";
+import { readInventory, type StoredInventory } from "../inventory/inventory.ts";
+import { type KindShare, objectsOf, sharesOf } from "./inventory-kinds.ts";
+import { type LiveObjects, reducedAll } from "./live-objects.ts";
+
+/**
+ * Asks one member which cluster it is, what it remembers of us, and how the objects are that it should carry.
+ *
+ * A member that carries nothing of ours is asked three questions; otherwise one list more per kind in the inventory.
+ * Never rejects: a member that cannot be asked is an observation too.
+ */
+export async function observeMember(client: Client, discovery: Discovery): Promise<Observation> {
+  try {
+    const asking = { client, discovery };
+    const basics = await askBasics(client);
+    if (basics.kind === "refused") return unreachableBy(basics);
+    const { clusterUid, kubernetesVersion } = basics;
+    const { inventory } = basics.stored;
+    const shares = [...sharesOf(inventory).values()];
+    const seen = await Promise.all(shares.map(async (share) => ({ share, found: await observeKind(asking, share) })));
+    return { kind: "reached", clusterUid, kubernetesVersion, inventory, ...objectsOf(seen) };
+  } catch (error) {
+    return { kind: "unreachable", ...lossOf(error) };
+  }
+}
+
+/** Which cluster a member is, and in which version. */
+export interface Identity {
+  readonly kind: "known";
+  readonly clusterUid: string;
+  readonly kubernetesVersion: string;
+}
+
+/** Asks a member who it is. */
+export async function askIdentity(client: Client): Promise<Identity | Refused> {
+  const [namespace, version] = await Promise.all([
+    client.request({ method: "GET", path: kubeSystem }),
+    client.request({ method: "GET", path: "/version" }),
+  ]);
+  if (namespace.kind === "refused") return namespace;
+  if (version.kind === "refused") return version;
+  return {
+    kind: "known",
+    clusterUid: uidOf(namespace),
+    kubernetesVersion: textOf(version.body["gitVersion"]) ?? "",
+  };
+}
+
+/** Asks a member who it is and what it remembers of us. */
+export async function askBasics(client: Client): Promise<(Identity & { readonly stored: StoredInventory }) | Refused> {
+  const [identity, stored] = await Promise.all([askIdentity(client), readInventory(client)]);
+  if (identity.kind === "refused") return identity;
+  return stored.kind === "refused" ? stored : { ...identity, stored };
+}
+
+/** Its UID tells which cluster this is, whatever its address says (`plan/README.md#d-8`). */
+export const kubeSystem = "/api/v1/namespaces/kube-system";
+
+/** The uid of an answered object; an object without one is not Kubernetes'. */
+export function uidOf(answer: Answer): string {
+  const uid = answer.kind === "done" ? textOf(memberAt(answer.body, "metadata", "uid")) : null;
+  if (uid === null || uid === "") throw new Lost("Unintelligible", "its kube-system namespace has no uid");
+  return uid;
+}
+
+/** Why a member was lost. What is neither its own loss nor the kubeconfig's is the fault of an answer of its. */
+export function lossOf(error: unknown): { readonly code: Lost["code"]; readonly message: string } {
+  if (error instanceof Lost) return { code: error.code, message: error.message.slice(0, 512) };
+  if (error instanceof Fault) return { code: "NoConnection", message: error.message.slice(0, 512) };
+  // It may quote what it stumbled over, such as a Secret, so only its name is told.
+  const name = error instanceof Error ? error.name : typeof error;
+  return { code: "Unintelligible", message: `its answer could not be read: ${name}` };
+}
+
+/** A member that refuses to say who it is, or what it remembers of us, as an observation. */
+export function unreachableBy({ status, message }: Refused): Extract<Observation, { kind: "unreachable" }> {
+  const code = status === 403 ? "Forbidden" : status >= 500 || status === 429 ? "Unreachable" : "Unintelligible";
+  return { kind: "unreachable", code, message: message.slice(0, 512) };
+}
+
+/** Whom we ask, and what we know of what it serves. */
+export interface Asking {
+  readonly client: Client;
+  readonly discovery: Discovery;
+}
+
+const nothing: LiveObjects = new Map();
+
+/** The marked objects of a kind and those of the inventory; null when the member would not tell. */
+async function observeKind(asking: Asking, share: KindShare): Promise<LiveObjects | null> {
+  const listed = await listKind(asking, share.kind);
+  if (listed === "gone") return nothing;
+  if (listed === null) return null;
+  const { resource, marked } = listed;
+  const unmarked = await observeUnmarked(asking.client, resource, missingOf(share, marked));
+  return unmarked === null ? null : new Map([...marked, ...unmarked]);
+}
+
+/** What the inventory names and the list of marked objects does not hold. */
+export const missingOf = ({ keys }: KindShare, marked: LiveObjects): readonly ObjectKey[] =>
+  [...keys].filter((it) => !marked.has(it));
+
+/** The objects of a kind that carry our label, at one moment. */
+export interface ListedKind {
+  readonly resource: Resource;
+  readonly marked: LiveObjects;
+  /** The member's, at that moment. */
+  readonly resourceVersion: string;
+}
+
+/** Lists what carries our label. Gone: the member does not serve the kind; null: it would not tell. */
+export async function listKind(asking: Asking, kind: KindShare["kind"]): Promise<ListedKind | "gone" | null> {
+  const resource = await resourceFor(asking, kind);
+  if (resource === "gone" || resource === null) return resource;
+  const path = collectionPath(resource, null);
+  const listing = await asking.client.list({ path, labelSelector: placementLabel });
+  if (listing.kind === "refused") return listing.status === 404 ? afterNotFound(asking, kind) : null;
+  return { resource, marked: reducedAll(listing.items, resource), resourceVersion: listing.resourceVersion };
+}
+
+/**
+ * The kind as the member serves it. Gone: the member is certain that it does not serve it at all, and with a definition
+ * its resources go. A group that the member cannot ask right now is not gone (`kube/README.md#f-38`).
+ */
+async function resourceFor({ client, discovery }: Asking, kind: KindShare["kind"]): Promise<Resource | "gone" | null> {
+  const known = await discovery.served(client);
+  const exact = resourceOf(known, kind);
+  if (exact !== null) return exact;
+  const served = await discovery.refresh(client);
+  const other = resourceOf(served, kind) ?? anyResourceOf(served, kind);
+  if (other !== null) return other;
+  return served.uncertainGroups.has(kind.group) ? null : "gone";
+}
+
+/** A kind that was served a moment ago: either discovery is old and the kind is gone, or something is wrong. */
+async function afterNotFound(asking: Asking, kind: KindShare["kind"]): Promise<"gone" | null> {
+  await asking.discovery.refresh(asking.client);
+  return (await resourceFor(asking, kind)) === "gone" ? "gone" : null;
+}
+
+/** So many objects are asked for one by one; for more of them the whole kind is listed. */
+const fewObjects = 16;
+
+/** Objects of the inventory that no longer carry our label, or never did: taken off by hand, or never taken over. */
+export async function observeUnmarked(
+  client: Client,
+  resource: Resource,
+  keys: readonly ObjectKey[],
+): Promise<LiveObjects | null> {
+  if (keys.length === 0) return nothing;
+  if (keys.length > fewObjects) {
+    const listing = await client.list({ path: collectionPath(resource, null) });
+    return listing.kind === "refused" ? null : reducedAll(listing.items, resource, new Set(keys));
+  }
+  const answers = await Promise.all(
+    keys.map((key) => client.request({ method: "GET", path: objectPath(resource, objectIdOf(key)) })),
+  );
+  if (answers.some((it) => it.kind === "refused" && it.status !== 404)) return null;
+  const present = answers.flatMap((it) => (it.kind === "done" ? [it.body] : []));
+  return reducedAll(present, resource);
+}

@@ -1,0 +1,81 @@
+import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
+import { type Json, sameJson } from "../../../core/model/json.ts";
+import type { Observation } from "../../../core/model/observation.ts";
+import { sameLive } from "./live-objects.ts";
+
+/**
+ * The observation with everything that is as it was before taken from before: whoever compares by identity (`===`) sees
+ * what changed and nothing else, at every level.
+ */
+export function carriedOver(before: Observation | null, next: Observation): Observation {
+  if (before === null) return next;
+  if (before.kind === "unreachable" || next.kind === "unreachable") return sameLoss(before, next) ? before : next;
+  const inventory = carriedInventory(before.inventory, next.inventory);
+  const objects = carriedMap(before.objects, next.objects, sameLive);
+  const unlisted = sameSet(before.unlisted, next.unlisted) ? before.unlisted : next.unlisted;
+  const isSame =
+    before.clusterUid === next.clusterUid &&
+    before.kubernetesVersion === next.kubernetesVersion &&
+    before.inventory === inventory &&
+    before.objects === objects &&
+    before.unlisted === unlisted;
+  return isSame ? before : { ...next, inventory, objects, unlisted };
+}
+
+const sameLoss = (before: Observation, next: Observation): boolean =>
+  before.kind === "unreachable" &&
+  next.kind === "unreachable" &&
+  before.code === next.code &&
+  before.message === next.message;
+
+/** The same for an inventory alone. */
+export function carriedInventory(before: Inventory, next: Inventory): Inventory {
+  if (before === next) return before;
+  const placements = carriedMap(before.placements, next.placements, samePlacement, carriedPlacement);
+  const isSame = placements === before.placements && before.fleet === next.fleet && before.epoch === next.epoch;
+  return isSame ? before : { ...next, placements };
+}
+
+const samePlacement = (a: InventoryPlacement, b: InventoryPlacement): boolean =>
+  a.sequence === b.sequence && a.digest === b.digest && carriedMap(a.entries, b.entries, sameEntry) === a.entries;
+
+const carriedPlacement = (a: InventoryPlacement, b: InventoryPlacement): InventoryPlacement => ({
+  ...b,
+  entries: carriedMap(a.entries, b.entries, sameEntry),
+});
+
+const sameEntry = (a: InventoryEntry, b: InventoryEntry): boolean =>
+  a.digest === b.digest &&
+  a.uid === b.uid &&
+  a.sequence === b.sequence &&
+  a.fingerprint === b.fingerprint &&
+  a.version === b.version &&
+  a.adopted === b.adopted &&
+  sameRepairs(a.repairs, b.repairs) &&
+  (a.outcome === b.outcome || sameJson(a.outcome as unknown as Json, b.outcome as unknown as Json));
+
+const sameRepairs = (a: InventoryEntry["repairs"], b: InventoryEntry["repairs"]): boolean =>
+  a === b || (a?.count === b?.count && a?.since === b?.since && a?.last === b?.last);
+
+/** The old map when both say the same in the same order; otherwise the new one, with the old values that are the same. */
+function carriedMap<K, V>(
+  before: ReadonlyMap<K, V>,
+  next: ReadonlyMap<K, V>,
+  same: (a: V, b: V) => boolean,
+  partly: (a: V, b: V) => V = (_, b) => b,
+): ReadonlyMap<K, V> {
+  if (before === next) return before;
+  const carried = new Map<K, V>();
+  const order = before.keys();
+  let isSame = before.size === next.size;
+  for (const [key, value] of next) {
+    const was = before.get(key);
+    const isKept = was !== undefined && (was === value || same(was, value));
+    isSame &&= isKept && order.next().value === key;
+    carried.set(key, isKept ? was : was === undefined ? value : partly(was, value));
+  }
+  return isSame ? before : carried;
+}
+
+const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a === b || (a.size === b.size && [...a].every((it) => b.has(it)));

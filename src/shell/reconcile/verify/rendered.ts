@@ -1,0 +1,75 @@
+import { renderedTargets } from "../../../core/audit/audit.ts";
+import { askedFolder, askedPath, renderedFolder, renderedPath } from "../../../core/ledger/layout.ts";
+import { renderedText } from "../../../core/ledger/rendered.ts";
+import type { Ledger } from "../../../core/model/ledger.ts";
+import type { BlobId, Commit, Instant } from "../../../core/model/value.ts";
+import { askedPlacement, asksIn } from "../../../core/plan/approval/ask.ts";
+import { openIn, sharesOf } from "../../../core/plan/approval/asked-content.ts";
+import { folderOf } from "../../../core/report/request-page.ts";
+import { readAsked } from "../approval-content.ts";
+import { readArchive } from "../archive.ts";
+import type { Memory, State } from "../memory.ts";
+import type { Ports } from "../ports.ts";
+import type { Findings } from "./findings.ts";
+import { worldAt } from "./world.ts";
+
+/** Files whose texts are held at the same time. */
+const filesAtOnce = 256;
+
+/** Renders everything that the tip says its members are to carry, and holds it against what stands in `rendered/`. */
+export async function auditRendered(
+  ports: Pick<Ports, "repository" | "verifier">,
+  tip: State,
+  memory: Memory,
+  findings: Findings,
+): Promise<void> {
+  const { repository } = ports;
+  const { commit, ledger } = tip;
+  const seen = commit === null ? null : await worldAt(ports, memory, { before: tip, after: tip, at: 0 as Instant });
+  if (commit === null || seen === null) return;
+  const archive = await readArchive(repository, ledger, seen.world.intent, memory);
+  const targets = renderedTargets(ledger, { ...seen.world, archive }, () => true);
+  const standing = new Map((await repository.files(commit, renderedFolder)).map((it) => [it.path, it.blob]));
+  const wrong = (path: string, what: string): void =>
+    findings.take(commit, { check: "rendered", subject: { kind: "file", path }, what });
+  findings.count("rendered", targets.length);
+  for (let at = 0; at < targets.length; at += filesAtOnce) {
+    const some = targets
+      .slice(at, at + filesAtOnce)
+      .map((it) => ({ ...it, path: renderedPath(it.cluster, it.placement) }));
+    const blobs = await repository.blobs([...new Set(some.flatMap((it) => standing.get(it.path) ?? []))]);
+    for (const { path, manifests } of some) {
+      const blob = standing.get(path);
+      standing.delete(path);
+      if (manifests === null) findings.skip("targets whose content is not kept any more");
+      else if (blob === undefined) wrong(path, "does not show what a cluster is to carry");
+      else if (new TextDecoder().decode(blobs.get(blob)) !== renderedText(manifests))
+        wrong(path, "shows something else than the cluster is to carry");
+    }
+  }
+  for (const path of await askedAmiss(repository, commit, ledger, standing))
+    wrong(path, "shows something else than people are asked");
+  for (const path of standing.keys())
+    wrong(path, path.startsWith(askedFolder) ? "shows what nobody is asked" : "shows what no cluster is to carry");
+}
+
+/** Files of open requests that show something else. Those of all requests on record are taken from `standing`. */
+async function askedAmiss(
+  repository: Ports["repository"],
+  commit: Commit,
+  ledger: Ledger,
+  standing: Map<string, BlobId>,
+): Promise<readonly string[]> {
+  const amiss: string[] = [];
+  for (const ask of openIn(ledger)) {
+    const { moves } = await readAsked(repository, commit, ask, ledger);
+    const placement = askedPlacement(ask, ledger)?.key;
+    for (const { clusters } of sharesOf(ask)) {
+      const path = placement === undefined ? "" : askedPath(folderOf(ask), clusters[0], placement);
+      if (standing.has(path) && moves.get(clusters[0])?.after == null) amiss.push(path);
+    }
+  }
+  const folders = asksIn(ledger).map(folderOf);
+  for (const path of [...standing.keys()]) if (folders.some((it) => path.startsWith(it))) standing.delete(path);
+  return amiss;
+}
