@@ -16,7 +16,7 @@ const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const validatorsAheadOfTime = {
   name: "validators-ahead-of-time",
   setup({ onLoad }) {
-    onLoad({ filter: /src\/core\/intent\/validators\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /src\/core\/intent\/kinds\/validators\.ts$/ }, async ({ path }) => {
       const { schemas, ajvOptions } = await bundled(`${dirname(path)}/schemas.ts`);
       const ajv = new Ajv({ ...ajvOptions, code: { source: true, esm: true } });
       const kinds = Object.keys(schemas);

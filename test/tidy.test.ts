@@ -13,6 +13,7 @@ const commands = [
   "core/yaml",
   "core/intent",
   "core/intent/kinds",
+  "core/intent/trust",
   "core/report",
   "shell/reconcile",
   "cmd/terminal",
@@ -37,9 +38,10 @@ const ports = ["shell/reconcile/ports.ts", "shell/reconcile/fault.ts"];
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/model": [],
   "core/yaml": ["core/model", "npm:yaml"],
-  "core/intent/kinds": ["core/model", "core/yaml"],
-  "core/intent": ["core/model", "core/yaml", "core/intent/kinds", "npm:yaml", "npm:ajv", "schemas"],
-  "core/ledger": ["core/model", "core/yaml", "core/intent"],
+  "core/intent/kinds": ["core/model", "core/yaml", "npm:ajv", "schemas"],
+  "core/intent/trust": ["core/model", "core/yaml", "core/intent/kinds", "npm:yaml", "schemas"],
+  "core/intent": ["core/model", "core/yaml", "core/intent/kinds", "core/intent/trust", "npm:yaml"],
+  "core/ledger": ["core/model", "core/yaml", "core/intent", "core/intent/trust"],
   "core/schedule": ["core/model"],
   "core/render": ["core/model", "npm:fast-json-patch"],
   "core/rollout": ["core/model"],
@@ -62,6 +64,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/model",
     "core/yaml",
     "core/intent",
+    "core/intent/trust",
     "core/ledger",
     "core/status",
     "core/trust",
@@ -75,6 +78,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/yaml",
     "core/intent",
     "core/intent/kinds",
+    "core/intent/trust",
     "core/ledger",
     "core/status",
     "core/plan",
@@ -156,6 +160,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/yaml",
     "core/intent",
     "core/intent/kinds",
+    "core/intent/trust",
+    "core/ledger",
     "core/plan",
     "core/report",
     "shell/reconcile/ports.ts",
@@ -166,6 +172,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/yaml",
     "core/intent",
     "core/intent/kinds",
+    "core/intent/trust",
     "core/report",
     "shell/reconcile",
     "shell/reconcile/verify",
@@ -362,7 +369,7 @@ test("the top level holds what it may and nothing else", () => {
 
 test("what runs at run time is a dependency, and every dependency runs", () => {
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const specifiers = sources.flatMap(({ text }) => specifiersOf(text)).filter((it) => !/^(\.|node:)/.test(it));
+  const specifiers = sources.flatMap(({ text }) => specifiersOf(text)).filter((it) => !/^(\.|#|node:)/.test(it));
   const packages = [...new Set(specifiers.map(packageOf))].sort();
   expect(packages).toEqual(Object.keys(dependencies).sort());
 });
@@ -383,10 +390,11 @@ function badImports(file: string, text: string): readonly string[] {
 }
 
 const specifiersOf = (text: string): readonly string[] =>
-  [...text.matchAll(/\b(?:from|import) ?\(?"([\w@./:-]+)"/g)].map((it) => it[1] ?? "");
+  [...text.matchAll(/\b(?:from|import) ?\(?"([\w@#./:-]+)"/g)].map((it) => it[1] ?? "");
 
 function targetOf(file: string, specifier: string): string {
   if (specifier.startsWith("node:")) return specifier;
+  if (specifier.startsWith("#schemas/")) return "schemas";
   if (!specifier.startsWith(".")) return `npm:${packageOf(specifier)}`;
   const path = relative(join(root, "src"), join(root, "src", dirname(file), specifier));
   return path.startsWith("../schemas/") ? "schemas" : path;

@@ -7,10 +7,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { parse } from "yaml";
 import { signatureOn } from "../../src/cmd/hub/wire.ts";
 import { main } from "../../src/cmd/main.ts";
-import { approvalsIn } from "../../src/core/intent/approvals.ts";
 import { decodeBlob } from "../../src/core/intent/documents.ts";
-import { isApprovalPath } from "../../src/core/intent/kinds/approval.ts";
-import { signedApproval } from "../../src/core/intent/kinds/signed-approval.ts";
+import { isApprovalPath, signedApproval } from "../../src/core/intent/kinds/approval.ts";
+import { approvalsIn } from "../../src/core/intent/special-files.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { AnswerRecord, Request } from "../../src/core/model/trust.ts";
 import type { RunRecord } from "../../src/core/model/update-run.ts";

@@ -1,4 +1,4 @@
-import { signedApproval } from "../../src/core/intent/kinds/signed-approval.ts";
+import { signedApproval } from "../../src/core/intent/kinds/approval.ts";
 import type { Commit, Digest } from "../../src/core/model/value.ts";
 import type { Document } from "./document.ts";
 import type { People } from "./people.ts";

@@ -1,5 +1,5 @@
 import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
-import { confirmationPath } from "../../core/intent/kinds/confirmation.ts";
+import { confirmationPath } from "../../core/intent/kinds/deletion-confirmation.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { EvictionRecord } from "../../core/model/placement.ts";
 import type { RunRecord } from "../../core/model/update-run.ts";

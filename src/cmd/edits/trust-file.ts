@@ -1,6 +1,6 @@
 import { openPgpKeyOf } from "../../core/intent/trust/openpgp-key.ts";
 import { sshKeyOf } from "../../core/intent/trust/ssh-key.ts";
-import { revokedKeyOf } from "../../core/intent/trust/trust-content.ts";
+import { revokedKeyOf } from "../../core/intent/trust/trust-rules.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Principal, Revocation, Trust } from "../../core/model/trust.ts";
 import { type Instant, instantText } from "../../core/model/value.ts";

@@ -1,6 +1,6 @@
-import { approvalsIn } from "../../core/intent/approvals.ts";
 import { decodeBlob } from "../../core/intent/documents.ts";
 import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
+import { approvalsIn } from "../../core/intent/special-files.ts";
 import type { Json } from "../../core/model/json.ts";
 import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
 import type { ApprovalFile } from "../../core/model/trust.ts";

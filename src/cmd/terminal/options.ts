@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { durationOf } from "../../core/intent/kinds/duration.ts";
+import { durationOf } from "../../core/intent/kinds/fields.ts";
 import type { Commit, Digest, DurationMs } from "../../core/model/value.ts";
 import type { ExitCode } from "./exit-code.ts";
 

@@ -1,8 +1,8 @@
 import { type ObjectId, type ObjectKey, objectKey, type SourcePosition, type VersionedId } from "../model/manifest.ts";
 import type { BlobId, Commit } from "../model/value.ts";
 import type { Remark } from "../yaml/remark.ts";
-import type { Content } from "./content.ts";
 import type { DecodedDocument } from "./documents.ts";
+import type { Content } from "./kinds/content.ts";
 
 /** A document that says which object it is. */
 export interface Claim {

@@ -5,9 +5,9 @@ import { readYaml } from "../yaml/kyaml.ts";
 import { fileFinding, type Origin, type Placed, placed } from "../yaml/placed.ts";
 import { error, type Finding, isError, note, type Remark, warning } from "../yaml/remark.ts";
 import { isLargeFilePointer, maxFileBytes, rulerOf, slicesOf, type TextSlice, textOfBytes } from "../yaml/text.ts";
-import { type Content, readContent } from "./content.ts";
 import { foreignRemark } from "./foreign.ts";
 import { identityOf, isIdentityReadable } from "./identity.ts";
+import { type Content, readContent } from "./kinds/content.ts";
 import { isIdentityEncrypted, sopsRemark } from "./secrets.ts";
 
 /** What a blob says, whatever path it stands under: callers keep it by blob id. */

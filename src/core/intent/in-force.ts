@@ -7,15 +7,13 @@ import type { Commit } from "../model/value.ts";
 import { error, type Remark } from "../yaml/remark.ts";
 import { type Census, censusOf } from "./census.ts";
 import { type Claim, type Complaint, keyOf, placeText, type Version, type Versions } from "./claim.ts";
-import { type Content, unknownKind } from "./content.ts";
-import { isFleetPath } from "./kinds/fleet-file.ts";
-import { fleetKindOf, isFleetGroup } from "./kinds.ts";
+import { type Content, selectionRemarks, unknownKind, updateRemarks } from "./kinds/content.ts";
+import { isDefinition, scopesOf } from "./kinds/custom-resource-definition.ts";
+import { isFleetPath } from "./kinds/fleet.ts";
+import { fleetKindOf, isFleetGroup } from "./kinds/fleet-kinds.ts";
 import { withoutOverlaps } from "./overlap.ts";
-import { isDefinition, scopesOf } from "./scopes.ts";
-import { selectionRemarks } from "./selection-rules.ts";
 import { settle, type Terms } from "./settle.ts";
 import { fileProblem, type SourceFile } from "./source-file.ts";
-import { updateRemarks } from "./update-rules.ts";
 
 /** What is in force at a commit: the documents that count, and what that leaves to complain about. */
 export interface InForce {

@@ -24,12 +24,10 @@ import {
 import { findingIn } from "../yaml/placed.ts";
 import { compareProblems } from "../yaml/remark.ts";
 import { adviceOn } from "./advice.ts";
-import { approvalsIn } from "./approvals.ts";
 import { type Complaint, keyOf, type Version, type Versions } from "./claim.ts";
-import { confirmationsIn } from "./confirmations.ts";
 import type { DecodedDocument, DecodedFile } from "./documents.ts";
 import { type InForce, inForce } from "./in-force.ts";
-import { isFleetPath } from "./kinds/fleet-file.ts";
+import { isFleetPath } from "./kinds/fleet.ts";
 import {
   isKept,
   isSourceFile,
@@ -39,7 +37,7 @@ import {
   pathProblems,
   type SourceFile,
 } from "./source-file.ts";
-import { trustIn } from "./trust/trust-source.ts";
+import { approvalsIn, confirmationsIn, trustIn } from "./special-files.ts";
 
 export type { SourceFile };
 

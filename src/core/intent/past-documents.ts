@@ -1,7 +1,7 @@
 import { fleetDocument, type PastDocument, type Said } from "../model/history.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
-import type { Content } from "./content.ts";
 import type { DecodedFile } from "./documents.ts";
+import type { Content } from "./kinds/content.ts";
 
 /**
  * The documents of a file that decisions read, in its order: what people answer with, and what is no object, is left out.

@@ -2,7 +2,7 @@ import { type ObjectKey, objectText } from "../model/manifest.ts";
 import type { Commit } from "../model/value.ts";
 import { error, isError, type Remark } from "../yaml/remark.ts";
 import { type Claim, type Complaint, placeText, type Version, type Versions } from "./claim.ts";
-import type { Content } from "./content.ts";
+import type { Content } from "./kinds/content.ts";
 
 /** What claims are settled by. */
 export interface Terms {

@@ -5,8 +5,8 @@ import type { BlobId } from "../model/value.ts";
 import type { ProblemCode } from "../yaml/problem-codes.ts";
 import type { DecodedFile } from "./documents.ts";
 import { isApprovalPath } from "./kinds/approval.ts";
-import { confirmationPath } from "./kinds/confirmation.ts";
-import { isFleetPath } from "./kinds/fleet-file.ts";
+import { confirmationPath } from "./kinds/deletion-confirmation.ts";
+import { isFleetPath } from "./kinds/fleet.ts";
 import { trustPath } from "./trust/trust-file.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { signedApproval } from "../../core/intent/kinds/signed-approval.ts";
+import { signedApproval } from "../../core/intent/kinds/approval.ts";
 import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
 import { type History, noHistory } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";

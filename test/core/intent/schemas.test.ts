@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { fleetKinds } from "../../../src/core/intent/kinds.ts";
-import { schemas } from "../../../src/core/intent/schemas.ts";
-import { validators } from "../../../src/core/intent/validators.ts";
+import { fleetKinds } from "../../../src/core/intent/kinds/fleet-kinds.ts";
+import { schemas } from "../../../src/core/intent/kinds/schemas.ts";
+import { validators } from "../../../src/core/intent/kinds/validators.ts";
 import { isObject, type Json } from "../../../src/core/model/json.ts";
 
 /** Paths of fields without a description; a reference is described where it leads. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { ClusterResourcePlacementDisruptionBudget as WrittenBudget } from "#schemas/cluster-resource-placement-disruption-budget";
 import { disruptionBudgetRemarks } from "../../../src/core/intent/kinds/disruption-budget.ts";
-import type { WrittenBudget } from "../../../src/core/intent/kinds/written.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { SourcePosition } from "../../../src/core/model/manifest.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { signedApproval } from "../../../src/core/intent/kinds/signed-approval.ts";
+import { signedApproval } from "../../../src/core/intent/kinds/approval.ts";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import { type History, noHistory } from "../../../src/core/model/history.ts";
 import type { AnswerRecord, ApprovalFile } from "../../../src/core/model/trust.ts";

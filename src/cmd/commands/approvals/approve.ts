@@ -1,4 +1,4 @@
-import { signedApproval } from "../../../core/intent/kinds/signed-approval.ts";
+import { signedApproval } from "../../../core/intent/kinds/approval.ts";
 import type { SignatureFact } from "../../../core/model/commit.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { ApprovalFile, Judgement } from "../../../core/model/trust.ts";

@@ -1,4 +1,4 @@
-import { isDnsLabel, isDnsSubdomain } from "../../../core/intent/kinds/label-syntax.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../../core/intent/kinds/metadata.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import { placementKey } from "../../../core/model/placement.ts";

@@ -1,4 +1,4 @@
-import { durationOf } from "../../../core/intent/kinds/duration.ts";
+import { durationOf } from "../../../core/intent/kinds/fields.ts";
 import { trustPath } from "../../../core/intent/trust/trust-file.ts";
 import type { Problem } from "../../../core/model/intent.ts";
 import type { Trust } from "../../../core/model/trust.ts";

@@ -1,7 +1,8 @@
+import type { Approval as WrittenApproval } from "#schemas/approval";
+import { canonicalJson } from "../../model/json.ts";
 import type { ApprovalFile } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
 import { error, type Remark } from "../../yaml/remark.ts";
-import type { WrittenApproval } from "./written.ts";
 
 /** What an approval says, wherever its file stands. Its schema and its rules have passed it. */
 export const approvalOf = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
@@ -46,3 +47,15 @@ const copyDigest = "copy the annotation flotilla.dev/request-digest of the reque
  */
 export const isApprovalPath = (path: string): boolean =>
   /^approvals\/(?!deletions\/)(?:[^./][^/]*\/)*[^/]+\.[yY][aA]?[mM][lL]$/.test(path);
+
+/**
+ * The text that a signature inside of an approval is made over: all that it says, in one order, whatever its YAML looks
+ * like (`trust/README.md#the-request`). An SSH signature over it has the namespace `flotilla-approval-v1`.
+ */
+export const signedApproval = ({
+  comment,
+  decision,
+  digest,
+  principal,
+}: Pick<ApprovalFile, "comment" | "decision" | "digest" | "principal">): string =>
+  canonicalJson({ comment, decision, principal, requestDigest: digest });

@@ -1,6 +1,8 @@
+import type { ClusterResourcePlacementEviction as WrittenEviction } from "#schemas/cluster-resource-placement-eviction";
 import { type Eviction, placementKey } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
 import type { Remark } from "../../yaml/remark.ts";
+import { immutableRemarks } from "./fields.ts";
 import {
   annotationRemarks,
   dnsLabelRemarks,
@@ -8,7 +10,6 @@ import {
   oldVersionRemarks,
   statusRemarks,
 } from "./metadata.ts";
-import type { WrittenEviction } from "./written.ts";
 
 /** An eviction that has passed its schema and its rules. */
 export const evictionOf = ({ metadata, spec }: WrittenEviction): Omit<Eviction, "source"> => ({
@@ -28,3 +29,13 @@ export function evictionRemarks({ apiVersion, metadata, spec, status }: WrittenE
     ...statusRemarks(status),
   ];
 }
+
+/** `intent/README.md#v-crpe-02`: an eviction is one order. */
+export const evictionUpdateRemarks = (
+  before: Omit<Eviction, "source">,
+  after: Omit<Eviction, "source">,
+): readonly Remark[] =>
+  immutableRemarks("an eviction", [
+    ["placementName", before.placement, after.placement],
+    ["clusterName", before.cluster, after.cluster],
+  ]);

@@ -1,8 +1,8 @@
 import { isObject, type Json, memberAt } from "../../model/json.ts";
 import { flotillaGroup, placementLabel, writeAnnotation } from "../../model/names.ts";
+import type { LabelRequirement, LabelSelector } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
-import { isDnsLabel, isDnsSubdomain, isLabelValue, isQualifiedName } from "./label-syntax.ts";
 
 /** The largest sum of annotation keys and values that Kubernetes stores. */
 const maxAnnotationBytes = 256 * 1024;
@@ -67,6 +67,19 @@ export const oldVersionRemarks = (apiVersion: string, later = "v1beta1 or v1"): 
     ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later}`)]
     : [];
 
+/** Fields that a hub drops from a v1 document without a word (`intent/README.md#kinds`). */
+export const newerFieldRemarks = (
+  apiVersion: string,
+  at: JsonPath,
+  fields: Readonly<Record<string, unknown>>,
+): readonly Remark[] =>
+  Object.entries(fields)
+    .filter(([, it]) => it !== undefined && apiVersion.endsWith("/v1"))
+    .map(([field]) => {
+      const fix = `change apiVersion to ${apiVersion}beta1`;
+      return { ...error("FLT1301", [...at, field], "exists in v1beta1 only", fix), on: "key" };
+    });
+
 /** Warns of settings of ours that do not exist: a misspelt annotation would be ignored silently. */
 export function annotationRemarks(annotations: Json | undefined, known: readonly string[]): readonly Remark[] {
   if (!isObject(annotations)) return [];
@@ -108,3 +121,49 @@ function markRemarks(labels: Json, annotations: Json): readonly Remark[] {
       : []),
   ];
 }
+
+/** Checks that a label selector is one Kubernetes would take: `intent/README.md#v-pl-04`, `#v-pl-31`, `#v-ov-04`. */
+export function labelSelectorRemarks(selector: LabelSelector | undefined, at: JsonPath): readonly Remark[] {
+  if (selector === undefined) return [];
+  return [
+    ...labelRemarks(selector.matchLabels, [...at, "matchLabels"]),
+    ...(selector.matchExpressions ?? []).flatMap((it, i) => requirementRemarks(it, [...at, "matchExpressions", i])),
+  ];
+}
+
+function requirementRemarks({ key, operator, values }: LabelRequirement, at: JsonPath): readonly Remark[] {
+  const takesValues = operator === "In" || operator === "NotIn";
+  const count = values?.length ?? 0;
+  const malformedValues = (values ?? []).flatMap((it, i) =>
+    isLabelValue(it) ? [] : [malformed("label value", [...at, "values", i], it)],
+  );
+  return [
+    ...(isQualifiedName(key) ? [] : [malformed("label key", [...at, "key"], key)]),
+    ...(takesValues && count === 0
+      ? [error("FLT1305", at, `${operator} needs values`, "list at least one value")]
+      : []),
+    ...(!takesValues && count > 0 ? [error("FLT1305", at, `${operator} takes no values`, "remove the values")] : []),
+    ...malformedValues,
+  ];
+}
+
+// The forms of names and labels that Kubernetes accepts.
+
+/** `web-1`: 63 characters, lower case, no dots. */
+export const isDnsLabel = (text: string): boolean => text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text);
+
+/** `web.example-1.com`: 253 characters, DNS labels of any length between dots. */
+export const isDnsSubdomain = (text: string): boolean =>
+  text.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text);
+
+/** `app.kubernetes.io/name`: a label key, also the key of a taint. */
+export function isQualifiedName(text: string): boolean {
+  const slash = text.indexOf("/");
+  if (slash >= 0 && !isDnsSubdomain(text.slice(0, slash))) return false;
+  const name = text.slice(slash + 1);
+  return name.length <= 63 && /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(name);
+}
+
+/** A label value: empty, or 63 characters that begin and end with a letter or digit. */
+export const isLabelValue = (text: string): boolean =>
+  text.length <= 63 && /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/.test(text);

@@ -1,28 +1,42 @@
-import type { Scope } from "../../model/manifest.ts";
+import type {
+  ClusterTerm,
+  Policy,
+  ClusterResourceOverride as WrittenOverride,
+} from "#schemas/cluster-resource-override";
+import type { Json } from "../../model/json.ts";
+import { kindKey, type ScopeTable } from "../../model/manifest.ts";
 import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
-import type { WrittenOperation, WrittenOverride, WrittenRule } from "./written.ts";
+import type { ProblemCode } from "../../yaml/problem-codes.ts";
+import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { repeated } from "./fields.ts";
+import {
+  annotationRemarks,
+  dnsSubdomainRemarks,
+  labelSelectorRemarks,
+  oldVersionRemarks,
+  statusRemarks,
+} from "./metadata.ts";
+
+type WrittenRule = Policy["overrideRules"][number];
+type WrittenOperation = NonNullable<WrittenRule["jsonPatchOverrides"]>[number];
 
 /** An override after defaults, which has passed its schema and its rules (`render/README.md#overrides`). */
-export function overrideOf({ metadata, spec }: WrittenOverride, scope: Scope): Omit<Override, "source"> {
-  const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
-  const { placement } = spec;
-  const placementNamespace = placement?.scope === "Namespaced" ? namespace : null;
-  return {
-    scope,
-    namespace,
-    name: metadata.name,
-    spec: {
-      placement: placement === undefined ? null : placementKey(placementNamespace, placement.name),
-      selectors: selectorsOf(spec).map(({ group, version, kind, name = "" }) => ({ group, version, kind, name })),
-      rules: spec.policy.overrideRules.map(ruleOf),
-    },
-  };
-}
-
-/** The objects an override names, whichever of the two kinds it is. */
-export const selectorsOf = (spec: WrittenOverride["spec"]) =>
-  spec.clusterResourceSelectors ?? spec.resourceSelectors ?? [];
+export const overrideOf = ({ metadata, spec }: WrittenOverride): Omit<Override, "source"> => ({
+  scope: "Cluster",
+  namespace: null,
+  name: metadata.name,
+  spec: {
+    placement: spec.placement === undefined ? null : placementKey(null, spec.placement.name),
+    selectors: spec.clusterResourceSelectors.map(({ group, version, kind, name = "" }) => ({
+      group,
+      version,
+      kind,
+      name,
+    })),
+    rules: spec.policy.overrideRules.map(ruleOf),
+  },
+});
 
 function ruleOf({ clusterSelector, overrideType, jsonPatchOverrides = [] }: WrittenRule): OverrideRule {
   const clusters = clusterSelector?.clusterSelectorTerms.map(({ labelSelector = {} }) => labelSelector) ?? null;
@@ -31,3 +45,175 @@ function ruleOf({ clusterSelector, overrideType, jsonPatchOverrides = [] }: Writ
 }
 
 const operationOf = ({ op, path, value = null }: WrittenOperation): PatchOperation => ({ op, path, value });
+
+/**
+ * Checks an override that its schema has passed against every rule that it alone decides (`intent/README.md#overrides`).
+ */
+export function overrideRemarks({ apiVersion, metadata, spec, status }: WrittenOverride): readonly Remark[] {
+  return [
+    ...dnsSubdomainRemarks(metadata.name),
+    ...annotationRemarks(metadata.annotations, []),
+    ...placementRefRemarks(spec),
+    ...selectorRemarks(spec.clusterResourceSelectors),
+    ...spec.policy.overrideRules.flatMap((it, i) => ruleRemarks(it, ["spec", "policy", "overrideRules", i])),
+    ...oldVersionRemarks(apiVersion),
+    ...statusRemarks(status),
+  ];
+}
+
+function placementRefRemarks({ placement }: WrittenOverride["spec"]): readonly Remark[] {
+  if (placement?.scope !== "Namespaced") return [];
+  const message = "a ClusterResourceOverride cannot belong to a ResourcePlacement";
+  return [error("FLT1307", ["spec", "placement", "scope"], message, "use a ResourceOverride")];
+}
+
+function selectorRemarks(selectors: WrittenOverride["spec"]["clusterResourceSelectors"]): readonly Remark[] {
+  const at: JsonPath = ["spec", "clusterResourceSelectors"];
+  return [
+    ...selectors.flatMap((it, i) =>
+      (it.name ?? "") === ""
+        ? [error("FLT1300", [...at, i, "name"], "is required: an override names its objects", "name one")]
+        : [],
+    ),
+    ...selectors.flatMap((it, i) =>
+      it.labelSelector === undefined
+        ? []
+        : [error("FLT1307", [...at, i, "labelSelector"], "is not allowed: an override names its objects", "remove it")],
+    ),
+    ...repeated(selectors, ({ group, kind, name }) => JSON.stringify([group, kind, name])).map((i) =>
+      error("FLT1308", [...at, i], "this selector occurs twice", "remove one of the two"),
+    ),
+  ];
+}
+
+function ruleRemarks(rule: WrittenRule, at: JsonPath): readonly Remark[] {
+  const { clusterSelector, overrideType = "JSONPatch", jsonPatchOverrides } = rule;
+  const remarks = (clusterSelector?.clusterSelectorTerms ?? []).flatMap((it, i) =>
+    termRemarks(it, [...at, "clusterSelector", "clusterSelectorTerms", i]),
+  );
+  const patches: JsonPath = [...at, "jsonPatchOverrides"];
+  if (overrideType === "Delete") {
+    if (jsonPatchOverrides === undefined) return remarks;
+    return [...remarks, error("FLT1307", patches, "does not go with overrideType Delete", "remove it")];
+  }
+  if (jsonPatchOverrides === undefined)
+    return [
+      ...remarks,
+      error("FLT1300", patches, "is required for overrideType JSONPatch", "add at least one operation"),
+    ];
+  if (clusterSelector === undefined)
+    remarks.push(warning("FLT1333", at, "without clusterSelector the rule applies to no cluster", forAll));
+  return [...remarks, ...jsonPatchOverrides.flatMap((it, i) => operationRemarks(it, [...patches, i]))];
+}
+
+const forAll = "add clusterSelector: {clusterSelectorTerms: []} to mean all";
+
+function termRemarks(term: ClusterTerm, at: JsonPath): readonly Remark[] {
+  const remarks = [...labelSelectorRemarks(term.labelSelector, [...at, "labelSelector"])];
+  if (term.labelSelector === undefined)
+    remarks.push(error("FLT1300", [...at, "labelSelector"], "is required", "add it"));
+  for (const field of ["propertySelector", "propertySorter"] as const)
+    if (term[field] !== undefined)
+      remarks.push(error("FLT1306", [...at, field], "is not allowed in an override", "select by labels"));
+  return remarks;
+}
+
+/**
+ * Checks one JSON Patch operation: where it points, and what it carries (`intent/README.md#v-ov-08` … `#v-ov-15`,
+ * `yaml/README.md#b-83` … `#b-86`).
+ */
+export function operationRemarks(operation: WrittenOperation, at: JsonPath): readonly Remark[] {
+  return [
+    ...pathRemarks(operation.path, [...at, "path"]),
+    ...valueRemarks(operation, at),
+    ...(operation.value === undefined ? [] : variableRemarks(operation.value, [...at, "value"])),
+    ...wholeMapRemarks(operation, at),
+  ];
+}
+
+/** The first rule that a path breaks: form, then reserved names, then fields that nobody may override. */
+function pathRemarks(path: string, at: JsonPath): readonly Remark[] {
+  const complain = (code: ProblemCode, message: string, fix: string): readonly Remark[] => [
+    { ...error(code, at, message, fix), got: JSON.stringify(path) },
+  ];
+  if (!path.startsWith("/"))
+    return complain("FLT1320", "must begin with a slash", "write a JSON pointer such as /spec/replicas");
+  const segments = path.slice(1).split("/");
+  if (segments.some((it) => it.trim() === ""))
+    return complain("FLT1320", "has an empty segment", "remove the spare slash");
+  if (segments.some((it) => /~(?![01])/.test(it)))
+    return complain("FLT1320", "has a stray ~", "write ~0 for ~ and ~1 for a slash in a key");
+  if (segments.some((it) => /^0[0-9]+$/.test(it)))
+    return complain("FLT1320", "has an index with a leading zero", "remove the zero");
+  if (segments.some((it) => reservedNames.has(unescaped(it))))
+    return complain("FLT1321", "has a reserved name", "choose another");
+  const [first, second] = segments.map(unescaped);
+  if (first === "apiVersion" || first === "kind")
+    return complain("FLT1330", "what an object is cannot be overridden", "change the object itself");
+  if (first === "status") return complain("FLT1330", "status cannot be overridden", "remove the operation");
+  if (first === "metadata" && second !== "labels" && second !== "annotations")
+    return complain("FLT1330", "of metadata only labels and annotations can be overridden", "remove the operation");
+  return [];
+}
+
+const reservedNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+
+const unescaped = (segment: string): string => segment.replaceAll("~1", "/").replaceAll("~0", "~");
+
+function valueRemarks({ op, value }: WrittenOperation, at: JsonPath): readonly Remark[] {
+  if (op === "remove" && value !== undefined)
+    return [error("FLT1325", [...at, "value"], "remove takes no value", "remove the value")];
+  if (op !== "remove" && value === undefined) return [error("FLT1325", at, `${op} needs a value`, "add the value")];
+  return [];
+}
+
+/** Checks the variables in every text of a value; what does not begin like one of ours is left alone. */
+function variableRemarks(value: Json, at: JsonPath): readonly Remark[] {
+  if (typeof value === "string") return variableRemarksOf(value, at);
+  if (typeof value !== "object" || value === null) return [];
+  const entries: readonly (readonly [string | number, Json])[] = Array.isArray(value)
+    ? [...(value as readonly Json[]).entries()]
+    : Object.entries(value);
+  return entries.flatMap(([step, it]) => variableRemarks(it, [...at, step]));
+}
+
+function variableRemarksOf(text: string, at: JsonPath): readonly Remark[] {
+  const remarks: Remark[] = [];
+  for (const match of text.matchAll(/\$\{MEMBER-CLUSTER-([^}]*)(\}?)/g)) {
+    const [whole, name = "", end] = match;
+    if (end === "") remarks.push(error("FLT1332", at, "a variable has no closing brace", "add }"));
+    else if (name !== "NAME" && !/^LABEL-KEY-[^${\s]+$/.test(name))
+      remarks.push({ ...error("FLT1332", at, "unknown variable", knownVariables), got: whole });
+  }
+  return remarks;
+}
+
+const knownVariables = "use ${MEMBER-CLUSTER-NAME} or ${MEMBER-CLUSTER-LABEL-KEY-<label>}";
+
+/** Replacing labels or annotations as a whole loses what stood there (`render/README.md#c-35`). */
+function wholeMapRemarks({ op, path }: WrittenOperation, at: JsonPath): readonly Remark[] {
+  if (op === "remove" || !/\/metadata\/(?:labels|annotations)$/.test(path)) return [];
+  const message = "replaces the whole map: keys that the object already has are lost";
+  return [warning("FLT1339", [...at, "path"], message, `name one key: ${path}/example.com~1key`)];
+}
+
+/** `intent/README.md#v-cro-02`, `#v-ro-01`: an override belongs to the placement it was made for. */
+export function overrideUpdateRemarks(before: Override["spec"], after: Override["spec"]): readonly Remark[] {
+  if (before.placement === after.placement) return [];
+  const text = (it: string | null): string => it ?? "every placement";
+  const message = `cannot change from ${text(before.placement)} to ${text(after.placement)}`;
+  return [error("FLT1315", ["spec", "placement"], message, "write an override with another name")];
+}
+
+/** A cluster override names cluster-scoped objects; others it would never meet. */
+export function overrideScopeRemarks({ selectors }: Override["spec"], scopes: ScopeTable): readonly Remark[] {
+  return selectors.flatMap((selector, i) => {
+    const at: JsonPath = ["spec", "clusterResourceSelectors", i];
+    const found = scopes.get(kindKey(selector));
+    if (found === "Cluster") return [];
+    const why = found === undefined ? "is not known" : "is namespaced";
+    return [
+      warning("FLT1333", at, `${selector.kind} ${why}: this selector has no effect`, "name the object's Namespace"),
+    ];
+  });
+}

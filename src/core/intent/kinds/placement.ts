@@ -1,69 +1,35 @@
-import type { Scope } from "../../model/manifest.ts";
-import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../../model/names.ts";
-import {
-  type ApplyStrategy,
-  type ClusterTerm,
-  type CountOrPercent,
-  type Placement,
-  type PlacementPolicy,
-  placementKey,
-  type ResourceSelector,
-  type RollingUpdate,
-  type Toleration,
-} from "../../model/placement.ts";
-import { type ClusterName, minutes, seconds } from "../../model/value.ts";
-import { durationOf } from "./duration.ts";
 import type {
-  WrittenApplyStrategy,
-  WrittenPlacement,
-  WrittenPolicy,
-  WrittenSelector,
-  WrittenStrategy,
-  WrittenTerm,
-  WrittenToleration,
-} from "./written.ts";
-
-/**
- * How long a cluster may take before it counts as failed, unless the placement says otherwise
- * (`rollout/README.md#b-1`).
- */
-const defaultProgressDeadline = minutes(10);
+  ClusterResourcePlacement as WrittenPlacement,
+  ResourceSelector as WrittenSelector,
+} from "#schemas/cluster-resource-placement";
+import { kindKey, type ScopeTable } from "../../model/manifest.ts";
+import { isReservedNamespace } from "../../model/names.ts";
+import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
+import { nearest } from "../../yaml/nearest.ts";
+import { error, type JsonPath, note, type Remark, warning } from "../../yaml/remark.ts";
+import { notYet, repeated } from "./fields.ts";
+import { fleetKindOf, isNeverPlaced } from "./fleet-kinds.ts";
+import { dnsLabelRemarks, labelSelectorRemarks, newerFieldRemarks, statusRemarks } from "./metadata.ts";
+import { policyOf, policyRemarks, policyUpdateRemarks } from "./placement-policy.ts";
+import { settingRemarks, strategyOf, strategyRemarks, strategyUpdateRemarks } from "./placement-strategy.ts";
 
 /** A placement after defaults (`intent/README.md#defaults`), which has passed its schema and its rules. */
-export function placementOf({ metadata, spec }: WrittenPlacement, scope: Scope): Omit<Placement, "source"> {
-  const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
+export function placementOf({ metadata, spec }: WrittenPlacement): Omit<Placement, "source"> {
   const annotations = metadata.annotations ?? {};
-  const strategy = spec.strategy ?? {};
   return {
-    key: placementKey(namespace, metadata.name),
-    scope,
-    namespace,
+    key: placementKey(null, metadata.name),
+    scope: "Cluster",
+    namespace: null,
     name: metadata.name,
     labels: metadata.labels ?? {},
     annotations,
     spec: {
       resourceSelectors: spec.resourceSelectors.map(selectorOf),
       policy: policyOf(spec.policy ?? {}),
-      strategy: {
-        type: strategy.type ?? "RollingUpdate",
-        rollingUpdate: rollingUpdateOf(strategy.rollingUpdate ?? {}),
-        applyStrategy: applyStrategyOf(strategy.applyStrategy ?? {}),
-        propagationPolicy: strategy.deleteStrategy?.propagationPolicy ?? "Delete",
-        progressDeadline: durationOf(annotations[progressDeadlineAnnotation] ?? "") ?? defaultProgressDeadline,
-        deleteAdopted: annotations[deleteAdoptedAnnotation] === "true",
-      },
+      strategy: strategyOf(spec.strategy ?? {}, annotations),
       revisionHistoryLimit: spec.revisionHistoryLimit ?? 10,
     },
   };
-}
-
-/**
- * `3` or `"25%"` as a value; null for anything else (`intent/README.md#v-pl-63` … `#v-pl-65`, `yaml/README.md#b-72`).
- */
-export function countOrPercent(written: number | string): CountOrPercent | null {
-  if (typeof written === "number") return Number.isInteger(written) && written >= 0 ? { count: written } : null;
-  const match = /^(100|[0-9]{1,2})%$/.exec(written);
-  return match === null ? null : { percent: Number(match[1]) };
 }
 
 function selectorOf(written: WrittenSelector): ResourceSelector {
@@ -72,47 +38,124 @@ function selectorOf(written: WrittenSelector): ResourceSelector {
   return { group, version, kind, name: name === "" ? null : name, labelSelector, selectionScope };
 }
 
-function policyOf(written: WrittenPolicy): PlacementPolicy {
-  const { placementType = "PickAll", clusterNames = [], numberOfClusters = 0, affinity, tolerations = [] } = written;
-  const required =
-    affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
-  const preferred = affinity?.clusterAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-  const wanted = { required: required.map(termOf), tolerations: tolerations.map(tolerationOf) };
-  switch (placementType) {
-    case "PickAll":
-      return { kind: "PickAll", ...wanted };
-    case "PickN": {
-      const terms = preferred.map(({ weight, preference }) => ({ weight, preference: termOf(preference) }));
-      return { kind: "PickN", numberOfClusters, ...wanted, preferred: terms };
-    }
-    case "PickFixed":
-      return { kind: "PickFixed", clusterNames: clusterNames as readonly ClusterName[] };
-  }
+/**
+ * Checks a placement that its schema has passed against the rules that it alone decides (`intent/README.md#placements`).
+ */
+export function placementRemarks({ apiVersion, metadata, spec, status }: WrittenPlacement): readonly Remark[] {
+  return [
+    ...dnsLabelRemarks(metadata.name),
+    ...settingRemarks(metadata.annotations ?? {}),
+    ...selectorsRemarks(spec.resourceSelectors),
+    ...policyRemarks(spec.policy ?? {}),
+    ...strategyRemarks(spec.strategy ?? {}),
+    ...newerFieldRemarks(apiVersion, ["spec", "strategy"], {
+      deleteStrategy: spec.strategy?.deleteStrategy,
+      reportBackStrategy: spec.strategy?.reportBackStrategy,
+    }),
+    ...(spec.statusReportingScope === "NamespaceAccessible"
+      ? [notYet(["spec", "statusReportingScope"], "NamespaceAccessible is")]
+      : []),
+    ...statusRemarks(status),
+  ];
 }
 
-const termOf = ({ labelSelector }: WrittenTerm): ClusterTerm => ({ labelSelector: labelSelector ?? null });
-
-function tolerationOf({ key, operator, value, effect }: WrittenToleration): Toleration {
-  return { key: key ?? "", operator: operator ?? "Equal", value: value ?? "", effect: effect ?? "" };
+function selectorsRemarks(selectors: readonly WrittenSelector[]): readonly Remark[] {
+  const at: JsonPath = ["spec", "resourceSelectors"];
+  return [
+    ...selectors.flatMap((it, i) => selectorRemarks(it, [...at, i])),
+    ...namespaceModeRemarks(selectors, at),
+    ...repeated(selectors, (it) => JSON.stringify([it.group ?? "", it.kind, it.name, it.labelSelector])).map((i) =>
+      warning("FLT1308", [...at, i], "this selector occurs twice", "remove one of the two"),
+    ),
+  ];
 }
 
-function rollingUpdateOf(written: NonNullable<WrittenStrategy["rollingUpdate"]>): RollingUpdate {
-  const { maxUnavailable = "25%", maxSurge = "25%", unavailablePeriodSeconds = 60 } = written;
-  const quarter: CountOrPercent = { percent: 25 };
-  return {
-    maxUnavailable: countOrPercent(maxUnavailable) ?? quarter,
-    maxSurge: countOrPercent(maxSurge) ?? quarter,
-    unavailablePeriod: seconds(unavailablePeriodSeconds),
-  };
+function selectorRemarks(selector: WrittenSelector, at: JsonPath): readonly Remark[] {
+  const { group = "", kind, name = "", labelSelector } = selector;
+  const remarks = [...labelSelectorRemarks(labelSelector, [...at, "labelSelector"])];
+  if (selector.group === undefined)
+    remarks.push(note("FLT1300", [...at, "group"], "is missing and read as the core group", 'add group: ""'));
+  if (name !== "" && labelSelector !== undefined)
+    remarks.push(error("FLT1307", at, "name and labelSelector exclude each other", "remove one of the two"));
+  if (isNamespaceKind(selector) && isReservedNamespace(name))
+    remarks.push(error("FLT1403", [...at, "name"], `namespace ${name} is reserved and never placed`, "choose another"));
+  if (isNeverPlaced({ group, kind }))
+    remarks.push(warning("FLT1311", at, `objects of kind ${kind} are never placed`, "remove the selector"));
+  return remarks;
 }
 
-function applyStrategyOf(written: WrittenApplyStrategy): ApplyStrategy {
-  return {
-    type: written.type ?? "ClientSideApply",
-    comparisonOption: written.comparisonOption ?? "PartialComparison",
-    whenToApply: written.whenToApply ?? "Always",
-    whenToTakeOver: written.whenToTakeOver ?? "Always",
-    allowCoOwnership: written.allowCoOwnership ?? false,
-    forceConflicts: written.serverSideApplyConfig?.force ?? false,
-  };
+/**
+ * NamespaceWithResourceSelectors: one namespace, by name, and no other Namespace selector (`intent/README.md#v-pl-06` …
+ * `#v-pl-08`).
+ */
+function namespaceModeRemarks(selectors: readonly WrittenSelector[], at: JsonPath): readonly Remark[] {
+  const namespaces = [...selectors.entries()].filter(([, it]) => isNamespaceKind(it));
+  const special = namespaces.filter(([, it]) => it.selectionScope === "NamespaceWithResourceSelectors");
+  const [first] = special;
+  if (first === undefined) return [];
+  const unnamed = special.filter(([, it]) => (it.name ?? "") === "");
+  const others = namespaces.filter(([i]) => i !== first[0]);
+  return [
+    ...unnamed.map(([i]) =>
+      error("FLT1307", [...at, i], "NamespaceWithResourceSelectors picks its namespace by name", "name the namespace"),
+    ),
+    ...others.map(([i]) =>
+      error(
+        "FLT1307",
+        [...at, i],
+        "NamespaceWithResourceSelectors allows no other Namespace selector",
+        "make it a placement of its own",
+      ),
+    ),
+  ];
 }
+
+const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readonly kind: string }): boolean =>
+  group === "" && kind === "Namespace";
+
+/** `intent/README.md#v-crp-05`, `#v-pl-09`: a kind must be known, and live where the placement looks. */
+export function placementScopeRemarks({ resourceSelectors }: Placement["spec"], scopes: ScopeTable): readonly Remark[] {
+  const looksInside = resourceSelectors.some(
+    (it) => isNamespaceKind(it) && it.selectionScope === "NamespaceWithResourceSelectors",
+  );
+  return resourceSelectors.flatMap((selector, i): readonly Remark[] => {
+    const at: JsonPath = ["spec", "resourceSelectors", i];
+    const own = fleetKindOf(selector.group, selector.kind);
+    if (own !== null && !isNeverPlaced(selector))
+      return [
+        error("FLT1901", at, `${own.kind} is not yet supported`, "leave it out until a later version supports it"),
+      ];
+    const scope = scopes.get(kindKey(selector));
+    if (scope === undefined) return isNeverPlaced(selector) ? [] : [unknownSelected(selector, at, scopes)];
+    return scope === "Namespaced" && !looksInside ? [namespacedKind(selector.kind, at)] : [];
+  });
+}
+
+const namespacedKind = (kind: string, at: JsonPath): Remark =>
+  error(
+    "FLT1311",
+    at,
+    `${kind} is namespaced; this placement selects cluster-scoped objects and whole namespaces`,
+    "select the Namespace, with selectionScope NamespaceWithResourceSelectors to narrow it down",
+  );
+
+function unknownSelected({ group, kind }: { group: string; kind: string }, at: JsonPath, scopes: ScopeTable): Remark {
+  const known = [...scopes.keys()];
+  const near = nearest(
+    kind,
+    known.filter((it) => it.startsWith(`${group}/`)).map((it) => it.slice(group.length + 1)),
+  );
+  const elsewhere = known.find((it) => it.endsWith(`/${kind}`));
+  const fix =
+    near !== null
+      ? `did you mean "${near}"?`
+      : elsewhere === undefined
+        ? "add its CustomResourceDefinition to the repository"
+        : `did you mean group "${elsewhere.slice(0, -kind.length - 1)}"?`;
+  return error("FLT1301", [...at, "kind"], `${kind} of group "${group}" is not known`, fix);
+}
+
+export const placementUpdateRemarks = (before: Placement["spec"], after: Placement["spec"]): readonly Remark[] => [
+  ...policyUpdateRemarks(before.policy, after.policy),
+  ...strategyUpdateRemarks(before, after),
+];

@@ -1,7 +1,9 @@
+import type { ClusterStagedUpdateRun as WrittenRun } from "#schemas/cluster-staged-update-run";
 import type { Scope } from "../../model/manifest.ts";
 import { placementKey } from "../../model/placement.ts";
 import { runKey, strategyKey, type UpdateRun } from "../../model/update-run.ts";
 import { error, type Remark } from "../../yaml/remark.ts";
+import { immutableRemarks } from "./fields.ts";
 import {
   annotationRemarks,
   dnsLabelRemarks,
@@ -9,7 +11,6 @@ import {
   oldVersionRemarks,
   statusRemarks,
 } from "./metadata.ts";
-import type { WrittenRun } from "./written.ts";
 
 /**
  * An update run after defaults, which has passed its schema and its rules. An empty index is none
@@ -60,3 +61,21 @@ function indexRemarks(index: string): readonly Remark[] {
   const remark = error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not the index of a snapshot", fix);
   return [{ ...remark, got: JSON.stringify(index) }];
 }
+
+/**
+ * `intent/README.md#v-ur-04`: a run is for one version of one placement. An absent index and an empty one are the same.
+ */
+export function updateRunUpdateRemarks(before: UpdateRun["spec"], after: UpdateRun["spec"]): readonly Remark[] {
+  const changed = immutableRemarks("a run", [
+    ["placementName", before.placement, after.placement],
+    ["resourceSnapshotIndex", before.resourceIndex ?? "none", after.resourceIndex ?? "none"],
+    ["stagedRolloutStrategyName", before.strategy, after.strategy],
+  ]);
+  const next = nextState[before.state];
+  if (after.state === before.state || after.state === next) return changed;
+  const message = `cannot change from ${before.state} to ${after.state}`;
+  return [...changed, error("FLT1315", ["spec", "state"], message, `from ${before.state} it can only go to ${next}`)];
+}
+
+/** `intent/README.md#v-ur-06`: what has begun can be stopped and resumed, and never becomes a plan again. */
+const nextState = { Initialize: "Run", Run: "Stop", Stop: "Run" } as const;

@@ -1,17 +1,28 @@
+import type {
+  Stage as WrittenStage,
+  ClusterStagedUpdateStrategy as WrittenStrategy,
+  Task as WrittenTask,
+} from "#schemas/cluster-staged-update-strategy";
 import type { Scope } from "../../model/manifest.ts";
 import { maxFailuresAnnotation } from "../../model/names.ts";
 import type { CountOrPercent } from "../../model/placement.ts";
 import { type Stage, type StageTask, strategyKey, type UpdateStrategy } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
-import { durationOf } from "./duration.ts";
-import { countOrPercent } from "./placement.ts";
-import type { WrittenStage, WrittenTask, WrittenUpdateStrategy } from "./written.ts";
+import { didYouMean } from "../../yaml/nearest.ts";
+import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { countOrPercent, durationOf, repeated } from "./fields.ts";
+import {
+  annotationRemarks,
+  dnsSubdomainRemarks,
+  isQualifiedName,
+  labelSelectorRemarks,
+  malformed,
+  oldVersionRemarks,
+  statusRemarks,
+} from "./metadata.ts";
 
 /** A strategy after defaults, which has passed its schema and its rules. */
-export function updateStrategyOf(
-  { metadata, spec }: WrittenUpdateStrategy,
-  scope: Scope,
-): Omit<UpdateStrategy, "source"> {
+export function updateStrategyOf({ metadata, spec }: WrittenStrategy, scope: Scope): Omit<UpdateStrategy, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const allowed = new Map<string, CountOrPercent>();
   for (const { stage, limit } of failureLimits(metadata.annotations?.[maxFailuresAnnotation] ?? ""))
@@ -42,7 +53,7 @@ const taskOf = ({ type, waitTime = "" }: WrittenTask): StageTask =>
   type === "Approval" ? { kind: "Approval" } : { kind: "TimedWait", wait: waitOf(waitTime) ?? (0 as DurationMs) };
 
 /** `3` or `"25%"`, from 1 on; null for anything else (`intent/README.md#v-us-04`, `#v-us-05`). */
-export function concurrencyOf(written: number | string): CountOrPercent | null {
+function concurrencyOf(written: number | string): CountOrPercent | null {
   const value = countOrPercent(written);
   return value === null || ("count" in value ? value.count : value.percent) === 0 ? null : value;
 }
@@ -51,17 +62,17 @@ export function concurrencyOf(written: number | string): CountOrPercent | null {
  * `1h30m` or `1.5h`: hours, minutes and seconds, more than nothing; null for anything else (`intent/README.md#v-us-13`,
  * `#v-us-15`).
  */
-export const waitOf = (written: string): DurationMs | null =>
+const waitOf = (written: string): DurationMs | null =>
   /^(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[smh])+$/.test(written) ? durationOf(written) : null;
 
-/** How many clusters of a stage may fail; null when the text says no number and no percentage. */
-export interface FailureLimit {
+/** How many clusters of a stage may fail; null when the text is no number and no percentage. */
+interface FailureLimit {
   readonly stage: string;
   readonly limit: CountOrPercent | null;
 }
 
 /** The entries of `canary=0,prod=10%` as they stand there; an empty text has none (`rollout/README.md#b-13`). */
-export function failureLimits(text: string): readonly FailureLimit[] {
+function failureLimits(text: string): readonly FailureLimit[] {
   if (text.trim() === "") return [];
   return text.split(",").map((entry) => {
     const at = entry.indexOf("=");
@@ -73,3 +84,97 @@ export function failureLimits(text: string): readonly FailureLimit[] {
     };
   });
 }
+
+/**
+ * Checks a strategy that its schema has passed against the rules that it alone decides
+ * (`intent/README.md#runs-and-strategies`).
+ *
+ * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`rollout/README.md#b-19`,
+ * `#b-20`). The fields that v1alpha1 does not have are read there too.
+ */
+export function updateStrategyRemarks(strategy: WrittenStrategy): readonly Remark[] {
+  const { apiVersion, metadata, spec, status } = strategy;
+  const { stages } = spec;
+  const at: JsonPath = ["spec", "stages"];
+  return [
+    ...dnsSubdomainRemarks(metadata.name),
+    ...annotationRemarks(metadata.annotations, [maxFailuresAnnotation]),
+    ...failureRemarks(metadata.annotations?.[maxFailuresAnnotation] ?? "", stages),
+    ...(stages.length === 0 ? [warning("FLT1317", at, "without a stage every run fails", "add a stage")] : []),
+    ...stages.flatMap((it, i) => stageRemarks(it, [...at, i])),
+    ...repeated(stages, (it) => it.name).map((i) =>
+      error("FLT1308", [...at, i, "name"], "another stage has this name", "give each stage a name of its own"),
+    ),
+    ...oldVersionRemarks(apiVersion),
+    ...statusRemarks(status),
+  ];
+}
+
+function stageRemarks(stage: WrittenStage, at: JsonPath): readonly Remark[] {
+  const { name, sortingLabelKey = "", maxConcurrency = 1, beforeStageTasks = [], afterStageTasks = [] } = stage;
+  const remarks = [...labelSelectorRemarks(stage.labelSelector, [...at, "labelSelector"])];
+  if (!/^[a-z0-9]{1,63}$/.test(name)) remarks.push(stageName(name, [...at, "name"]));
+  if (stage.labelSelector === undefined)
+    remarks.push(warning("FLT1317", at, "without labelSelector the stage has no cluster", "write {} to mean all"));
+  if (sortingLabelKey !== "" && !isQualifiedName(sortingLabelKey))
+    remarks.push(malformed("label key", [...at, "sortingLabelKey"], sortingLabelKey));
+  if (concurrencyOf(maxConcurrency) === null)
+    remarks.push({
+      ...error("FLT1303", [...at, "maxConcurrency"], concurrency, "write 3 or 25%"),
+      got: JSON.stringify(maxConcurrency),
+    });
+  return [
+    ...remarks,
+    ...beforeStageTasks.flatMap((it, i) => beforeRemarks(it, [...at, "beforeStageTasks", i])),
+    ...afterStageTasks.flatMap((it, i) => afterRemarks(it, [...at, "afterStageTasks", i])),
+    ...repeated(afterStageTasks, (it) => it.type).map((i) =>
+      error("FLT1313", [...at, "afterStageTasks", i], "another task has this type", "keep one Approval, one TimedWait"),
+    ),
+  ];
+}
+
+const concurrency = "must be a whole number from 1, or a percentage from 1% to 100%";
+
+const stageName = (name: string, at: JsonPath): Remark => ({
+  ...error("FLT1309", at, "is no name of a stage", "use lower-case letters and digits only, at most 63"),
+  got: JSON.stringify(name),
+});
+
+function beforeRemarks(task: WrittenTask, at: JsonPath): readonly Remark[] {
+  if (task.type === "Approval") return approvalRemarks(task, at);
+  return [error("FLT1313", [...at, "type"], "TimedWait cannot stand before a stage", "put it after the stage before")];
+}
+
+function afterRemarks(task: WrittenTask, at: JsonPath): readonly Remark[] {
+  if (task.type === "Approval") return approvalRemarks(task, at);
+  const { waitTime } = task;
+  const path: JsonPath = [...at, "waitTime"];
+  if (waitTime === undefined) return [error("FLT1300", path, "is required for a TimedWait", "write 30m or 1h30m")];
+  if (waitOf(waitTime) !== null) return [];
+  const fix = "write hours, minutes and seconds, such as 30m or 1h30m";
+  return [{ ...error("FLT1312", path, "is no duration above zero", fix), got: JSON.stringify(waitTime) }];
+}
+
+const approvalRemarks = ({ waitTime }: WrittenTask, at: JsonPath): readonly Remark[] =>
+  waitTime === undefined
+    ? []
+    : [error("FLT1313", [...at, "waitTime"], "does not go with an Approval", "remove it, or use a TimedWait")];
+
+/** Every entry names a stage, once, with what it allows: a bound that is not understood would be none. */
+function failureRemarks(text: string, stages: readonly WrittenStage[]): readonly Remark[] {
+  const at: JsonPath = ["metadata", "annotations", maxFailuresAnnotation];
+  const limits = failureLimits(text);
+  const names = stages.map((it) => it.name);
+  return [
+    ...limits.flatMap(({ stage, limit }) => {
+      if (limit === null) return [error("FLT1310", at, `${stage}: ${failures}`, "write canary=0,prod=10%")];
+      if (names.includes(stage)) return [];
+      return [error("FLT1310", at, `there is no stage "${stage}"`, didYouMean(stage, names, "name one of the stages"))];
+    }),
+    ...repeated(limits, (it) => it.stage).map((i) =>
+      error("FLT1310", at, `stage "${limits[i]?.stage}" occurs twice`, "keep one of the two"),
+    ),
+  ];
+}
+
+const failures = "how many clusters may fail must be a whole number, or a percentage from 0% to 100%";

@@ -1,15 +1,24 @@
+import { isNode, parseDocument } from "yaml";
+import type {
+  Principal as WrittenPrincipal,
+  Rule as WrittenRule,
+  Target as WrittenTarget,
+  Trust as WrittenTrust,
+} from "#schemas/trust";
 import type { Problem } from "../../model/intent.ts";
 import { digestOfText, isObject } from "../../model/json.ts";
-import type { Trust } from "../../model/trust.ts";
+import type { ApprovalRule, Principal, ProtectedTarget, Trust } from "../../model/trust.ts";
+import { compareText, type Digest, type DurationMs, type Instant, instantOf } from "../../model/value.ts";
 import { readYaml, type YamlDocument } from "../../yaml/kyaml.ts";
 import { fileFinding, placed } from "../../yaml/placed.ts";
 import { error, type Finding, isError, type Remark } from "../../yaml/remark.ts";
 import { type Ruler, rulerOf, slicesOf, type TextSlice } from "../../yaml/text.ts";
+import { durationOf } from "../kinds/fields.ts";
 import { metadataRemarks } from "../kinds/metadata.ts";
-import type { WrittenTrust } from "../kinds/written.ts";
-import { schemaRemarks } from "../schema-check.ts";
-import { trustOf } from "./trust-content.ts";
-import { trustRemarks } from "./trust-rules.ts";
+import { checkSchema } from "../kinds/schema-check.ts";
+import { openPgpKeyOf } from "./openpgp-key.ts";
+import { type KeyReading, sshKeyOf } from "./ssh-key.ts";
+import { revokedKeyOf, trustRemarks, type WrittenVoters } from "./trust-rules.ts";
 
 /** The one file that says who may approve. */
 export const trustPath = "trust/root.yaml";
@@ -55,11 +64,11 @@ function readText(text: string): TextReading {
   const { yaml } = document;
   if (yaml.flaws.some(isError) || yaml.begin === null) return { value: null, ...placed({ ...document, base: [] }, []) };
   if (!isObject(yaml.value)) return unreadable(notOne);
-  const broken = schemaRemarks("Trust", yaml.value);
-  // Its schema passed: the value is what its type says.
-  const value = yaml.value as unknown as WrittenTrust;
-  const remarks = broken.length > 0 ? broken : [...metadataRemarks(yaml.value), ...trustRemarks(value)];
-  return { value: broken.length > 0 ? null : value, ...placed({ ...document, base: [] }, remarks) };
+  const checked = checkSchema("Trust", yaml.value);
+  const origin = { ...document, base: [] };
+  if (!checked.isValid) return { value: null, ...placed(origin, checked.remarks) };
+  const remarks = [...metadataRemarks(yaml.value), ...trustRemarks(checked.document)];
+  return { value: checked.document, ...placed(origin, remarks) };
 }
 
 interface OneDocument {
@@ -94,3 +103,80 @@ const privateKey = error(
   "a private key stands in this file",
   "revoke it: everybody who reads the repository has it now; then list another one's public half",
 );
+
+/** How long a request may stand unanswered where the rule does not say (`yaml/README.md#limits`). */
+const defaultMaxAge = (24 * 3_600_000) as DurationMs;
+
+/** What a trust file says after defaults. Its schema and its rules have passed it. */
+function trustOf({ spec }: WrittenTrust, digest: Digest): Trust {
+  const people = Object.entries(spec.principals).sort(([a], [b]) => compareText(a, b));
+  return {
+    version: spec.version,
+    digest,
+    previous: (spec.previous ?? null) as Digest | null,
+    // The rules made sure that it is one; a moment long ago is the one that opens nothing.
+    expires: instantOf(spec.expires) ?? (0 as Instant),
+    principals: new Map(people.map(([name, it]) => [name, principalOf(name, it)])),
+    roots: { principals: spec.roots, threshold: spec.threshold },
+    approvals: (spec.approvals ?? []).map(approvalRuleOf),
+    protectedTargets: (spec.protectedTargets ?? []).map(targetOf),
+    revocations: (spec.revocations ?? []).map(({ key, kind }) => ({ key: revokedKeyOf(key), kind })),
+  };
+}
+
+function principalOf(name: string, written: WrittenPrincipal): Principal {
+  const { human, keys = [], authorities = [], openpgp = [], forge = {} } = written;
+  return {
+    name,
+    isHuman: human,
+    sshKeys: keys.flatMap((it) => fingerprintOf(sshKeyOf(it))),
+    sshAuthorities: authorities.flatMap((it) => fingerprintOf(sshKeyOf(it))),
+    openPgp: new Map(openpgp.flatMap((it) => fingerprintOf(openPgpKeyOf(it)).map((key) => [key, it] as const))),
+    forgeIds: new Map(Object.entries(forge).sort(([a], [b]) => compareText(a, b))),
+  };
+}
+
+const fingerprintOf = (key: KeyReading): readonly string[] => (key.kind === "key" ? [key.fingerprint] : []);
+
+function approvalRuleOf(written: WrittenRule): ApprovalRule {
+  const { placements, stages, fourEyes = true, unsignedChanges = "oneMore", maxAge = "" } = written;
+  const age = durationOf(maxAge) ?? defaultMaxAge;
+  return { placements, stages, ...votersOf(written), fourEyes, unsignedChanges, maxAge: age };
+}
+
+const targetOf = (written: WrittenTarget): ProtectedTarget => ({
+  clusters: written.clusters,
+  namespaces: written.namespaces,
+  ...votersOf(written),
+  ...(written.released === undefined ? {} : { released: written.released }),
+});
+
+/** A forge is trusted only where somebody wrote that it is (`trust/README.md#d-04`). */
+const votersOf = ({ principals, minimum = 1, accept = ["commit", "detached"] }: WrittenVoters) => ({
+  principals,
+  minimum,
+  accept,
+});
+
+/** What is to be said of one rule of a usable trust file: see `core/trust/quorum.ts`. */
+interface Remarked {
+  readonly field: "approvals" | "protectedTargets";
+  readonly index: number;
+  readonly isHopeless: boolean;
+  readonly message: string;
+}
+
+/** The same as problems with positions, for whoever writes the file: they cost nothing. `text`: of a usable trust file. */
+export function trustNotes(text: string, remarked: readonly Remarked[]): readonly Problem[] {
+  if (remarked.length === 0) return [];
+  const document = parseDocument(text);
+  return remarked.map(({ field, index, isHopeless, message }): Problem => {
+    const node: unknown = document.getIn(["spec", field, index], true);
+    const before = text.slice(0, isNode(node) ? (node.range?.[0] ?? 0) : 0);
+    const fix = isHopeless
+      ? "add people to the rule, or lower its minimum"
+      : "if that is too few, add people to the rule";
+    const at = { path: trustPath, line: before.split("\n").length, column: before.length - before.lastIndexOf("\n") };
+    return { code: "FLT1239", severity: isHopeless ? "warning" : "note", ...at, message, fix };
+  });
+}

@@ -1,12 +1,18 @@
+import type {
+  Principal as WrittenPrincipal,
+  Rule as WrittenRule,
+  Target as WrittenTarget,
+  Trust as WrittenTrust,
+} from "#schemas/trust";
 import { instantOf } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
-import { durationOf } from "../kinds/duration.ts";
-import { repeated } from "../kinds/repeated.ts";
-import type { WrittenApprovalRule, WrittenTarget, WrittenTrust, WrittenVoters } from "../kinds/written.ts";
-import { openPgpSubkeysOf } from "./openpgp-key.ts";
-import { revokedKeyOf } from "./trust-content.ts";
-import { principalRemarks } from "./trust-principals.ts";
+import { durationOf, repeated } from "../kinds/fields.ts";
+import { openPgpKeyOf, openPgpSubkeysOf } from "./openpgp-key.ts";
+import { type KeyReading, sshKeyOf } from "./ssh-key.ts";
+
+/** What rules of both kinds say about who approves. */
+export type WrittenVoters = Pick<WrittenRule, "principals" | "minimum" | "accept">;
 
 type Spec = WrittenTrust["spec"];
 
@@ -80,7 +86,7 @@ function votersRemarks({ principals }: Spec, voters: WrittenVoters, at: JsonPath
   ];
 }
 
-function approvalRuleRemarks(spec: Spec, rule: WrittenApprovalRule, at: JsonPath): readonly Remark[] {
+function approvalRuleRemarks(spec: Spec, rule: WrittenRule, at: JsonPath): readonly Remark[] {
   const { placements, stages, maxAge } = rule;
   const age = maxAge === undefined ? 1 : (durationOf(maxAge) ?? Infinity);
   const fix = "write a duration such as 24h, at most 168h";
@@ -118,11 +124,7 @@ const fingerprintForm = /^(?:SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]|[0-9A-F]
 function revocationRemarks({ principals, revocations = [] }: Spec): readonly Remark[] {
   const at = (i: number): JsonPath => ["spec", "revocations", i, "key"];
   const keys = revocations.map(({ key }) => revokedKeyOf(key));
-  const subkeys = new Map(
-    Object.entries(principals).flatMap(([name, { openpgp = [] }]) =>
-      openpgp.flatMap(openPgpSubkeysOf).map((it) => [it, name] as const),
-    ),
-  );
+  const subkeys = ownersOfSubkeys(principals);
   const fix = "write SHA256:… of an SSH key, or all 40 or 64 digits of an OpenPGP fingerprint";
   const whole = "revoke the primary key, whose fingerprint gpg prints first";
   return [
@@ -137,4 +139,103 @@ function revocationRemarks({ principals, revocations = [] }: Spec): readonly Rem
     }),
     ...repeated(keys, (it) => it).map((i) => error("FLT1308", at(i), "occurs twice", "remove one of the two")),
   ];
+}
+
+function ownersOfSubkeys(principals: Spec["principals"]): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>();
+  for (const [name, { openpgp = [] }] of Object.entries(principals))
+    for (const key of openpgp.flatMap(openPgpSubkeysOf)) owners.set(key, name);
+  return owners;
+}
+
+/** A key as revocations name it: the digits of an OpenPGP fingerprint are upper-case. */
+export const revokedKeyOf = (key: string): string => (key.startsWith("SHA256:") ? key : key.toUpperCase());
+
+/** How many principals a trust file may hold. */
+const maxPrincipals = 256;
+
+/**
+ * Checks who is listed and what they sign with: every key usable, strong, and one person's alone
+ * (`trust/README.md#the-trust-file`).
+ *
+ * An authority may stand with several people, as their certificates tell them apart; it is nobody's own key.
+ */
+function principalRemarks(principals: Spec["principals"]): readonly Remark[] {
+  const people = Object.entries(principals);
+  const at = ["spec", "principals"];
+  const crowd = error("FLT1302", at, `hold more than ${maxPrincipals} principals`, "remove those who left");
+  if (people.length > maxPrincipals) return [crowd];
+  const keys = people.flatMap(([name, it]) => keysOf(name, it));
+  return [
+    ...people.flatMap(([name, it]) => [...nameRemarks(name), ...emptyRemarks(name, it), ...forgeRemarks(name, it)]),
+    ...keys.flatMap(({ at: place, key }) => (key.kind === "key" ? [] : [error(key.code, place, key.message, key.fix)])),
+    ...repeatedKeyRemarks(keys),
+    ...repeatedAccountRemarks(people),
+  ];
+}
+
+/** A name stands in file names and on screens: lower-case, so that no two look alike (`trust/README.md#t-22`). */
+function nameRemarks(name: string): readonly Remark[] {
+  if (/^[a-z0-9](?:[a-z0-9._@+-]{0,126}[a-z0-9])?$/.test(name)) return [];
+  const code = name.includes("*") ? "FLT1233" : "FLT1309";
+  const fix = "use lower-case letters, digits and . _ @ + -, at most 128 characters";
+  const at = ["spec", "principals", name];
+  return [{ ...error(code, at, "is not a usable name", fix), on: "key", got: JSON.stringify(name) }];
+}
+
+function emptyRemarks(name: string, { keys = [], authorities = [], openpgp = [], forge = {} }: WrittenPrincipal) {
+  const count = keys.length + authorities.length + openpgp.length + Object.keys(forge).length;
+  const fix = "add keys, authorities, openpgp or forge, or remove this principal";
+  return count > 0 ? [] : [error("FLT1232", ["spec", "principals", name], "has nothing to sign with", fix)];
+}
+
+function forgeRemarks(name: string, { forge = {} }: WrittenPrincipal): readonly Remark[] {
+  return Object.entries(forge)
+    .filter(([, id]) => !/^[1-9][0-9]{0,19}$/.test(id))
+    .map(([it]) => {
+      const fix = "write the number of the account in quotes: names change hands";
+      return error("FLT1302", ["spec", "principals", name, "forge", it], "is not the number of an account", fix);
+    });
+}
+
+interface PlacedKey {
+  readonly at: JsonPath;
+  readonly key: KeyReading;
+  readonly isAuthority: boolean;
+  readonly owner: string;
+}
+
+function keysOf(owner: string, { keys = [], authorities = [], openpgp = [] }: WrittenPrincipal): readonly PlacedKey[] {
+  const at = (list: string, i: number): JsonPath => ["spec", "principals", owner, list, i];
+  return [
+    ...keys.map((it, i) => ({ at: at("keys", i), key: sshKeyOf(it), isAuthority: false, owner })),
+    ...authorities.map((it, i) => ({ at: at("authorities", i), key: sshKeyOf(it), isAuthority: true, owner })),
+    ...openpgp.map((it, i) => ({ at: at("openpgp", i), key: openPgpKeyOf(it), isAuthority: false, owner })),
+  ];
+}
+
+/** Two people with one key are one voice that would count twice, or nobody knows whose. */
+function repeatedKeyRemarks(keys: readonly PlacedKey[]): readonly Remark[] {
+  const seen = new Map<string, PlacedKey>();
+  return keys.flatMap((it) => {
+    if (it.key.kind !== "key") return [];
+    const first = seen.get(it.key.fingerprint);
+    if (first === undefined) seen.set(it.key.fingerprint, it);
+    if (first === undefined || (first.isAuthority && it.isAuthority && first.owner !== it.owner)) return [];
+    const whose = first.owner === it.owner ? "occurs twice" : `is listed for ${first.owner} as well`;
+    return [error("FLT1228", it.at, whose, "leave it with the one whose key it is")];
+  });
+}
+
+function repeatedAccountRemarks(people: readonly (readonly [string, WrittenPrincipal])[]): readonly Remark[] {
+  const seen = new Map<string, string>();
+  return people.flatMap(([name, { forge = {} }]) =>
+    Object.entries(forge).flatMap(([it, id]) => {
+      const first = seen.get(`${it} ${id}`);
+      seen.set(`${it} ${id}`, first ?? name);
+      if (first === undefined) return [];
+      const at = ["spec", "principals", name, "forge", it];
+      return [error("FLT1228", at, `is the account of ${first} as well`, "leave it with the one whose account it is")];
+    }),
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sanitised } from "../../../../src/core/intent/kinds/sanitise.ts";
+import { sanitised } from "../../../../src/core/intent/kinds/manifest.ts";
 import type { Manifest } from "../../../../src/core/model/manifest.ts";
 import { codesOf, problemsOf } from "../reading.ts";
 

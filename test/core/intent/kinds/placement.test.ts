@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { durationOf } from "../../../../src/core/intent/kinds/duration.ts";
+import { durationOf } from "../../../../src/core/intent/kinds/fields.ts";
 import type { Placement } from "../../../../src/core/model/placement.ts";
 import { codesOf, placement, problemsOf, read } from "../reading.ts";
 

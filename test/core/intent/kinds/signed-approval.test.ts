@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { signedApproval } from "../../../../src/core/intent/kinds/signed-approval.ts";
+import { signedApproval } from "../../../../src/core/intent/kinds/approval.ts";
 import type { Digest } from "../../../../src/core/model/value.ts";
 
 const approval = { comment: "", decision: "Approve", digest: "ab".repeat(32) as Digest, principal: "ann" } as const;

@@ -1,4 +1,4 @@
-import { isObject, type Json, memberAt, textOf } from "../model/json.ts";
+import { isObject, type Json, memberAt, textOf } from "../../model/json.ts";
 import {
   builtInScopes,
   kindKey,
@@ -6,9 +6,9 @@ import {
   type ObjectId,
   type Scope,
   type ScopeTable,
-} from "../model/manifest.ts";
-import { compareText } from "../model/value.ts";
-import { error, type Remark } from "../yaml/remark.ts";
+} from "../../model/manifest.ts";
+import { compareText } from "../../model/value.ts";
+import { error, type Remark } from "../../yaml/remark.ts";
 
 export const isDefinition = ({ group, kind }: Pick<ObjectId, "group" | "kind">): boolean =>
   group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition";

@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
-import type { Json } from "../model/json.ts";
-import { ajvOptions, type KindName, schemas } from "./schemas.ts";
+import type { Json } from "../../model/json.ts";
+import { ajvOptions, type SchemaName, schemas } from "./schemas.ts";
 
 /** What a schema has against a value: the part of ajv's error objects that we use. */
 export interface SchemaError {
@@ -17,7 +17,7 @@ export type Validate = (value: Json) => readonly SchemaError[];
  *
  * The shipped bundle has this module replaced by code that ajv generated ahead of time; nothing else knows ajv.
  */
-export const validators: Readonly<Record<KindName, Validate>> = {
+export const validators: Readonly<Record<SchemaName, Validate>> = {
   MemberCluster: lazily("MemberCluster"),
   ClusterResourcePlacement: lazily("ClusterResourcePlacement"),
   ClusterResourceOverride: lazily("ClusterResourceOverride"),
@@ -31,7 +31,7 @@ export const validators: Readonly<Record<KindName, Validate>> = {
   Trust: lazily("Trust"),
 };
 
-function lazily(kind: KindName): Validate {
+function lazily(kind: SchemaName): Validate {
   let compiled: ReturnType<Ajv["compile"]> | null = null;
   return (value) => {
     compiled ??= new Ajv(ajvOptions).compile(schemas[kind]);

@@ -1,8 +1,8 @@
+import type { Fleet as WrittenFleet } from "#schemas/fleet";
 import { defaultFleet, type FleetSpec } from "../../model/fleet.ts";
 import { type ClusterName, compareText } from "../../model/value.ts";
 import { error, type Remark } from "../../yaml/remark.ts";
-import { repeated } from "./repeated.ts";
-import type { WrittenFleet } from "./written.ts";
+import { repeated } from "./fields.ts";
 
 /** The only file that settings are read from: they say where to look for everything else. */
 export const isFleetPath = (path: string): boolean => path === "fleet.yaml" || path === "fleet.yml";

@@ -1,16 +1,15 @@
-import { type Json, memberAt, textOf } from "../../model/json.ts";
+import type { DeletionConfirmation } from "#schemas/deletion-confirmation";
 import type { Digest } from "../../model/value.ts";
 import { error, type Remark } from "../../yaml/remark.ts";
 
 /** The digest that a confirmation names: of the deletions that may now happen (`plan/README.md#d-3`). */
-export const confirmedDigest = (value: Json): Digest => (textOf(memberAt(value, "spec", "digest")) ?? "") as Digest;
+export const confirmedDigest = ({ spec }: DeletionConfirmation): Digest => spec.digest as Digest;
 
 /** Checks a confirmation that its schema has passed. */
-export function confirmationRemarks(value: Json): readonly Remark[] {
-  if (/^[0-9a-f]{64}$/.test(confirmedDigest(value))) return [];
-  return [
-    error("FLT1302", ["spec", "digest"], "is not a digest of 64 hexadecimal digits", "copy the one that plan prints"),
-  ];
+export function confirmationRemarks({ spec }: DeletionConfirmation): readonly Remark[] {
+  if (/^[0-9a-f]{64}$/.test(spec.digest)) return [];
+  const fix = "copy the one that plan prints";
+  return [error("FLT1302", ["spec", "digest"], "is not a digest of 64 hexadecimal digits", fix)];
 }
 
 /** The digest in the name of a confirmation's file, or null for every other path. */

@@ -1,6 +1,6 @@
-import type { Scope } from "../model/manifest.ts";
-import { clusterGroup, flotillaGroup, placementGroup } from "../model/names.ts";
-import type { KindName } from "./schemas.ts";
+import type { Scope } from "../../model/manifest.ts";
+import { clusterGroup, flotillaGroup, placementGroup } from "../../model/names.ts";
+import type { SchemaName } from "./schemas.ts";
 
 /** A kind of KubeFleet or Flotilla: in which versions it may be written, and whether it is read yet. */
 export interface Kind {
@@ -9,14 +9,14 @@ export interface Kind {
   readonly versions: readonly string[];
   readonly scope: Scope;
   /** The schema of a kind that is read; null for one that is recognised and ignored with a warning. */
-  readonly schema: KindName | null;
+  readonly schema: SchemaName | null;
 }
 
 const both = ["v1", "v1beta1"];
 const all = ["v1", "v1alpha1", "v1beta1"];
 const old = ["v1alpha1", "v1beta1"];
 
-type Row = readonly [kind: string, scope: Scope, versions: readonly string[], schema: KindName | null];
+type Row = readonly [kind: string, scope: Scope, versions: readonly string[], schema: SchemaName | null];
 
 const placementKinds: readonly Row[] = [
   ["ClusterResourcePlacement", "Cluster", both, "ClusterResourcePlacement"],
@@ -85,3 +85,21 @@ export const isFleetGroup = (group: string): boolean => fleetKinds.some((it) => 
 
 export const fleetKindOf = (group: string, kind: string): Kind | null =>
   fleetKinds.find((it) => it.group === group && it.kind === kind) ?? null;
+
+const groups: ReadonlySet<string> = new Set([clusterGroup, "events.k8s.io", "coordination.k8s.io", "metrics.k8s.io"]);
+
+const kinds: ReadonlySet<string> = new Set([
+  "/Pod",
+  "/Node",
+  ...["ServiceImport", "TrafficManagerProfile", "TrafficManagerBackend"].map(
+    (it) => `networking.fleet.azure.com/${it}`,
+  ),
+]);
+
+const envelopes: ReadonlySet<string> = new Set(["ClusterResourceEnvelope", "ResourceEnvelope"]);
+
+/**
+ * Kinds that no placement carries: they are a cluster's or the fleet's own (`render/README.md#what-is-never-placed`).
+ */
+export const isNeverPlaced = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
+  groups.has(group) || kinds.has(`${group}/${kind}`) || (group === placementGroup && !envelopes.has(kind));

@@ -1,12 +1,13 @@
+import type { MemberCluster as WrittenCluster } from "#schemas/member-cluster";
 import type { MemberCluster } from "../../model/fleet.ts";
 import type { Json } from "../../model/json.ts";
 import { memberNameLabel } from "../../model/names.ts";
 import type { ClusterName } from "../../model/value.ts";
 import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
-import { isLabelValue, isQualifiedName } from "./label-syntax.ts";
-import { dnsLabelRemarks, malformed } from "./metadata.ts";
-import { repeated } from "./repeated.ts";
-import type { WrittenCluster, WrittenQuantities } from "./written.ts";
+import { repeated } from "./fields.ts";
+import { dnsLabelRemarks, isLabelValue, isQualifiedName, malformed, newerFieldRemarks } from "./metadata.ts";
+
+type WrittenQuantities = Readonly<Record<string, string | number>>;
 
 /** A member cluster after defaults, which has passed its schema and its rules. */
 export function clusterOf({ metadata, spec, status }: WrittenCluster): Omit<MemberCluster, "source"> {
@@ -49,7 +50,7 @@ export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCl
     ...quantityRemarks(capacity, "capacity"),
     ...quantityRemarks(allocatable, "allocatable"),
     ...quantityRemarks(available, "available"),
-    ...newerFieldRemarks(apiVersion, spec.deleteOptions),
+    ...newerFieldRemarks(apiVersion, ["spec"], { deleteOptions: spec.deleteOptions }),
   ];
 }
 
@@ -74,17 +75,11 @@ const quantityRemarks = (written: WrittenQuantities, field: string): readonly Re
 const quantitiesOf = (written: WrittenQuantities): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(written).map(([resource, it]) => [resource, String(it)]));
 
-function newerFieldRemarks(apiVersion: string, deleteOptions: unknown): readonly Remark[] {
-  if (!apiVersion.endsWith("/v1") || deleteOptions === undefined) return [];
-  const fix = `change apiVersion to ${apiVersion}beta1`;
-  return [{ ...error("FLT1301", ["spec", "deleteOptions"], "exists in v1beta1 only", fix), on: "key" }];
-}
-
 function defaulted(spec: WrittenCluster["spec"]): Json {
   const { deleteOptions } = spec;
   return {
     heartbeatPeriodSeconds: 60,
-    ...(spec as unknown as { readonly [key: string]: Json }),
+    ...spec,
     ...(deleteOptions === undefined ? {} : { deleteOptions: { validationMode: "Strict", ...deleteOptions } }),
   };
 }

@@ -1,10 +1,36 @@
+import type { Policy as WrittenPolicy, ClusterTerm as WrittenTerm } from "#schemas/cluster-resource-placement";
+import type { ClusterTerm, PlacementPolicy, Toleration } from "../../model/placement.ts";
+import type { ClusterName } from "../../model/value.ts";
 import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
-import { labelSelectorRemarks } from "./label-selector.ts";
-import { isLabelValue, isQualifiedName } from "./label-syntax.ts";
-import { dnsLabelRemarks, malformed } from "./metadata.ts";
-import { notYet } from "./not-yet.ts";
-import { repeated } from "./repeated.ts";
-import type { WrittenPolicy, WrittenTerm, WrittenToleration } from "./written.ts";
+import { notYet, repeated } from "./fields.ts";
+import { dnsLabelRemarks, isLabelValue, isQualifiedName, labelSelectorRemarks, malformed } from "./metadata.ts";
+
+type WrittenToleration = NonNullable<WrittenPolicy["tolerations"]>[number];
+
+/** A scheduling policy after defaults. */
+export function policyOf(written: WrittenPolicy): PlacementPolicy {
+  const { placementType = "PickAll", clusterNames = [], numberOfClusters = 0, affinity, tolerations = [] } = written;
+  const required =
+    affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
+  const preferred = affinity?.clusterAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const wanted = { required: required.map(termOf), tolerations: tolerations.map(tolerationOf) };
+  switch (placementType) {
+    case "PickAll":
+      return { kind: "PickAll", ...wanted };
+    case "PickN": {
+      const terms = preferred.map(({ weight, preference }) => ({ weight, preference: termOf(preference) }));
+      return { kind: "PickN", numberOfClusters, ...wanted, preferred: terms };
+    }
+    case "PickFixed":
+      return { kind: "PickFixed", clusterNames: clusterNames as readonly ClusterName[] };
+  }
+}
+
+const termOf = ({ labelSelector }: WrittenTerm): ClusterTerm => ({ labelSelector: labelSelector ?? null });
+
+function tolerationOf({ key, operator, value, effect }: WrittenToleration): Toleration {
+  return { key: key ?? "", operator: operator ?? "Equal", value: value ?? "", effect: effect ?? "" };
+}
 
 const at: JsonPath = ["spec", "policy"];
 
@@ -35,7 +61,7 @@ export function policyRemarks(policy: WrittenPolicy): readonly Remark[] {
 }
 
 /** A toleration as a whole, with defaults: two that say the same have the same key (`intent/README.md#v-pl-55`). */
-export const tolerationKey = ({ key, operator, value, effect }: TolerationWords): string =>
+const tolerationKey = ({ key, operator, value, effect }: TolerationWords): string =>
   JSON.stringify([key ?? "", operator ?? "Equal", value ?? "", effect ?? ""]);
 
 /** A toleration as it is written, or as the model has it. */
@@ -114,3 +140,22 @@ function tolerationRemarks(toleration: WrittenToleration, path: JsonPath): reado
   if (operator === "Equal" && !isLabelValue(value)) remarks.push(malformed("taint value", [...path, "value"], value));
   return remarks;
 }
+
+/**
+ * `intent/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the placement type is for life. `#v-pl-56`: tolerations grow.
+ */
+export function policyUpdateRemarks(before: PlacementPolicy, after: PlacementPolicy): readonly Remark[] {
+  if (before.kind !== after.kind) {
+    const message = `cannot change from ${before.kind} to ${after.kind}`;
+    return [error("FLT1315", [...at, "placementType"], message, "write a placement with another name")];
+  }
+  const present = new Set(tolerationsOf(after).map(tolerationKey));
+  const lost = tolerationsOf(before).filter((it) => !present.has(tolerationKey(it)));
+  return lost.map(({ key, value, effect }) => {
+    const what = [key === "" ? "every taint" : key, value, effect].filter((it) => it !== "").join(" ");
+    const message = `the accepted toleration of ${what} is gone; tolerations can only be added`;
+    return error("FLT1315", [...at, "tolerations"], message, "put it back");
+  });
+}
+
+const tolerationsOf = (policy: PlacementPolicy) => (policy.kind === "PickFixed" ? [] : policy.tolerations);

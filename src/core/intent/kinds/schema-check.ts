@@ -1,24 +1,31 @@
-import type { Json, JsonList, JsonObject } from "../model/json.ts";
-import { didYouMean } from "../yaml/nearest.ts";
-import { error, type JsonPath, maxFindings, type Remark } from "../yaml/remark.ts";
-import { type KindName, schemas } from "./schemas.ts";
+import type { Json, JsonList, JsonObject } from "../../model/json.ts";
+import { didYouMean } from "../../yaml/nearest.ts";
+import { error, type JsonPath, maxFindings, type Remark } from "../../yaml/remark.ts";
+import { type SchemaDocuments, type SchemaName, schemas } from "./schemas.ts";
 import { type SchemaError, validators } from "./validators.ts";
 
-/** Checks a document against the schema of its kind: one remark per place that is wrong, in words of our own. */
-export function schemaRemarks(kind: KindName, value: JsonObject): readonly Remark[] {
+/** A document that its schema has passed, or one remark per place that is wrong, in words of our own. */
+export type SchemaCheck<Kind extends SchemaName> =
+  | { readonly isValid: true; readonly document: SchemaDocuments[Kind] }
+  | { readonly isValid: false; readonly remarks: readonly Remark[] };
+
+/** Checks a document against the schema of its kind. */
+export function checkSchema<Kind extends SchemaName>(kind: Kind, value: JsonObject): SchemaCheck<Kind> {
+  const errors = validators[kind](value);
+  // The type says what the schema does.
+  if (errors.length === 0) return { isValid: true, document: value as unknown as SchemaDocuments[Kind] };
   const seen = new Set<string>();
-  return validators[kind](value)
-    .slice(0, 10 * maxFindings)
-    .flatMap((it) => {
-      const remark = remarkOf(kind, value, it);
-      const place = `${remark.at.join("/")} ${remark.on}`;
-      if (seen.has(place)) return [];
-      seen.add(place);
-      return [remark];
-    });
+  const remarks = errors.slice(0, 10 * maxFindings).flatMap((it) => {
+    const remark = remarkOf(kind, value, it);
+    const place = `${remark.at.join("/")} ${remark.on}`;
+    if (seen.has(place)) return [];
+    seen.add(place);
+    return [remark];
+  });
+  return { isValid: false, remarks };
 }
 
-function remarkOf(kind: KindName, value: JsonObject, { instancePath, keyword, params }: SchemaError): Remark {
+function remarkOf(kind: SchemaName, value: JsonObject, { instancePath, keyword, params }: SchemaError): Remark {
   const at = pathOf(instancePath, value);
   const here = valueAt(value, at);
   switch (keyword) {
@@ -45,7 +52,7 @@ function remarkOf(kind: KindName, value: JsonObject, { instancePath, keyword, pa
   }
 }
 
-function unknownField(kind: KindName, at: JsonPath, name: string): Remark {
+function unknownField(kind: SchemaName, at: JsonPath, name: string): Remark {
   const elsewhere = homesOf(kind, name);
   const otherwise = "remove it; a misspelt field would otherwise be lost silently";
   const fix =
@@ -75,7 +82,7 @@ const entries = (count: unknown): string => (count === 1 ? "one entry" : `${Stri
 const shortText = (value: Json): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
 
 /** The fields that the schema has at a place, for suggestions. */
-function fieldsAt(kind: KindName, at: JsonPath): readonly string[] {
+function fieldsAt(kind: SchemaName, at: JsonPath): readonly string[] {
   const root = schemas[kind] as Schema;
   let here: Schema | undefined = root;
   for (const step of at) {
@@ -90,7 +97,7 @@ function fieldsAt(kind: KindName, at: JsonPath): readonly string[] {
 }
 
 /** Where in a document of a kind a field of that name may stand; an item of a list is `[]`. */
-function homesOf(kind: KindName, name: string): readonly string[] {
+function homesOf(kind: SchemaName, name: string): readonly string[] {
   const root = schemas[kind] as Schema;
   const homes: string[] = [];
   const visit = (schema: Schema | undefined, path: string, depth: number): void => {

@@ -1,0 +1,58 @@
+import type { CountOrPercent } from "../../model/placement.ts";
+import type { DurationMs } from "../../model/value.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+
+const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** The longest duration that Go can hold, 292 years: a hub could not read a longer one. */
+const longest = 9_223_372_036_854;
+
+/** Reads a Go duration such as `90s` or `1h30m` down to milliseconds; null when the text is none, is 0 or negative. */
+export function durationOf(text: string): DurationMs | null {
+  if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:h|ms|m|s))+$/.test(text)) return null;
+  let total = 0;
+  for (const [, count, unit] of text.matchAll(/([\d.]+)(h|ms|m|s)/g)) total += Number(count) * (units[unit ?? ""] ?? 0);
+  return total >= 1 && total <= longest ? (Math.round(total) as DurationMs) : null;
+}
+
+/**
+ * `3` or `"25%"` as a value; null for anything else (`intent/README.md#v-pl-63` … `#v-pl-65`, `yaml/README.md#b-72`).
+ */
+export function countOrPercent(written: number | string): CountOrPercent | null {
+  if (typeof written === "number") return Number.isInteger(written) && written >= 0 ? { count: written } : null;
+  const match = /^(100|[0-9]{1,2})%$/.exec(written);
+  return match === null ? null : { percent: Number(match[1]) };
+}
+
+/** Checks a field that is `3` or `"25%"`; an absent one passes. */
+export function countOrPercentRemarks(written: number | string | undefined, at: JsonPath): readonly Remark[] {
+  if (written === undefined || countOrPercent(written) !== null) return [];
+  const message = "must be a whole number from 0, or a percentage from 0% to 100%";
+  return [{ ...error("FLT1303", at, message, "write 3 or 25%"), got: JSON.stringify(written) }];
+}
+
+/** A setting that would be ignored silently is a danger, so it is refused until it works. */
+export const notYet = (path: JsonPath, what = "is"): Remark =>
+  error("FLT1901", path, `${what} not yet supported`, "leave it out until a later version supports it");
+
+/** The indices of entries that say the same as an earlier one. */
+export function repeated<T>(entries: readonly T[], keyOf: (entry: T) => string): readonly number[] {
+  const seen = new Set<string>();
+  return entries.flatMap((entry, at) => {
+    const key = keyOf(entry);
+    if (seen.has(key)) return [at];
+    seen.add(key);
+    return [];
+  });
+}
+
+/** Fields of a spec that cannot change once a document was accepted: what they were, and what they are now. */
+export const immutableRemarks = (
+  kind: string,
+  fields: readonly (readonly [field: string, was: string, is: string])[],
+): readonly Remark[] =>
+  fields
+    .filter(([, was, is]) => was !== is)
+    .map(([field, was, is]) =>
+      error("FLT1315", ["spec", field], `cannot change from ${was} to ${is}`, `write ${kind} with another name`),
+    );

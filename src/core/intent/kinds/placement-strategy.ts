@@ -1,0 +1,120 @@
+import type { Strategy as WrittenStrategy } from "#schemas/cluster-resource-placement";
+import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../../model/names.ts";
+import type { ApplyStrategy, CountOrPercent, Placement, RollingUpdate } from "../../model/placement.ts";
+import { minutes, seconds } from "../../model/value.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { countOrPercent, countOrPercentRemarks, durationOf, notYet } from "./fields.ts";
+import { annotationRemarks } from "./metadata.ts";
+
+type WrittenApplyStrategy = NonNullable<WrittenStrategy["applyStrategy"]>;
+type Annotations = Readonly<Record<string, string>>;
+
+/**
+ * How long a cluster may take before it counts as failed, unless the placement says otherwise
+ * (`rollout/README.md#b-1`).
+ */
+const defaultProgressDeadline = minutes(10);
+
+/** How a placement rolls out and applies, after defaults; two settings of ours are annotations. */
+export const strategyOf = (written: WrittenStrategy, annotations: Annotations): Placement["spec"]["strategy"] => ({
+  type: written.type ?? "RollingUpdate",
+  rollingUpdate: rollingUpdateOf(written.rollingUpdate ?? {}),
+  applyStrategy: applyStrategyOf(written.applyStrategy ?? {}),
+  propagationPolicy: written.deleteStrategy?.propagationPolicy ?? "Delete",
+  progressDeadline: durationOf(annotations[progressDeadlineAnnotation] ?? "") ?? defaultProgressDeadline,
+  deleteAdopted: annotations[deleteAdoptedAnnotation] === "true",
+});
+
+function rollingUpdateOf(written: NonNullable<WrittenStrategy["rollingUpdate"]>): RollingUpdate {
+  const { maxUnavailable = "25%", maxSurge = "25%", unavailablePeriodSeconds = 60 } = written;
+  const quarter: CountOrPercent = { percent: 25 };
+  return {
+    maxUnavailable: countOrPercent(maxUnavailable) ?? quarter,
+    maxSurge: countOrPercent(maxSurge) ?? quarter,
+    unavailablePeriod: seconds(unavailablePeriodSeconds),
+  };
+}
+
+function applyStrategyOf(written: WrittenApplyStrategy): ApplyStrategy {
+  return {
+    type: written.type ?? "ClientSideApply",
+    comparisonOption: written.comparisonOption ?? "PartialComparison",
+    whenToApply: written.whenToApply ?? "Always",
+    whenToTakeOver: written.whenToTakeOver ?? "Always",
+    allowCoOwnership: written.allowCoOwnership ?? false,
+    forceConflicts: written.serverSideApplyConfig?.force ?? false,
+  };
+}
+
+const at: JsonPath = ["spec", "strategy"];
+
+/**
+ * Checks how a placement rolls out and applies (`intent/README.md#v-pl-60`, `#v-pl-62` … `#v-pl-71`), and refuses what
+ * does not work yet.
+ */
+export function strategyRemarks(strategy: WrittenStrategy): readonly Remark[] {
+  return [
+    ...rollingUpdateRemarks(strategy),
+    ...applyStrategyRemarks(strategy.applyStrategy ?? {}),
+    ...(strategy.reportBackStrategy?.type === "Mirror"
+      ? [notYet([...at, "reportBackStrategy", "type"], "Mirror is")]
+      : []),
+  ];
+}
+
+function rollingUpdateRemarks({ type, rollingUpdate }: WrittenStrategy): readonly Remark[] {
+  if (rollingUpdate === undefined) return [];
+  const path: JsonPath = [...at, "rollingUpdate"];
+  if (type === "External") return [error("FLT1307", path, "does not go with type External", "remove it")];
+  const { maxUnavailable = "25%", maxSurge = "25%" } = rollingUpdate;
+  const wrong = Object.entries({ maxUnavailable, maxSurge }).flatMap(([field, it]) =>
+    countOrPercentRemarks(it, [...path, field]),
+  );
+  const stalls = isNothing(maxUnavailable) && isNothing(maxSurge);
+  return stalls ? [...wrong, error("FLT1303", path, stalled, "raise one of the two")] : wrong;
+}
+
+const stalled = "maxUnavailable and maxSurge are both 0, so that nothing could ever be updated";
+
+function isNothing(written: number | string): boolean {
+  const value = countOrPercent(written);
+  return value !== null && ("count" in value ? value.count : value.percent) === 0;
+}
+
+function applyStrategyRemarks(strategy: WrittenApplyStrategy): readonly Remark[] {
+  const path: JsonPath = [...at, "applyStrategy"];
+  const { type = "ClientSideApply", comparisonOption, whenToApply, serverSideApplyConfig } = strategy;
+  const remarks: Remark[] = [];
+  if (type === "ReportDiff") remarks.push(notYet([...path, "type"], "ReportDiff is"));
+  if (comparisonOption === "FullComparison") remarks.push(notYet([...path, "comparisonOption"], "FullComparison is"));
+  if (whenToApply === "IfNotDrifted") remarks.push(notYet([...path, "whenToApply"], "IfNotDrifted is"));
+  if (serverSideApplyConfig !== undefined && type !== "ServerSideApply")
+    remarks.push(error("FLT1307", [...path, "serverSideApplyConfig"], `does not go with type ${type}`, useServerSide));
+  return remarks;
+}
+
+const useServerSide = "remove it, or use type ServerSideApply";
+
+/** Checks the settings of ours that are annotations of a placement. */
+export function settingRemarks(annotations: Annotations): readonly Remark[] {
+  const at = (key: string): JsonPath => ["metadata", "annotations", key];
+  const deadline = annotations[progressDeadlineAnnotation];
+  const adopted = annotations[deleteAdoptedAnnotation];
+  const remarks = [...annotationRemarks(annotations, [progressDeadlineAnnotation, deleteAdoptedAnnotation])];
+  if (deadline !== undefined && durationOf(deadline) === null)
+    remarks.push(
+      error("FLT1310", at(progressDeadlineAnnotation), "is not a duration above 0", "write 10m, 90s or 1h30m"),
+    );
+  if (adopted !== undefined && adopted !== "true" && adopted !== "false")
+    remarks.push(
+      error("FLT1310", at(deleteAdoptedAnnotation), "must be true or false, in quotes", 'write "true" or "false"'),
+    );
+  return remarks;
+}
+
+/** `intent/README.md#v-pl-61`: External is for life. */
+export function strategyUpdateRemarks(before: Placement["spec"], after: Placement["spec"]): readonly Remark[] {
+  if (before.strategy.type !== "External" || after.strategy.type === "External") return [];
+  const message = "cannot change from External to RollingUpdate";
+  return [error("FLT1315", [...at, "type"], message, "put External back")];
+}

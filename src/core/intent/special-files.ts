@@ -1,0 +1,132 @@
+import type { Problem } from "../model/intent.ts";
+import { remembered } from "../model/memo.ts";
+import type { ApprovalFile, TrustFile } from "../model/trust.ts";
+import type { Digest } from "../model/value.ts";
+import { isError } from "../yaml/remark.ts";
+import { isApprovalPath } from "./kinds/approval.ts";
+import { confirmationPath } from "./kinds/deletion-confirmation.ts";
+import { fileProblem, isTrustPath, isTrustSignature, maxTrustSignatures, type SourceFile } from "./source-file.ts";
+import { readTrust, trustPath } from "./trust/trust-file.ts";
+
+// Files that count by their paths: confirmations, approvals and the trust file.
+
+/** Deletions that files under `approvals/deletions/` confirm, each by a document that says what its file is called. */
+export function confirmationsIn(files: readonly SourceFile[]): {
+  readonly confirmations: readonly Digest[];
+  readonly problems: readonly Problem[];
+} {
+  const confirmations: Digest[] = [];
+  const problems: Problem[] = [];
+  for (const { path, kind, decoded } of files) {
+    const digest = confirmationPath(path);
+    if (digest === null || kind !== "file") continue;
+    const documents = decoded?.documents ?? [];
+    problems.push(...documents.flatMap((it) => it.findings.map((finding) => ({ ...finding, path }))));
+    const contents = documents.flatMap((it) => (it.kind === "object" && it.content !== null ? [it.content] : []));
+    const [content] = contents;
+    if (contents.length === 1 && content?.kind === "confirmation" && content.digest === digest)
+      confirmations.push(digest);
+    else problems.push(fileProblem("error", "FLT1350", path, notThis));
+  }
+  return { confirmations, problems };
+}
+
+const notThis = [
+  "this confirms nothing: it must be one DeletionConfirmation whose spec.digest is the name of the file",
+  "flotilla confirm writes it; or copy the file that plan prints",
+] as const;
+
+/**
+ * Answers to approval requests, in the order of their paths: files under `approvals/` of one document each.
+ *
+ * One that cannot be used costs only itself, and never stays in force at an earlier version: what somebody once said
+ * and no longer says opens nothing.
+ */
+export function approvalsIn(files: readonly SourceFile[]): {
+  readonly approvals: readonly ApprovalFile[];
+  readonly problems: readonly Problem[];
+} {
+  const approvals: ApprovalFile[] = [];
+  const problems: Problem[] = [];
+  for (const file of files) {
+    if (file.kind !== "file" || !isApprovalPath(file.path)) continue;
+    const said = approvalIn(file);
+    if (said.approval !== null) approvals.push(said.approval);
+    problems.push(...said.problems);
+  }
+  return { approvals, problems };
+}
+
+/** Read once for a file: an answer is the same object from commit to commit. */
+const approvalIn = remembered(({ path, blob, decoded }: SourceFile) => {
+  const documents = decoded?.documents ?? [];
+  const findings = [...(decoded?.findings ?? []), ...documents.flatMap((it) => it.findings)];
+  const problems = findings.map((it): Problem => ({ ...it, path }));
+  const [document] = documents;
+  const content = document?.kind === "object" && documents.length === 1 ? document.content : null;
+  if (content?.kind === "approval") {
+    const approval: ApprovalFile = { path, blob, ...content.approval };
+    return { approval, problems };
+  }
+  const isExplained = problems.some(isError);
+  return { approval: null, problems: isExplained ? problems : [...problems, answersNothing(path)] };
+});
+
+const answersNothing = (path: string): Problem =>
+  fileProblem("error", "FLT1350", path, [
+    "this answers no request: it must be one Approval of flotilla.dev/v1alpha1",
+    "write one Approval per file, and nothing else under approvals/",
+  ]);
+
+/**
+ * What the files of a commit say about who may approve, `trust/root.yaml`, and what is wrong with `trust/`.
+ *
+ * A file that cannot be used as a whole is there all the same, without a trust: every gate is closed by it. Whether it
+ * may come into force is for `core/trust` to say. The same file (`===`) gives the same.
+ */
+export function trustIn(files: readonly SourceFile[]): {
+  readonly trust: TrustFile | null;
+  readonly problems: readonly Problem[];
+} {
+  const root = files.find((it) => it.path === trustPath);
+  const isRootless = root === undefined && files.some((it) => isTrustPath(it.path));
+  const { trust, problems } =
+    root === undefined ? { trust: null, problems: isRootless ? [rootless] : [] } : rootIn(root);
+  const signatures = files.filter(isTrustSignature).length;
+  return { trust, problems: signatures > maxTrustSignatures ? [...problems, tooMany] : problems };
+}
+
+/** Read once for a file: a trust file is large, and the same from commit to commit. */
+const rootIn = remembered((file: SourceFile): { trust: TrustFile; problems: readonly Problem[] } => {
+  const text = file.kind === "file" ? (file.text ?? null) : null;
+  if (text === null) return { trust: unusable(file), problems: [unreadable(file)] };
+  const { trust, problems } = readTrust(text);
+  return { trust: trust === null ? unusable(file) : { blob: file.blob, text, trust }, problems };
+});
+
+const unusable = ({ blob }: SourceFile): TrustFile => ({ blob, text: "", trust: null });
+
+function unreadable({ kind }: SourceFile): Problem {
+  switch (kind) {
+    case "file":
+      return fileProblem("error", "FLT1234", trustPath, ["the file is not UTF-8, or it is too large", restore]);
+    case "link":
+      return fileProblem("error", "FLT1101", trustPath, ["symbolic links are not followed", commitItself]);
+    case "submodule":
+      return fileProblem("error", "FLT1102", trustPath, ["submodules are not read", commitItself]);
+  }
+}
+
+const commitItself = "commit the file itself; until then every gate is closed";
+
+const restore = "restore the last version that was accepted; until then every gate is closed";
+
+const rootless = fileProblem("error", "FLT1237", "trust/", [
+  "trust/root.yaml, which says who may approve, is not there: every gate is closed, and no unsigned approval counts, for good",
+  "write it with flotilla trust init, or restore the last version that was accepted",
+]);
+
+const tooMany = fileProblem("error", "FLT1238", "trust/sigs/", [
+  `there are more than ${maxTrustSignatures} signatures here; those that come last by their names do not count`,
+  "remove those of earlier versions",
+]);
