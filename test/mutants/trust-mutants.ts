@@ -292,8 +292,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "accepts in the pass that asks what somebody said before",
     file: "src/core/rollout/run-gates.ts",
-    find: "isStanding ? scene.answerTo(stage, when, gate)",
-    replace: "gate !== null ? scene.answerTo(stage, when, gate)",
+    find: "isOpen ? context.answerTo(stage, when, gate)",
+    replace: "gate !== null ? context.answerTo(stage, when, gate)",
     caughtBy: ["test/core/forecast/foreseen.test.ts"],
   },
   {

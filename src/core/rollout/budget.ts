@@ -3,35 +3,35 @@ import type { CountOrPercent, PlacementPolicy, RollingUpdate } from "../model/pl
 import type { ClusterName } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** The numbers behind every yes and no of a rollout (`rollout/README.md#numbers`, `#b-11`). */
+/** The numbers that a rolling update decides by (`rollout/README.md#numbers`, `#b-11`). */
 export interface Budget {
-  /** How many clusters the policy asks for, whether or not so many exist. */
+  /** How many clusters the policy asks for, even if fewer exist. */
   readonly wanted: number;
   /** Scheduled or Bound. */
   readonly targeted: number;
-  /** Ready, wanted or not, and not on the way out. */
+  /** Ready and not being removed, whether or not the policy wants it there. */
   readonly ready: number;
   readonly readyTargeted: number;
-  /** Carrying the placement, or perhaps doing so: everything Bound or Unscheduled that has not failed. */
+  /** May carry the placement: everything Bound or Unscheduled that has not failed. */
   readonly holding: number;
   readonly maxUnavailable: Scaled;
-  /** The same of the clusters that an update can touch: fewer than wanted, when the fleet is smaller than that. */
+  /** The same for the targeted clusters: fewer than wanted when the fleet is too small. */
   readonly maxUnavailableOfTargeted: Scaled;
   readonly maxSurge: Scaled;
-  /** How many more may start now; may be negative. */
+  /** How many more may start now; can be negative. */
   readonly removals: number;
   readonly updates: number;
   readonly additions: number;
 }
 
-/** A bound as written, of how many, and what it comes to. */
+/** A limit as written, what its percentage is of, and the resulting number. */
 interface Scaled {
   readonly bound: CountOrPercent;
   readonly of: number;
   readonly count: number;
 }
 
-/** Counts the clusters and takes the bounds of them. Removals, updates and additions are bounded independently. */
+/** Counts the clusters and resolves the limits. Removals, updates and additions are limited independently. */
 export function budgetOf(
   policy: PlacementPolicy,
   rollingUpdate: RollingUpdate,
@@ -79,7 +79,7 @@ const scaled = (bound: CountOrPercent, of: number): Scaled => ({
   count: "count" in bound ? bound.count : Math.ceil((bound.percent * of) / 100),
 });
 
-/** Why no more clusters are updated now. */
+/** Why no more clusters are updated now, in numbers. */
 export const explainUpdates = (
   { readyTargeted, updates, maxUnavailableOfTargeted: bound }: Budget,
   readyTaken: number,
@@ -87,12 +87,12 @@ export const explainUpdates = (
   `ready ${readyTargeted}, needed ${needed(bound)} (${bound.of} targeted - maxUnavailable ${boundText(bound)}), ` +
   `budget ${updates}, starting now ${readyTaken}`;
 
-/** Why no more clusters get the placement now. */
+/** Why no more clusters get the placement now, in numbers. */
 export const explainAdditions = ({ holding, wanted, maxSurge, additions }: Budget): string =>
   `holding ${holding}, at most ${wanted + maxSurge.count} (${wanted} wanted + maxSurge ${boundText(maxSurge)}), ` +
   `budget ${additions}`;
 
-/** Why no more clusters lose the placement now. */
+/** Why no more clusters lose the placement now, in numbers. */
 export const explainRemovals = ({ ready, wanted, removals, maxUnavailable: bound }: Budget): string =>
   `ready ${ready}, needed ${needed(bound)} (${wanted} wanted - maxUnavailable ${boundText(bound)}), budget ${removals}`;
 
@@ -101,19 +101,18 @@ const needed = ({ of, count }: Scaled): number => Math.max(0, of - count);
 const boundText = ({ bound, count }: Scaled): string =>
   "count" in bound ? String(count) : `${bound.percent}% = ${count}`;
 
-/** A binding as rollout sees it. ReportDiff is not known here: a binding either carries its objects or does not. */
+/** A binding as the rolling update sees it. With ReportDiff, too, a binding either carries its objects or does not. */
 export interface RolloutBinding {
   readonly cluster: ClusterName;
   readonly state: Binding["state"];
   /**
-   * Removal was admitted and is not confirmed. Together with the state Scheduled: picked again, and waiting until what
-   * was there before is gone (`rollout/README.md#b-10`).
+   * Removal was admitted and is not confirmed. With the state Scheduled: picked again, and waiting until the earlier
+   * objects are gone (`rollout/README.md#b-10`).
    */
   readonly removing: boolean;
   /**
-   * Nothing is to be rolled out to it today: the target is the latest version already (resources, overrides and apply
-   * strategy, `rollout/README.md#b-9`), or that version cannot be rendered for it. Such a cluster takes no other's
-   * turn.
+   * Nothing is to be rolled out to it now: its target is the latest version (resources, overrides and apply strategy,
+   * `rollout/README.md#b-9`), or that version cannot be rendered for it. Such a cluster blocks no other.
    */
   readonly upToDate: boolean;
   readonly readiness: Readiness;
@@ -122,9 +121,9 @@ export interface RolloutBinding {
 /** The policy wants the placement there. */
 export const isTargeted = ({ state }: RolloutBinding): boolean => state !== "Unscheduled";
 
-/** Something may be there. A Scheduled cluster carries nothing, unless it was picked again while being removed. */
+/** It may carry objects. A Scheduled cluster does only if it was picked again while being removed. */
 export const isHolding = ({ state, removing }: RolloutBinding): boolean => state !== "Scheduled" || removing;
 
-/** It is there, works, and is not on the way out. */
+/** It carries the placement, is available, and is not being removed. */
 export const isReady = (it: RolloutBinding): boolean =>
   isHolding(it) && !it.removing && it.readiness.kind === "available";

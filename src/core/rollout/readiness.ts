@@ -2,28 +2,28 @@ import type { Binding, BindingFacts, Target } from "../model/binding.ts";
 import { type DurationMs, type Instant, later } from "../model/value.ts";
 
 /**
- * How one cluster is with what it is to carry (`rollout/README.md#b-1`).
+ * Whether a cluster is available with its target (`rollout/README.md#b-1`).
  *
- * Nothing here is latched: a cluster that recovers is available again in the next pass.
+ * Never latched: a cluster that recovers is available again in the next pass.
  */
 export type Readiness =
   | { readonly kind: "available" }
-  /** Applied, and nobody can see whether it works: it counts as available from `countsFrom` on. */
+  /** Applied, of kinds without a health check: it counts as available from `countsFrom` on. */
   | { readonly kind: "untrackable"; readonly countsFrom: Instant }
   /**
-   * Applying, or not available yet: failed from `failsAt` on. Null where no deadline runs. Heard: its member says now that
-   * it carries the target and is not available; otherwise it may be, and nobody has heard of it yet.
+   * Applying, or not available yet: failed from `failsAt` on, null where no deadline runs. `isHeard`: its member reports
+   * that the target is applied and not available; otherwise it has not reported and may be available.
    */
   | { readonly kind: "progressing"; readonly failsAt: Instant | null; readonly isHeard: boolean }
   | { readonly kind: "failed"; readonly because: "explicit" | "deadline" }
   /**
-   * Nobody can tell: the member is out of reach. Not ready, and still holding what it had (`rollout/README.md#d-15`).
+   * The member is unreachable: not ready, and still holding what it had (`rollout/README.md#d-15`).
    */
   | { readonly kind: "unknown" };
 
 /** What readiness depends on besides the binding. */
 export interface ReadinessContext {
-  /** A member that was not asked stands as recorded, and no deadline passes for it (`plan/README.md#a-pass`). */
+  /** For a member that was not asked the record stands, and no deadline passes (`plan/README.md#a-pass`). */
   readonly contact: "reached" | "unreachable" | "unasked";
   readonly progressDeadline: DurationMs;
   readonly unavailablePeriod: DurationMs;
@@ -31,10 +31,10 @@ export interface ReadinessContext {
 }
 
 /**
- * Judges a binding by what its member last said of the present target; what it said of another one counts as nothing.
+ * Judges a binding by the last facts about its present target; facts about another target do not count.
  *
- * Unreachable beats everything recorded: a member that failed may have recovered unseen, and one that was well may not
- * be. Silence never turns into failure; it ends when the member answers.
+ * Unreachable overrides everything recorded: a failed member may have recovered unseen, and an available one may not be
+ * any more. Silence never becomes failure; it ends when the member answers.
  */
 export function readinessOf({ target, facts }: Binding, context: ReadinessContext): Readiness {
   if (context.contact === "unreachable") return { kind: "unknown" };
@@ -57,10 +57,9 @@ export function readinessOf({ target, facts }: Binding, context: ReadinessContex
 const available: Readiness = { kind: "available" };
 
 /**
- * The deadline runs from the start on that cluster (`rollout/README.md#b-1`). What comes to be in progress only after
- * that deadline was well before, or unheard: it has the same time again, from then. Otherwise every restart of a
- * workload that has run for days would be a failure at once, and a failed cluster gets new versions outside of any
- * budget.
+ * The deadline runs from the start on that cluster (`rollout/README.md#b-1`). What starts progressing after that
+ * deadline was available before, or had not reported: it gets the same time again, from then. Otherwise every restart
+ * of a workload that has run for days would be a failure at once, and failed clusters get new versions without budget.
  */
 function inProgress(
   { startedAt }: Target,
@@ -74,7 +73,7 @@ function inProgress(
   return { kind: "progressing", failsAt, isHeard: facts?.applied === "applied" };
 }
 
-/** The moment at which this readiness becomes another one by time alone; null when there is none. */
+/** When time alone changes this readiness; null when there is no such moment. */
 export function turnsAt(readiness: Readiness): Instant | null {
   switch (readiness.kind) {
     case "untrackable":

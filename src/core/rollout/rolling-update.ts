@@ -10,7 +10,7 @@ import {
 } from "./budget.ts";
 import { turnsAt } from "./readiness.ts";
 
-/** Everything that decides how far one placement's rollout may go now. */
+/** Everything that decides how far the rollout of one placement may go now. */
 export interface RolloutState {
   readonly policy: PlacementPolicy;
   readonly rollingUpdate: RollingUpdate;
@@ -18,33 +18,33 @@ export interface RolloutState {
   readonly bindings: readonly RolloutBinding[];
 }
 
-/** What may start now, what may not, and why not. Clusters are ordered by name. */
+/** Which clusters may start now, which may not, and why. Ordered by name. */
 export interface RollOut {
-  /** Scheduled clusters that get their first version. */
+  /** Scheduled clusters that get a version for the first time. */
   readonly bind: readonly ClusterName[];
-  /** Bound clusters that get the new version: failed ones first, which lose nothing by it. */
+  /** Bound clusters that get the new version: failed ones first. */
   readonly update: readonly ClusterName[];
   /** Unscheduled clusters whose removal is admitted. */
   readonly remove: readonly ClusterName[];
-  /** What the budget holds back, in up to three groups: updates, additions, clusters picked again too early. */
+  /** What has to wait, in up to three groups: updates, additions, clusters picked again before they were cleaned up. */
   readonly heldBack: readonly Waiting[];
   readonly pendingRemovals: Waiting | null;
-  /** When time alone would let another cluster start; null when there is no such moment or nothing waits. */
+  /** When time alone lets another cluster start; null when there is no such moment or nothing waits. */
   readonly wakeAt: Instant | null;
 }
 
-/** Clusters that wait for the same thing. */
+/** Clusters that wait for the same reason. */
 interface Waiting {
   readonly clusters: readonly ClusterName[];
-  /** Ready, needed, budget: in numbers, so that people can see what would unblock it (`rollout/README.md#b-7`). */
+  /** Ready, needed and budget as numbers, so that people see what would unblock it (`rollout/README.md#b-7`). */
   readonly arithmetic: string;
 }
 
 /**
  * Decides which clusters of a placement may change now (`rollout/README.md#numbers` to `#what-may-start`).
  *
- * Invariants: updates and removals never leave fewer ready clusters than the budget asks for; a cluster that is known
- * not to be ready costs nothing; one that nobody can see counts as not ready and as still holding.
+ * Invariants: updates and removals never leave fewer ready clusters than the budget requires; a cluster known not to be
+ * ready costs nothing; an unreachable one counts as not ready, and as still holding the placement.
  */
 export function rollOut({ policy, rollingUpdate, bindings: unordered }: RolloutState): RollOut {
   const bindings = inOrder(unordered);
@@ -84,7 +84,7 @@ const isAdditionCandidate = ({ state, removing, upToDate }: RolloutBinding): boo
 
 const isPickedTooEarly = ({ state, removing }: RolloutBinding): boolean => state === "Scheduled" && removing;
 
-/** A failed cluster is unavailable already, so the newest version cannot hurt: outside of any budget. */
+/** A failed cluster is unavailable already, so the newest version costs no budget. */
 const isRetry = (it: RolloutBinding): boolean => isOutOfDate(it) && it.readiness.kind === "failed";
 
 const isUpdateCandidate = (it: RolloutBinding): boolean => isOutOfDate(it) && it.readiness.kind !== "failed";
@@ -95,10 +95,9 @@ interface Admitted {
 }
 
 /**
- * Removing a cluster that is known not to be ready is free (`rollout/README.md#b-3`). One that nobody can see may be
- * serving, and its removal would be carried out the moment it comes back; one that was not heard since it got its
- * target may have come up. They take nothing of the budget, and go only while it is not overdrawn: as many as needed
- * are ready without them.
+ * Removing a cluster known not to be ready is free (`rollout/README.md#b-3`). An unreachable one may be serving, and
+ * would lose the placement the moment it comes back; one that has not reported since it got its target may have become
+ * ready. Those cost no budget, but go only while it is not overdrawn: enough clusters are ready without them.
  */
 function admitRemovals(candidates: readonly RolloutBinding[], { removals }: Budget): Admitted {
   let left = removals;
@@ -115,12 +114,12 @@ const isKnownDown = (it: RolloutBinding["readiness"]): boolean =>
   it.kind === "failed" || it.kind === "untrackable" || (it.kind === "progressing" && it.isHeard);
 
 /**
- * A ready cluster needs a budget and uses it up; one that is not ready anyway uses up nothing
- * (`rollout/README.md#b-11`).
+ * Updating a ready cluster costs budget; updating one that is not ready costs none (`rollout/README.md#b-11`), but needs
+ * some to be left.
  *
- * One that has answered, and is known to be down, does not need any left either: as long as the budget is not
- * overdrawn, those that are not ready are no more than may be, and it is one of them. So a fix reaches the cluster that
- * waits for it, and a version that is none reaches no more clusters than it would among healthy ones (`#i-03`).
+ * A cluster that has reported that it is not ready needs none left either, as long as the budget is not overdrawn: it is
+ * one of those that may be unavailable. So a fix reaches the cluster that needs it, and a bad version reaches no more
+ * clusters than it would among healthy ones (`#i-03`).
  */
 function admitUpdates(candidates: readonly RolloutBinding[], { updates }: Budget): Admitted & { readyTaken: number } {
   let readyTaken = 0;
@@ -132,7 +131,7 @@ function admitUpdates(candidates: readonly RolloutBinding[], { updates }: Budget
   return { ...admitted, readyTaken };
 }
 
-/** Its member answered, and did not say that it is available: only then does a deadline run. */
+/** Its member has reported that it is not available: only then does a deadline run. */
 const isDown = ({ readiness }: RolloutBinding): boolean =>
   readiness.kind === "progressing" && readiness.failsAt !== null;
 

@@ -4,43 +4,43 @@ import type { ClockTrust, Gate, PlannedStage } from "../model/update-run.ts";
 import type { ClusterName, Digest, DurationMs, Instant, RunKey, Sequence } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** Everything that decides how far a run goes now, besides the run itself. */
+/** Everything besides the run itself that decides how far it goes now. */
 export interface RunScene {
   readonly now: Instant;
-  /** A wait may end by our clock unless it is `unsound`. */
+  /** Waits may end by our clock unless it is `unsound`. */
   readonly clock: ClockTrust;
   /**
-   * What waits run from: `now`, or by the members' clocks when those are later and ours is `unsound`
+   * Waits start from here: `now`, or the members' time when that is later and our clock is `unsound`
    * (`rollout/README.md#i-06`).
    */
   readonly latest: Instant;
-  /** Of the commit in which what starts now will stand. */
+  /** Of the state commit that will record what starts now. */
   readonly sequence: Sequence;
   /** Names the fleet in request digests. */
   readonly fleet: string;
-  /** The run's placement as it is now; null when it is gone, or going. */
+  /** The run's placement as it is now; null when it is gone or being removed. */
   readonly placement: PlacementRecord | null;
-  /** Where the placement is, or is to be. One that is missing has left. */
+  /** Where the placement is, or is to be. A cluster that is missing has left. */
   readonly bindings: ReadonlyMap<ClusterName, RunBinding>;
-  /** Whether just what the plan says of the cluster can be brought there now (`rollout/README.md#i-12`). */
+  /** Whether the cluster can get exactly what the plan says now (`rollout/README.md#i-12`). */
   readonly isAtHand: (cluster: ClusterName) => boolean;
-  /** Under which rules an approval of a stage is asked for now. */
+  /** The rules under which an approval of a stage is requested now. */
   readonly termsOf: (stage: PlannedStage, when: "before" | "after") => GateTerms;
-  /** 32 hexadecimal digits for a request of this run: others for every stage, and in every pass. */
+  /** 32 hexadecimal digits for a request of this run: different for every stage and pass. */
   readonly nonceFor: (stage: PlannedStage, when: "before" | "after") => string;
-  /** What people said to a request that was made in an earlier pass. */
+  /** The answer to a request that was made in an earlier pass. */
   readonly answerTo: (stage: PlannedStage, when: "before" | "after", gate: Gate) => GateAnswer;
-  /** The newest of the newer runs that has moved the cluster or is moving it; null when there is none. */
+  /** The newest later run that has moved the cluster or is moving it; null when there is none. */
   readonly newerOn: (cluster: ClusterName) => RunKey | null;
 }
 
-/** Under which rules people are asked. */
+/** The rules under which an approval is requested. */
 export interface GateTerms {
-  /** Of all rules that have to be met; null where nobody set up who may approve. */
+  /** Of all rules that have to be met; null without a trust file. */
   readonly rules: Digest | null;
-  /** How long a request may stand unanswered before it is made anew; null: for ever. */
+  /** How long a request may stay open before a new one replaces it; null: for ever. */
   readonly maxAge: DurationMs | null;
-  /** Who changed what would be approved. Looked up when it is asked for, and not again. */
+  /** Who changed what would be approved. Looked up once, when the request is made. */
   readonly authors: () => Authors;
 }
 
@@ -48,15 +48,15 @@ export interface GateTerms {
 export interface RunBinding {
   readonly cluster: ClusterName;
   readonly state: "Scheduled" | "Bound" | "Unscheduled";
-  /** A removal was decided and is not confirmed. */
+  /** Its removal was decided and is not confirmed. */
   readonly removing: boolean;
   /** Of the target; null without one. */
   readonly sequence: Sequence | null;
-  /** The target is exactly what the run's plan says for the cluster, and the binding is Bound. */
+  /** It is Bound, and its target is exactly what the plan says. */
   readonly isOn: boolean;
-  /** It carries what the plan says, perhaps under other names: nothing has to be written. */
+  /** Its target has the content that the plan says, perhaps under other snapshots: nothing has to be written. */
   readonly isAlike: boolean;
-  /** Another run brought what it carries, and has not got to the end of that stage: its tasks have not been met. */
+  /** Another run brought what it carries, and the tasks of that stage are not done. */
   readonly isOnTrial: boolean;
   readonly readiness: Readiness;
 }

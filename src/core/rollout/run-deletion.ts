@@ -4,7 +4,7 @@ import type { ClusterName } from "../model/value.ts";
 import type { RunBinding, RunScene } from "./run-context.ts";
 import { isUnderWay, notStartedCluster, type ProgressByCluster, withChanges, withProgress } from "./run-progress.ts";
 
-/** What comes of the deletion stage in one pass. */
+/** What one pass changes about the deletion stage. */
 interface DeletionResult {
   readonly progress: DeletionProgress;
   readonly remove: readonly ClusterName[];
@@ -12,23 +12,23 @@ interface DeletionResult {
 }
 
 /**
- * Takes the placement off the clusters that were no longer picked when the run was planned
- * (`rollout/README.md#the-deletion-stage`): all at once, and it ends when they have confirmed.
+ * Removes the placement from the clusters that were no longer picked when the run was planned
+ * (`rollout/README.md#the-deletion-stage`): all at once. The stage ends when they have confirmed.
  *
- * One that is picked again keeps what it has. Which run takes it off does not matter: newer runs are not asked for.
+ * A cluster that is picked again keeps what it has. Newer runs do not supersede a removal.
  */
-export function advanceDeletion(plan: RunPlan, before: DeletionProgress, scene: RunScene): DeletionResult {
-  const { clusters, remove } = takeOff(plan.deletions, before.clusters, scene, true);
+export function advanceDeletion(plan: RunPlan, before: DeletionProgress, context: RunScene): DeletionResult {
+  const { clusters, remove } = takeOff(plan.deletions, before.clusters, context, true);
   const active = underWayIn(plan, clusters);
   const isOver = active.length === 0;
-  const startedAt = before.startedAt ?? scene.now;
-  const progress = withChanges(before, { clusters, startedAt, endedAt: isOver ? scene.now : null });
+  const startedAt = before.startedAt ?? context.now;
+  const progress = withChanges(before, { clusters, startedAt, endedAt: isOver ? context.now : null });
   return { progress, remove, waits: isOver ? [] : [waitFor(active)] };
 }
 
-/** Nothing more is taken off; what has begun is still seen to its end (`rollout/README.md#b-6`, against `#u32`). */
-export function haltDeletion(plan: RunPlan, before: DeletionProgress, scene: RunScene): DeletionResult {
-  const { clusters } = takeOff(plan.deletions, before.clusters, scene, false);
+/** No further removal starts; those under way are still recorded (`rollout/README.md#b-6`, against `#u32`). */
+export function haltDeletion(plan: RunPlan, before: DeletionProgress, context: RunScene): DeletionResult {
+  const { clusters } = takeOff(plan.deletions, before.clusters, context, false);
   const waits = [{ kind: "stopped", stage: deletionStage, active: underWayIn(plan, clusters) } as const];
   return { progress: withChanges(before, { clusters }), remove: [], waits };
 }
@@ -36,7 +36,7 @@ export function haltDeletion(plan: RunPlan, before: DeletionProgress, scene: Run
 function takeOff(
   listed: readonly ClusterName[],
   before: ProgressByCluster,
-  scene: RunScene,
+  context: RunScene,
   isTheirTurn: boolean,
 ): { readonly clusters: ProgressByCluster; readonly remove: readonly ClusterName[] } {
   const moved = new Map<ClusterName, ClusterProgress>();
@@ -44,11 +44,11 @@ function takeOff(
   for (const cluster of listed) {
     const known = before.get(cluster) ?? notStartedCluster;
     if (known.end !== null || (known.startedAt === null && !isTheirTurn)) continue;
-    const binding = scene.bindings.get(cluster);
-    const end = endOf(binding, scene);
+    const binding = context.bindings.get(cluster);
+    const end = endOf(binding, context);
     if (end === null && binding?.removing === false) remove.push(cluster);
     if (end !== null || known.startedAt === null)
-      moved.set(cluster, { ...known, startedAt: known.startedAt ?? scene.now, end });
+      moved.set(cluster, { ...known, startedAt: known.startedAt ?? context.now, end });
   }
   return { clusters: withProgress(before, moved, listed), remove };
 }

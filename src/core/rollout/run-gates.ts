@@ -4,46 +4,43 @@ import type { Gate, PlannedStage, RunPlan, RunRecord, RunWait, StageProgress, St
 import { type Digest, earliest, type Instant, later } from "../model/value.ts";
 import type { GateTerms, RunScene } from "./run-context.ts";
 
-/** The run that a stage belongs to, and the world around it. */
-export interface StageContext {
+/** Everything that decides how far one stage of a run goes now. */
+export interface StageContext extends RunScene {
   readonly run: RunRecord;
   readonly root: RunPlan["root"];
-  readonly scene: RunScene;
 }
 
-/** How one Approval task stands. */
+/** The state of one Approval task after this pass. */
 export interface GateResult {
   /** Null without such a task. */
   readonly gate: Gate | null;
   readonly wait: RunWait | null;
-  /** Why the run is over; null when nobody rejected it. */
+  /** Why the run has failed; null unless somebody rejected it. */
   readonly rejection: string | null;
-  /** When it is asked for anew; null when it is not. */
+  /** When a new request replaces it; null when none will. */
   readonly wakeAt: Instant | null;
 }
 
 /**
- * Asks for the approval of a stage where it has such a task, and hears the answer.
+ * Requests the approval of a stage that has such a task, and takes in the answer.
  *
- * An answer that was accepted stands for good (`rollout/README.md#u7`). One that was given before it was asked for is
- * none: nobody can know the nonce of a request before it is there (`trust/README.md#t-04`, against
- * `rollout/README.md#u43`). A request that is still open is made anew when the rules that it has to meet have changed,
- * or when it has stood for as long as they allow.
+ * An accepted answer is final (`rollout/README.md#u7`). An answer cannot precede its request, whose nonce nobody knows
+ * before (`trust/README.md#t-04`, against `rollout/README.md#u43`). An open request is replaced when the rules that it
+ * has to meet change, or when it has been open for as long as they allow.
  */
 export function advanceGate(
   stage: PlannedStage,
   when: "before" | "after",
   before: StageProgress,
-  course: StageContext,
+  context: StageContext,
 ): GateResult {
   const asked = before[when];
   if (!stage[when].some((it) => it.kind === "Approval")) return open(asked);
   if (asked !== null && asked.approval !== null) return open(asked);
-  const { scene } = course;
-  const terms = scene.termsOf(stage, when);
-  const isStanding = asked !== null && asked.rules === terms.rules && !isTooOld(asked, terms, scene);
-  const gate = isStanding ? asked : newGate(stage, when, terms, course);
-  const answer: GateAnswer = isStanding ? scene.answerTo(stage, when, gate) : { kind: "none" };
+  const terms = context.termsOf(stage, when);
+  const isOpen = asked !== null && asked.rules === terms.rules && !isTooOld(asked, terms, context);
+  const gate = isOpen ? asked : newGate(stage, when, terms, context);
+  const answer: GateAnswer = isOpen ? context.answerTo(stage, when, gate) : { kind: "none" };
   const wait = { kind: "approval", stage: stage.name, when, digest: gate.digest } as const;
   const wakeAt = earliest(tooOldAt(gate, terms), answer.kind === "void" ? answer.wakeAt : null);
   switch (answer.kind) {
@@ -64,16 +61,16 @@ function newGate(
   stage: PlannedStage,
   when: "before" | "after",
   terms: GateTerms,
-  { run, root, scene }: StageContext,
+  { run, root, fleet, now, nonceFor }: StageContext,
 ): Gate {
   const { rules } = terms;
-  const nonce = scene.nonceFor(stage, when);
+  const nonce = nonceFor(stage, when);
   const authors = terms.authors();
-  const digest = requestDigest({ fleet: scene.fleet, run, stage: stage.name, when, root, nonce, rules, authors });
-  return { requestedAt: scene.now, nonce, digest, rules, authors, approval: null };
+  const digest = requestDigest({ fleet, run, stage: stage.name, when, root, nonce, rules, authors });
+  return { requestedAt: now, nonce, digest, rules, authors, approval: null };
 }
 
-/** From then on an answer would come too late: somebody who looks at it has to be asked about what is now. */
+/** From then on an answer comes too late: people have to be asked about the present state instead. */
 const tooOldAt = ({ requestedAt }: Gate, { maxAge }: GateTerms): Instant | null =>
   maxAge === null ? null : later(requestedAt, maxAge);
 
@@ -96,10 +93,10 @@ function rejectionText(
 }
 
 /**
- * What the timed wait of a stage still waits for; null when it is over, or there is none.
+ * The timed wait of a stage while it lasts; null when it is over, or there is none.
  *
- * It runs from the end of the last cluster and is over exactly at its instant (`rollout/README.md#b-14`, `#b-15`),
- * provided that our clock can be believed (`#i-06`).
+ * It starts when the last cluster has ended and is over exactly at its instant (`rollout/README.md#b-14`, `#b-15`),
+ * provided that our clock can be trusted (`#i-06`).
  */
 export function timerOf(stage: PlannedStage, finishedAt: Instant, { now, clock }: RunScene): RunWait | null {
   const task = stage.after.find(isTimedWait);
@@ -110,7 +107,7 @@ export function timerOf(stage: PlannedStage, finishedAt: Instant, { now, clock }
 
 const isTimedWait = (task: StageTask): task is Extract<StageTask, { kind: "TimedWait" }> => task.kind === "TimedWait";
 
-/** One Approval task of a run, as it is asked for. */
+/** What a request for an approval is about. */
 interface GateRequest extends Pick<Request, "nonce" | "rules" | "authors"> {
   /** Names the fleet for good: an approval does not carry over to another one (`trust/README.md#t-03`). */
   readonly fleet: string;
@@ -121,11 +118,11 @@ interface GateRequest extends Pick<Request, "nonce" | "rules" | "authors"> {
 }
 
 /**
- * Names what a person approves: this stage of this very run with this very plan, asked under these rules
+ * Identifies what a person approves: this stage of this run with this plan, under these rules
  * (`rollout/README.md#b-22`).
  *
- * Nobody can know it before it is asked for, because of the nonce (`trust/README.md#t-04`). A run that is created again
- * has another uid, so no answer carries over (`#t-01`); neither does one to the same stage under another rule.
+ * Because of the nonce nobody can know it before the request exists (`trust/README.md#t-04`). A recreated run has
+ * another uid, so no answer carries over (`#t-01`), nor does an answer under other rules.
  */
 export const requestDigest = ({ fleet, run, stage, when, root, nonce, rules, authors }: GateRequest): Digest =>
   digestOf({
@@ -140,8 +137,8 @@ export const requestDigest = ({ fleet, run, stage, when, root, nonce, rules, aut
     authors: { principals: authors.principals, unknown: authors.unknown },
   });
 
-const longest = 256;
+const maxCommentLength = 256;
 
-/** What somebody commented: people write as much as they like, on as many lines; of it, one line is kept. */
+/** A comment as one line of bounded length. */
 export const commentLine = (comment: string): string =>
-  [...comment.replaceAll(/[\p{C}\s]+/gu, " ").trim()].slice(0, longest).join("");
+  [...comment.replaceAll(/[\p{C}\s]+/gu, " ").trim()].slice(0, maxCommentLength).join("");

@@ -13,7 +13,7 @@ import type {
 import { type ClusterName, compareText, type Digest, type LabelSelector, nameList } from "../model/value.ts";
 import { orderStages } from "./stage-order.ts";
 
-/** Everything that a run's plan is made from. */
+/** Everything that the plan of a run is made from. */
 interface PlanRequest {
   readonly run: RunRecord;
   /** The placement as scheduled in this pass; null when there is none, or it is being removed. */
@@ -23,7 +23,7 @@ interface PlanRequest {
   readonly members: ReadonlyMap<ClusterName, MemberCluster>;
   /** Runs of the same placement that have a plan and have not ended (`rollout/README.md#b-4`). */
   readonly underWay: readonly RunRecord[];
-  /** The index to roll out, and what every cluster is to carry of it; or why there is none. */
+  /** The resource index to roll out and what each cluster is to carry of it, or why there is none. */
   readonly version: PlanVersion;
 }
 
@@ -42,7 +42,7 @@ export type PlanVersion =
     }
   | Postponement;
 
-/** A run's plan, why there is none and never will be, or why not yet (`rollout/README.md#b-21`). */
+/** The plan of a run, why there never will be one, or why there is none yet (`rollout/README.md#b-21`). */
 export type Planning = { readonly kind: "planned"; readonly plan: RunPlan } | Refusal | Postponement;
 
 interface Refusal {
@@ -57,10 +57,10 @@ interface Postponement {
 }
 
 /**
- * Freezes what a run will do (`rollout/README.md#the-plan-of-a-run`, as `#b-2`, `#b-4`, `#b-19` to `#b-22` amend it).
+ * Makes the plan of a run (`rollout/README.md#the-plan-of-a-run`, as `#b-2`, `#b-4`, `#b-19` to `#b-22` amend it).
  *
- * The first check that fails decides, in KubeFleet's order; whether another run is in the way (`#b-4`) comes last, so
- * that what is wrong with the run itself is said first.
+ * The first check that fails decides, in KubeFleet's order. Whether another run is in the way (`#b-4`) comes last, so
+ * that problems of the run itself are reported first.
  */
 export function planRun(request: PlanRequest): Planning {
   const subject = subjectOf(request);
@@ -96,18 +96,17 @@ export function planRun(request: PlanRequest): Planning {
 }
 
 /**
- * The digest over all of a plan but itself: what an approval of one of its stages is bound to
- * (`rollout/README.md#b-22`).
+ * The digest over everything else in a plan: approvals of its stages are bound to it (`rollout/README.md#b-22`).
  */
 export const planRoot = (plan: Omit<RunPlan, "root">): Digest => {
   const { policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions } = plan;
-  // Plans of earlier versions let go what was there before us, and say nothing of it.
+  // Plans of earlier releases have no such field, and release adopted objects.
   const fates = plan.deleteAdopted ? ["delete-adopted"] : [];
   const all = [policySnapshot, policyHash, clusterCount, resourceIndex, applyStrategy, stages, deletions, ...fates];
   return digestOf(all as unknown as Json);
 };
 
-/** The placement of a run, as far as the plan is about it. */
+/** What the plan of a run takes from its placement. */
 interface Subject {
   readonly kind: "found";
   readonly placement: PlacementRecord;
@@ -119,8 +118,8 @@ interface Subject {
 }
 
 /**
- * Checks 1 to 7. The count is not compared with what is bound (7c), nor the snapshots of the bindings (7a): the
- * scheduler ran in the same pass, and its verdict says whether it found enough.
+ * Checks 1 to 7. Neither the count (7c) nor the policy snapshots of the bindings (7a) are compared: the scheduler ran in
+ * the same pass, and its verdict says whether it found enough.
  */
 function subjectOf({ run, placement }: PlanRequest): Subject | Refusal | Postponement {
   const name = run.spec.placement;
@@ -164,7 +163,7 @@ export function wanted({ policy }: PolicySnapshot): number | null {
   }
 }
 
-/** Check 10: what cannot be rendered for a cluster of the plan is seen before anything moves. */
+/** Check 10: rendering failures are found before anything moves. */
 function fillStages(
   stages: readonly Stage[],
   clusters: readonly (readonly ClusterName[])[],
@@ -187,7 +186,7 @@ function fillStages(
 }
 
 /**
- * Whether two strategies have the same stages, as data: what they are called does not matter (`rollout/README.md#b-4`).
+ * Whether two strategies have the same stages; the name of the strategy does not matter (`rollout/README.md#b-4`).
  */
 const sameStages = (a: readonly Stage[], b: readonly Stage[]): boolean =>
   sameJson(a.map(stageData) as unknown as Json, b.map(stageData) as unknown as Json);

@@ -6,10 +6,10 @@ import type { ClusterName } from "../model/value.ts";
 /** How far the clusters of one stage are. */
 export type ProgressByCluster = ReadonlyMap<ClusterName, ClusterProgress>;
 
-/** A cluster of the plan whose turn has not come. */
+/** A cluster of the plan that the run has not started. */
 export const notStartedCluster: ClusterProgress = { startedAt: null, sequence: null, end: null };
 
-/** A stage that nothing has happened in. */
+/** A stage that the run has not started. */
 export const notStartedStage: StageProgress = {
   startedAt: null,
   isPassedOver: false,
@@ -21,7 +21,7 @@ export const notStartedStage: StageProgress = {
   conditions: [],
 };
 
-/** The deletion stage before its turn. */
+/** The deletion stage before it starts. */
 export const unbegunDeletion: DeletionProgress = {
   startedAt: null,
   clusters: new Map(),
@@ -29,25 +29,25 @@ export const unbegunDeletion: DeletionProgress = {
   conditions: [],
 };
 
-/** Gives a run its plan, once and for good (`rollout/README.md#b-22`): nothing of it has begun. */
+/** The run with its plan, which never changes again (`rollout/README.md#b-22`), and nothing started. */
 export const initialized = (run: RunRecord, plan: RunPlan): RunRecord => ({
   ...run,
   plan,
   stages: plan.stages.map(() => notStartedStage),
 });
 
-/** Whether it was started and what came of it is not known yet: a failed cluster too, since it may recover. */
+/** Started and not ended. A failed cluster counts, since it may recover. */
 export const isUnderWay = (it: ClusterProgress | undefined): boolean =>
   it !== undefined && it.startedAt !== null && it.end === null;
 
-/** Whether its turn has not come. */
+/** Neither started nor ended. */
 export const isNotStarted = (it: ClusterProgress | undefined): boolean =>
   it === undefined || (it.startedAt === null && it.end === null);
 
-/** Whether nothing more comes of it in this run. */
+/** Whether this run is done with it. */
 export const hasEnded = (it: ClusterProgress | undefined): boolean => it !== undefined && it.end !== null;
 
-/** What a bound of a stage comes to: percentages round down (`rollout/README.md#u9`). */
+/** A limit of a stage as a number: percentages round down (`rollout/README.md#u9`). */
 export const roundedDown = (bound: CountOrPercent, of: number): number =>
   "count" in bound ? bound.count : Math.floor((bound.percent * of) / 100);
 
@@ -57,7 +57,7 @@ export function withChanges<T extends object>(before: T, changes: Partial<T>): T
   return before;
 }
 
-/** The progress with `moved`, in the order of the plan; the same one when nothing moved. */
+/** The progress with `moved`, in the order of the plan; the same (`===`) when nothing moved. */
 export function withProgress(
   before: ProgressByCluster,
   moved: ProgressByCluster,
@@ -74,7 +74,7 @@ export function withProgress(
 
 /**
  * Whether a run has anything left to do on a member. One that only waits after its last stage, or whose clusters newer
- * runs have taken, keeps its stages to itself: no run has to have the same ones (`rollout/README.md#b-4`).
+ * runs have taken over, does not force its stages on other runs (`rollout/README.md#b-4`).
  */
 export function hasWorkLeft({ plan, stages, end }: RunRecord, placement: PlacementRecord | null): boolean {
   if (plan === null || end !== null) return false;
@@ -85,5 +85,5 @@ export function hasWorkLeft({ plan, stages, end }: RunRecord, placement: Placeme
   });
 }
 
-/** What failed in it, and may, holds it up no more. */
+/** Failures that the stage tolerates hold it up no longer. */
 const isDone = (progress: StageProgress | undefined): boolean => progress?.finishedAt != null;

@@ -13,52 +13,51 @@ import {
   startClusters,
 } from "./stage-clusters.ts";
 
-/** What comes of one stage in one pass. */
+/** What one pass changes about a stage. */
 export interface StageResult {
   readonly progress: StageProgress;
   readonly start: readonly ClusterName[];
   readonly waits: readonly RunWait[];
   readonly wakeAt: Instant | null;
-  /** Why the run is over; null when nobody rejected it. */
+  /** Why the run has failed; null unless somebody rejected it. */
   readonly rejection: string | null;
 }
 
-/** How long a cluster may be under way before it is reported (`rollout/README.md#through-the-stages`, `#b-1`). */
+/** A cluster under way for longer is reported (`rollout/README.md#through-the-stages`, `#b-1`). */
 const stuckAfter = minutes(5);
 
 /**
- * Takes a stage as far as it goes now: its before task, its clusters, its after tasks. The last one is that behind which
- * the run moves no cluster any more.
+ * Takes a stage as far as it goes now: its before task, its clusters, its after tasks. `isLast`: no later stage has a
+ * cluster left to move.
  */
 export function advanceStage(
   stage: PlannedStage,
   before: StageProgress,
-  course: StageContext,
+  context: StageContext,
   isLast: boolean,
 ): StageResult {
   if (before.finishedAt !== null)
-    return before.isPassedOver ? over(before, course.scene) : closeStage(stage, before, before.finishedAt, course);
-  const passing = isUnchanged(before, stage, course.scene) && !isGuarding(stage, course);
-  const entry = passing ? unasked(before.before) : advanceGate(stage, "before", before, course);
-  const entered = withChanges(before, { before: entry.gate, isPassedOver: passing });
+    return before.isPassedOver ? over(before, context) : closeStage(stage, before, before.finishedAt, context);
+  const isPassedOver = isUnchanged(before, stage, context) && !isGuarding(stage, context);
+  const entry = isPassedOver ? unasked(before.before) : advanceGate(stage, "before", before, context);
+  const entered = withChanges(before, { before: entry.gate, isPassedOver });
   if (entry.wait !== null || entry.rejection !== null) {
     const waits = [...(entry.wait === null ? [] : [entry.wait]), ...supersededIn(stage, entered.clusters)];
-    return { ...still(entered), waits, rejection: entry.rejection, wakeAt: entry.wakeAt };
+    return { ...unchanged(entered), waits, rejection: entry.rejection, wakeAt: entry.wakeAt };
   }
-  const { scene } = course;
-  const landed = recordEnds(stage, entered.clusters, scene, true);
-  const { progress: clusters, start } = startClusters(stage, landed, scene);
+  const ended = recordEnds(stage, entered.clusters, context, true);
+  const { progress: clusters, start } = startClusters(stage, ended, context);
   const hasStarted = [...clusters.values()].some((it) => it.startedAt !== null);
-  const after = withChanges(entered, { clusters, startedAt: entered.startedAt ?? (hasStarted ? scene.now : null) });
-  const standing = stageCounts(stage, after.clusters, scene);
-  if (isStageFinished(standing, isLast) && passing) return over(finished(after, scene), scene);
-  if (isStageFinished(standing, isLast)) return closeStage(stage, finished(after, scene), scene.latest, course);
-  return { ...still(after), start, ...watch(stage, after, standing, scene) };
+  const after = withChanges(entered, { clusters, startedAt: entered.startedAt ?? (hasStarted ? context.now : null) });
+  const counts = stageCounts(stage, after.clusters, context);
+  if (isStageFinished(counts, isLast) && isPassedOver) return over(finished(after, context), context);
+  if (isStageFinished(counts, isLast)) return closeStage(stage, finished(after, context), context.latest, context);
+  return { ...unchanged(after), start, ...watch(stage, after, counts, context) };
 }
 
 /**
- * Whether nothing of the stage changes, and nothing of it was changed by this run: such stages are passed over
- * (`rollout/README.md#passed-over`). What is not well there still holds up what follows (`#b-27`).
+ * Whether this run changes nothing in the stage and has changed nothing in it: such stages are passed over
+ * (`rollout/README.md#passed-over`). Clusters there that are not available still hold up later stages (`#b-27`).
  */
 const isUnchanged = (before: StageProgress, { clusters }: PlannedStage, { bindings }: RunScene): boolean =>
   (before.startedAt === null || before.isPassedOver) &&
@@ -71,10 +70,10 @@ const isUnchanged = (before: StageProgress, { clusters }: PlannedStage, { bindin
   });
 
 /**
- * Whether its tasks are what keeps the version from going further: another run brought it here and was not let out of
- * the stage, and this one would take it on. Whoever creates a run anew has waited for nothing yet.
+ * Whether the tasks of the stage still guard later stages: another run brought the version here without passing them,
+ * and this run would take it further. Recreating a run does not skip its waits.
  */
-function isGuarding(stage: PlannedStage, { run: { plan, stages }, scene: { bindings } }: StageContext): boolean {
+function isGuarding(stage: PlannedStage, { run: { plan, stages }, bindings }: StageContext): boolean {
   if (!stage.clusters.some(({ cluster }) => bindings.get(cluster)?.isOnTrial === true)) return false;
   const at = plan?.stages.indexOf(stage) ?? -1;
   return (plan?.stages ?? []).some(
@@ -87,9 +86,9 @@ function isGuarding(stage: PlannedStage, { run: { plan, stages }, scene: { bindi
   );
 }
 
-const over = (progress: StageProgress, { now }: RunScene): StageResult => still({ ...progress, endedAt: now });
+const over = (progress: StageProgress, { now }: RunScene): StageResult => unchanged({ ...progress, endedAt: now });
 
-/** Nobody is asked. A request that was made before it turned out that nothing changes is withdrawn. */
+/** No approval is requested. A request made before it turned out that nothing changes is withdrawn. */
 const unasked = (gate: Gate | null): GateResult => ({
   gate: gate?.approval == null ? null : gate,
   wait: null,
@@ -97,50 +96,49 @@ const unasked = (gate: Gate | null): GateResult => ({
   wakeAt: null,
 });
 
-/** All after tasks run at once, and the stage ends with the last of them (`rollout/README.md#through-the-stages`). */
+/** All after tasks run in parallel; the stage ends with the last of them (`rollout/README.md#through-the-stages`). */
 function closeStage(
   stage: PlannedStage,
   before: StageProgress,
   finishedAt: Instant,
-  course: StageContext,
+  context: StageContext,
 ): StageResult {
-  const { scene } = course;
-  const exit = advanceGate(stage, "after", before, course);
-  const timer = timerOf(stage, finishedAt, scene);
+  const exit = advanceGate(stage, "after", before, context);
+  const timer = timerOf(stage, finishedAt, context);
   const waits = [timer, exit.wait].flatMap((it) => it ?? []);
   const isOver = waits.length === 0 && exit.rejection === null;
-  const progress = withChanges(before, { after: exit.gate, endedAt: isOver ? scene.now : null });
-  const opensAt = timer?.kind === "timer" && timer.until > scene.now ? timer.until : null;
+  const progress = withChanges(before, { after: exit.gate, endedAt: isOver ? context.now : null });
+  const opensAt = timer?.kind === "timer" && timer.until > context.now ? timer.until : null;
   const superseded = isOver ? [] : supersededIn(stage, before.clusters);
   const wakeAt = earliest(opensAt, exit.wakeAt);
-  return { ...still(progress), waits: [...waits, ...superseded], wakeAt, rejection: exit.rejection };
+  return { ...unchanged(progress), waits: [...waits, ...superseded], wakeAt, rejection: exit.rejection };
 }
 
 /**
- * A stopped stage starts nothing and asks nobody; what is in flight lands (`rollout/README.md#b-6`, `#i-08`). Its timer
- * runs from the moment at which the last cluster landed, stopped or not (`#b-15`).
+ * A stopped stage starts nothing and requests nothing; clusters under way finish (`rollout/README.md#b-6`, `#i-08`). Its
+ * timer starts when the last cluster has finished, stopped or not (`#b-15`).
  */
 export function haltStage(
   stage: PlannedStage,
   before: StageProgress,
-  { scene }: StageContext,
+  context: StageContext,
   isLast: boolean,
 ): StageResult {
-  const standing = stageCounts(stage, before.clusters, scene);
+  const counts = stageCounts(stage, before.clusters, context);
   const hasBegun = before.startedAt !== null && before.finishedAt === null;
-  const progress = hasBegun && isStageFinished(standing, isLast) ? finished(before, scene) : before;
+  const progress = hasBegun && isStageFinished(counts, isLast) ? finished(before, context) : before;
   const active = underWayIn(stage, before.clusters);
-  const { stuck, wakeAt } = clocks(stage.name, before.clusters, active, scene);
-  return { ...still(progress), waits: [{ kind: "stopped", stage: stage.name, active }, ...stuck], wakeAt };
+  const { stuck, wakeAt } = clocks(stage.name, before.clusters, active, context);
+  return { ...unchanged(progress), waits: [{ kind: "stopped", stage: stage.name, active }, ...stuck], wakeAt };
 }
 
-/** A stage that nothing is to be done in is over with all its tasks (`rollout/README.md#u16`, `#u17`). */
-export function skipStage(stage: PlannedStage, before: StageProgress, { scene }: StageContext): StageProgress {
-  const clusters = recordEnds(stage, before.clusters, scene, true);
-  return { ...before, clusters, startedAt: scene.now, finishedAt: scene.now, endedAt: scene.now };
+/** A stage with nothing to do ends at once, tasks included (`rollout/README.md#u16`, `#u17`). */
+export function skipStage(stage: PlannedStage, before: StageProgress, context: StageContext): StageProgress {
+  const clusters = recordEnds(stage, before.clusters, context, true);
+  return { ...before, clusters, startedAt: context.now, finishedAt: context.now, endedAt: context.now };
 }
 
-const still = (progress: StageProgress): StageResult => ({
+const unchanged = (progress: StageProgress): StageResult => ({
   progress,
   start: [],
   waits: [],
@@ -148,21 +146,21 @@ const still = (progress: StageProgress): StageResult => ({
   rejection: null,
 });
 
-/** A stage whose clusters all went their own way counts as started when the last of them is known to have. */
+/** A stage whose clusters all ended without being started counts as started when it finishes. */
 const finished = (before: StageProgress, { now, latest }: RunScene): StageProgress =>
   withChanges(before, { startedAt: before.startedAt ?? now, finishedAt: latest });
 
-/** Why a stage with its window open is not further, and when it may be. */
+/** What a stage with clusters under way waits for, and when that may change. */
 function watch(
   stage: PlannedStage,
   { clusters }: StageProgress,
-  standing: StageCounts,
-  scene: RunScene,
+  counts: StageCounts,
+  context: RunScene,
 ): Pick<StageResult, "waits" | "wakeAt"> {
-  const { active, waiting, maxConcurrency, maxFailures: allowed } = standing;
-  const failed = [...standing.failed, ...standing.lost];
+  const { active, waiting, maxConcurrency, maxFailures: allowed } = counts;
+  const failed = [...counts.failed, ...counts.lost];
   const name = stage.name;
-  const { stuck, wakeAt } = clocks(name, clusters, underWayIn(stage, clusters), scene);
+  const { stuck, wakeAt } = clocks(name, clusters, underWayIn(stage, clusters), context);
   const waits: readonly RunWait[] = [
     ...(failed.length > allowed ? [{ kind: "failures", stage: name, failed, allowed } as const] : []),
     ...(active.length + waiting.length > 0
@@ -174,7 +172,7 @@ function watch(
   return { waits, wakeAt };
 }
 
-/** Who is stuck, and when time alone tells more: the next one is stuck then, or has failed. */
+/** Which clusters are stuck, and when time alone makes the next one stuck or failed. */
 function clocks(
   stage: string,
   progress: ProgressByCluster,
@@ -196,7 +194,7 @@ function clocks(
 const underWayIn = (stage: PlannedStage, progress: ProgressByCluster): readonly ClusterName[] =>
   clusterNamesIn(stage).filter((it) => isUnderWay(progress.get(it)));
 
-/** Gathered by the run that moved them: a newer one usually moves a whole stage. */
+/** Grouped by the run that moved them: a newer run usually moves a whole stage. */
 function supersededIn({ name, clusters }: PlannedStage, progress: ProgressByCluster): readonly RunWait[] {
   const taken = new Map<RunKey, ClusterName[]>();
   for (const { cluster } of clusters) {

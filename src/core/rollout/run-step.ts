@@ -10,44 +10,43 @@ import { hasEnded, notStartedStage, withChanges } from "./run-progress.ts";
 import { advanceStage, haltStage, type StageResult, skipStage } from "./run-stage.ts";
 import { recordEnds } from "./stage-clusters.ts";
 
-/** What comes of a run in one pass. */
+/** What one pass changes about a run. */
 export interface RunStep {
-  /** With its progress; the conditions are not its business. The same one (`===`) when nothing changed. */
+  /** With its progress, without new conditions. The same (`===`) when nothing changed. */
   readonly run: RunRecord;
   /** Clusters that get the version of the plan now, in the order of the plan. */
   readonly start: readonly ClusterName[];
   /** Clusters that lose the placement now. */
   readonly remove: readonly ClusterName[];
   readonly waits: readonly RunWait[];
-  /** When the same scene would give another step by time alone; null when there is none. */
+  /** When time alone would change the result; null when there is no such moment. */
   readonly wakeAt: Instant | null;
 }
 
 /**
  * Takes an initialized run as far as it goes now (`rollout/README.md#through-the-stages`).
  *
- * One call goes through as many stages as are over already. A stage begins when the one before has ended, its after
- * tasks included, and never otherwise (`rollout/README.md#i-01`). What stands in the plan is never changed (`#i-05`),
- * and a run that has ended stays as it is.
+ * One call passes through all stages that are over. A stage starts only when the one before has ended, after tasks
+ * included (`rollout/README.md#i-01`). The plan never changes (`#i-05`), nor does a run that has ended.
  */
-export function stepRun(run: RunRecord, scene: RunScene): RunStep {
+export function stepRun(run: RunRecord, context: RunScene): RunStep {
   const { plan } = run;
-  if (plan === null || run.end !== null) return still(run);
-  const mismatch = mismatchOf(run, plan, scene.placement);
-  if (mismatch !== null) return still(failed(run, mismatch.code, mismatch.message, scene));
-  // What a newer run moves in the meantime is out of its hands for good, even when that run is forgotten.
-  if (run.spec.state === "Initialize") return still(withStages(run, landed(run, plan, scene)));
-  const { stages, turn } = advanceStages(plan, { run, root: plan.root, scene });
+  if (plan === null || run.end !== null) return unchanged(run);
+  const mismatch = mismatchOf(run, plan, context.placement);
+  if (mismatch !== null) return unchanged(failed(run, mismatch.code, mismatch.message, context));
+  // Clusters that a newer run moves in the meantime are lost to this one for good, even when that run is forgotten.
+  if (run.spec.state === "Initialize") return unchanged(withStages(run, ended(run, plan, context)));
+  const { stages, current } = advanceStages(plan, { ...context, run, root: plan.root });
   const moved = withStages(run, stages);
-  const end = supersededEnd(moved, plan, scene);
-  if (end !== null) return still({ ...moved, end });
-  if (turn === null) return stepDeletion(moved, plan, scene);
-  const { start, waits, wakeAt, rejection } = turn;
-  if (rejection !== null) return still(failed(moved, "Rejected", rejection, scene));
+  const end = supersededEnd(moved, plan, context);
+  if (end !== null) return unchanged({ ...moved, end });
+  if (current === null) return stepDeletion(moved, plan, context);
+  const { start, waits, wakeAt, rejection } = current;
+  if (rejection !== null) return unchanged(failed(moved, "Rejected", rejection, context));
   return { run: moved, start, remove: [], waits, wakeAt };
 }
 
-const still = (run: RunRecord): RunStep => ({ run, start: [], remove: [], waits: [], wakeAt: null });
+const unchanged = (run: RunRecord): RunStep => ({ run, start: [], remove: [], waits: [], wakeAt: null });
 
 const failed = (run: RunRecord, code: RunFailure, message: string, { now }: RunScene): RunRecord => ({
   ...run,
@@ -60,40 +59,42 @@ const withStages = (run: RunRecord, stages: readonly StageProgress[]): RunRecord
 interface StagesResult {
   readonly stages: readonly StageProgress[];
   /** Of the stage that is not over; null when all are. */
-  readonly turn: StageResult | null;
+  readonly current: StageResult | null;
 }
 
-/** What became of clusters in any stage, whether its turn came or not. */
-const landed = ({ stages }: RunRecord, plan: RunPlan, scene: RunScene): StageProgress[] =>
+/** The stages with the clusters that have ended, in stages that have not started as well. */
+const ended = ({ stages }: RunRecord, plan: RunPlan, context: RunScene): StageProgress[] =>
   plan.stages.map((stage, at) => {
     const before = stages[at] ?? notStartedStage;
-    return withChanges(before, { clusters: recordEnds(stage, before.clusters, scene, false) });
+    return withChanges(before, { clusters: recordEnds(stage, before.clusters, context, false) });
   });
 
 /** Stage by stage, up to the first one that is not over. */
-function advanceStages(plan: RunPlan, course: StageContext): StagesResult {
-  const { run, scene } = course;
-  const stages = landed(run, plan, scene);
+function advanceStages(plan: RunPlan, context: StageContext): StagesResult {
+  const { run } = context;
+  const stages = ended(run, plan, context);
   for (const [at, stage] of plan.stages.entries()) {
     const before = stages[at] ?? notStartedStage;
     if (before.endedAt !== null) continue;
     const isStopped = run.spec.state === "Stop";
-    if (!isStopped && isEmpty(plan, stages, at, scene)) {
-      stages[at] = skipStage(stage, before, course);
+    if (!isStopped && isEmpty(plan, stages, at, context)) {
+      stages[at] = skipStage(stage, before, context);
       continue;
     }
-    const isLast = !isAnyLeft(plan, stages, at + 1, scene);
-    const turn = isStopped ? haltStage(stage, before, course, isLast) : advanceStage(stage, before, course, isLast);
-    stages[at] = turn.progress;
-    if (turn.progress.endedAt === null) return { stages, turn };
+    const isLast = !isAnyLeft(plan, stages, at + 1, context);
+    const current = isStopped
+      ? haltStage(stage, before, context, isLast)
+      : advanceStage(stage, before, context, isLast);
+    stages[at] = current.progress;
+    if (current.progress.endedAt === null) return { stages, current };
   }
-  return { stages, turn: null };
+  return { stages, current: null };
 }
 
 /**
- * Whether a stage, with its tasks, is for nothing: the plan has no clusters for it (`rollout/README.md#u16`, `#u17`);
- * or newer runs moved all that was to move in it and behind it, so that its gates would guard nothing (`#u26`). While
- * anything is left behind it its gates stand, however few of its own clusters are left.
+ * Whether a stage and its tasks have no purpose: the plan has no clusters for it (`rollout/README.md#u16`, `#u17`), or
+ * newer runs moved everything in it and after it, so that its gates would guard nothing (`#u26`). While a later stage
+ * has clusters left the gates hold, even if this one has none.
  */
 function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { bindings }: RunScene): boolean {
   if (plan.stages[at]?.clusters.length === 0) return true;
@@ -106,8 +107,8 @@ function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { 
 }
 
 /**
- * The end of a stopped run that has nothing left, since newer ones took it: it counts as over, and blocks nothing
- * (`rollout/README.md#superseded-runs`). Null while something of it would go on, were its state set back to Run.
+ * The end of a stopped run whose clusters were all taken over by newer runs: it is over and blocks nothing
+ * (`rollout/README.md#superseded-runs`). Null while it would still do something if its state were Run.
  */
 function supersededEnd({ spec, stages }: RunRecord, plan: RunPlan, { now, bindings }: RunScene): RunEnd | null {
   if (spec.state !== "Stop" || plan.deletions.some((it) => bindings.get(it)?.state === "Unscheduled")) return null;
@@ -118,7 +119,7 @@ function supersededEnd({ spec, stages }: RunRecord, plan: RunPlan, { now, bindin
   return by === null || ends.includes(null) ? null : { kind: "superseded", at: now, by };
 }
 
-/** Whether a stage from `from` on has a cluster that the run would still move. One that left is none. */
+/** Whether a stage from `from` on has a cluster that the run would still move. */
 const isAnyLeft = (plan: RunPlan, stages: readonly StageProgress[], from: number, { bindings }: RunScene): boolean =>
   plan.stages.some(
     ({ clusters }, at) =>
@@ -130,13 +131,14 @@ const isAnyLeft = (plan: RunPlan, stages: readonly StageProgress[], from: number
   );
 
 /**
- * The end of a run: once all stages are over, what is no longer picked goes (`rollout/README.md#the-deletion-stage`).
+ * Once all stages are over, clusters that are no longer picked lose the placement
+ * (`rollout/README.md#the-deletion-stage`).
  */
-function stepDeletion(run: RunRecord, plan: RunPlan, scene: RunScene): RunStep {
+function stepDeletion(run: RunRecord, plan: RunPlan, context: RunScene): RunStep {
   const isStopped = run.spec.state === "Stop";
   const { progress, remove, waits } = isStopped
-    ? haltDeletion(plan, run.deletion, scene)
-    : advanceDeletion(plan, run.deletion, scene);
+    ? haltDeletion(plan, run.deletion, context)
+    : advanceDeletion(plan, run.deletion, context);
   const end = progress.endedAt === null ? null : ({ kind: "succeeded", at: progress.endedAt } as const);
   return { run: withChanges(run, { deletion: progress, end }), start: [], remove, waits, wakeAt: null };
 }
@@ -148,12 +150,12 @@ interface Mismatch {
 }
 
 /**
- * Tells whether the placement still is what the run was planned for; null when it is (`rollout/README.md#b-22`,
+ * Why the placement no longer is what the run was planned for; null when it is (`rollout/README.md#b-22`,
  * `#what-ends-a-run`).
  *
- * Only what would make the approved plan another one counts: the policy, its count, the apply strategy, and that the
- * placement is there and External. New content, edited overrides and strategies, joins, leaves, relabels and
- * Scheduled=False do not. A policy that came back to what it was is the same one, whatever its snapshot's index.
+ * Only what would change the approved plan counts: the policy, its count, the apply strategy, and that the placement
+ * exists and is External. New content, edited overrides and strategies, joins, leaves, relabels and Scheduled=False do
+ * not. A policy that was changed back is the same, whatever its snapshot's index.
  */
 function mismatchOf({ spec }: RunRecord, plan: RunPlan, placement: PlacementRecord | null): Mismatch | null {
   const name = spec.placement;

@@ -11,25 +11,25 @@ import {
   withProgress,
 } from "./run-progress.ts";
 
-/** How the clusters of a stage stand, in the order of the plan. */
+/** The clusters of a stage by state, in the order of the plan. */
 export interface StageCounts {
-  /** Under way, and not known to have failed; one that is out of reach as well (`rollout/README.md#i-02`). */
+  /** Under way and not known to have failed, unreachable ones included (`rollout/README.md#i-02`). */
   readonly active: readonly ClusterName[];
-  /** Under way and failed, now: nothing of it is latched (`rollout/README.md#b-1`). */
+  /** Under way and failed at this moment: never latched (`rollout/README.md#b-1`). */
   readonly failed: readonly ClusterName[];
   /**
-   * Taken over by a newer run before they were well. Nobody knows whether they would ever have been: they count against
-   * what may fail, or a way back would set free the very version that it takes back.
+   * Taken over by a newer run before they were available. They count as failures: otherwise a run that rolls some
+   * clusters back would let the faulty version go on elsewhere.
    */
   readonly lost: readonly ClusterName[];
-  /** Their turn has not come. */
+  /** Not started. */
   readonly waiting: readonly ClusterName[];
   readonly maxConcurrency: number;
   /** How many may fail before nothing new starts (`rollout/README.md#b-13`). */
   readonly maxFailures: number;
 }
 
-/** Counts the clusters of a stage, and takes its bounds of them. */
+/** Sorts the clusters of a stage by state and resolves its limits. */
 export function stageCounts(stage: PlannedStage, progress: ProgressByCluster, { bindings }: RunScene): StageCounts {
   const clusters = clusterNamesIn(stage);
   const underWay = clusters.filter((it) => isUnderWay(progress.get(it)));
@@ -44,18 +44,17 @@ export function stageCounts(stage: PlannedStage, progress: ProgressByCluster, { 
 }
 
 /**
- * Whether nothing of the stage is to come any more.
+ * Whether the clusters of a stage are done.
  *
- * Clusters that failed do not hold the stage up while there are no more of them than it allows: whoever allows failures
- * means to go on without them. They stay listed, and what becomes of them is still recorded. Those that were lost count
- * as well as long as something would follow: behind the last stage that moves anything they hold up nothing.
+ * Failed clusters do not hold the stage up while there are no more of them than it tolerates; they stay listed, and
+ * their recovery is still recorded. Lost ones count as failed unless this is the last stage that moves anything.
  */
 export const isStageFinished = (
   { active, failed, lost, waiting, maxFailures }: StageCounts,
   isLast: boolean,
 ): boolean => active.length + waiting.length === 0 && failed.length + (isLast ? 0 : lost.length) <= maxFailures;
 
-/** What starts, and what came of it at once. */
+/** The clusters that start now, and the progress after that. */
 interface StartedClusters {
   readonly progress: ProgressByCluster;
   /** Clusters that get the version of the plan now. */
@@ -63,17 +62,17 @@ interface StartedClusters {
 }
 
 /**
- * Starts the next clusters of a stage (`rollout/README.md#through-the-stages`): in order, at most maxConcurrency at a
- * time, the next as soon as one has landed, and none while more have failed than the stage allows (`#b-13`), or while
- * what the plan says of the next one cannot be had (`#i-12`).
+ * Starts the next clusters of a stage (`rollout/README.md#through-the-stages`): in order, at most `maxConcurrency` at a
+ * time, the next as soon as one has succeeded; none while more have failed than the stage tolerates (`#b-13`), or while
+ * the next one cannot get what the plan says (`#i-12`).
  *
- * A cluster that has the version of the plan already needs no write: it is started all the same, so that its failure is
- * seen (`#b-27`), and takes a place only when it is not well (`#u36`). Where something else changed what this run
- * began, and no newer run did, it is begun again. One whose earlier removal is not confirmed lets the others pass
+ * A cluster that already has the version of the plan needs no write. It is started all the same, so that its failure is
+ * noticed (`#b-27`), and takes a slot only when it is not available (`#u36`). A started cluster whose target was changed
+ * by something other than a newer run is started again. One whose earlier removal is not confirmed lets the others pass
  * (`#b-10`).
  */
-export function startClusters(stage: PlannedStage, progress: ProgressByCluster, scene: RunScene): StartedClusters {
-  const { active, failed, lost, maxConcurrency, maxFailures } = stageCounts(stage, progress, scene);
+export function startClusters(stage: PlannedStage, progress: ProgressByCluster, context: RunScene): StartedClusters {
+  const { active, failed, lost, maxConcurrency, maxFailures } = stageCounts(stage, progress, context);
   let free = maxConcurrency - active.length;
   let failures = failed.length + lost.length;
   const moved = new Map<ClusterName, ClusterProgress>();
@@ -81,12 +80,12 @@ export function startClusters(stage: PlannedStage, progress: ProgressByCluster, 
   for (const { cluster } of stage.clusters) {
     if (failures > maxFailures) break;
     const before = progress.get(cluster) ?? notStartedCluster;
-    const binding = scene.bindings.get(cluster);
+    const binding = context.bindings.get(cluster);
     if (before.end !== null || binding === undefined || binding.removing) continue;
     const isNew = before.startedAt === null;
     if (isNew ? free <= 0 : binding.isOn) continue;
-    if (!binding.isOn && !scene.isAtHand(cluster)) break;
-    const after = begun(before, binding, scene);
+    if (!binding.isOn && !context.isAtHand(cluster)) break;
+    const after = started(before, binding, context);
     moved.set(cluster, after);
     if (!binding.isOn) start.push(cluster);
     if (!isNew || after.end !== null) continue;
@@ -96,7 +95,7 @@ export function startClusters(stage: PlannedStage, progress: ProgressByCluster, 
   return { progress: withProgress(progress, moved, clusterNamesIn(stage)), start };
 }
 
-function begun(before: ClusterProgress, binding: RunBinding, { now, sequence }: RunScene): ClusterProgress {
+function started(before: ClusterProgress, binding: RunBinding, { now, sequence }: RunScene): ClusterProgress {
   return {
     startedAt: before.startedAt ?? now,
     sequence: binding.isAlike ? binding.sequence : sequence,
@@ -106,28 +105,27 @@ function begun(before: ClusterProgress, binding: RunBinding, { now, sequence }: 
 
 const wasLost = (it: ClusterProgress | undefined): boolean => it?.startedAt != null && it.end?.kind === "superseded";
 
-/** What is said of another target says nothing of the one of the plan. */
+/** Readiness with another target does not count. */
 const hasFailed = (binding: RunBinding | undefined): boolean =>
   binding?.isAlike === true && binding.readiness.kind === "failed";
 
 /**
- * Records what became of the clusters of a stage, starting nothing.
+ * Records which clusters of a stage have ended, and starts nothing.
  *
- * What a newer run moved is out of this run's hands at once, whether its turn came or not (`rollout/README.md#b-4`,
- * against `#u25` and `#u26`). A cluster that left is skipped when its turn has come (`#b-22`): until then it may come
- * back.
+ * A cluster that a newer run moved is superseded at once, started or not (`rollout/README.md#b-4`, against `#u25` and
+ * `#u26`). A cluster that left is skipped only when it is its turn (`#b-22`): until then it may come back.
  */
 export function recordEnds(
   stage: PlannedStage,
   progress: ProgressByCluster,
-  scene: RunScene,
+  context: RunScene,
   isTheirTurn: boolean,
 ): ProgressByCluster {
   const moved = new Map<ClusterName, ClusterProgress>();
   for (const { cluster } of stage.clusters) {
     const before = progress.get(cluster) ?? notStartedCluster;
     if (before.end !== null) continue;
-    const end = endOf(cluster, before, scene, isTheirTurn);
+    const end = endOf(cluster, before, context, isTheirTurn);
     if (end !== null) moved.set(cluster, { ...before, end });
   }
   return withProgress(progress, moved, clusterNamesIn(stage));
@@ -145,17 +143,17 @@ function endOf(
   if (!isUnderWay(before) && !isTheirTurn) return null;
   if (binding === undefined) return { kind: "skipped", at: now, because: "it left the fleet or the placement" };
   if (binding.state === "Unscheduled") return { kind: "skipped", at: now, because: "the placement no longer picks it" };
-  return isUnderWay(before) && hasLanded(binding) ? { kind: "succeeded", at: now } : null;
+  return isUnderWay(before) && hasSucceeded(binding) ? { kind: "succeeded", at: now } : null;
 }
 
-/** Whether the cluster is where the run wants it, and well. */
-const hasLanded = ({ isOn, readiness }: RunBinding): boolean => isOn && isWell(readiness);
+/** It has the version of the plan and is available. */
+const hasSucceeded = ({ isOn, readiness }: RunBinding): boolean => isOn && isAvailableOrUntrackable(readiness);
 
-/** Whether it was there before the run began it, were it under other names. */
-const isAlreadyThere = ({ isAlike, readiness }: RunBinding): boolean => isAlike && isWell(readiness);
+/** It had the content of the plan before the run started it, perhaps under other snapshots. */
+const isAlreadyThere = ({ isAlike, readiness }: RunBinding): boolean => isAlike && isAvailableOrUntrackable(readiness);
 
-/** What nobody can see counts at once: runs know no unavailablePeriod (`rollout/README.md#through-the-stages`). */
-function isWell({ kind }: Readiness): boolean {
+/** Untrackable counts at once: runs have no `unavailablePeriodSeconds` (`rollout/README.md#through-the-stages`). */
+function isAvailableOrUntrackable({ kind }: Readiness): boolean {
   switch (kind) {
     case "available":
     case "untrackable":

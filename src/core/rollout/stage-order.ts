@@ -2,7 +2,7 @@ import type { MemberCluster } from "../model/fleet.ts";
 import type { RunFailure, Stage } from "../model/update-run.ts";
 import { type ClusterName, compareText, type Labels, nameList, selects } from "../model/value.ts";
 
-/** Which clusters every stage holds, in the order in which they start; or why that cannot be said. */
+/** The clusters of every stage in the order in which they start, or why there is no such order. */
 type StageOrder = { readonly kind: "ordered"; readonly clusters: readonly (readonly ClusterName[])[] } | OrderFailure;
 
 interface OrderFailure {
@@ -12,8 +12,8 @@ interface OrderFailure {
 }
 
 /**
- * Spreads the clusters of a placement over the stages of a strategy (`rollout/README.md#the-order-of-a-stage`): each in
- * exactly one. Clusters that a selector matches and the placement does not pick are ignored; a stage may be empty.
+ * Assigns every cluster of a placement to exactly one stage of a strategy (`rollout/README.md#the-order-of-a-stage`).
+ * Clusters that a selector matches and the placement does not pick are ignored; a stage may be empty.
  */
 export function orderStages(
   stages: readonly Stage[],
@@ -55,7 +55,7 @@ function ordered(
   return [...candidates].sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : compareText(a, b)));
 }
 
-/** What Go's `strconv.ParseInt` takes for base 10 and 64 bits: `-3`, `+2`, `007`; neither `1.5` nor ` 1`. */
+/** As Go's `strconv.ParseInt` with base 10 and 64 bits: `-3`, `+2`, `007`; neither `1.5` nor ` 1`. */
 function integerOf(text: string | undefined): bigint | null {
   if (text === undefined || !/^[+-]?[0-9]+$/.test(text)) return null;
   const value = BigInt(text.startsWith("+") ? text.slice(1) : text);

@@ -62,11 +62,11 @@ half reported ; 2   ; minAvailable 1      ; a:Br b:Bdr                     ; ref
   .map((it) => it.split(";").map((cell) => cell.trim()));
 
 test.each(rows)("%s", (_, policy = "", budget = "", text = "", want = "") => {
-  expect(told(judgeEviction(scene(policy, budget, text)))).toBe(want);
+  expect(told(judgeEviction(context(policy, budget, text)))).toBe(want);
 });
 
 describe("an eviction is invalid, with the reason,", () => {
-  const fine = scene("3", "none", "a:Br b:Br");
+  const fine = context("3", "none", "a:Br b:Br");
   const placement = fine.placement as PlacementRecord;
   test.each<{ claim: string; change: Partial<EvictionScene>; want: string }>([
     {
@@ -81,17 +81,17 @@ describe("an eviction is invalid, with the reason,", () => {
     },
     {
       claim: "E21: when the placement names its clusters",
-      change: { placement: scene("fix", "none", "a:Br").placement },
+      change: { placement: context("fix", "none", "a:Br").placement },
       want: "web names its clusters (PickFixed); take a off its clusterNames instead",
     },
     {
       claim: "E21: when the placement is not on the cluster",
-      change: { placement: scene("3", "none", "b:Br").placement },
+      change: { placement: context("3", "none", "b:Br").placement },
       want: "web is not on a, nor is it to be",
     },
     {
       claim: "E21: when the placement leaves the cluster and is to come back",
-      change: { placement: scene("3", "none", "a:Sxr").placement },
+      change: { placement: context("3", "none", "a:Sxr").placement },
       want: "a was picked again while web is leaving it",
     },
     {
@@ -121,11 +121,11 @@ test.each([
     want: `${outOf(1, -1)}; a is not one of the available; create the eviction again when more are`,
   },
 ])("$id: the message carries the arithmetic", ({ text, want }) => {
-  expect(judgeEviction(scene("3", "maxUnavailable 25%", text)).message).toBe(want);
+  expect(judgeEviction(context("3", "maxUnavailable 25%", text)).message).toBe(want);
 });
 
 test("E12: the message of a budget that means nothing says what to write", () => {
-  expect(judgeEviction(scene("all", "maxUnavailable 1", "a:Br")).message).toBe(
+  expect(judgeEviction(context("all", "maxUnavailable 1", "a:Br")).message).toBe(
     "the disruption budget's maxUnavailable 1 means nothing for PickAll; give it minAvailable as a number",
   );
 });
@@ -141,7 +141,7 @@ test("E18, B 12: a budget without a bound is refused where it is read", () => {
 });
 
 test("E18, I-54: a budget that cannot be read protects all there is, what has failed apart", () => {
-  const at = (text: string): EvictionVerdict => judgeEviction({ ...scene("3", "none", text), budget: "unusable" });
+  const at = (text: string): EvictionVerdict => judgeEviction({ ...context("3", "none", text), budget: "unusable" });
   expect(at("a:Bp b:Br")).toEqual({
     kind: "refused",
     message: "the disruption budget of web cannot be read; repair it first",
@@ -151,7 +151,7 @@ test("E18, I-54: a budget that cannot be read protects all there is, what has fa
 
 test("B 17: a run on another cluster is in nobody's way", () => {
   const { kind } = judgeEviction({
-    ...scene("3", "none", "a:Br b:Br"),
+    ...context("3", "none", "a:Br b:Br"),
     runOn: (cluster) => (cluster === "b" ? ("web-2" as RunKey) : null),
   });
   expect(kind).toBe("executed");
@@ -164,13 +164,13 @@ test("I-54: with any budget, an eviction of an available cluster leaves as many 
       for (const third of kinds)
         for (let least = 0; least <= 3; least += 1) {
           const text = `a:${first} b:${second} c:${third}`;
-          const verdict = judgeEviction(scene("3", `minAvailable ${least}`, text));
+          const verdict = judgeEviction(context("3", `minAvailable ${least}`, text));
           const others = [second, third].filter((it) => /^[BU](r|t9)$/.test(it)).length;
           expect(verdict.kind, text).toBe(others >= least ? "executed" : "refused");
         }
 });
 
-function scene(policy: string, budget: string, text: string): EvictionScene {
+function context(policy: string, budget: string, text: string): EvictionScene {
   const parsed = text === "zz" ? [] : text.split(" ").map(parse);
   const readiness = new Map(parsed.map((it) => [it.binding.cluster, readinessOf(it.readiness)]));
   return {

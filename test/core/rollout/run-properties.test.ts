@@ -4,7 +4,7 @@ import { type ClusterName, type Instant, later } from "../../../src/core/model/v
 import { isUnderWay, notStartedStage, roundedDown } from "../../../src/core/rollout/run-progress.ts";
 import { stepRun } from "../../../src/core/rollout/run-step.ts";
 import { type Passed, walk } from "./run-walk.ts";
-import { hasMoved, indexOf, readinessOf, type Spot, sceneOf, type World } from "./run-world.ts";
+import { contextOf, hasMoved, indexOf, readinessOf, type Spot, type World } from "./run-world.ts";
 
 // The invariants of staged runs (`rollout/README.md#invariants`), after every pass of random walks.
 
@@ -189,7 +189,7 @@ function asleep({ world, before, steps }: Passed): void {
       if (now > Math.min(...wakes, Number.POSITIVE_INFINITY)) continue;
       // What an older run brought somewhere, or let out of a stage, in this pass is news for the next one.
       if (steps.slice(at + 1).some((it, i) => it.run !== before[at + 1 + i])) continue;
-      const again = stepRun(run, sceneOf({ ...world, now }, run));
+      const again = stepRun(run, contextOf({ ...world, now }, run));
       expect(again.run, "wakeAt").toBe(run);
       expect([...again.start, ...again.remove], "wakeAt").toEqual([]);
       if ((steps[at]?.start.length ?? 0) === 0 && run.end === null)

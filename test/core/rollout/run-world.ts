@@ -316,7 +316,7 @@ export const nonceIn = ({ sequence }: World): string => String(sequence).padStar
 export function pass(world: World): readonly RunStep[] {
   world.sequence = (world.sequence + 1) as Sequence;
   return [...world.runs.values()].reverse().map((run) => {
-    const step = stepRun(run, sceneOf(world, run));
+    const step = stepRun(run, contextOf(world, run));
     world.runs.set(run.key, step.run);
     for (const cluster of step.start) {
       const { now, sequence } = world;
@@ -329,7 +329,7 @@ export function pass(world: World): readonly RunStep[] {
 
 export const indexOf = (run: RunRecord): number => Number(run.spec.resourceIndex);
 
-export function sceneOf(world: World, run: RunRecord): RunScene {
+export function contextOf(world: World, run: RunRecord): RunScene {
   const { now, sequence, clock } = world;
   const bindings = new Map([...world.spots].map(([cluster, spot]) => [cluster, seenBy(world, run, cluster, spot)]));
   return {

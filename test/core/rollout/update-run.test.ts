@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { notStartedStage } from "../../../src/core/rollout/run-progress.ts";
 import { stageCounts } from "../../../src/core/rollout/stage-clusters.ts";
 import { fleet, inCanary, play, staged, tell, throughCanary, toCanary } from "./run-script.ts";
-import { create, runIn, sceneOf, strategyOf, worldOf } from "./run-world.ts";
+import { contextOf, create, runIn, strategyOf, worldOf } from "./run-world.ts";
 
 type Row = readonly [name: string, script: string, want: string];
 
@@ -104,7 +104,7 @@ describe("the cluster window", () => {
     create(world, "A", 0, strategyOf(`all * ${bound}`));
     const run = runIn(world, "A");
     const stage = run.plan?.stages[0];
-    expect(stage && stageCounts(stage, notStartedStage.clusters, sceneOf(world, run)).maxConcurrency).toBe(want);
+    expect(stage && stageCounts(stage, notStartedStage.clusters, contextOf(world, run)).maxConcurrency).toBe(want);
   });
 
   const rows: readonly (readonly [name: string, stages: string, script: string, want: string])[] = [
