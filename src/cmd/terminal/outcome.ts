@@ -5,7 +5,7 @@ import type { Reason } from "../../core/model/plan.ts";
 import { names } from "../../core/report/phrases.ts";
 import { weightOf } from "../../core/report/reason-text.ts";
 import { didYouMean } from "../../core/yaml/nearest.ts";
-import { problemText } from "../../core/yaml/remark.ts";
+import { problemText } from "../../core/yaml/problems.ts";
 import { Fault } from "../../shell/reconcile/fault.ts";
 import type { Receipt } from "../../shell/reconcile/ports.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";

@@ -1,15 +1,15 @@
 import type { Intent, Problem } from "../model/intent.ts";
-import { memberAt, textsOf } from "../model/json.ts";
+import { isObject, type Json, member, memberAt, textsOf } from "../model/json.ts";
 import { kindKey, objectKey, objectText } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type ClusterName, compareText, type Labels, selects } from "../model/value.ts";
+import { findingIn } from "../yaml/locate.ts";
 import { didYouMean } from "../yaml/nearest.ts";
-import { findingIn } from "../yaml/placed.ts";
-import { note, type Remark, warning } from "../yaml/remark.ts";
-import type { Version, Versions } from "./claim.ts";
-import { reachAdvice } from "./reach-advice.ts";
+import { note, type Remark, warning } from "../yaml/problems.ts";
+import { reachAdvice } from "./placement-advice.ts";
+import type { Version, Versions } from "./resolve.ts";
 import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
 
 type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "strategies" | "objects" | "scopes" | "unusable">;
@@ -138,3 +138,30 @@ function ruleRemarks({ spec }: Pick<Override, "spec">, { clusters }: Said): read
     return [warning("FLT1333", at, "no cluster matches: the rule has no effect", "correct the selector")];
   });
 }
+
+/**
+ * One note about all Secrets that stand in a repository in plain text; null where none does. Whoever may read the
+ * repository may read them, and so may whoever may read the state branch: that holds every file and what each cluster gets.
+ */
+export function secretsNote({ objects }: Pick<Intent, "objects">): Problem | null {
+  const secrets = [...objects.values()].filter(
+    ({ id, manifest }) =>
+      id.group === "" && id.kind === "Secret" && ["data", "stringData"].some((it) => hasAny(member(manifest, it))),
+  );
+  const [first] = secrets.sort((a, b) => compareText(a.source.path, b.source.path) || a.source.line - b.source.line);
+  if (first === undefined) return null;
+  const { path, line, column } = first.source;
+  const [which, them] =
+    secrets.length === 1 ? ["a Secret stands", "it"] : [`${secrets.length} Secrets, this one first, stand`, "them"];
+  return {
+    code: "FLT1510",
+    severity: "note",
+    path,
+    line,
+    column,
+    message: `${which} here in plain text; the state branch repeats ${them} under accepted/ and rendered/, and keeps ${them} in its history`,
+    fix: `let nobody read either branch who may not read ${them}, or have something in the clusters make ${them}`,
+  };
+}
+
+const hasAny = (value: Json): boolean => isObject(value) && Object.keys(value).length > 0;

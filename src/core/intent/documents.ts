@@ -1,14 +1,13 @@
+import { fleetDocument, type PastDocument, type Said } from "../model/history.ts";
 import { type Json, member, memberAt, textOf } from "../model/json.ts";
-import type { VersionedId } from "../model/manifest.ts";
-import { maxTokens } from "../yaml/composed.ts";
+import { type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
+import { maxTokens } from "../yaml/compose.ts";
 import { readYaml } from "../yaml/kyaml.ts";
-import { fileFinding, type Origin, type Placed, placed } from "../yaml/placed.ts";
-import { error, type Finding, isError, note, type Remark, warning } from "../yaml/remark.ts";
+import { fileFinding, type Origin, type Placed, placed } from "../yaml/locate.ts";
+import { error, type Finding, isError, note, type Remark, warning } from "../yaml/problems.ts";
 import { isLargeFilePointer, maxFileBytes, rulerOf, slicesOf, type TextSlice, textOfBytes } from "../yaml/text.ts";
-import { foreignRemark } from "./foreign.ts";
-import { identityOf, isIdentityReadable } from "./identity.ts";
+import { foreignRemark, identityOf, isIdentityEncrypted, isIdentityReadable, sopsRemark } from "./identity.ts";
 import { type Content, readContent } from "./kinds/content.ts";
-import { isIdentityEncrypted, sopsRemark } from "./secrets.ts";
 
 /** What a blob says, whatever path it stands under: callers keep it by blob id. */
 export interface DecodedFile {
@@ -176,3 +175,37 @@ const noObject = note(
   "neither apiVersion nor kind: this is no Kubernetes object and is ignored",
   "keep such files outside the roots, or in a folder whose name begins with a dot",
 );
+
+/**
+ * The documents of a file that decisions read, in its order: what people answer with, and what is no object, is left out.
+ * Null where something in it may be any object.
+ */
+export function pastDocuments({ documents }: DecodedFile): readonly PastDocument[] | null {
+  if (documents.some((it) => it.kind === "unidentified")) return null;
+  return documents.flatMap((it) => {
+    if (it.kind !== "object") return [];
+    const said: Said | null = it.content === null ? { kind: "unusable" } : saidBy(it.content, it.id);
+    return said === null ? [] : [{ key: said.kind === "fleet" ? fleetDocument : objectKey(it.id), said }];
+  });
+}
+
+function saidBy(content: Content, id: ObjectId & { readonly version: string }): Said | null {
+  switch (content.kind) {
+    case "manifest":
+      return { kind: "manifest", id, manifest: content.manifest, digest: content.digest };
+    case "cluster":
+    case "placement":
+    case "override":
+    case "run":
+    case "strategy":
+    case "eviction":
+    case "budget":
+    case "fleet":
+      return content;
+    // What people answer with is judged on its own.
+    case "confirmation":
+    case "approval":
+    case "later":
+      return null;
+  }
+}

@@ -2,9 +2,8 @@ import { isMap, isScalar, type Node, type Pair } from "yaml";
 import { isObject, type Json, member, memberAt, textOf } from "../model/json.ts";
 import { idOf, type VersionedId } from "../model/manifest.ts";
 import { flotillaGroup } from "../model/names.ts";
-import type { Flaw } from "../yaml/flaw.ts";
 import type { YamlDocument } from "../yaml/kyaml.ts";
-import { error, isError, type JsonPath, type Remark } from "../yaml/remark.ts";
+import { error, type Flaw, isError, type JsonPath, type Remark, warning } from "../yaml/problems.ts";
 
 /**
  * Whether what a document says about its identity can be believed although it has flaws.
@@ -90,3 +89,58 @@ function nameless(value: Json): Identity {
 
 const unreadable = (at: JsonPath, message: string, fix: string) =>
   ({ kind: "unreadable", remark: error("FLT1401", at, message, fix), said: null }) as const;
+
+/**
+ * What to say about a file that other tools leave beside manifests and that only looks like an object; null for others.
+ *
+ * They have no name, and would otherwise hold every deletion of the fleet as objects nobody can identify.
+ */
+export function foreignRemark(value: Json): Remark | null {
+  const apiVersion = textOf(member(value, "apiVersion"));
+  const kind = textOf(member(value, "kind"));
+  if (!isObject(value) || apiVersion === null) return null;
+  if (apiVersion.startsWith("kustomize.config.k8s.io/")) return ofTool("Kustomize", "what kustomize build prints");
+  if (kind === null && member(value, "kind") === null && isChart(value))
+    return ofTool("Helm", "what helm template prints");
+  const isKubeconfig =
+    apiVersion === "v1" && kind === "Config" && ["clusters", "contexts", "users"].some((it) => it in value);
+  return isKubeconfig ? kubeconfig : null;
+}
+
+const isChart = (value: Json): boolean =>
+  /^v[12]$/.test(textOf(member(value, "apiVersion")) ?? "") && textOf(member(value, "name")) !== null;
+
+const ofTool = (tool: string, result: string): Remark =>
+  warning("FLT1903", [], `this is a file of ${tool}, which is not run here; it is ignored`, `commit ${result}`);
+
+const kubeconfig = error(
+  "FLT1509",
+  [],
+  "this is a kubeconfig; it is not read, and credentials must not stand in a repository",
+  "remove it, replace the credentials in it, and give the kubeconfig to the process instead",
+);
+
+/**
+ * Says of a document that it is encrypted with SOPS, which nobody decrypts here; null for any other.
+ *
+ * Its metadata may be gone while its values are still encrypted: they would pass for texts, or for bad base64.
+ */
+export function sopsRemark(value: Json): Remark | null {
+  if (isObject(member(value, "sops"))) return encrypted;
+  const texts = ["data", "stringData"].flatMap((field) => Object.values(member(value, field) ?? {}));
+  return member(value, "kind") === "Secret" && texts.some(isEncrypted) ? encrypted : null;
+}
+
+const isEncrypted = (value: Json): boolean => typeof value === "string" && value.startsWith("ENC[AES256_GCM,");
+
+/** Whether SOPS left readable which object a document is. */
+export const isIdentityEncrypted = (value: Json): boolean =>
+  [member(value, "apiVersion"), member(value, "kind"), memberAt(value, "metadata", "name")].some(isEncrypted) ||
+  isEncrypted(memberAt(value, "metadata", "namespace"));
+
+const encrypted = error(
+  "FLT1905",
+  [],
+  "this is encrypted with SOPS, which is not supported yet: it is neither decrypted nor placed",
+  "let something in the clusters make the Secret, an External Secrets operator for one",
+);

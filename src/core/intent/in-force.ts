@@ -4,15 +4,23 @@ import { kindKey, type Manifest, type ObjectKey, type ScopeTable } from "../mode
 import { rememberedPair } from "../model/memo.ts";
 import { flotillaGroup } from "../model/names.ts";
 import type { Commit } from "../model/value.ts";
-import { error, type Remark } from "../yaml/remark.ts";
-import { type Census, censusOf } from "./census.ts";
-import { type Claim, type Complaint, keyOf, placeText, type Version, type Versions } from "./claim.ts";
+import { error, type Remark } from "../yaml/problems.ts";
+import { type Census, censusOf } from "./document-index.ts";
 import { type Content, selectionRemarks, unknownKind, updateRemarks } from "./kinds/content.ts";
 import { isDefinition, scopesOf } from "./kinds/custom-resource-definition.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
 import { fleetKindOf, isFleetGroup } from "./kinds/fleet-kinds.ts";
-import { withoutOverlaps } from "./overlap.ts";
-import { settle, type Terms } from "./settle.ts";
+import { withoutOverlaps } from "./override-conflicts.ts";
+import {
+  type Claim,
+  type Complaint,
+  keyOf,
+  placeText,
+  settle,
+  type Terms,
+  type Version,
+  type Versions,
+} from "./resolve.ts";
 import { fileProblem, type SourceFile } from "./source-file.ts";
 
 /** What is in force at a commit: the documents that count, and what that leaves to complain about. */

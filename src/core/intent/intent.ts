@@ -21,13 +21,13 @@ import {
   type RunKey,
   type StrategyKey,
 } from "../model/value.ts";
-import { findingIn } from "../yaml/placed.ts";
-import { compareProblems } from "../yaml/remark.ts";
+import { findingIn } from "../yaml/locate.ts";
+import { compareProblems } from "../yaml/problems.ts";
 import { adviceOn } from "./advice.ts";
-import { type Complaint, keyOf, type Version, type Versions } from "./claim.ts";
 import type { DecodedDocument, DecodedFile } from "./documents.ts";
 import { type InForce, inForce } from "./in-force.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
+import { type Complaint, keyOf, type Version, type Versions } from "./resolve.ts";
 import {
   isKept,
   isSourceFile,

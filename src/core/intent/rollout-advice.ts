@@ -5,7 +5,7 @@ import type { DisruptionBudget, Eviction, Placement, PlacementPolicy } from "../
 import type { Stage, UpdateRun, UpdateStrategy } from "../model/update-run.ts";
 import { type ClusterName, type Labels, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
-import { error, type JsonPath, type Remark, warning } from "../yaml/remark.ts";
+import { error, type JsonPath, type Remark, warning } from "../yaml/problems.ts";
 
 type Said = Pick<Intent, "clusters" | "placements" | "strategies" | "unusable">;
 

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Problem } from "../model/intent.ts";
 import { remembered } from "../model/memo.ts";
 import type { BlobId } from "../model/value.ts";
-import type { ProblemCode } from "../yaml/problem-codes.ts";
+import type { ProblemCode } from "../yaml/problems.ts";
 import type { DecodedFile } from "./documents.ts";
 import { isApprovalPath } from "./kinds/approval.ts";
 import { confirmationPath } from "./kinds/deletion-confirmation.ts";

@@ -2,7 +2,7 @@ import type { Problem } from "../model/intent.ts";
 import { remembered } from "../model/memo.ts";
 import type { ApprovalFile, TrustFile } from "../model/trust.ts";
 import type { Digest } from "../model/value.ts";
-import { isError } from "../yaml/remark.ts";
+import { isError } from "../yaml/problems.ts";
 import { isApprovalPath } from "./kinds/approval.ts";
 import { confirmationPath } from "./kinds/deletion-confirmation.ts";
 import { fileProblem, isTrustPath, isTrustSignature, maxTrustSignatures, type SourceFile } from "./source-file.ts";

@@ -23,7 +23,7 @@ import {
   type Sequence,
 } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { readState } from "../yaml/canonical-read.ts";
+import { readState } from "../yaml/read-stream.ts";
 import {
   choiceAt,
   countAt,

@@ -4,7 +4,8 @@ import type { ClusterRecord, FormerNames, PolicySnapshot, ResourceSnapshot } fro
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { EvictionRecord } from "../model/placement.ts";
 import type { AnswerRecord } from "../model/trust.ts";
-import { newRepeats, type Repeats, readState } from "../yaml/canonical-read.ts";
+import { newRepeats, type Repeats } from "../yaml/canonical-read.ts";
+import { readState } from "../yaml/read-stream.ts";
 import {
   answersPath,
   clusterPath,

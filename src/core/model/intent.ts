@@ -63,7 +63,7 @@ export interface Hold {
 
 /** What is wrong in a file of the repository, where, and what to do. A value, never thrown. */
 export interface Problem {
-  /** Stable and unique, `FLTnnnn`; the list is `src/core/yaml/problem-codes.ts`. */
+  /** Stable and unique, `FLTnnnn`; the list is `src/core/yaml/problems.ts`. */
   readonly code: string;
   /** Errors cost what the document defines; warnings and notes cost nothing. */
   readonly severity: "error" | "warning" | "note";

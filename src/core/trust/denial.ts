@@ -2,7 +2,7 @@ import type { Denial } from "../model/trust.ts";
 
 /**
  * Every reason for which core/trust says no, by its stable code (`trust/README.md#bad-inputs`). A meaning never moves
- * to another code; those of the trust file's own text are problems, and stand in `core/yaml/problem-codes.ts`.
+ * to another code; those of the trust file's own text are problems, and stand in `core/yaml/problems.ts`.
  */
 export const denialCodes = {
   FLT1201: "it answers no open request",

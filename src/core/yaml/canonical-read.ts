@@ -1,8 +1,6 @@
-import { parseAllDocuments } from "yaml";
 import type { Json } from "../model/json.ts";
-import { isObject } from "../model/json.ts";
 import { isPlain, isPlainKey, isSimple, leafText, longestKey, quote } from "./canonical.ts";
-import { isBounded } from "./composed.ts";
+import { isEscaped } from "./text.ts";
 
 /**
  * The values of a text that `emitDocuments` wrote, or null when the text deviates from it in any way: what is read
@@ -15,7 +13,7 @@ export function readCanonical(text: string, repeats: Repeats = newRepeats()): re
   const cursor: Cursor = { text, at: 0, repeats };
   const documents: Json[] = [];
   for (;;) {
-    const value = readDocument(cursor);
+    const value = readItem(cursor, 0);
     if (value === undefined) return null;
     documents.push(value);
     if (cursor.at === text.length) return documents;
@@ -36,48 +34,6 @@ export interface Repeats {
 
 export const newRepeats = (): Repeats => ({ strings: new Map(), parts: [new Map(), new Map()] });
 
-/** What a stream of YAML documents holds, or what is wrong with it. */
-export type StateText = { readonly documents: readonly Json[] } | { readonly error: string };
-
-/** The values of a stream of YAML documents: ours at full speed, any other one with care. Comments are lost. */
-export function readState(text: string, repeats?: Repeats): StateText {
-  const canonical = readCanonical(text, repeats);
-  if (canonical !== null) return { documents: canonical };
-  if (!isBounded(text, maxForeignTokens))
-    return { error: "it is not as flotilla writes it, and too long to be read otherwise" };
-  try {
-    return readForeign(text);
-  } catch (error) {
-    // Aliases that multiply, nesting that exhausts the stack: the library throws those.
-    return { error: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** What somebody edited by hand is much smaller. */
-const maxForeignTokens = 200_000;
-
-function readForeign(text: string): StateText {
-  const documents: Json[] = [];
-  for (const document of parseAllDocuments(text, { schema: "core", intAsBigInt: true, merge: false })) {
-    const [first] = document.errors;
-    if (first !== undefined) return { error: first.message.split("\n", 1)[0] ?? first.code };
-    documents.push(narrowed(document.toJS({ maxAliasCount: 100 })));
-  }
-  return { documents };
-}
-
-/** Integers of up to 53 bits as numbers, as the canonical reader gives them. */
-function narrowed(value: Json): Json {
-  if (typeof value === "bigint") return isSafe(value) ? Number(value) : value;
-  if (Array.isArray(value)) return value.map(narrowed);
-  if (!isObject(value)) return value;
-  const object: Record<string, Json> = {};
-  for (const [key, it] of Object.entries(value)) put(object, key, narrowed(it));
-  return object;
-}
-
-const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value));
-
 interface Cursor {
   readonly text: string;
   at: number;
@@ -87,11 +43,6 @@ interface Cursor {
 // Below, undefined means that the text is not canonical. Every reader starts at the first character of what it reads
 // and ends at the first character of the next line.
 
-function readDocument(cursor: Cursor): Json | undefined {
-  if (startsItem(cursor.text, cursor.at)) return readList(cursor, 0);
-  return startsKey(cursor.text, cursor.at) ? readMap(cursor, 0) : readLeaf(cursor);
-}
-
 function readMap(cursor: Cursor, indent: number): Json | undefined {
   if (indent > deepest) return undefined;
   const { text } = cursor;
@@ -99,7 +50,7 @@ function readMap(cursor: Cursor, indent: number): Json | undefined {
   for (;;) {
     const key = readKey(cursor, indent);
     if (key === undefined || Object.hasOwn(object, key)) return undefined;
-    const value = isRepeated(key, indent) ? readRepeated(cursor, indent) : readMember(cursor, indent);
+    const value = indent <= 2 && repeatedKeys.has(key) ? readRepeated(cursor, indent) : readMember(cursor, indent);
     if (value === undefined) return undefined;
     put(object, key, value);
     // An object has its number-like keys first: a text that has them elsewhere was not written from one.
@@ -125,8 +76,6 @@ function readMember(cursor: Cursor, indent: number): Json | undefined {
 
 /** Keys under which a thousand objects say the same: what stands there is looked up by its text before it is read. */
 const repeatedKeys: ReadonlySet<string> = new Set(["status", "annotations", "labels", "applyStrategy", "conditions"]);
-
-const isRepeated = (key: string, indent: number): boolean => indent <= 2 && repeatedKeys.has(key);
 
 /** So many parts or strings are kept to be found again; then it begins anew. */
 const repeatsKept = 20_000;
@@ -260,7 +209,7 @@ function readNumber(text: string, from: number, to: number): Json | undefined {
     if (at === to) return value;
   }
   const digits = text.slice(from, to);
-  if (/^-?[1-9]\d{15,}$/.test(digits)) return isSafe(BigInt(digits)) ? Number(digits) : BigInt(digits);
+  if (/^-?[1-9]\d{15,}$/.test(digits)) return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
   const value = Number(digits);
   return leafText(value) === digits ? value : undefined;
 }
@@ -289,12 +238,6 @@ function endOfQuoted(text: string, from: number): number {
   do end = text.indexOf('"', end + 1);
   while (end > 0 && isEscaped(text, end));
   return end < 0 ? -1 : end + 1;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let start = at;
-  while (text.charCodeAt(start - 1) === backslash) start--;
-  return (at - start) % 2 === 1;
 }
 
 function unquoted(raw: string): string | undefined {
@@ -340,13 +283,19 @@ function spacesAt(text: string, from: number): number {
 }
 
 const endsKey = (code: number): boolean => code === colon || code === space || code === newline;
+
 const isDigit = (code: number): boolean => code >= zero && code <= zero + 9;
 
 const newline = 10;
+
 const space = 32;
+
 const doubleQuote = 34;
+
 const dash = 45;
+
 const zero = 48;
+
 const colon = 58;
+
 const question = 63;
-const backslash = 92;

@@ -1,11 +1,19 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
 import type { Json } from "../model/json.ts";
-import { composed, maxDepth, maxTokens } from "./composed.ts";
-import type { Flaw } from "./flaw.ts";
+import {
+  composed,
+  maxDepth,
+  maxTokens,
+  syntaxFlaws,
+  tooDeep,
+  tooDeepToRead,
+  tooLongToRead,
+  tooManyFlaws,
+  unrendered,
+} from "./compose.ts";
 import { offsetInPlain, readPlainYaml } from "./plain-yaml.ts";
-import { isError, type JsonPath, maxFindings } from "./remark.ts";
+import { type Flaw, isError, type JsonPath, maxFindings } from "./problems.ts";
 import { ambiguity, plainScalar } from "./scalar.ts";
-import { syntaxFlaws, tooDeep, tooDeepToRead, tooLongToRead, tooManyFlaws, unrendered } from "./syntax.ts";
 import { type Ruler, type TextSlice, textFlaws } from "./text.ts";
 
 /** What one document of a file says. */

@@ -1,5 +1,4 @@
 import type { Json } from "../model/json.ts";
-import { readBlockScalar } from "./plain-block.ts";
 import {
   advance,
   afterSpaces,
@@ -11,10 +10,12 @@ import {
   type Line,
   marksOf,
   type Reading,
+  readBlockScalar,
   textBefore,
   unbroken,
 } from "./plain-lines.ts";
 import { ambiguity, plainScalar } from "./scalar.ts";
+import { isEscaped } from "./text.ts";
 
 /** The key that stands at `start`, or null where none does that is surely one; the offset is then behind its colon. */
 export function readKey(reading: Reading, start: number, pattern = keyed): string | null {
@@ -150,12 +151,6 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ["r", "\r"],
   ["t", "\t"],
 ]);
-
-function isEscaped(text: string, quote: number): boolean {
-  let first = quote;
-  while (text[first - 1] === "\\") first -= 1;
-  return (quote - first) % 2 === 1;
-}
 
 function readSingleQuoted(reading: Reading, { around }: Surroundings): Json {
   const { text, offset } = reading;

@@ -13,7 +13,7 @@ import {
   type Reading,
   readingOf,
 } from "./plain-lines.ts";
-import type { JsonPath } from "./remark.ts";
+import type { JsonPath } from "./problems.ts";
 
 /** What a plain document says. */
 export interface PlainYaml {

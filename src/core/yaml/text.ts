@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from "node:buffer";
-import type { Flaw } from "./flaw.ts";
+import type { Flaw } from "./problems.ts";
 
 /** The largest file that is read. Kubernetes itself takes no object much larger (etcd: 1.5 MiB). */
 export const maxFileBytes = 1024 * 1024;
@@ -131,4 +131,11 @@ function firstBadByte(bytes: Uint8Array): number {
     byte += 3;
     from = at + 1;
   }
+}
+
+/** Whether an odd number of backslashes stands before an offset. */
+export function isEscaped(text: string, offset: number): boolean {
+  let first = offset;
+  while (text[first - 1] === "\\") first -= 1;
+  return (offset - first) % 2 === 1;
 }

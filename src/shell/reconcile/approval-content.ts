@@ -14,7 +14,7 @@ import {
 } from "../../core/plan/approval/asked-content.ts";
 import type { AskedMove, AskedView, Manifests } from "../../core/report/request-changes.ts";
 import { askedPage, folderOf } from "../../core/report/request-page.ts";
-import { readState } from "../../core/yaml/canonical-read.ts";
+import { readState } from "../../core/yaml/read-stream.ts";
 import type { Edit, Repository, TreeFile } from "./ports.ts";
 
 // What people are asked about, as files: written when it is asked for, taken away when that is over, and read by whoever

@@ -1,5 +1,4 @@
-import { decodeBlob } from "../../core/intent/documents.ts";
-import { pastDocuments } from "../../core/intent/past-documents.ts";
+import { decodeBlob, pastDocuments } from "../../core/intent/documents.ts";
 import { isRead } from "../../core/intent/source-file.ts";
 import type { History, PastDocument } from "../../core/model/history.ts";
 import type { BlobId } from "../../core/model/value.ts";

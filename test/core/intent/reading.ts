@@ -5,7 +5,7 @@ import type { Intent } from "../../../src/core/model/intent.ts";
 import { digestOfText } from "../../../src/core/model/json.ts";
 import { objectText } from "../../../src/core/model/manifest.ts";
 import type { BlobId, Commit } from "../../../src/core/model/value.ts";
-import { problemText } from "../../../src/core/yaml/remark.ts";
+import { problemText } from "../../../src/core/yaml/problems.ts";
 
 /** Files of a commit by path: texts, or what is no file. */
 export type Files = Readonly<Record<string, string | Uint8Array | "link" | "submodule">>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { secretsNote } from "../../../src/core/intent/secrets.ts";
-import { problemText } from "../../../src/core/yaml/remark.ts";
+import { secretsNote } from "../../../src/core/intent/advice.ts";
+import { problemText } from "../../../src/core/yaml/problems.ts";
 import { problemsOf, read, readAll } from "./reading.ts";
 
 const secret = (name: string, rest: string): string =>

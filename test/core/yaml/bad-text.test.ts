@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decodeBlob, maxDocuments } from "../../../src/core/intent/documents.ts";
-import { maxFindings } from "../../../src/core/yaml/remark.ts";
+import { maxFindings } from "../../../src/core/yaml/problems.ts";
 import { seeded } from "../intent/random.ts";
 import { bytesOf, codesOf, problemsOf } from "../intent/reading.ts";
 

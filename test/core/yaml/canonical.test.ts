@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { Json } from "../../../src/core/model/json.ts";
 import { emitDocuments, emitYaml } from "../../../src/core/yaml/canonical.ts";
-import { readCanonical, readState } from "../../../src/core/yaml/canonical-read.ts";
+import { readCanonical } from "../../../src/core/yaml/canonical-read.ts";
+import { readState } from "../../../src/core/yaml/read-stream.ts";
 import { seeded } from "../intent/random.ts";
 
 describe("the canonical text", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { decodeBlob, maxDocuments } from "../../../src/core/intent/documents.ts";
 import { readTrust } from "../../../src/core/intent/trust/trust-file.ts";
-import { composed, isBounded, maxTokens } from "../../../src/core/yaml/composed.ts";
+import { composed, isBounded, maxTokens } from "../../../src/core/yaml/compose.ts";
 import { readYaml } from "../../../src/core/yaml/kyaml.ts";
-import { maxFindings } from "../../../src/core/yaml/remark.ts";
+import { maxFindings } from "../../../src/core/yaml/problems.ts";
 import { rulerOf, slicesOf } from "../../../src/core/yaml/text.ts";
 import { bytesOf } from "../intent/reading.ts";
 import { heavyTexts, largeTexts } from "./heavy-texts.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isObject, type Json } from "../../../src/core/model/json.ts";
 import { readAnyYaml, readYaml, type YamlDocument } from "../../../src/core/yaml/kyaml.ts";
 import { readPlainYaml } from "../../../src/core/yaml/plain-yaml.ts";
-import type { JsonPath } from "../../../src/core/yaml/remark.ts";
+import type { JsonPath } from "../../../src/core/yaml/problems.ts";
 import { rulerOf, slicesOf } from "../../../src/core/yaml/text.ts";
 import { memberNames, workloadOf } from "../../bench/workload.ts";
 import { seeded } from "../intent/random.ts";

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { problemCodes } from "../../../src/core/yaml/problem-codes.ts";
+import { problemCodes } from "../../../src/core/yaml/problems.ts";
 
 const core = new URL("../../../src/core/", import.meta.url);
 const sources = ["yaml", "intent", "ledger"].flatMap((room) =>
   readdirSync(new URL(room, core), { recursive: true, encoding: "utf8" })
-    .filter((it) => it.endsWith(".ts") && it !== "problem-codes.ts")
+    .filter((it) => it.endsWith(".ts") && it !== "problems.ts")
     .map((it) => readFileSync(new URL(`${room}/${it}`, core), "utf8")),
 );
 const used = new Set(sources.flatMap((it) => it.match(/FLT\d{4}/g) ?? []));

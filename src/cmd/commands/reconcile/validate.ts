@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { secretsNote } from "../../../core/intent/advice.ts";
 import { decodeBlob } from "../../../core/intent/documents.ts";
 import { readIntent } from "../../../core/intent/intent.ts";
-import { secretsNote } from "../../../core/intent/secrets.ts";
 import { isRead, isTrustPath } from "../../../core/intent/source-file.ts";
 import { trustNotes, trustPath } from "../../../core/intent/trust/trust-file.ts";
 import type { Intent } from "../../../core/model/intent.ts";
@@ -13,7 +13,7 @@ import { openProblems } from "../../../core/report/open-problems.ts";
 import { count } from "../../../core/report/phrases.ts";
 import { problemSummary } from "../../../core/report/reason-lines.ts";
 import { quorumFindings } from "../../../core/trust/quorum.ts";
-import { compareProblems } from "../../../core/yaml/remark.ts";
+import { compareProblems } from "../../../core/yaml/problems.ts";
 import { blobIdOf, readWorkTree } from "../../../shell/git/author/worktree.ts";
 import { exactText } from "../../../shell/reconcile/exact-text.ts";
 import { recordNear } from "../../hub/record.ts";

@@ -2,7 +2,7 @@ import type { Approval as WrittenApproval } from "#schemas/approval";
 import { canonicalJson } from "../../model/json.ts";
 import type { ApprovalFile } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
-import { error, type Remark } from "../../yaml/remark.ts";
+import { error, type Remark } from "../../yaml/problems.ts";
 
 /** What an approval says, wherever its file stands. Its schema and its rules have passed it. */
 export const approvalOf = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({

@@ -7,7 +7,7 @@ import type { ApprovalFile } from "../../model/trust.ts";
 import type { UpdateRun, UpdateStrategy } from "../../model/update-run.ts";
 import type { Digest } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, isError, type Remark, warning } from "../../yaml/remark.ts";
+import { error, isError, type Remark, warning } from "../../yaml/problems.ts";
 import { approvalOf, approvalRemarks } from "./approval.ts";
 import { definitionRemarks, isDefinition } from "./custom-resource-definition.ts";
 import { confirmationRemarks, confirmedDigest } from "./deletion-confirmation.ts";

@@ -8,7 +8,7 @@ import {
   type ScopeTable,
 } from "../../model/manifest.ts";
 import { compareText } from "../../model/value.ts";
-import { error, type Remark } from "../../yaml/remark.ts";
+import { error, type Remark } from "../../yaml/problems.ts";
 
 export const isDefinition = ({ group, kind }: Pick<ObjectId, "group" | "kind">): boolean =>
   group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition";

@@ -1,6 +1,6 @@
 import type { DeletionConfirmation } from "#schemas/deletion-confirmation";
 import type { Digest } from "../../model/value.ts";
-import { error, type Remark } from "../../yaml/remark.ts";
+import { error, type Remark } from "../../yaml/problems.ts";
 
 /** The digest that a confirmation names: of the deletions that may now happen (`plan/README.md#d-3`). */
 export const confirmedDigest = ({ spec }: DeletionConfirmation): Digest => spec.digest as Digest;

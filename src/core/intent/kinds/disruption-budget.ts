@@ -1,6 +1,6 @@
 import type { ClusterResourcePlacementDisruptionBudget as WrittenBudget } from "#schemas/cluster-resource-placement-disruption-budget";
 import { type DisruptionBudget, placementKey } from "../../model/placement.ts";
-import { error, type Remark } from "../../yaml/remark.ts";
+import { error, type Remark } from "../../yaml/problems.ts";
 import { countOrPercent, countOrPercentRemarks } from "./fields.ts";
 import { annotationRemarks, dnsSubdomainRemarks, oldVersionRemarks } from "./metadata.ts";
 

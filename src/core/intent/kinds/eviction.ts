@@ -1,7 +1,7 @@
 import type { ClusterResourcePlacementEviction as WrittenEviction } from "#schemas/cluster-resource-placement-eviction";
 import { type Eviction, placementKey } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
-import type { Remark } from "../../yaml/remark.ts";
+import type { Remark } from "../../yaml/problems.ts";
 import { immutableRemarks } from "./fields.ts";
 import {
   annotationRemarks,

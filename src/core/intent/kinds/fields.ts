@@ -1,6 +1,6 @@
 import type { CountOrPercent } from "../../model/placement.ts";
 import type { DurationMs } from "../../model/value.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 

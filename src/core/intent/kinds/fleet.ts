@@ -1,7 +1,7 @@
 import type { Fleet as WrittenFleet } from "#schemas/fleet";
 import { defaultFleet, type FleetSpec } from "../../model/fleet.ts";
 import { type ClusterName, compareText } from "../../model/value.ts";
-import { error, type Remark } from "../../yaml/remark.ts";
+import { error, type Remark } from "../../yaml/problems.ts";
 import { repeated } from "./fields.ts";
 
 /** The only file that settings are read from: they say where to look for everything else. */

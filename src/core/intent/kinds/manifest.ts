@@ -3,7 +3,7 @@ import { digestOf, isObject, type Json, type JsonObject, member, memberAt } from
 import type { Manifest, VersionedId } from "../../model/manifest.ts";
 import { kubeFleetPrefix } from "../../model/names.ts";
 import type { Digest } from "../../model/value.ts";
-import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { error, type JsonPath, type Remark, warning } from "../../yaml/problems.ts";
 import { isDnsLabel, isDnsSubdomain, metadataRemarks } from "./metadata.ts";
 
 /** A plain Kubernetes object as placements may select it; {@link manifestRemarks} has found no error in it. */

@@ -3,7 +3,7 @@ import type { MemberCluster } from "../../model/fleet.ts";
 import type { Json } from "../../model/json.ts";
 import { memberNameLabel } from "../../model/names.ts";
 import type { ClusterName } from "../../model/value.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
 import { repeated } from "./fields.ts";
 import { dnsLabelRemarks, isLabelValue, isQualifiedName, malformed, newerFieldRemarks } from "./metadata.ts";
 

@@ -2,7 +2,7 @@ import { isObject, type Json, memberAt } from "../../model/json.ts";
 import { flotillaGroup, placementLabel, writeAnnotation } from "../../model/names.ts";
 import type { LabelRequirement, LabelSelector } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { error, type JsonPath, type Remark, warning } from "../../yaml/problems.ts";
 
 /** The largest sum of annotation keys and values that Kubernetes stores. */
 const maxAnnotationBytes = 256 * 1024;

@@ -7,8 +7,7 @@ import type { Json } from "../../model/json.ts";
 import { kindKey, type ScopeTable } from "../../model/manifest.ts";
 import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
-import type { ProblemCode } from "../../yaml/problem-codes.ts";
-import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { error, type JsonPath, type ProblemCode, type Remark, warning } from "../../yaml/problems.ts";
 import { repeated } from "./fields.ts";
 import {
   annotationRemarks,

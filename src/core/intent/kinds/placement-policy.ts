@@ -1,7 +1,7 @@
 import type { Policy as WrittenPolicy, ClusterTerm as WrittenTerm } from "#schemas/cluster-resource-placement";
 import type { ClusterTerm, PlacementPolicy, Toleration } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
 import { notYet, repeated } from "./fields.ts";
 import { dnsLabelRemarks, isLabelValue, isQualifiedName, labelSelectorRemarks, malformed } from "./metadata.ts";
 

@@ -2,7 +2,7 @@ import type { Strategy as WrittenStrategy } from "#schemas/cluster-resource-plac
 import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../../model/names.ts";
 import type { ApplyStrategy, CountOrPercent, Placement, RollingUpdate } from "../../model/placement.ts";
 import { minutes, seconds } from "../../model/value.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
 import { countOrPercent, countOrPercentRemarks, durationOf, notYet } from "./fields.ts";
 import { annotationRemarks } from "./metadata.ts";
 

@@ -6,7 +6,7 @@ import { kindKey, type ScopeTable } from "../../model/manifest.ts";
 import { isReservedNamespace } from "../../model/names.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
 import { nearest } from "../../yaml/nearest.ts";
-import { error, type JsonPath, note, type Remark, warning } from "../../yaml/remark.ts";
+import { error, type JsonPath, note, type Remark, warning } from "../../yaml/problems.ts";
 import { notYet, repeated } from "./fields.ts";
 import { fleetKindOf, isNeverPlaced } from "./fleet-kinds.ts";
 import { dnsLabelRemarks, labelSelectorRemarks, newerFieldRemarks, statusRemarks } from "./metadata.ts";

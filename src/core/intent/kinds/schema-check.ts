@@ -1,6 +1,6 @@
 import type { Json, JsonList, JsonObject } from "../../model/json.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type JsonPath, maxFindings, type Remark } from "../../yaml/remark.ts";
+import { error, type JsonPath, maxFindings, type Remark } from "../../yaml/problems.ts";
 import { type SchemaDocuments, type SchemaName, schemas } from "./schemas.ts";
 import { type SchemaError, validators } from "./validators.ts";
 

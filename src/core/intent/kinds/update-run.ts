@@ -2,7 +2,7 @@ import type { ClusterStagedUpdateRun as WrittenRun } from "#schemas/cluster-stag
 import type { Scope } from "../../model/manifest.ts";
 import { placementKey } from "../../model/placement.ts";
 import { runKey, strategyKey, type UpdateRun } from "../../model/update-run.ts";
-import { error, type Remark } from "../../yaml/remark.ts";
+import { error, type Remark } from "../../yaml/problems.ts";
 import { immutableRemarks } from "./fields.ts";
 import {
   annotationRemarks,

@@ -9,7 +9,7 @@ import type { CountOrPercent } from "../../model/placement.ts";
 import { type Stage, type StageTask, strategyKey, type UpdateStrategy } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type JsonPath, type Remark, warning } from "../../yaml/remark.ts";
+import { error, type JsonPath, type Remark, warning } from "../../yaml/problems.ts";
 import { countOrPercent, durationOf, repeated } from "./fields.ts";
 import {
   annotationRemarks,

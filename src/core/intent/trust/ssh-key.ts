@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
-import type { ProblemCode } from "../../yaml/problem-codes.ts";
+import type { ProblemCode } from "../../yaml/problems.ts";
 
 /** What a public key in a trust file turned out to be: its fingerprint, or why it cannot be used. */
 export type KeyReading =

@@ -6,7 +6,7 @@ import type {
 } from "#schemas/trust";
 import { instantOf } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/remark.ts";
+import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
 import { durationOf, repeated } from "../kinds/fields.ts";
 import { openPgpKeyOf, openPgpSubkeysOf } from "./openpgp-key.ts";
 import { type KeyReading, sshKeyOf } from "./ssh-key.ts";

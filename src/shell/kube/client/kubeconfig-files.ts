@@ -3,7 +3,7 @@ import path from "node:path";
 import type { KubeConfig, User } from "@kubernetes/client-node";
 import { parse } from "yaml";
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import { isBounded } from "../../../core/yaml/composed.ts";
+import { isBounded } from "../../../core/yaml/compose.ts";
 import { Fault } from "../../reconcile/fault.ts";
 import type { Way } from "./connection.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { problemText } from "../../../../src/core/yaml/remark.ts";
+import { problemText } from "../../../../src/core/yaml/problems.ts";
 import { cluster, configMap, errorsOf, type Files, inForce, placement, read, readAll } from "../reading.ts";
 
 const web = configMap("web");

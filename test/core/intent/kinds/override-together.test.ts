@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { problemText } from "../../../../src/core/yaml/remark.ts";
+import { problemText } from "../../../../src/core/yaml/problems.ts";
 import { cluster, errorsOf, type Files, inForce, override, placement, read, readAll } from "../reading.ts";
 
 describe("overrides (C 21)", () => {

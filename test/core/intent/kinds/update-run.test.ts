@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Intent } from "../../../../src/core/model/intent.ts";
-import { problemText } from "../../../../src/core/yaml/remark.ts";
+import { problemText } from "../../../../src/core/yaml/problems.ts";
 import {
   cluster,
   configMap,

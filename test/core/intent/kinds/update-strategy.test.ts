@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { problemText } from "../../../../src/core/yaml/remark.ts";
+import { problemText } from "../../../../src/core/yaml/problems.ts";
 import { cluster, codesOf, problemsOf, read, updateStrategy } from "../reading.ts";
 
 const stage = (fields: string, name = "canary"): string =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readTrust } from "../../../../src/core/intent/trust/trust-file.ts";
 import { digestOfText } from "../../../../src/core/model/json.ts";
 import { instantOf } from "../../../../src/core/model/value.ts";
-import { problemText } from "../../../../src/core/yaml/remark.ts";
+import { problemText } from "../../../../src/core/yaml/problems.ts";
 import { configMap, read } from "../reading.ts";
 import { armor, armored, ed25519, sshKeys } from "./public-keys.ts";
 

@@ -5,7 +5,7 @@ import { remembered } from "../model/memo.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type LabelRequirement, type LabelSelector, type Labels, nameList, selects } from "../model/value.ts";
 import { nearest } from "../yaml/nearest.ts";
-import { type JsonPath, type Remark, warning } from "../yaml/remark.ts";
+import { type JsonPath, type Remark, warning } from "../yaml/problems.ts";
 
 /** What a placement reaches is looked up in these. */
 type Said = Pick<Intent, "clusters" | "objects" | "scopes" | "unusable">;

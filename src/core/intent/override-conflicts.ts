@@ -1,9 +1,8 @@
 import { type ObjectKey, objectKey, objectText } from "../model/manifest.ts";
 import type { Override } from "../model/override.ts";
 import { compareText } from "../model/value.ts";
-import { error } from "../yaml/remark.ts";
-import { type Complaint, placeText, type Version, type Versions } from "./claim.ts";
-import { held } from "./settle.ts";
+import { error } from "../yaml/problems.ts";
+import { type Complaint, held, placeText, type Version, type Versions } from "./resolve.ts";
 
 /** How many ClusterResourceOverrides there may be: `intent/README.md#v-cro-08`. */
 const maxOverrides = 100;

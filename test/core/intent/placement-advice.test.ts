@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { objectText } from "../../../src/core/model/manifest.ts";
 import { unselectedObjects } from "../../../src/core/render/select.ts";
-import { problemText } from "../../../src/core/yaml/remark.ts";
+import { problemText } from "../../../src/core/yaml/problems.ts";
 import { cluster, configMap, type Files, placement, read } from "./reading.ts";
 
 const namespace = (name: string): string =>

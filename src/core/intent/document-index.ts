@@ -1,5 +1,5 @@
 import { remembered } from "../model/memo.ts";
-import { type Claim, keyOf } from "./claim.ts";
+import { type Claim, keyOf } from "./resolve.ts";
 import { isSourceFile, isUnder, type SourceFile } from "./source-file.ts";
 
 /** Every document under the roots of a commit: what is claimed, and what cannot be known. */

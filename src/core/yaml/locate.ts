@@ -1,16 +1,16 @@
 import { isObject, type Json, type JsonList, memberAt } from "../model/json.ts";
-import type { Flaw } from "./flaw.ts";
 import { readYaml, type YamlDocument } from "./kyaml.ts";
 import {
   compareFindings,
   type Finding,
+  type Flaw,
   isError,
   type JsonPath,
   maxFindings,
   note,
   type Remark,
   wordsOf,
-} from "./remark.ts";
+} from "./problems.ts";
 import { type Ruler, rulerOf, type TextSlice } from "./text.ts";
 
 /** Where a document stands in its file, and what is wrong with it there. */
