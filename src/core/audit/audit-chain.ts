@@ -5,7 +5,7 @@ import type { Commit, Digest, Instant } from "../model/value.ts";
 import { signerOf } from "../trust/signer.ts";
 import type { AuditFinding } from "./audit-finding.ts";
 
-/** A commit of the state branch, by what it says of itself. */
+/** A commit of the state branch, as it describes itself. */
 export interface StateCommit {
   readonly commit: Commit;
   readonly parents: number;
@@ -14,14 +14,14 @@ export interface StateCommit {
   readonly sequence: string | null;
   readonly decisionVersion: string | null;
   readonly signature: SignatureFact;
-  /** When it was written, by its own words. */
+  /** Its own commit time. */
   readonly at: Instant;
   /** Its source commit is, or follows, that of the commit before. */
   readonly isForward: boolean;
 }
 
 /**
- * What a commit has to follow from the one before, whatever it decides (`trust/README.md#our-own-commits`). `before` is
+ * What a commit has to repeat from the one before, whatever it decides (`trust/README.md#our-own-commits`). `before` is
  * null for a root.
  */
 export function* auditChain(it: StateCommit, before: Ledger | null, after: Ledger): Generator<AuditFinding> {
@@ -40,18 +40,18 @@ export function* auditChain(it: StateCommit, before: Ledger | null, after: Ledge
     yield finding(`has sequence ${after.sequence} after ${before.sequence}: something was taken out, or put in`);
 }
 
-/** Whose signatures commits of the state branch carry, one after another. */
+/** Follows the signatures of successive commits of the state branch. */
 interface SignatureWatch {
   readonly next: (it: StateCommit, trust: TrustRecord | null) => readonly AuditFinding[];
-  /** Keys that no trust file vouches for, where none names a machine. */
+  /** Keys that signed while no trust file named a machine. */
   readonly unvouched: () => readonly string[];
-  /** How many commits carry a signature that proves something. */
+  /** How many commits carry a valid signature. */
   readonly signed: () => number;
 }
 
 /**
- * Watches who signs. Where the trust file in force names machines, one of them signs every commit; elsewhere nobody can
- * say whose key it is, and all that can be seen is that a commit is not signed after one that was.
+ * Where the trust file in force names machines, one of them has to sign every commit. Otherwise the keys are unknown,
+ * and the only fault that can be seen is an unsigned commit after a signed one.
  */
 export function signatureWatch(): SignatureWatch {
   const keys = new Set<string>();
@@ -77,20 +77,20 @@ export function signatureWatch(): SignatureWatch {
   };
 }
 
-/** A version of the trust file that came into force by an operator's word alone. */
+/** A version of the trust file that came into force by an operator's anchor. */
 export interface Anchored {
   readonly commit: Commit;
   readonly version: number;
   readonly digest: Digest;
 }
 
-/** What follows from the anchor that an operator gives, or from none. */
+/** Whether the anchor of an operator vouches for the chain. */
 type Vouched =
   | { readonly kind: "vouched" | "nothing" }
   | { readonly kind: "onTrust"; readonly words: string }
   | { readonly kind: "other"; readonly at: Anchored; readonly what: string };
 
-/** The last version that came by an anchor has to be the operator's: what came before does not matter after it. */
+/** The last version that came by an anchor has to be the operator's; earlier ones no longer matter. */
 export function vouchedBy(anchor: Digest | null, anchored: readonly Anchored[], base: TrustRecord | null): Vouched {
   const last = anchored.at(-1);
   const first = last ?? (base === null ? null : { version: base.trust.version, digest: base.trust.digest });
@@ -103,15 +103,15 @@ export function vouchedBy(anchor: Digest | null, anchored: readonly Anchored[], 
   return { kind: "other", at: last, what };
 }
 
-/** Whether a trust file names keys of machines: then commits of the state branch are signed by one of them. */
+/** Whether a trust file names keys of machines: then one of them signs every commit of the state branch. */
 export const namesMachines = ({ principals }: Pick<Trust, "principals">): boolean =>
   [...principals.values()].some(
     (it) => !it.isHuman && it.sshKeys.length + it.sshAuthorities.length + it.openPgp.size > 0,
   );
 
 /**
- * Says why a commit of the state branch proves nothing of who wrote it; null when a machine did that the trust file
- * lists (`trust/README.md#our-own-commits`). People approve, and machines write: neither does the other's work.
+ * Why the signature of a state commit does not count; null when it is of a machine that the trust file lists
+ * (`trust/README.md#our-own-commits`). People sign approvals and machines sign state: neither may do the other's work.
  */
 export function stateSignerObjection(
   signature: SignatureFact,

@@ -13,7 +13,7 @@ import { contentOf } from "../plan/version.ts";
 import type { OpenRequest } from "../trust/judge-approval.ts";
 import { type AuditFinding, whatOf } from "./audit-finding.ts";
 
-/** Which trust file had to be in force then, and by whose word (`trust/README.md#the-trust-file`; `#t-09`). */
+/** Which trust file should have been in force, and who vouched for it (`trust/README.md#the-trust-file`; `#t-09`). */
 export function* auditTrustFile(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
   const { record, closed } = consentOf(world, before, after.sequence);
@@ -33,9 +33,8 @@ export function* auditTrustFile(world: World, after: Ledger): Generator<AuditFin
 }
 
 /**
- * What became of the approvals that came with this step: nobody's no is left out or turned down, and nobody's yes is
- * somebody else's (`trust/README.md#what-counts`; `#t-20`, `#t-23`). That what counts is proven is for the second
- * opinion to say.
+ * Whether the approvals of this step were judged correctly: no rejection is omitted or denied, and no approval is
+ * attributed to somebody else (`trust/README.md#what-counts`; `#t-20`, `#t-23`). The second opinion judges the proofs.
  */
 export function* auditAnswers(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
@@ -69,7 +68,7 @@ function flawOf(want: AnswerRecord, got: AnswerRecord | undefined, still: Readon
   return isSame ? null : `counts ${file.path} as somebody else's, or by other keys than it was signed with`;
 }
 
-/** What was asked, as far as the record alone tells: what a stage reaches of protected targets is left out. */
+/** The open requests, as far as the record alone tells: the protected targets that a stage reaches are left out. */
 function openIn(ledger: Ledger): ReadonlyMap<Digest, OpenRequest> {
   const { trust } = ledger;
   if (trust === null) return new Map();
@@ -83,10 +82,7 @@ function openIn(ledger: Ledger): ReadonlyMap<Digest, OpenRequest> {
   );
 }
 
-/**
- * Who changed what is newly asked for: four eyes are no more than two where somebody is left out
- * (`trust/README.md#t-06`, `#t-07`).
- */
+/** Whether new requests name everybody who changed what they are about (`trust/README.md#t-06`, `#t-07`). */
 export function* auditAuthors(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
   const { trust } = after;
@@ -110,7 +106,7 @@ function authorsFor(ask: Ask, world: World, after: Ledger, trust: NonNullable<Le
   const now = askedPlacement(ask, after);
   if (now === null) return null;
   const { ledger } = world;
-  // What the clusters carried when it was asked, with the versions that there are since.
+  // The bindings when it was requested, with the snapshots that exist since.
   const bindings = ledger.placements.get(now.key)?.bindings ?? now.bindings;
   const record = { ...now, bindings };
   const judging = { world, ledger, trust, overrides: after.overrides, content: contentOf(world) };
@@ -119,15 +115,14 @@ function authorsFor(ask: Ask, world: World, after: Ledger, trust: NonNullable<Le
     : authorsOfChange(record, ask.change.clusters, judging);
 }
 
-/** Nobody who changed something is missing; one more only asks for more. */
+/** Nobody is missing; an additional author only makes the request stricter. */
 const isAtLeast = (told: Authors, found: Authors): boolean =>
   found.principals.every((it) => told.principals.includes(it)) && told.unknown >= found.unknown;
 
 /**
- * The world with what its writer says that a forge said: a forge's word cannot be had again years later, nor offline.
+ * The world with the forge reviews that its writer recorded: they cannot be fetched again years later, nor offline.
  *
- * It is taken for the files about which a forge had to be asked, and for no others; of all else that makes them count,
- * nothing is taken for granted.
+ * Taken only for files that needed a forge; everything else that makes them count is verified.
  */
 export function withRecordedReviews(world: World, { answers }: Ledger): World {
   const questions = reviewsToAsk(world);

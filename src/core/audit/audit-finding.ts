@@ -1,7 +1,7 @@
 import type { PlacementKey, RunKey } from "../model/value.ts";
 import type { Ask } from "../plan/approval/ask.ts";
 
-/** One kind of thing that an audit looks at. */
+/** One area that an audit looks at. */
 export type AuditCheck =
   | "chain"
   | "signatures"
@@ -12,14 +12,14 @@ export type AuditCheck =
   | "scheduling"
   | "rendered";
 
-/** What a fault of the record is about. */
+/** What a finding is about. */
 export type AuditSubject =
   | { readonly kind: "ledger" | "answers" | "trust" }
   | { readonly kind: "run" | "plan"; readonly key: RunKey }
   | { readonly kind: "placement"; readonly key: PlacementKey }
   | { readonly kind: "file"; readonly path: string };
 
-/** Something that one commit of the state branch says, and that does not follow from what was there. */
+/** Something in a commit of the state branch that does not follow from its inputs. */
 export interface AuditFinding {
   readonly check: AuditCheck;
   readonly subject: AuditSubject;

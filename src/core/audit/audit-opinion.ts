@@ -13,10 +13,10 @@ import type { Request } from "../model/trust.ts";
 import type { StageProgress } from "../model/update-run.ts";
 import type { AuditCheck, AuditFinding, AuditSubject } from "./audit-finding.ts";
 
-/** What the second opinion can say of a record alone, without what members said. */
+/** The defects that can be found in the record alone, without what members said. */
 export type AuditedDefectCode = TrustFileDefectCode | ApprovalDefectCode | ProtectionDefectCode | RunDefectCode;
 
-/** A defect that the second opinion finds in a commit of the state branch, as a finding of the audit. */
+/** A defect in a commit of the state branch, as a finding of the audit. */
 export const findingOf = ({ code, subject, message }: PlanDefect<AuditedDefectCode>): AuditFinding => ({
   check: checkOf[code],
   subject: auditSubjectOf(subject),
@@ -66,7 +66,7 @@ const checkOf: Readonly<Record<AuditedDefectCode, AuditCheck>> = {
   MaxFailuresExceeded: "plans",
 };
 
-/** The file of the record that says it: a binding stands with its placement, a stage with its run. */
+/** The subject by file of the record: a binding is part of its placement, a stage of its run. */
 function auditSubjectOf(subject: DefectSubject): AuditSubject {
   switch (subject.kind) {
     case "trustFile":
@@ -88,8 +88,8 @@ function auditSubjectOf(subject: DefectSubject): AuditSubject {
 }
 
 /**
- * A ledger that was read from files, with what is the same as in the world it was made from also being the same (`===`):
- * as the planner would have left it. The checks of a plan go by identity.
+ * A ledger read from files, in which everything equal to the world's ledger is also identical (`===`), as the planner
+ * would have left it. Checks go by identity.
  */
 export function aligned(after: Ledger, world: World): Ledger {
   const [trust, answers] = [trustIn(after, world), answersIn(after, world)];

@@ -14,9 +14,9 @@ import { type Schedule, schedule } from "../schedule/schedule.ts";
 import type { AuditFinding } from "./audit-finding.ts";
 
 /**
- * Schedules again every placement whose verdict, scores or bindings a commit changed, from what its writer could see:
- * the policies and members of the source commit, and how the members were according to the record. What the scheduler
- * said then has to come out again, to the last score (`trust/README.md#t-23`).
+ * Schedules again every placement whose verdict, scores or bindings a commit changed, with the policies and members of
+ * the source commit and the state of the members on record. The result has to be the same to the last score
+ * (`trust/README.md#t-23`).
  */
 export function* auditSchedule(world: World, after: Ledger): Generator<AuditFinding> {
   const candidates = candidatesIn(world, after);
@@ -45,14 +45,14 @@ export function* auditSchedule(world: World, after: Ledger): Generator<AuditFind
 /** How many placements {@link auditSchedule} schedules again. */
 export const auditedScheduleCount = (world: World, after: Ledger): number => [...changedSchedules(world, after)].length;
 
-/** Placements about which a commit says something new as to where they go, with what their files asked for then. */
+/** Placements whose scheduling a commit changes, with what their files asked for then. */
 function* changedSchedules(
   { ledger, intent }: World,
   after: Ledger,
 ): Generator<readonly [record: PlacementRecord, placement: Placement | undefined]> {
   for (const [key, record] of after.placements) {
     const before = ledger.placements.get(key) ?? null;
-    // What is being removed, or cannot be read, is not scheduled: its last verdict stands.
+    // What is being removed or cannot be read is not scheduled: its last verdict stands.
     if (record === before || record.deleting !== null || isSuspended(record, intent)) continue;
     if (isScheduledAlike(before, record)) continue;
     const placement = intent.placements.get(key);
@@ -60,7 +60,7 @@ function* changedSchedules(
   }
 }
 
-/** A rolling update that selects what may not be selected stays where it is; runs say so by themselves. */
+/** A rolling update with an invalid selection is not scheduled; runs report that by themselves. */
 const isScheduled = (placement: Placement, intent: Intent): boolean =>
   placement.spec.strategy.type === "External" || selectResources(placement, intent).kind === "selected";
 
@@ -84,7 +84,7 @@ const selectedIn = ({ bindings }: PlacementRecord): ReadonlyMap<ClusterName, Bin
 const candidatesIn = ({ intent }: World, { clusters }: Ledger): readonly Candidate[] =>
   [...intent.clusters.values()].map((cluster) => ({ cluster, trouble: clusters.get(cluster.name)?.trouble ?? null }));
 
-/** Where the placement was before, but for bindings that were seen to be over in the same pass. */
+/** The bindings before, without those that this commit saw end. */
 function standingsIn(before: PlacementRecord | null, record: PlacementRecord): readonly CycleBinding[] {
   const latest = latestOf(record)?.index ?? 0;
   const isOver = ({ cluster, uid, removal }: Binding): boolean =>
@@ -111,7 +111,7 @@ function* verdictFaults(outcome: Schedule, before: PlacementRecord | null, recor
     yield `records a verdict that does not follow from its inputs: ${difference(again, told)}`;
 }
 
-/** What differs, in a few words; the first cluster will do. */
+/** The first difference, in a few words. */
 function difference(again: PolicySnapshot, told: PolicySnapshot): string {
   const recorded = new Map(told.verdict?.decisions.map((it) => [it.cluster, it]));
   for (const it of again.verdict?.decisions ?? []) {
@@ -143,7 +143,7 @@ function* bindingFaults(outcome: Schedule, before: PlacementRecord | null, recor
     if (!is.has(cluster)) yield `leaves out the binding to ${cluster}, which is picked,`;
 }
 
-/** The same verdict, whenever it was first said. */
+/** The same verdict, whatever its transition time. */
 function sameVerdict(a: PolicySnapshot | undefined, b: PolicySnapshot | undefined): boolean {
   const [one, other] = [a?.verdict ?? null, b?.verdict ?? null];
   if (one === null || other === null) return one === other;

@@ -12,7 +12,7 @@ import { auditAnswers, auditAuthors, auditTrustFile } from "./audit-consent.ts";
 import { type AuditFinding, type AuditSubject, whatOf } from "./audit-finding.ts";
 import { aligned, findingOf } from "./audit-opinion.ts";
 
-/** How much one step held of each kind that is judged again. */
+/** How many items of each kind a step re-judged. */
 interface AuditCounts {
   readonly trust: number;
   readonly approvals: number;
@@ -23,8 +23,8 @@ interface AuditCounts {
  * Judges one commit of the state branch again: `world` is what its writer saw of the source branch, on top of the
  * ledger before; `after` is what it wrote (`trust/README.md#t-23`).
  *
- * By the rules of the planner where they need nothing that members said, and by the second opinion that every plan has
- * to pass. Nothing that stands in `after` is taken for granted.
+ * By the planner's rules where they need nothing from members, and by the second opinion that every plan has to pass.
+ * Nothing in `after` is trusted.
  */
 export function auditStep(world: World, after: Ledger): readonly AuditFinding[] {
   const before = world.ledger;
@@ -44,7 +44,7 @@ export function auditStep(world: World, after: Ledger): readonly AuditFinding[] 
   ];
 }
 
-/** What of a step is judged: versions of the trust file that came into force, answers and openings, and plans. */
+/** Counts what is judged in a step: new versions of the trust file, answers and opened gates, and plans. */
 export function auditCounts(before: Ledger, after: Ledger): AuditCounts {
   const open = new Set(asksIn(before).flatMap((it) => (askState(it) === "answered" ? [] : it.request.digest)));
   const known = new Set(asksIn(before).map((it) => it.request.digest));
@@ -69,7 +69,7 @@ const planOf = (ledger: Ledger, rendered: readonly RenderedTarget[]): Plan => ({
   reasons: [],
 });
 
-/** The targets that are new in a ledger, as its writer would have shown them; those whose content is lost are left out. */
+/** The new targets of a ledger, rendered as its writer had them; those whose content is lost are left out. */
 function renderedIn(ledger: Ledger, world: World): readonly RenderedTarget[] {
   if (ledger.trust === null || ledger.trust.trust.protectedTargets.length === 0) return [];
   return renderedTargets(ledger, world, (key, cluster) => {
@@ -78,12 +78,12 @@ function renderedIn(ledger: Ledger, world: World): readonly RenderedTarget[] {
   }).flatMap(({ cluster, placement, manifests }) => (manifests === null ? [] : [{ cluster, placement, manifests }]));
 }
 
-/** A target of the record, rendered again; null where what it names is not to be had any more. */
+/** A recorded target, rendered again; null where its content is lost. */
 interface RenderedAgain extends Omit<RenderedTarget, "manifests"> {
   readonly manifests: RenderedTarget["manifests"] | null;
 }
 
-/** Renders the targets of a ledger again, from what was recorded with them: all that are wanted. */
+/** Renders wanted targets of a ledger again, from what was recorded with them. */
 export function renderedTargets(
   { placements, overrides }: Ledger,
   world: World,
@@ -101,10 +101,7 @@ export function renderedTargets(
   );
 }
 
-/**
- * A digest that is not that of what is asked lets people approve something else than they are shown
- * (`trust/README.md#t-21`).
- */
+/** A request with a wrong digest lets people approve something else than they are shown (`trust/README.md#t-21`). */
 function* forgedRequests(before: Ledger, after: Ledger): Generator<AuditFinding> {
   const known = new Set(asksIn(before).map((it) => it.request));
   for (const ask of asksIn(after)) {

@@ -9,8 +9,8 @@ import { verifiedSignerOf } from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
 
 /**
- * Says which answers a plan counts that prove nothing, judges twice, or forgets (`trust/README.md#step-3` to `#step-6`
- * and `#step-12`).
+ * Lists answers that a plan counts without proof, judges twice, or forgets (`trust/README.md#step-3` to `#step-6` and
+ * `#step-12`).
  */
 export function* checkAnswers({ ledger }: Plan, world: World): Generator<PlanDefect<ApprovalDefectCode>> {
   const { answers: before } = world.ledger;
@@ -35,8 +35,8 @@ export function* checkAnswers({ ledger }: Plan, world: World): Generator<PlanDef
 }
 
 /**
- * Of what somebody said the newest counts, so that nothing may stand before its turn, and a copy of somebody's yes is no
- * newer word than what took it back.
+ * The newest answer of a person counts. So no answer may be ordered too early, and a copy of an approval is no newer
+ * than the revocation of it.
  */
 function orderFlaw({ file, order }: AnswerRecord, { proofs }: Counting, said: SaidSoFar): string | null {
   if (order <= said.last) return "out of turn";
@@ -45,7 +45,7 @@ function orderFlaw({ file, order }: AnswerRecord, { proofs }: Counting, said: Sa
   return isTaken && (said.first.get(`${speakerIn(file)} ${file.comment}`) ?? order) < order ? "which is a copy" : null;
 }
 
-/** What was there before this pass, and what everybody first said and took back. */
+/** The answers before this pass, and what everybody approved and took back. */
 interface SaidSoFar {
   readonly last: number;
   readonly taken: ReadonlyMap<string, number>;
@@ -67,7 +67,7 @@ function saidSoFar(before: Ledger["answers"], after: Ledger["answers"]): SaidSoF
 
 const speakerIn = ({ digest, principal }: AnswerRecord["file"]): string => `${digest} ${principal}`;
 
-/** What a ledger waits for an answer to. */
+/** The digests of the open requests of a ledger. */
 function openIn({ runs, placements }: Ledger): ReadonlySet<Digest> {
   const open = new Set<Digest>();
   const add = (it: Request | null | undefined): void => {
@@ -86,7 +86,10 @@ interface Bench {
 
 type Counting = Extract<Judgement, { readonly kind: "counts" }>;
 
-/** By the trust file that was in force before it came: what comes with it decides nothing (`trust/README.md#t-08`). */
+/**
+ * Judged by the trust file in force before the answer came: what comes with it decides nothing
+ * (`trust/README.md#t-08`).
+ */
 function flawOf(path: string, { file }: AnswerRecord, said: Counting, { world, asked }: Bench): string | null {
   const { ledger, intent, history, now } = world;
   const trust = ledger.trust?.trust;
@@ -108,8 +111,8 @@ function flawOf(path: string, { file }: AnswerRecord, said: Counting, { world, a
 }
 
 /**
- * What came in this pass; where a forge's word is taken, what came under the trust file in force: a file may have waited
- * for the forge.
+ * The commits that came in this pass. Where a forge's word counts, those since the trust file in force: a file may have
+ * waited for the forge.
  */
 function recent({ ledger, history }: World): ReadonlySet<Commit> {
   const { trust, from } = ledger.trust ?? { trust: null, from: null };
@@ -152,7 +155,7 @@ function isProven(
   }
 }
 
-/** `trust/README.md#b-58`, `#t-13`: it adds approvals of one person, and does nothing else. */
+/** `trust/README.md#b-58`, `#t-13`: the commit adds approvals of one person and does nothing else. */
 const addsOnlyHis = (
   { parents, changes }: CommitFact,
   { principal }: AnswerRecord["file"],
@@ -164,14 +167,14 @@ const addsOnlyHis = (
       path.startsWith("approvals/") && before === null && whoSays(files).get(`${path} ${after}`) === principal,
   );
 
-/** Who says what stands at a path, as it stands there. */
+/** The principal whose approval stands at a path. */
 const whoSays = remembered(
   (files: World["intent"]["approvals"]) => new Map(files.map((it) => [`${it.path} ${it.blob}`, it.principal])),
 );
 
 /**
- * Says which approvals a plan counts although somebody took away what they say: only a commit of the one who speaks
- * brings that back, wherever it stands now (`trust/README.md#t-43`).
+ * Lists approvals that a plan counts although they were taken away: only a commit signed by their author brings them
+ * back, wherever the file stands now (`trust/README.md#t-43`).
  */
 function* checkWithdrawnAnswers(
   { ledger }: Pick<Plan, "ledger">,
@@ -187,7 +190,7 @@ function* checkWithdrawnAnswers(
     if (file.decision !== "Approve") continue;
     const wasTaken = judgement.kind === "denied" && judgement.code === "FLT1212";
     const isTaken = taken.has(`${file.path} ${file.blob}`) && (taken.has(file.blob) || !standing.has(file.blob));
-    // A merge drops it without a change of its own.
+    // A merge can drop a file without listing it among its changes.
     const isDropped = !places.has(`${file.path} ${file.blob}`) && !taken.has(`${file.path} ${file.blob}`);
     if (wasTaken || (judgement.kind === "counts" && (isTaken || isDropped))) gone.add(saying(file));
   }
@@ -200,7 +203,7 @@ function* checkWithdrawnAnswers(
   }
 }
 
-/** What new commits take from where it stood, as path and blob; the blob alone where the same commit puts it nowhere else. */
+/** What new commits remove, as path and blob; the blob alone unless the same commit puts it elsewhere. */
 function takenFrom({ history: { news, commits } }: World): ReadonlySet<string> {
   const taken = new Set<BlobId | string>();
   for (const id of news) {

@@ -12,26 +12,26 @@ import {
   targetsOn,
 } from "./check-approvers.ts";
 
-/** Something that a plan takes for approved that was not before. */
+/** An approval that a plan newly accepts. */
 export interface Approved {
   readonly what: string;
   readonly subject: DefectSubject;
   readonly request: Request;
   readonly approval: Approval;
-  /** What was open under its place when the pass began. */
+  /** The request that was open in its place when the pass began. */
   readonly was: Request | null;
   readonly rules: (trust: Trust, plan: Plan, world: World) => Rules;
 }
 
-/** What an approval has to meet. */
+/** The requirements that an approval has to meet. */
 export interface Rules {
-  /** All of these have to be met. */
+  /** Every one of these applies. */
   readonly certain: readonly Requirement[];
-  /** Of these, nobody can tell here which of them apply; where nothing is certain, at least one does. */
+  /** Which of these apply is not known here; where none is certain, at least one does. */
   readonly possible: readonly Requirement[];
 }
 
-/** Everything that a plan newly takes for approved. */
+/** All approvals that a plan newly accepts. */
 export function* newlyApproved(ledger: Ledger, old: Ledger): Generator<Approved> {
   for (const [key, run] of ledger.runs) {
     const known = old.runs.get(key);
@@ -44,7 +44,7 @@ export function* newlyApproved(ledger: Ledger, old: Ledger): Generator<Approved>
         const isOld = request?.approval === known?.stages[at]?.[when]?.approval && known?.uid === run.uid;
         const planned = run.plan?.stages[at];
         if (request?.approval == null || isOld || planned === undefined) continue;
-        const rules: Approved["rules"] = (...scene) => gateRules({ run, planned, when }, ...scene);
+        const rules: Approved["rules"] = (...input) => gateRules({ run, planned, when }, ...input);
         const { approval } = request;
         yield {
           what: `the gate ${when} stage ${planned.name} of run ${key}`,
@@ -80,11 +80,14 @@ interface GateAt {
   readonly when: "before" | "after";
 }
 
-/** What of protected targets a stage reaches by what it brings; where overrides may drop some of it, nobody can tell. */
+/**
+ * The requirements of a stage. Overrides may drop objects, so the protected targets that it reaches are not always
+ * certain.
+ */
 function gateRules({ run, planned, when }: GateAt, trust: Trust, { ledger }: Plan, world: World): Rules {
   const { placement } = run.spec;
-  const demands = stageRequirements(trust, placement, planned.name);
-  if (when === "after") return { certain: demands, possible: [] };
+  const requirements = stageRequirements(trust, placement, planned.name);
+  if (when === "after") return { certain: requirements, possible: [] };
   const [record, old] = [ledger, world.ledger].map((it) => it.placements.get(placement));
   const brought = record?.resourceSnapshots.find((it) => it.index === run.plan?.resourceIndex)?.resources ?? [];
   const reached = new Set<ProtectedTarget>();
@@ -97,10 +100,13 @@ function gateRules({ run, planned, when }: GateAt, trust: Trust, { ledger }: Pla
       if (isBound && isPlain && brought.some((it) => coversObject(target, it.id))) reached.add(target);
     }
   }
-  return { certain: [...demands, ...[...reached].map(targetRequirement)], possible: [...near].map(targetRequirement) };
+  return {
+    certain: [...requirements, ...[...reached].map(targetRequirement)],
+    possible: [...near].map(targetRequirement),
+  };
 }
 
-/** Which of its clusters it still has to do with, nobody can tell here: each is looked at again when it moves. */
+/** Which of its clusters still change is not known here: each is checked when it moves. */
 function changeRules({ change }: PlacementRecord, trust: Trust, ledgers: NameLedgers): Rules {
   const near = [...(change?.clusters.keys() ?? [])].flatMap((it) => targetsOn(trust, it, ledgers));
   return { certain: [], possible: [...new Set(near)].map(targetRequirement) };

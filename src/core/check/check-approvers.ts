@@ -14,28 +14,28 @@ import type {
 } from "../model/trust.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 
-// What a trust file asks of an approval, for the second opinion. `core/trust` has its own way to say so.
+// What a trust file requires of an approval. `core/trust` has its own implementation.
 
-/** Whether the trust file in force is the one that stands in the repository (`plan/README.md#d-6`). */
+/** Whether the trust file in force is the one in the repository (`plan/README.md#d-6`). */
 export const isStillInSource = ({ trust: file }: Intent, { text, trust }: TrustRecord): boolean =>
   file?.trust != null && file.trust.digest === trust.digest && file.text === text;
 
-/** How many of whom it takes. */
+/** Who has to approve, and how many of them. */
 export type Requirement = Omit<ApprovalRule, "placements" | "stages">;
 
-/** Somebody who says yes, or no. */
+/** One person's answer. */
 export interface CheckedAnswer {
   readonly principal: string;
   readonly proofs: readonly Proof[];
   readonly at: Instant;
 }
 
-/** The demands of a stage: those of every rule that matches it (`trust/README.md#rules-and-demands`). */
+/** The requirements of a stage: one of every rule that matches it (`trust/README.md#rules-and-demands`). */
 export const stageRequirements = ({ approvals }: Trust, placement: string, stage: string): readonly Requirement[] =>
   approvals.filter((it) => isAmong(it.placements, placement) && isAmong(it.stages, stage));
 
 /**
- * What a protected target demands: four eyes, one more for what nobody signed, and a day to answer
+ * The requirement of a protected target: four eyes, one more approval for unsigned changes, and a day to answer
  * (`trust/README.md#d-17`).
  */
 export const targetRequirement = ({ principals, minimum, accept }: ProtectedTarget): Requirement => ({
@@ -47,11 +47,11 @@ export const targetRequirement = ({ principals, minimum, accept }: ProtectedTarg
   maxAge: 86_400_000 as Requirement["maxAge"],
 });
 
-/** Whether a demand takes a voice at all: it is of somebody named, given in a way that is accepted. */
+/** Whether the answer is of a person who may give it, in a way that is accepted. */
 export const isAccepted = ({ principals, accept }: Requirement, { principal, proofs }: CheckedAnswer): boolean =>
   principals.includes(principal) && proofs.some((it) => accept.includes(it.evidence));
 
-/** Whether so many different people say yes as a demand wants (`trust/README.md#t-06`, `#t-07`, `#t-20`). */
+/** Whether enough different people approve (`trust/README.md#t-06`, `#t-07`, `#t-20`). */
 export function isMet(
   demand: Requirement,
   { authors, requestedAt }: Request,
@@ -66,12 +66,12 @@ export function isMet(
   return heard.size >= Math.max(minimum, 1) + (isUnsure && unsignedChanges === "oneMore" ? 1 : 0);
 }
 
-/** Ledgers in which a cluster may stand under one name or another: the one that is planned, and the one before it. */
+/** The planned ledger and the one before it: a cluster may have different names in them. */
 export type NameLedgers = readonly Pick<Ledger, "clusters" | "formerNames">[];
 
 /**
- * The protected targets that mean a member: by its name, by one that its cluster goes by elsewhere in the ledgers or
- * went by, or by the uid of its `kube-system` (`trust/README.md#t-33`, `#t-41`).
+ * The protected targets that cover a member: by its name, by another present or former name of its cluster, or by the
+ * uid of its `kube-system` (`trust/README.md#t-33`, `#t-41`).
  */
 export const targetsOn = (
   { protectedTargets }: Pick<Trust, "protectedTargets">,
@@ -85,13 +85,13 @@ export const targetsOn = (
     const called = isFree ? [cluster] : [cluster, ...aliases];
     return target.clusters.some((pattern) => {
       const [, known = null] = pattern.split("@", 2);
-      // Who was never reached may be any of those that are known by their uid.
+      // A member that was never reached may be any cluster that is named by its uid.
       return (known !== null && (uid === null || known === uid)) || called.some((it) => coversCluster(pattern, it));
     });
   });
 };
 
-/** Whether a pattern means whatever has a name: `name@uid` does as well. */
+/** Whether a pattern covers a cluster by name; `name@uid` does as well. */
 export const coversCluster = (pattern: string, cluster: ClusterName): boolean =>
   isAmong([pattern.split("@", 1)[0] ?? ""], cluster);
 
@@ -100,13 +100,13 @@ const namesIn = ({ clusters, formerNames }: NameLedgers[number], uid: string): r
   ...(formerNames.get(uid)?.names ?? []),
 ];
 
-/** Whether an object lies in a protected target's namespaces. What is in none may matter to all of them. */
+/** Whether an object lies in the namespaces of a protected target. Cluster-scoped objects lie in all of them. */
 export function coversObject({ namespaces }: ProtectedTarget, { group, kind, namespace, name }: ObjectId): boolean {
   const space = kind === "Namespace" && group === "" ? name : namespace;
   return space === null || isAmong(namespaces, space);
 }
 
-/** Names, or beginnings with a `*` behind them. */
+/** Exact names, or prefixes that end with `*`. */
 function isAmong(patterns: readonly string[], name: string): boolean {
   for (const it of patterns) {
     if (it === name) return true;
@@ -116,24 +116,22 @@ function isAmong(patterns: readonly string[], name: string): boolean {
   return false;
 }
 
-// Whose signature it is, for the second opinion. `core/trust` has its own way to say so.
-
-/** By whose keys a signature is judged. */
+/** The keys that a signature is verified with. */
 interface Keyring {
   readonly principals: ReadonlyMap<string, Principal>;
   readonly revocations: readonly Revocation[];
-  /** Null: whatever the time of a certificate. */
+  /** Null: the validity period of a certificate does not matter. */
   readonly now: Instant | null;
 }
 
-/** A person who signed, and the key as a proof names it. */
+/** The person who signed, and the key as proofs name it. */
 interface VerifiedSigner {
   readonly name: string;
   readonly key: Proof["key"];
 }
 
 /**
- * Says which person signed for this purpose; null where nobody did that counts (`trust/README.md#step-5` and
+ * The person who signed for this purpose; null without a signature that counts (`trust/README.md#step-5` and
  * `#step-6`).
  */
 export function verifiedSignerOf(fact: SignatureFact, purpose: string, keyring: Keyring): VerifiedSigner | null {
@@ -157,7 +155,7 @@ export function verifiedSignerOf(fact: SignatureFact, purpose: string, keyring: 
 const owns = ({ sshKeys, openPgp }: Principal, key: string, kind: "ssh" | "openpgp"): boolean =>
   kind === "ssh" ? sshKeys.includes(key) : openPgp.has(key);
 
-/** Whether the key of a proof, or its authority's, is in wrong hands. */
+/** Whether the key of a proof, or that of its authority, is compromised. */
 export const isCompromised = ({ key }: Proof, revocations: readonly Revocation[]): boolean =>
   revocations.some(
     (it) =>

@@ -11,9 +11,9 @@ import { verifiedSignerOf } from "./check-approvers.ts";
 import { defect, inventoryKey } from "./check-defect.ts";
 
 /**
- * Says which new requests leave out somebody who plainly changed what they are about: an object that a cluster carries
- * or is to carry, or the placement that goes (`trust/README.md#step-8`; `#t-06`, `#t-07`, `#t-38`, `#t-39`). That more
- * people have a part in it is for the planner to find.
+ * Lists new requests that omit somebody who clearly changed what they are about: an object that a cluster carries or is
+ * to carry, or the placement that goes (`trust/README.md#step-8`; `#t-06`, `#t-07`, `#t-38`, `#t-39`). Finding further
+ * authors is up to the planner.
  */
 export function* checkAuthors(plan: Plan, world: World): Generator<PlanDefect<RequestDefectCode>> {
   const { trust } = plan.ledger;
@@ -34,17 +34,17 @@ export function* checkAuthors(plan: Plan, world: World): Generator<PlanDefect<Re
   }
 }
 
-/** Something that people are newly asked about. */
+/** A new request, and what it is about. */
 interface Asked {
   readonly what: string;
   readonly subject: DefectSubject;
   readonly request: Request;
   readonly record: PlacementRecord;
-  /** Clusters as they were, that are to get a version, or lose the placement that is gone. */
+  /** The bindings, before this pass, of the clusters that get a version or lose the placement. */
   readonly bindings: readonly Binding[];
-  /** The version that is brought; null where the placement goes. */
+  /** The new version; null where the placement goes. */
   readonly version: PlacementRecord["resourceSnapshots"][number] | null;
-  /** What came after this is not brought; null: all that there is, is. */
+  /** The new version contains nothing later than this commit; null: it contains everything. */
   readonly until: Commit | null;
 }
 
@@ -82,7 +82,7 @@ function* gatesOf(run: RunRecord, ledger: Ledger, old: Ledger): Generator<Asked>
   const known = old.runs.get(key)?.stages.flatMap((it) => [it.before?.digest, it.after?.digest]) ?? [];
   const requests = stages.flatMap((it) => [it.before ?? [], it.after ?? []].flat());
   const own = new Set(stages.flatMap((it) => [...it.clusters.values()].map(({ sequence }) => sequence)));
-  // What another run brings in this pass is carried before this one brings anything.
+  // What another run brings in this pass counts as carried before this run brings anything.
   const carried = (cluster: ClusterName): Binding | undefined => {
     const [before, now] = [was, record].map((it) => it?.bindings.get(cluster));
     const target = now?.target ?? null;
@@ -104,7 +104,9 @@ function* gatesOf(run: RunRecord, ledger: Ledger, old: Ledger): Generator<Asked>
       };
 }
 
-/** Commits since what a cluster carries that changed what stands in one of both versions, or took the placement away. */
+/**
+ * Commits, since the version that a cluster carries, that changed an object of either version or removed the placement.
+ */
 function changersOf({ record, bindings, version, until }: Asked, trust: TrustRecord, world: World): Set<CommitFact> {
   const { history, intent } = world;
   const found = new Set<CommitFact>();
@@ -131,7 +133,7 @@ function leadingTo(tip: Commit, { commits }: History): ReadonlySet<Commit> {
   return found;
 }
 
-/** Whether one of these documents says something else after a commit, or is gone, or new. */
+/** Whether a commit changes, adds or removes one of these documents. */
 function changes(
   { changes: all }: CommitFact,
   keys: ReadonlySet<string>,

@@ -6,8 +6,8 @@ import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
 
 /**
- * Says where a plan lets go what nobody confirmed, or not these very things, or not for this once: a confirmation
- * covers what stood in the set when it was given, and is judged once (`plan/README.md#d-3`).
+ * Lists where a plan deletes what nobody confirmed. A confirmation covers the objects of its set at the time, and is
+ * judged once (`plan/README.md#d-3`).
  */
 export function* checkConfirmations(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   yield* asksForWhatItHolds(plan, world);
@@ -16,7 +16,7 @@ export function* checkConfirmations(plan: Plan, world: World): Generator<PlanDef
   yield* takesAlongWhatWasConfirmed(plan);
 }
 
-/** A digest stands for one set, which may shrink and never grows. */
+/** A digest names one set, which may shrink and never grows. */
 function* asksForWhatItHolds({ ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   const { held: before, confirmations } = world.ledger.deletions;
   const digests = new Set<string>();
@@ -62,7 +62,10 @@ function* alongIn({ others }: HeldDeletion): Generator<string> {
 
 const otherText = (it: OtherObject): string => `${inventoryKey(it)} ${it.uid}`;
 
-/** The digest once more, from what the record said before this plan; with the number of the asking from the second on. */
+/**
+ * The digest computed again from the ledger before this plan. When the same set is asked for again, a counter is part
+ * of it.
+ */
 function isDigestOf({ because, groups, others, digest }: HeldDeletion, before: Ledger): boolean {
   const objects = new Set<string>();
   const bases = new Set<string>();
@@ -88,7 +91,7 @@ function isDigestOf({ because, groups, others, digest }: HeldDeletion, before: L
   return false;
 }
 
-/** What of others is asked about is what the members' inventories name, all of it. */
+/** The set names all objects of others that the members' inventories report. */
 function* namesWhatMembersShow(
   { groups, others, digest }: HeldDeletion,
   { observed }: World,
@@ -131,7 +134,7 @@ function* confirmsOnce({ ledger }: Plan, { ledger: old, intent }: World): Genera
   }
 }
 
-/** What was judged stays so while its file is there, or while the same could be asked once more. */
+/** A judged confirmation is kept while its file exists, or while the same digest could be asked for again. */
 function* remembersWhatWasJudged(
   { ledger }: Plan,
   { ledger: old, intent }: World,

@@ -1,16 +1,16 @@
 import type { ClusterActions, Departure, PlacementActions } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, PlanDefectCode } from "../model/plan-defect.ts";
 
-// What the second opinion reads plans with. The planner has its own.
+// Shared by all checks; the planner has its own.
 
-/** What is wrong, about what, in a sentence whose subject is the plan. */
+/** A defect; the message is a sentence without its subject, which is the plan. */
 export const defect = <Code extends PlanDefectCode>(
   code: Code,
   subject: DefectSubject,
   message: string,
 ): PlanDefect<Code> => ({ code, subject, message });
 
-/** Every cluster's work on every placement. */
+/** The actions of every cluster and placement. */
 export function* placementActionsIn(
   actions: readonly ClusterActions[],
 ): Generator<readonly [ClusterActions["cluster"], PlacementActions]> {
@@ -27,8 +27,8 @@ type Named = {
 /** An object's key, as inventories and actions write it. */
 export const inventoryKey = (id: Named): string => [id.group, id.kind, id.namespace ?? "", id.name].join("/");
 
-/** Whether a key is an object's. */
+/** Whether a key is that of an object. */
 export const sameKey = (key: string, id: Named): boolean => key === inventoryKey(id);
 
-/** Whether a departure is of an object. */
+/** Whether a removal is of an object. */
 export const sameObject = (id: Named, gone: Departure): boolean => sameKey(gone.key, id);

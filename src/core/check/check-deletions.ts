@@ -8,8 +8,8 @@ import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { defect, inventoryKey, placementActionsIn, sameObject } from "./check-defect.ts";
 
 /**
- * Says where a plan deletes more than may be deleted unasked, or what waits for a person (`plan/README.md#d-3`,
- * `#d-4`).
+ * Lists where a plan deletes more than the bounds allow without a confirmation, or what waits for one
+ * (`plan/README.md#d-3`, `#d-4`).
  */
 export function* checkDeletions(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   yield* permitsWithinBounds(plan, world);
@@ -17,7 +17,7 @@ export function* checkDeletions(plan: Plan, world: World): Generator<PlanDefect<
   yield* leavesAloneWhatWaits(plan);
 }
 
-/** What an earlier pass permitted was within the bounds of its time: only what is new is judged. */
+/** Earlier passes kept to the bounds of their time: only what is new is judged. */
 function* permitsWithinBounds(
   { ledger }: Plan,
   { intent, ledger: old }: World,
@@ -46,7 +46,7 @@ function* permitsWithinBounds(
   }
 }
 
-/** A bound that loosens counts from the next commit, so that no commit permits itself what it deletes. */
+/** A loosened bound counts from the next commit, so that no commit permits its own deletions. */
 function* boundsLoosened(
   { inForce }: AcceptedBounds,
   guards: DeletionBounds,
@@ -65,7 +65,7 @@ function* boundsLoosened(
 const mostClusters = (bounds: DeletionBounds, all: number): number =>
   Math.max(bounds.clusters, Math.floor((all * bounds.percentOfClusters) / 100));
 
-/** The larger of number and share of what the cluster carries, by its targets. */
+/** The larger of the number and the share of what the cluster carries, by its targets. */
 function mostObjects(bounds: DeletionBounds, cluster: ClusterName, { placements }: Ledger): number {
   let carried = 0;
   for (const { bindings, resourceSnapshots } of placements.values()) {
@@ -76,8 +76,8 @@ function mostObjects(bounds: DeletionBounds, cluster: ClusterName, { placements 
 }
 
 /**
- * What begins to leave in this pass has been permitted, or is few enough by itself: nothing goes uncounted. Counted anew,
- * from what the bindings say, whatever the guard made of it.
+ * Every deletion that starts in this pass is permitted, or within the bounds by itself. Counted from the bindings,
+ * independently of the guard.
  */
 function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   const { permitted, bounds, held } = ledger.deletions;
@@ -131,7 +131,7 @@ function byPlacement(held: readonly HeldDeletion[]): ReadonlyMap<PlacementKey, r
   return groups;
 }
 
-/** Objects that begin to leave to be deleted, unless a person decides about them, or they are only let go. */
+/** Objects whose deletion starts, without those that wait for a confirmation and those that are only released. */
 function newlyDeleted(binding: Binding, was: Binding | undefined, { record, asked, world }: Taking): number {
   const { cluster, removal, leaving } = binding;
   if (removal?.propagation === "Abandon") return 0;

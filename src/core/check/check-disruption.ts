@@ -8,8 +8,8 @@ import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { defect, inventoryKey, sameKey } from "./check-defect.ts";
 
 /**
- * Whether a cluster does its work, as the member itself says it now; what was recorded counts where nobody asked.
- * Perhaps: something there cannot be seen, and the planner knows since when.
+ * Whether a cluster is available, by what the member says now, or by the record where it was not asked. `perhaps`: some
+ * object has no health check, and only the planner knows since when.
  */
 export function availabilityOf(
   { cluster, target, facts, removal, leaving }: Binding,
@@ -33,7 +33,7 @@ export function availabilityOf(
     if (entry.outcome.kind !== "applied") return "failed";
     const live = seen.objects.get(at);
     if (live === undefined) return "untrackable";
-    // What others made of it does its work as ours would only if ours did before.
+    // An object that others changed counts as available only if it was before.
     const isOurs = live.uid === entry.uid && live.fingerprint === entry.fingerprint;
     return isOurs || wasUp ? live.health.phase : "progressing";
   });
@@ -42,8 +42,8 @@ export function availabilityOf(
 }
 
 /**
- * Whether nobody knows how a cluster is with its target, so that it may well do its work: its member was not heard since
- * it got it, or does not answer. Who was heard to have failed, or has had its time, is known.
+ * Whether the state of a cluster with its target is unknown, so that it may be available: its member has not reported
+ * on that target, or is unreachable. A reported failure, or a deadline that has passed, is known.
  */
 export function isAvailabilityUnknown(
   { cluster, target, facts, removal }: Binding,
@@ -59,15 +59,15 @@ export function isAvailabilityUnknown(
   return !isCarried && now < target.startedAt + spec.strategy.progressDeadline;
 }
 
-/** Whether a decision takes away or changes what a cluster carries. */
+/** Whether a decision changes or removes what a cluster carries. */
 export const isDisturbed = (before: Binding, after: Binding | undefined): boolean =>
   after !== undefined &&
   (after.removal !== null ||
     (after.target?.sequence !== before.target?.sequence && after.target?.digest !== before.target?.digest));
 
 /**
- * Says which evictions a plan carries out although too few clusters would be left (`rollout/README.md#i-54`). Counted
- * anew, by what members say now and what else this plan changes on them. What does not work is no loss.
+ * Lists evictions that leave too few clusters available (`rollout/README.md#i-54`). Counted independently, from what
+ * members say now and what else this plan changes. Evicting an unavailable cluster costs nothing.
  */
 export function* checkEvictions({ ledger }: Plan, world: World): Generator<PlanDefect<DisruptionDefectCode>> {
   for (const [key, record] of world.ledger.placements) {
@@ -92,20 +92,19 @@ export function* checkEvictions({ ledger }: Plan, world: World): Generator<PlanD
 }
 
 /**
- * It stays, and under the target that it had: what just got another one is not available
- * (`rollout/README.md#evictions-come-last`).
+ * It keeps its target: a cluster that just got another one is not available (`rollout/README.md#evictions-come-last`).
  */
 const isUntouched = ({ removal, target }: Binding, was: Binding | undefined): boolean =>
   removal === null && target !== null && target.sequence === was?.target?.sequence;
 
-/** A budget that is there and cannot be read protects all (`rollout/README.md#i-54`). */
+/** A budget that cannot be read protects everything (`rollout/README.md#i-54`). */
 const hasUnreadBudget = ({ key }: PlacementRecord, { intent }: World): boolean =>
   !intent.budgets.has(key) &&
   intent.unusable.has(`placement.kubernetes-fleet.io/ClusterResourcePlacementDisruptionBudget//${key}` as ObjectKey);
 
 /**
- * The clusters that a plan evicts a placement from: each once, however many evictions name it, and none that something
- * else takes it from, which its eviction says.
+ * The clusters that a plan evicts a placement from, each once, without those that lose it for another reason, as their
+ * eviction says.
  */
 export const evictedFrom = (
   key: PlacementKey,
@@ -128,7 +127,7 @@ const isCarriedOut = ({ conditions }: EvictionRecord): boolean =>
   );
 
 /**
- * What cannot be seen counts as working: KubeFleet calls it available at once. What only reports does no work
+ * Untrackable counts as available, as in KubeFleet. A cluster that only reports differences does not
  * (`rollout/README.md#e22`).
  */
 function works(record: PlacementRecord, cluster: ClusterName, world: World): boolean {
@@ -138,7 +137,7 @@ function works(record: PlacementRecord, cluster: ClusterName, world: World): boo
 }
 
 /**
- * Of the clusters that the plan leaves; percentages are of those asked for, and round up
+ * How many clusters must stay available; percentages are of the number asked for, rounded up
  * (`rollout/README.md#the-disruption-budget`).
  */
 function fewestOf({ key, spec, bindings }: PlacementRecord, { intent }: World): number {

@@ -5,9 +5,8 @@ import type { DefectSubject, DeletionDefectCode, PlanDefect } from "../model/pla
 import { defect, inventoryKey } from "./check-defect.ts";
 
 /**
- * Says where objects leave otherwise than was said when that was decided: by the placement as it is, or by the plan of
- * the run that takes them away; and where that becomes something else later on (`plan/README.md#d-11`,
- * `apply/README.md#takeover`).
+ * Lists objects that are deleted or released otherwise than decided: by the placement at the time, or by the plan of
+ * the run that removes them. Once decided it must not change (`plan/README.md#d-11`, `apply/README.md#takeover`).
  */
 export function* checkFates(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   for (const [key, record] of plan.ledger.placements) {
@@ -34,8 +33,8 @@ export function* checkFates(plan: Plan, world: World): Generator<PlanDefect<Dele
 }
 
 /**
- * Whether the object was carried again before it began to leave anew: its cluster was to lose the placement, which came back
- * in another version.
+ * Whether the object was carried in between, so that this is another removal: its cluster was to lose the placement,
+ * which came back in another version.
  */
 function isBack(it: Leaving, is: Binding, was: Binding | undefined, { resourceSnapshots }: PlacementRecord): boolean {
   if (was === undefined || was.removal === null || is.removal !== null) return false;
@@ -43,7 +42,7 @@ function isBack(it: Leaving, is: Binding, was: Binding | undefined, { resourceSn
   return carried.some(({ id }) => inventoryKey(id) === inventoryKey(it.id));
 }
 
-/** An object that leaves a cluster. */
+/** An object that is leaving a cluster, for messages. */
 interface Leaver {
   readonly text: string;
   readonly subject: DefectSubject;
@@ -70,7 +69,7 @@ function* keepsPropagation(
     );
 }
 
-/** What is found to have been there before us is let go, unless it was to be deleted even so; nothing else changes. */
+/** An object that turns out to be adopted is released, unless it was to be deleted even so; nothing else changes. */
 function* keepsFate(
   { text: object, subject }: Leaver,
   is: Leaving,
@@ -113,7 +112,7 @@ function* beginsAsSaid(
     yield defect("AdoptedObjectNotReleased", subject, `is going to delete ${object}, which was there before us`);
 }
 
-/** Whether the object was there before us by what was recorded, and is by what its member says now, if it says anything. */
+/** Whether the object is adopted by the record, and by what its member says now if it was asked. */
 function wasFound(it: Leaving, was: Binding | undefined, { record, world }: Beginning): boolean {
   const target = was?.target ?? null;
   if (was?.facts?.sequence !== target?.sequence) return false;

@@ -9,8 +9,8 @@ import { coversCluster, coversObject } from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
 
 /**
- * Says where a plan loses sight of which clusters are protected: it forgets a name under which one was, or gives
- * something to a member that nobody has reached, and that may turn out to be such a cluster (`trust/README.md#t-41`).
+ * Lists where a plan may lose track of protected clusters: it forgets a former name that protected one, or gives
+ * something to a member that was never reached and may turn out to be one (`trust/README.md#t-41`).
  */
 export function* checkFormerNames(plan: Plan, world: World): Generator<PlanDefect<NameDefectCode>> {
   const targets = plan.ledger.trust?.trust.protectedTargets ?? [];
@@ -37,7 +37,7 @@ export function* checkFormerNames(plan: Plan, world: World): Generator<PlanDefec
 
 const isSameTarget = ({ target }: Binding, was: Binding | undefined): boolean => target?.digest === was?.target?.digest;
 
-/** Every name that protected a cluster is still its name, or known to have been. */
+/** Every name that protected a cluster is still its name or recorded as a former one. */
 function* keepsNames(
   { ledger }: Plan,
   world: World,
@@ -61,7 +61,10 @@ function* keepsNames(
   }
 }
 
-/** What means a cluster by these names; what means it by its uid, or released it, needs none of them. */
+/**
+ * The targets that cover a cluster by these names. Targets that cover it by uid, or released it, do not depend on
+ * names.
+ */
 const targetsUnder = (
   names: readonly ClusterName[],
   uid: string,

@@ -17,11 +17,11 @@ import {
 import { defect } from "./check-defect.ts";
 
 /**
- * Says what a plan changes of protected targets that nobody approved before this pass, whatever path the change takes
+ * Lists what a plan changes in protected targets that nobody approved before this pass, whatever path the change takes
  * (`plan/README.md#i-59`, `trust/README.md#d-17`; `#t-32` to `#t-34`).
  *
- * `isPast`: it is on record, and an earlier version may have decided it. Their requests said nothing of what becomes of
- * objects, and what was approved stayed so when a cluster that it names went (`trust/README.md#t-36`, `#t-45`).
+ * `isPast`: the plan is on record, and an earlier release may have made it. Their requests did not say what becomes of
+ * objects, and an approval stayed valid when a cluster that it names left (`trust/README.md#t-36`, `#t-45`).
  */
 export function* checkProtection(
   plan: Plan,
@@ -52,26 +52,31 @@ export function* checkProtection(
   }
 }
 
-/** What of a trust file says what is protected, and whose approval that takes. */
-type Guarding = Pick<Trust, "protectedTargets" | "revocations">;
+/** The part of a trust file that says what is protected. */
+type ProtectionRules = Pick<Trust, "protectedTargets" | "revocations">;
 
-const nothingProtected: Guarding = { protectedTargets: [], revocations: [] };
+const nothingProtected: ProtectionRules = { protectedTargets: [], revocations: [] };
 
-/** While the trust file that the operator vouches for was never there, nobody can say what is, nor approve it. */
-const anythingProtected: Guarding = {
+/**
+ * Until the trust file that the operator vouches for has been seen, everything counts as protected and nobody can
+ * approve it.
+ */
+const anythingProtected: ProtectionRules = {
   protectedTargets: [{ clusters: ["*"], namespaces: ["*"], principals: [], minimum: 1, accept: [] }],
   revocations: [],
 };
 
-/** What becomes of one cluster. */
+/** The change of one cluster. */
 interface Move {
   readonly record: PlacementRecord;
   readonly cluster: ClusterName;
-  /** What it is to carry; null where the placement leaves it. */
+  /** Its new target; null where the placement leaves the cluster. */
   readonly target: Binding["target"];
-  /** Everything that comes, goes or stays; null where nobody can tell. */
+  /** Every object that comes, goes or stays; null where that is not known. */
   readonly objects: readonly ObjectId[] | null;
-  /** What begins to leave, each `object fate`: what was asked for has to say the same of it (`plan/README.md#d-11`). */
+  /**
+   * The objects whose removal starts, each as `object fate`: the request has to say the same (`plan/README.md#d-11`).
+   */
   readonly fates: readonly string[];
 }
 
@@ -79,20 +84,23 @@ interface Step {
   readonly was: Binding | undefined;
   readonly before: PlacementRecord | undefined;
   readonly record: PlacementRecord;
-  /** What the plan shows of it under `rendered/`. */
+  /** Its manifests, as the plan shows them under `rendered/`. */
   readonly shown: readonly RenderedManifest[] | undefined;
 }
 
-/** Null where the cluster is to carry what it carried: called off, renamed, or merely heard of. */
+/**
+ * Null where the content of the cluster does not change: a removal was called off, a snapshot renamed, or facts came
+ * in.
+ */
 function moveOf(
   { cluster, target, removal, leaving, uid }: Binding,
   { was, before, record, shown }: Step,
 ): Move | null {
   const old = was?.uid === uid ? was : undefined;
   const isGoing = removal !== null && old?.removal == null;
-  // What went and comes back is shown; a removal that is called off is not.
+  // What was removed and comes back is rendered; a removal that is called off is not.
   const isBack = old?.removal != null && removal === null && shown !== undefined;
-  const isOther = target !== null && target !== old?.target && !isAlike(target, old?.target ?? null);
+  const isOther = target !== null && target !== old?.target && !hasSameContent(target, old?.target ?? null);
   const isLosing = leaving !== old?.leaving && hasMore(leaving, old?.leaving ?? []);
   const carried = plainly(old, before);
   const isBroughtBack = target !== null && old?.removal != null && removal === null && hasLost(old.leaving, carried);
@@ -124,37 +132,37 @@ function hasMore(leaving: readonly Leaving[], before: readonly Leaving[]): boole
   return leaving.some((it) => !known.has(objectKey(it.id)));
 }
 
-/** Whether some of what a cluster carried has gone already, when all of it was to go. */
+/** Whether a removal of everything has already taken some objects away. */
 function hasLost(leaving: readonly Leaving[], carried: readonly ObjectId[]): boolean {
   const there = new Set(leaving.map((it) => objectKey(it.id)));
   return carried.some((it) => !there.has(objectKey(it)));
 }
 
-/** What a cluster carries for sure: where overrides may have dropped some of it, what leaves or stays says so. */
+/** The objects that a cluster certainly carries: nothing where overrides may have dropped some. */
 function plainly(binding: Binding | undefined, record: PlacementRecord | undefined): readonly ObjectId[] {
   const target = binding?.target ?? null;
   if (target === null || target.clusterOverrides.length + target.resourceOverrides.length > 0) return [];
   return record?.resourceSnapshots.find((it) => it.index === target.resourceIndex)?.resources.map((it) => it.id) ?? [];
 }
 
-const isAlike = (a: NonNullable<Binding["target"]>, b: Binding["target"]): boolean =>
+const hasSameContent = (a: NonNullable<Binding["target"]>, b: Binding["target"]): boolean =>
   b !== null && contentOf(a) === contentOf(b);
 
 const contentOf = ({ digest, applyStrategy }: NonNullable<Binding["target"]>): Digest =>
   digestOf([digest, applyStrategy as unknown as Json]);
 
-interface Bench {
-  readonly trust: Guarding;
+interface ProtectionContext {
+  readonly trust: ProtectionRules;
   readonly plan: Plan;
   readonly world: World;
   readonly isPast: boolean;
 }
 
-const isCovered = (move: Move, reached: readonly ProtectedTarget[], bench: Bench): boolean =>
-  [...gatesFor(move, bench), ...changeFor(move, bench)].some((it) => isApprovedFor(it, reached, bench));
+const isCovered = (move: Move, reached: readonly ProtectedTarget[], context: ProtectionContext): boolean =>
+  [...gatesFor(move, context), ...changeFor(move, context)].some((it) => isApprovedFor(it, reached, context));
 
-/** Gates before the stage of a run that brings just this, in this pass. */
-function gatesFor({ record, cluster, target }: Move, { plan, world }: Bench): readonly Request[] {
+/** Requests of the gates before stages of runs that start exactly this change in this pass. */
+function gatesFor({ record, cluster, target }: Move, { plan, world }: ProtectionContext): readonly Request[] {
   if (target === null) return [];
   return [...world.ledger.runs].flatMap(([key, run]) => {
     const now = plan.ledger.runs.get(key);
@@ -169,10 +177,13 @@ function gatesFor({ record, cluster, target }: Move, { plan, world }: Bench): re
 }
 
 /**
- * The change of the placement, if it is of just this, and of the clusters that are there; none is used while the trust file
- * in force does not stand there.
+ * The change request of the placement, if it covers exactly this change and the present clusters. It does not count
+ * while the trust file in force is not the one in the source.
  */
-function changeFor({ record, cluster, target, fates }: Move, { plan, world, isPast }: Bench): readonly Request[] {
+function changeFor(
+  { record, cluster, target, fates }: Move,
+  { plan, world, isPast }: ProtectionContext,
+): readonly Request[] {
   const before = world.ledger.placements.get(record.key);
   const change = before?.uid === record.uid ? before.change : null;
   const { trust } = plan.ledger;
@@ -184,7 +195,7 @@ function changeFor({ record, cluster, target, fates }: Move, { plan, world, isPa
   return isPast || saidOf(record, change, plan.ledger) === change.request.digest ? [change.request] : [];
 }
 
-/** What its digest is over if the clusters that it names are the ones that are there (`trust/README.md#t-45`). */
+/** The digest of a change request with the clusters that are members now (`trust/README.md#t-45`). */
 function saidOf({ uid, key }: PlacementRecord, { clusters, leaves, request }: ChangeRequest, ledger: Ledger): Digest {
   const said = [...clusters].map(([cluster, content]) => {
     const gone = leaves.get(cluster) ?? [];
@@ -204,8 +215,8 @@ function saidOf({ uid, key }: PlacementRecord, { clusters, leaves, request }: Ch
   });
 }
 
-/** Those who approved it are enough for all that is reached, and nobody's key turned out to be somebody else's. */
-function isApprovedFor(request: Request, reached: readonly ProtectedTarget[], { trust }: Bench): boolean {
+/** Whether its approvers meet the requirements of every target it reaches, and none used a compromised key. */
+function isApprovedFor(request: Request, reached: readonly ProtectedTarget[], { trust }: ProtectionContext): boolean {
   const { approval, requestedAt } = request;
   if (approval === null) return false;
   const isStolen = approval.by.some(

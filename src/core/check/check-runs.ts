@@ -6,7 +6,7 @@ import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StagePro
 import type { ClusterName } from "../model/value.ts";
 import { defect } from "./check-defect.ts";
 
-/** Says where a plan moves an External placement otherwise than the frozen plan of an update run allows now. */
+/** Lists where a plan moves an External placement in a way that the plan of an update run does not allow now. */
 export function* checkRuns(plan: Plan, world: World): Generator<PlanDefect<RunDefectCode>> {
   yield* movesOnlyByRuns(plan, world);
   for (const [key, run] of plan.ledger.runs) {
@@ -18,10 +18,7 @@ export function* checkRuns(plan: Plan, world: World): Generator<PlanDefect<RunDe
   }
 }
 
-/**
- * `rollout/README.md#i-05`, `#i-09`: what changes on a cluster is what one run that is under way says of it, whose turn
- * it is.
- */
+/** `rollout/README.md#i-05`, `#i-09`: a cluster changes only as an unfinished run plans it, when its stage has come. */
 function* movesOnlyByRuns({ ledger }: Plan, world: World): Generator<PlanDefect<RunDefectCode>> {
   for (const [key, record] of ledger.placements) {
     const before = world.ledger.placements.get(key);
@@ -49,7 +46,7 @@ function* movesOnlyByRuns({ ledger }: Plan, world: World): Generator<PlanDefect<
 const isNewTarget = ({ target }: Binding, was: Binding | undefined): boolean =>
   target !== null &&
   target.sequence !== was?.target?.sequence &&
-  // Called off: it carries what it carried.
+  // A removal was called off: the content is the same.
   target.digest !== was?.target?.digest;
 
 function brings(run: RunRecord, { cluster, target }: Binding): boolean {
@@ -75,7 +72,7 @@ const isEvicted = ({ evictions }: Plan["ledger"], { key }: PlacementRecord, clus
       it.conditions.some((condition) => condition.type === "Executed" && condition.status === "True"),
   );
 
-/** `rollout/README.md#i-05`, `#u7`: a plan is written once, an end is for good, and so is an approval. */
+/** `rollout/README.md#i-05`, `#u7`: the plan, the end and the approvals of a run never change. */
 function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator<PlanDefect<RunDefectCode>> {
   if (before === undefined || before.uid !== run.uid) return;
   const subject = { kind: "run", run: run.key } as const;
@@ -92,8 +89,8 @@ function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator
 }
 
 /**
- * `rollout/README.md#i-01`, `#i-06`: a stage is over when its clusters, its waits and its approvals are; only then the
- * next one begins.
+ * `rollout/README.md#i-01`, `#i-06`: a stage ends when its clusters, waits and approvals are done; only then the next
+ * one starts.
  */
 function* opensInOrder(
   run: RunRecord,
@@ -130,9 +127,9 @@ interface StagePlace {
 }
 
 /**
- * `rollout/README.md#i-01`: nothing of a stage begins without its approval, unless it is passed over, which may be done
- * where the run changes nothing and has changed nothing (`rollout/README.md#passed-over`). Once something is to change
- * there after all, its approval is asked for.
+ * `rollout/README.md#i-01`: no stage starts without its approval, unless it is passed over because the run changes
+ * nothing in it and has changed nothing in it (`rollout/README.md#passed-over`). Once something changes after all, its
+ * approval is needed.
  */
 function* beginsAsked(
   stage: PlannedStage,
@@ -174,7 +171,7 @@ function* endsInTime(
 }
 
 /**
- * `rollout/README.md#i-02`, `#i-07`, `#i-08`: no more clusters at once than the stage allows, none after too many
+ * `rollout/README.md#i-02`, `#i-07`, `#i-08`: at most `maxConcurrency` clusters at a time, none after too many
  * failures, none once stopped.
  */
 function* startsWithinBounds(
@@ -208,7 +205,7 @@ function* startsWithinBounds(
         `has ${active} clusters under way in ${where}, at most ${most} may be`,
       );
     const allowed = floorOf(stage.maxFailures, stage.clusters.length);
-    // Nobody knows what would have become of one that a newer run took.
+    // A cluster that a newer run took over may have failed.
     const lost = stage.clusters.filter((it) => isLost(progress.get(it.cluster)));
     const failures = failed.filter((it) => !fresh.includes(it)).length + lost.length;
     if (failures > allowed)
@@ -220,14 +217,14 @@ function* startsWithinBounds(
   }
 }
 
-/** By what its member said last of the version of the plan: silence mends nothing. */
+/** By the last facts about the version of the plan: silence is no recovery. */
 function hasFailed({ bindings }: PlacementRecord, { cluster, digest }: PlannedCluster): boolean {
   const { target, facts } = bindings.get(cluster) ?? { target: null, facts: null };
   if (target === null || target.digest !== digest) return false;
   return facts?.sequence === target.sequence && (facts.applied === "failed" || facts.phase === "failed");
 }
 
-/** Its time is over: whether that makes it failed is for those to say who know since when it runs. */
+/** Its deadline may have passed: only the planner knows since when it runs. */
 const isOverdue = ({ bindings, spec }: PlacementRecord, { cluster }: PlannedCluster, { now }: World): boolean =>
   now >= (bindings.get(cluster)?.target?.startedAt ?? now) + spec.strategy.progressDeadline;
 

@@ -14,9 +14,7 @@ import {
 } from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
 
-/**
- * Says where a plan trusts, counts or accepts what people did not sign as they have to (`trust/README.md#what-counts`).
- */
+/** Lists where a plan trusts or accepts what people did not sign as required (`trust/README.md#what-counts`). */
 export function* checkTrust(plan: Plan, world: World): Generator<PlanDefect<TrustFileDefectCode | ApprovalDefectCode>> {
   yield* followsTheChain(plan, world);
   yield* checkAnswers(plan, world);
@@ -27,8 +25,8 @@ export function* checkTrust(plan: Plan, world: World): Generator<PlanDefect<Trus
 const trustFile: DefectSubject = { kind: "trustFile" };
 
 /**
- * `trust/README.md#the-trust-file`, `#t-09`: the next version, over the one before, signed by enough roots of both; or
- * the one of the anchor.
+ * `trust/README.md#the-trust-file`, `#t-09`: the next version follows the present one and is signed by enough roots of
+ * both, or it is the anchor's.
  */
 function* followsTheChain({ ledger }: Plan, world: World): Generator<PlanDefect<TrustFileDefectCode>> {
   const { trust: before, hasTrust } = world.ledger;
@@ -83,8 +81,8 @@ function* succeeds(
 }
 
 /**
- * `rollout/README.md#u7`, `trust/README.md#t-01` to `#t-07`, `#t-20`: it was asked for, and those who have to said yes
- * to just that.
+ * `rollout/README.md#u7`, `trust/README.md#t-01` to `#t-07`, `#t-20`: it was requested, and the right people approved
+ * exactly that.
  */
 function* acceptsWhatWasSaid(it: Approved, plan: Plan, world: World): Generator<PlanDefect<ApprovalDefectCode>> {
   const { what, subject, request, approval, was } = it;
@@ -116,7 +114,7 @@ function* acceptsWhatWasSaid(it: Approved, plan: Plan, world: World): Generator<
   yield* meetsTheRules(it, it.rules(rules, plan, world), plan);
 }
 
-/** What nobody signed counts only where the fleet allows it, and nobody ever said who may approve. */
+/** Unsigned approvals count only where the fleet allows them and there never was a trust file. */
 function* opensUnsigned(
   { what, subject, request, approval }: Approved,
   { ledger }: Plan,
@@ -136,7 +134,7 @@ function* opensUnsigned(
   }
 }
 
-/** Why somebody's approval does not count; null when it does. */
+/** Why an approval does not count; null when it does. */
 function flawOf(
   { principal, path, blob, proofs }: Approver,
   { digest }: Request,
@@ -190,7 +188,7 @@ function* meetsTheRules(
   if ((nos ?? []).some(isNo)) yield defect("ApprovalRejected", subject, `opens ${what}, which was rejected`);
 }
 
-/** What people were asked stays what they were asked. */
+/** A request never changes once it is made. */
 function* keepsWhatIsAsked({ ledger }: Plan, { ledger: old }: World): Generator<PlanDefect<ApprovalDefectCode>> {
   for (const [key, { change }] of ledger.placements) {
     const was = old.placements.get(key)?.change ?? null;

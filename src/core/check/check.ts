@@ -16,10 +16,10 @@ import { checkRuns } from "./check-runs.ts";
 import { checkTrust } from "./check-trust.ts";
 
 /**
- * Says what is wrong with a plan, by looking only at the plan and the world it was made for.
+ * Lists what is wrong with a plan, from nothing but the plan and the world it was made for.
  *
  * This is the second opinion. It shares no code with the planner, so a bug has to be made twice, in two different ways,
- * to reach a cluster. An empty answer lets the plan pass; anything else stops the pass before anything is written.
+ * to reach a cluster. An empty list lets the plan pass; anything else stops the pass before anything is written.
  */
 export function check(plan: Plan, world: World): readonly PlanDefect[] {
   if (plan.refusal !== null) {
@@ -93,7 +93,7 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
     const seen = observed.get(cluster);
     const carried = seen?.kind === "reached" ? seen.inventory.placements.get(work.placement) : undefined;
     const binding = bindingOf(ledger, work, cluster);
-    yield* looksForWhatItLost(work, cluster, binding);
+    yield* looksUpLostObjects(work, cluster, binding);
     if (work.remove.length + work.forget.length === 0) continue;
     const wanted = new Set(work.apply.map((it) => it.key));
     for (const gone of work.remove) {
@@ -109,10 +109,10 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
       const leave = binding?.leaving.find((it) => sameObject(it.id, gone));
       if (leave === undefined) yield defect("ObjectRemovalUndecided", subject, `removes ${what}, which nobody decided`);
       if (gone.how === "release") continue;
-      if (gone.takesAlong.length === 0) yield* deletesWhatIsLetGo({ what, subject }, entry, leave);
+      if (gone.takesAlong.length === 0) yield* deletesReleasedObjects({ what, subject }, entry, leave);
       if (binding?.removal?.propagation === "Abandon")
         yield defect("AbandonedObjectDeleted", subject, `deletes ${what}, which is to be abandoned`);
-      if (isPrecious(gone) && binding?.removal === null && !stands(ledger, { cluster, work, gone }))
+      if (carriesData(gone) && binding?.removal === null && !isConfirmed(ledger, { cluster, work, gone }))
         yield defect("ObjectDeletionUnconfirmed", subject, `deletes ${what} because of an edit`);
     }
     for (const key of work.forget) {
@@ -130,10 +130,10 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
 }
 
 /**
- * What leaves a member is looked for before it counts as gone, should its inventory know nothing of the placement: who
- * claims it may be the first to see that (`apply/README.md#f-43`).
+ * Objects that leave a member whose inventory has lost the placement are looked up before they count as gone: whoever
+ * renews the claim may be the first to notice the loss (`apply/README.md#f-43`).
  */
-function* looksForWhatItLost(
+function* looksUpLostObjects(
   { placement, recover }: PlacementActions,
   cluster: ClusterActions["cluster"],
   binding: Binding | undefined,
@@ -154,8 +154,8 @@ function* looksForWhatItLost(
     );
 }
 
-/** Whether a departure stands in a set that somebody confirmed. */
-const stands = (
+/** Whether somebody confirmed the removal of an object. */
+const isConfirmed = (
   { deletions }: Ledger,
   { cluster, work, gone }: { cluster: ClusterActions["cluster"]; work: PlacementActions; gone: Departure },
 ): boolean =>
@@ -200,7 +200,7 @@ function* keepsTheBudget({ ledger }: Plan, world: World): Generator<PlanDefect> 
   }
 }
 
-/** Update runs move it, and have bounds of their own. */
+/** Moved by update runs, which have limits of their own. */
 const isExternal = ({ spec }: PlacementRecord): boolean => spec.strategy.type === "External";
 
 const targeted = (record: PlacementRecord): readonly Binding[] =>
@@ -212,7 +212,7 @@ function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<Plan
     yield defect("LedgerSequenceWrong", { kind: "ledger" }, `numbers the ledger ${ledger.sequence} after ${last}`);
   for (const [key, record] of ledger.placements) {
     const before = world.ledger.placements.get(key);
-    // What is the same value says what it said: nothing of it is new.
+    // The same value has nothing new.
     if (record === before) continue;
     const old = before?.bindings;
     for (const [cluster, { target, removal }] of record.bindings) {
@@ -230,7 +230,7 @@ function* sequencesGrow({ ledger, decides }: Plan, world: World): Generator<Plan
   }
 }
 
-/** What may still stand in a member must not leave the ledger, unless the member itself left the fleet. */
+/** What a member may still carry must not leave the ledger, unless the member itself left the fleet. */
 function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: World): Generator<PlanDefect> {
   for (const [key, before] of old.placements) {
     if (ledger.placements.get(key) === before) continue;
@@ -243,7 +243,7 @@ function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: Wo
         seen?.kind !== "reached" ||
         (left === undefined && binding.leaving.length > 0) ||
         binding.leaving.some((it) => [...(left?.entries.keys() ?? [])].some((k) => sameKey(k, it.id)));
-      // A member that has not heard of a removal would let an older decision through, unless it has no room for it.
+      // A member that does not know of a removal would accept an older decision, unless it has no room to remember it.
       const removed = binding.removal?.sequence ?? 0;
       const isHeard = (left?.sequence ?? -1) >= removed || hasNoRoom(seen, removed);
       if (binding.removal === null || remains || !isHeard)
@@ -256,7 +256,9 @@ function* forgetsNothing({ ledger }: Plan, { ledger: old, intent, observed }: Wo
   }
 }
 
-/** Whether a member remembers as many removals as there is room for, none older. What it carries takes no place. */
+/**
+ * Whether a member remembers as many removals as it has room for, none of them older. What it carries takes no room.
+ */
 const hasNoRoom = (seen: Observation | undefined, removed: number): boolean =>
   seen?.kind === "reached" &&
   [...seen.inventory.placements.values()].filter((it) => it.entries.size === 0 && it.sequence >= removed).length >=
@@ -265,11 +267,8 @@ const hasNoRoom = (seen: Observation | undefined, removed: number): boolean =>
 const bindingOf = (ledger: Ledger, work: PlacementActions, cluster: ClusterActions["cluster"]): Binding | undefined =>
   ledger.placements.get(work.placement)?.bindings.get(cluster);
 
-/**
- * What was there before us is deleted where that was decided with its removal, and nowhere else
- * (`plan/README.md#d-11`).
- */
-function* deletesWhatIsLetGo(
+/** Adopted objects are deleted only if that was decided together with their removal (`plan/README.md#d-11`). */
+function* deletesReleasedObjects(
   { what, subject }: { readonly what: string; readonly subject: DefectSubject },
   entry: InventoryEntry | undefined,
   leave: Leaving | undefined,
@@ -280,6 +279,6 @@ function* deletesWhatIsLetGo(
     yield defect("ReleasedObjectDeleted", subject, `deletes ${what}, which is to be let go`);
 }
 
-const isPrecious = ({ id }: Departure): boolean =>
+const carriesData = ({ id }: Departure): boolean =>
   (id.group === "" && /^(Namespace|PersistentVolume|PersistentVolumeClaim)$/.test(id.kind)) ||
   id.kind === "CustomResourceDefinition";
