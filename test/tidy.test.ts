@@ -233,7 +233,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   "core/intent/trust/ssh-key.ts": ["node:buffer", "node:crypto"],
   "core/render/render.ts": ["node:buffer"],
   // A kubeconfig is text of others as well.
-  "shell/kube/client/kubeconfig-files.ts": ["core/yaml/compose.ts"],
+  "shell/kube/client/kubeconfig.ts": ["core/yaml/compose.ts"],
 };
 
 /** Rooms whose folders still import each other. */

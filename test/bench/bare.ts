@@ -5,7 +5,7 @@ import type { Commit } from "../../src/core/model/value.ts";
 import { plan } from "../../src/core/plan/plan.ts";
 import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";
-import { systemClock } from "../../src/shell/host/clock.ts";
+import { systemClock } from "../../src/shell/host/system.ts";
 import { kubeFleet } from "../../src/shell/kube/fleet.ts";
 import { freshMemory, type Memory } from "../../src/shell/reconcile/memory.ts";
 import { addressOf, observe } from "../../src/shell/reconcile/observe.ts";

@@ -1,5 +1,4 @@
-import { type Network, overHttp } from "../../src/shell/kube/client/exchange.ts";
-import { type Streams, streamsOverHttp } from "../../src/shell/kube/client/stream.ts";
+import { type Network, overHttp, type Streams, streamsOverHttp } from "../../src/shell/kube/client/transport.ts";
 
 /** Requests of this process to members so far, where they leave it. */
 export const requests = { reads: 0, writes: 0 };

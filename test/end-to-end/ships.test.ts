@@ -20,7 +20,7 @@ let metafile: Metafile = { inputs: {} };
 
 beforeAll(async () => {
   const probe = join(scratch, "probe.ts");
-  const loader = join(projectFolder, "src/shell/signature/openpgp-certificate.ts");
+  const loader = join(projectFolder, "src/shell/signature/openpgp-signature.ts");
   writeFileSync(
     probe,
     `import { openPgp } from ${JSON.stringify(loader)};\nconsole.log(Object.keys(await openPgp()).join());`,

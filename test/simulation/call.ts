@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { Commit } from "../../src/core/model/value.ts";
-import type { Outgoing } from "../../src/shell/kube/client/exchange.ts";
+import type { Outgoing } from "../../src/shell/kube/client/transport.ts";
 
 /** What a reconciler asks of the world, by what it is for. */
 export type CallKind =

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
-import type { Incoming } from "../../src/shell/kube/client/exchange.ts";
+import type { Incoming } from "../../src/shell/kube/client/transport.ts";
 import type { PassResult } from "../../src/shell/reconcile/pass.ts";
 import type { Attempt } from "./attempt.ts";
 import { Ballots } from "./ballots.ts";

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import http from "node:http";
 import type { BlobId, Commit, Instant } from "../../src/core/model/value.ts";
-import type { Incoming, Network, Outgoing } from "../../src/shell/kube/client/exchange.ts";
 import { Lost } from "../../src/shell/kube/client/member-unreachable.ts";
+import type { Incoming, Network, Outgoing } from "../../src/shell/kube/client/transport.ts";
 import { fleetOver } from "../../src/shell/kube/fleet.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { freshMemory } from "../../src/shell/reconcile/memory.ts";

@@ -1,7 +1,7 @@
 import { getActiveResourcesInfo } from "node:process";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Instant } from "../../src/core/model/value.ts";
-import type { Outgoing } from "../../src/shell/kube/client/exchange.ts";
+import type { Outgoing } from "../../src/shell/kube/client/transport.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
 import type { Settings } from "../../src/shell/reconcile/settings.ts";

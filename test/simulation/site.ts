@@ -7,7 +7,7 @@ import { answerTo } from "../../src/shell/embedded/http/dispatch.ts";
 import { found } from "../../src/shell/embedded/registry/bootstrap.ts";
 import { Cluster } from "../../src/shell/embedded/storage/cluster.ts";
 import { noTrouble } from "../../src/shell/embedded/storage/injected-faults.ts";
-import type { Incoming, Outgoing } from "../../src/shell/kube/client/exchange.ts";
+import type { Incoming, Outgoing } from "../../src/shell/kube/client/transport.ts";
 import type { Attempt } from "./attempt.ts";
 import { effects, type Request } from "./call.ts";
 import type { Weather } from "./step.ts";

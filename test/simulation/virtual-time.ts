@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/shell/embedded/storage/schedule.ts";
+import type { Schedule } from "../../src/shell/embedded/storage/cluster.ts";
 
 /** Half past eight in the morning: instants in transcripts are easy to read. */
 const beginning = Date.UTC(2026, 10, 21, 8, 30);

@@ -6,16 +6,13 @@ import { type ForgeAddress, forgeAddressOf, gitHubOf } from "../../shell/forge/a
 import { openForge } from "../../shell/forge/forge.ts";
 import { identityAt, openAuthor, pastTexts, signingKeyAt } from "../../shell/git/author/author.ts";
 import { blobIdOf } from "../../shell/git/author/worktree.ts";
-import { fetchedBranch, localGitDir, openRepository } from "../../shell/git/open.ts";
-import { originOf } from "../../shell/git/origin.ts";
+import { fetchedBranch, localGitDir, openRepository, originOf } from "../../shell/git/open.ts";
 import { watchRepository } from "../../shell/git/watch.ts";
-import { systemClock } from "../../shell/host/clock.ts";
-import { systemEntropy } from "../../shell/host/entropy.ts";
+import { systemClock, systemEntropy } from "../../shell/host/system.ts";
 import { kubeFleet } from "../../shell/kube/fleet.ts";
 import type { Author, Clock, Fleet, Ports, Repository } from "../../shell/reconcile/ports.ts";
 import { signingKeyOf } from "../../shell/signature/ssh-sign.ts";
-import { verifier } from "../../shell/signature/verifier.ts";
-import { detachedSignature } from "../../shell/signature/verify.ts";
+import { detachedSignature, verifier } from "../../shell/signature/verifier.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** Options that every command which reads the hub has. */

@@ -1,17 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { stringify } from "yaml";
 import { isObject, type Json, type JsonObject, member, textOf } from "../../core/model/json.ts";
-import { changeOf, control, report } from "./control.ts";
 import { react } from "./controllers/controllers.ts";
-import { type ClusterHandle, handleOf } from "./handle.ts";
-import { type Answer, jsonAnswer, send } from "./http/answer.ts";
+import { type ClusterHandle, changeOf, control, handleOf, report } from "./handle.ts";
+import { type Answer, jsonAnswer, send } from "./http/bodies.ts";
 import { answerTo } from "./http/dispatch.ts";
 import type { Stream } from "./http/handlers.ts";
 import { textOfBinary } from "./http/protobuf.ts";
-import { kubeconfigOf } from "./kubeconfig.ts";
 import { found } from "./registry/bootstrap.ts";
-import { Cluster } from "./storage/cluster.ts";
-import { Timers } from "./storage/schedule.ts";
+import { Cluster, Timers } from "./storage/cluster.ts";
 
 /** What to simulate. */
 export interface EmbeddedOptions {
@@ -231,4 +229,23 @@ function jsonOf(text: string): Json {
   } catch {
     return null;
   }
+}
+
+/** One cluster as a kubeconfig names it. */
+export interface Entry {
+  readonly name: string;
+  readonly server: string;
+  readonly token: string | null;
+}
+
+/** A kubeconfig with one context per cluster, named like it; the first is current. */
+export function kubeconfigOf(entries: readonly Entry[]): string {
+  return stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: entries.map(({ name, server }) => ({ name, cluster: { server } })),
+    users: entries.map(({ name, token }) => ({ name, user: token === null ? {} : { token } })),
+    contexts: entries.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
+    ...(entries[0] === undefined ? {} : { "current-context": entries[0].name }),
+  });
 }

@@ -1,3 +1,4 @@
+import type { ReviewQuestion } from "../../core/model/history.ts";
 import type { Json } from "../../core/model/json.ts";
 
 /** The forge cannot be asked, or answers nothing that can be read: in words, for whoever runs us. Caught in this room. */
@@ -97,3 +98,56 @@ function reasonOf(error: unknown): string {
   const code = error.cause instanceof Error && "code" in error.cause ? String(error.cause.code) : null;
   return code === null ? "the connection broke" : `the connection broke: ${code}`;
 }
+
+/** What one forge says otherwise than another. */
+export interface Dialect {
+  /** As trust files name it. */
+  readonly forge: string;
+  /** So many things fit on a page, by this parameter. */
+  readonly page: { readonly size: number; readonly parameter: string };
+  /** Whether a review stands when its pull request is given another base, whose difference nobody looked at. */
+  readonly keepsReviewsOnNewBase: boolean;
+  authorization(token: string): string;
+  /** What the rules of a branch do not ask for and have to, in words that name the switches; empty when nothing is missing. */
+  missing(ask: Ask, repository: string, branch: string): Promise<readonly string[]>;
+  /** The pull requests that may have brought a file. */
+  pulls(ask: Ask, repository: string, question: ReviewQuestion): Promise<readonly Json[]>;
+  /** Whether a review approves, says something else in place of an earlier one, or is no more than a remark. */
+  opinion(review: Json): "approved" | "otherwise" | "remark";
+}
+
+// What stands at a place of an answer, or null: whatever a forge leaves out, or writes otherwise, is not known.
+
+/** Follows the names into an answer. */
+export function jsonAt(value: Json | undefined, ...names: readonly string[]): Json | null {
+  let at: Json | undefined = value;
+  for (const name of names) {
+    if (at === null || typeof at !== "object" || Array.isArray(at)) return null;
+    at = Object.hasOwn(at, name) ? (at as Readonly<Record<string, Json>>)[name] : undefined;
+  }
+  return at ?? null;
+}
+
+/** A text there. */
+export function textAt(value: Json, ...names: readonly string[]): string | null {
+  const found = jsonAt(value, ...names);
+  return typeof found === "string" ? found : null;
+}
+
+/** A number that names something, as text: of an account, a pull request, a review. */
+export function idAt(value: Json, ...names: readonly string[]): string | null {
+  const found = jsonAt(value, ...names);
+  return typeof found === "number" && Number.isSafeInteger(found) && found > 0 ? String(found) : null;
+}
+
+/** A number there. */
+export function numberAt(value: Json, ...names: readonly string[]): number | null {
+  const found = jsonAt(value, ...names);
+  return typeof found === "number" ? found : null;
+}
+
+/** Whether there stands `true`. */
+export const isTrueAt = (value: Json, ...names: readonly string[]): boolean => jsonAt(value, ...names) === true;
+
+/** The elements of a list; null for what is none. */
+export const listIn = (value: Json | null): readonly Json[] | null => (Array.isArray(value) ? (value as Json[]) : null);

@@ -1,6 +1,4 @@
-import { Unanswered } from "./client.ts";
-import type { Dialect } from "./dialect.ts";
-import { isTrueAt, numberAt, textAt } from "./json-at.ts";
+import { type Dialect, isTrueAt, numberAt, textAt, Unanswered } from "./client.ts";
 
 /**
  * The API of Gitea and Forgejo, version 1.

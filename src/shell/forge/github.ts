@@ -1,7 +1,5 @@
 import type { Json } from "../../core/model/json.ts";
-import { Unanswered } from "./client.ts";
-import type { Dialect } from "./dialect.ts";
-import { isTrueAt, jsonAt, listIn, numberAt, textAt } from "./json-at.ts";
+import { type Dialect, isTrueAt, jsonAt, listIn, numberAt, textAt, Unanswered } from "./client.ts";
 
 /** GitHub's REST API, version 2022-11-28. */
 export const gitHub: Dialect = {

@@ -1,10 +1,12 @@
+import { resolve } from "node:path";
+import { Fault } from "../reconcile/fault.ts";
 import type { Repository } from "../reconcile/ports.ts";
 import { addressOf } from "./model/address.ts";
 import { branchesOf } from "./model/branch.ts";
 import { repositoryFault } from "./model/repository-fault.ts";
 import { openRemote } from "./program/mirror-hub.ts";
 import { gitFolderOf, openPath, trackedBranch } from "./program/path-hub.ts";
-import { gitEnvironment, runGit } from "./program/process.ts";
+import { type Git, gitEnvironment, runGit } from "./program/process.ts";
 
 /** Which hub, and how it is reached. */
 export interface RepositoryOptions {
@@ -80,4 +82,30 @@ async function hasGit(): Promise<boolean> {
   if (version === null) return false;
   const [major, minor] = [Number(version[1]), Number(version[2])];
   return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+}
+
+/**
+ * Where the remote `origin` of the repository that `folder` lies in is, credentials included; null when there is no
+ * repository, no such remote, or no git program to ask.
+ *
+ * An origin that cannot be the hub is a fault: to pass over it would make another repository the hub.
+ */
+export async function originOf(folder: string): Promise<string | null> {
+  const url = await ask(folder, "remote", "get-url", "origin");
+  if (url === null || url === "") return null;
+  if (addressOf(url, null).kind !== "path") return url;
+  // Git reads a relative path from the top of the work tree.
+  return resolve((await ask(folder, "rev-parse", "--show-toplevel")) ?? folder, url);
+}
+
+async function ask(folder: string, ...args: readonly string[]): Promise<string | null> {
+  const git: Git = { gitDir: null, environment: gitEnvironment(), secrets: [] };
+  try {
+    const during = "looking for the remote origin";
+    const { code, output } = await runGit(git, ["-C", resolve(folder), ...args], { during });
+    return code === 0 ? output.toString("utf8").trimEnd() : null;
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
 }

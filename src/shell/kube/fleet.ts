@@ -4,18 +4,17 @@ import type { Clock, Fleet, MemberAddress, Receipt } from "../reconcile/ports.ts
 import { actOn } from "./apply/act.ts";
 import { contact } from "./apply/apply-context.ts";
 import { type Client, openClient } from "./client/client.ts";
-import { limiter } from "./client/concurrency.ts";
+import { inTurn, limiter, type Turns } from "./client/concurrency.ts";
 import type { Connection } from "./client/connection.ts";
 import { type Discovery, discovery } from "./client/discovery.ts";
-import { type Network, overHttp, usualDeadlines } from "./client/exchange.ts";
 import type { RunnerOptions } from "./client/exec-runner.ts";
 import { type Kubeconfig, openKubeconfig } from "./client/kubeconfig.ts";
 import { type Heard, hearTime, type MemberTime, offsetOf } from "./client/member-time.ts";
-import { type Streams, streamsOverHttp } from "./client/stream.ts";
-import { inTurn, type Turns } from "./client/turn.ts";
+import { lossOf } from "./client/member-unreachable.ts";
+import { type Network, overHttp, type Streams, streamsOverHttp, usualDeadlines } from "./client/transport.ts";
 import { recording, type Written } from "./watch/confirmed-writes.ts";
 import { Informer, type Watching } from "./watch/informer.ts";
-import { kubeSystem, lossOf, observeMember } from "./watch/observe.ts";
+import { kubeSystem, observeMember } from "./watch/observe.ts";
 import { carriedOver } from "./watch/reuse-unchanged.ts";
 
 /** How members are reached, and for how long. */

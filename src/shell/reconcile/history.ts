@@ -1,16 +1,18 @@
+import { decodeBlob, pastDocuments } from "../../core/intent/documents.ts";
 import { signedApproval } from "../../core/intent/kinds/approval.ts";
+import { isRead } from "../../core/intent/source-file.ts";
 import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
-import { type History, noHistory } from "../../core/model/history.ts";
+import { type History, noHistory, type PastDocument } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { DetachedSignature, Trust, TrustFile } from "../../core/model/trust.ts";
 import { type BlobId, type Commit, compareText, type Digest, type Instant, minutes } from "../../core/model/value.ts";
 import { lookBack, looksToTheBeginning } from "../../core/plan/authors/look-back.ts";
-import type { FactCache } from "./fact-cache.ts";
-import { type Walker, walker } from "./history-walk.ts";
+import { maxFileBytes } from "../../core/yaml/text.ts";
+import type { FactCache } from "./caches.ts";
 import type { Memory } from "./memory.ts";
-import { readPastDocuments } from "./past-documents.ts";
 import type { Ports, Repository, Verifier } from "./ports.ts";
+import { type Walker, walker } from "./repository-queries.ts";
 import type { Source } from "./source.ts";
 
 /** What a history is read for. */
@@ -225,4 +227,40 @@ async function answerSignatures(
     facts.set(blob, fact);
   }
   return facts;
+}
+
+/** What was found in blobs of earlier commits; null: nothing that could be taken apart. */
+export type PastFiles = Map<BlobId, readonly PastDocument[] | null>;
+
+/** So many blobs are kept, and so many read at once before others get their turn: a daemon watches meanwhile. */
+const mostKept = 20_000;
+const blobsAtOnce = 200;
+
+/** Takes apart the files that commits changed, as they were before and after; what answers and trusts is not read so. */
+export async function readPastDocuments(
+  repository: Repository,
+  { pastFiles }: Memory["history"],
+  commits: History["commits"],
+): Promise<History["documents"]> {
+  const wanted = new Set<BlobId>();
+  for (const { changes } of commits.values())
+    for (const { path, before, after } of changes)
+      if (isRead(path) && !/^(?:approvals|trust)\//.test(path))
+        for (const it of [before, after]) if (it !== null) wanted.add(it);
+  const missing = [...wanted].filter((it) => !pastFiles.has(it));
+  for (let at = 0; at < missing.length; at += blobsAtOnce) {
+    const blobs = await repository.blobs(missing.slice(at, at + blobsAtOnce), maxFileBytes);
+    for (const [id, bytes] of blobs) pastFiles.set(id, pastDocuments(decodeBlob(bytes)));
+    await turnOfOthers();
+  }
+  const found = new Map<BlobId, readonly PastDocument[]>();
+  for (const id of wanted) {
+    const documents = pastFiles.get(id) ?? null;
+    if (documents !== null) found.set(id, documents);
+  }
+  for (const id of pastFiles.keys()) {
+    if (pastFiles.size <= mostKept) break;
+    pastFiles.delete(id);
+  }
+  return found;
 }

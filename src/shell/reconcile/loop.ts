@@ -1,13 +1,12 @@
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
 import { withGrace } from "./deadline-fleet.ts";
-import type { Doorbell } from "./doorbell.ts";
 import { Fault } from "./fault.ts";
 import { freshMemory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
 import type { Heads, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
-import { blink, isInFlight, type Passed, restAfter } from "./settle.ts";
+import { blink, type Doorbell, isInFlight, type Passed, restAfter } from "./settle.ts";
 
 /** How the daemon runs, and whom it tells. */
 export interface LoopOptions {

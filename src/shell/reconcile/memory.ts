@@ -4,11 +4,10 @@ import type { ForgeFinding, History } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
-import { type DecodedFiles, newDecodedFiles } from "./decoded-files.ts";
-import { type FactCache, newFactCache } from "./fact-cache.ts";
-import type { Walks } from "./history-walk.ts";
-import type { PastFiles } from "./past-documents.ts";
+import { type DecodedFiles, type FactCache, newDecodedFiles, newFactCache } from "./caches.ts";
+import type { PastFiles } from "./history.ts";
 import type { Heads } from "./ports.ts";
+import type { Walks } from "./repository-queries.ts";
 
 /**
  * What one process keeps from pass to pass to go faster. Never needed to be right: all of it can be read again from Git,

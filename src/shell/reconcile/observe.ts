@@ -1,16 +1,14 @@
 import type { Intent } from "../../core/model/intent.ts";
 import type { Observation } from "../../core/model/observation.ts";
 import type { Reason, World } from "../../core/model/plan.ts";
-import { type ClusterName, later, seconds } from "../../core/model/value.ts";
+import { type ClusterName, type DurationMs, later, seconds } from "../../core/model/value.ts";
 import { readArchive } from "./archive.ts";
-import { medianOffset } from "./clock-offset.ts";
 import { readHistory } from "./history.ts";
 import type { Memory, State } from "./memory.ts";
-import { sourceBranchMissing } from "./missing-branch.ts";
 import type { MemberAddress, Ports } from "./ports.ts";
 import { withReviews } from "./reviews.ts";
 import type { Settings } from "./settings.ts";
-import { readSource } from "./source.ts";
+import { readSource, sourceBranchMissing } from "./source.ts";
 import { readState } from "./state.ts";
 import { assureState } from "./state-signature.ts";
 
@@ -90,3 +88,22 @@ export const addressOf = ({ fleet }: Intent, name: ClusterName): MemberAddress =
   name,
   context: fleet.contexts.get(name) ?? name,
 });
+
+/** Two of them cannot tell which one is wrong. */
+const fewestMembers = 3;
+
+/**
+ * Gives the median of at least three offsets of members' clocks; null for fewer, which prove nothing
+ * (`rollout/README.md#i-06`).
+ *
+ * Of an even number, the one of the middle two that is nearer to zero, the smaller one when both are as near: our clock
+ * is in doubt when more than half of the members say so, and members that contradict each other do not make up for each
+ * other.
+ */
+export function medianOffset(offsets: readonly DurationMs[]): DurationMs | null {
+  if (offsets.length < fewestMembers) return null;
+  const ordered = [...offsets].sort((a, b) => a - b);
+  const [low, high] = [ordered[(ordered.length - 1) >> 1], ordered[ordered.length >> 1]];
+  if (low === undefined || high === undefined) return null;
+  return Math.abs(high) < Math.abs(low) ? high : low;
+}

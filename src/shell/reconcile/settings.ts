@@ -1,6 +1,5 @@
 import type { World } from "../../core/model/plan.ts";
 import type { Commit, Digest } from "../../core/model/value.ts";
-import type { Seal } from "./state-signature.ts";
 
 /** How one process reconciles: what the command line says, and nothing that the repository says. */
 export interface Settings {
@@ -13,4 +12,12 @@ export interface Settings {
   readonly trustAnchor: Digest | null;
   /** Absent: this process does not sign, and takes the state branch as it is. */
   readonly seal?: Seal;
+}
+
+/** With what a process signs its commits, and what the operator vouches for. */
+export interface Seal {
+  /** Of its own key: `SHA256:…`. */
+  readonly fingerprint: string;
+  /** A commit of the state branch that the operator looked at and found right; null without one. */
+  readonly accepted: Commit | null;
 }

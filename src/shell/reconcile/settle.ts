@@ -2,7 +2,6 @@ import type { Reason } from "../../core/model/plan.ts";
 import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
 import { weightOf } from "../../core/report/reason-text.ts";
-import type { Doorbell } from "./doorbell.ts";
 import type { Memory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
@@ -133,3 +132,22 @@ const isLate = ({ plan }: Passed, deadline: Instant | null): boolean =>
 /** No time brings what a person has to say. */
 const isForPeople = (reason: Reason): boolean =>
   reason.kind === "confirmationNeeded" || (reason.kind === "run" && reason.wait.kind === "approval");
+
+/** Something may have changed; never says what. */
+export interface Doorbell {
+  /** A signal that aborts at the next ring. Rings between two calls are not lost. */
+  next(): AbortSignal;
+  readonly ring: () => void;
+}
+
+/** A doorbell that nobody has rung. However often it is rung between two looks, the next look answers once. */
+export function newDoorbell(): Doorbell {
+  let bell = new AbortController();
+  return {
+    ring: () => bell.abort(),
+    next: () => {
+      if (bell.signal.aborted) bell = new AbortController();
+      return bell.signal;
+    },
+  };
+}

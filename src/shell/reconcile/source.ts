@@ -6,12 +6,12 @@ import { likeBefore } from "../../core/ledger/like-before.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/plan.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
+import { names } from "../../core/report/phrases.ts";
 import { maxFileBytes } from "../../core/yaml/text.ts";
-import { changesSince } from "./changes-since.ts";
-import { exactText, maxTrustBytes } from "./exact-text.ts";
 import { Fault } from "./fault.ts";
 import type { AcceptedState, Listing, Memory, State } from "./memory.ts";
 import type { Repository, TreeFile } from "./ports.ts";
+import { changesSince } from "./repository-queries.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the source branch asks for, and why it may be asking for less than its head says. */
@@ -223,3 +223,34 @@ function sameFiles(a: ReadonlyMap<string, BlobId>, b: ReadonlyMap<string, BlobId
 
 const sameHolds = (a: readonly Hold[], b: readonly Hold[]): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
+
+/** More than a trust file may be long, in bytes. */
+export const maxTrustBytes = 256 * 1024;
+
+/**
+ * The text whose bytes are exactly these; null where they are no UTF-8, or more than {@link maxTrustBytes}. A mark of the
+ * byte order stays: it is part of what was signed.
+ */
+export function exactText(bytes: Uint8Array): string | null {
+  if (bytes.length > maxTrustBytes) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * That the source branch is not there, by its name, with the branch that it could be instead. `otherwise`: what to do
+ * where no branch is.
+ */
+export async function sourceBranchMissing(repository: Repository, otherwise: string): Promise<Fault> {
+  // It is said what is missing even where nobody can say what else there is.
+  const known = await repository.branches?.().catch(() => null);
+  const there = (known?.there ?? []).filter((it) => it !== known?.state);
+  const [first, ...more] = there;
+  const what = known == null ? "the source branch" : `the source branch ${known.source}`;
+  const others = more.length === 0 ? "" : `, or another of its branches: ${names(more)}`;
+  const fix = first === undefined ? otherwise : `the repository has ${first}: give --branch ${first}${others}`;
+  return new Fault("SourceBranchMissing", `reading ${repository.name}`, `${what} does not exist`, fix);
+}

@@ -2,18 +2,11 @@ import { stateSignerObjection } from "../../core/audit/audit-chain.ts";
 import type { TrustRecord } from "../../core/model/trust.ts";
 import type { Commit, Instant } from "../../core/model/value.ts";
 import { Fault } from "./fault.ts";
-import { lineageOf } from "./lineage.ts";
 import type { Memory, State } from "./memory.ts";
 import type { Ports, RawCommit } from "./ports.ts";
+import { lineageOf } from "./repository-queries.ts";
+import type { Seal } from "./settings.ts";
 import { readState } from "./state.ts";
-
-/** With what a process signs its commits, and what the operator vouches for. */
-export interface Seal {
-  /** Of its own key: `SHA256:…`. */
-  readonly fingerprint: string;
-  /** A commit of the state branch that the operator looked at and found right; null without one. */
-  readonly accepted: Commit | null;
-}
 
 /** So many commits are looked at first: nearly always the last one is ours. */
 const atFirst = 16;

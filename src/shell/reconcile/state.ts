@@ -2,10 +2,10 @@ import { acceptedFolder, heldFolder, pagePath, renderedFolder } from "../../core
 import { ledgerReader } from "../../core/ledger/state-reader.ts";
 import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
-import { changesSince } from "./changes-since.ts";
 import { Fault } from "./fault.ts";
 import type { State } from "./memory.ts";
 import type { Change, Repository } from "./ports.ts";
+import { changesSince } from "./repository-queries.ts";
 
 /**
  * Reads the state branch at `commit`: the ledger, and which files were accepted. Output (`rendered/`, the page) and the

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
 import { builtInScopes, kindKey } from "../../../src/core/model/manifest.ts";
-import { canonicalQuantity } from "../../../src/shell/embedded/admission/quantity.ts";
+import { canonicalQuantity } from "../../../src/shell/embedded/admission/normalize.ts";
 import { builtInKinds } from "../../../src/shell/embedded/api/kinds.ts";
 import { builtInShape } from "../../../src/shell/embedded/api/list-keys.ts";
 import { difference, intersection, pathsOf, union } from "../../../src/shell/embedded/apply/field-set.ts";

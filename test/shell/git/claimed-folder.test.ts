@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claimFolder } from "../../../src/shell/git/iso/claimed-folder.ts";
+import { claimFolder } from "../../../src/shell/git/iso/mirror-folder.ts";
 import { temporaryFolder } from "./hub.ts";
 
 describe("a claimed folder", () => {

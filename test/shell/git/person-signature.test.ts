@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { openAuthor, pastTexts, signingKeyAt } from "../../../src/shell/git/author/author.ts";
-import { detachedSignature } from "../../../src/shell/signature/verify.ts";
+import { detachedSignature } from "../../../src/shell/signature/verifier.ts";
 import { type Clone, clonesWith } from "./clone.ts";
 import { temporaryFolder } from "./hub.ts";
 

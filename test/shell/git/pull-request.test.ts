@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pullRequestPage } from "../../../src/shell/git/author/pull-request.ts";
+import { pullRequestPage } from "../../../src/shell/git/author/person-push.ts";
 
 const rows: readonly (readonly [url: string, said: string, page: string | null])[] = [
   ["https://github.com/acme/fleet.git", "", "https://github.com/acme/fleet/compare/main...flotilla/a%23b?expand=1"],

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit, Instant } from "../../../src/core/model/value.ts";
 import { faultOfComplaint } from "../../../src/shell/git/model/repository-fault.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
-import { sweepStaleLocks } from "../../../src/shell/git/program/stale-locks.ts";
+import { sweepStaleLocks } from "../../../src/shell/git/program/mirror-hub.ts";
 import type { Repository } from "../../../src/shell/reconcile/ports.ts";
 import { filesUnder, gitIn, type Hub, hubWithSource, repositoriesUnder, temporaryFolder } from "./hub.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemEntropy } from "../../../src/shell/host/entropy.ts";
+import { systemEntropy } from "../../../src/shell/host/system.ts";
 
 test("entropy is 64 hexadecimal digits, others every time", () => {
   const some = Array.from({ length: 100 }, systemEntropy);

@@ -9,9 +9,9 @@ import { mostTokens } from "../../../src/shell/kube/client/bounded-json.ts";
 import { type Client, openClient } from "../../../src/shell/kube/client/client.ts";
 import { limiter } from "../../../src/shell/kube/client/concurrency.ts";
 import { anyResourceOf, discovery, resourceOf } from "../../../src/shell/kube/client/discovery.ts";
-import { usualDeadlines } from "../../../src/shell/kube/client/exchange.ts";
 import { openKubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
 import { Lost } from "../../../src/shell/kube/client/member-unreachable.ts";
+import { usualDeadlines } from "../../../src/shell/kube/client/transport.ts";
 import { plainConnection } from "./plain-connection.ts";
 
 type Reply = (request: http.IncomingMessage, response: http.ServerResponse, count: number) => void;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { memberAt } from "../../../src/core/model/json.ts";
 import { openClient } from "../../../src/shell/kube/client/client.ts";
-import { streamsOverHttp } from "../../../src/shell/kube/client/stream.ts";
+import { streamsOverHttp } from "../../../src/shell/kube/client/transport.ts";
 import { type Broken, type Following, follow } from "../../../src/shell/kube/watch/retry-watcher.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { plainConnection } from "./plain-connection.ts";

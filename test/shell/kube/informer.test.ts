@@ -2,9 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/model/json.ts";
 import type { Observation } from "../../../src/core/model/observation.ts";
-import { type Network, overHttp } from "../../../src/shell/kube/client/exchange.ts";
 import { Lost } from "../../../src/shell/kube/client/member-unreachable.ts";
-import { type Streams, streamsOverHttp } from "../../../src/shell/kube/client/stream.ts";
+import { type Network, overHttp, type Streams, streamsOverHttp } from "../../../src/shell/kube/client/transport.ts";
 import { type FleetOptions, kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import {

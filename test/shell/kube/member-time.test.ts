@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { startEmbedded } from "../../../src/shell/embedded/server.ts";
-import type { Incoming, Network, Outgoing } from "../../../src/shell/kube/client/exchange.ts";
 import { hearTime, offsetOf } from "../../../src/shell/kube/client/member-time.ts";
 import { Lost } from "../../../src/shell/kube/client/member-unreachable.ts";
-import type { Streaming, Streams } from "../../../src/shell/kube/client/stream.ts";
+import type { Incoming, Network, Outgoing, Streaming, Streams } from "../../../src/shell/kube/client/transport.ts";
 import { noon } from "./member-world.ts";
 
 const noonText = "Sat, 21 Nov 2026 12:00:00 GMT";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Instant, seconds } from "../../../src/core/model/value.ts";
-import { medianOffset } from "../../../src/shell/reconcile/clock-offset.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
-import { observe } from "../../../src/shell/reconcile/observe.ts";
+import { medianOffset, observe } from "../../../src/shell/reconcile/observe.ts";
 import { once, setStage } from "./stage.ts";
 
 describe("the offset of our clock is that of the member in the middle (I-06)", () => {

@@ -1,9 +1,8 @@
 // The daemon among members that hang and members that do not stop talking.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { minutes, seconds } from "../../../src/core/model/value.ts";
-import { newDoorbell } from "../../../src/shell/reconcile/doorbell.ts";
 import { loop } from "../../../src/shell/reconcile/loop.ts";
-import type { Passed } from "../../../src/shell/reconcile/settle.ts";
+import { newDoorbell, type Passed } from "../../../src/shell/reconcile/settle.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { type HandClock, handClock } from "./hand-clock.ts";
 import { mutations, once, rest, type Stage, setStage } from "./stage.ts";

@@ -1,13 +1,12 @@
 // Runs that end, and the daemon: when they look again, when they stop, and what they do about faults.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type DurationMs, type Instant, minutes, seconds } from "../../../src/core/model/value.ts";
-import { newDoorbell } from "../../../src/shell/reconcile/doorbell.ts";
 import { Fault } from "../../../src/shell/reconcile/fault.ts";
 import { type LoopOptions, loop } from "../../../src/shell/reconcile/loop.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import type { PassResult } from "../../../src/shell/reconcile/pass.ts";
 import type { Ports } from "../../../src/shell/reconcile/ports.ts";
-import { isInFlight, settle } from "../../../src/shell/reconcile/settle.ts";
+import { isInFlight, newDoorbell, settle } from "../../../src/shell/reconcile/settle.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { handClock } from "./hand-clock.ts";
 import { mutations, once, type Stage, setStage, withRepository } from "./stage.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/server.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
-import { systemEntropy } from "../../../src/shell/host/entropy.ts";
+import { systemEntropy } from "../../../src/shell/host/system.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";

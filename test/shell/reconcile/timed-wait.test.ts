@@ -1,10 +1,10 @@
 // An hour between two stages of a run, whatever becomes of the process meanwhile. The clock is an assignment.
 import { expect, test } from "vitest";
 import { type Instant, later, minutes, seconds } from "../../../src/core/model/value.ts";
-import { newDoorbell } from "../../../src/shell/reconcile/doorbell.ts";
 import { loop } from "../../../src/shell/reconcile/loop.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
+import { newDoorbell } from "../../../src/shell/reconcile/settle.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { once } from "./stage.ts";
 import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";

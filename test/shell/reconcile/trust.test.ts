@@ -1,10 +1,9 @@
 // Approvals without a signature, and a folder trust/ that says who may approve: from then on none of them counts, for good.
 import { expect, test } from "vitest";
 import { seconds } from "../../../src/core/model/value.ts";
-import { exactText, maxTrustBytes } from "../../../src/shell/reconcile/exact-text.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
-import { acceptedIntent, readSource } from "../../../src/shell/reconcile/source.ts";
+import { acceptedIntent, exactText, maxTrustBytes, readSource } from "../../../src/shell/reconcile/source.ts";
 import { readState } from "../../../src/shell/reconcile/state.ts";
 import { ed25519 } from "../../core/intent/trust/public-keys.ts";
 import { once } from "./stage.ts";

@@ -8,7 +8,7 @@ import { sshKeyOf } from "../../../src/core/intent/trust/ssh-key.ts";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { commitBytes, commitId } from "../../../src/shell/signature/commit-bytes.ts";
-import { detachedSignature } from "../../../src/shell/signature/verify.ts";
+import { detachedSignature } from "../../../src/shell/signature/verifier.ts";
 import { type Corpus, makeCorpus, type Specimen } from "./corpus.ts";
 import {
   certificateOf,

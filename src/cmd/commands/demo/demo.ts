@@ -10,7 +10,7 @@ import { reasonLines } from "../../../core/report/reason-lines.ts";
 import { clusterRows, placementRows, runRows } from "../../../core/report/tables.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../shell/embedded/server.ts";
 import { gitEnvironment, runGit } from "../../../shell/git/program/process.ts";
-import { systemClock } from "../../../shell/host/clock.ts";
+import { systemClock } from "../../../shell/host/system.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
 import { freshMemory } from "../../../shell/reconcile/memory.ts";
 import { settle } from "../../../shell/reconcile/settle.ts";

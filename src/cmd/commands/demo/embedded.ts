@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import type { DurationMs } from "../../../core/model/value.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../shell/embedded/server.ts";
-import { systemClock } from "../../../shell/host/clock.ts";
+import { systemClock } from "../../../shell/host/system.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 

@@ -18,14 +18,13 @@ import {
   reasonValues,
   refusalText,
 } from "../../../core/report/reason-lines.ts";
-import { type Doorbell, newDoorbell } from "../../../shell/reconcile/doorbell.ts";
 import type { Fault } from "../../../shell/reconcile/fault.ts";
 import { loop } from "../../../shell/reconcile/loop.ts";
 import { freshMemory } from "../../../shell/reconcile/memory.ts";
 import type { PassResult } from "../../../shell/reconcile/pass.ts";
 import type { Ports, Receipt } from "../../../shell/reconcile/ports.ts";
 import type { Settings } from "../../../shell/reconcile/settings.ts";
-import { type Settled, settle } from "../../../shell/reconcile/settle.ts";
+import { type Doorbell, newDoorbell, type Settled, settle } from "../../../shell/reconcile/settle.ts";
 import { forgeFlaw, type HubOptions, openPorts, watchHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfFiles, codeOfReasons, interruptionLines, printProblems, receiptText } from "../../terminal/outcome.ts";

@@ -15,7 +15,7 @@ import { problemSummary } from "../../../core/report/reason-lines.ts";
 import { quorumFindings } from "../../../core/trust/quorum.ts";
 import { compareProblems } from "../../../core/yaml/problems.ts";
 import { blobIdOf, readWorkTree } from "../../../shell/git/author/worktree.ts";
-import { exactText } from "../../../shell/reconcile/exact-text.ts";
+import { exactText } from "../../../shell/reconcile/source.ts";
 import { recordNear } from "../../hub/record.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import { codeOfProblems, printProblems } from "../../terminal/outcome.ts";

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, member, memberAt, sameJson } from "../../../core/model/json.ts";
 import { kindKey } from "../../../core/model/manifest.ts";
-import { faultsOf } from "../api/custom-schema.ts";
+import { faultsOf } from "../api/custom-resources.ts";
 import type { Kind } from "../api/kinds.ts";
 import { type Cause, invalid } from "../api/status.ts";
 import { nameOf } from "../storage/store.ts";

@@ -1,5 +1,5 @@
 import { apiVersionOf, builtInScopes, kindKey, type Scope } from "../../../core/model/manifest.ts";
-import type { CustomSchema } from "./custom.ts";
+import type { CustomSchema } from "./custom-resources.ts";
 import { builtInShape } from "./list-keys.ts";
 import type { Shape } from "./shape.ts";
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonList, type JsonObject, memberAt, sameJson } from "../../../core/model/json.ts";
 import { apiVersionOf, kindKey } from "../../../core/model/manifest.ts";
-import { customKindsOf } from "../api/custom.ts";
+import { customKindsOf } from "../api/custom-resources.ts";
 import type { Kind } from "../api/kinds.ts";
 import { owned } from "../apply/field-owners.ts";
 import { update } from "../apply/server-side-apply.ts";

@@ -1,6 +1,7 @@
+import type { ServerResponse } from "node:http";
 import { parse as parseYaml } from "yaml";
-import type { Json } from "../../../core/model/json.ts";
-import { refusal } from "../api/status.ts";
+import type { Json, JsonObject } from "../../../core/model/json.ts";
+import { type Refusal, refusal, statusOf } from "../api/status.ts";
 
 /** Characters of text in each half of what is remembered: enough for all that a thousand placements apply. */
 const mostCharacters = 4_000_000;
@@ -39,4 +40,35 @@ function parsed(text: string): Json {
       throw refusal("BadRequest", "the body of the request is neither JSON nor YAML");
     }
   }
+}
+
+/** What a request is answered with. */
+export interface Answer {
+  readonly code: number;
+  readonly type: string;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An object as an answer. */
+export const jsonAnswer = (code: number, body: JsonObject): Answer => ({
+  code,
+  type: "application/json",
+  text: JSON.stringify(body),
+});
+
+/** Plain words as an answer: health, and paths that lead nowhere. */
+export const textAnswer = (code: number, text: string): Answer => ({ code, type: "text/plain", text });
+
+/** A refusal as an answer, with `Retry-After` where it says when to come back. */
+export function refusalAnswer(refusal: Refusal): Answer {
+  const seconds = refusal.details?.["retryAfterSeconds"];
+  const answer = jsonAnswer(refusal.code, statusOf(refusal));
+  return typeof seconds === "number" ? { ...answer, headers: { "retry-after": String(seconds) } } : answer;
+}
+
+/** Writes an answer. */
+export function send(response: ServerResponse, { code, type, text, headers }: Answer): void {
+  response.writeHead(code, { "content-type": type, "content-length": Buffer.byteLength(text), ...headers });
+  response.end(text);
 }

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../../../core/model/json.ts";
 import { forbidden, invalid, refusal } from "../api/status.ts";
 import { type DeleteOptions, finalizeNamespace, remove } from "../registry/deletion.ts";
-import { list } from "../registry/list.ts";
+import { list, watch } from "../registry/list-watch.ts";
 import {
   apply,
   create,
@@ -16,15 +16,12 @@ import {
 } from "../registry/objects.ts";
 import { isScalable, rescale, scaleOf } from "../registry/scale.ts";
 import { selectorOf } from "../registry/selectors.ts";
-import { watch } from "../registry/watch.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { nameOf, namespaceOf } from "../storage/store.ts";
-import { type Answer, jsonAnswer, textAnswer } from "./answer.ts";
-import { bodyOf } from "./bodies.ts";
-import { aggregatedType, discoveryOf, versionInfo, wantsAggregated } from "./discovery.ts";
-import { openApiOf } from "./openapi.ts";
+import { type Answer, bodyOf, jsonAnswer, textAnswer } from "./bodies.ts";
+import { aggregatedType, discoveryOf, openApiOf, versionInfo, wantsAggregated } from "./discovery.ts";
+import type { Route } from "./dispatch.ts";
 import { represent, representationOf, representList, type View } from "./representation.ts";
-import type { Route } from "./route.ts";
 
 /** One request to a cluster, read as far as HTTP goes. */
 export interface Request {

@@ -1,9 +1,8 @@
 import { isObject, type Json, type JsonObject, memberAt, sameJson, textOf } from "../../../core/model/json.ts";
 import { apiVersionOf } from "../../../core/model/manifest.ts";
-import { confined, confinedPatch, prepared, shaped } from "../admission/admission.ts";
+import { confined, confinedPatch, prepared, shaped, zeroOf } from "../admission/admission.ts";
 import { validate } from "../admission/validate.ts";
-import { zeroOf } from "../admission/zero.ts";
-import { fitToSchema } from "../api/custom-schema.ts";
+import { fitToSchema } from "../api/custom-resources.ts";
 import type { Kind } from "../api/kinds.ts";
 import {
   alreadyExists,

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../core/model/json.ts";
 import { Kinds } from "../api/kinds.ts";
 import { type LogEntry, noTrouble, Tally, type Trouble } from "./injected-faults.ts";
-import type { Schedule } from "./schedule.ts";
 import { type Change, Store } from "./store.ts";
 
 /** What a cluster needs to live. */
@@ -142,3 +141,32 @@ const originOf = (name: string, incarnation: number): string =>
 
 /** An object with another status. */
 export const withStatus = (object: JsonObject, status: JsonObject): JsonObject => ({ ...object, status });
+
+/** Work for later, all of which can be called off. */
+export interface Schedule {
+  after(delayMs: number, work: () => void): void;
+  /** Calls everything off, and whatever comes later. */
+  close(): void;
+}
+
+/** A schedule by the time on the wall. Its timers do not keep a process alive. */
+export class Timers implements Schedule {
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #closed = false;
+
+  after(delayMs: number, work: () => void): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, delayMs);
+    timer.unref();
+    this.#timers.add(timer);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+}

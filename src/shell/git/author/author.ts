@@ -6,9 +6,8 @@ import type { Author, Authored, AuthoredChange, AuthoredFile } from "../../recon
 import { addressOf } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 import { literal, type PersonGit, personGit, printed, printedOrNull } from "./person-git.ts";
-import { pushHead, pushOnce, pushTarget } from "./person-push.ts";
+import { pullRequestPage, pushHead, pushOnce, pushTarget } from "./person-push.ts";
 import { type PersonKey, personKey, personSignature } from "./person-signature.ts";
-import { pullRequestPage } from "./pull-request.ts";
 import { readWorkTree } from "./worktree.ts";
 
 /** Opens the work tree that a folder lies in, for a person who has files written there. */

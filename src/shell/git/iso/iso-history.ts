@@ -6,8 +6,8 @@ import { type Ancestry, type HistoryRange, longestCommit, parentsFirst } from ".
 import { repositoryFault } from "../model/repository-fault.ts";
 import { anyEntriesIn, linesIn } from "../model/sound-objects.ts";
 import { type TreeDifference, treeDifferences } from "../model/tree-changes.ts";
-import { atomicFiles as fs } from "./atomic-files.ts";
 import { type IsoStore, readTrees } from "./iso-tree.ts";
+import { atomicFiles as fs } from "./mirror-folder.ts";
 
 /**
  * Reads history through isomorphic-git: what `Repository.history` promises.

@@ -3,8 +3,8 @@ import { type BlobId, type Commit, compareText } from "../../../core/model/value
 import type { Change, Edit, TreeFile } from "../../reconcile/ports.ts";
 import { entriesIn, linesIn } from "../model/sound-objects.ts";
 import { type TreeEntry as FolderEntry, treeChanges } from "../model/tree-changes.ts";
-import { assertTreePath } from "../model/tree-path.ts";
-import { atomicFiles } from "./atomic-files.ts";
+import { assertTreePath } from "../model/tree-object.ts";
+import { atomicFiles } from "./mirror-folder.ts";
 
 /** Objects of one repository, as isomorphic-git is asked for them. */
 export interface IsoStore {

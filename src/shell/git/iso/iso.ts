@@ -17,14 +17,12 @@ import type {
 } from "../../reconcile/ports.ts";
 import { cacheNameOf, exchangeDeadlineMs, type HttpAddress, type RemoteOptions, scrub } from "../model/address.ts";
 import { type Branches, namesOf, refOf, trackingRef } from "../model/branch.ts";
+import { type SignCommit, signatureLine, signedCommit } from "../model/commit-object.ts";
 import { faultOfStatus, repositoryFault } from "../model/repository-fault.ts";
-import { signatureLine } from "../model/signature-line.ts";
-import { type SignCommit, signedCommit } from "../model/signed-commit.ts";
-import { atomicFiles as fs } from "./atomic-files.ts";
-import { type ClaimedFolder, claimFolder } from "./claimed-folder.ts";
 import { isoDescends, isoHistory, isoLineage } from "./iso-history.ts";
 import { ConnectionLost, isoHttp } from "./iso-http.ts";
 import { changesBetween, type IsoStore, listFiles, writeTrees } from "./iso-tree.ts";
+import { type ClaimedFolder, claimFolder, atomicFiles as fs } from "./mirror-folder.ts";
 
 /** Times that we look again when a branch was rewritten between asking where it is and fetching it. */
 const attempts = 3;

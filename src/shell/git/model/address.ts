@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Branches } from "./branch.ts";
+import type { SignCommit } from "./commit-object.ts";
 import { repositoryFault } from "./repository-fault.ts";
-import type { SignCommit } from "./signed-commit.ts";
 
 /**
  * Where a repository is and how it is reached, with everything secret set apart.

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { assert } from "../../../core/model/assert.ts";
 import type { TreeEntry } from "./tree-changes.ts";
 
 /** A tree as we read it, or why nobody should: what is wrong with it, in words. */
@@ -84,3 +85,16 @@ function newOrder(): { readonly flawOf: (name: Buffer, kind: TreeEntry["kind"]) 
 const slash = Uint8Array.of(47);
 
 const shown = (name: Buffer): string => JSON.stringify(name.toString("utf8").slice(0, 80));
+
+/**
+ * Asserts that a path may stand in a tree that we write.
+ *
+ * Names in the state come from validated objects and from trees that git accepted; one that leads out of the tree or
+ * into `.git` is our own mistake.
+ */
+export function assertTreePath(path: string): void {
+  const parts = path.split("/");
+  const isSound =
+    !path.includes("\0") && parts.every((it) => it !== "" && it !== "." && it !== ".." && !/^\.git$/i.test(it));
+  assert(isSound, `a path that no tree may hold: ${JSON.stringify(path.slice(0, 200))}`);
+}

@@ -1,6 +1,6 @@
 import type { Edit, Proposal } from "../../reconcile/ports.ts";
-import { signatureLine } from "../model/signature-line.ts";
-import { assertTreePath } from "../model/tree-path.ts";
+import { signatureLine } from "../model/commit-object.ts";
+import { assertTreePath } from "../model/tree-object.ts";
 
 /** Pieces are gathered to about this many characters, so that a hundred thousand edits are not as many writes. */
 const pieceSize = 64 << 10;

@@ -4,8 +4,8 @@ import type { Commit } from "../../../core/model/value.ts";
 import type { BranchNames, Committed, Heads, Repository } from "../../reconcile/ports.ts";
 import type { PathAddress } from "../model/address.ts";
 import { type Branches, namesOf, refOf } from "../model/branch.ts";
+import type { SignCommit } from "../model/commit-object.ts";
 import { faultOfComplaint, repositoryFault } from "../model/repository-fault.ts";
-import type { SignCommit } from "../model/signed-commit.ts";
 import { type Git, gitEnvironment, runGit } from "./process.ts";
 import { type Hub, ProgramRepository, sweepScratch } from "./program.ts";
 

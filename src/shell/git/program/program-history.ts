@@ -1,16 +1,15 @@
+import type { Buffer } from "node:buffer";
 import { devNull } from "node:os";
 import type { PathChange } from "../../../core/model/commit.ts";
-import type { Commit } from "../../../core/model/value.ts";
+import { type BlobId, type Commit, compareText } from "../../../core/model/value.ts";
 import type { HistoricCommit } from "../../reconcile/ports.ts";
 import { type Ancestry, type HistoryRange, isPlainlyBeyond, longestCommit, parentsFirst } from "../model/ancestry.ts";
-import { isObjectId } from "../model/object-id.ts";
+import { isObjectId } from "../model/commit-object.ts";
 import { faultOfComplaint, repositoryFault } from "../model/repository-fault.ts";
 import { linesIn } from "../model/sound-objects.ts";
 import { cleanMerges, type Merge } from "./clean-merges.ts";
-import { commitChangesOf, diffTreeArgs } from "./commit-changes.ts";
 import type { ObjectReader } from "./object-reader.ts";
 import { type Git, runGit } from "./process.ts";
-import { refuseShallow } from "./shallow.ts";
 
 /** Commits of one `diff-tree`: an answer has to fit into memory. */
 const diffedAtOnce = 1000;
@@ -106,3 +105,67 @@ async function sure(source: HistorySource, args: readonly string[], input: strin
   await refuseShallow(source.git, during);
   throw faultOfComplaint(during, complaint);
 }
+
+/**
+ * Rejects when the repository is a shallow clone: what is not found there may still be
+ * (`git/README.md#what-is-promised`). `during` is what failed.
+ */
+export async function refuseShallow(git: Git, during: string): Promise<void> {
+  const shallow = await runGit(git, ["rev-parse", "--is-shallow-repository"], { during });
+  if (shallow.output.toString("utf8").trim() !== "true") return;
+  const fix = "run git fetch --unshallow there, or check out with full history (fetch-depth: 0)";
+  throw repositoryFault("RepositoryUnsupported", during, "it is a shallow clone: its history is cut off", { fix });
+}
+
+/**
+ * How `git diff-tree` is asked what commits changed, by ids on its input: by mode and id alone, whatever the user's
+ * configuration says about renames and submodules; of a merge, what differs from every parent (`-c`).
+ */
+export const diffTreeArgs: readonly string[] = [
+  ...["diff-tree", "--stdin", "-r", "-c", "-z", "--raw", "--no-abbrev"],
+  ...["--root", "--always", "--no-renames", "--ignore-submodules=none"],
+];
+
+/**
+ * Reads its answer: for each commit its id, then `:<modes> <ids> <letters>` and a path for everything it changed, with
+ * a colon, a mode and an id for each parent. Null for an answer that is not like that.
+ */
+export function commitChangesOf(output: Buffer): ReadonlyMap<Commit, readonly PathChange[]> | null {
+  const changes = new Map<Commit, PathChange[]>();
+  let current: PathChange[] | undefined;
+  let at = 0;
+  const next = (): string | null => {
+    const end = output.indexOf(0, at);
+    if (end < 0) return null;
+    const text = output.toString("utf8", at, end);
+    at = end + 1;
+    return text;
+  };
+  while (at < output.length) {
+    const line = next();
+    if (line === null) return null;
+    if (/^[0-9a-f]{40}$/.test(line)) {
+      current = [];
+      changes.set(line as Commit, current);
+      continue;
+    }
+    const ids = idsOf(line);
+    const path = next();
+    if (ids === null || path === null || current === undefined) return null;
+    current.push({ path, before: ids.before, after: ids.after });
+  }
+  for (const it of changes.values()) it.sort((a, b) => compareText(a.path, b.path));
+  return changes;
+}
+
+/** Of what stood in the first parent, and of what stands there. */
+function idsOf(line: string): Pick<PathChange, "before" | "after"> | null {
+  const parents = /^:*/.exec(line)?.[0].length ?? 0;
+  const words = line.slice(parents).split(" ");
+  const before = words[parents + 1];
+  const after = words[2 * parents + 1];
+  if (parents === 0 || words.length !== 2 * parents + 3 || before === undefined || after === undefined) return null;
+  return { before: blobOf(before), after: blobOf(after) };
+}
+
+const blobOf = (id: string): BlobId | null => (/^0+$/.test(id) ? null : (id as BlobId));

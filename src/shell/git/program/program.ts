@@ -15,16 +15,14 @@ import type {
   TreeFile,
 } from "../../reconcile/ports.ts";
 import { longestCommit } from "../model/ancestry.ts";
-import { isObjectId } from "../model/object-id.ts";
+import { isObjectId, type SignCommit, signedCommit } from "../model/commit-object.ts";
 import { faultOfComplaint, repositoryFault } from "../model/repository-fault.ts";
-import { type SignCommit, signedCommit } from "../model/signed-commit.ts";
 import { entriesIn, linesIn, unsoundCommit } from "../model/sound-objects.ts";
 import { treeChanges } from "../model/tree-changes.ts";
 import { importStream } from "./import-stream.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { type Git, type GitAnswer, runGit } from "./process.ts";
-import { objectsAlone, programHistory } from "./program-history.ts";
-import { refuseShallow } from "./shallow.ts";
+import { objectsAlone, programHistory, refuseShallow } from "./program-history.ts";
 
 /** The one thing in which a hub at a path and a hub behind a URL differ: where its branches live. */
 export interface Hub {

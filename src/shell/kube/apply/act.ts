@@ -6,8 +6,9 @@ import type { ClusterActions, PlacementActions, RenderedManifest } from "../../.
 import type { Digest, Sequence } from "../../../core/model/value.ts";
 import type { Receipt } from "../../reconcile/ports.ts";
 import { anyResourceOf, resourceOf, type Served } from "../client/discovery.ts";
+import { lossOf } from "../client/member-unreachable.ts";
 import { readInventory, type StoredInventory, writeInventory } from "../inventory/inventory.ts";
-import { kubeSystem, lossOf, uidOf } from "../watch/observe.ts";
+import { kubeSystem, uidOf } from "../watch/observe.ts";
 import { entryOf, type Removal, type Result, type Scene, type Write } from "./apply-context.ts";
 import { applyAll } from "./apply-objects.ts";
 import { claimedEntry } from "./inventory-entry.ts";

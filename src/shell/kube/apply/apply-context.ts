@@ -4,8 +4,7 @@ import type { Instant } from "../../../core/model/value.ts";
 import { Fault } from "../../reconcile/fault.ts";
 import type { Client } from "../client/client.ts";
 import type { Discovery } from "../client/discovery.ts";
-import { Lost } from "../client/member-unreachable.ts";
-import { lossOf } from "../watch/observe.ts";
+import { Lost, lossOf } from "../client/member-unreachable.ts";
 import type { Approach } from "./takeover.ts";
 
 /** What everything that happens on one member during one action has in common. */

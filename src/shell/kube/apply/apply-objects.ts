@@ -5,8 +5,8 @@ import { isObject, type JsonObject, memberAt, textOf } from "../../../core/model
 import { apiVersionOf, kindKey, type Manifest, objectText } from "../../../core/model/manifest.ts";
 import { fieldManager } from "../../../core/model/names.ts";
 import { type Answer, applyPatch, jsonPatch, type Refused } from "../client/client.ts";
+import { inLanes } from "../client/concurrency.ts";
 import { objectPath, type Resource, resourceOf, type Served } from "../client/discovery.ts";
-import { inLanes } from "../client/lanes.ts";
 import type { Result, Scene, Write } from "./apply-context.ts";
 import { type Failure, misplaced, refusedWrite } from "./failure.ts";
 import { adopts, claimedEntry, failedEntry, writtenEntry } from "./inventory-entry.ts";

@@ -6,8 +6,8 @@ import { type Json, type JsonObject, memberAt, textOf } from "../../../core/mode
 import { kindKey, objectKey, objectText } from "../../../core/model/manifest.ts";
 import { fieldManager } from "../../../core/model/names.ts";
 import { jsonPatch } from "../client/client.ts";
+import { inLanes } from "../client/concurrency.ts";
 import { anyResourceOf, objectPath, type Resource, resourceOf } from "../client/discovery.ts";
-import { inLanes } from "../client/lanes.ts";
 import type { Removal, Result, Scene } from "./apply-context.ts";
 import { refusalText } from "./failure.ts";
 import { lookUp } from "./lookup.ts";

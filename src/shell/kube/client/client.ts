@@ -1,10 +1,19 @@
 import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { parsedJson } from "./bounded-json.ts";
-import { type Limiter, limiter } from "./concurrency.ts";
-import { type Access, type Connection, type Refusal, socketsPerMember } from "./connection.ts";
-import { type Deadlines, type Incoming, type Network, type Outgoing, overHttp, usualDeadlines } from "./exchange.ts";
+import { type Limiter, limiter, socketsPerMember } from "./concurrency.ts";
+import type { Access, Connection, Refusal } from "./connection.ts";
 import { Lost } from "./member-unreachable.ts";
-import { type Streaming, type Streams, streamsOverHttp } from "./stream.ts";
+import {
+  type Deadlines,
+  type Incoming,
+  type Network,
+  type Outgoing,
+  overHttp,
+  type Streaming,
+  type Streams,
+  streamsOverHttp,
+  usualDeadlines,
+} from "./transport.ts";
 
 /** What a member says to one request. A refusal is an answer; only losing the member is thrown, as {@link Lost}. */
 export type Answer = { readonly kind: "done"; readonly status: number; readonly body: JsonObject } | Refused;

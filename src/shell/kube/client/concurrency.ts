@@ -1,3 +1,5 @@
+import type { Network } from "./transport.ts";
+
 /** Lets so many tasks run at once, and adapts: halved when the other side asks for patience, regained one by one. */
 export interface Limiter {
   /** A task that counts as several; one that is wider than the limiter runs alone. */
@@ -54,4 +56,43 @@ export function limiter(widest: number): Limiter {
       return width;
     },
   };
+}
+
+/** Requests that one member is sent at once (see `openClient`), and sockets that are kept for them. */
+export const socketsPerMember = 16;
+
+/** Where members wait for their turn. */
+export interface Turns {
+  readonly lanes: Limiter;
+  readonly network: Network;
+}
+
+/** A member that answers late gives its lane to the next one (`reconcile/README.md#i-17`). */
+const laneMs = 1_000;
+
+/** Does a task that never rejects in a lane, which it leaves early when it takes long. */
+export function inTurn<T>({ lanes, network }: Turns, task: () => Promise<T>): Promise<T> {
+  return new Promise((resolve) => {
+    void lanes.run(async () => {
+      const over = new AbortController();
+      const going = task().then((result) => {
+        over.abort();
+        resolve(result);
+      });
+      await Promise.race([going, network.pause(laneMs, over.signal).catch(() => {})]);
+    });
+  });
+}
+
+/**
+ * Does all of the work, so much of it at once as a member is sent requests at once.
+ *
+ * What waits for its turn has not begun, so a member with a thousand objects to write costs no more than one with twenty.
+ */
+export async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  const lane = async (): Promise<void> => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(socketsPerMember, items.length) }, lane));
 }

@@ -3,6 +3,7 @@ import http from "node:http";
 import https from "node:https";
 import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import { canonicalJson, type Json } from "../../../core/model/json.ts";
+import { socketsPerMember } from "./concurrency.ts";
 import {
   type ExecCluster,
   type ExecCredential,
@@ -35,9 +36,6 @@ export interface Connection {
   trim(idle: number): void;
   close(): void;
 }
-
-/** Requests that one member is sent at once (see `openClient`), and sockets that are kept for them. */
-export const socketsPerMember = 16;
 
 /** One context of a kubeconfig, with everything it names. */
 export interface Way {

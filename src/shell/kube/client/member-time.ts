@@ -1,6 +1,5 @@
 import type { DurationMs, Instant } from "../../../core/model/value.ts";
-import type { Incoming, Network } from "./exchange.ts";
-import type { Streaming, Streams } from "./stream.ts";
+import type { Incoming, Network, Streaming, Streams } from "./transport.ts";
 
 /** What time it is at a member right now; null when it has not said so within the last minutes. */
 export type MemberTime = () => Instant | null;

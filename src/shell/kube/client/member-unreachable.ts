@@ -1,4 +1,6 @@
-import type { ContactCode } from "../../../core/model/observation.ts";
+import type { ContactCode, Observation } from "../../../core/model/observation.ts";
+import { Fault } from "../../reconcile/fault.ts";
+import type { Refused } from "./client.ts";
 
 /**
  * The member is gone for this pass: no connection, no valid credentials, no Kubernetes.
@@ -13,4 +15,19 @@ export class Lost extends Error {
     super(message, cause === undefined ? {} : { cause });
     this.code = code;
   }
+}
+
+/** Why a member was lost. What is neither its own loss nor the kubeconfig's is the fault of an answer of its. */
+export function lossOf(error: unknown): { readonly code: Lost["code"]; readonly message: string } {
+  if (error instanceof Lost) return { code: error.code, message: error.message.slice(0, 512) };
+  if (error instanceof Fault) return { code: "NoConnection", message: error.message.slice(0, 512) };
+  // It may quote what it stumbled over, such as a Secret, so only its name is told.
+  const name = error instanceof Error ? error.name : typeof error;
+  return { code: "Unintelligible", message: `its answer could not be read: ${name}` };
+}
+
+/** A member that refuses to say who it is, or what it remembers of us, as an observation. */
+export function unreachableBy({ status, message }: Refused): Extract<Observation, { kind: "unreachable" }> {
+  const code = status === 403 ? "Forbidden" : status >= 500 || status === 429 ? "Unreachable" : "Unintelligible";
+  return { kind: "unreachable", code, message: message.slice(0, 512) };
 }

@@ -1,11 +1,12 @@
 import { setMaxListeners } from "node:events";
 import type { Observation } from "../../../core/model/observation.ts";
 import type { Client } from "../client/client.ts";
+import { inTurn, type Turns } from "../client/concurrency.ts";
 import type { Discovery } from "../client/discovery.ts";
-import { inTurn, type Turns } from "../client/turn.ts";
+import { lossOf, unreachableBy } from "../client/member-unreachable.ts";
 import type { Written } from "./confirmed-writes.ts";
 import { MemberWatch } from "./member-watch.ts";
-import { type Asking, lossOf, unreachableBy } from "./observe.ts";
+import type { Asking } from "./observe.ts";
 import { carriedOver } from "./reuse-unchanged.ts";
 
 /** What informers of one fleet share. */

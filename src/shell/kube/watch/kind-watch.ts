@@ -6,8 +6,7 @@ import type { Client } from "../client/client.ts";
 import { collectionPath, type Resource } from "../client/discovery.ts";
 import type { Lost } from "../client/member-unreachable.ts";
 import type { Written } from "./confirmed-writes.ts";
-import type { KindShare } from "./inventory-kinds.ts";
-import { type LiveObjects, reducedOne, sameLive } from "./live-objects.ts";
+import { type KindShare, type LiveObjects, reducedOne, sameLive } from "./live-objects.ts";
 import { type Asking, listKind, missingOf, observeUnmarked } from "./observe.ts";
 import { type Following, follow } from "./retry-watcher.ts";
 

@@ -1,9 +1,19 @@
 import { liveFingerprint } from "../../../core/apply/fingerprint.ts";
 import { healthOf } from "../../../core/health/health.ts";
+import type { Inventory, InventoryEntry } from "../../../core/model/inventory.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import { apiVersionOf, idOf, type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
+import {
+  apiVersionOf,
+  idOf,
+  kindKey,
+  type ObjectKey,
+  objectIdOf,
+  objectKey,
+  type VersionedId,
+} from "../../../core/model/manifest.ts";
 import { fieldManager, writeAnnotation } from "../../../core/model/names.ts";
-import type { Health, LiveObject } from "../../../core/model/observation.ts";
+import type { Health, LiveObject, Observation } from "../../../core/model/observation.ts";
+import { compareText } from "../../../core/model/value.ts";
 import type { Resource } from "../client/discovery.ts";
 import { Lost } from "../client/member-unreachable.ts";
 
@@ -68,4 +78,49 @@ function rivalIn(managedFields: Json): string | null {
     if (last === null || time >= last.time) last = { time, name: name.slice(0, 128) };
   }
   return last?.name ?? null;
+}
+
+/** The objects of one kind, in one version, that an inventory names. */
+export interface KindShare {
+  readonly kind: Pick<VersionedId, "group" | "kind" | "version">;
+  readonly keys: ReadonlySet<ObjectKey>;
+}
+
+/**
+ * An inventory's objects by `group/version/Kind`. Fingerprints speak in the paths of one version, so a kind is listed in
+ * the version in which it was written.
+ */
+export function sharesOf({ placements }: Inventory): ReadonlyMap<string, KindShare> {
+  const versions = new Map<ObjectKey, InventoryEntry>();
+  for (const { entries } of placements.values()) {
+    for (const [key, entry] of entries) if (!versions.has(key) || entry.uid !== null) versions.set(key, entry);
+  }
+  const shares = new Map<string, { kind: KindShare["kind"]; keys: Set<ObjectKey> }>();
+  for (const [key, { version }] of versions) {
+    const { group, kind } = objectIdOf(key);
+    const name = `${group}/${version}/${kind}`;
+    const share = shares.get(name) ?? { kind: { group, kind, version }, keys: new Set() };
+    shares.set(name, share);
+    share.keys.add(key);
+  }
+  return shares;
+}
+
+/** What was found of one share; null when the member would not tell. */
+export interface FoundShare {
+  readonly share: KindShare;
+  readonly found: LiveObjects | null;
+}
+
+/** The part of an observation that tells of objects. */
+export type ObjectsSeen = Pick<Extract<Observation, { kind: "reached" }>, "objects" | "unlisted">;
+
+/** Puts shares together. A list in one version holds the objects of all versions; each is taken from the list in its own. */
+export function objectsOf(seen: readonly FoundShare[]): ObjectsSeen {
+  const unlisted = seen.filter(({ found }) => found === null).map(({ share }) => kindKey(share.kind));
+  const named = new Set(seen.flatMap(({ share }) => [...share.keys]));
+  const found = seen
+    .flatMap(({ share, found: all }) => [...(all ?? [])].filter(([key]) => share.keys.has(key) || !named.has(key)))
+    .sort(([a], [b]) => compareText(a, b));
+  return { objects: new Map(found), unlisted: new Set(unlisted.sort(compareText)) };
 }

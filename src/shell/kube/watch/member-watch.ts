@@ -2,12 +2,12 @@ import type { Inventory } from "../../../core/model/inventory.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
 import type { Observation } from "../../../core/model/observation.ts";
 import { metadataOnly, type Refused } from "../client/client.ts";
-import { Lost } from "../client/member-unreachable.ts";
+import { Lost, unreachableBy } from "../client/member-unreachable.ts";
 import { inventoryListing, readInventory } from "../inventory/inventory.ts";
 import type { Written } from "./confirmed-writes.ts";
-import { type KindShare, objectsOf, sharesOf } from "./inventory-kinds.ts";
 import { KindWatch, type Surroundings } from "./kind-watch.ts";
-import { type Asking, askBasics, askIdentity, type Identity, unreachableBy } from "./observe.ts";
+import { type KindShare, objectsOf, sharesOf } from "./live-objects.ts";
+import { type Asking, askBasics, askIdentity, type Identity } from "./observe.ts";
 import { type Following, follow } from "./retry-watcher.ts";
 import { carriedInventory, carriedOver } from "./reuse-unchanged.ts";
 

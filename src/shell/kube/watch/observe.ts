@@ -2,7 +2,6 @@ import { memberAt, textOf } from "../../../core/model/json.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
 import { placementLabel } from "../../../core/model/names.ts";
 import type { Observation } from "../../../core/model/observation.ts";
-import { Fault } from "../../reconcile/fault.ts";
 import type { Answer, Client, Refused } from "../client/client.ts";
 import {
   anyResourceOf,
@@ -12,10 +11,9 @@ import {
   type Resource,
   resourceOf,
 } from "../client/discovery.ts";
-import { Lost } from "../client/member-unreachable.ts";
+import { Lost, lossOf, unreachableBy } from "../client/member-unreachable.ts";
 import { readInventory, type StoredInventory } from "../inventory/inventory.ts";
-import { type KindShare, objectsOf, sharesOf } from "./inventory-kinds.ts";
-import { type LiveObjects, reducedAll } from "./live-objects.ts";
+import { type KindShare, type LiveObjects, objectsOf, reducedAll, sharesOf } from "./live-objects.ts";
 
 /**
  * Asks one member which cluster it is, what it remembers of us, and how the objects are that it should carry.
@@ -75,21 +73,6 @@ export function uidOf(answer: Answer): string {
   const uid = answer.kind === "done" ? textOf(memberAt(answer.body, "metadata", "uid")) : null;
   if (uid === null || uid === "") throw new Lost("Unintelligible", "its kube-system namespace has no uid");
   return uid;
-}
-
-/** Why a member was lost. What is neither its own loss nor the kubeconfig's is the fault of an answer of its. */
-export function lossOf(error: unknown): { readonly code: Lost["code"]; readonly message: string } {
-  if (error instanceof Lost) return { code: error.code, message: error.message.slice(0, 512) };
-  if (error instanceof Fault) return { code: "NoConnection", message: error.message.slice(0, 512) };
-  // It may quote what it stumbled over, such as a Secret, so only its name is told.
-  const name = error instanceof Error ? error.name : typeof error;
-  return { code: "Unintelligible", message: `its answer could not be read: ${name}` };
-}
-
-/** A member that refuses to say who it is, or what it remembers of us, as an observation. */
-export function unreachableBy({ status, message }: Refused): Extract<Observation, { kind: "unreachable" }> {
-  const code = status === 403 ? "Forbidden" : status >= 500 || status === 429 ? "Unreachable" : "Unintelligible";
-  return { kind: "unreachable", code, message: message.slice(0, 512) };
 }
 
 /** Whom we ask, and what we know of what it serves. */

@@ -1,7 +1,6 @@
 import { type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Client, ListRequest, Watching } from "../client/client.ts";
-import { Lost } from "../client/member-unreachable.ts";
-import { lossOf } from "./observe.ts";
+import { Lost, lossOf } from "../client/member-unreachable.ts";
 
 /** A collection that is followed from a version on. */
 export interface Following {

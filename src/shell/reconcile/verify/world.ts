@@ -6,9 +6,9 @@ import { type Commit, type Instant, instantOf } from "../../../core/model/value.
 import { readArchive } from "../archive.ts";
 import { Fault } from "../fault.ts";
 import { readHistory } from "../history.ts";
-import { parentsOf } from "../lineage.ts";
 import type { Memory, State } from "../memory.ts";
 import type { Ports, RawCommit, Repository } from "../ports.ts";
+import { parentsOf } from "../repository-queries.ts";
 import { readSource } from "../source.ts";
 
 type Sources = Pick<Ports, "repository" | "verifier">;

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import fs, { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { PromiseFsClient } from "isomorphic-git";
 
 /** A folder that this process alone writes to. */
 export interface ClaimedFolder {
@@ -65,3 +66,28 @@ const renamed = (from: string, to: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/**
+ * The file system for isomorphic-git, with writes that happen wholly or not at all.
+ *
+ * On its own it writes in place, and an object or a ref that was half written when the process died is never repaired
+ * (`git/README.md#libraries`).
+ */
+export const atomicFiles: PromiseFsClient = {
+  promises: {
+    readFile: fs.readFile,
+    mkdir: fs.mkdir,
+    rmdir: fs.rmdir,
+    unlink: fs.unlink,
+    stat: fs.stat,
+    lstat: fs.lstat,
+    readdir: fs.readdir,
+    readlink: fs.readlink,
+    symlink: fs.symlink,
+    writeFile: async (path: string, ...rest: readonly unknown[]): Promise<void> => {
+      const beside = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+      await (fs.writeFile as (...all: readonly unknown[]) => Promise<void>)(beside, ...rest);
+      await fs.rename(beside, path);
+    },
+  },
+};

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../core/model/value.ts";
 import type { Clock } from "../reconcile/ports.ts";
@@ -12,3 +13,9 @@ export const systemClock: Clock = {
     await sleep(delay, undefined, { signal }).catch(() => {});
   },
 };
+
+/**
+ * 32 bytes from the system's source of randomness, in hexadecimal digits: where nonces come from
+ * (`trust/README.md#t-04`).
+ */
+export const systemEntropy = (): string => randomBytes(32).toString("hex");

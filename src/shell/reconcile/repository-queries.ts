@@ -1,5 +1,7 @@
+import { commitLines } from "../../core/model/commit.ts";
 import type { Commit } from "../../core/model/value.ts";
-import type { HistoricCommit, Repository } from "./ports.ts";
+import { Fault } from "./fault.ts";
+import type { Change, HistoricCommit, RawCommit, Repository } from "./ports.ts";
 
 /** What a head has beyond each of some commits, parents first; null: too many to be looked at. */
 export interface Walks {
@@ -69,4 +71,58 @@ function once<K, V>(ask: (about: K) => Promise<V>): (about: K) => Promise<V> {
     known.set(about, asked);
     return asked;
   };
+}
+
+/** More than this is asked of no adapter that reads a whole history for it. */
+const longest = 100_000;
+
+/** A commit and those before it by first parents, the newest first, whatever the adapter has to tell it by. */
+export async function lineageOf(repository: Repository, head: Commit, limit: number): Promise<readonly RawCommit[]> {
+  if (repository.lineage !== undefined) return repository.lineage(head, limit);
+  const all = new Map((await repository.history(head, null, longest))?.map((it) => [it.commit, it]));
+  const found: RawCommit[] = [];
+  for (let at = all.get(head); at !== undefined && found.length < limit; at = all.get(firstParent(at) as Commit))
+    found.push(at);
+  return found;
+}
+
+/** The first commit that a commit names as its parent, by its bytes; null for a root. */
+export const firstParent = ({ raw }: RawCommit): Commit | null => (parentsOf(raw)[0] as Commit | undefined) ?? null;
+
+/** The commits that a commit names as its parents. */
+export function parentsOf(raw: Uint8Array): readonly string[] {
+  return commitLines(raw)?.parents ?? [];
+}
+
+/** What differs at a commit. */
+export interface Since {
+  /** From which commit on; null: the changes are everything. */
+  readonly from: Commit | null;
+  readonly changes: readonly Change[];
+}
+
+/** Where and up to where changes are asked for. */
+export interface SinceQuestion {
+  readonly to: Commit;
+  /** Which folders are looked into. An adapter that lists instead may give more. */
+  readonly enters: (folder: string) => boolean;
+}
+
+/** Asks what differs from a commit that was read before, or for everything where that is not to be had. */
+export async function changesSince(
+  repository: Repository,
+  from: Commit | null,
+  { to, enters }: SinceQuestion,
+): Promise<Since> {
+  if (repository.changes === undefined) {
+    const files = await repository.files(to);
+    return { from: null, changes: files.map((file) => ({ path: file.path, file })) };
+  }
+  try {
+    return { from, changes: await repository.changes(from, to, enters) };
+  } catch (error) {
+    // A branch that somebody set back may have taken with it what we knew.
+    if (from === null || !(error instanceof Fault) || error.code !== "RepositoryCorrupt") throw error;
+    return { from: null, changes: await repository.changes(null, to, enters) };
+  }
 }
