@@ -18,16 +18,21 @@ import { isWriteOf, readWrite } from "./mark.ts";
 
 type Reached = Extract<Observation, { kind: "reached" }>;
 
-/** What one binding asks of its member, and what the member says it has. */
+/** What one binding wants on its member, and what the member has. */
 export interface LiveComparison {
   readonly placement: PlacementKey;
   readonly binding: Binding;
-  /** The binding's target rendered; called only when something may have to be written. Null: it cannot be rendered now. */
+  /**
+   * Renders the binding's target; called only when something may have to be written. Null: it cannot be rendered now.
+   */
   readonly render: () => readonly RenderedManifest[] | null;
   readonly member: Reached;
-  /** Whether the object waits for somebody's confirmation before it may go. */
+  /** Whether the removal of the object waits for a confirmation. */
   readonly isHeld: (key: ObjectKey) => boolean;
-  /** What of others somebody confirmed to go along with a namespace or a definition; null where nobody confirmed any. */
+  /**
+   * The objects of others whose deletion with a Namespace or CustomResourceDefinition was confirmed; null without a
+   * confirmation.
+   */
   readonly confirmedOthers: (key: ObjectKey) => readonly OtherObject[] | null;
   readonly applyStrategy: ApplyStrategy;
   readonly now: Instant;
@@ -35,12 +40,11 @@ export interface LiveComparison {
 }
 
 /**
- * What has to be written on a member so that it carries its binding's target, and nothing that earlier targets left.
- * Null when nothing has to be.
+ * What has to be written on a member so that it carries its binding's target and nothing of earlier targets. Null when
+ * nothing has to be.
  *
- * Gives before it takes: what is no longer wanted goes only once everything that is wanted is applied
- * (`apply/README.md#c-11`, `#c-33`). Only what the inventory lists can go (`plan/README.md#d-1`); what no binding
- * explains stays (`#d-7`).
+ * Objects are removed only once everything that is wanted is applied (`apply/README.md#c-11`, `#c-33`). Only what the
+ * inventory lists can be removed (`plan/README.md#d-1`); what no binding explains stays (`#d-7`).
  */
 export function placementActions(comparison: LiveComparison): PlacementActions | null {
   const { binding, member, placement, applyStrategy } = comparison;
@@ -61,15 +65,12 @@ export function placementActions(comparison: LiveComparison): PlacementActions |
   return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten, recover: leavingIds(binding) };
 }
 
-/**
- * Always all of it: whether the inventory still knows the placement, only the one who claims sees
- * (`apply/README.md#f-43`).
- */
+/** Always all of it: only the claim shows whether the inventory still knows the placement (`apply/README.md#f-43`). */
 const leavingIds = ({ leaving }: Binding): PlacementActions["recover"] => leaving.map((it) => it.id);
 
 /**
- * Whether nothing has to be done about a binding, as a quick look shows: it is not admitted yet, or its member carries
- * exactly its target and nothing else.
+ * A quick test whether nothing has to be done for a binding: it is not admitted yet, or its member carries exactly its
+ * target.
  */
 export function isAtRest(look: Pick<LiveComparison, "placement" | "binding" | "member" | "now" | "patience">): boolean {
   const { binding, member } = look;
@@ -86,7 +87,7 @@ export function isAtRest(look: Pick<LiveComparison, "placement" | "binding" | "m
 const isClaimed = (carried: InventoryPlacement | null, { sequence, digest }: Target): carried is InventoryPlacement =>
   carried?.sequence === sequence && carried.digest === digest;
 
-/** Entries that no decision explains and whose objects are gone: nothing is left of them but the entry. */
+/** Entries without a decision whose objects are gone. */
 function strays(
   comparison: LiveComparison,
   carried: InventoryPlacement,
@@ -104,8 +105,8 @@ function isApplied({ member }: LiveComparison, carried: InventoryPlacement, key:
 const nothing: Pick<PlacementActions, "remove" | "forget"> = { remove: [], forget: [] };
 
 /**
- * Everything that the binding explains goes; entries that it does not explain are orphans and stay. When nothing is left
- * to go, the removal itself is claimed where the member has not heard of it: then no older decision comes through.
+ * Removes everything that the binding explains; other entries are orphans and stay. When nothing is left, the removal
+ * itself is claimed if the member has not recorded it, which fences off older decisions.
  */
 function withdraw(
   comparison: LiveComparison,
@@ -124,8 +125,8 @@ function withdraw(
 const leavingKeys = (binding: Binding): readonly ObjectKey[] => binding.leaving.map((it) => objectKey(it.id));
 
 /**
- * Whether nothing is to be written: the member carries exactly what was last applied, or what it carries is being deleted,
- * which no write keeps, or it is fought over. Absence in a list that failed proves nothing.
+ * Whether nothing is to be written: the member carries exactly what was last applied, or the object is being deleted,
+ * which no write prevents, or it is fought over. Absence from a list that failed proves nothing.
  */
 function isSettled(
   { member, now, patience }: Pick<LiveComparison, "member" | "now" | "patience">,
@@ -141,7 +142,7 @@ function isSettled(
   return live.uid === entry.uid && live.fingerprint === entry.fingerprint;
 }
 
-/** Whether the object that the inventory knows is being deleted. */
+/** Whether the object in the inventory is being deleted. */
 const isGoing = (live: LiveObject | undefined, { uid }: InventoryEntry): boolean =>
   live?.terminating === true && live.uid === uid;
 
@@ -154,7 +155,7 @@ function mustApply(comparison: LiveComparison, wanted: RenderedManifest, carried
   );
 }
 
-/** How each of `keys` that the member still lists leaves it. */
+/** The removal of each of `keys` that the inventory still lists. */
 function departures(
   comparison: LiveComparison,
   carried: InventoryPlacement,
@@ -172,8 +173,8 @@ function departures(
 }
 
 /**
- * Not there any more, made anew by somebody else, or without our mark: what stands there now is theirs
- * (`plan/README.md#d-1`). An incomplete list proves nothing.
+ * Gone, recreated by somebody else, or without our mark: whatever is there now is theirs (`plan/README.md#d-1`). An
+ * incomplete list proves nothing.
  */
 function isGone({ member, placement }: LiveComparison, key: ObjectKey, entry: InventoryEntry): boolean {
   const live = member.objects.get(key);
@@ -182,7 +183,7 @@ function isGone({ member, placement }: LiveComparison, key: ObjectKey, entry: In
   return entry.uid !== null && !isOurWrite(live, entry, member.inventory, placement);
 }
 
-/** A write whose result the inventory is still missing. Whose it is by its label, the executor sees. */
+/** A write whose result is not in the inventory yet. The executor checks the label. */
 function isOurWrite(
   { mark }: LiveObject,
   entry: InventoryEntry,
@@ -194,22 +195,22 @@ function isOurWrite(
   return isWriteOf(write, entry, inventory.placements.get(placement)?.sequence ?? entry.sequence);
 }
 
-/** A deletion under way needs no second one; one that failed waits like every failed write. */
+/** A deletion under way is not repeated; a failed one is retried like every failed write. */
 function isDue(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): boolean {
   const { member, now, patience, confirmedOthers } = comparison;
   if (member.objects.get(key)?.terminating === true) return false;
   const { outcome } = entry;
   if (outcome.kind === "lingering") {
     if (outcome.code === "Terminating" || patience === "none") return true;
-    // What a member refused to give up is asked for again by a person's run, and by a daemon once in a while.
+    // A refused deletion is retried by every single run, and by a daemon once in a while.
     return outcome.code === "NamespaceNotEmpty" && (outcome.others === undefined || confirmedOthers(key) !== null);
   }
   return outcome.kind !== "failed" || patience === "none" || !isAwaited(outcome.retryAt, now);
 }
 
 /**
- * An object that was there before us is let go, unless the placement said otherwise when this was decided, or a person
- * does (`apply/README.md#takeover`).
+ * An adopted object is released, unless the placement said otherwise when this was decided, or a confirmation does
+ * (`apply/README.md#takeover`).
  */
 function departure(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): Departure {
   const { binding } = comparison;
@@ -220,17 +221,17 @@ function departure(comparison: LiveComparison, key: ObjectKey, entry: InventoryE
   const keeps = abandoned || (isLetGo && others === null);
   const id = { ...objectIdOf(key), version: entry.version };
   const live = comparison.member.objects.get(key);
-  // Ours under a uid that was never recorded: it is looked up first, like that of a claim without a result.
+  // It is ours with a uid that was never recorded: that is looked up first, as for a claim without a result.
   const uid = live !== undefined && live.uid !== entry.uid ? null : entry.uid;
   return { id, key, uid, how: keeps ? "release" : "delete", takesAlong: others ?? [] };
 }
 
 /**
- * Whether a member refuses whatever older decisions still want of a placement: one as late as `sequence` was claimed there.
+ * Whether a member refuses older decisions about a placement: `sequence` or a later one was claimed there.
  *
- * An executor that froze before its claim would otherwise come back after a removal that the member has never heard of,
- * and write what nobody explains any more. Where as many later removals are remembered as there is room for, a tombstone
- * of this one would be the first to go: that is as good as a member can be told.
+ * Otherwise an executor that was suspended before its claim could come back after a removal that the member does not
+ * know of, and write objects that no decision explains. A member that remembers as many later removals as it has room
+ * for would drop this one first, so that has to do.
  */
 export function isFenced(inventory: Inventory, placement: PlacementKey, sequence: Sequence): boolean {
   const carried = inventory.placements.get(placement);
@@ -239,7 +240,7 @@ export function isFenced(inventory: Inventory, placement: PlacementKey, sequence
   return oldest !== null && oldest >= sequence;
 }
 
-/** The oldest removal that a full memory keeps; null while there is room. A thousand removed at once ask about it. */
+/** The oldest removal that a full inventory keeps; null while there is room. */
 const oldestKept = remembered(({ placements }: Inventory): Sequence | null => {
   const removals: Sequence[] = [];
   for (const it of placements.values()) if (it.entries.size === 0) removals.push(it.sequence);

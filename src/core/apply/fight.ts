@@ -2,8 +2,7 @@ import type { Repairs } from "../model/inventory.ts";
 import { type DurationMs, type Instant, later, minutes, seconds } from "../model/value.ts";
 
 /**
- * So many repairs within {@link window} are a fight; one that held for so long was the last of it
- * (`apply/README.md#f-41`).
+ * So many repairs within {@link window} are a fight; it is over once a repair lasts that long (`apply/README.md#f-41`).
  */
 const fightFrom = 3;
 const window = minutes(10);
@@ -11,29 +10,28 @@ const window = minutes(10);
 const firstPause = seconds(5);
 const longestPause = minutes(5);
 
-/** What is known of an object's repairs after one more. */
+/** The repairs of an object, after one more. */
 export function repaired(before: Repairs | undefined, now: Instant): Repairs {
   if (before === undefined || isOver(before, now)) return { count: 1, since: now, last: now };
   const isEarly = before.count < fightFrom && now >= later(before.since, window);
-  // Of two that are no fight yet, the first has been too long ago to count.
+  // The first of two repairs is too old to count.
   if (isEarly) return { count: 2, since: before.last, last: now };
   return { count: before.count + 1, since: before.since, last: now };
 }
 
-/** The same after a write that was no repair: what held long enough is forgotten. */
+/** The same after a write that was no repair. */
 export const unrepaired = (before: Repairs | undefined, now: Instant): Repairs | undefined =>
   before === undefined || isOver(before, now) ? undefined : before;
 
 const isOver = ({ last }: Repairs, now: Instant): boolean => now >= later(last, window);
 
-/** Whether somebody keeps undoing what we apply. */
+/** Whether somebody keeps changing the object back. */
 export const isFight = (repairs: Repairs | undefined, now: Instant): repairs is Repairs =>
   repairs !== undefined && repairs.count >= fightFrom && !isOver(repairs, now);
 
 /**
- * Whether an object that was changed again is left as it is for now: in a fight, for 5, 10, 20 … seconds after a repair, at
- * most 5 minutes. Whoever asks, and however often: only another version is applied at once. A clock that was set back
- * holds up nothing.
+ * Whether the next repair has to wait: in a fight, for 5, 10, 20 … seconds after the last one, at most 5 minutes. Only
+ * another version is applied at once. A clock that was set back delays nothing.
  */
 export const isLeft = (repairs: Repairs | undefined, now: Instant): boolean =>
   isFight(repairs, now) && now >= repairs.last && now < nextRepair(repairs);
@@ -41,13 +39,13 @@ export const isLeft = (repairs: Repairs | undefined, now: Instant): boolean =>
 const nextRepair = ({ count, last }: Repairs): Instant =>
   later(last, Math.min(firstPause * 2 ** Math.min(count - fightFrom, 30), longestPause) as DurationMs);
 
-/** When something turns by itself: the object may be repaired again, and its fight is over. */
+/** When time alone changes something: the object may be repaired again, or the fight is over. */
 export const turnsOf = (repairs: Repairs): readonly Instant[] =>
   repairs.count < fightFrom ? [] : [nextRepair(repairs), later(repairs.last, window)];
 
-/** When a fight is over if nothing more happens. */
+/** When the fight is over if nothing more happens. */
 export const fightEnd = ({ last }: Repairs): Instant => later(last, window);
 
-/** A count that changes ever more rarely: 3, 6, 12, 24 … repairs at least. */
+/** The number of repairs, rounded down to 3, 6, 12, 24 …, so that it changes ever more rarely. */
 export const roughly = (count: number): number =>
   fightFrom * 2 ** Math.floor(Math.log2(Math.max(count / fightFrom, 1)));

@@ -3,10 +3,10 @@ import type { Manifest } from "../model/manifest.ts";
 import type { Digest } from "../model/value.ts";
 
 /**
- * A digest of what a live object holds at the paths that a field manager's apply owns; null when it owns none.
+ * A digest of the live values at the paths that a field manager's apply owns; null when it owns none.
  *
- * Two fingerprints differ exactly when somebody changed, removed or took over a field of ours. What the server adds or
- * rewrites, such as defaults or `1000m` as `1`, is in the first fingerprint already: it is never drift
+ * Two fingerprints differ exactly when somebody changed, removed or took over one of our fields. What the server adds
+ * or rewrites, such as defaults or `1000m` as `1`, is in the first fingerprint already and is no drift
  * (`apply/README.md#c-16`).
  */
 export function liveFingerprint(live: Manifest, manager: string): Digest | null {
@@ -28,14 +28,14 @@ function ownedFields(live: Manifest, manager: string): JsonObject | null {
   return isObject(fields) && Object.keys(fields).length > 0 ? fields : null;
 }
 
-/** A tree of owned paths as canonical JSON: owned leaves become what is there in the value, the rest stays out. */
+/** The owned paths as canonical JSON: owned leaves with their live values, the rest left out. */
 function textAt(fields: JsonObject, value: Json | undefined): string {
   const into = stepsInto(value);
   let text = "";
   for (const step of Object.keys(fields).sort()) {
     const below = fields[step];
     text += `${text === "" ? "" : ","}${JSON.stringify(step)}:`;
-    // A dot says that the element itself is owned, which is about its being there and not about what is in it.
+    // A dot means that the element itself is owned: its presence, not its contents.
     if (step === ".") text += value !== undefined;
     else if (isObject(below) && Object.keys(below).length > 0) text += textAt(below, into(step));
     else text += leafText(into(step));
@@ -43,7 +43,7 @@ function textAt(fields: JsonObject, value: Json | undefined): string {
   return `{${text}}`;
 }
 
-/** Absent is not null: both occur. */
+/** Absent and null differ. */
 const leafText = (value: Json | undefined): string => (value === undefined ? "[]" : `[${canonicalJson(value)}]`);
 
 /** Path elements of structured-merge-diff: `f:` field, `k:` keyed list item, `v:` set item, `i:` index. */
@@ -71,18 +71,18 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Finds items of one list as field sets of structured-merge-diff name them, the first of several. */
+/** Finds the first matching item of a list, as field sets of structured-merge-diff name them. */
 interface ListItems {
   /** By value, in a set: `v:`. */
   readonly equal: (value: Json) => Json | undefined;
-  /** By keys: `k:`. An item may leave out a key that has a default, so only the keys that it does have must agree. */
+  /** By keys: `k:`. An item may omit a key that has a default, so only the keys that it has must agree. */
   readonly keyed: (wanted: JsonObject) => Json | undefined;
 }
 
-/** Lists have three keys at most, of which an item has all, or some. What is beyond so many ways is not looked for. */
+/** List keys are at most three, any of which may be missing. Further combinations are ignored. */
 const mostShapes = 8;
 
-/** Every item is looked at a few times, however many are asked for: a list may have thousands, and come from anybody. */
+/** Indexed, since a list may have thousands of items and come from anybody. */
 function listItems(items: readonly Json[]): ListItems {
   let values: ReadonlyMap<string, Json> | null = null;
   const byKeys = new Map<string, readonly Shape[]>();
@@ -103,7 +103,7 @@ function listItems(items: readonly Json[]): ListItems {
   };
 }
 
-/** Items that have the same of the keys: the place of the first one, by what it has there. */
+/** Items with the same keys present: the index of the first one, by their values. */
 interface Shape {
   readonly present: readonly string[];
   readonly found: Map<string, number>;

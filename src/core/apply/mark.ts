@@ -12,7 +12,7 @@ interface Write {
   readonly sequence: Sequence;
 }
 
-/** Our mark as it is read back from an object. The label's value stands for the placement: see {@link markOf}. */
+/** Our mark, read from an object. The label value identifies the placement: see {@link markOf}. */
 interface Mark {
   /** Empty when the label is missing. */
   readonly label: string;
@@ -47,7 +47,7 @@ export function markOf(placement: PlacementKey): string {
 export const writeText = ({ fleet, epoch, sequence }: Omit<Write, "placement">): string =>
   `${fleet}/${epoch}/${sequence}`;
 
-/** Reads {@link writeText} back; null when it is none. */
+/** The inverse of {@link writeText}; null for another text. */
 export function readWrite(text: string): Omit<Write, "placement"> | null {
   const write = /^(.*)\/(\d{1,15})\/(\d{1,15})$/.exec(text);
   if (write === null) return null;
@@ -63,9 +63,9 @@ export function readMark(live: Manifest): Mark | null {
 }
 
 /**
- * Whether a write may be one whose result the inventory is missing: no earlier than the entry's claim, and no later than
- * what its placement was last claimed with. A claim that is renewed before its answer is known keeps its sequence, so
- * whatever it made stays ours, however often the next attempts are refused.
+ * Whether a write may be one whose result the inventory is missing: no earlier than the entry's claim, and no later
+ * than the last claim of its placement. A renewed claim keeps its sequence, so whatever it made stays ours, even if
+ * later attempts are refused.
  */
 export const isWriteOf = (
   write: Pick<Write, "sequence">,
@@ -76,10 +76,10 @@ export const isWriteOf = (
 const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 /**
- * The JSON patch that takes our mark and our ownership of fields off an object and leaves the rest as it is.
+ * The JSON patch that removes our mark and our field ownership from an object and leaves the rest.
  *
- * Applying an empty manifest instead would delete every field that only we own. It holds only for the version of the
- * object that was read: its resourceVersion stands in the patch.
+ * Applying an empty manifest instead would delete every field that only we own. The patch contains the resourceVersion
+ * that was read, and applies to no other.
  */
 export function unmarkPatch(live: Manifest, manager: string): readonly JsonObject[] {
   const metadata = asObject(live["metadata"]);
@@ -98,7 +98,8 @@ export function unmarkPatch(live: Manifest, manager: string): readonly JsonObjec
 }
 
 /**
- * An empty list would leave the server's as it is; a list of one empty entry resets it (Kubernetes, server-side apply).
+ * An empty list would leave the managed fields unchanged; a list of one empty entry resets them (Kubernetes,
+ * server-side apply).
  */
 function managedFieldsPatch(before: number, after: readonly JsonObject[]): readonly JsonObject[] {
   if (before === after.length) return [];

@@ -2,16 +2,14 @@ import { isObject, type Json, type JsonObject, memberAt } from "../model/json.ts
 import type { Manifest } from "../model/manifest.ts";
 
 /**
- * The JSON patch that hands fields which client-side apply wrote over to our apply; null when there is nothing to hand
- * over.
+ * The JSON patch that transfers fields written by client-side apply to our apply; null when there are none.
  *
- * A field that two managers own stays when one of them drops it. kubectl and KubeFleet's agent, which wrote the object
- * before us, will not come back to drop theirs, so what leaves the manifest would never leave the member
- * (`apply/README.md#c-15`). Their fields are joined with ours, as Kubernetes' own `csaupgrade` does it.
- * `before-first-apply` is different: it stands for fields of unknown origin, which are nobody's to remove, so its entry
- * is only dropped.
+ * A field with two managers stays when one of them drops it. kubectl and KubeFleet's agent, which wrote the object
+ * before us, will never drop theirs, so what leaves the manifest would stay on the member (`apply/README.md#c-15`).
+ * Their fields are merged into ours, as Kubernetes' own `csaupgrade` does it. `before-first-apply` stands for fields of
+ * unknown origin, which we must not remove, so that entry is only dropped.
  *
- * The patch holds for the version of the object that was read: its resourceVersion stands in it.
+ * The patch contains the resourceVersion that was read, and applies to no other.
  */
 export function migration(live: Manifest, manager: string): readonly JsonObject[] | null {
   const listed = memberAt(live, "metadata", "managedFields");
@@ -30,7 +28,7 @@ export function migration(live: Manifest, manager: string): readonly JsonObject[
 
 const unknownOrigin = "before-first-apply";
 
-/** Entries of kubectl's client-side apply, and all that KubeFleet's agent wrote whichever way it applied. */
+/** Entries of kubectl's client-side apply, and all of KubeFleet's agent, however it applied. */
 const isClientSide = (entry: JsonObject): boolean =>
   isWhole(entry) &&
   ((entry["manager"] === "kubectl-client-side-apply" && entry["operation"] === "Update") ||

@@ -13,12 +13,12 @@ import { available, untrackable } from "./verdicts.ts";
 import { cronJobHealth, daemonSetHealth, deploymentHealth, jobHealth, statefulSetHealth } from "./workloads.ts";
 
 /**
- * Decides whether a live object does its work, from nothing but the object itself.
+ * Decides whether a live object is available, from nothing but the object itself.
  *
  * Kinds are told apart by group and kind, whatever the version (`health/README.md#what-is-tracked`, `#c-4` and
- * `apply/README.md#c-10`). "failed" is said only of an object that says so itself (`rollout/README.md#b-1`): what is
- * merely not there yet is progressing, and deadlines are somebody else's. An object that is being deleted is never
- * available, whatever its status still says.
+ * `apply/README.md#c-10`). Only an object that reports its own failure has failed (`rollout/README.md#b-1`): anything
+ * else that is not ready is progressing, and deadlines are applied elsewhere. An object that is being deleted is never
+ * available, whatever its status says.
  */
 export function healthOf(live: Manifest): Health {
   if (memberAt(live, "metadata", "deletionTimestamp") !== null) {
@@ -32,7 +32,7 @@ export function healthOf(live: Manifest): Health {
   return builtInScopes.has(key) ? untrackable : customHealth(live);
 }
 
-/** Kinds that are data: they do their work by being there. */
+/** Kinds that are only data: available once they exist. */
 const dataKinds: ReadonlySet<string> = new Set([
   ...["Namespace", "Secret", "ConfigMap", "ServiceAccount", "LimitRange", "ResourceQuota"].map((it) => `/${it}`),
   ...["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"].map((it) => `rbac.authorization.k8s.io/${it}`),

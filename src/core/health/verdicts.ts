@@ -2,13 +2,13 @@ import { type Json, memberAt, textOf } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import type { Health } from "../model/observation.ts";
 
-/** It does its work. */
+/** Available. */
 export const available: Health = { phase: "available" };
-/** Nobody can tell from the object whether it does its work. */
+/** The object does not show whether it is available. */
 export const untrackable: Health = { phase: "untrackable" };
-/** It is not there yet, and may still come. */
+/** Not available yet. */
 export const progressing = (message: string): Health => ({ phase: "progressing", message });
-/** It says itself that it has failed. */
+/** Reported by the object itself as failed. */
 export const failed = (message: string): Health => ({ phase: "failed", message });
 
 /** The whole number at a path of an object; `otherwise` where there is none, as Kubernetes leaves zeros out. */
@@ -51,5 +51,5 @@ export function conditionText(type: string, { status, reason, message }: LiveCon
 export const isObserved = (live: Manifest): boolean =>
   integerAt(live, ["status", "observedGeneration"]) === integerAt(live, ["metadata", "generation"]);
 
-/** What its status says is about an earlier version. */
+/** Its status is about an earlier generation. */
 export const notObserved: Health = progressing("its controller has not seen the latest version yet");

@@ -70,5 +70,5 @@ export function jobHealth(live: Manifest): Health {
   return progressing("no pod is ready or has succeeded yet");
 }
 
-/** A CronJob does its work by being there: its Jobs come and go by the clock (`health/README.md#c-4`). */
+/** A CronJob is available once it exists: its Jobs come and go by schedule (`health/README.md#c-4`). */
 export const cronJobHealth = (): Health => available;

@@ -7,10 +7,9 @@ import { holdsVariable, namesCluster, stringsIn, variableLabels } from "./variab
 const reachOf = new WeakMap<readonly OverrideSnapshot[], ReadonlyMap<string, readonly OverrideSnapshot[]>>();
 
 /**
- * The overrides that belong to a placement, whatever the cluster: they reach one of its resources, and name this
- * placement or none. In the order of bindings: cluster-scoped by snapshot name, then namespaced by namespace and
- * snapshot name, all compared as texts (`render/README.md#which-overrides-apply`, `#o-20` to `#o-22`; `#c-27`,
- * `#c-28`).
+ * The overrides that apply to a placement on any cluster: they select one of its resources, and name this placement or
+ * none. In the order of bindings: cluster-scoped by snapshot name, then namespaced by namespace and snapshot name, all
+ * compared as texts (`render/README.md#which-overrides-apply`, `#o-20` to `#o-22`; `#c-27`, `#c-28`).
  */
 export function overridesOf(
   placement: PlacementKey,
@@ -40,11 +39,11 @@ export const matchesRule = (clusters: OverrideSnapshot["spec"]["rules"][number][
   clusters !== null && (clusters.length === 0 || clusters.some((it) => selects(it, labels)));
 
 /**
- * The part of a member's labels that can change what these overrides do: those their rules select by and their
- * variables name, sorted by key. Matching and rendering with it gives what the full labels would give.
+ * The labels of a member that can change what these overrides do: those their rules select by and their variables name,
+ * sorted by key. They give the same result as all labels.
  *
- * Taken over all candidates, also those that do not act, so that a relabelling that makes another one act is seen
- * (`render/README.md#c-22`).
+ * Taken from all candidates, also those that do not apply now, so that a relabelling that makes another one apply is
+ * noticed (`render/README.md#c-22`).
  */
 export function consultedLabels(overrides: readonly OverrideSnapshot[], labels: Labels): Labels {
   if (overrides.length === 0) return {};
@@ -53,7 +52,7 @@ export function consultedLabels(overrides: readonly OverrideSnapshot[], labels: 
   return Object.fromEntries(present.map((key) => [key, labels[key] ?? ""]));
 }
 
-/** The keys of a cluster's labels that these overrides look at, whether or not it has them. */
+/** The label keys that these overrides look at, whether or not the cluster has them. */
 export function labelsLookedAt(overrides: readonly OverrideSnapshot[], cluster: string): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const override of overrides) {
@@ -64,7 +63,7 @@ export function labelsLookedAt(overrides: readonly OverrideSnapshot[], cluster: 
   return keys;
 }
 
-/** Whether what an override does differs from cluster to cluster, whatever their labels. */
+/** Whether an override acts differently on every cluster, whatever their labels. */
 export const dependsOnName = (override: OverrideSnapshot): boolean =>
   lookups(override).selectors.includes(memberNameLabel) || lookups(override).texts.some(namesCluster);
 
@@ -107,20 +106,19 @@ function reachIndex(latest: readonly OverrideSnapshot[]): ReadonlyMap<string, re
 const inBindingOrder = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
   compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.name, b.name);
 
-// How overrides and manifests meet. The version counts: a selector of v1beta1 does not touch a manifest of v1
+// Manifests are matched by version, too: a selector of v1beta1 does not select a manifest of v1
 // (`render/README.md#o-20`).
 const keyOf = (group: string, version: string, kind: string, namespace: string, name: string): string =>
   `${group}/${version}/${kind}/${namespace}/${name}`;
 
-/** What the selectors of an override reach. Those of a ResourceOverride look in its own namespace. */
+/** The keys that an override selects. A ResourceOverride selects in its own namespace. */
 export const selectorKeysOf = ({ namespace, spec }: OverrideSnapshot): readonly string[] =>
   spec.selectors.map((it) => keyOf(it.group, it.version, it.kind, namespace ?? "", it.name));
 
 /**
- * The keys under which a manifest can be reached: its own when it is cluster-scoped; its Namespace's, for
- * cluster-scoped overrides, and its own, for namespaced ones, when it is not. So an override of a Namespace rewrites
- * everything inside, and no cluster-scoped override can name a namespaced object
- * (`render/README.md#how-an-override-acts`, `#o-03`).
+ * The keys by which a manifest is selected: its own when it is cluster-scoped; otherwise that of its Namespace, for
+ * cluster-scoped overrides, and its own, for namespaced ones. So an override of a Namespace rewrites everything inside,
+ * and no cluster-scoped override can name a namespaced object (`render/README.md#how-an-override-acts`, `#o-03`).
  */
 export function overrideKeysOf(id: VersionedId, scopes: ScopeTable): readonly string[] {
   const { group, version, kind, namespace, name } = id;

@@ -2,7 +2,7 @@ import type { Intent } from "../model/intent.ts";
 import { kindKey, type ObjectKey, type Scope, type SourcedManifest } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 
-/** The objects of one commit by what selection asks for: their kind, and the namespace they live in. */
+/** The objects of one commit, by key, kind and namespace. */
 export interface ObjectIndex {
   readonly objects: Lookup<ObjectKey, SourcedManifest>;
   /** Under `group/Kind`, whatever the version. */
@@ -10,10 +10,10 @@ export interface ObjectIndex {
   readonly byNamespace: Lookup<string, readonly SourcedManifest[]>;
 }
 
-/** A map in which things are only looked up. */
+/** A map that can only be read by key. */
 type Lookup<K, V> = Pick<ReadonlyMap<K, V>, "get">;
 
-/** The index of `objects`, built once per map: a thousand placements then cost what they select, not what the fleet holds. */
+/** The index of `objects`, built once per map, so that a placement costs what it selects. */
 export const objectIndexOf: (objects: Intent["objects"]) => ObjectIndex = remembered((objects) => ({
   objects,
   byKind: groupBy(objects, (it) => kindKey(it.id)),
@@ -35,19 +35,19 @@ function groupBy(
   return groups;
 }
 
-/** All that a selection is made from. */
+/** Everything that a selection looks up. */
 export interface SelectionIndex extends ObjectIndex {
   readonly scopes: Lookup<string, Scope>;
 }
 
-/** One thing that was looked up, and what was there. */
+/** One lookup and its result. */
 export interface RecordedLookup {
   readonly shelf: keyof SelectionIndex;
   readonly key: string;
   readonly found: unknown;
 }
 
-/** The same shelves; what is looked up there is recordingLookups in `looks`. */
+/** The same shelves; what is looked up is recorded in `looks`. */
 export function recordingLookups(shelves: SelectionIndex, looks: RecordedLookup[]): SelectionIndex {
   const noting = <K extends string, V>(shelf: keyof SelectionIndex, it: Lookup<K, V>): Lookup<K, V> => ({
     get: (key) => {
@@ -64,7 +64,7 @@ export function recordingLookups(shelves: SelectionIndex, looks: RecordedLookup[
   };
 }
 
-/** Whether the same stands where it stood: whatever was made of these looks alone would come out the same. */
+/** Whether every lookup gives the same again: then so does whatever was computed from them. */
 export const findsTheSame = (shelves: SelectionIndex, looks: readonly RecordedLookup[]): boolean =>
   looks.every(({ shelf, key, found }) => {
     const now: unknown = (shelves[shelf] as Lookup<string, unknown>).get(key);

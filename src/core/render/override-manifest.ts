@@ -6,19 +6,18 @@ import { applyOperations } from "./json-patch.ts";
 import { overrideSnapshotKey } from "./override-snapshot.ts";
 import { substitute, type VariableValues } from "./variables.ts";
 
-/** What overrides make of one manifest on one cluster. */
+/** One manifest after its overrides on one cluster. */
 type Overridden =
   | { readonly kind: "manifest"; readonly manifest: Manifest }
   | { readonly kind: "deleted" }
   | { readonly kind: "failed"; readonly message: string };
 
 /**
- * Runs the overrides that reach a manifest over it, in the order given.
+ * Applies overrides to a manifest, in the order given.
  *
- * Within an override, rules run in their order and see what earlier ones left. `Delete` ends everything: what is
- * deleted stays deleted, and patches after it do nothing and cannot fail (`render/README.md#how-an-override-acts`,
- * `#o-07`, `#o-08`, `#o-17` to `#o-19`). A failure names the override, the target, the operation and the reason
- * (`#c-23`).
+ * Within an override, rules apply in order and see the result of earlier ones. `Delete` is final: patches after it do
+ * nothing and cannot fail (`render/README.md#how-an-override-acts`, `#o-07`, `#o-08`, `#o-17` to `#o-19`). A failure
+ * names the override, the target, the operation and the reason (`#c-23`).
  */
 export function overrideManifest(
   id: VersionedId,
@@ -36,7 +35,7 @@ export function overrideManifest(
         return failed(`override ${overrideSnapshotKey(override)}, rule ${at + 1}, ${patched.message}`, id);
       here = patched.manifest;
     }
-  // Paths that could do this are refused when overrides are read; a rendering must never place what nobody selected.
+  // Such paths are refused when overrides are read; a rendering must never place what nobody selected.
   if (!sameJson(identityOf(here), identityOf(manifest))) return failed("the overrides change which object it is", id);
   return { kind: "manifest", manifest: here };
 }
@@ -72,7 +71,7 @@ const identityOf = (manifest: Manifest): Json => [
 const operationText = ({ op, path }: PatchOperation, at: number, reason: string): string =>
   `operation ${at + 1} (${op} ${path}): ${reason}`;
 
-// Paths are as long as people write them; messages are not.
+// Paths can be long; messages are bounded.
 const messageLimit = 1024;
 
 const failed = (what: string, id: VersionedId): { readonly kind: "failed"; readonly message: string } => ({

@@ -4,21 +4,22 @@ import type { Override, OverrideSnapshot, OverrideSpec } from "../model/override
 import { compareText } from "../model/value.ts";
 
 /**
- * Snapshots that stay of one override, in use or not: ten, as KubeFleet has it (`render/README.md#override-snapshots`).
+ * How many snapshots of an override are kept, in use or not: ten, as in KubeFleet
+ * (`render/README.md#override-snapshots`).
  */
 export const overrideHistory = 10;
 
-/** How bindings name an override's snapshot: `name` when cluster-scoped, `namespace/name` otherwise. */
+/** The name of an override's snapshot in bindings: `name` when cluster-scoped, `namespace/name` otherwise. */
 export const overrideSnapshotKey = ({ namespace, name }: OverrideSnapshot): string =>
   namespace === null ? name : `${namespace}/${name}`;
 
 /**
  * The snapshots of all overrides once the repository holds `overrides`, ordered by namespace, name, index.
  *
- * A spec that differs from an override's newest snapshot makes a new one; the index only grows, also when an older spec
- * comes back. Snapshots of a deleted override stay while `inUse` names them, and so does any beyond the last ten
- * (against `render/README.md#o-26`, where the trimmed one was still needed). What stays keeps its identity; gives back
- * `before` itself when nothing changes. `#override-snapshots`.
+ * A spec that differs from the newest snapshot makes a new one; indices only grow, even when an older spec comes back.
+ * Snapshots of a deleted override, and those beyond the last ten, stay while `inUse` names them (against
+ * `render/README.md#o-26`, where the trimmed one was still needed). Gives back `before` itself when nothing changes.
+ * `#override-snapshots`.
  */
 export function nextOverrideSnapshots(
   before: readonly OverrideSnapshot[],
@@ -38,8 +39,8 @@ export function nextOverrideSnapshots(
 }
 
 /**
- * The newest snapshot of every override that exists, in the order of `snapshots`. The same list (`===`) as long as it
- * says the same: what is looked up in it is indexed once.
+ * The newest snapshot of every existing override, in the order of `snapshots`. The same list (`===`) while its items
+ * are the same, so that it is indexed once.
  */
 export function latestOf(
   snapshots: readonly OverrideSnapshot[],

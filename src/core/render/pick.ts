@@ -65,10 +65,7 @@ function pickNamespaces(selector: ResourceSelector, setting: SelectionContext): 
   );
 }
 
-/**
- * Objects whose namespace somebody forgot to commit are selected by nothing; without a word that would look like
- * success.
- */
+/** Warns of objects whose Namespace is not in the repository: otherwise selecting nothing would look like success. */
 function homeless({ name }: ResourceSelector, found: Picked, { index }: SelectionContext): readonly string[] {
   const inside = name === null || found.objects.length > 0 ? 0 : (index.byNamespace.get(name)?.length ?? 0);
   return inside === 0
@@ -113,10 +110,7 @@ function pickObjects(selector: ResourceSelector, setting: SelectionContext): Pic
   );
 }
 
-/**
- * The scope of a selector's kind, from the table or, failing that, from its objects: all of them have a namespace, or
- * nobody knows.
- */
+/** The scope of a selector's kind, from the table or from its objects; null when some of them have no namespace. */
 function kindScope(selector: ResourceSelector, { index }: SelectionContext): Scope | null {
   const known = index.scopes.get(kindKey(selector));
   if (known !== undefined) return known;
@@ -124,7 +118,7 @@ function kindScope(selector: ResourceSelector, { index }: SelectionContext): Sco
   return objects.length > 0 && objects.every((it) => it.id.namespace !== null) ? "Namespaced" : null;
 }
 
-/** The objects a selector means: by name, by labels, or all of its kind; only those written in its version. */
+/** The objects that a selector selects in its version: by name, by labels, or all of its kind. */
 function matching(
   selector: ResourceSelector,
   namespace: string | null,
@@ -162,10 +156,10 @@ function candidatesOf(
     : (index.byNamespace.get(namespace) ?? []).filter((it) => kindKey(it.id) === key);
 }
 
-// Enough to find the rest by; a warning that lists a thousand objects is read by nobody.
+// Enough to find the others by.
 const shown = 5;
 
-/** One warning that names the first of these objects and counts the rest; none when there are none. */
+/** A warning that names the first of these objects and counts the rest; none when there are none. */
 export function listed(what: string, objects: readonly SourcedManifest[]): readonly string[] {
   if (objects.length === 0) return [];
   const names = inSelectionOrder(objects)
@@ -175,7 +169,7 @@ export function listed(what: string, objects: readonly SourcedManifest[]): reado
   return [`${what}: ${names.join(", ")}${rest}`];
 }
 
-/** Whether a selector means Namespaces: these select what is inside as well. */
+/** Whether it selects Namespaces, which includes their contents. */
 export const selectsNamespaces = ({ group, kind }: ResourceSelector): boolean => group === "" && kind === "Namespace";
 
 const kindText = ({ group, kind }: ResourceSelector): string => (group === "" ? kind : `${kind}.${group}`);
@@ -189,7 +183,7 @@ const picked = (objects: readonly SourcedManifest[], warnings: readonly string[]
   warnings,
 });
 
-/** Nothing may be placed, for this reason. */
+/** The result when nothing may be placed. */
 export const selectionRefused = (message: string): SelectionRefused => ({ kind: "refused", message });
 
 /** A selector names a namespace that is never placed (`render/README.md#a-13`, `plan/README.md#d-5`). */
@@ -207,10 +201,9 @@ const kinds = [
 const ranks: ReadonlyMap<string, number> = new Map(kinds.map((kind, rank) => [kind, rank]));
 
 /**
- * Puts selected objects into KubeFleet's order of selection: what hashes and snapshots are taken over, not the order
- * of applying.
+ * Sorts selected objects into KubeFleet's order of selection: hashes and snapshots use it, applying does not.
  *
- * Kinds go by name alone, groups ignored; ties compare joined texts, so `a-b/c` stands before `a/z`
+ * Kinds are compared by name alone, without group; ties compare joined texts, so `a-b/c` comes before `a/z`
  * (`render/README.md#the-order-of-what-is-selected`, `#l13`, `#l14`).
  */
 export function inSelectionOrder<T extends { readonly id: VersionedId }>(objects: readonly T[]): readonly T[] {

@@ -22,7 +22,7 @@ const isEnvelope = ({ group, kind }: ObjectKind): boolean => group === placement
 type ObjectKind = Pick<ObjectId, "group" | "kind">;
 
 /**
- * Whether objects of a kind are never placed: the machinery's own, and what a cluster makes for itself
+ * Whether objects of a kind are never placed: those of the fleet machinery, and those that clusters make for themselves
  * (`render/README.md#what-is-never-placed`).
  */
 export const isDeniedKind = (kind: ObjectKind): boolean =>
@@ -31,8 +31,8 @@ export const isDeniedKind = (kind: ObjectKind): boolean =>
   (kind.group === placementGroup && !isEnvelope(kind));
 
 /**
- * Whether this one object is passed over although its kind may be placed: what Kubernetes' controllers make in every
- * cluster anyway (`render/README.md#what-is-never-placed`).
+ * Whether this object is skipped although its kind may be placed: Kubernetes' controllers make it in every cluster
+ * (`render/README.md#what-is-never-placed`).
  */
 export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): boolean {
   const { id, manifest } = object;
@@ -60,9 +60,9 @@ export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): bo
 const configMapEnvelope = `${kubeFleetPrefix}/envelope-configmap`;
 
 /**
- * Why an object, once selected, makes its placement impossible; null when it does not.
+ * Why a selected object makes its placement invalid; null when it does not.
  *
- * An envelope placed verbatim would look like success and place nothing of what it wraps: `render/README.md#a-9`.
+ * An envelope placed verbatim would look like success and place nothing of its contents: `render/README.md#a-9`.
  */
 export function unplaceable({ id, manifest }: SourcedManifest): string | null {
   if (isEnvelope(id))

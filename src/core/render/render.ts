@@ -18,17 +18,17 @@ export interface RenderSource {
 
 /** Everything that determines what one cluster carries of one placement. */
 export interface RenderInput {
-  /** In the order of selection. Keep the same array for the same content: what it gives is remembered with it. */
+  /** In the order of selection. Pass the same array for the same content: the result is cached with it. */
   readonly resources: readonly RenderSource[];
   /** Those attached to the cluster, in the order of its binding: cluster-scoped ones first. */
   readonly overrides: readonly OverrideSnapshot[];
   readonly cluster: ClusterName;
-  /** The member's labels, or those of them that the overrides consult. */
+  /** The member's labels, or the part of them that the overrides consult. */
   readonly labels: Labels;
   readonly scopes: ScopeTable;
 }
 
-/** What one cluster is to carry of one placement, or why that cannot be said. */
+/** What one cluster is to carry of one placement, or why it cannot be rendered. */
 export type Rendering =
   | {
       readonly kind: "rendered";
@@ -37,18 +37,16 @@ export type Rendering =
       /** Of the manifests and their order. */
       readonly digest: Digest;
     }
-  /**
-   * Nothing at all is rendered: the cluster keeps what it has (`render/README.md#what-cannot-be-rendered`, `#o-04`).
-   */
+  /** Nothing is rendered: the cluster keeps what it has (`render/README.md#what-cannot-be-rendered`, `#o-04`). */
   | { readonly kind: "failed"; readonly code: "OverriddenFailed"; readonly message: string };
 
 /**
- * Renders what a cluster is to carry: the selected manifests, overridden for it, Secrets with their data folded.
+ * Renders what a cluster is to carry: the selected manifests with its overrides applied and `stringData` of Secrets
+ * folded.
  *
- * All or nothing. Where no override acts, every cluster gets the very same rendering, and where overrides do not ask
- * for the cluster's name, all clusters with the same consulted labels do: a hundred clusters cost one rendering.
- * `render/README.md#how-an-override-acts` and `#rendering`, `#o-01` to `#o-26`; `status/README.md#c-9`,
- * `apply/README.md#c-16`, `render/README.md#c-21` to `#c-23`.
+ * All or nothing. Clusters without an override share one rendering, and so do clusters with the same consulted labels
+ * unless an override uses their names. `render/README.md#how-an-override-acts` and `#rendering`, `#o-01` to `#o-26`;
+ * `status/README.md#c-9`, `apply/README.md#c-16`, `render/README.md#c-21` to `#c-23`.
  */
 export function render(input: RenderInput): Rendering {
   const plain = plainRendering(input.resources);
@@ -119,27 +117,26 @@ interface Shared {
   readonly rendering: Rendering;
 }
 
-// Renderings that differ by labels are few; the limit only keeps a pathological fleet from filling the memory.
+// Few renderings differ by labels; the limit only bounds memory in a pathological fleet.
 const sharedLimit = 256;
 const sharedBy = new WeakMap<readonly RenderSource[], Map<string, Shared>>();
 
-/**
- * What clusters must have in common to share a rendering; null when none can, because overrides ask for their names.
- */
+/** What clusters have to share to share a rendering; null when an override uses their names. */
 function sharingKey({ overrides, labels }: RenderInput): string | null {
   if (overrides.some(dependsOnName)) return null;
   return JSON.stringify([overrides.map(overrideSnapshotKey), consultedLabels(overrides, labels)]);
 }
 
-// Names are not enough: an override that was deleted and made again begins at index 0 once more.
+// Names are not enough: a deleted and recreated override starts at index 0 again.
 const isFor = (shared: Shared, { overrides, scopes }: RenderInput): boolean =>
   shared.scopes === scopes && shared.overrides.every((it, at) => it === overrides[at]);
 
 /**
  * A Secret with `stringData` moved into `data`, as the API server would store it; any other manifest unchanged (`===`).
  *
- * A server never shows `stringData` again, so a Secret sent with it could never be compared with what is live
- * (`apply/README.md#c-16`). Where values are no texts nothing is moved: the server refuses such a Secret, and says why.
+ * The server never returns `stringData`, so a Secret sent with it could not be compared with the live one
+ * (`apply/README.md#c-16`). Where a value is not a string nothing is moved: the server refuses such a Secret and says
+ * why.
  */
 function foldStringData(manifest: Manifest): Manifest {
   if (manifest["kind"] !== "Secret" || manifest["apiVersion"] !== "v1") return manifest;

@@ -5,15 +5,15 @@ import { remembered } from "../model/memo.ts";
 import type { BlobId, Commit, Digest } from "../model/value.ts";
 import type { RenderSource } from "./render.ts";
 
-/** Where the selected objects stand, and which old snapshots must stay. */
+/** The source of the selected objects, and which old snapshots must stay. */
 export interface SnapshotFacts {
   readonly commit: Commit;
-  /** Where a resource's text stands. */
+  /** The blob that holds a resource. */
   readonly blobOf: (resource: SourcedManifest) => BlobId;
   readonly historyLimit: number;
   /** Indexes that a binding names: never trimmed (`render/README.md#a-51`). */
   readonly inUse: ReadonlySet<number>;
-  /** The index of the first one: beyond all that runs of an earlier placement of the name remember. */
+  /** The index of the first snapshot: higher than any that runs of an earlier placement of that name recorded. */
   readonly first: number;
 }
 
@@ -21,7 +21,7 @@ export interface SnapshotFacts {
  * The snapshots of a placement once it selects `resources`, ascending by index: a new one exactly when the content
  * differs from the latest, so going back to an older content makes a new index.
  *
- * Neither throttled nor split: a commit is the unit of change (`render/README.md#a-53`). Trimmed on every pass
+ * Neither throttled nor split, since a commit is the unit of change (`render/README.md#a-53`). Trimmed on every pass
  * (`#a-52`). Gives back `before` itself when nothing changes. `#resource-snapshots`, `#r1`–`#r12`.
  */
 export function nextResourceSnapshots(
@@ -59,13 +59,13 @@ function trim(
   return kept.length === snapshots.length ? snapshots : kept;
 }
 
-/** Identity of an ordered list of manifests: which objects, in which order, and what each one says. */
+/** Digest of an ordered list of manifests: their ids and content. */
 export const contentDigest: (items: readonly { readonly id: VersionedId; readonly digest: Digest }[]) => Digest =
   remembered((items) =>
     digestOf(items.map(({ id, digest }) => [id.group, id.version, id.kind, id.namespace, id.name, digest])),
   );
 
-/** The manifests of a snapshot, or the first one that cannot be found any more. */
+/** The manifests of a snapshot, or the first one that cannot be found. */
 type Restored =
   | { readonly kind: "restored"; readonly resources: readonly RenderSource[] }
   | { readonly kind: "missing"; readonly resource: SnapshotResource };
@@ -75,10 +75,10 @@ const listOf = remembered((_: ResourceSnapshot): { resources: readonly RenderSou
 }));
 
 /**
- * Finds the manifests that a snapshot names, all of them now.
+ * Finds all manifests that a snapshot names.
  *
- * One snapshot always gives the same list, so that what is rendered from it is rendered once, across clusters and
- * passes. A digest determines its manifest, hence it does not matter where `manifestOf` finds it.
+ * The same snapshot gives the same list, so that it is rendered once, across clusters and passes. A digest determines
+ * its manifest, so it does not matter where `manifestOf` finds it.
  */
 export function restoreResources(
   snapshot: ResourceSnapshot,

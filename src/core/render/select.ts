@@ -29,8 +29,7 @@ export type Selection =
       /** In KubeFleet's order of selection; each object once. */
       readonly resources: readonly SourcedManifest[];
       /**
-       * What a person would otherwise miss: skipped, overlapping, matching nothing. Bounded, in the order of the
-       * selectors.
+       * Objects that were skipped, overlap, or selectors that match nothing. Bounded, in the order of the selectors.
        */
       readonly warnings: readonly string[];
     }
@@ -42,7 +41,7 @@ interface Sources {
   readonly scopes: ScopeTable;
 }
 
-/** How a placement selected last. */
+/** The last selection of a placement. */
 interface Selected extends Sources {
   readonly looks: readonly RecordedLookup[];
   readonly selection: Selection;
@@ -54,9 +53,8 @@ const lastBy = new WeakMap<Placement, Selected>();
  * Decides which objects of the repository a placement places.
  *
  * Selectors are ORed. Where KubeFleet refuses a whole placement for an overlap or for a reserved namespace that labels
- * match, the rest is selected and a warning says so (`render/README.md#selection`; `#a-13`–`#a-15`, `#a-57`). Costs
- * what is selected: the objects are indexed once per commit, and while everything that was looked up is found again,
- * the same selection (`===`) is given.
+ * match, the rest is selected with a warning (`render/README.md#selection`; `#a-13`–`#a-15`, `#a-57`). Objects are
+ * indexed once per commit, and while every lookup gives the same result, so does the selection (`===`).
  */
 export function selectResources(placement: Placement, { objects, scopes }: Sources): Selection {
   const last = lastBy.get(placement);
@@ -129,7 +127,7 @@ function unite(picks: readonly Picked[]): Selection {
   };
 }
 
-/** The objects that no placement selects, in the order of their keys: they stand in the repository and go nowhere. */
+/** The objects that no placement selects, ordered by key. */
 export function unselectedObjects({ placements, objects, scopes }: Intent): readonly SourcedManifest[] {
   const left = new Set(objects.values());
   for (const placement of placements.values()) {

@@ -10,16 +10,14 @@ export interface VariableValues {
 const clusterVariable = "${MEMBER-CLUSTER-NAME}";
 // The key runs to the next brace; the brace itself may be missing.
 const labelVariable = /\$\{MEMBER-CLUSTER-LABEL-KEY-([^}]*)(\}?)/g;
-// Only what can be a label's key is quoted: a brace forgotten in a Secret's value would put the rest of it into a
-// message.
+// Only valid label keys are quoted: with a missing brace in a Secret's value the rest of it would end up in a message.
 const labelKey = /^[A-Za-z0-9./_-]{1,317}$/;
 
 /**
- * A patch value with its variables replaced, in texts and in keys alike, or why that cannot be done.
+ * A patch value with its variables replaced, in strings and keys, or why they cannot be.
  *
- * The cluster's name first, then labels. A label that exists and is empty gives the empty text; what only looks like a
- * variable stays. Variables make texts, never numbers (`render/README.md#how-an-override-acts`, `#o-10` to `#o-13`,
- * `#o-25`).
+ * The cluster's name first, then labels. An empty label gives the empty string; what is not exactly a variable stays.
+ * The results are strings, never numbers (`render/README.md#how-an-override-acts`, `#o-10` to `#o-13`, `#o-25`).
  */
 export function substitute(
   value: Json,
@@ -34,7 +32,7 @@ export function substitute(
   return { kind: "value", value: replaced(value, member) };
 }
 
-/** Every text of a value, keys included. */
+/** Every string of a value, keys included. */
 export function* stringsIn(value: Json): Generator<string> {
   if (typeof value === "string") yield value;
   if (Array.isArray(value)) for (const item of value as readonly Json[]) yield* stringsIn(item);
@@ -45,13 +43,13 @@ export function* stringsIn(value: Json): Generator<string> {
   }
 }
 
-/** Whether a text may hold a variable at all: a quick look that spares most texts the close one. */
+/** Whether a string may hold a variable at all. */
 export const holdsVariable = (text: string): boolean => text.includes("${MEMBER-CLUSTER-");
 
-/** Whether a text asks for the cluster's name, so that no two clusters get the same. */
+/** Whether a string uses the cluster's name, so that no two clusters get the same. */
 export const namesCluster = (text: string): boolean => text.includes(clusterVariable);
 
-/** The label keys that the variables of a text look up on `cluster`. */
+/** The label keys that the variables of a string look up on `cluster`. */
 export const variableLabels = (text: string, cluster: string): readonly string[] =>
   [...named(text, cluster).matchAll(labelVariable)].map((it) => it[1] ?? "");
 

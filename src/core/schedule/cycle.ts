@@ -5,20 +5,20 @@ import { remembered } from "../model/memo.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
 
-/** What one scheduling cycle may look at. What is not in here cannot influence where a placement goes. */
+/** Everything that a scheduling cycle decides by. */
 export interface Cycle {
   /** The policy in force, with the present `numberOfClusters`. */
   readonly policy: PlacementPolicy;
-  /** Every member of the fleet, eligible or not. Give the same array to all placements: what it says is looked up once. */
+  /**
+   * Every member of the fleet, eligible or not. Pass the same array for all placements: derived data is cached with it.
+   */
   readonly candidates: readonly Candidate[];
-  /** Where the placement already is. At most one per cluster. */
+  /** The bindings that the placement has. At most one per cluster. */
   readonly standings: readonly CycleBinding[];
   readonly now: Instant;
 }
 
-/**
- * A member as the scheduler sees it. One never asked has no trouble and counts as eligible (`schedule/README.md#a-48`).
- */
+/** A member as the scheduler sees it. A member that was never asked counts as eligible (`schedule/README.md#a-48`). */
 export interface Candidate {
   readonly cluster: MemberCluster;
   readonly trouble: Trouble | null;
@@ -30,8 +30,8 @@ export interface CycleBinding {
   readonly state: Binding["state"];
   readonly previousState: Binding["previousState"];
   /**
-   * Removal was admitted, so the cluster is free to be picked anew. Together with the state Scheduled it means that
-   * this has happened: picked again, and waiting until what was there before is gone (`rollout/README.md#b-10`).
+   * Removal was admitted, so the cluster may be picked again. With the state Scheduled it has been, and waits until the
+   * earlier objects are gone (`rollout/README.md#b-10`).
    */
   readonly removing: boolean;
   /** Made under an earlier policy snapshot: judged again from scratch. */
@@ -39,7 +39,7 @@ export interface CycleBinding {
   readonly decision: ClusterDecision;
 }
 
-/** The cycle with everything in order of names, so that the order in which it was gathered cannot matter. */
+/** The cycle with everything sorted by name, so that the order of its input does not matter. */
 export const sortedCycle = (cycle: Cycle): Cycle => ({
   ...cycle,
   candidates: candidatesInOrder(cycle.candidates),
@@ -61,10 +61,10 @@ export const candidatesByName = remembered(
     new Map(candidates.map((it) => [it.cluster.name, it])),
 );
 
-/** Every standing in exactly one class; those that are being removed are in none. */
+/** Every binding in exactly one class; those that are being removed are in none. */
 export interface Classes {
   readonly unscheduled: readonly CycleBinding[];
-  /** The cluster is no member any more. */
+  /** The cluster is no longer a member. */
   readonly dangling: readonly CycleBinding[];
   readonly obsolete: readonly CycleBinding[];
   readonly scheduled: readonly CycleBinding[];
@@ -72,9 +72,9 @@ export interface Classes {
 }
 
 /**
- * Sorts the standings into classes; the first rule that matches wins (`schedule/README.md#one-cycle`).
+ * Classifies the bindings; the first rule that matches wins (`schedule/README.md#one-cycle`).
  *
- * Health plays no part: a binding on a silent member is bound like any other.
+ * Health plays no part: a binding on an unreachable member is bound like any other.
  */
 export function classify({ candidates, standings }: Cycle): Classes {
   const members = candidatesByName(candidates);
@@ -101,24 +101,24 @@ function classOf(standing: CycleBinding, members: ReadonlyMap<ClusterName, unkno
 }
 
 /**
- * The state in which a standing is wanted again. An unknown previous state counts as Scheduled
+ * The state of a binding that is wanted again. An unknown previous state counts as Scheduled
  * (`schedule/README.md#a-45`).
  */
 export const wantedState = ({ state, previousState }: CycleBinding): "Scheduled" | "Bound" =>
   state === "Unscheduled" ? (previousState ?? "Scheduled") : state;
 
-/** The clusters of these standings, to look names up in. */
+/** The clusters of these bindings, as a set. */
 export const clusterSetOf = (standings: readonly CycleBinding[]): ReadonlySet<ClusterName> =>
   new Set(standings.map((it) => it.cluster));
 
 /** What one cycle changes about the bindings of a placement. */
 export interface BindingChanges {
   /**
-   * Clusters newly picked, best first: bindings in the state Scheduled. Where an earlier binding is still being
-   * removed, the new one has to wait for that (`rollout/README.md#b-10`).
+   * Clusters newly picked, best first: they get bindings in the state Scheduled. Where an earlier binding is still
+   * being removed, the new one waits for that (`rollout/README.md#b-10`).
    */
   readonly create: readonly ClusterDecision[];
-  /** Bindings judged again and wanted: under the latest snapshot, with a fresh decision. */
+  /** Bindings that were judged again and stay: under the latest snapshot, with a new decision. */
   readonly keep: readonly Kept[];
   /** Bindings to mark Unscheduled: not picked again, trimmed, or on a cluster that left. Ordered by name. */
   readonly drop: readonly ClusterName[];
@@ -133,16 +133,11 @@ export interface CycleResult extends BindingChanges {
 /** An obsolete binding that is kept, or an Unscheduled one that is wanted again. */
 interface Kept {
   readonly decision: ClusterDecision;
-  /** What its state is to be: the one it has, or the one it had before it was marked Unscheduled. */
+  /** Its present state, or the one before it was marked Unscheduled. */
   readonly state: "Scheduled" | "Bound";
 }
 
-/**
- * Tells what picking these clusters means for the bindings there are (`schedule/README.md#bindings`).
- *
- * Obsolete bindings are kept if picked and dropped otherwise; Unscheduled ones are revived if picked and left alone
- * otherwise; everything else that was picked is new. Dangling bindings always go.
- */
+/** What picking these clusters means for the existing bindings (`schedule/README.md#bindings`). */
 export function crossReference(picked: readonly ClusterDecision[], classes: Classes): BindingChanges {
   const decisions = new Map(picked.map((it) => [it.cluster, it]));
   const judged = [...classes.obsolete, ...classes.unscheduled];
@@ -157,6 +152,6 @@ export function crossReference(picked: readonly ClusterDecision[], classes: Clas
   };
 }
 
-/** The clusters of these standings, ordered by name. */
+/** The clusters of these bindings, ordered by name. */
 export const sortedNamesOf = (standings: readonly CycleBinding[]): readonly ClusterName[] =>
   standings.map((it) => it.cluster).sort();

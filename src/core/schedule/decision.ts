@@ -9,8 +9,7 @@ type RecordedScore = NonNullable<ClusterDecision["score"]>;
 
 /**
  * A cluster picked because it fits. Both scores are recorded, 0 if nothing was scored
- * (`schedule/README.md#the-order-of-candidates`). Those without a score are the same for every placement, and a hundred
- * thousand of them are one per cluster.
+ * (`schedule/README.md#the-order-of-candidates`). Decisions without a score are shared by all placements.
  */
 export const fitDecision = ({ cluster }: Candidate, score: RecordedScore): ClusterDecision =>
   score.affinity === 0 && score.topology === 0 ? plainFit(cluster) : scoredFit(cluster, score);
@@ -40,7 +39,7 @@ export const refusedDecision = ({ cluster, plugin, because }: RefusedCandidate):
   reason: `${plugin}: ${because}`,
 });
 
-/** A cluster that the policy names. It has no score; a warning says what is wrong with it all the same. */
+/** A cluster that the policy names. It has no score; a warning may say why it is not eligible. */
 export const namedDecision = (cluster: ClusterName, warning: string | null): ClusterDecision => ({
   cluster,
   selected: true,

@@ -5,17 +5,17 @@ import type { Candidate } from "./cycle.ts";
 /**
  * A scheduling plugin (`schedule/README.md#plugins`).
  *
- * `prepare` runs once for every batch and plays the part of PreFilter and PreScore: what is computed once lives in its
- * closure. Leaving an extension point out is what KubeFleet calls Skip.
+ * `prepare` runs once per batch and takes the place of PreFilter and PreScore: what it computes lives in its closure. A
+ * missing extension point is what KubeFleet calls Skip.
  */
 export interface Plugin {
   readonly name: string;
-  /** It looks at one candidate at a time: what it says of one does not depend on the others. */
+  /** Its result for one candidate does not depend on the others. */
   readonly judgesAlone: boolean;
   prepare(situation: PluginInput): Extensions;
 }
 
-/** What a plugin may look at: the cycle, and the placement as it stands before the next batch of picks. */
+/** What a plugin sees: the cycle, and the placement before the next batch of picks. */
 export interface PluginInput {
   readonly policy: PlacementPolicy;
   readonly candidates: readonly Candidate[];
@@ -24,17 +24,17 @@ export interface PluginInput {
   readonly holders: ReadonlySet<ClusterName>;
   /** Clusters that were picked under an earlier policy and are judged again. */
   readonly obsolete: ReadonlySet<ClusterName>;
-  /** Clusters that are wanted no more, whose removal has not begun. */
+  /** Clusters that are no longer wanted and whose removal has not started. */
   readonly leaving: ReadonlySet<ClusterName>;
 }
 
 /** The extension points of a plugin; all may be left out. */
 export interface Extensions {
-  /** Judges a candidate. The first plugin that does not let it pass is the reason that people read. */
+  /** Judges a candidate. The first plugin that refuses it gives the reason that people read. */
   filter?(candidate: Candidate): Judgement;
-  /** Puts into words why `filter` found a candidate unschedulable: of a thousand refusals twenty are read. */
+  /** Why `filter` refused a candidate, in words. Separate, since few of the refusals are shown. */
   because?(candidate: Candidate): string;
-  /** The moment at which `filter` will answer otherwise if nothing but time passes; null when there is none. */
+  /** When time alone changes the result of `filter`; null when there is no such moment. */
   turnsAt?(candidate: Candidate): Instant | null;
   /** Adds to the components of a candidate's score; a component left out is 0. */
   score?(candidate: Candidate): Partial<Score>;
@@ -42,7 +42,7 @@ export interface Extensions {
   readonly batchLimit?: number;
 }
 
-/** Whether a candidate has a part in the batch. One that counts already has none, and needs no explanation either. */
+/** Whether a candidate takes part in the batch. One that is selected already does not, and needs no explanation. */
 type Judgement = "fits" | "unschedulable" | "alreadySelected";
 
 /** Integers, compared in this order. Stickiness is never recorded (`schedule/README.md#the-order-of-candidates`). */
@@ -58,14 +58,14 @@ export interface Ranked {
   readonly score: Score;
 }
 
-/** A candidate that does not fit, and which plugin says so. */
+/** A candidate that was refused, by which plugin and why. */
 export interface RefusedCandidate {
   readonly cluster: ClusterName;
   readonly plugin: string;
   readonly because: string;
 }
 
-/** Who may be picked, who may not and why, and when that would change by itself. */
+/** Which candidates may be picked, which may not and why, and when time alone changes that. */
 interface Admission {
   readonly fits: readonly Candidate[];
   /** The first of them, in the order of candidates. */
@@ -76,13 +76,13 @@ interface Admission {
 /** The plugins of one batch, ready to judge. */
 type Prepared = readonly { readonly name: string; readonly at: Extensions }[];
 
-/** Readies every plugin for one batch, in the order in which they judge. */
+/** Prepares every plugin for one batch, in the order in which they judge. */
 export const prepare = (situation: PluginInput, plugins: readonly Plugin[]): Prepared =>
   plugins.map((it) => ({ name: it.name, at: it.prepare(situation) }));
 
 /**
- * Runs every filter over every candidate, in the order of the plugins; the first one that does not let it pass ends a
- * candidate's part. Explains as many refusals as are wanted.
+ * Runs the filters over every candidate, in the order of the plugins, until one refuses it. Explains the first
+ * `explained` refusals.
  */
 export function admit(candidates: readonly Candidate[], prepared: Prepared, explained: number): Admission {
   const fits: Candidate[] = [];

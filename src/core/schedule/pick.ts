@@ -22,8 +22,8 @@ import type { Profile } from "./profile.ts";
  * Brings the number of clusters to `count`: trims when there are too many, picks the best when there are too few
  * (`schedule/README.md#pickn`).
  *
- * Clusters under the present policy count and stay, whatever became of them. Once the number is reached nothing moves,
- * not even to a better cluster.
+ * Clusters picked under the present policy count and stay, whatever their state. Once the number is reached nothing
+ * moves, not even to a better cluster.
  */
 export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Profile): CycleResult {
   const present = classes.scheduled.length + classes.bound.length;
@@ -38,11 +38,11 @@ export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Pr
 }
 
 /**
- * Picks batch after batch until the number is reached or nobody is left. Without a plugin that limits the batch the
- * first batch is the only one.
+ * Picks batch after batch until the number is reached or no candidate is left. Without a plugin that limits the batch
+ * there is only one.
  *
- * In KubeFleet every batch is a cycle of its own, and the first one drops all obsolete bindings that it did not pick:
- * they lose their stickiness to the later ones. By default they do not (`schedule/README.md#a-23`).
+ * In KubeFleet every batch is a cycle of its own, and the first one drops all obsolete bindings that it did not pick,
+ * so they are not preferred by later ones. By default they stay preferred (`schedule/README.md#a-23`).
  */
 function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profile): readonly Ranked[] {
   const picked: Ranked[] = [];
@@ -82,7 +82,7 @@ function compareRecorded({ decision: { score: a } }: CycleBinding, { decision: {
 /**
  * Picks every cluster that passes the filters, by name; nothing is scored (`schedule/README.md#pickall`).
  *
- * What was picked under the present policy stays, also when it would not be picked today.
+ * What was picked under the present policy stays, even if it would not be picked now.
  */
 export function pickAll(cycle: Cycle, classes: Classes, { plugins }: Profile): CycleResult {
   const stay = [...classes.scheduled, ...classes.bound];
@@ -99,7 +99,7 @@ export function pickAll(cycle: Cycle, classes: Classes, { plugins }: Profile): C
 
 const unscored = { affinity: 0, topology: 0 };
 
-/** The outcome for a list of names: PickFixed explains every one of them, in the order of the list. */
+/** The result of PickFixed: it explains every name, in the order of the list. */
 export interface FixedPick {
   readonly changes: BindingChanges;
   readonly decisions: readonly ClusterDecision[];
@@ -144,7 +144,7 @@ export function pickFixed(
 }
 
 /**
- * What KubeFleet makes of an emptied list: only clusters that left are cleaned up, and nothing is said (case
+ * As KubeFleet treats an emptied list: only clusters that left are cleaned up, and nothing is recorded (case
  * `schedule/README.md#f6`).
  */
 export const pickNothing = ({ dangling }: Classes): FixedPick => ({

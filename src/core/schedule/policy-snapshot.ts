@@ -3,11 +3,11 @@ import type { PolicySnapshot } from "../model/ledger.ts";
 import type { ClusterTerm, PlacementPolicy, Toleration } from "../model/placement.ts";
 import type { Digest, LabelSelector } from "../model/value.ts";
 
-/** What bounds the history of policy snapshots. */
+/** What limits the history of policy snapshots. */
 interface PolicyHistory {
-  /** How many to keep, the latest one included; at least 1. */
+  /** How many to keep, including the latest; at least 1. */
   readonly historyLimit: number;
-  /** Indices that a binding or an unfinished run names. They are never trimmed. */
+  /** Indices that a binding or an unfinished run names: never trimmed. */
   readonly inUse: ReadonlySet<number>;
 }
 
@@ -15,10 +15,10 @@ interface PolicyHistory {
  * The policy snapshots once `policy` is in force (`schedule/README.md#policy-snapshots`). Gives back `before` when
  * nothing changes.
  *
- * A new snapshot makes every binding obsolete, so that all of them are judged again. A new number of clusters, another
- * order of things whose order means nothing, and additional tolerations change no judgement that was made: they are
- * written into the latest snapshot (`#a-54`). History is trimmed on every pass, oldest first, and never what is still
- * named (`render/README.md#a-51`, `#a-52`).
+ * A new snapshot makes every binding obsolete, so that all are judged again. A new number of clusters, another order of
+ * an unordered list and additional tolerations change no earlier judgement: they are written into the latest snapshot
+ * (`#a-54`). History is trimmed on every pass, oldest first, except what is still named (`render/README.md#a-51`,
+ * `#a-52`).
  */
 export function nextPolicySnapshots(
   before: readonly PolicySnapshot[],
@@ -48,10 +48,10 @@ function withPolicy(latest: PolicySnapshot, policy: PlacementPolicy): PolicySnap
   return { index: latest.index + 1, hash, policy, verdict: null };
 }
 
-/** Identity of a policy, whatever number of clusters it asks for and however its lists are ordered. */
+/** Identity of a policy, regardless of its number of clusters and the order of its lists. */
 export const policyHash = (policy: PlacementPolicy): Digest => digestOf(normalForm(policy));
 
-/** Nothing that was picked with fewer tolerations would be refused with more. */
+/** A cluster that was picked with fewer tolerations would be picked with more. */
 function onlyAddsTolerations(before: PlacementPolicy, after: PlacementPolicy): boolean {
   if (before.kind === "PickFixed" || after.kind === "PickFixed") return false;
   const kept = new Set(tolerationTexts(after.tolerations));

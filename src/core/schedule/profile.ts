@@ -5,22 +5,19 @@ import { clusterEligibility } from "./plugins/cluster-eligibility.ts";
 import { samePlacementAntiAffinity } from "./plugins/same-placement-anti-affinity.ts";
 import { taintToleration } from "./plugins/taint-toleration.ts";
 
-/**
- * Which plugins judge, and which of the fixes of the default profile (`schedule/README.md#where-we-differ`) are in
- * force.
- */
+/** The plugins in use, and which fixes of the default profile (`schedule/README.md#where-we-differ`) apply. */
 export interface Profile {
   readonly name: FleetSpec["profile"];
   /** In the order in which they filter: the first one that refuses gives the reason. */
   readonly plugins: readonly Plugin[];
   /**
-   * `schedule/README.md#a-23`: clusters of an earlier policy stay preferred until the whole cycle has picked, not only
-   * its first batch.
+   * `schedule/README.md#a-23`: clusters of an earlier policy stay preferred for the whole cycle, not only its first
+   * batch.
    */
   readonly staysStickyBetweenBatches: boolean;
   /** `schedule/README.md#a-36`: a PickFixed target that became ineligible stays selected. */
   readonly keepsIneligibleTargets: boolean;
-  /** `schedule/README.md#a-37`: an emptied PickFixed list means none; in KubeFleet it means nothing at all. */
+  /** `schedule/README.md#a-37`: an emptied PickFixed list means no cluster; in KubeFleet it changes nothing. */
   readonly emptyListMeansNone: boolean;
 }
 

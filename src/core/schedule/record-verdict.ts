@@ -4,14 +4,14 @@ import type { ClusterDecision, PolicySnapshot } from "../model/ledger.ts";
 import type { Instant } from "../model/value.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** Warnings that the condition's message spells out; every one of them stands in its cluster's decision as well. */
+/** Warnings that the condition's message quotes; all of them are in the decisions of their clusters. */
 const warningsInMessage = 3;
 
 /**
- * Records on a policy snapshot what the scheduler said under it (`schedule/README.md#what-is-recorded`).
+ * Records the result of the scheduler on its policy snapshot (`schedule/README.md#what-is-recorded`).
  *
  * Gives back `snapshot` itself when the generation, the decisions (in any order) and the condition's status and reason
- * are those recorded (`#what-is-recorded`). The time of transition moves only when the status does.
+ * are already recorded. The transition time moves only with the status.
  */
 export function recordVerdict(
   snapshot: PolicySnapshot,
@@ -57,18 +57,18 @@ function messageOf({ found, wanted, fulfilled, unlisted, warnings }: Schedule): 
   ].join("; ");
 }
 
-/** Whether two conditions say the same, whatever their words and times. */
+/** Whether two conditions have the same status and reason, regardless of message and times. */
 export const saysTheSame = (a: Said, b: Said): boolean => a.status === b.status && a.reason === b.reason;
 
 type Said = Pick<Condition, "status" | "reason">;
 
-/** Whether the same clusters were decided about alike, in whatever order they are listed. */
+/** Whether the decisions are the same, in whatever order. */
 export function sameDecisions(before: readonly ClusterDecision[], after: readonly ClusterDecision[]): boolean {
   if (before.length !== after.length) return false;
-  // Nearly always nothing moved at all.
+  // Nearly always nothing changed.
   if (after.every((it, at) => it === before[at])) return true;
   const byCluster = new Map(before.map((it) => [it.cluster, it]));
-  // A record that somebody made by hand may list one cluster twice, and leave another one out.
+  // A hand-made record may list one cluster twice and omit another.
   if (byCluster.size !== new Set(after.map((it) => it.cluster)).size) return false;
   return after.every((it) => {
     const old = byCluster.get(it.cluster);
@@ -76,7 +76,7 @@ export function sameDecisions(before: readonly ClusterDecision[], after: readonl
   });
 }
 
-/** Whether a cluster is picked or not for the same reason and by the same scores. */
+/** Whether two decisions have the same outcome, reason and scores. */
 export const sameDecision = (a: ClusterDecision, b: ClusterDecision): boolean =>
   a.selected === b.selected &&
   a.reason === b.reason &&

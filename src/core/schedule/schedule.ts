@@ -15,11 +15,11 @@ import { admit, prepare, rank } from "./framework.ts";
 import { type FixedPick, pickAll, pickFixed, pickN, pickNothing } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 
-/** Decisions that a policy snapshot may hold, and how many of them explain clusters that were not selected. */
+/** Limits of a policy snapshot: all decisions, and those that explain clusters that were not selected. */
 const maxDecisions = 1000;
 const maxExplained = 20;
 
-/** Where one placement goes, and why not elsewhere. */
+/** The clusters of one placement, and why not others. */
 export interface Schedule extends BindingChanges {
   /** What is recorded: selected clusters first, then at most 20 that were not, with the reason; at most 1000 in all. */
   readonly decisions: readonly ClusterDecision[];
@@ -28,19 +28,19 @@ export interface Schedule extends BindingChanges {
   readonly wanted: number;
   readonly found: number;
   readonly fulfilled: boolean;
-  /** What people should know although it changed nothing. */
+  /** Problems that do not change the result. */
   readonly warnings: readonly string[];
   /** Nothing is to be recorded: KubeFleet's answer to an emptied PickFixed list (case `schedule/README.md#f6`). */
   readonly silent: boolean;
-  /** When the schedule, once carried out, comes out differently by time alone; null when there is no such moment. */
+  /** When time alone would change the result once it is carried out; null when there is no such moment. */
   readonly wakeAt: Instant | null;
 }
 
 /**
  * Decides which clusters a placement runs on (`schedule/README.md#one-cycle`).
  *
- * Invariants: carried out and run again, it changes nothing; no order of candidates or standings matters; what stands
- * under the present policy moves only when its cluster leaves or fewer clusters are wanted.
+ * Invariants: run again after being carried out, it changes nothing; the order of candidates and bindings does not
+ * matter; bindings of the present policy change only when their cluster leaves or fewer clusters are wanted.
  */
 export function schedule(unordered: Cycle, profile: Profile): Schedule {
   const cycle = sortedCycle(unordered);
@@ -78,16 +78,16 @@ function fixedSchedule({ changes, decisions, warnings, wakeAt }: FixedPick): Omi
 }
 
 /**
- * Adds what is recorded to what moves (`schedule/README.md#what-is-recorded`).
+ * Adds the decisions to be recorded (`schedule/README.md#what-is-recorded`).
  *
- * Explanations are judged after the picks, on every path alike: the next cycle, which finds the picks made, then says
- * the same, and explanations neither vanish nor flicker. Selected clusters use none of their slots (`#a-39`).
+ * Explanations are made after the picks: the next cycle, which finds them made, gives the same ones, so that they
+ * neither vanish nor flicker. Selected clusters use none of their slots (`#a-39`).
  */
 function explained(cycle: Cycle, moves: CycleResult, { plugins }: Profile, wanted: number): Schedule {
   const selected = selectedBy(moves);
   const holders = new Set(selected.map((it) => it.cluster));
   const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));
-  // Of all clusters those that leave have been judged, and are refused like any other.
+  // With PickAll the clusters that leave have been judged, and are explained like any other.
   const leaving = cycle.policy.kind === "PickAll" ? new Set<never>() : leavingAfter(cycle, holders);
   const prepared = prepare({ ...cycle, holders, obsolete: new Set(), leaving }, plugins);
   const { fits, refused, wakeAt } = admit(others, prepared, maxExplained);
@@ -117,21 +117,21 @@ const selectedBy = ({ create, keep, stay }: CycleResult): readonly ClusterDecisi
   ...stay.map((it) => it.decision),
 ];
 
-/** Clusters whose removal will be pending once this cycle is carried out. */
+/** Clusters whose removal is pending once this cycle is carried out. */
 const leavingAfter = ({ standings }: Cycle, holders: ReadonlySet<ClusterName>): ReadonlySet<ClusterName> =>
   clusterSetOf(standings.filter((it) => !holders.has(it.cluster) && !it.removing));
 
-/** A candidate as it was and as it is. */
+/** A candidate before and after a change. */
 interface CandidateChange {
   readonly was: Candidate;
   readonly is: Candidate;
 }
 
 /**
- * Whether a cycle comes out as it did although a candidate changed that the placement is not on: every plugin says of it
- * what it said before, to the word. So a cluster that is relabelled costs the placements that look at the label.
+ * Whether a cycle gives the same result although a candidate that the placement is not on has changed: every plugin
+ * gives the same verdict on it, to the word. So relabelling a cluster only affects placements that look at the label.
  *
- * False only means that the cycle has to be run. True needs plugins that judge every candidate for itself.
+ * False only means that the cycle has to run. True needs plugins that judge every candidate by itself.
  */
 export function judgedAlike(
   policy: PlacementPolicy,

@@ -7,9 +7,9 @@ import type { Plugin } from "../framework.ts";
  * Refuses clusters that have been out of contact for more than five minutes (`schedule/README.md#clustereligibility`,
  * `#a-48`). A member that was never asked is eligible.
  *
- * So is, where all are asked for, one that carries the placement from under an earlier policy or is on its way out:
- * nothing new would be placed there, and to drop it for its silence would delete what is wanted as soon as it answers
- * (`plan/README.md#d-2`). A number of clusters may be found elsewhere (case `schedule/README.md#n22`).
+ * With PickAll, so is a cluster that has the placement from an earlier policy or is losing it: nothing new would be
+ * placed there, and dropping it for its silence would delete what is wanted as soon as it answers
+ * (`plan/README.md#d-2`). PickN finds other clusters (case `schedule/README.md#n22`).
  */
 export const clusterEligibility: Plugin = {
   name: "ClusterEligibility",
@@ -27,9 +27,9 @@ export const clusterEligibility: Plugin = {
 };
 
 /**
- * Why nothing new may be placed on the member now, or null. Also the only thing that PickFixed asks.
+ * Why nothing new may be placed on the member now, or null. PickFixed checks nothing else.
  *
- * Names the moment and never the time elapsed: an explanation that grows older would be a change
+ * Names the moment and never the time elapsed, which would change the message in every pass
  * (`schedule/README.md#a-40`).
  */
 export function ineligibility({ trouble }: Candidate, now: Instant): string | null {
@@ -38,7 +38,7 @@ export function ineligibility({ trouble }: Candidate, now: Instant): string | nu
   return now >= ineligibleFrom(trouble) ? `no contact since ${instantText(trouble.since)} (${trouble.code})` : null;
 }
 
-/** The moment at which a member in trouble, still eligible now, will not be any more; null when there is none. */
+/** When a member out of contact stops being eligible; null when it is not eligible now, or in contact. */
 export const turnsIneligibleAt = (candidate: Candidate, now: Instant): Instant | null =>
   candidate.trouble !== null && ineligibility(candidate, now) === null ? ineligibleFrom(candidate.trouble) : null;
 

@@ -2,10 +2,10 @@ import type { Plugin } from "../framework.ts";
 
 /**
  * Keeps a cluster from being picked twice, and prefers clusters that the placement is on already
- * (`schedule/README.md#sameplacementantiaffinity`): a change of policy moves nothing that it need not move.
+ * (`schedule/README.md#sameplacementantiaffinity`), so that a change of policy moves no more than it has to.
  *
- * KubeFleet knows only clusters of an earlier policy here. With `prefersLeaving`, a cluster whose removal is pending
- * comes next: taking it back is cheaper than starting on an equal one (`#a-26`, case `#n14`).
+ * KubeFleet prefers only clusters of an earlier policy. With `prefersLeaving`, clusters whose removal is pending come
+ * next: taking one back is cheaper than starting on another (`#a-26`, case `#n14`).
  */
 export const samePlacementAntiAffinity = ({ prefersLeaving }: { readonly prefersLeaving: boolean }): Plugin => ({
   name: "SamePlacementAntiAffinity",

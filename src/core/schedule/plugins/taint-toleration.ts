@@ -7,7 +7,7 @@ import type { Plugin } from "../framework.ts";
  * Refuses clusters with a taint that no toleration covers, and names the first such taint
  * (`schedule/README.md#tainttoleration`).
  *
- * A taint keeps new picks out and evicts nothing: clusters that hold the placement under the present policy stay.
+ * A taint only keeps new placements out: clusters that have the placement under the present policy stay.
  */
 export const taintToleration: Plugin = {
   name: "TaintToleration",
