@@ -13,7 +13,7 @@ import {
   type PlacementKey,
   seconds,
 } from "../src/core/model/value.ts";
-import { narrate } from "../src/core/report/commit-message.ts";
+import { describeChanges } from "../src/core/report/commit-message.ts";
 import { reasonText } from "../src/core/report/reason-text.ts";
 import { boundOf, clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "./intent.ts";
 import type { Death } from "./member.ts";
@@ -206,7 +206,7 @@ function settle(world: World): readonly string[] {
 /** A pass in words: what was written down, what was done, why not more, when to look again. */
 function told({ plan, before, isCommitted, refusals }: Passed): readonly string[] {
   if (plan.refusal !== null) return [`  refused: ${plan.refusal.code}: ${plan.refusal.message}`];
-  const lines = isCommitted ? narrate(before, plan.ledger) : [];
+  const lines = isCommitted ? describeChanges(before, plan.ledger) : [];
   const actions = plan.actions.flatMap(({ cluster, placements }) => placements.map((it) => actionText(cluster, it)));
   const isStill = !isCommitted && actions.length === 0;
   return [

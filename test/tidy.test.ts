@@ -204,7 +204,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "shell/git/author/worktree.ts",
   ],
   "cmd/commands/runs": [...commands, "core/forecast"],
-  "cmd/commands/approvals": [...commands, "core/plan"],
+  "cmd/commands/approvals": [...commands, "core/plan", "core/trust"],
   "cmd/commands/clusters": [...commands, "cmd/commands/approvals"],
   "cmd/commands/trust": [...commands, "core/trust"],
   "cmd/commands/demo": [

@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-    const failure = (await import("./terminal/outcome.ts")).failureText(error);
+    const failure = (await import("./terminal/outcome.ts")).thrownText(error);
     terminal.err(failure.text);
     return failure.code;
   }

@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFile
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { signatureOn } from "../../src/cmd/hub/wire.ts";
+import { detachedSignatureFact } from "../../src/cmd/hub/wire.ts";
 import { main } from "../../src/cmd/main.ts";
 import { decodeBlob } from "../../src/core/intent/documents.ts";
 import { isApprovalPath, signedApproval } from "../../src/core/intent/kinds/approval.ts";
@@ -189,7 +189,7 @@ describe("approve", () => {
     const { signature, ...spec } = specOf(path);
     const said = signedApproval({ comment: "", decision: "Approve", digest: digestOf(its, 1), principal: "ada" });
     expect([code, spec.principal, changed(), isSigned()]).toEqual([0, "ada", [path], false]);
-    expect(await signatureOn(said, signature, [])).toMatchObject({
+    expect(await detachedSignatureFact(said, signature, [])).toMatchObject({
       kind: "ssh",
       namespace: "flotilla-approval-v1",
       fingerprint: fingerprint("ada"),

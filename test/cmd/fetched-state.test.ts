@@ -1,7 +1,7 @@
 // Commands that only read, in a clone that never had the state branch as one of its own.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { forReading } from "../../src/cmd/hub/wire.ts";
+import { readableHub } from "../../src/cmd/hub/wire.ts";
 import { main } from "../../src/cmd/main.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
@@ -80,5 +80,5 @@ test.each([
   const err = (text: string): void => {
     said += text;
   };
-  expect([await forReading(hub, { err }), said]).toEqual([hub, ""]);
+  expect([await readableHub(hub, { err }), said]).toEqual([hub, ""]);
 });

@@ -1,6 +1,6 @@
 // How old a record is that somebody looks at, and whether the source branch has moved on.
 import { expect, test } from "vitest";
-import { ageText, noteAge } from "../../src/cmd/hub/record.ts";
+import { printRecordAge, recordAgeText } from "../../src/cmd/hub/record.ts";
 import { type Commit, type Instant, later, seconds } from "../../src/core/model/value.ts";
 
 const at = Date.parse("2026-11-21T12:00:00Z") as Instant;
@@ -18,13 +18,15 @@ test.each([
   [172_800, "2 d ago"],
 ])("after %d seconds it was recorded %s", (age, text) => {
   const now = later(at, seconds(age));
-  expect(ageText({ ...seen, now }, at)).toBe(`recorded ${text} (2026-11-21T12:00:00Z) at source commit aaaaaaa`);
+  expect(recordAgeText({ ...seen, now }, at)).toBe(`recorded ${text} (2026-11-21T12:00:00Z) at source commit aaaaaaa`);
 });
 
 test("a source branch that has moved on is said", () => {
   const moved = { ...seen, source: "c".repeat(40) as Commit };
-  expect(ageText(moved, at)).toMatch(/at source commit aaaaaaa; main is at ccccccc, which no pass has recorded yet$/);
-  expect(ageText({ ...moved, sourceCommit: null }, null)).toMatch(
+  expect(recordAgeText(moved, at)).toMatch(
+    /at source commit aaaaaaa; main is at ccccccc, which no pass has recorded yet$/,
+  );
+  expect(recordAgeText({ ...moved, sourceCommit: null }, null)).toMatch(
     /^recorded before any source commit; main is at ccccccc/,
   );
 });
@@ -32,7 +34,7 @@ test("a source branch that has moved on is said", () => {
 test("an adapter that has no bytes of commits leaves the time out, and a missing record is not spoken of", async () => {
   const said: string[] = [];
   const err = (text: string): void => void said.push(text);
-  await noteAge({}, seen, { err });
-  await noteAge({}, { ...seen, state: null }, { err });
+  await printRecordAge({}, seen, { err });
+  await printRecordAge({}, { ...seen, state: null }, { err });
   expect(said).toEqual(["note: recorded at source commit aaaaaaa\n"]);
 });

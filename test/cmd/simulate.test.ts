@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openHub } from "../../src/cmd/hub/wire.ts";
 import { main } from "../../src/cmd/main.ts";
-import { afterActions, memberAt, type VirtualMember } from "../../src/core/forecast/member.ts";
+import { afterActions, memberAtTime, type VirtualMember } from "../../src/core/forecast/member.ts";
 import { type ClusterName, type Instant, later, seconds } from "../../src/core/model/value.ts";
 import { freshMemory } from "../../src/shell/reconcile/memory.ts";
 import { hasMoved, pass } from "../../src/shell/reconcile/pass.ts";
@@ -107,7 +107,7 @@ async function reconcile(): Promise<void> {
       observe: async ({ name }) => of(name).seen,
       act: async ({ name }, actions) => {
         const next = afterActions(of(name), actions, { now: began, landing: seconds(0) });
-        members.set(name, memberAt(next, later(began, seconds(0))));
+        members.set(name, memberAtTime(next, later(began, seconds(0))));
         return { ...nothing, cluster: name };
       },
       clockOffsets: () => [],

@@ -15,7 +15,7 @@ export interface DrainPlan {
 
 /** What is to be evicted from a cluster so that nothing is left there, in the order of the placements' keys. */
 export function drainPlan(ledger: Ledger, cluster: ClusterName): DrainPlan {
-  const there = [...ledger.placements.values()].filter((it) => isThere(it, cluster));
+  const there = [...ledger.placements.values()].filter((it) => isScheduledOn(it, cluster));
   const judged = there.map((it) => ({ placement: it.key as string, because: whyNotEvicted(it, cluster, ledger) }));
   return {
     evict: judged.filter((it) => it.because === null).map((it) => it.placement),
@@ -24,7 +24,7 @@ export function drainPlan(ledger: Ledger, cluster: ClusterName): DrainPlan {
 }
 
 /** Whether the placement is on the cluster or is to be, and is not on its way off already. */
-export function isThere({ bindings, deleting }: PlacementRecord, cluster: ClusterName): boolean {
+export function isScheduledOn({ bindings, deleting }: PlacementRecord, cluster: ClusterName): boolean {
   const binding = bindings.get(cluster);
   return deleting === null && binding !== undefined && binding.removal === null && binding.state !== "Unscheduled";
 }
@@ -85,7 +85,7 @@ export const isEvictionOf =
 type Find = (wanted: WantedDocument) => readonly FoundDocument[];
 
 /** Evictions from a cluster that came to nothing: those that nobody judged yet, and those that were refused. */
-export function calledOff(
+export function unexecutedEvictions(
   { find, named }: { readonly find: Find; readonly named: (kind: string, namespace: null) => readonly string[] },
   { evictions }: Ledger,
   cluster: string,

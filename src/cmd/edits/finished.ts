@@ -19,7 +19,7 @@ export interface SourceTree {
 }
 
 /** Documents that want nothing any more. */
-export interface Finished {
+export interface FinishedDocuments {
   readonly runs: readonly FoundDocument[];
   readonly evictions: readonly FoundDocument[];
   readonly approvals: readonly FoundDocument[];
@@ -34,13 +34,13 @@ const runsKept = 3;
  * or answer nothing any more, and confirmations of deletions that were judged and are not being carried out. Of each
  * placement the last three runs stay, and those that a rollback goes by.
  */
-export function finishedIn(ledger: Ledger, tree: SourceTree): Finished {
+export function finishedDocuments(ledger: Ledger, tree: SourceTree): FinishedDocuments {
   const { find, files } = tree;
   const placements = [...new Set([...ledger.runs.values()].map((it) => it.spec.placement))].sort(compareText);
   return {
     runs: placements.flatMap((it) => dispensable(ledger, it)).flatMap((it) => find(wantedRun(it)).filter(isOf(it))),
     evictions: [...ledger.evictions.values()].flatMap((it) => find(wantedEviction(it)).filter(isEvictionOf(it))),
-    approvals: idleAnswers(ledger, tree),
+    approvals: idleApprovals(ledger, tree),
     confirmations: files.filter(({ path }) => isUsed(confirmationPath(path), ledger)).flatMap(documentsFound),
   };
 }
@@ -88,7 +88,7 @@ const wantedEviction = ({ name }: EvictionRecord): WantedDocument => ({ kind: ev
  * judged and do not count, or whose request is on record no more. Its digest never comes again: there is a nonce in it. An
  * answer that nobody has read yet may be to what is asked since.
  */
-function idleAnswers(ledger: Ledger, { files, wasRead }: SourceTree): readonly FoundDocument[] {
+function idleApprovals(ledger: Ledger, { files, wasRead }: SourceTree): readonly FoundDocument[] {
   const asks = asksIn(ledger);
   const known = new Set<string>(asks.map((it) => it.request.digest));
   const over = asks.filter((it) => it.kind === "gate" && it.run.end !== null);

@@ -1,7 +1,7 @@
 import type { Json } from "../../core/model/json.ts";
 import { placementGroup } from "../../core/model/names.ts";
 import type { UpdateRunSpec } from "../../core/model/update-run.ts";
-import { names } from "../../core/report/phrases.ts";
+import { someNames } from "../../core/report/phrases.ts";
 import type { Objection } from "../../core/report/rollback-choice.ts";
 import { emitYaml } from "../../core/yaml/canonical.ts";
 import { didYouMean } from "../../core/yaml/nearest.ts";
@@ -110,7 +110,7 @@ const nouns: Readonly<Record<string, string>> = {
 /** That no file defines an object, with what somebody may have meant, or what there is. */
 export function undefinedObject({ named }: NamedFiles, { kind, namespace, name }: WantedDocument): Objection {
   const known = named(kind, namespace);
-  const there = known.length === 0 ? `no file defines any ${kind}` : `there are: ${names(known)}`;
+  const there = known.length === 0 ? `no file defines any ${kind}` : `there are: ${someNames(known)}`;
   const otherwise = `${there}; see that the right branch is checked out (flotilla validate says which files cannot be read)`;
   const where = namespace === null ? "" : ` in namespace ${namespace}`;
   return {

@@ -93,8 +93,8 @@ interface Keys {
 function newKeys({ name, sshKeys, openPgp }: Principal, { keys, openpgp }: Keys): readonly YamlEdit[] {
   const under = ["spec", "principals", name];
   return [
-    ...keys.filter((it) => !sshKeys.includes(fingerprintOf(it))).map((it) => item(under, "keys", it)),
-    ...openpgp.filter((it) => !openPgp.has(fingerprintOf(it))).map((it) => item(under, "openpgp", it)),
+    ...keys.filter((it) => !sshKeys.includes(keyFingerprint(it))).map((it) => item(under, "keys", it)),
+    ...openpgp.filter((it) => !openPgp.has(keyFingerprint(it))).map((it) => item(under, "openpgp", it)),
   ];
 }
 
@@ -106,7 +106,7 @@ function newAccount({ name, forgeIds }: Principal, github: string | null): reado
 }
 
 /** The fingerprint of a key line or an armored certificate; of what cannot be used, one that nothing has. */
-export function fingerprintOf(key: string): string {
+export function keyFingerprint(key: string): string {
   const read = key.startsWith("-----") ? openPgpKeyOf(key) : sshKeyOf(key);
   return read.kind === "key" ? read.fingerprint : "";
 }
@@ -134,7 +134,7 @@ function rotated(trust: Trust, change: TrustChange & { readonly kind: "rotate" }
     kind: "drop",
     under: ["spec", "principals", name],
     key: old.startsWith("SHA256:") ? "keys" : "openpgp",
-    doomed: (it) => typeof it === "string" && fingerprintOf(it) === old,
+    doomed: (it) => typeof it === "string" && keyFingerprint(it) === old,
   };
   return edits(...fresh, away, ...revocations(trust, [old], as));
 }

@@ -1,12 +1,12 @@
 import { openPgpKeyOf } from "../../core/intent/trust/openpgp-key.ts";
 import { sshKeyOf } from "../../core/intent/trust/ssh-key.ts";
 import type { SignatureFact } from "../../core/model/commit.ts";
-import type { Reader } from "../../core/report/approval-options.ts";
-import { keyOwner, type Outlook } from "../../core/report/approval-status.ts";
-import { type HubOptions, ownIdentity, ownSigningKey } from "./wire.ts";
+import type { Viewer } from "../../core/report/approval-options.ts";
+import { type ApprovalContext, keyOwner } from "../../core/report/approval-status.ts";
+import { gitIdentity, gitSigningKey, type HubOptions } from "./wire.ts";
 
 /** Who answers a request, and what their signature will say. */
-export interface Answerer {
+export interface CurrentApprover {
   readonly kind: "somebody";
   readonly principal: string;
   /** What a signature of theirs on a commit comes to; null where the public half of their key is not at hand. */
@@ -14,7 +14,7 @@ export interface Answerer {
 }
 
 /** Nobody can be said to answer. */
-export interface Nobody {
+export interface UnknownApprover {
   readonly kind: "nobody";
   readonly message: string;
   readonly fix: string;
@@ -24,27 +24,27 @@ export interface Nobody {
  * Says who answers: the one who is named, or whoever the trust file in force lists the key of that git here signs with.
  * Without a trust file nobody has to sign, and git's own name will do.
  */
-export async function answererOf(
+export async function findApprover(
   options: Pick<HubOptions, "repo"> & { readonly as?: string },
-  outlook: Outlook | null,
-): Promise<Answerer | Nobody> {
+  context: ApprovalContext | null,
+): Promise<CurrentApprover | UnknownApprover> {
   const { as } = options;
   if (as !== undefined && (!/^\P{C}{1,253}$/u.test(as) || as.trim() !== as))
     return nobody(`${JSON.stringify(as)} is no name`, "--as takes a principal of trust/root.yaml");
-  if (outlook === null) {
-    const principal = as ?? (await ownIdentity(options));
+  if (context === null) {
+    const principal = as ?? (await gitIdentity(options));
     return principal === null
       ? nobody("git does not know who you are", "set user.name and user.email (git config), or say it with --as")
       : { kind: "somebody", principal, key: null };
   }
   const key = await signingFact(options);
   if (as !== undefined) {
-    const listed = [...outlook.trust.principals.keys()];
+    const listed = [...context.trust.principals.keys()];
     if (!listed.includes(as)) return nobody(`trust/root.yaml lists no ${as}`, `it lists ${listed.join(", ")}`);
     return { kind: "somebody", principal: as, key };
   }
   if (key === null) return nobody("nobody knows which key git here signs with", setUp);
-  const owner = keyOwner(key, outlook);
+  const owner = keyOwner(key, context);
   if (owner.kind === "signer") return { kind: "somebody", principal: owner.principal.name, key };
   const { fingerprint } = key;
   return nobody(
@@ -54,15 +54,15 @@ export async function answererOf(
 }
 
 /** Whom a request is shown to. A hub elsewhere knows nobody: then who runs the command here. */
-export async function readerOf(options: Pick<HubOptions, "repo">, outlook: Outlook | null): Promise<Reader> {
+export async function viewerOf(options: Pick<HubOptions, "repo">, context: ApprovalContext | null): Promise<Viewer> {
   for (const place of [options, { repo: null }]) {
-    const it = await answererOf(place, outlook).catch(() => null);
-    if (it?.kind === "somebody") return { outlook, principal: it.principal };
+    const it = await findApprover(place, context).catch(() => null);
+    if (it?.kind === "somebody") return { context, principal: it.principal };
   }
-  return { outlook, principal: null };
+  return { context, principal: null };
 }
 
-const nobody = (message: string, fix: string): Nobody => ({ kind: "nobody", message, fix });
+const nobody = (message: string, fix: string): UnknownApprover => ({ kind: "nobody", message, fix });
 
 const setUp = "git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub; or name yourself with --as";
 
@@ -73,7 +73,7 @@ type KeyFact = Extract<SignatureFact, { readonly fingerprint: string }>;
 
 /** What a signature with the key that git here signs with comes to; null where its public half is not at hand. */
 async function signingFact(options: Pick<HubOptions, "repo">): Promise<KeyFact | null> {
-  const key = await ownSigningKey(options);
+  const key = await gitSigningKey(options);
   if (key === null) return null;
   const read = key.kind === "ssh" ? sshKeyOf(key.line) : openPgpKeyOf(key.armored);
   if (read.kind === "unusable") return null;

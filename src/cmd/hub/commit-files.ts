@@ -5,14 +5,14 @@ import type { Terminal } from "../terminal/terminal.ts";
 import type { HubOptions } from "./wire.ts";
 
 /** Options of commands that write files and commit them. */
-export interface DeliveryOptions extends HubOptions {
+export interface CommitOptions extends HubOptions {
   readonly push?: boolean;
   readonly pr?: boolean;
   readonly dryRun?: boolean;
 }
 
 /** Files to be written in one commit. */
-export interface Written {
+export interface FilesToCommit {
   readonly files: readonly AuthoredFile[];
   /** The commit's subject. */
   readonly subject: string;
@@ -25,10 +25,10 @@ export interface Written {
 }
 
 /** Commits what a command wrote, as far as its options say, and tells what came of it and what is left to do. */
-export async function deliver(
+export async function commitFiles(
   author: Author,
-  { files, subject, slug, signed = false, objection }: Written,
-  options: DeliveryOptions,
+  { files, subject, slug, signed = false, objection }: FilesToCommit,
+  options: CommitOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   if (options.dryRun === true) {
@@ -43,21 +43,22 @@ export async function deliver(
   });
   terminal.out(`committed ${commit.slice(0, 10)} to ${branch}: ${oneLine(subject)}\n`);
   for (const { path, text } of files) terminal.out(`  ${oneLine(path)}${text === null ? " (removed)" : ""}\n`);
-  if (remote !== null) terminal.out(`pushed ${branch} to ${remote}${overtaken === null ? "" : ways[overtaken]}\n`);
+  if (remote !== null)
+    terminal.out(`pushed ${branch} to ${remote}${overtaken === null ? "" : overtakenText[overtaken]}\n`);
   for (const line of nextSteps(options, { branch, page })) terminal.out(`${line}\n`);
   return exitCodes.done;
 }
 
 /** What is said of a push that others were faster than. */
-const ways: Readonly<Record<NonNullable<Authored["overtaken"]>, string>> = {
+const overtakenText: Readonly<Record<NonNullable<Authored["overtaken"]>, string>> = {
   anew: "; others had pushed meanwhile: the commit was made anew on top of theirs",
   merged: "; others had pushed meanwhile: what they pushed was merged",
 };
 
 function deliveryOf(
-  { push, pr, branch: base }: DeliveryOptions,
+  { push, pr, branch: base }: CommitOptions,
   slug: string,
-  objection: Written["objection"],
+  objection: FilesToCommit["objection"],
 ): Delivery {
   if (pr === true) return { kind: "pullRequest", branch: `flotilla/${slug}`, base };
   if (push !== true) return { kind: "commit" };
@@ -70,13 +71,13 @@ interface Landed {
 }
 
 /** What has to happen before Flotilla sees the commit. */
-function nextSteps({ pr, branch: source }: DeliveryOptions, { branch, page }: Landed): readonly string[] {
+function nextSteps({ pr, branch: source }: CommitOptions, { branch, page }: Landed): readonly string[] {
   if (pr === true) return [`open a pull request into ${source}: ${page === null ? `from ${branch}` : oneLine(page)}`];
   return branch === source ? [] : [`flotilla reads ${source}: it takes effect once ${branch} is merged there`];
 }
 
 /** Says why a command does nothing, and what to do; it ends as a wrong command line does. */
-export function declined(message: string, fix: string, { err }: Terminal): ExitCode {
+export function usageError(message: string, fix: string, { err }: Terminal): ExitCode {
   err(`error: ${oneLine(message)}\n  ${oneLine(fix)}\n`);
   return exitCodes.usage;
 }

@@ -30,7 +30,7 @@ const patterns = {
  * KubeFleet's objects as the state branch holds them; those of one placement, cluster or run when a key is given: `name`, or
  * `namespace/name`.
  */
-export async function recorded(
+export async function recordedObjects(
   repository: Repository,
   head: Commit,
   kind: keyof typeof patterns,
@@ -50,14 +50,14 @@ export async function recorded(
 }
 
 /** The source's files as they were last read. */
-export async function acceptedTexts(repository: Repository, { accepted }: State): Promise<readonly TextFile[]> {
+export async function acceptedFiles(repository: Repository, { accepted }: State): Promise<readonly TextFile[]> {
   const blobs = await repository.blobs([...new Set(accepted.values())]);
   const decoder = new TextDecoder();
   return [...accepted].map(([path, blob]) => ({ path, text: decoder.decode(blobs.get(blob)) }));
 }
 
 /** The answers to requests among them, in the order of their paths; those that cannot be read are left out. */
-export async function acceptedAnswers(
+export async function acceptedApprovals(
   repository: Repository,
   { accepted }: Pick<State, "accepted">,
 ): Promise<readonly ApprovalFile[]> {
@@ -71,7 +71,7 @@ export async function acceptedAnswers(
 }
 
 /** What is looked at: the record at `state`, made from `sourceCommit`, while the source branch is at `source`. */
-export interface RecordInSight extends Heads {
+export interface RecordPosition extends Heads {
   readonly sourceCommit: Commit | null;
   /** The name of the source branch. */
   readonly branch: string;
@@ -82,19 +82,19 @@ export interface RecordInSight extends Heads {
  * Says on stderr how old the record is that somebody is shown, and whether the source branch has moved on since. The time
  * is that of the state commit, by the clock of whoever wrote it. Nothing is said where there is no record.
  */
-export async function noteAge(
+export async function printRecordAge(
   repository: Pick<Repository, "lineage">,
-  seen: RecordInSight,
+  seen: RecordPosition,
   { err }: Pick<Terminal, "err">,
 ): Promise<void> {
   if (seen.state === null) return;
   const [head] = (await repository.lineage?.(seen.state, 1)) ?? [];
   const read = head === undefined ? null : commitBytes(head.raw);
-  err(`note: ${ageText(seen, read?.kind === "commit" ? ((read.committer.seconds * 1000) as Instant) : null)}\n`);
+  err(`note: ${recordAgeText(seen, read?.kind === "commit" ? ((read.committer.seconds * 1000) as Instant) : null)}\n`);
 }
 
 /** The age of a record in words; `at` null: when it was written is not known. */
-export function ageText({ source, sourceCommit, branch, now }: RecordInSight, at: Instant | null): string {
+export function recordAgeText({ source, sourceCommit, branch, now }: RecordPosition, at: Instant | null): string {
   const from = sourceCommit === null ? "before any source commit" : `at source commit ${short(sourceCommit)}`;
   const when = at === null ? "recorded" : `recorded ${agoText((now - at) as DurationMs)} (${instantText(at)})`;
   const isBehind = source !== null && source !== sourceCommit;
@@ -115,13 +115,13 @@ function agoText(age: DurationMs): string {
 const short = (commit: Commit): string => commit.slice(0, 7);
 
 /** What is recorded of the work tree's fleet. */
-export const readRecord = async (
+export const readRecordedLedger = async (
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<Ledger> => (await readWhole(options, environment)).ledger;
+): Promise<Ledger> => (await readRecordedState(options, environment)).ledger;
 
 /** The same with the files that were read last. */
-export async function readWhole(
+export async function readRecordedState(
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Pick<State, "ledger" | "accepted">> {
@@ -138,7 +138,7 @@ export async function readWhole(
  * repository there, or as last fetched from `origin`. By the names that branches
  * have unless told otherwise. Nothing where it cannot be read: nobody is asked for it.
  */
-export async function recordNear(
+export async function findLedgerNear(
   folder: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Ledger> {

@@ -28,12 +28,12 @@ export interface HubOptions {
   readonly forge?: string | null;
   /** Signs what is committed to the state branch; absent: nobody does. */
   readonly sign?: (payload: Uint8Array) => string;
-  /** In a clone, a branch that it does not have is the one last fetched from `origin`; see {@link forReading}. */
+  /** In a clone, a branch that it does not have is the one last fetched from `origin`; see {@link readableHub}. */
   readonly tracked?: boolean;
 }
 
 /** Options of the commands that contact members. */
-export interface FleetOptions {
+export interface MemberOptions {
   /** Null: `KUBECONFIG`, or `~/.kube/config`. */
   readonly kubeconfig: string | null;
   /** How long one member may take to answer. */
@@ -45,7 +45,11 @@ export interface FleetOptions {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The one place that knows every adapter: turns what the command line says into ports. */
-export async function openPorts(hub: HubOptions, fleet: FleetOptions | null, environment: Environment): Promise<Ports> {
+export async function openPorts(
+  hub: HubOptions,
+  fleet: MemberOptions | null,
+  environment: Environment,
+): Promise<Ports> {
   const repository = await openHub(hub, environment);
   try {
     return {
@@ -63,7 +67,7 @@ export async function openPorts(hub: HubOptions, fleet: FleetOptions | null, env
 }
 
 /** What is wrong with what `--forge` was given; null when nothing is. */
-export function forgeFlaw(at: string | null): string | null {
+export function forgeProblem(at: string | null): string | null {
   const address = at === null ? null : forgeAddressOf(at);
   return typeof address === "string" ? address : null;
 }
@@ -111,7 +115,7 @@ export async function openHub(hub: HubOptions, environment: Environment): Promis
  * The hub of a command that writes nothing: of a clone that never checked out the state branch, git's own copy of it will
  * do. That this one is as old as the last fetch is said.
  */
-export async function forReading<T extends HubOptions>(hub: T, { err }: Pick<Terminal, "err">): Promise<T> {
+export async function readableHub<T extends HubOptions>(hub: T, { err }: Pick<Terminal, "err">): Promise<T> {
   const { stateBranch } = hub;
   const fetched = hub.repo === null ? null : await fetchedBranch(hub.repo, stateBranch);
   if (fetched === null) return hub;
@@ -138,7 +142,7 @@ export async function openRecord(hub: HubOptions, environment: Environment): Pro
 /**
  * Opens the record of the reconciler that reads a work tree's commits: at its remote `origin`, or there where it has none.
  */
-export async function openFollowed(hub: HubOptions, environment: Environment): Promise<Repository> {
+export async function openReconcilerRecord(hub: HubOptions, environment: Environment): Promise<Repository> {
   const origin = hub.repo === null ? null : await originOf(hub.repo);
   return openHub(origin === null ? hub : { ...hub, repo: origin }, environment);
 }
@@ -147,27 +151,30 @@ export async function openFollowed(hub: HubOptions, environment: Environment): P
 export const clockOf = ({ clock }: Pick<Terminal, "clock">): Clock => clock ?? systemClock;
 
 /** Where the remote `origin` of a work tree is; null where it has none. */
-export const originHere = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => originOf(repo ?? ".");
+export const originUrl = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => originOf(repo ?? ".");
 
 /** How git calls whoever runs us; null when it does not know. */
-export const ownIdentity = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => identityAt(repo ?? ".");
+export const gitIdentity = ({ repo }: Pick<HubOptions, "repo">): Promise<string | null> => identityAt(repo ?? ".");
 
 /** The public half of what git here signs with; null where it is not set up to sign. */
-export const ownSigningKey = ({ repo }: Pick<HubOptions, "repo">) => signingKeyAt(repo ?? ".");
+export const gitSigningKey = ({ repo }: Pick<HubOptions, "repo">) => signingKeyAt(repo ?? ".");
 
 /** What a file said in earlier commits of the work tree, the newest first. */
-export const earlierTexts = ({ repo }: Pick<HubOptions, "repo">, path: string): Promise<readonly string[]> =>
+export const committedVersions = ({ repo }: Pick<HubOptions, "repo">, path: string): Promise<readonly string[]> =>
   pastTexts(repo ?? ".", path);
 
 /** The id under which git stores a text. */
-export const blobOf = (text: string): BlobId => blobIdOf(new TextEncoder().encode(text));
+export const blobIdOfText = (text: string): BlobId => blobIdOf(new TextEncoder().encode(text));
 
 /** The time, for commands that have no ports. */
 export const now = (): Instant => systemClock.now();
 
 /** What an armored signature says about a text, by what is known now. `certificates`: armored, of OpenPGP. */
-export const signatureOn = (text: string, armored: string, certificates: readonly string[]): Promise<SignatureFact> =>
-  detachedSignature(new TextEncoder().encode(text), armored, certificates, now());
+export const detachedSignatureFact = (
+  text: string,
+  armored: string,
+  certificates: readonly string[],
+): Promise<SignatureFact> => detachedSignature(new TextEncoder().encode(text), armored, certificates, now());
 
 /** Rings when a hub on this machine changes. A hub elsewhere has nothing to watch: it is polled. */
 export async function watchHub(hub: HubOptions, ring: () => void, signal: AbortSignal): Promise<void> {
@@ -177,7 +184,7 @@ export async function watchHub(hub: HubOptions, ring: () => void, signal: AbortS
 
 const repoOf = async ({ repo }: HubOptions): Promise<string> => repo ?? (await originOf(".")) ?? ".";
 
-const openFleet = ({ kubeconfig, deadline, watch }: FleetOptions): Promise<Fleet> =>
+const openFleet = ({ kubeconfig, deadline, watch }: MemberOptions): Promise<Fleet> =>
   kubeFleet({
     kubeconfig,
     clock: systemClock,

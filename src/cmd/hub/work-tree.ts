@@ -11,7 +11,7 @@ import {
 import { type HubOptions, openWorkTree } from "./wire.ts";
 
 /** A person's work tree, read: what commands that write files begin with. */
-export interface Workplace {
+export interface WorkTree {
   readonly author: Author;
   /** Every YAML file, whether it is read or not. */
   readonly files: readonly TextFile[];
@@ -23,7 +23,7 @@ export interface Workplace {
 }
 
 /** Reads the work tree at `--repo`, or here. */
-export async function openWorkplace(options: HubOptions): Promise<Workplace> {
+export async function loadWorkTree(options: HubOptions): Promise<WorkTree> {
   const author = await openWorkTree(options);
   const all: readonly TextFile[] = author.files();
   const roots = rootsOf(all);

@@ -102,7 +102,7 @@ export const outputOption = (formats: readonly string[] = ["text", "json", "yaml
   new Option("-o, --output <format>", "output format").choices([...formats]).default("text");
 
 /** Options of commands that write files and commit them. */
-export const withDelivery = (command: Command): Command =>
+export const withCommitting = (command: Command): Command =>
   withBranches(command.addOption(new Option("--repo <path>", "the work tree").default(null, "the one here")))
     .addOption(new Option("--push", "push the branch that is checked out").conflicts("pr"))
     .addOption(new Option("--pr", "commit on a branch of its own, push it, and say where to open the pull request"))
@@ -114,11 +114,11 @@ Commits in the work tree at --repo, or here, as git commit would: with your iden
 Refuses files with uncommitted changes, and leaves everything else that is changed or staged alone.`;
 
 export const durationOption = (flags: string, description: string, preset: string): Option =>
-  new Option(flags, description).argParser(duration).default(duration(preset), preset);
+  new Option(flags, description).argParser(parseDuration).default(parseDuration(preset), preset);
 
 /** A duration that has to pass between two things: none would be no pause at all. */
 export const periodOption = (flags: string, description: string, preset: string): Option =>
-  durationOption(flags, description, preset).argParser(period);
+  durationOption(flags, description, preset).argParser(parsePeriod);
 
 export const durationHelp = "\nA duration is written like 500ms, 90s or 1h30m.";
 
@@ -128,7 +128,7 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 const longest = 2 ** 31 - 1;
 
 /** `500ms`, `90s`, `1h30m`: at least one number with its unit. */
-export function duration(text: string): DurationMs {
+export function parseDuration(text: string): DurationMs {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map((it) => it[0]).join("") !== text)
     throw new InvalidArgumentError("expected a duration such as 500ms, 90s or 10m");
@@ -137,16 +137,16 @@ export function duration(text: string): DurationMs {
   return sum as DurationMs;
 }
 
-function period(text: string): DurationMs {
-  const sum = duration(text);
+function parsePeriod(text: string): DurationMs {
+  const sum = parseDuration(text);
   if (sum === 0) throw new InvalidArgumentError("expected a duration such as 500ms, more than nothing");
   return sum;
 }
 
 export const spanOption = (flags: string, description: string): Option =>
-  new Option(flags, description).argParser(span);
+  new Option(flags, description).argParser(parseSpan);
 
-export function span(text: string): DurationMs {
+export function parseSpan(text: string): DurationMs {
   const read = durationOf(text);
   if (read === null) throw new InvalidArgumentError("expected a duration such as 30s, 10m or 1h30m");
   return read;

@@ -2,7 +2,7 @@ import { Defect } from "../../core/model/assert.ts";
 import type { Problem } from "../../core/model/intent.ts";
 import { oneLine } from "../../core/model/one-line.ts";
 import type { Reason } from "../../core/model/plan.ts";
-import { names } from "../../core/report/phrases.ts";
+import { someNames } from "../../core/report/phrases.ts";
 import { weightOf } from "../../core/report/reason-text.ts";
 import { didYouMean } from "../../core/yaml/nearest.ts";
 import { problemText } from "../../core/yaml/problems.ts";
@@ -27,7 +27,7 @@ export const codeOfReasons = (reasons: readonly Reason[], weigh = weightOf): Exi
   reasons.some((it) => weigh(it) === "stuck") ? exitCodes.stuck : exitCodes.done;
 
 /** What a failed command prints, and its exit code: what the outside did to us (69), or what we did wrong (70). */
-export function failureText(error: unknown): { readonly text: string; readonly code: ExitCode } {
+export function thrownText(error: unknown): { readonly text: string; readonly code: ExitCode } {
   if (error instanceof Fault) {
     // A server's words may be several lines; each of them stays recognisable as no line of ours.
     const [first = "", ...more] = error.message.split("\n").map(oneLine);
@@ -74,8 +74,8 @@ export const interruptionLines = (receipts: readonly Receipt[]): readonly string
   );
 
 /** That somebody asked for what nothing is recorded of, and what they may have meant. `what` ends with what they typed. */
-export function nothingOf(what: string, known: readonly string[]): string {
+export function unknownText(what: string, known: readonly string[]): string {
   const meant = didYouMean(what.split(" ").at(-1) ?? "", known, "");
-  const recorded = `recorded are: ${known.length === 0 ? "none" : names(known)}`;
+  const recorded = `recorded are: ${known.length === 0 ? "none" : someNames(known)}`;
   return `error: nothing is recorded of ${what}; ${meant === "" ? "" : `${meant} `}${recorded}\n`;
 }

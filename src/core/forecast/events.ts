@@ -6,7 +6,7 @@ import { type ClusterName, type Instant, later, type PlacementKey, type RunKey }
 import { waitText } from "../status/run-words.ts";
 
 /** Whose rollout a forecast tells: that of one run, or, where no run moves it, that of a placement. */
-export interface Focus {
+export interface RolloutFocus {
   readonly placement: PlacementKey;
   readonly run: RunKey | null;
 }
@@ -47,7 +47,7 @@ type Untimed<T> = T extends unknown ? Omit<T, "at"> : never;
 type Happening = Untimed<ForecastEvent>;
 
 /** What one pass of a forecast changed. */
-export interface Passage {
+export interface ForecastPass {
   readonly before: Ledger;
   readonly after: Ledger;
   readonly reasons: readonly Reason[];
@@ -55,7 +55,7 @@ export interface Passage {
 }
 
 /** What happened to the rollout in one pass, in the order in which one thing lets the next one happen. */
-export function eventsOf({ placement, run }: Focus, passage: Passage): readonly ForecastEvent[] {
+export function eventsOf({ placement, run }: RolloutFocus, passage: ForecastPass): readonly ForecastEvent[] {
   const { before, after, now } = passage;
   const story =
     run === null ? ofPlacement(placement, passage) : ofRun(before.runs.get(run), after.runs.get(run), passage);
@@ -75,7 +75,7 @@ const isDown = ({ target, facts }: Binding): boolean =>
 
 const troubleIn = ({ facts }: Binding): string => facts?.troubles[0]?.message ?? "it fails";
 
-function* ofPlacement(key: PlacementKey, { before, after }: Passage): Generator<Happening> {
+function* ofPlacement(key: PlacementKey, { before, after }: ForecastPass): Generator<Happening> {
   const [was, is] = [before.placements.get(key), after.placements.get(key)];
   const [old, bindings] = [was?.bindings ?? none, is?.bindings ?? none];
   for (const [cluster, it] of bindings)
@@ -98,7 +98,7 @@ const none: PlacementRecord["bindings"] = new Map();
 const isAsBefore = (is: Binding, was: Binding | undefined, claim: (it: Binding) => boolean): boolean =>
   was !== undefined && was.target?.sequence === is.target?.sequence && claim(was);
 
-function* ofRun(was: RunRecord | undefined, is: RunRecord | undefined, passage: Passage): Generator<Happening> {
+function* ofRun(was: RunRecord | undefined, is: RunRecord | undefined, passage: ForecastPass): Generator<Happening> {
   if (is === undefined) return;
   const { plan, end } = is;
   if (plan !== null && was?.plan == null) {
@@ -164,7 +164,7 @@ function* failuresIn(
   stage: PlannedStage,
   progress: StageProgress | undefined,
   { spec }: RunRecord,
-  { before, after }: Passage,
+  { before, after }: ForecastPass,
 ): Generator<Happening> {
   for (const [cluster, { startedAt, end }] of progress?.clusters ?? []) {
     const binding = after.placements.get(spec.placement)?.bindings.get(cluster);
@@ -184,7 +184,7 @@ function* ofDeletion(was: RunRecord | undefined, { deletion }: RunRecord): Gener
 }
 
 /** Why nothing new begins, where time alone does not end it. Told again whenever it is another reason. */
-function* holdsOf({ key }: RunRecord, { reasons }: Passage): Generator<Happening> {
+function* holdsOf({ key }: RunRecord, { reasons }: ForecastPass): Generator<Happening> {
   for (const it of reasons) {
     if (it.kind !== "run" || it.run !== key || !isHold(it.wait)) continue;
     yield { kind: "holds", stage: "stage" in it.wait ? it.wait.stage : null, because: waitText(it.wait) };

@@ -1,6 +1,6 @@
 import type { Json } from "../model/json.ts";
 import { type DurationMs, type Instant, instantOf, instantText } from "../model/value.ts";
-import { count, durationText, names } from "../report/phrases.ts";
+import { quantity, shortDuration, someNames } from "../report/phrases.ts";
 import { reasonLines, reasonValues } from "../report/reason-lines.ts";
 import type { ForecastEvent } from "./events.ts";
 import type { Ending, Forecast } from "./timeline.ts";
@@ -16,7 +16,7 @@ export function forecastLines(told: Forecast): readonly string[] {
 const linesKept = 1000;
 
 /** `+1h0m30s`: how long after the start. */
-const offset = (at: Instant, start: Instant): string => `+${durationText((at - start) as DurationMs)}`;
+const offset = (at: Instant, start: Instant): string => `+${shortDuration((at - start) as DurationMs)}`;
 
 function timeline({ events, start }: Forecast): readonly string[] {
   const rows = grouped(events).map((it) => [offset((it[0] as ForecastEvent).at, start), wordsOf(it, start)] as const);
@@ -41,13 +41,13 @@ function grouped(events: readonly ForecastEvent[]): readonly (readonly ForecastE
 
 function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
   const event = group[0] as ForecastEvent;
-  const all = names(group.flatMap((it) => ("cluster" in it ? it.cluster : [])));
+  const all = someNames(group.flatMap((it) => ("cluster" in it ? it.cluster : [])));
   const verb = (one: string, many: string): string => (group.length === 1 ? one : many);
   switch (event.kind) {
     case "planned": {
       const { resourceIndex, clusters, stages, deletions } = event;
-      const leaving = deletions === 0 ? "" : `, ${count(deletions, "cluster")} to leave`;
-      return `planned: resource snapshot ${resourceIndex} on ${count(clusters, "cluster")} in ${count(stages, "stage")}${leaving}`;
+      const leaving = deletions === 0 ? "" : `, ${quantity(deletions, "cluster")} to leave`;
+      return `planned: resource snapshot ${resourceIndex} on ${quantity(clusters, "cluster")} in ${quantity(stages, "stage")}${leaving}`;
     }
     case "stageBegins":
       return `stage ${event.stage} begins`;
@@ -70,7 +70,7 @@ function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
     case "approved":
       return `stage ${event.stage} is approved ${event.when === "before" ? "to begin" : "to end"}`;
     case "timer":
-      return `stage ${event.stage} waits ${durationText((event.until - event.at) as DurationMs)}, until ${offset(event.until, start)}`;
+      return `stage ${event.stage} waits ${shortDuration((event.until - event.at) as DurationMs)}, until ${offset(event.until, start)}`;
     case "holds":
       return `${event.stage === null ? "the run" : `stage ${event.stage}`} holds: ${relative(event.because, start)}`;
     case "succeeded":
@@ -87,7 +87,7 @@ function summary(told: Forecast): readonly string[] {
   return [
     "next" in ending ? `${how}; next at ${offset(ending.next, start)}` : how,
     radius(told),
-    ...(unreached.length === 0 ? [] : [`never reached: ${names(unreached)}`]),
+    ...(unreached.length === 0 ? [] : [`never reached: ${someNames(unreached)}`]),
     ...(ending.kind === "done" ? [] : reasonLines(reasons, "foretold").map((it) => relative(it, start))),
   ];
 }
@@ -115,7 +115,7 @@ function radius(told: Forecast): string {
   if (worst === null) return "blast radius: none";
   const after = told.unavailable[told.unavailable.indexOf(worst) + 1];
   const span = `from ${offset(worst.at, told.start)}${after === undefined ? " on" : ` to ${offset(after.at, told.start)}`}`;
-  return `blast radius: ${count(worst.clusters.length, "cluster")} not available at once, ${span}: ${names(worst.clusters)}`;
+  return `blast radius: ${quantity(worst.clusters.length, "cluster")} not available at once, ${span}: ${someNames(worst.clusters)}`;
 }
 
 /**

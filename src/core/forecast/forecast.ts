@@ -15,14 +15,14 @@ import {
 } from "../model/value.ts";
 import { plan } from "../plan/plan.ts";
 import { weightOf } from "../report/reason-text.ts";
-import type { Focus } from "./events.ts";
-import { afterActions, memberAt, nextTurn, type VirtualMember } from "./member.ts";
-import { membersAsRecorded, type Supposition } from "./recorded-members.ts";
-import { type Ending, type Forecast, reasonsOn, taleOf, tell, told } from "./timeline.ts";
+import type { RolloutFocus } from "./events.ts";
+import { afterActions, memberAtTime, nextHealthChange, type VirtualMember } from "./member.ts";
+import { type Assumptions, membersAsRecorded } from "./recorded-members.ts";
+import { type Ending, type Forecast, finishedForecast, newTimeline, reasonsOn, recordPass } from "./timeline.ts";
 
 /** What a forecast supposes, and how far it goes. */
-export interface ForecastSetup extends Supposition {
-  readonly focus: Focus;
+export interface ForecastSetup extends Assumptions {
+  readonly focus: RolloutFocus;
   /** How long after a request somebody approves; null: nobody does. */
   readonly approveAfter: DurationMs | null;
   readonly until: DurationMs;
@@ -38,22 +38,22 @@ export interface ForecastSetup extends Supposition {
  */
 export function forecast(world: World, setup: ForecastSetup): Forecast {
   const horizon = later(world.now, setup.until);
-  let scene: Scene = { now: world.now, ledger: world.ledger, members: membersAsRecorded(world, setup) };
-  const tale = taleOf(world, setup.focus);
+  let scene: ForecastState = { now: world.now, ledger: world.ledger, members: membersAsRecorded(world, setup) };
+  const tale = newTimeline(world, setup.focus);
   for (let passes = 1; passes <= setup.mostPasses; passes++) {
     const step = passIn(scene, world, setup);
-    if ("ending" in step) return told(tale, step.ending, passes);
-    tell(tale, { before: scene.ledger, after: step.scene.ledger, reasons: step.plan.reasons, now: scene.now });
+    if ("ending" in step) return finishedForecast(tale, step.ending, passes);
+    recordPass(tale, { before: scene.ledger, after: step.scene.ledger, reasons: step.plan.reasons, now: scene.now });
     scene = step.scene;
     const ending = endingOf(step, horizon, setup);
-    if (ending !== null) return told(tale, ending, passes);
+    if (ending !== null) return finishedForecast(tale, ending, passes);
     if (!step.hasMoved) scene = { ...scene, now: step.next ?? scene.now };
   }
-  return told(tale, { kind: "passes" }, setup.mostPasses);
+  return finishedForecast(tale, { kind: "passes" }, setup.mostPasses);
 }
 
 /** The forecast's world between two passes. */
-interface Scene {
+interface ForecastState {
   readonly now: Instant;
   readonly ledger: Ledger;
   readonly members: ReadonlyMap<ClusterName, VirtualMember>;
@@ -61,16 +61,16 @@ interface Scene {
 
 interface Step {
   readonly plan: Plan;
-  readonly scene: Scene;
+  readonly scene: ForecastState;
   readonly hasMoved: boolean;
   /** When something next happens by itself; null when nothing does. */
   readonly next: Instant | null;
 }
 
-function passIn(before: Scene, world: World, setup: ForecastSetup): Step | { readonly ending: Ending } {
+function passIn(before: ForecastState, world: World, setup: ForecastSetup): Step | { readonly ending: Ending } {
   const { now } = before;
-  const members = new Map([...before.members].map(([name, it]) => [name, memberAt(it, now)]));
-  const ledger = approved(before.ledger, now, setup);
+  const members = new Map([...before.members].map(([name, it]) => [name, memberAtTime(it, now)]));
+  const ledger = withApprovals(before.ledger, now, setup);
   const seen: World = {
     ...world,
     ledger,
@@ -89,7 +89,7 @@ function passIn(before: Scene, world: World, setup: ForecastSetup): Step | { rea
     if (member !== undefined) members.set(it.cluster, afterActions(member, it, { now, landing: setup.landing }));
   }
   const scene = { now, ledger: decided.ledger, members };
-  const turns = [...members.values()].map(nextTurn);
+  const turns = [...members.values()].map(nextHealthChange);
   const wake = decided.wakeAt === null ? null : (Math.max(decided.wakeAt, later(now, seconds(1))) as Instant);
   const next = earliest(wake, nextApproval(decided.ledger, now, setup), ...turns);
   return { plan: decided, scene, hasMoved: decided.decides || decided.actions.length > 0, next };
@@ -109,7 +109,7 @@ function endingOf(step: Step, horizon: Instant, { focus }: ForecastSetup): Endin
 
 /** When somebody is supposed to approve. */
 interface Approving {
-  readonly focus: Focus;
+  readonly focus: RolloutFocus;
   /** How long after the request; null: never. */
   readonly approveAfter: DurationMs | null;
 }
@@ -119,7 +119,7 @@ interface Approving {
  *
  * Given as if they had been accepted: whether an answer counts is not what a forecast is asked.
  */
-export function approved(ledger: Ledger, now: Instant, approving: Approving): Ledger {
+export function withApprovals(ledger: Ledger, now: Instant, approving: Approving): Ledger {
   const runs = new Map<RunKey, RunRecord>();
   let isNews = false;
   for (const [key, run] of ledger.runs) {

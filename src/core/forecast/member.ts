@@ -16,13 +16,13 @@ import { type ClusterName, type DurationMs, earliest, type Instant, later } from
 export interface VirtualMember {
   readonly name: ClusterName;
   readonly seen: Observation;
-  readonly fate: Fate;
+  readonly fate: MemberBehaviour;
   /** How objects will be, and from when on. */
-  readonly coming: ReadonlyMap<ObjectKey, Turn>;
+  readonly coming: ReadonlyMap<ObjectKey, HealthChange>;
 }
 
 /** How a member takes what is brought to it. */
-export type Fate =
+export type MemberBehaviour =
   | { readonly kind: "lands" }
   /** What is brought there fails instead of becoming available. */
   | { readonly kind: "rejects" }
@@ -30,21 +30,21 @@ export type Fate =
   | { readonly kind: "breaks"; readonly at: Instant };
 
 /** What becomes of an object, and when. */
-export interface Turn {
+export interface HealthChange {
   readonly at: Instant;
   readonly health: Health;
 }
 
 /** How an object is that the forecast was told to let fail. */
-export const failing: Health = { phase: "failed", message: "as supposed" };
+export const assumedFailure: Health = { phase: "failed", message: "as supposed" };
 const starting: Health = { phase: "progressing", message: "starting" };
 
 /** The member as it is at `now`; itself when nothing became of it since. */
-export function memberAt(member: VirtualMember, now: Instant): VirtualMember {
+export function memberAtTime(member: VirtualMember, now: Instant): VirtualMember {
   const { seen, fate, coming } = member;
   if (seen.kind !== "reached") return member;
   if (fate.kind === "breaks" && fate.at <= now) {
-    const objects = new Map([...seen.objects].map(([key, live]) => [key, { ...live, health: failing }]));
+    const objects = new Map([...seen.objects].map(([key, live]) => [key, { ...live, health: assumedFailure }]));
     return { ...member, seen: { ...seen, objects }, fate: { kind: "rejects" }, coming: new Map() };
   }
   const due = [...coming].filter(([, { at }]) => at <= now);
@@ -60,13 +60,13 @@ export function memberAt(member: VirtualMember, now: Instant): VirtualMember {
 }
 
 /** When the member next becomes another by time alone; null when it stays as it is. */
-export function nextTurn({ seen, fate, coming }: VirtualMember): Instant | null {
+export function nextHealthChange({ seen, fate, coming }: VirtualMember): Instant | null {
   if (seen.kind !== "reached") return null;
   return earliest(fate.kind === "breaks" ? fate.at : null, ...[...coming.values()].map((it) => it.at));
 }
 
 /** When actions are carried out, and how long what they bring takes to become available. */
-export interface Landing {
+export interface ApplyTiming {
   readonly now: Instant;
   readonly landing: DurationMs;
 }
@@ -75,29 +75,35 @@ export interface Landing {
  * The member after it did what it was told: what it keeps of inventory and objects, as the contract of
  * `core/model/plan.ts` has it. What it carried already, unchanged, stays as well as it is.
  */
-export function afterActions(member: VirtualMember, actions: ClusterActions, landing: Landing): VirtualMember {
+export function afterActions(member: VirtualMember, actions: ClusterActions, landing: ApplyTiming): VirtualMember {
   const { seen } = member;
   if (seen.kind !== "reached") return member;
   const placements = new Map(seen.inventory.placements);
-  const site: Site = { member, actions, objects: new Map(seen.objects), coming: new Map(member.coming), landing };
+  const site: MemberDraft = {
+    member,
+    actions,
+    objects: new Map(seen.objects),
+    coming: new Map(member.coming),
+    landing,
+  };
   for (const it of actions.placements)
     placements.set(it.placement, carriedAfter(it, placements.get(it.placement), site));
   const inventory = { fleet: actions.fleet, epoch: actions.epoch, placements };
   return { ...member, seen: { ...seen, inventory, objects: site.objects }, coming: site.coming };
 }
 
-interface Site {
+interface MemberDraft {
   readonly member: VirtualMember;
   readonly actions: ClusterActions;
   readonly objects: Map<ObjectKey, LiveObject>;
-  readonly coming: Map<ObjectKey, Turn>;
-  readonly landing: Landing;
+  readonly coming: Map<ObjectKey, HealthChange>;
+  readonly landing: ApplyTiming;
 }
 
 function carriedAfter(
   action: PlacementActions,
   before: InventoryPlacement | undefined,
-  site: Site,
+  site: MemberDraft,
 ): InventoryPlacement {
   const entries = new Map(before?.entries);
   for (const item of action.apply) entries.set(item.key, written(item, entries.get(item.key), action, site));
@@ -114,7 +120,7 @@ function written(
   item: RenderedManifest,
   before: InventoryEntry | undefined,
   { sequence }: PlacementActions,
-  { member, actions, objects, coming, landing }: Site,
+  { member, actions, objects, coming, landing }: MemberDraft,
 ): InventoryEntry {
   const { entry, live } = carriedObject(member.name, item, sequence);
   const was = objects.get(item.key);
@@ -122,7 +128,7 @@ function written(
   const mark = writeText({ fleet: actions.fleet, epoch: actions.epoch, sequence });
   if (isSame) objects.set(item.key, { ...was, mark });
   else {
-    const health = member.fate.kind === "rejects" ? failing : healthOnceUp(item.manifest);
+    const health = member.fate.kind === "rejects" ? assumedFailure : healthOnceUp(item.manifest);
     objects.set(item.key, { ...live, generation: (was?.generation ?? 0) + 1, health: starting, mark });
     coming.set(item.key, { at: later(landing.now, landing.landing), health });
   }

@@ -15,10 +15,16 @@ import {
   type Sequence,
 } from "../model/value.ts";
 import { type Content, contentOf, renderTarget, snapshotOf } from "../plan/version.ts";
-import { carriedObject, type Fate, failing, type Turn, type VirtualMember } from "./member.ts";
+import {
+  assumedFailure,
+  carriedObject,
+  type HealthChange,
+  type MemberBehaviour,
+  type VirtualMember,
+} from "./member.ts";
 
 /** What is supposed of members. */
-export interface Supposition {
+export interface Assumptions {
   /** How long what is brought to a cluster takes to become available. */
   readonly landing: DurationMs;
   /** Clusters that fail, and after how long; null: they fail with whatever is brought to them. */
@@ -32,29 +38,29 @@ export interface Supposition {
  * and what was on its way lands. A recorded failure stays one until another version is brought there, and who was last
  * known to be out of reach stays so.
  */
-export function membersAsRecorded(world: World, supposed: Supposition): ReadonlyMap<ClusterName, VirtualMember> {
-  const scene: Scene = { world, supposed, content: contentOf(world) };
+export function membersAsRecorded(world: World, supposed: Assumptions): ReadonlyMap<ClusterName, VirtualMember> {
+  const scene: MemberInputs = { world, supposed, content: contentOf(world) };
   return new Map([...world.intent.clusters.keys()].map((name) => [name, memberAsRecorded(name, scene)]));
 }
 
-interface Scene {
+interface MemberInputs {
   readonly world: World;
-  readonly supposed: Supposition;
+  readonly supposed: Assumptions;
   readonly content: Content;
 }
 
-function memberAsRecorded(name: ClusterName, scene: Scene): VirtualMember {
+function memberAsRecorded(name: ClusterName, scene: MemberInputs): VirtualMember {
   const { world, supposed } = scene;
   const fate = fateOf(supposed.failing.get(name), world.now);
   const known = world.ledger.clusters.get(name);
   const silence = silenceOf(known, supposed.silent.has(name));
   if (silence !== null) return { name, seen: silence, fate, coming: new Map() };
-  const hands: Hands = { name, fate, scene, placements: new Map(), objects: new Map(), coming: new Map() };
+  const hands: MemberBuilder = { name, fate, scene, placements: new Map(), objects: new Map(), coming: new Map() };
   for (const it of world.ledger.placements.values()) carry(it, hands);
   return { name, seen: reached(known, hands), fate, coming: hands.coming };
 }
 
-function fateOf(failsAfter: DurationMs | null | undefined, now: Instant): Fate {
+function fateOf(failsAfter: DurationMs | null | undefined, now: Instant): MemberBehaviour {
   if (failsAfter === undefined) return { kind: "lands" };
   return failsAfter === null ? { kind: "rejects" } : { kind: "breaks", at: later(now, failsAfter) };
 }
@@ -69,7 +75,7 @@ function silenceOf(known: ClusterRecord | undefined, isSupposed: boolean): Obser
   return known?.kubeSystemUid == null ? { kind: "unreachable", code: "Unreachable", message } : null;
 }
 
-function reached(known: ClusterRecord | undefined, { name, scene, placements, objects }: Hands): Observation {
+function reached(known: ClusterRecord | undefined, { name, scene, placements, objects }: MemberBuilder): Observation {
   const { fleet, epoch } = scene.world.ledger;
   const joined = known?.kubeSystemUid ?? `forecast-${name}`;
   return {
@@ -83,16 +89,16 @@ function reached(known: ClusterRecord | undefined, { name, scene, placements, ob
 }
 
 /** What one member carries, while it is put together. */
-interface Hands {
+interface MemberBuilder {
   readonly name: ClusterName;
-  readonly fate: Fate;
-  readonly scene: Scene;
+  readonly fate: MemberBehaviour;
+  readonly scene: MemberInputs;
   readonly placements: Map<PlacementKey, InventoryPlacement>;
   readonly objects: Map<ObjectKey, LiveObject>;
-  readonly coming: Map<ObjectKey, Turn>;
+  readonly coming: Map<ObjectKey, HealthChange>;
 }
 
-function carry(placement: PlacementRecord, hands: Hands): void {
+function carry(placement: PlacementRecord, hands: MemberBuilder): void {
   const binding = placement.bindings.get(hands.name);
   if (binding === undefined) return;
   const { leaving, target, removal } = binding;
@@ -102,7 +108,7 @@ function carry(placement: PlacementRecord, hands: Hands): void {
   const entries = new Map<ObjectKey, InventoryEntry>();
   for (const { id, released } of leaving) {
     const item = { id: { ...id, version: "v1" }, key: objectKey(id), digest: digestOf(["leaving"]) };
-    entries.set(item.key, { ...put(item, well, sequence, hands), adopted: released });
+    entries.set(item.key, { ...put(item, available, sequence, hands), adopted: released });
   }
   if (facts !== null && removal === null)
     for (const it of carriedBy(binding, placement, hands.scene))
@@ -112,18 +118,19 @@ function carry(placement: PlacementRecord, hands: Hands): void {
 }
 
 /** An object on the member; what is on its way lands there. Gives its entry in the inventory. */
-function put(item: Carried, health: Health, sequence: Sequence, hands: Hands): InventoryEntry {
+function put(item: Carried, health: Health, sequence: Sequence, hands: MemberBuilder): InventoryEntry {
   const { name, fate, scene, objects, coming } = hands;
   const { fleet, epoch } = scene.world.ledger;
   const { entry, live } = carriedObject(name, item, sequence);
   objects.set(item.key, { ...live, health, mark: writeText({ fleet, epoch, sequence }) });
   const at = later(scene.world.now, scene.supposed.landing);
-  if (health.phase === "progressing") coming.set(item.key, { at, health: fate.kind === "rejects" ? failing : well });
+  if (health.phase === "progressing")
+    coming.set(item.key, { at, health: fate.kind === "rejects" ? assumedFailure : available });
   return entry;
 }
 
 const unclaimed = 0 as Sequence;
-const well: Health = { phase: "available" };
+const available: Health = { phase: "available" };
 
 /** What the member said of its present target, once it had applied it; null before. */
 const saidOfTarget = ({ facts, target }: Binding): BindingFacts | null =>
@@ -132,7 +139,7 @@ const saidOfTarget = ({ facts, target }: Binding): BindingFacts | null =>
 type Carried = Pick<RenderedManifest, "id" | "key" | "digest">;
 
 /** The objects of a target. Where they cannot be rendered any more, what the snapshot lists. */
-function carriedBy(binding: Binding, placement: PlacementRecord, { world, content }: Scene): readonly Carried[] {
+function carriedBy(binding: Binding, placement: PlacementRecord, { world, content }: MemberInputs): readonly Carried[] {
   const { resourceSnapshots: snapshots } = placement;
   const sources = { snapshots, overrides: world.ledger.overrides, scopes: world.intent.scopes, content };
   const rendering = renderTarget(binding, sources);
@@ -143,7 +150,7 @@ function carriedBy(binding: Binding, placement: PlacementRecord, { world, conten
 
 function healthIn({ phase, troubles }: BindingFacts, key: ObjectKey): Health {
   const trouble = troubles.find((it) => objectKey(it.id) === key);
-  if (trouble === undefined) return phase === "untrackable" ? { phase } : well;
+  if (trouble === undefined) return phase === "untrackable" ? { phase } : available;
   const isOver = trouble.type === "Applied" || trouble.code === "Failed";
   return { phase: isOver ? "failed" : "progressing", message: trouble.message };
 }

@@ -1,11 +1,11 @@
 import type { World } from "../model/plan.ts";
 import { runKey, strategyKey, type UpdateRun } from "../model/update-run.ts";
 import { type ClusterName, compareText, type PlacementKey, type RunKey, type StrategyKey } from "../model/value.ts";
-import { names } from "../report/phrases.ts";
-import type { Focus } from "./events.ts";
+import { someNames } from "../report/phrases.ts";
+import type { RolloutFocus } from "./events.ts";
 
 /** What somebody wants to have foreseen. */
-export interface SubjectWish {
+export interface ForecastRequest {
   /** `name`, or `namespace/name`. */
   readonly name: string;
   /** Null: whichever there is. */
@@ -17,11 +17,11 @@ export interface SubjectWish {
 }
 
 /** What a forecast is about, and the world with what it has to suppose; or why there is nothing to foresee. */
-export type Subject =
+export type ForecastSubject =
   | {
       readonly kind: "chosen";
       readonly world: World;
-      readonly focus: Focus;
+      readonly focus: RolloutFocus;
       /** What was supposed beyond what the files say. */
       readonly notes: readonly string[];
     }
@@ -31,7 +31,7 @@ export type Subject =
  * Finds the rollout that is meant. A run that is not set to Run is supposed to be; an External placement is moved by its
  * newest run that has not ended, or by one that is supposed to be created now.
  */
-export function subjectOf(world: World, wish: SubjectWish): Subject {
+export function forecastSubject(world: World, wish: ForecastRequest): ForecastSubject {
   const { intent, ledger } = world;
   const stranger = wish.clusters.find((it) => !intent.clusters.has(it));
   if (stranger !== undefined)
@@ -49,11 +49,11 @@ export function subjectOf(world: World, wish: SubjectWish): Subject {
   return refused(`no file defines a ${wish.kind ?? "run or placement"} ${wish.name}`, `there are: ${listed(known)}`);
 }
 
-const refused = (message: string, fix: string): Subject => ({ kind: "refused", message, fix });
+const refused = (message: string, fix: string): ForecastSubject => ({ kind: "refused", message, fix });
 
-const listed = (all: Iterable<string>): string => names([...all]) || "none";
+const listed = (all: Iterable<string>): string => someNames([...all]) || "none";
 
-function withPlacement(world: World, key: PlacementKey, strategy: string | null): Subject {
+function withPlacement(world: World, key: PlacementKey, strategy: string | null): ForecastSubject {
   const { intent, ledger } = world;
   const placement = intent.placements.get(key) ?? null;
   const isMoved = placement?.spec.strategy.type === "External";
@@ -72,7 +72,7 @@ function withPlacement(world: World, key: PlacementKey, strategy: string | null)
   );
 }
 
-function withRun(world: World, run: UpdateRun, notes: readonly string[]): Subject {
+function withRun(world: World, run: UpdateRun, notes: readonly string[]): ForecastSubject {
   const { key, spec } = run;
   const end = world.ledger.runs.get(key)?.end ?? null;
   if (end !== null)
@@ -92,7 +92,7 @@ function withNewRun(
   world: World,
   { key, scope, namespace }: { readonly key: PlacementKey } & Pick<UpdateRun, "scope" | "namespace">,
   strategy: string,
-): Subject {
+): ForecastSubject {
   const { intent, ledger } = world;
   const stages: StrategyKey = strategyKey(namespace, strategy);
   if (!intent.strategies.has(stages))

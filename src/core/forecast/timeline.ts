@@ -2,7 +2,7 @@ import type { Ledger } from "../model/ledger.ts";
 import type { Reason, Refusal, World } from "../model/plan.ts";
 import type { PlanDefect } from "../model/plan-defect.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
-import { eventsOf, type Focus, type ForecastEvent, isUp, type Passage } from "./events.ts";
+import { eventsOf, type ForecastEvent, type ForecastPass, isUp, type RolloutFocus } from "./events.ts";
 
 /** How a rollout would go if all went as supposed. */
 export interface Forecast {
@@ -36,20 +36,20 @@ export type Ending =
   | { readonly kind: "unsound"; readonly faults: readonly PlanDefect[] };
 
 /** What is told of a forecast while it goes on. */
-export interface Tale {
+export interface Timeline {
   readonly start: Instant;
-  readonly focus: Focus;
+  readonly focus: RolloutFocus;
   readonly events: ForecastEvent[];
   readonly unavailable: { readonly at: Instant; readonly clusters: readonly ClusterName[] }[];
   /** Clusters that had the placement available once, or had it when the forecast began. */
   readonly had: Set<ClusterName>;
   /** What keeps the rollout at present: it is told when it begins to. */
   holds: ReadonlySet<string>;
-  last: Pick<Passage, "after" | "reasons" | "now">;
+  last: Pick<ForecastPass, "after" | "reasons" | "now">;
 }
 
 /** A tale in which nothing has happened yet. */
-export function taleOf({ ledger, now }: World, focus: Focus): Tale {
+export function newTimeline({ ledger, now }: World, focus: RolloutFocus): Timeline {
   const bindings = ledger.placements.get(focus.placement)?.bindings ?? new Map();
   const had = new Set([...bindings.values()].filter((it) => it.target !== null).map((it) => it.cluster));
   const last = { after: ledger, reasons: [], now };
@@ -57,7 +57,7 @@ export function taleOf({ ledger, now }: World, focus: Focus): Tale {
 }
 
 /** Adds what one pass did. */
-export function tell(tale: Tale, passage: Passage): void {
+export function recordPass(tale: Timeline, passage: ForecastPass): void {
   const { now, after, reasons } = passage;
   const holds = new Set<string>();
   for (const it of eventsOf(tale.focus, passage)) {
@@ -74,7 +74,11 @@ export function tell(tale: Tale, passage: Passage): void {
 }
 
 /** Reasons that speak of the rollout, or of a cluster that it concerns. */
-export function reasonsOn({ placement, run }: Focus, reasons: readonly Reason[], ledger: Ledger): readonly Reason[] {
+export function reasonsOn(
+  { placement, run }: RolloutFocus,
+  reasons: readonly Reason[],
+  ledger: Ledger,
+): readonly Reason[] {
   const bindings = ledger.placements.get(placement)?.bindings;
   return reasons.filter((it) => {
     if ("run" in it) return it.placement === placement && (run === null || it.run === run);
@@ -88,7 +92,7 @@ const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((it, at) => it === b[at]);
 
 /** A cluster that gets the placement for the first time loses nothing while it starts, nor does one that it leaves. */
-function unavailableIn({ placements, clusters }: Ledger, { focus, had }: Tale): readonly ClusterName[] {
+function unavailableIn({ placements, clusters }: Ledger, { focus, had }: Timeline): readonly ClusterName[] {
   const down: ClusterName[] = [];
   for (const [cluster, binding] of placements.get(focus.placement)?.bindings ?? []) {
     const isWell = isUp(binding) && clusters.get(cluster)?.trouble == null;
@@ -99,14 +103,18 @@ function unavailableIn({ placements, clusters }: Ledger, { focus, had }: Tale): 
 }
 
 /** The forecast that a tale came to. */
-export function told({ start, focus, events, unavailable, last }: Tale, ending: Ending, passes: number): Forecast {
+export function finishedForecast(
+  { start, focus, events, unavailable, last }: Timeline,
+  ending: Ending,
+  passes: number,
+): Forecast {
   const unreached = focus.run === null ? heldBack(last.after, last.reasons, focus) : notBegun(last.after, focus);
   const end = events.at(-1)?.at ?? start;
   return { start, events, ending, end, passes, unavailable, unreached, reasons: last.reasons };
 }
 
 /** Clusters of the run's plan that never began, in the order of the plan. */
-function notBegun({ runs }: Ledger, focus: Focus): readonly ClusterName[] {
+function notBegun({ runs }: Ledger, focus: RolloutFocus): readonly ClusterName[] {
   const run = focus.run === null ? undefined : runs.get(focus.run);
   if (run?.plan == null) return [];
   const { stages, deletion, plan } = run;
@@ -117,7 +125,11 @@ function notBegun({ runs }: Ledger, focus: Focus): readonly ClusterName[] {
 }
 
 /** Clusters that were picked and got nothing, or wait for the budget, by name. */
-function heldBack({ placements }: Ledger, reasons: readonly Reason[], { placement }: Focus): readonly ClusterName[] {
+function heldBack(
+  { placements }: Ledger,
+  reasons: readonly Reason[],
+  { placement }: RolloutFocus,
+): readonly ClusterName[] {
   const bindings = [...(placements.get(placement)?.bindings.values() ?? [])];
   const bare = bindings.filter((it) => it.target === null).map((it) => it.cluster);
   const waiting = reasons.flatMap((it) => (it.kind === "heldBack" ? it.clusters : []));

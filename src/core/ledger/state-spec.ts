@@ -142,7 +142,7 @@ const unusedRollingUpdate: RollingUpdate = {
 /** A duration as Go reads it, in the one unit that fits. */
 export const durationText = (it: DurationMs): string => (it % 1000 === 0 ? `${it / 1000}s` : `${it}ms`);
 
-/** The inverse of {@link durationText}. */
+/** The inverse of {@link shortDuration}. */
 export function durationAt(findings: Findings, object: JsonObject, key: string): DurationMs {
   const [, digits, unit] = /^(\d+)(ms|s)$/.exec(textAt(findings, object, key)) ?? [];
   if (digits === undefined) find(findings, key, "is no duration");

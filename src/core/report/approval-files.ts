@@ -6,7 +6,7 @@ import type { Ask } from "../plan/approval/ask.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 
 /** Which request of a run: a stage, and whether it is asked before or after it. */
-export interface GateAt {
+export interface GateRef {
   readonly run: Pick<RunRecord, "namespace" | "name">;
   readonly stage: string;
   readonly when: "before" | "after";
@@ -18,29 +18,29 @@ export interface GateAt {
  * `approvals/deletions/` is for confirmations: nothing there answers a request, also of a run that is called so.
  */
 export function approvalFile(
-  at: GateAt,
+  at: GateRef,
   { digest }: Pick<Gate, "digest">,
   principal: string,
 ): { readonly path: string; readonly text: string } {
   const { run, stage, when } = at;
-  const text = answerText(approvalRequestName(run.name, when, stage), {
+  const text = approvalFileText(approvalRequestName(run.name, when, stage), {
     digest,
     decision: "Approve",
     principal,
     comment: "",
     signature: null,
   });
-  return { path: `${answerFolder(run)}/${stage}-${when}.yaml`, text };
+  return { path: `${approvalFolder(run)}/${stage}-${when}.yaml`, text };
 }
 
 /** The folder in which answers to the requests of a run, or of a placement, are looked for by people. */
-export const answerFolder = ({ namespace, name }: GateAt["run"]): string => {
+export const approvalFolder = ({ namespace, name }: GateRef["run"]): string => {
   const own = namespace === null ? name : `${namespace}/${name}`;
   return `approvals/${/^deletions(?:\/|$)/.test(own) ? `runs/${own}` : own}`;
 };
 
 /** The text of a file under `approvals/`. */
-export const answerText = (
+export const approvalFileText = (
   name: string,
   { digest, decision, principal, comment, signature }: Omit<ApprovalFile, "path" | "blob">,
 ): string =>
@@ -52,58 +52,60 @@ export const answerText = (
   });
 
 /** The name of the request's object on the state branch, without its namespace. */
-export const askName = (ask: Ask): string =>
+export const requestObjectName = (ask: Ask): string =>
   ask.kind === "gate"
     ? approvalRequestName(ask.run.name, ask.when, ask.stage.name)
     : changeRequestName(ask.record.name);
 
 /** The same with its namespace before it where it has one: what `flotilla get approvals` takes. */
-export function askKey(ask: Ask): string {
+export function requestKey(ask: Ask): string {
   const { namespace } = ask.kind === "gate" ? ask.run : ask.record;
-  return namespace === null ? askName(ask) : `${namespace}/${askName(ask)}`;
+  return namespace === null ? requestObjectName(ask) : `${namespace}/${requestObjectName(ask)}`;
 }
 
 /**
  * Where answers to a request go: each in a file of its own that nobody has written yet, as what was judged at a path is
  * never judged again (`trust/README.md#the-request`).
  */
-export function answerPath(ask: Ask, principal: string, isTaken: (path: string) => boolean): string {
-  const base = `${answersPrefix(ask)}.${fileName(principal)}`;
+export function newApprovalPath(ask: Ask, principal: string, isTaken: (path: string) => boolean): string {
+  const base = `${approvalPathPrefix(ask)}.${fileName(principal)}`;
   let path = `${base}.yaml`;
   for (let n = 2; isTaken(path); n += 1) path = `${base}.${n}.yaml`;
   return path;
 }
 
 /** How the paths begin at which answers to a request are looked for by people. Anywhere else counts as well. */
-export const answersPrefix = (ask: Ask): string =>
-  ask.kind === "gate" ? `${answerFolder(ask.run)}/${ask.stage.name}-${ask.when}` : `${answerFolder(ask.record)}/change`;
+export const approvalPathPrefix = (ask: Ask): string =>
+  ask.kind === "gate"
+    ? `${approvalFolder(ask.run)}/${ask.stage.name}-${ask.when}`
+    : `${approvalFolder(ask.record)}/change`;
 
 /** Names are people's own words, addresses among them. */
 const fileName = (principal: string): string => principal.replaceAll(/[^A-Za-z0-9._@+-]+/g, "-").slice(0, 100);
 
 /** What a person types to answer a request. */
-export const answerCommand = (ask: Ask, verb = "approve"): string =>
+export const approveCommand = (ask: Ask, verb = "approve"): string =>
   ask.kind === "gate"
     ? `flotilla ${verb} ${ask.run.key} ${ask.stage.name}`
     : `flotilla ${verb} --change ${ask.record.key}`;
 
 /** What an approval of it lets happen. */
-export function askText(ask: Ask): string {
+export function requestEffect(ask: Ask): string {
   if (ask.kind === "change") return `let ${ask.record.key} change what is protected`;
   return `let stage ${ask.stage.name} of run ${ask.run.key} ${ask.when === "before" ? "begin" : "end"}`;
 }
 
 /** A request that nobody has answered yet. */
-export interface OpenRequest extends GateAt {
+export interface GateRequest extends GateRef {
   readonly gate: Gate;
 }
 
 /** What a run asks people for, in the order of its stages; nothing once it has ended. */
-export const openRequests = (run: RunRecord): readonly OpenRequest[] =>
-  run.end !== null ? [] : requestsOf(run).filter((it) => it.gate.approval === null);
+export const openGateRequests = (run: RunRecord): readonly GateRequest[] =>
+  run.end !== null ? [] : gateRequests(run).filter((it) => it.gate.approval === null);
 
 /** Everything that a run has asked people for. */
-export const requestsOf = (run: RunRecord): readonly OpenRequest[] =>
+export const gateRequests = (run: RunRecord): readonly GateRequest[] =>
   (run.plan?.stages ?? []).flatMap(({ name: stage }, at) => {
     const { before = null, after = null } = run.stages[at] ?? {};
     return [

@@ -5,45 +5,43 @@ import type { BlobId, Commit, Instant } from "../model/value.ts";
 import { hearingAfter } from "../plan/approval/answer-order.ts";
 import { type Ask, askSubject } from "../plan/approval/ask.ts";
 import { type GateVerdict, gateVerdict } from "../trust/count.ts";
-import { approvalNamespace, judgeApproval } from "../trust/judge-approval.ts";
+import { judgeApproval } from "../trust/judge-approval.ts";
 import { rulesFor } from "../trust/protected.ts";
 import { type Signer, signerOf } from "../trust/signer.ts";
 
-/** What a signature inside of an approval is made for, where it is an SSH signature. */
-export const answerNamespace = approvalNamespace;
-
-/** How a request stands, by the answers that are there: the planner's own count. */
-export type Verdict = GateVerdict;
-
 /** What a request is looked at with. */
-export interface Outlook {
+export interface ApprovalContext {
   readonly ledger: Ledger;
   readonly trust: Trust;
   readonly answers: readonly AnswerRecord[];
   readonly now: Instant;
 }
 
-/** The outlook by the record alone; null where nobody ever set up who may approve. */
-export const outlookOn = (ledger: Ledger, now: Instant): Outlook | null =>
+/** The context by the record alone; null where nobody ever set up who may approve. */
+export const approvalContext = (ledger: Ledger, now: Instant): ApprovalContext | null =>
   ledger.trust === null ? null : { ledger, trust: ledger.trust.trust, answers: [...ledger.answers.values()], now };
 
 /** The rules that a request has to meet, all of them. */
-export const rulesOn = (ask: Ask, { ledger, trust }: Pick<Outlook, "ledger" | "trust">): readonly ApprovalRule[] =>
-  rulesFor(trust, askSubject(ask, ledger, trust));
+export const rulesOn = (
+  ask: Ask,
+  { ledger, trust }: Pick<ApprovalContext, "ledger" | "trust">,
+): readonly ApprovalRule[] => rulesFor(trust, askSubject(ask, ledger, trust));
 
 /** What the answers come to, and who may still approve. */
-export function verdictOn(ask: Ask, outlook: Outlook): Verdict {
+export function requestVerdict(ask: Ask, context: ApprovalContext): GateVerdict {
   const { digest, requestedAt, authors } = ask.request;
-  const { trust, answers, now } = outlook;
-  return gateVerdict({ digest, requestedAt, authors, rules: rulesOn(ask, outlook), answers, trust, now });
+  const { trust, answers, now } = context;
+  return gateVerdict({ digest, requestedAt, authors, rules: rulesOn(ask, context), answers, trust, now });
 }
 
 /** Whose key made a signature on a commit, by the trust file in force. */
-export const keyOwner = (fact: SignatureFact, { trust, now }: Pick<Outlook, "trust" | "now">): Signer | Denial =>
-  signerOf(fact, { trust, namespace: "git", what: "a commit of yours", now });
+export const keyOwner = (
+  fact: SignatureFact,
+  { trust, now }: Pick<ApprovalContext, "trust" | "now">,
+): Signer | Denial => signerOf(fact, { trust, namespace: "git", what: "a commit of yours", now });
 
 /** An answer that somebody is about to give, and what it would be signed with. */
-export interface IntendedAnswer {
+export interface DraftApproval {
   readonly file: Omit<ApprovalFile, "blob">;
   /** On the commit that adds the file, and nothing else. */
   readonly commit: SignatureFact;
@@ -52,15 +50,19 @@ export interface IntendedAnswer {
 }
 
 /** What would be said of an answer that is read now: the planner's own judgement, over the commit that is to be made. */
-export function judgedAhead(intended: IntendedAnswer, ask: Ask, outlook: Outlook): Judgement {
-  const { answers, now } = outlook;
-  const judgement = judgedAlone(intended, ask, outlook);
+export function previewJudgement(intended: DraftApproval, ask: Ask, context: ApprovalContext): Judgement {
+  const { answers, now } = context;
+  const judgement = judgementAlone(intended, ask, context);
   const file: ApprovalFile = { ...intended.file, blob: toBeWritten };
   return hearingAfter(answers)({ file, judgement, commit: null, at: now, order: 0 }).judgement;
 }
 
-function judgedAlone({ file: intended, commit, detached }: IntendedAnswer, ask: Ask, outlook: Outlook): Judgement {
-  const { ledger, trust, now } = outlook;
+function judgementAlone(
+  { file: intended, commit, detached }: DraftApproval,
+  ask: Ask,
+  context: ApprovalContext,
+): Judgement {
+  const { ledger, trust, now } = context;
   const { digest, requestedAt, authors } = ask.request;
   const file: ApprovalFile = { ...intended, blob: toBeWritten };
   return judgeApproval({
@@ -89,9 +91,9 @@ const yours = "to be made";
 const toBeWritten = "to be written" as BlobId;
 
 /** The answers with one more, as if it had been read now. */
-export const answersWith = (
-  { answers, now }: Outlook,
-  { file }: IntendedAnswer,
+export const withDraft = (
+  { answers, now }: ApprovalContext,
+  { file }: DraftApproval,
   judgement: Judgement,
 ): readonly AnswerRecord[] => {
   const others = answers.filter((it) => it.file.path !== file.path);
@@ -100,8 +102,8 @@ export const answersWith = (
 };
 
 /** The ways in which somebody may prove who they are, by the rules that name them; all of the request's where none does. */
-export function acceptedFrom(principal: string, ask: Ask, outlook: Outlook): ReadonlySet<Evidence> {
-  const rules = rulesOn(ask, outlook);
+export function acceptedEvidence(principal: string, ask: Ask, context: ApprovalContext): ReadonlySet<Evidence> {
+  const rules = rulesOn(ask, context);
   const own = rules.filter((it) => it.principals.includes(principal));
   return new Set((own.length === 0 ? rules : own).flatMap((it) => it.accept));
 }

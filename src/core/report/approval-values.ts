@@ -8,7 +8,7 @@ import { compareText, exactInstantText } from "../model/value.ts";
 import { answerReasons, isStray, strayReason } from "../plan/approval/answers.ts";
 import { type Ask, asksIn, gateAsks } from "../plan/approval/ask.ts";
 import { askedIn } from "../plan/approval/requests.ts";
-import { answerFolder, answersPrefix, askKey, openRequests } from "./approval-files.ts";
+import { approvalFolder, approvalPathPrefix, openGateRequests, requestKey } from "./approval-files.ts";
 import { reasonText } from "./reason-text.ts";
 
 /**
@@ -17,25 +17,25 @@ import { reasonText } from "./reason-text.ts";
  *
  * `name` is that of a request; without one, all answers.
  */
-export function answerValues(
+export function approvalValues(
   ledger: Ledger,
   standing: readonly ApprovalFile[],
   name: string | null,
 ): readonly JsonObject[] {
-  const asks = asksIn(ledger).filter((it) => name === null || askKey(it) === name);
+  const asks = asksIn(ledger).filter((it) => name === null || requestKey(it) === name);
   return valuesOf(ledger, standing, (it) => name === null || asks.some((ask) => isFor(it, ask)));
 }
 
 /** The same for a run: what answers it, and what answers nothing and may have been meant for it. */
-export function answerValuesOf(run: RunRecord, ledger: Ledger, standing: readonly ApprovalFile[]): Json {
-  const strays = new Set(strayPathsOf(run, ledger, standing));
+export function runApprovalValues(run: RunRecord, ledger: Ledger, standing: readonly ApprovalFile[]): Json {
+  const strays = new Set(runUnmatchedPaths(run, ledger, standing));
   const asks = gateAsks(run);
   return valuesOf(ledger, standing, (it) => strays.has(it.path) || asks.some((ask) => isFor(it, ask)));
 }
 
 /** By its digest, or by where it stands. */
 const isFor = ({ digest, path }: ApprovalFile, ask: Ask): boolean =>
-  digest === ask.request.digest || path.startsWith(`${answersPrefix(ask)}.`);
+  digest === ask.request.digest || path.startsWith(`${approvalPathPrefix(ask)}.`);
 
 function valuesOf(
   ledger: Ledger,
@@ -90,16 +90,16 @@ const isUsed = ({ path, blob }: ApprovalFile, ledger: Ledger): boolean =>
  * Answers that do not count, as they were accepted: of all, or of the request of that name, by the paths at which its
  * answers stand. What was judged is said of all alone: a request tells of its own.
  */
-export function strayLines(ledger: Ledger, files: readonly ApprovalFile[], name: string | null): readonly string[] {
-  if (name === null) return deniedIn(ledger, files).map(lineOf);
-  const prefixes = asksIn(ledger).flatMap((it) => (askKey(it) === name ? [`${answersPrefix(it)}.`] : []));
-  return straysIn(ledger, files)
+export function uncountedLines(ledger: Ledger, files: readonly ApprovalFile[], name: string | null): readonly string[] {
+  if (name === null) return deniedApprovals(ledger, files).map(lineOf);
+  const prefixes = asksIn(ledger).flatMap((it) => (requestKey(it) === name ? [`${approvalPathPrefix(it)}.`] : []));
+  return unmatchedIn(ledger, files)
     .filter(({ path }) => prefixes.some((it) => path.startsWith(it)))
     .map((it) => lineOf(strayReason(it, false)));
 }
 
 /** What is to be said of each answer that does not count, where there is something left to do about it. */
-export const deniedIn = (ledger: Ledger, files: readonly ApprovalFile[]): readonly Reason[] =>
+export const deniedApprovals = (ledger: Ledger, files: readonly ApprovalFile[]): readonly Reason[] =>
   answerReasons(ledger, { files, ledger, reviews: new Map() }, askedIn(ledger)).filter(
     (it) => it.kind === "answerDenied",
   );
@@ -108,23 +108,23 @@ export const deniedIn = (ledger: Ledger, files: readonly ApprovalFile[]): readon
  * The same for a run: those in its folder and, while it asks for something, those in nobody's, since they may have been meant
  * for it.
  */
-export const strayLinesOf = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
-  straysOf(run, ledger, files).map((it) => lineOf(strayReason(it, false)));
+export const runUnmatchedLines = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
+  runUnmatched(run, ledger, files).map((it) => lineOf(strayReason(it, false)));
 
 /** Their paths. */
-export const strayPathsOf = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
-  straysOf(run, ledger, files).map((it) => it.path);
+export const runUnmatchedPaths = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
+  runUnmatched(run, ledger, files).map((it) => it.path);
 
-function straysOf(run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
-  const own = `${answerFolder(run)}/`;
-  const others = [...ledger.runs.values(), ...ledger.placements.values()].map((it) => `${answerFolder(it)}/`);
-  const isAsking = openRequests(run).length > 0;
-  return straysIn(ledger, files).filter(
+function runUnmatched(run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
+  const own = `${approvalFolder(run)}/`;
+  const others = [...ledger.runs.values(), ...ledger.placements.values()].map((it) => `${approvalFolder(it)}/`);
+  const isAsking = openGateRequests(run).length > 0;
+  return unmatchedIn(ledger, files).filter(
     ({ path }) => path.startsWith(own) || (isAsking && !others.some((it) => path.startsWith(it))),
   );
 }
 
-function straysIn(ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
+function unmatchedIn(ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
   const asked = askedIn(ledger);
   return files.filter((it) => isStray(it, ledger, asked));
 }

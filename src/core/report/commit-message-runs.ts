@@ -4,7 +4,7 @@ import type { EvictionRecord } from "../model/placement.ts";
 import type { RunEnd, RunRecord, StageProgress } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import { approversText } from "./approval-files.ts";
-import { count, names } from "./phrases.ts";
+import { quantity, someNames } from "./phrases.ts";
 
 /** What update runs and evictions came to from one ledger to the next, in words. */
 export function* rolloutLines(before: Ledger, after: Ledger): Generator<string> {
@@ -21,8 +21,8 @@ function* runLines(was: RunRecord | undefined, run: RunRecord): Generator<string
   if (was === run) return;
   if (plan !== null && was?.plan == null) {
     const clusters = plan.stages.reduce((sum, it) => sum + it.clusters.length, 0);
-    const leaves = plan.deletions.length === 0 ? "" : `, ${count(plan.deletions.length, "cluster")} to leave`;
-    yield `run ${key} of ${spec.placement} is planned: resource snapshot ${plan.resourceIndex} on ${count(clusters, "cluster")} in ${count(plan.stages.length, "stage")}${leaves}`;
+    const leaves = plan.deletions.length === 0 ? "" : `, ${quantity(plan.deletions.length, "cluster")} to leave`;
+    yield `run ${key} of ${spec.placement} is planned: resource snapshot ${plan.resourceIndex} on ${quantity(clusters, "cluster")} in ${quantity(plan.stages.length, "stage")}${leaves}`;
   }
   if (was !== undefined && was.spec.state !== spec.state) yield `run ${key} is set to ${spec.state}`;
   for (const [at, stage] of run.stages.entries())
@@ -84,7 +84,7 @@ function* ends(name: string, was: StageProgress | undefined, stage: StageProgres
     if (list === undefined) said.set(what, [cluster]);
     else list.push(cluster);
   }
-  for (const [what, clusters] of said) yield `${name} leaves out ${names(clusters)}, ${what}`;
+  for (const [what, clusters] of said) yield `${name} leaves out ${someNames(clusters)}, ${what}`;
 }
 
 function evictionLine({ name, placement, cluster, conditions }: EvictionRecord): string {

@@ -7,15 +7,15 @@ import { type ClusterName, compareText, type PlacementKey } from "../model/value
 import { extentOf } from "../plan/guard/guard.ts";
 import { approversText } from "./approval-files.ts";
 import { rolloutLines } from "./commit-message-runs.ts";
-import { count, names } from "./phrases.ts";
+import { quantity, someNames } from "./phrases.ts";
 
 /**
  * What changed from one ledger to the next, in words: the body of a state commit, so that its log reads like a diary.
  * One line each, placements first; at most 200 lines, then a count of the rest.
  */
-export function narrate(before: Ledger, after: Ledger): readonly string[] {
+export function describeChanges(before: Ledger, after: Ledger): readonly string[] {
   const lines = [
-    ...trustLines(before, after),
+    ...trustChangeLines(before, after),
     ...rolloutLines(before, after),
     ...placementLines(before, after),
     ...deletionLines(before, after),
@@ -30,7 +30,7 @@ export function narrate(before: Ledger, after: Ledger): readonly string[] {
 const linesKept = 200;
 
 /** The subject line of a state commit: at most 72 characters. */
-export function subjectOf(lines: readonly string[]): string {
+export function commitSubject(lines: readonly string[]): string {
   const [first = "record status"] = lines;
   const subject = lines.length <= 1 ? first : `${first} (and ${lines.length - 1} more)`;
   return subject.length <= 72 ? subject : `${subject.slice(0, 71)}…`;
@@ -71,10 +71,10 @@ function* recordLines(key: PlacementKey, was: PlacementRecord | undefined, next:
     yield `${key} selects nothing usable: ${next.selectionError}`;
   const latest = next.resourceSnapshots.at(-1);
   if (latest !== undefined && latest.index !== was?.resourceSnapshots.at(-1)?.index)
-    yield `${key} has resource snapshot ${latest.index}: ${count(latest.resources.length, "object")}`;
+    yield `${key} has resource snapshot ${latest.index}: ${quantity(latest.resources.length, "object")}`;
   yield* movements(key, was, next);
   const arrived = arrivals(was, next);
-  if (arrived.length > 0) yield `${key} is available on ${names(arrived)}`;
+  if (arrived.length > 0) yield `${key} is available on ${someNames(arrived)}`;
   for (const [cluster, binding] of next.bindings) yield* newsOf(key, cluster, was?.bindings.get(cluster), binding);
 }
 
@@ -106,7 +106,7 @@ function* movements(key: PlacementKey, was: PlacementRecord | undefined, next: P
   }
   for (const [cluster, it] of was?.bindings ?? [])
     if (!next.bindings.has(cluster)) note(isLetGo(it) ? "has let go of what it had on" : "is gone from", cluster);
-  for (const [verb, clusters] of Object.entries(moved)) yield `${key} ${verb} ${names(clusters)}`;
+  for (const [verb, clusters] of Object.entries(moved)) yield `${key} ${verb} ${someNames(clusters)}`;
 }
 
 function* newsOf(key: PlacementKey, cluster: ClusterName, was: Binding | undefined, next: Binding): Generator<string> {
@@ -117,7 +117,7 @@ function* newsOf(key: PlacementKey, cluster: ClusterName, was: Binding | undefin
     facts.adopted.length > 0 &&
     !sameJson((before?.adopted ?? []) as unknown as Json, facts.adopted as unknown as Json)
   )
-    yield `${key} took over on ${cluster}: ${names(facts.adopted.map(objectText))}`;
+    yield `${key} took over on ${cluster}: ${someNames(facts.adopted.map(objectText))}`;
   const isNews = before === null || before.phase !== facts.phase || before.applied !== facts.applied;
   if (!isNews) return;
   const [first] = facts.troubles;
@@ -144,7 +144,7 @@ function* deletionLines(before: Ledger, after: Ledger): Generator<string> {
   for (const held of after.deletions.held) {
     const was = before.deletions.held.find((it) => it.digest === held.digest);
     const { objects, clusters } = extentOf(held);
-    const what = `${count(objects, "deletion")} on ${names(clusters)}`;
+    const what = `${quantity(objects, "deletion")} on ${someNames(clusters)}`;
     if (held.confirmed && was?.confirmed !== true)
       yield `${what} ${objects === 1 ? "was" : "were"} confirmed by ${held.digest}`;
     else if (was === undefined)
@@ -156,7 +156,7 @@ function* deletionLines(before: Ledger, after: Ledger): Generator<string> {
 }
 
 /** What became of trust, of answers and of what protection asks for, from one ledger to the next, in words. */
-export function* trustLines(before: Ledger, after: Ledger): Generator<string> {
+export function* trustChangeLines(before: Ledger, after: Ledger): Generator<string> {
   if (after.trust !== null && after.trust !== before.trust) yield acceptedText(after.trust);
   if (after.answers !== before.answers)
     for (const [path, it] of after.answers)
@@ -173,13 +173,13 @@ function* formerNameLines(before: Ledger["formerNames"], after: Ledger["formerNa
   for (const [uid, { names: known }] of after) {
     const fresh = known.filter((it) => before.get(uid)?.names.includes(it) !== true);
     if (fresh.length > 0)
-      yield `the cluster that was ${names(fresh)} (kube-system uid ${uid}) stays protected as such under any name`;
+      yield `the cluster that was ${someNames(fresh)} (kube-system uid ${uid}) stays protected as such under any name`;
   }
   for (const [uid, { names: known }] of before) {
     const left = after.get(uid)?.names ?? [];
     const gone = known.filter((it) => !left.includes(it));
     if (gone.length > 0)
-      yield `the cluster that was ${names(gone)} (kube-system uid ${uid}) is protected as such no longer`;
+      yield `the cluster that was ${someNames(gone)} (kube-system uid ${uid}) is protected as such no longer`;
   }
 }
 
@@ -197,7 +197,7 @@ function* changeLines(key: string, was: ChangeRequest | null, change: ChangeRequ
   const request = change?.request ?? null;
   if (change === null || request === null) return;
   if (request.digest !== was?.request?.digest)
-    yield `${key} asks for an approval to change ${names([...change.clusters.keys()])}: ${request.digest}`;
+    yield `${key} asks for an approval to change ${someNames([...change.clusters.keys()])}: ${request.digest}`;
   if (request.approval !== null && was?.request?.approval == null)
     yield `the change of ${key} was approved by ${approversText(request.approval)}`;
 }

@@ -3,8 +3,8 @@ import type { Json } from "../model/json.ts";
 import { objectKey, objectText } from "../model/manifest.ts";
 import { compareText } from "../model/value.ts";
 import { extentOf } from "../plan/guard/guard.ts";
-import { count, names } from "./phrases.ts";
-import type { Rows } from "./tables.ts";
+import { quantity, someNames } from "./phrases.ts";
+import type { TableRows } from "./tables.ts";
 
 /** A set of deletions that waits for a confirmation, wherever it is known from. */
 export type ShownDeletion = Pick<HeldDeletion, "digest" | "because" | "groups" | "others">;
@@ -15,8 +15,8 @@ const shortLines = 40;
 /** How much there is to a set and why it waits, as one line. */
 export function deletionHeading(set: ShownDeletion): string {
   const { objects, clusters } = extentOf(set);
-  const what = `${count(objects, "deletion")} on ${count(clusters.length, "cluster")}`;
-  return `${what} of ${names(placementsOf(set))}: ${heldTexts[set.because]}`;
+  const what = `${quantity(objects, "deletion")} on ${quantity(clusters.length, "cluster")}`;
+  return `${what} of ${someNames(placementsOf(set))}: ${heldReasons[set.because]}`;
 }
 
 /**
@@ -27,7 +27,10 @@ export function deletionLines(set: ShownDeletion, length: "all" | "short"): read
   const lines = set.groups.flatMap((it) => [...groupLines(it, set, length)]);
   if (length === "all" || lines.length <= shortLines) return lines;
   const rest = lines.length - shortLines;
-  return [...lines.slice(0, shortLines), `and ${count(rest, "more line")}: flotilla confirm ${set.digest} --dry-run`];
+  return [
+    ...lines.slice(0, shortLines),
+    `and ${quantity(rest, "more line")}: flotilla confirm ${set.digest} --dry-run`,
+  ];
 }
 
 function* groupLines(
@@ -35,7 +38,7 @@ function* groupLines(
   { others }: ShownDeletion,
   length: "all" | "short",
 ): Generator<string> {
-  yield `${placement} on ${length === "all" ? clusters.join(", ") : names(clusters)}:`;
+  yield `${placement} on ${length === "all" ? clusters.join(", ") : someNames(clusters)}:`;
   for (const id of objects) {
     yield `  ${objectText(id)}`;
     const along = others.filter(
@@ -47,13 +50,20 @@ function* groupLines(
 }
 
 /** The sets of deletions as a table. */
-export function deletionRows({ held }: DeletionLedger, name: string | null): Rows {
+export function deletionRows({ held }: DeletionLedger, name: string | null): TableRows {
   const rows = held
     .filter((it) => name === null || it.digest === name)
     .map((it) => {
       const { objects, clusters } = extentOf(it);
       const state = it.confirmed ? "Confirmed" : "Waiting";
-      return [it.digest, state, reasonWords[it.because], `${objects}`, `${clusters.length}`, names(placementsOf(it))];
+      return [
+        it.digest,
+        state,
+        reasonWords[it.because],
+        `${objects}`,
+        `${clusters.length}`,
+        someNames(placementsOf(it)),
+      ];
     });
   return [["DIGEST", "STATE", "REASON", "OBJECTS", "CLUSTERS", "PLACEMENTS"], rows];
 }
@@ -80,7 +90,7 @@ const placementsOf = ({ groups }: ShownDeletion): readonly string[] =>
   [...new Set(groups.map((it) => it.placement))].sort(compareText);
 
 /** Why a set of deletions waits, in words. */
-export const heldTexts: Readonly<Record<HeldDeletion["because"], string>> = {
+export const heldReasons: Readonly<Record<HeldDeletion["because"], string>> = {
   bounds: "more than one commit may delete unasked",
   kind: "kinds that take others' data along, dropped by an edit",
   foreign: "they hold objects of others, which would go along",
@@ -101,7 +111,7 @@ export function confirmationFile(digest: string): { readonly path: string; reado
 }
 
 /** What somebody who confirms deletions is shown: all of it, since a confirmation covers nothing else. */
-export const shownBefore = (set: ShownDeletion): readonly string[] => [
+export const deletionSetLines = (set: ShownDeletion): readonly string[] => [
   `${set.digest}: ${deletionHeading(set)}`,
   ...deletionLines(set, "all").map((it) => `  ${it}`),
 ];

@@ -7,8 +7,8 @@ import { firstOf } from "../model/value.ts";
 import { type Ask, askedPlacement } from "../plan/approval/ask.ts";
 import { sharesOf } from "../plan/approval/asked-content.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { type AskedLook, type MoveGroup, movesIn, type ObjectRow } from "./request-changes.ts";
-import { folderOf } from "./request-page.ts";
+import { type ChangeGroup, changesIn, type ObjectRow, type ShownContent } from "./request-changes.ts";
+import { requestFolder } from "./request-page.ts";
 
 /** At most so many lines of differences are shown of one object, and of all. */
 const mostLines = { object: 60, all: 300 };
@@ -23,7 +23,7 @@ const mostEdits = 1500;
  * YAML, images and replicas first. Values of Secrets are never shown, only that they change. What is too long is cut, and how
  * much of it is said.
  */
-export function differenceLines(groups: readonly MoveGroup[], whole: string): readonly string[] {
+export function differenceLines(groups: readonly ChangeGroup[], whole: string): readonly string[] {
   const lines: string[] = [];
   let [room, left] = [mostLines.all, mostObjects];
   let isAll = true;
@@ -141,7 +141,7 @@ function imagesOf(manifest: Json): ReadonlyMap<string, string> {
 }
 
 /** The commits that brought what is asked for. */
-export const broughtLines = (look: AskedLook | null): readonly string[] =>
+export const broughtLines = (look: ShownContent | null): readonly string[] =>
   look === null || look.commitLines.length === 0 ? [] : ["brought by:", ...look.commitLines.map((it) => `  ${it}`)];
 
 /**
@@ -151,12 +151,12 @@ export const broughtLines = (look: AskedLook | null): readonly string[] =>
 export function contentLines(
   ask: Ask,
   ledger: Ledger,
-  look: AskedLook | null,
+  look: ShownContent | null,
   { stateBranch }: { readonly stateBranch: string },
 ): readonly string[] {
   if (ask.kind === "gate" && ask.when === "after") return [];
-  const folder = folderOf(ask);
-  const { groups, unknown } = movesIn(ask, look, ledger);
+  const folder = requestFolder(ask);
+  const { groups, unknown } = changesIn(ask, look, ledger);
   const shown = differenceLines(groups, look === null ? "" : wholeText(ask, ledger, look));
   if (unknown.length === 0) return shown;
   return [
@@ -168,16 +168,16 @@ export function contentLines(
 }
 
 /** How to see all of it with git, where a clone has fetched the state branch. */
-function wholeText(ask: Ask, ledger: Ledger, { state }: AskedLook): string {
+function wholeText(ask: Ask, ledger: Ledger, { state }: ShownContent): string {
   const [share, ...others] = sharesOf(ask);
   const record = askedPlacement(ask, ledger);
   if (share === undefined || record === null) return "";
   const [cluster] = share.clusters;
   const at = state.slice(0, 12);
-  const after = `${at}:${askedPath(folderOf(ask), cluster, record.key)}`;
+  const after = `${at}:${askedPath(requestFolder(ask), cluster, record.key)}`;
   const isNew = (record.bindings.get(cluster)?.target ?? null) === null;
   const command = isNew ? `git show ${after}` : `git diff ${at}:${renderedPath(cluster, record.key)} ${after}`;
   return others.length === 0
     ? command
-    : `${command}, which is for ${cluster}; git ls-tree -r ${at} ${folderOf(ask)} has the others`;
+    : `${command}, which is for ${cluster}; git ls-tree -r ${at} ${requestFolder(ask)} has the others`;
 }

@@ -6,7 +6,7 @@ import { remembered } from "../model/memo.ts";
 import type { Reason } from "../model/plan.ts";
 import { type Digest, firstOf, instantText, type PlacementKey } from "../model/value.ts";
 import { runPageRows } from "./tables.ts";
-import { isServing, type PlacementInSight, silenceOf, unblocker, unrolledOf } from "./who-can-act.ts";
+import { isServing, missingRuns, type PlacementContext, unreachableMembers, whoCanAct } from "./who-can-act.ts";
 
 /** How the page words what the planner knows; both live in `core/plan`. */
 export interface PageWords {
@@ -27,7 +27,7 @@ export interface PageWords {
 export function statePage(ledger: Ledger, reasons: readonly Reason[], words: PageWords): string {
   const sections = [
     title(ledger),
-    glance(ledger, reasons),
+    overview(ledger, reasons),
     deletions(ledger.deletions.held, words),
     reasonList("What fails", reasons.filter(isFailure), words),
     placements(ledger, reasons, words),
@@ -51,7 +51,7 @@ function title({ fleet, epoch, sequence, sourceCommit }: Ledger): Section {
   return [`# Fleet ${shown(fleet)}`, "", `${decision}. Flotilla writes this branch; people never do.`];
 }
 
-function glance({ clusters, placements: all, deletions: { held } }: Ledger, reasons: readonly Reason[]): Section {
+function overview({ clusters, placements: all, deletions: { held } }: Ledger, reasons: readonly Reason[]): Section {
   const lost = [...clusters.values()].filter((it) => it.trouble !== null).length;
   const settled = [...all.values()].filter((it) => isSettled(it)).length;
   const waiting = held.filter((it) => !it.confirmed).length;
@@ -123,14 +123,14 @@ function updateRuns({ runs }: Ledger): Section {
   ];
 }
 
-function placementRow(at: PlacementInSight, reasons: readonly Reason[], { explain }: PageWords): string {
+function placementRow(at: PlacementContext, reasons: readonly Reason[], { explain }: PageWords): string {
   const { record } = at;
   const { selected, serving, current } = standingOf(record);
   const latest = record.resourceSnapshots.at(-1)?.index;
   const waits = [
-    ...silenceOf(at),
-    ...reasons.map((it) => ({ what: withoutPrefix(explain(it), `${record.key}: `), who: unblocker(it, at) })),
-    ...unrolledOf(at),
+    ...unreachableMembers(at),
+    ...reasons.map((it) => ({ what: withoutPrefix(explain(it), `${record.key}: `), who: whoCanAct(it, at) })),
+    ...missingRuns(at),
   ];
   const told = waits.slice(0, 3).map((it) => it.what);
   const more = waits.length > told.length ? [`and ${waits.length - told.length} more`] : [];

@@ -1,7 +1,7 @@
 import { type DurationMs, firstOf } from "../model/value.ts";
 
 /** A length of time as Go and kubectl write it, without what is zero: `1h30m`, `90s` as `1m30s`. */
-export function durationText(duration: DurationMs): string {
+export function shortDuration(duration: DurationMs): string {
   const total = Math.round(duration / 1000);
   const parts = [
     [Math.floor(total / 3600), "h"],
@@ -13,6 +13,6 @@ export function durationText(duration: DurationMs): string {
 }
 
 /** Up to eight names, then how many more. */
-export const names = (all: readonly string[]): string => firstOf(all, 8);
+export const someNames = (all: readonly string[]): string => firstOf(all, 8);
 
-export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+export const quantity = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

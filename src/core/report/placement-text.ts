@@ -4,23 +4,23 @@ import { objectText } from "../model/manifest.ts";
 import { oneLine } from "../model/one-line.ts";
 import { instantText } from "../model/value.ts";
 import { summaryOf } from "../status/summary.ts";
-import { count } from "./phrases.ts";
+import { quantity } from "./phrases.ts";
 
-export type Chosen = (cluster: string) => boolean;
+export type ClusterFilter = (cluster: string) => boolean;
 
-export const decisionsOf = ({ policySnapshots }: PlacementRecord, chosen: Chosen): readonly ClusterDecision[] =>
+export const decisionsOf = ({ policySnapshots }: PlacementRecord, chosen: ClusterFilter): readonly ClusterDecision[] =>
   (policySnapshots.at(-1)?.verdict?.decisions ?? []).filter((it) => chosen(it.cluster));
 
 /** Clusters of which something is recorded for a placement. */
-export const placesOf = (record: PlacementRecord): readonly string[] => [
+export const recordedClusters = (record: PlacementRecord): readonly string[] => [
   ...new Set([...decisionsOf(record, () => true).map((it) => it.cluster), ...record.bindings.keys()]),
 ];
 
-export function explanation(record: PlacementRecord, chosen: Chosen): string {
+export function explainPlacement(record: PlacementRecord, chosen: ClusterFilter): string {
   const { wanted, selected, available, state } = summaryOf(record);
   const { policy } = record.spec;
   const lines = [
-    `${record.key}: ${state}; ${policy.kind}: ${selected} of ${count(wanted, "cluster")} selected, ${available} available`,
+    `${record.key}: ${state}; ${policy.kind}: ${selected} of ${quantity(wanted, "cluster")} selected, ${available} available`,
   ];
   if (record.selectionError !== null) lines.push(`cannot select resources: ${record.selectionError}`);
   for (const condition of record.conditions) {

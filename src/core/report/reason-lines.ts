@@ -4,11 +4,11 @@ import { oneLine } from "../model/one-line.ts";
 import type { Reason, Refusal } from "../model/plan.ts";
 import { instantText } from "../model/value.ts";
 import { confirmationFile, deletionLines } from "./deletion-text.ts";
-import { count } from "./phrases.ts";
+import { quantity } from "./phrases.ts";
 import { reasonText, weightOf } from "./reason-text.ts";
 
 /** How much a reason counts. */
-export type Weigh = typeof weightOf;
+export type WeighReason = typeof weightOf;
 
 /**
  * Reasons for people: what is stuck first, then what is waited for, then what is to be known. Answers that do not count
@@ -19,14 +19,14 @@ export type Weigh = typeof weightOf;
 export function reasonLines(
   reasons: readonly Reason[],
   when: "recorded" | "foretold",
-  weigh: Weigh = weightOf,
+  weigh: WeighReason = weightOf,
 ): readonly string[] {
-  const of = (weight: ReturnType<Weigh>): readonly string[] =>
+  const of = (weight: ReturnType<WeighReason>): readonly string[] =>
     reasons
       .filter((it) => weigh(it) === weight && !isOldDenial(it))
       .flatMap((it) => [`${weight}: ${oneLine(reasonText(it))}`, ...remedy(it, when)]);
   const old = reasons.filter(isOldDenial).length;
-  const denied = `notice: ${count(old, "answer")} under approvals/ ${old === 1 ? "does" : "do"} not count, as was said before`;
+  const denied = `notice: ${quantity(old, "answer")} under approvals/ ${old === 1 ? "does" : "do"} not count, as was said before`;
   const counted =
     old === 0
       ? []
@@ -63,7 +63,7 @@ function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[
 }
 
 /** Reasons for programs: their facts, instants as Kubernetes writes them, how they weigh, and the sentence for people. */
-export const reasonValues = (reasons: readonly Reason[], weigh: Weigh = weightOf): Json =>
+export const reasonValues = (reasons: readonly Reason[], weigh: WeighReason = weightOf): Json =>
   reasons.map((it) => ({
     ...(it as unknown as JsonObject),
     ...("since" in it ? { since: instantText(it.since) } : {}),
@@ -73,10 +73,10 @@ export const reasonValues = (reasons: readonly Reason[], weigh: Weigh = weightOf
   }));
 
 /** Why nothing at all may be done, and what to do about that. */
-export const refusalText = ({ message, fix }: Refusal): string => `error: ${message}\n  ${fix}\n`;
+export const planRefusalText = ({ message, fix }: Refusal): string => `error: ${message}\n  ${fix}\n`;
 
 /** How many problems there are of each severity, in words. */
 export function problemSummary(problems: readonly Problem[]): string {
   const of = (severity: Problem["severity"]): number => problems.filter((it) => it.severity === severity).length;
-  return [count(of("error"), "error"), count(of("warning"), "warning"), count(of("note"), "note")].join(", ");
+  return [quantity(of("error"), "error"), quantity(of("warning"), "warning"), quantity(of("note"), "note")].join(", ");
 }

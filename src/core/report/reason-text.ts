@@ -4,8 +4,8 @@ import type { RunWait } from "../model/update-run.ts";
 import { instantText } from "../model/value.ts";
 import { contestText } from "../status/binding-conditions.ts";
 import { waitText } from "../status/run-words.ts";
-import { confirmationFile, heldTexts } from "./deletion-text.ts";
-import { count, names } from "./phrases.ts";
+import { confirmationFile, heldReasons } from "./deletion-text.ts";
+import { quantity, someNames } from "./phrases.ts";
 
 /**
  * How much a reason matters to whoever runs us: something is stuck and will not move by itself (exit code 3),
@@ -87,11 +87,11 @@ export function reasonText(reason: Reason): string {
     case "renderFailed":
       return `${reason.placement}: cannot be rendered for ${reason.cluster}: ${reason.message}`;
     case "started":
-      return `${reason.placement}: resource snapshot ${reason.resourceIndex} starts on ${names(reason.clusters)}`;
+      return `${reason.placement}: resource snapshot ${reason.resourceIndex} starts on ${someNames(reason.clusters)}`;
     case "heldBack":
-      return `${reason.placement}: ${names(reason.clusters)} held back: ${reason.arithmetic}`;
+      return `${reason.placement}: ${someNames(reason.clusters)} held back: ${reason.arithmetic}`;
     case "applying":
-      return `${reason.placement}: applying to ${names(reason.clusters)}`;
+      return `${reason.placement}: applying to ${someNames(reason.clusters)}`;
     case "awaitingHealth": {
       const until = reason.until === null ? "" : ` (until ${instantText(reason.until)})`;
       return `${reason.placement}: waiting for ${reason.cluster} to become available${until}: ${reason.message}`;
@@ -105,18 +105,18 @@ export function reasonText(reason: Reason): string {
     case "unreachable":
       return `${reason.cluster}: ${contactTexts[reason.code] ?? reason.code} since ${instantText(reason.since)}: ${reason.message}`;
     case "adopted":
-      return `${reason.placement}: took over on ${reason.cluster}: ${names(reason.objects.map(objectText))}`;
+      return `${reason.placement}: took over on ${reason.cluster}: ${someNames(reason.objects.map(objectText))}`;
     case "leaving":
-      return `${reason.placement}: ${count(reason.objects, "object")} still to go from ${reason.cluster}: ${reason.message}`;
+      return `${reason.placement}: ${quantity(reason.objects, "object")} still to go from ${reason.cluster}: ${reason.message}`;
     case "confirmationNeeded":
     case "confirmationVoid":
       return deletionText(reason);
     case "inventoryLost":
       return `${reason.placement}: ${reason.cluster} has lost its inventory; what carries our mark there is listed again and, when it goes, let go and not deleted`;
     case "orphans":
-      return `${reason.placement}: ${count(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
+      return `${reason.placement}: ${quantity(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
     case "left":
-      return `${reason.cluster}: left the fleet; what it carries of ${names(reason.placements)} stays there as it is`;
+      return `${reason.cluster}: left the fleet; what it carries of ${someNames(reason.placements)} stays there as it is`;
     case "held":
       return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, ${reason.because ?? "its file cannot be used"}`;
     case "run":
@@ -140,9 +140,9 @@ function deletionText(reason: Extract<Reason, { kind: "confirmationNeeded" | "co
     const { path } = confirmationFile(reason.digest);
     return `${path} confirms nothing: no deletion waited under its digest ${when}; remove it, and confirm what waits now`;
   }
-  const what = `${count(reason.objects, "deletion")} on ${count(reason.clusters.length, "cluster")}`;
+  const what = `${quantity(reason.objects, "deletion")} on ${quantity(reason.clusters.length, "cluster")}`;
   const wait = reason.objects === 1 ? "waits" : "wait";
-  return `${names(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${heldTexts[reason.because]}`;
+  return `${someNames(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${heldReasons[reason.because]}`;
 }
 
 /** What is to be said of who may allow what. */
@@ -157,9 +157,9 @@ function consentText(
     case "answerPending":
       return `${reason.path} of ${reason.principal} is not judged yet: ${reason.code}: ${reason.message}`;
     case "protected": {
-      if (reason.isUnreached === true) return `${reason.placement}: ${names(reason.clusters)}: ${reason.because}`;
+      if (reason.isUnreached === true) return `${reason.placement}: ${someNames(reason.clusters)}: ${reason.because}`;
       const asked = reason.digest === null ? "" : ` of request digest ${reason.digest}`;
-      return `${reason.placement}: ${names(reason.clusters)} protected: waits for an approval${asked}: ${reason.because}`;
+      return `${reason.placement}: ${someNames(reason.clusters)} protected: waits for an approval${asked}: ${reason.because}`;
     }
   }
 }

@@ -5,7 +5,7 @@ import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey 
 import type { Ask } from "../plan/approval/ask.ts";
 
 /** What the page of one request tells. */
-export interface AskedPageWords {
+export interface RequestPage {
   readonly name: string;
   readonly placement: PlacementKey;
   readonly digest: Digest;
@@ -29,7 +29,7 @@ export interface AskedPageWords {
 const mostNames = 20;
 
 /** The page that leads through a folder of `rendered/.asked/`: for people who look with git, or on a forge. */
-export function askedPage(words: AskedPageWords): string {
+export function requestPage(words: RequestPage): string {
   const { name, placement, digest, shares, unnamed, commits, moreCommits } = words;
   return [
     `# ${name}`,
@@ -49,8 +49,8 @@ export function askedPage(words: AskedPageWords): string {
 }
 
 function shareRow(
-  { clusters, isNew, file, because }: AskedPageWords["shares"][number],
-  { placement, depth }: AskedPageWords,
+  { clusters, isNew, file, because }: RequestPage["shares"][number],
+  { placement, depth }: RequestPage,
 ): string {
   const [first] = clusters;
   const carried = first === undefined ? "" : renderedPath(first, placement).replace("rendered/", "../".repeat(depth));
@@ -68,7 +68,7 @@ function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
   for (const [cluster, all] of leaves) {
     const said = (["delete", "release"] as const).flatMap((fate) => {
       const objects = all.filter((it) => it.fate === fate).map((it) => objectText(it.object));
-      return objects.length === 0 ? [] : `${fateWords[fate]}: ${listed(objects)}`;
+      return objects.length === 0 ? [] : `${fateTexts[fate]}: ${listed(objects)}`;
     });
     const text = said.join("; ");
     lines.set(text, [...(lines.get(text) ?? []), cluster]);
@@ -78,10 +78,10 @@ function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
 }
 
 /** What becomes of an object, as people read it. */
-export const fateWords = { delete: "deleted", release: "left in place" } as const;
+export const fateTexts = { delete: "deleted", release: "left in place" } as const;
 
 /** The folder below `rendered/` in which stands what a request is about. */
-export const folderOf = (ask: Ask): string =>
+export const requestFolder = (ask: Ask): string =>
   ask.kind === "gate"
     ? askedRequestFolder(ask.run.namespace, approvalRequestName(ask.run.name, ask.when, ask.stage.name))
     : askedRequestFolder(ask.record.namespace, changeRequestName(ask.record.name));

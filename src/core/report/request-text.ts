@@ -3,11 +3,11 @@ import { objectKey } from "../model/manifest.ts";
 import type { AnswerRecord, ApprovalFile, Authors, Judgement } from "../model/trust.ts";
 import { type ClusterName, type Digest, type Instant, instantText } from "../model/value.ts";
 import { type Ask, askedPlacement, askState, askSubject, type ChangeAsk, type GateAsk } from "../plan/approval/ask.ts";
-import { answersPrefix, approversText } from "./approval-files.ts";
-import { type Outlook, outlookOn, rulesOn, verdictOn } from "./approval-status.ts";
-import { count } from "./phrases.ts";
-import { type AskedView, fateLine, leavesOn, movesIn, rowLines } from "./request-changes.ts";
-import { fateWords } from "./request-page.ts";
+import { approvalPathPrefix, approversText } from "./approval-files.ts";
+import { type ApprovalContext, approvalContext, requestVerdict, rulesOn } from "./approval-status.ts";
+import { quantity } from "./phrases.ts";
+import { changesIn, fateLine, fatesOn, type RequestContent, rowLines } from "./request-changes.ts";
+import { fateTexts } from "./request-page.ts";
 import { protectionText, ruleText } from "./trust-text.ts";
 
 /**
@@ -15,7 +15,7 @@ import { protectionText, ruleText } from "./trust-text.ts";
  * order, what becomes of which objects, and by whose word. Where what they hold was read, each cluster is told what it would
  * really get; else objects are told by the versions, of which overrides may drop or change some.
  */
-export function requestLines(ask: Ask, ledger: Ledger, view: AskedView | null = null): readonly string[] {
+export function requestLines(ask: Ask, ledger: Ledger, view: RequestContent | null = null): readonly string[] {
   const { request } = ask;
   const record = askedPlacement(ask, ledger);
   return [
@@ -35,7 +35,7 @@ export function requestLines(ask: Ask, ledger: Ledger, view: AskedView | null = 
 function gateLines(ask: GateAsk, record: PlacementRecord | null, sight: Sight): readonly string[] {
   const { plan, stage, when } = ask;
   const clusters = stage.clusters.map((it) => it.cluster);
-  const order = `${count(clusters.length, "cluster")}, in this order: ${clusters.join(", ")}`;
+  const order = `${quantity(clusters.length, "cluster")}, in this order: ${clusters.join(", ")}`;
   if (when === "after") return [order, `what they carry stays; after it ${nextText(ask)}`];
   const arrivals = stage.clusters.map(({ cluster, digest, clusterOverrides, resourceOverrides }): Arrival => {
     const target = record?.bindings.get(cluster)?.target ?? null;
@@ -65,7 +65,7 @@ function changeLines(ask: ChangeAsk, sight: Sight): readonly string[] {
   });
   const contents = [...clusters].flatMap(([cluster, it]) => (it === null ? [] : [`  ${cluster}: content ${it}`]));
   return [
-    `${count(clusters.size, "cluster")}: ${[...clusters.keys()].join(", ")}`,
+    `${quantity(clusters.size, "cluster")}: ${[...clusters.keys()].join(", ")}`,
     ...moveLines(arrivals, ask, record, sight),
     ...contents,
   ];
@@ -83,7 +83,7 @@ interface Arrival {
 
 /** What is known besides the request. */
 interface Sight {
-  readonly view: AskedView | null;
+  readonly view: RequestContent | null;
   readonly ledger: Ledger;
 }
 
@@ -94,7 +94,7 @@ function moveLines(
   record: PlacementRecord | null,
   { view, ledger }: Sight,
 ): readonly string[] {
-  const { groups: moves } = movesIn(ask, view, ledger);
+  const { groups: moves } = changesIn(ask, view, ledger);
   const ways = new Map<string, { readonly arrival: Arrival; readonly from: number | null; clusters: ClusterName[] }>();
   for (const arrival of arrivals) {
     const { cluster, to, isSame } = arrival;
@@ -112,7 +112,7 @@ function moveLines(
     if (isSame) return [`${head} (the manifests are the same)`];
     const move = moves.find((it) => it.clusters.includes(cluster));
     if (move !== undefined) return [head, ...rowLines(move)];
-    const leaves = leavesOn(ask, cluster, ledger);
+    const leaves = fatesOn(ask, cluster, ledger);
     return [head, ...differenceLines({ from: resourcesOf(record, from), to: resourcesOf(record, to), leaves })];
   });
 }
@@ -137,7 +137,7 @@ const resourcesOf = (record: PlacementRecord | null, index: number | null): Reso
 interface Versions {
   readonly from: Resources;
   readonly to: Resources;
-  readonly leaves: ReturnType<typeof leavesOn>;
+  readonly leaves: ReturnType<typeof fatesOn>;
 }
 
 /** By the versions alone: which overrides act, and what they make of it, is not looked at. */
@@ -154,7 +154,7 @@ function differenceLines({ from, to, leaves }: Versions): readonly string[] {
   });
   const go = [...before.values()]
     .filter((it) => !after.has(objectKey(it.id)))
-    .map((it) => fateLine(fateWords[leaves(it.id)], it.id));
+    .map((it) => fateLine(fateTexts[leaves(it.id)], it.id));
   const unknown = from === "unknown" ? ["  what they carry is no longer on record: all of it counts as new"] : [];
   const all = [...unknown, ...come, ...go];
   return all.length === 0 ? ["  the same objects; what an override or the strategy changes of them is not shown"] : all;
@@ -171,17 +171,17 @@ function overrideLines(arrivals: readonly Arrival[]): readonly string[] {
 
 /** Who changed what is asked for. */
 function authorsText({ principals, unknown }: Authors): string {
-  const unsigned = unknown === 0 ? [] : [`${count(unknown, "change")} that nobody signed`];
+  const unsigned = unknown === 0 ? [] : [`${quantity(unknown, "change")} that nobody signed`];
   const all = [...principals, ...unsigned];
   return all.length === 0 ? "nobody that the record knows of" : all.join(", ");
 }
 
 /** By which rules a request is judged, one a line; without a trust file nobody has to sign. */
-export function ruleLines(ask: Ask, outlook: Outlook | null): readonly string[] {
-  if (outlook === null) return ["rules: none; there is no trust file, and nobody has to sign"];
-  const rules = rulesOn(ask, outlook);
+export function ruleLines(ask: Ask, context: ApprovalContext | null): readonly string[] {
+  if (context === null) return ["rules: none; there is no trust file, and nobody has to sign"];
+  const rules = rulesOn(ask, context);
   if (rules.length === 0) return ["rules: none says who may approve this, so nobody may"];
-  const { targets } = askSubject(ask, outlook.ledger, outlook.trust);
+  const { targets } = askSubject(ask, context.ledger, context.trust);
   // Protection comes last, a rule for each target.
   const lines = rules.map((it, at) => {
     const target = targets[at - rules.length + targets.length];
@@ -192,9 +192,9 @@ export function ruleLines(ask: Ask, outlook: Outlook | null): readonly string[] 
 
 /** How a request stands: who answered it and with what, which answers do not count and why, and who may still answer. */
 export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly string[] {
-  const outlook = outlookOn(ledger, now);
+  const context = approvalContext(ledger, now);
   const { approval } = ask.request;
-  const missing = outlook !== null && askState(ask) === "open" ? [verdictText(ask, outlook)] : [];
+  const missing = context !== null && askState(ask) === "open" ? [verdictText(ask, context)] : [];
   const given = approval === null ? [] : [`granted at ${instantText(approval.at)} by ${approversText(approval)}`];
   return [...answerLines(ask, ledger), ...missing, ...given];
 }
@@ -216,8 +216,8 @@ export function answerLines(ask: Ask, { answers }: Pick<Ledger, "answers">): rea
 }
 
 /** What is missing, in a line. */
-export function verdictText(ask: Ask, outlook: Outlook): string {
-  const verdict = verdictOn(ask, outlook);
+export function verdictText(ask: Ask, context: ApprovalContext): string {
+  const verdict = requestVerdict(ask, context);
   switch (verdict.kind) {
     case "approved":
       return `approved by ${verdict.approvals.map((it) => it.principal).join(" and ")}`;
@@ -229,7 +229,7 @@ export function verdictText(ask: Ask, outlook: Outlook): string {
 }
 
 const isMeantFor = ({ path }: Pick<ApprovalFile, "path">, ask: Ask): boolean =>
-  path.startsWith(`${answersPrefix(ask)}.`);
+  path.startsWith(`${approvalPathPrefix(ask)}.`);
 
 function answerLine({ file: { path, principal, decision }, judgement }: AnswerRecord): string {
   if (judgement.kind === "denied")

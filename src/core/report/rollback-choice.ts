@@ -7,7 +7,7 @@ export type RollbackChoice =
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
 /** What was asked for; null where it is left to us. */
-export interface RollbackWish {
+export interface RollbackRequest {
   readonly index: string | null;
   readonly strategy: string | null;
 }
@@ -19,7 +19,7 @@ export interface RollbackWish {
  * brought; failing that, what most clusters carry; failing that, the next older version on record. So it undoes a
  * rollout that got stuck half-way as well as one that went through. The strategy is that of the placement's last run.
  */
-export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, wish: RollbackWish): RollbackChoice {
+export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, wish: RollbackRequest): RollbackChoice {
   if (placement.spec.strategy.type !== "External")
     return refused(`${placement.key} rolls out by itself, without runs`, "revert the commit that brought the version");
   const its = [...runs.values()].filter((it) => it.spec.placement === placement.key).sort((a, b) => b.since - a.since);

@@ -5,10 +5,10 @@ import { objectText } from "../model/manifest.ts";
 import type { CountOrPercent } from "../model/placement.ts";
 import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
 import { type ClusterName, type DurationMs, type Instant, instantText, later } from "../model/value.ts";
-import { count } from "./phrases.ts";
+import { quantity } from "./phrases.ts";
 
 /** How a run is, in one word and in a few. */
-export interface RunState {
+export interface RunSummary {
   readonly word:
     | "Succeeded"
     | "Superseded"
@@ -24,7 +24,7 @@ export interface RunState {
 }
 
 /** Sums a run up from what is recorded of it. */
-export function runState(run: RunRecord): RunState {
+export function runSummary(run: RunRecord): RunSummary {
   if (run.end?.kind === "succeeded") return { word: "Succeeded", message: `at ${instantText(run.end.at)}` };
   if (run.end?.kind === "superseded")
     return { word: "Superseded", message: `at ${instantText(run.end.at)} by run ${run.end.by}` };
@@ -84,7 +84,7 @@ export const allowedFailures = (limit: CountOrPercent, clusters: number): number
   "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100);
 
 /** How many clusters of a stage may be under way at a time: a percentage rounds down, and one always may. */
-export const places = (limit: CountOrPercent, clusters: number): number =>
+export const concurrencyLimit = (limit: CountOrPercent, clusters: number): number =>
   Math.max(1, "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100));
 
 function openGate({ before, after }: StageProgress): string | null {
@@ -106,11 +106,11 @@ interface View {
 }
 
 /** What keeps a cluster that is under way, one line each: the member, its objects, its deadline. */
-export function troublesOn(view: View, cluster: ClusterName, progress: ClusterProgress): readonly string[] {
-  const { trouble, facts, failsAt } = scene(view, cluster, progress);
+export function clusterTroubles(view: View, cluster: ClusterName, progress: ClusterProgress): readonly string[] {
+  const { trouble, facts, failsAt } = clusterView(view, cluster, progress);
   const objects = (facts?.troubles ?? []).map(({ id, code, message }) => `${objectText(id)}: ${code}: ${message}`);
   const more = (facts?.troubleCount ?? 0) - objects.length;
-  const told: string[] = [...objects, ...(more > 0 ? [`and ${count(more, "more object")}`] : [])];
+  const told: string[] = [...objects, ...(more > 0 ? [`and ${quantity(more, "more object")}`] : [])];
   // Silence never turns into failure: no deadline runs.
   if (trouble !== null) return [`${trouble.code} since ${instantText(trouble.since)}: ${trouble.message}`, ...told];
   if (facts === null) told.push("nothing recorded of it yet");
@@ -121,12 +121,12 @@ export function troublesOn(view: View, cluster: ClusterName, progress: ClusterPr
 
 /** Whether a cluster counts as failed: it says so, or its deadline has passed (`rollout/README.md#b-1`). */
 export function hasFailed(view: View, cluster: ClusterName, progress: ClusterProgress): boolean {
-  const { trouble, facts, failsAt } = scene(view, cluster, progress);
+  const { trouble, facts, failsAt } = clusterView(view, cluster, progress);
   if (trouble !== null) return false;
   return saysSo(facts) || (failsAt !== null && view.now >= failsAt);
 }
 
-interface ClusterScene {
+interface ClusterView {
   readonly trouble: Trouble | null;
   /** What the member said of the very target that the run gave it. */
   readonly facts: BindingFacts | null;
@@ -134,7 +134,7 @@ interface ClusterScene {
   readonly failsAt: Instant | null;
 }
 
-function scene({ run, ledger }: View, cluster: ClusterName, progress: ClusterProgress): ClusterScene {
+function clusterView({ run, ledger }: View, cluster: ClusterName, progress: ClusterProgress): ClusterView {
   const placement = ledger.placements.get(run.spec.placement) ?? null;
   const { facts: said = null, target = null } = placement?.bindings.get(cluster) ?? {};
   const facts = said?.sequence === progress.sequence ? said : null;

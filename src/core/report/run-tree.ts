@@ -5,12 +5,20 @@ import { type ClusterName, type Instant, instantText } from "../model/value.ts";
 import { gateAsks } from "../plan/approval/ask.ts";
 import { passedText } from "../status/run-conditions.ts";
 import { waitText } from "../status/run-words.ts";
-import { approversText, type GateAt } from "./approval-files.ts";
-import { outlookOn } from "./approval-status.ts";
-import { count, durationText, names } from "./phrases.ts";
+import { approversText, type GateRef } from "./approval-files.ts";
+import { approvalContext } from "./approval-status.ts";
+import { quantity, shortDuration, someNames } from "./phrases.ts";
 import { answerLines, verdictText } from "./request-text.ts";
 import { chooseRollback } from "./rollback-choice.ts";
-import { allowedFailures, clusterCounts, hasFailed, places, runState, troublesOn, waitEnds } from "./run-state.ts";
+import {
+  allowedFailures,
+  clusterCounts,
+  clusterTroubles,
+  concurrencyLimit,
+  hasFailed,
+  runSummary,
+  waitEnds,
+} from "./run-state.ts";
 
 /** What a description of a run rests on. */
 export interface RunView {
@@ -20,17 +28,17 @@ export interface RunView {
 }
 
 /** A run as a tree of stages, clusters and tasks: what is done, what waits, for whom and until when, what fails and why. */
-export function runTree(view: RunView): Branch {
+export function runTree(view: RunView): TreeNode {
   const { run } = view;
-  const { word, message } = runState(run);
-  const head = leaf(`${run.key}: ${word}${message === "" ? "" : `: ${message}`}`);
-  if (run.plan === null) return { ...head, below: [leaf(wishOf(run))] };
+  const { word, message } = runSummary(run);
+  const head = leafNode(`${run.key}: ${word}${message === "" ? "" : `: ${message}`}`);
+  if (run.plan === null) return { ...head, below: [leafNode(wishOf(run))] };
   const stages = run.plan.stages.flatMap((stage, at) => {
     const progress = run.stages[at];
     return progress === undefined ? [] : [stageBranch(view, stage, progress)];
   });
-  const below = [planLeaf(run), ...stages, ...deletionBranch(view), ...joinedBranch(view), ...aftermath(view)];
-  return { ...head, below: [leaf(wishOf(run)), ...below] };
+  const below = [planLeaf(run), ...stages, ...deletionBranch(view), ...joinedBranch(view), ...failureDetails(view)];
+  return { ...head, below: [leafNode(wishOf(run)), ...below] };
 }
 
 function wishOf({ spec, plan }: RunRecord): string {
@@ -39,15 +47,15 @@ function wishOf({ spec, plan }: RunRecord): string {
   return `${spec.placement}: ${version} by ${spec.strategy}; wanted state ${spec.state}`;
 }
 
-function planLeaf(run: RunRecord): Branch {
+function planLeaf(run: RunRecord): TreeNode {
   const { ended, all } = clusterCounts(run);
   const { resourceIndex = 0, root = "", stages = [] } = run.plan ?? {};
-  const size = `${ended} of ${count(all, "cluster")} done in ${count(stages.length, "stage")}`;
-  return leaf(`plan ${root.slice(0, 12)}: resource snapshot ${resourceIndex}; ${size}`);
+  const size = `${ended} of ${quantity(all, "cluster")} done in ${quantity(stages.length, "stage")}`;
+  return leafNode(`plan ${root.slice(0, 12)}: resource snapshot ${resourceIndex}; ${size}`);
 }
 
-function stageBranch(view: RunView, stage: PlannedStage, progress: StageProgress): Branch {
-  const at = (when: GateAt["when"]): GateAt => ({ run: view.run, stage: stage.name, when });
+function stageBranch(view: RunView, stage: PlannedStage, progress: StageProgress): TreeNode {
+  const at = (when: GateRef["when"]): GateRef => ({ run: view.run, stage: stage.name, when });
   return {
     text: `stage ${stage.name}: ${stageState(view, stage, progress)}`,
     below: [
@@ -83,68 +91,68 @@ function stageNumbers(view: RunView, stage: PlannedStage, progress: StageProgres
   const allowed = allowedFailures(stage.maxFailures, all);
   const taken = lost === 0 ? "" : `, ${lost} taken over before they were well`;
   return [
-    `${done} of ${count(all, "cluster")} done`,
-    `${begun.length - failed} under way, ${places(stage.maxConcurrency, all)} may at a time, ${waiting} waiting`,
+    `${done} of ${quantity(all, "cluster")} done`,
+    `${begun.length - failed} under way, ${concurrencyLimit(stage.maxConcurrency, all)} may at a time, ${waiting} waiting`,
     `${failed + lost > allowed ? "nothing new starts: " : ""}${failed} failed${taken}, ${allowed} may`,
   ].join("; ");
 }
 
 function taskBranch(
   view: RunView,
-  { task, at, progress }: { readonly task: StageTask; readonly at: GateAt; readonly progress: StageProgress },
-): Branch {
+  { task, at, progress }: { readonly task: StageTask; readonly at: GateRef; readonly progress: StageProgress },
+): TreeNode {
   if (task.kind === "Approval") return gateBranch(view, at, progress);
-  const name = `wait of ${durationText(task.wait)}`;
-  if (progress.isPassedOver) return leaf(`${name}: does not run, since nothing changes`);
+  const name = `wait of ${shortDuration(task.wait)}`;
+  if (progress.isPassedOver) return leafNode(`${name}: does not run, since nothing changes`);
   const until = waitEnds(progress, task.wait);
-  if (until === null) return leaf(`${name}: begins when all clusters are done`);
+  if (until === null) return leafNode(`${name}: begins when all clusters are done`);
   const isOver = progress.endedAt !== null || view.now >= until;
-  return leaf(`${name}: ${isOver ? "over since" : "until"} ${instantText(until)}`);
+  return leafNode(`${name}: ${isOver ? "over since" : "until"} ${instantText(until)}`);
 }
 
-function gateBranch(view: RunView, at: GateAt, progress: StageProgress): Branch {
+function gateBranch(view: RunView, at: GateRef, progress: StageProgress): TreeNode {
   const { run } = view;
   const gate = progress[at.when];
   const name = `approval ${at.when} ${at.stage}`;
-  if (gate === null && progress.isPassedOver) return leaf(`${name}: not asked for, since nothing changes`);
-  if (gate === null) return leaf(`${name}: not asked for yet`);
+  if (gate === null && progress.isPassedOver) return leafNode(`${name}: not asked for, since nothing changes`);
+  if (gate === null) return leafNode(`${name}: not asked for yet`);
   if (gate.approval !== null) {
     const { at: when } = gate.approval;
-    return leaf(`${name}: given at ${instantText(when)} by ${approversText(gate.approval)}`);
+    return leafNode(`${name}: given at ${instantText(when)} by ${approversText(gate.approval)}`);
   }
-  if (run.end !== null) return leaf(`${name}: was asked for at ${instantText(gate.requestedAt)} and is moot`);
+  if (run.end !== null) return leafNode(`${name}: was asked for at ${instantText(gate.requestedAt)} and is moot`);
   const text = `${name}: waits for somebody since ${instantText(gate.requestedAt)}; digest ${gate.digest}`;
   return { text, below: [...answersTo(view, at), ...objectionsTo(view, at, { gate, progress })] };
 }
 
 /** Where people sign: who answered so far, and with which key. */
-function answersTo({ run, ledger }: RunView, { stage, when }: GateAt): readonly Branch[] {
+function answersTo({ run, ledger }: RunView, { stage, when }: GateRef): readonly TreeNode[] {
   const ask = gateAsks(run).find((it) => it.stage.name === stage && it.when === when);
-  return ask === undefined ? [] : answerLines(ask, ledger).map(leaf);
+  return ask === undefined ? [] : answerLines(ask, ledger).map(leafNode);
 }
 
 /** What is missing or does not count, as the status of the stage has it; else as the answers on record have it. */
 function objectionsTo(
   { run, ledger, now }: RunView,
-  { stage, when }: GateAt,
+  { stage, when }: GateRef,
   { gate, progress }: { readonly gate: Gate; readonly progress: StageProgress },
-): readonly Branch[] {
+): readonly TreeNode[] {
   const asked = waitText({ kind: "approval", stage, when, digest: gate.digest, because: null });
   const [, more = ""] = (conditionOf(progress.conditions, "Progressing")?.message ?? "").split(`${asked}; `);
   // Other waits of the stage stand behind it, on lines of their own.
-  if (more !== "") return [leaf(more)];
-  const outlook = outlookOn(ledger, now);
+  if (more !== "") return [leafNode(more)];
+  const context = approvalContext(ledger, now);
   const ask = gateAsks(run).find((it) => it.stage.name === stage && it.when === when);
-  return outlook === null || ask === undefined ? [] : [leaf(verdictText(ask, outlook))];
+  return context === null || ask === undefined ? [] : [leafNode(verdictText(ask, context))];
 }
 
-function clusterBranch(view: RunView, cluster: ClusterName, progress: ClusterProgress | null): Branch {
+function clusterBranch(view: RunView, cluster: ClusterName, progress: ClusterProgress | null): TreeNode {
   const { end = null, startedAt = null } = progress ?? {};
-  if (end !== null) return leaf(`${cluster}: ${endText(end)}`);
-  if (progress === null || startedAt === null) return leaf(`${cluster}: ${unbegun(view)}`);
+  if (end !== null) return leafNode(`${cluster}: ${endText(end)}`);
+  if (progress === null || startedAt === null) return leafNode(`${cluster}: ${unbegun(view)}`);
   return {
     text: `${cluster}: ${hasFailed(view, cluster, progress) ? "failed; began" : "under way since"} ${instantText(startedAt)}`,
-    below: troublesOn(view, cluster, progress).map(leaf),
+    below: clusterTroubles(view, cluster, progress).map(leafNode),
   };
 }
 
@@ -161,14 +169,16 @@ function endText(end: NonNullable<ClusterProgress["end"]>): string {
   }
 }
 
-function deletionBranch(view: RunView): readonly Branch[] {
+function deletionBranch(view: RunView): readonly TreeNode[] {
   const { plan, deletion } = view.run;
   if (plan === null || plan.deletions.length === 0) return [];
   const state = deletion.endedAt !== null ? `done at ${instantText(deletion.endedAt)}` : "after all stages";
   const clusters = plan.deletions.map((cluster) => {
     const { startedAt = null, end = null } = deletion.clusters.get(cluster) ?? {};
-    if (end !== null) return leaf(`${cluster}: ${endText(end)}`);
-    return leaf(`${cluster}: ${startedAt === null ? unbegun(view) : `being removed since ${instantText(startedAt)}`}`);
+    if (end !== null) return leafNode(`${cluster}: ${endText(end)}`);
+    return leafNode(
+      `${cluster}: ${startedAt === null ? unbegun(view) : `being removed since ${instantText(startedAt)}`}`,
+    );
   });
   return [{ text: `removal from clusters that are no longer picked: ${state}`, below: clusters }];
 }
@@ -176,7 +186,7 @@ function deletionBranch(view: RunView): readonly Branch[] {
 /**
  * Clusters that were picked after the plan was made: another run brings the placement there (`rollout/README.md#b-22`).
  */
-function joinedBranch({ run, ledger }: RunView): readonly Branch[] {
+function joinedBranch({ run, ledger }: RunView): readonly TreeNode[] {
   const { plan } = run;
   const record = ledger.placements.get(run.spec.placement);
   if (plan === null || record === undefined || isFollowed(run, ledger)) return [];
@@ -189,7 +199,7 @@ function joinedBranch({ run, ledger }: RunView): readonly Branch[] {
       state !== "Unscheduled" && !planned.has(cluster) && (run.end === null || target === null),
   );
   if (joined.length === 0) return [];
-  const below = joined.map(({ cluster }) => leaf(`${cluster}: skipped: it was picked after the plan was made`));
+  const below = joined.map(({ cluster }) => leafNode(`${cluster}: skipped: it was picked after the plan was made`));
   return [{ text: "clusters that joined since: they wait for the next run", below }];
 }
 
@@ -197,31 +207,31 @@ const isFollowed = ({ spec, since }: RunRecord, { runs }: Ledger): boolean =>
   [...runs.values()].some((it) => it.spec.placement === spec.placement && it.since > since && it.plan !== null);
 
 /** After a failure: who carries what now, and the command that goes back (`status/README.md#b-23`). */
-function aftermath({ run, ledger }: RunView): readonly Branch[] {
+function failureDetails({ run, ledger }: RunView): readonly TreeNode[] {
   const record = ledger.placements.get(run.spec.placement);
   if (run.end?.kind !== "failed" || record === undefined || run.plan === null) return [];
   const byIndex = new Map<number, string[]>();
   for (const { cluster, target } of record.bindings.values())
     if (target !== null) byIndex.set(target.resourceIndex, [...(byIndex.get(target.resourceIndex) ?? []), cluster]);
   const versions = [...byIndex].sort(([a], [b]) => a - b);
-  const below = versions.map(([index, clusters]) => leaf(`resource snapshot ${index}: ${names(clusters)}`));
+  const below = versions.map(([index, clusters]) => leafNode(`resource snapshot ${index}: ${someNames(clusters)}`));
   const back = chooseRollback(ledger, record, { index: null, strategy: null });
   const command = `to go back: flotilla rollback ${record.key} --to ${back.kind === "chosen" ? back.index : ""}`;
-  return [{ text: "what the clusters carry now", below }, ...(back.kind === "chosen" ? [leaf(command)] : [])];
+  return [{ text: "what the clusters carry now", below }, ...(back.kind === "chosen" ? [leafNode(command)] : [])];
 }
 
 /** One line, and what belongs to it. */
-export interface Branch {
+export interface TreeNode {
   readonly text: string;
-  readonly below: readonly Branch[];
+  readonly below: readonly TreeNode[];
 }
 
-export const leaf = (text: string): Branch => ({ text, below: [] });
+export const leafNode = (text: string): TreeNode => ({ text, below: [] });
 
 /** A tree as lines: every branch under its own, with the lines that lead there. */
-export const treeLines = ({ text, below }: Branch): readonly string[] => [text, ...forest(below)];
+export const treeLines = ({ text, below }: TreeNode): readonly string[] => [text, ...forest(below)];
 
-const forest = (branches: readonly Branch[]): readonly string[] =>
+const forest = (branches: readonly TreeNode[]): readonly string[] =>
   branches.flatMap((it, at) => {
     const isLast = at === branches.length - 1;
     const [first = "", ...more] = treeLines(it);

@@ -7,20 +7,20 @@ import type { ClusterProgress, RunRecord } from "../model/update-run.ts";
 import { compareText, instantText } from "../model/value.ts";
 import { askState, asksIn } from "../plan/approval/ask.ts";
 import { summaryOf } from "../status/summary.ts";
-import { answerCommand, askKey, type OpenRequest } from "./approval-files.ts";
-import { clusterCounts, runState } from "./run-state.ts";
+import { approveCommand, type GateRequest, requestKey } from "./approval-files.ts";
+import { clusterCounts, runSummary } from "./run-state.ts";
 
 /** A table: its columns, and a row for each thing. */
-export type Rows = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
+export type TableRows = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
 
 /** The runs as a table; `isWide` adds what is long. */
-export function runRows({ runs }: Ledger, name: string | null, isWide: boolean): Rows {
+export function runRows({ runs }: Ledger, name: string | null, isWide: boolean): TableRows {
   const rows = [...runs.values()]
     .filter((it) => name === null || it.key === name)
     .map((run) => {
       const { ended, all } = clusterCounts(run);
       const done = run.stages.filter((it) => it.endedAt !== null).length;
-      const { word, message } = runState(run);
+      const { word, message } = runSummary(run);
       const index = `${run.plan?.resourceIndex ?? run.spec.resourceIndex ?? "-"}`;
       const short = [run.key, run.spec.placement, index, `${done}/${run.stages.length}`, `${ended}/${all}`, word];
       return isWide ? [...short, run.spec.strategy, `${run.plan?.policySnapshot ?? "-"}`, message] : short;
@@ -30,7 +30,7 @@ export function runRows({ runs }: Ledger, name: string | null, isWide: boolean):
 }
 
 /** The evictions that were judged, as a table. */
-export function evictionRows({ evictions }: Ledger, name: string | null): Rows {
+export function evictionRows({ evictions }: Ledger, name: string | null): TableRows {
   const rows = [...evictions.values()]
     .filter((it) => name === null || it.name === name)
     .map((record) => {
@@ -51,16 +51,16 @@ export function evictionVerdict({ conditions }: EvictionRecord): {
 }
 
 /** Every request as a table, open ones and answered ones; `isWide` adds what an answer has to name, and what to type. */
-export function approvalRows(ledger: Ledger, name: string | null, isWide: boolean): Rows {
+export function approvalRows(ledger: Ledger, name: string | null, isWide: boolean): TableRows {
   const rows = asksIn(ledger)
-    .filter((it) => name === null || askKey(it) === name)
+    .filter((it) => name === null || requestKey(it) === name)
     .map((ask) => {
       const { approval, requestedAt, digest } = ask.request;
       const state = askState(ask);
       const [of, stage, when] = ask.kind === "gate" ? [ask.run.name, ask.stage.name, ask.when] : ["-", "-", "change"];
-      const short = [askKey(ask), of, stage, when, words[state], instantText(approval?.at ?? requestedAt)];
+      const short = [requestKey(ask), of, stage, when, words[state], instantText(approval?.at ?? requestedAt)];
       const by = approval?.by.map((it) => it.principal).join(",") ?? "-";
-      return isWide ? [...short, by, digest, state === "open" ? answerCommand(ask) : "-"] : short;
+      return isWide ? [...short, by, digest, state === "open" ? approveCommand(ask) : "-"] : short;
     });
   const header = ["NAME", "RUN", "STAGE", "WHEN", "STATE", "SINCE"];
   return [isWide ? [...header, "BY", "DIGEST", "NEXT"] : header, rows];
@@ -69,7 +69,7 @@ export function approvalRows(ledger: Ledger, name: string | null, isWide: boolea
 const words = { open: "Waiting", answered: "Approved", moot: "Moot" } as const;
 
 /** `<run>-<before|after>-<stage>`, with the namespace of the run before it where it has one. */
-export function requestKey({ run, stage, when }: Omit<OpenRequest, "gate">): string {
+export function gateRequestKey({ run, stage, when }: Omit<GateRequest, "gate">): string {
   const name = approvalRequestName(run.name, when, stage);
   return run.namespace === null ? name : `${run.namespace}/${name}`;
 }
@@ -112,7 +112,7 @@ function standingText({ conditions, spec }: RunRecord): string {
 }
 
 /** The placements as a table. */
-export function placementRows({ placements }: Ledger, name: string | null): Rows {
+export function placementRows({ placements }: Ledger, name: string | null): TableRows {
   const rows = [...placements.values()]
     .filter((it) => name === null || it.key === name)
     .map((record) => {
@@ -135,7 +135,7 @@ export function clusterRows(
   { clusters, placements }: Ledger,
   name: string | null,
   cordoned: ReadonlySet<string> = new Set(),
-): Rows {
+): TableRows {
   const rows = [...clusters.values()]
     .filter((it) => name === null || it.name === name)
     .map((record) => {
@@ -150,7 +150,7 @@ export function clusterRows(
   return [["NAME", "VERSION", "STATUS", "AVAILABLE", "SINCE"], rows];
 }
 
-export function bindingRows({ placements }: Ledger, name: string | null): Rows {
+export function bindingRows({ placements }: Ledger, name: string | null): TableRows {
   const rows = [...placements.values()]
     .filter((it) => name === null || it.key === name)
     .flatMap(({ key, bindings }) =>

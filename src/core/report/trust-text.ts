@@ -15,7 +15,7 @@ import { type BlobId, type Commit, type Instant, instantText } from "../model/va
 import { quorumFindings } from "../trust/quorum.ts";
 import { revokedBy, type Signer, signerOf } from "../trust/signer.ts";
 import { type NextTrust, nextTrust, trustNamespace } from "../trust/trust-chain.ts";
-import { count, durationText } from "./phrases.ts";
+import { quantity, shortDuration } from "./phrases.ts";
 
 /** A trust file as a branch has it, and what is in force. */
 export interface ShownTrust {
@@ -87,16 +87,16 @@ function principalLines(principal: Principal, revocations: readonly Revocation[]
 
 /** An approval rule in one line. */
 export const ruleText = (rule: ApprovalRule): string =>
-  `placements ${rule.placements.join(" ")}, stages ${rule.stages.join(" ")}: ${termsText(rule)}`;
+  `placements ${rule.placements.join(" ")}, stages ${rule.stages.join(" ")}: ${ruleDetails(rule)}`;
 
 /** The rule that comes of a protected target, in one line. */
 export const protectionText = ({ clusters, namespaces }: ProtectedTarget, rule: ApprovalRule): string =>
-  `protected clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${termsText(rule)}`;
+  `protected clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${ruleDetails(rule)}`;
 
-function termsText({ fourEyes, unsignedChanges, maxAge, ...voters }: ApprovalRule): string {
+function ruleDetails({ fourEyes, unsignedChanges, maxAge, ...voters }: ApprovalRule): string {
   const unsigned = { deny: "refused", oneMore: "one approval more", allow: "as if signed" }[unsignedChanges];
   const eyes = fourEyes ? `four eyes, unsigned changes: ${unsigned}` : "also one's own changes";
-  return `${votersText(voters)}; ${eyes}; within ${durationText(maxAge)}`;
+  return `${votersText(voters)}; ${eyes}; within ${shortDuration(maxAge)}`;
 }
 
 /** A protected target in one line. */
@@ -119,7 +119,7 @@ export function trustValue({ trust, signed, record }: ShownTrust): JsonObject {
     threshold: roots.threshold,
     roots: roots.principals,
     principals: Object.fromEntries([...principals.values()].map((it) => [it.name, principalValue(it)])),
-    approvals: approvals.map(({ maxAge, target: _, ...it }) => ({ ...it, maxAge: durationText(maxAge) })),
+    approvals: approvals.map(({ maxAge, target: _, ...it }) => ({ ...it, maxAge: shortDuration(maxAge) })),
     protectedTargets: protectedTargets.map((it) => ({ ...it })),
     revocations: revocations.map((it) => ({ ...it })),
     findings: quorumFindings(trust).map((it) => ({ ...it })),
@@ -205,7 +205,7 @@ export const mayTrustSign = ({ before, next }: TrustStep, name: string): boolean
   next.roots.principals.includes(name) || before?.roots.principals.includes(name) === true;
 
 /** Whether a version would come into force after the one before, were it committed alone, and what it lacks. */
-export const verdictOn = ({ before, next, signatures, now }: TrustStep): NextTrust =>
+export const nextTrustVerdict = ({ before, next, signatures, now }: TrustStep): NextTrust =>
   nextTrust({ current: before, anchor: null, candidate: next, signatures, introducers: [alone], now });
 
 /** A commit that brings the file and nothing else, as the commands here make them. */
@@ -230,7 +230,7 @@ export function unsignable(before: Trust, next: Trust): string | null {
       return [...sshKeys, ...sshAuthorities, ...openPgp.keys()].some((it) => revokedBy(gone, it) === null);
     });
     if (able.length < roots.threshold)
-      return `it takes ${count(roots.threshold, "root")} of version ${version} to sign this, and it leaves ${able.length} with a key that counts`;
+      return `it takes ${quantity(roots.threshold, "root")} of version ${version} to sign this, and it leaves ${able.length} with a key that counts`;
   }
   return null;
 }

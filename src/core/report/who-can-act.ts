@@ -6,7 +6,7 @@ import type { RunWait } from "../model/update-run.ts";
 import { type ClusterName, type Instant, instantText } from "../model/value.ts";
 
 /** A placement as the page shows it: what is recorded of it, and of the members that it is on. */
-export interface PlacementInSight {
+export interface PlacementContext {
   readonly record: PlacementRecord;
   readonly ledger: Ledger;
 }
@@ -18,7 +18,7 @@ export interface Wait {
 }
 
 /** Who can do something about it, and what. */
-export function unblocker(reason: Reason, at: PlacementInSight): string {
+export function whoCanAct(reason: Reason, at: PlacementContext): string {
   switch (reason.kind) {
     case "unfulfilled":
       return "the fleet's owner: let more clusters qualify, or ask for fewer";
@@ -50,7 +50,7 @@ export function unblocker(reason: Reason, at: PlacementInSight): string {
     case "sourceHeld":
       return "whoever may write the source branch";
     case "run":
-      return runUnblocker(reason.wait, at);
+      return whoCanActOnRun(reason.wait, at);
     case "trustRefused":
       return "whoever may write the source branch: repair trust/root.yaml";
     case "answerDenied":
@@ -64,7 +64,7 @@ export function unblocker(reason: Reason, at: PlacementInSight): string {
     case "runFailed":
       return "the run's owner: mend the cause and create a new run, or roll back";
     case "heldBack":
-      return latecomers(at);
+      return whoCanActOnClusters(at);
     case "awaitingHealth":
       return isUntracked(reason.cluster, at) ? byItself : ownerUnlessBy(reason.until);
     case "started":
@@ -76,7 +76,7 @@ export function unblocker(reason: Reason, at: PlacementInSight): string {
   }
 }
 
-function runUnblocker(wait: RunWait, at: PlacementInSight): string {
+function whoCanActOnRun(wait: RunWait, at: PlacementContext): string {
   switch (wait.kind) {
     case "approval":
       return "an approver: commit the answer that flotilla describe run shows";
@@ -90,7 +90,7 @@ function runUnblocker(wait: RunWait, at: PlacementInSight): string {
     case "stopped":
       return "whoever stopped it: set its state to Run";
     case "clusters":
-      return latecomers(at);
+      return whoCanActOnClusters(at);
     case "timer":
     case "planning":
     case "superseded":
@@ -107,13 +107,13 @@ const ownerUnlessBy = (until: Instant | null): string =>
 const memberOperator = "whoever runs the member";
 
 /** A rollout that waits for clusters goes on by itself only where they can come up: an absent member does not. */
-function latecomers({ record, ledger }: PlacementInSight): string {
+function whoCanActOnClusters({ record, ledger }: PlacementContext): string {
   const late = [...record.bindings.values()].filter((it) => it.target !== null && !isServing(it));
   return late.some((it) => isSilent(it.cluster, ledger)) ? memberOperator : ownerUnlessBy(null);
 }
 
 /** Members that do not answer and were to carry the placement: said on its row, since it waits for them. */
-export function silenceOf({ record, ledger }: PlacementInSight): readonly Wait[] {
+export function unreachableMembers({ record, ledger }: PlacementContext): readonly Wait[] {
   const silent = [...record.bindings.values()].filter((it) => isSilent(it.cluster, ledger) && !isServing(it));
   if (silent.length === 0) return [];
   const [first] = silent;
@@ -122,7 +122,7 @@ export function silenceOf({ record, ledger }: PlacementInSight): readonly Wait[]
 }
 
 /** What of an External placement no run has brought anywhere, and runs that have a plan and were not started. */
-export function unrolledOf({ record, ledger }: PlacementInSight): readonly Wait[] {
+export function missingRuns({ record, ledger }: PlacementContext): readonly Wait[] {
   const open = [...ledger.runs.values()].filter(({ spec, end }) => spec.placement === record.key && end === null);
   const planned = open.filter(({ spec, plan }) => spec.state === "Initialize" && plan !== null);
   if (planned.length > 0)
@@ -141,7 +141,7 @@ export function unrolledOf({ record, ledger }: PlacementInSight): readonly Wait[
 
 const isSilent = (cluster: ClusterName, { clusters }: Ledger): boolean => clusters.get(cluster)?.trouble != null;
 
-const isUntracked = (cluster: ClusterName, { record }: PlacementInSight): boolean =>
+const isUntracked = (cluster: ClusterName, { record }: PlacementContext): boolean =>
   record.bindings.get(cluster)?.facts?.phase === "untrackable";
 
 /** Whether a cluster is known to have all it is to carry, and to have it available. */

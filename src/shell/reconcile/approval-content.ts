@@ -12,8 +12,8 @@ import {
   openIn,
   sharesOf,
 } from "../../core/plan/approval/asked-content.ts";
-import type { AskedMove, AskedView, Manifests } from "../../core/report/request-changes.ts";
-import { askedPage, folderOf } from "../../core/report/request-page.ts";
+import type { ManifestChange, Manifests, RequestContent } from "../../core/report/request-changes.ts";
+import { requestFolder, requestPage } from "../../core/report/request-page.ts";
 import { readState } from "../../core/yaml/read-stream.ts";
 import type { Edit, Repository, TreeFile } from "./ports.ts";
 
@@ -41,7 +41,7 @@ export async function askedEdits(
   const removals: Edit[] = [];
   for (const ask of openIn(before)) {
     if (commit === null || open.has(ask.request.digest)) continue;
-    const folder = folderOf(ask);
+    const folder = requestFolder(ask);
     // Whatever a repository lists besides, nothing else goes: everything that is known stands in the same branch.
     for (const { path } of await repository.files(commit, folder))
       if (path.startsWith(folder) && !paths.has(path)) removals.push({ kind: "remove", path });
@@ -51,7 +51,7 @@ export async function askedEdits(
 
 /** The files of one request: at most so many, none of them huge; its page says what is left out. */
 function filesFor({ ask, shares, commits }: AskedContent): readonly (Edit & { readonly kind: "write" })[] {
-  const folder = folderOf(ask);
+  const folder = requestFolder(ask);
   const placement = placementOf(ask);
   let room = mostText;
   const files: (Edit & { readonly kind: "write" })[] = [];
@@ -66,7 +66,7 @@ function filesFor({ ask, shares, commits }: AskedContent): readonly (Edit & { re
     return { clusters, isNew, file: path.slice(folder.length), because: "" };
   });
   const some = commits.slice(0, mostCommits);
-  const page = askedPage({
+  const page = requestPage({
     name: folder.split("/").at(-2) ?? "",
     placement,
     digest: ask.request.digest,
@@ -89,13 +89,18 @@ const nothing: Manifests = [];
  * the record says that a cluster carries, counts as not there: nobody is shown anything else than they approve
  * (`trust/README.md#t-21`).
  */
-export async function readAsked(repository: Repository, commit: Commit, ask: Ask, ledger: Ledger): Promise<AskedView> {
-  const folder = folderOf(ask);
+export async function readAsked(
+  repository: Repository,
+  commit: Commit,
+  ask: Ask,
+  ledger: Ledger,
+): Promise<RequestContent> {
+  const folder = requestFolder(ask);
   const placement = placementOf(ask);
   const record = askedPlacement(ask, ledger);
   const standing = new Map((await repository.files(commit, folder)).map((it) => [it.path, it]));
   const read = reader(repository);
-  const moves = new Map<ClusterName, AskedMove>();
+  const moves = new Map<ClusterName, ManifestChange>();
   if (record !== null) {
     const carried = carriedReader(repository, commit, record, read);
     for (const share of sharesOf(ask).slice(0, mostShown)) {

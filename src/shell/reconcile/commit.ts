@@ -8,8 +8,8 @@ import { type BlobId, compareText, exactInstantText, type Instant } from "../../
 import { restless } from "../../core/plan/affected.ts";
 import type { AskedContent } from "../../core/plan/approval/asked-content.ts";
 import { decisionVersion } from "../../core/plan/decision.ts";
-import { subjectOf } from "../../core/report/commit-message.ts";
-import { confirmationFile, heldTexts } from "../../core/report/deletion-text.ts";
+import { commitSubject } from "../../core/report/commit-message.ts";
+import { confirmationFile, heldReasons } from "../../core/report/deletion-text.ts";
 import { type PageWords, statePage } from "../../core/report/page.ts";
 import { reasonText } from "../../core/report/reason-text.ts";
 import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
@@ -34,7 +34,7 @@ export interface Decision {
 const pageWords: PageWords = {
   explain: reasonText,
   confirmation: confirmationFile,
-  whyHeld: (because) => heldTexts[because],
+  whyHeld: (because) => heldReasons[because],
 };
 
 /**
@@ -63,7 +63,7 @@ export async function commitDecision(
     ...(page === memory.page ? [] : [{ kind: "write", path: pagePath, text: page } as const]),
   ].sort((a, b) => compareText(a.path, b.path));
   const message = [
-    subjectOf(lines),
+    commitSubject(lines),
     "",
     ...lines,
     ...(lines.length > 0 ? [""] : []),

@@ -8,7 +8,7 @@ import type { Commit } from "../../core/model/value.ts";
 import { askedContents } from "../../core/plan/approval/asked-content.ts";
 import { isFinalNews } from "../../core/plan/decision.ts";
 import { plan, sealed } from "../../core/plan/plan.ts";
-import { narrate } from "../../core/report/commit-message.ts";
+import { describeChanges } from "../../core/report/commit-message.ts";
 import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
 import type { News } from "./news.ts";
@@ -84,7 +84,7 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
   let lines: readonly string[] = [];
   if (decided.decides || (flush && isNews)) {
     const ledger = decided.decides ? decided.ledger : sealed(decided.ledger);
-    lines = narrate(state.ledger, ledger).map(oneLine);
+    lines = describeChanges(state.ledger, ledger).map(oneLine);
     const asked = askedContents(ledger, world);
     const decision = { ledger, intent, rendered: decided.rendered, asked, reasons, lines, now: world.now };
     const written = await commitDecision(ports.repository, state, decision, memory);

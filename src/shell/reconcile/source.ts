@@ -6,7 +6,7 @@ import { likeBefore } from "../../core/ledger/like-before.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/plan.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
-import { names } from "../../core/report/phrases.ts";
+import { someNames } from "../../core/report/phrases.ts";
 import { maxFileBytes } from "../../core/yaml/text.ts";
 import { Fault } from "./fault.ts";
 import type { AcceptedState, Listing, Memory, State } from "./memory.ts";
@@ -250,7 +250,7 @@ export async function sourceBranchMissing(repository: Repository, otherwise: str
   const there = (known?.there ?? []).filter((it) => it !== known?.state);
   const [first, ...more] = there;
   const what = known == null ? "the source branch" : `the source branch ${known.source}`;
-  const others = more.length === 0 ? "" : `, or another of its branches: ${names(more)}`;
+  const others = more.length === 0 ? "" : `, or another of its branches: ${someNames(more)}`;
   const fix = first === undefined ? otherwise : `the repository has ${first}: give --branch ${first}${others}`;
   return new Fault("SourceBranchMissing", `reading ${repository.name}`, `${what} does not exist`, fix);
 }

@@ -8,7 +8,7 @@ import type { Commit, PlacementKey, RunKey } from "../../core/model/value.ts";
 import { affected, standsAlone } from "../../core/plan/affected.ts";
 import { askedIn } from "../../core/plan/approval/requests.ts";
 import { plan } from "../../core/plan/plan.ts";
-import { openProblems } from "../../core/report/open-problems.ts";
+import { currentProblems } from "../../core/report/current-problems.ts";
 import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";
 import { freshMemory, type Memory, type State } from "./memory.ts";
@@ -22,7 +22,7 @@ import { isRecordFolder, stateOf } from "./state.ts";
 export interface Foresight {
   readonly world: World;
   readonly plan: Plan;
-  /** What is wrong in the files, history apart: see {@link openProblems}. */
+  /** What is wrong in the files, history apart: see {@link currentProblems}. */
   readonly problems: readonly Problem[];
 }
 
@@ -37,7 +37,7 @@ export async function whatIf(ports: Ports, settings: Settings): Promise<Foresigh
   const part = settings.members === "record" ? await planOfPart(ports, settings) : null;
   if (part !== null) return part;
   const { world, reasons } = await observe(ports, settings, freshMemory());
-  return { world, plan: withReasons(plan(world), reasons), problems: openProblems(world.intent, world.ledger) };
+  return { world, plan: withReasons(plan(world), reasons), problems: currentProblems(world.intent, world.ledger) };
 }
 
 const withReasons = (decided: Plan, known: readonly Reason[]): Plan => ({
@@ -78,7 +78,7 @@ async function planOfPart(ports: Ports, settings: Settings): Promise<Foresight |
   const decided = plan(world);
   if (!standsAlone(ledger, decided.ledger, intent)) return null;
   const told = decided.reasons.filter((it) => !isSettled(it, intent, whole));
-  return { world, plan: { ...decided, reasons: told }, problems: openProblems(intent, whole) };
+  return { world, plan: { ...decided, reasons: told }, problems: currentProblems(intent, whole) };
 }
 
 /** Whether it is about an answer to what is over: a plan of a part knows no other runs, and takes it for a stray. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { finishedIn } from "../../../src/cmd/edits/finished.ts";
+import { finishedDocuments } from "../../../src/cmd/edits/finished.ts";
 import { documentsOf, type TextFile } from "../../../src/cmd/edits/found-document.ts";
 import { evictionFile, runFile } from "../../../src/cmd/edits/new-object.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
@@ -11,7 +11,7 @@ import { answered } from "../asked-ledger.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";
 
 const finished = (ledger: Ledger, files: readonly TextFile[], wasRead: (file: TextFile) => boolean = () => false) => {
-  const found = finishedIn(ledger, { files, wasRead, find: (wanted) => documentsOf(files, wanted) });
+  const found = finishedDocuments(ledger, { files, wasRead, find: (wanted) => documentsOf(files, wanted) });
   return Object.values(found)
     .flat()
     .map((it) => it.path);

@@ -1,6 +1,6 @@
 // How a rollout would go, by the real planner over members that exist in the forecast only.
 import { expect, test } from "vitest";
-import { eventsOf, type Focus, type ForecastEvent } from "../../../src/core/forecast/events.ts";
+import { eventsOf, type ForecastEvent, type RolloutFocus } from "../../../src/core/forecast/events.ts";
 import { type ForecastSetup, forecast } from "../../../src/core/forecast/forecast.ts";
 import type { Forecast } from "../../../src/core/forecast/timeline.ts";
 import { placementKey } from "../../../src/core/model/placement.ts";
@@ -260,7 +260,7 @@ test("the same world gives the same forecast, and stays as it is", () => {
 });
 
 /** What happens when members are real, as the same events: members whose objects are available at once. */
-function lived(world: World, focus: Focus): readonly ForecastEvent[] {
+function lived(world: World, focus: RolloutFocus): readonly ForecastEvent[] {
   const events: ForecastEvent[] = [];
   for (let pass = 0, still = 0; pass < 60 && still < 2; pass++) {
     const { now } = world;
@@ -274,7 +274,7 @@ function lived(world: World, focus: Focus): readonly ForecastEvent[] {
   return events;
 }
 
-test.each<readonly [string, () => World, Focus]>([
+test.each<readonly [string, () => World, RolloutFocus]>([
   ["a staged run", () => staged(threeStages), { placement: web, run: runKey(null, "next") }],
   [
     "a rolling update",

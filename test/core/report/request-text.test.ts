@@ -6,8 +6,8 @@ import type { Ledger, PlacementRecord, ResourceSnapshot } from "../../../src/cor
 import type { BlobId, ClusterName, Commit, Digest, Instant, PlacementKey } from "../../../src/core/model/value.ts";
 import { type Ask, changeAsk, gateAsks, isGenuine } from "../../../src/core/plan/approval/ask.ts";
 import { changeDigest } from "../../../src/core/plan/approval/request-digest.ts";
-import { answerPath, answerText } from "../../../src/core/report/approval-files.ts";
-import { outlookOn } from "../../../src/core/report/approval-status.ts";
+import { approvalFileText, newApprovalPath } from "../../../src/core/report/approval-files.ts";
+import { approvalContext } from "../../../src/core/report/approval-status.ts";
 import { requestLines, ruleLines } from "../../../src/core/report/request-text.ts";
 import { approvalRows } from "../../../src/core/report/tables.ts";
 import { askingRun, trusting } from "../../cmd/asked-ledger.ts";
@@ -194,7 +194,7 @@ test.each([
   ["nothing changes behind a stage", "clusters: [a], namespaces: [shop]", "after", 1],
 ] as const)("rules are those of the stage, and of what is protected there: %s", (_, targets, when, rules) => {
   const [ask, ledger] = of(when);
-  const outlook = outlookOn(trusting(ledger, trustText(targets)), 0 as Instant);
+  const outlook = approvalContext(trusting(ledger, trustText(targets)), 0 as Instant);
   const terms = "by commit or detached; four eyes, unsigned changes: one approval more; within 24h";
   const ownRule = `  placements web, stages canary: 1 of ann; ${terms}`;
   const protection = `  protected clusters a, namespaces shop: 1 of bob; ${terms}`;
@@ -208,7 +208,7 @@ test.each([
   ["../../x\u202ey z", [], "approvals/r/canary-before...-..-x-y-z.yaml"],
 ] as const)("an answer of %s stands in a file of its own", (principal, taken, want) => {
   const [ask] = of("before");
-  const path = answerPath(ask, principal, (it) => (taken as readonly string[]).includes(it));
+  const path = newApprovalPath(ask, principal, (it) => (taken as readonly string[]).includes(it));
   expect([path, isApprovalPath(path)]).toEqual([want, true]);
 });
 
@@ -220,12 +220,12 @@ test.each([
   const [ask] = changing();
   if (ask.kind !== "change") throw new Error("it is a change");
   const key = (namespace === null ? name : `${namespace}/${name}`) as PlacementKey;
-  const path = answerPath({ ...ask, record: { ...placed, namespace, name, key } }, "ann", () => false);
+  const path = newApprovalPath({ ...ask, record: { ...placed, namespace, name, key } }, "ann", () => false);
   expect([path, isApprovalPath(path)]).toEqual([want, true]);
 });
 
 test("an answer without a signature has no field for it", () => {
   const digest = "ab".repeat(32) as Digest;
   const bare = { digest, decision: "Revoke", principal: "ann", comment: "two\nlines", signature: null } as const;
-  expect(answerText("r-before-canary", bare)).not.toContain("signature");
+  expect(approvalFileText("r-before-canary", bare)).not.toContain("signature");
 });

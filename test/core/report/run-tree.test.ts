@@ -4,7 +4,7 @@ import type { Condition } from "../../../src/core/model/condition.ts";
 import type { ClusterRecord, Ledger } from "../../../src/core/model/ledger.ts";
 import type { ClusterProgress, Gate, RunRecord } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
-import { runState } from "../../../src/core/report/run-state.ts";
+import { runSummary } from "../../../src/core/report/run-state.ts";
 import { runTree, treeLines } from "../../../src/core/report/run-tree.ts";
 import { approvalRows, runRows } from "../../../src/core/report/tables.ts";
 import { waitText } from "../../../src/core/status/run-words.ts";
@@ -287,7 +287,7 @@ describe("in one word", () => {
     ],
     ["Succeeded", succeeded("r", 1, 3), "at 2026-11-21T10:00:00Z"],
     ["Stuck", run("r", 1, { plan, stages: [ended, progress({})], conditions: [stuck] }), "canary failed"],
-  ] as const)("%s", (word, its, message) => expect(runState(its)).toEqual({ word, message }));
+  ] as const)("%s", (word, its, message) => expect(runSummary(its)).toEqual({ word, message }));
 });
 
 describe("tables", () => {
@@ -338,7 +338,7 @@ describe("tables", () => {
   });
 
   test("the file that approves is told as it has to be committed", () => {
-    expect(requestTexts(its, "main", { outlook: null, principal: "ada@example.com" })).toBe(`
+    expect(requestTexts(its, "main", { context: null, principal: "ada@example.com" })).toBe(`
 to let stage rest of run r begin: flotilla approve r rest; or commit this file to main: approvals/r/rest-before.yaml
 
 apiVersion: flotilla.dev/v1alpha1
@@ -352,6 +352,6 @@ spec:
   comment: ""
 `);
     const over = { ...its, end: { kind: "succeeded", at: at("11:00:00") } } as const;
-    expect(requestTexts(over, "main", { outlook: null, principal: "ada@example.com" })).toBe("");
+    expect(requestTexts(over, "main", { context: null, principal: "ada@example.com" })).toBe("");
   });
 });

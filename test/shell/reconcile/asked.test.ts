@@ -7,7 +7,7 @@ import type { RenderedManifest } from "../../../src/core/model/plan.ts";
 import type { ClusterName, Commit, Digest, Instant } from "../../../src/core/model/value.ts";
 import { changeAsk } from "../../../src/core/plan/approval/ask.ts";
 import type { AskedContent } from "../../../src/core/plan/approval/asked-content.ts";
-import { folderOf } from "../../../src/core/report/request-page.ts";
+import { requestFolder } from "../../../src/core/report/request-page.ts";
 import { askedEdits } from "../../../src/shell/reconcile/approval-content.ts";
 import type { Edit, Repository } from "../../../src/shell/reconcile/ports.ts";
 import { ledgerOf, on, web } from "../../cmd/rollout-ledger.ts";
@@ -73,7 +73,7 @@ test("of what many clusters would carry the first twenty are shown, and how many
 
 test("what is too long, or cannot be rendered any more, is left out, and that is said", async () => {
   const all = await edits(emptyLedger, asking, [asked(["x".repeat(1_000_001), null, "y"])]);
-  expect(pathsOf(all)).toEqual([`write ${folderOf(ask)}m02/web.yaml`, `write ${folderOf(ask)}README.md`]);
+  expect(pathsOf(all)).toEqual([`write ${requestFolder(ask)}m02/web.yaml`, `write ${requestFolder(ask)}README.md`]);
   expect(pageIn(all)).toMatch(/\| m00 \| too long to be shown: \d+ characters \|/);
   expect(pageIn(all)).toContain("| m01 | cannot be rendered any more | [m01](../../m01/web.yaml) |");
   expect(pageIn(all)).toContain("| m02 | [m02/web.yaml](m02/web.yaml) | nothing yet |");
@@ -93,7 +93,7 @@ test("at most a hundred commits are named, and how many more there are is said",
 });
 
 test("what nobody is asked any more goes, and nothing of another request", async () => {
-  const own = [`${folderOf(ask)}m00/web.yaml`, `${folderOf(ask)}README.md`];
+  const own = [`${requestFolder(ask)}m00/web.yaml`, `${requestFolder(ask)}README.md`];
   const others = ["rendered/.asked/shop-change/README.md", "rendered/m00/web.yaml"];
   const all = await edits(asking, emptyLedger, [], ...own, ...others);
   expect(pathsOf(all)).toEqual(own.map((it) => `remove ${it}`));
@@ -105,11 +105,11 @@ test("what is asked anew replaces what was asked before, and leaves nothing of t
   if (record?.change == null) throw new Error("nobody is asked");
   const request = gateOf({ digest: "e".repeat(64) as Digest, requestedAt: 0 as Instant });
   const next = ledgerOf([{ ...record, change: { ...record.change, request } }], []);
-  const own = [`${folderOf(ask)}m00/web.yaml`, `${folderOf(ask)}m07/web.yaml`];
+  const own = [`${requestFolder(ask)}m00/web.yaml`, `${requestFolder(ask)}m07/web.yaml`];
   const all = await edits(asking, next, [asked(["x"])], ...own);
   expect(pathsOf(all)).toEqual([
-    `write ${folderOf(ask)}m00/web.yaml`,
-    `write ${folderOf(ask)}README.md`,
-    `remove ${folderOf(ask)}m07/web.yaml`,
+    `write ${requestFolder(ask)}m00/web.yaml`,
+    `write ${requestFolder(ask)}README.md`,
+    `remove ${requestFolder(ask)}m07/web.yaml`,
   ]);
 });

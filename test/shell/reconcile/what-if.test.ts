@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
 import type { RunKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
-import { narrate } from "../../../src/core/report/commit-message.ts";
-import { openProblems } from "../../../src/core/report/open-problems.ts";
+import { describeChanges } from "../../../src/core/report/commit-message.ts";
+import { currentProblems } from "../../../src/core/report/current-problems.ts";
 import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
 import { observe } from "../../../src/shell/reconcile/observe.ts";
 import type { Ports } from "../../../src/shell/reconcile/ports.ts";
@@ -17,7 +17,7 @@ const record = { members: "record", patience: "none", acceptRewrite: null, trust
 const shown = ({ world, plan: decided, problems }: Foresight) => ({
   refusal: decided.refusal,
   decides: decided.decides,
-  changes: narrate(world.ledger, decided.ledger),
+  changes: describeChanges(world.ledger, decided.ledger),
   reasons: decided.reasons,
   problems,
   faults: check(decided, world),
@@ -27,7 +27,7 @@ const shown = ({ world, plan: decided, problems }: Foresight) => ({
 async function inFull(ports: Ports): Promise<Foresight> {
   const { world, reasons } = await observe(ports, record, freshMemory());
   const decided = plan(world);
-  const problems = openProblems(world.intent, world.ledger);
+  const problems = currentProblems(world.intent, world.ledger);
   return { world, plan: { ...decided, reasons: [...reasons, ...decided.reasons] }, problems };
 }
 

@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
-import { type Finish, withDelivery, withTrustAnchor } from "../../terminal/options.ts";
+import { type Finish, withCommitting, withTrustAnchor } from "../../terminal/options.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import type { AnswerOptions } from "./approve.ts";
+import type { DecisionOptions } from "./approve.ts";
 
-type Given = Omit<AnswerOptions, "run" | "stage"> & { readonly revoke?: boolean };
+type Given = Omit<DecisionOptions, "run" | "stage"> & { readonly revoke?: boolean };
 
 /** Commands with which people answer what a run, or a change of what is protected, asks for. */
 export function addApprovals(program: Command, terminal: Terminal, finish: Finish): void {
@@ -13,7 +13,7 @@ export function addApprovals(program: Command, terminal: Terminal, finish: Finis
     options: Given,
     decision: "Approve" | "Reject" | "Revoke",
   ): Promise<void> => {
-    const { answer: command } = await import("./approve.ts");
+    const { submitDecision: command } = await import("./approve.ts");
     finish(await command({ ...options, run: run ?? null, stage: stage ?? null }, decision, terminal));
   };
   asked(program.command("approve"))
@@ -25,7 +25,7 @@ export function addApprovals(program: Command, terminal: Terminal, finish: Finis
     .description("the same with a rejection: it ends the run, and clusters keep what they have")
     .requiredOption("--comment <text>", "why")
     .action((run, stage, options) => answer(run, stage, options, "Reject"));
-  withTrustAnchor(withDelivery(program.command("confirm")), terminal.environment)
+  withTrustAnchor(withCommitting(program.command("confirm")), terminal.environment)
     .description("shows deletions that wait for a person, and commits the file that lets just these go, once")
     .argument("[digest]", "of the deletions, or its beginning; without it the only ones that wait")
     .action(async (digest, options) =>
@@ -34,7 +34,7 @@ export function addApprovals(program: Command, terminal: Terminal, finish: Finis
 }
 
 const asked = (command: Command): Command =>
-  withDelivery(command)
+  withCommitting(command)
     .argument("[run]", "name, or namespace/name")
     .argument("[stage]", "which, where the run waits for several answers")
     .addOption(new Option("--before", "the request before the stage").conflicts("after"))

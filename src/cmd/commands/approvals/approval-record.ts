@@ -4,19 +4,22 @@ import { digestOfText } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import type { AnswerRecord, ApprovalFile } from "../../../core/model/trust.ts";
 import type { BlobId, Commit } from "../../../core/model/value.ts";
-import type { Ask } from "../../../core/plan/approval/ask.ts";
-import type { AskedLook } from "../../../core/report/request-changes.ts";
+import { type Ask, askState, asksIn } from "../../../core/plan/approval/ask.ts";
+import { approveCommand, approversText } from "../../../core/report/approval-files.ts";
+import type { ShownDeletion } from "../../../core/report/deletion-text.ts";
+import type { ShownContent } from "../../../core/report/request-changes.ts";
 import { readAsked } from "../../../shell/reconcile/approval-content.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
 import type { State } from "../../../shell/reconcile/memory.ts";
-import type { Repository } from "../../../shell/reconcile/ports.ts";
+import type { DeliveryObjection, Repository } from "../../../shell/reconcile/ports.ts";
 import { readState } from "../../../shell/reconcile/state.ts";
 import { documentsIn } from "../../edits/found-document.ts";
-import { acceptedAnswers } from "../../hub/record.ts";
-import { type HubOptions, openRecord } from "../../hub/wire.ts";
+import { acceptedApprovals } from "../../hub/record.ts";
+import { type HubOptions, openReconcilerRecord, openRecord } from "../../hub/wire.ts";
+import { requestTitle, selectDeletion, undoHint } from "./request-selection.ts";
 
 /** What is recorded of a work tree's fleet, as far as answers to requests go. */
-export interface AskedPlace {
+export interface ApprovalRecord {
   readonly ledger: Ledger;
   /** The paths of all files that were read last. */
   readonly accepted: ReadonlyMap<string, BlobId>;
@@ -31,10 +34,10 @@ export interface AskedPlace {
 }
 
 /** Reads what is recorded of the fleet of the work tree at `--repo`, or here. */
-export async function openAsked(
+export async function readApprovalRecord(
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<AskedPlace> {
+): Promise<ApprovalRecord> {
   const repository = await openRecord(options, environment);
   try {
     const state = await readState(repository, (await repository.heads()).state);
@@ -48,7 +51,7 @@ export async function openAsked(
       answers: [...ledger.answers.values()].filter(
         ({ file }) => file.decision !== "Approve" || accepted.get(file.path) === file.blob,
       ),
-      standing: ledger.trust === null ? await acceptedAnswers(repository, state) : [],
+      standing: ledger.trust === null ? await acceptedApprovals(repository, state) : [],
       allowsUnsigned: documentsIn(fleet)[0]?.getIn(["spec", "approvals", "unsigned"]) === "allow",
       closed: closedBy(ledger, trust),
     };
@@ -74,12 +77,12 @@ function closedBy({ hasTrust, trust }: Ledger, text: string | null): string | nu
 }
 
 /** Reads what an open request is about; null where nothing of it can be had: then only the record's own words are shown. */
-export async function lookAt(
+export async function readRequestContent(
   ask: Ask,
   ledger: Ledger,
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<AskedLook | null> {
+): Promise<ShownContent | null> {
   const repository = await openRecord(options, environment);
   try {
     const { state } = await repository.heads();
@@ -113,4 +116,75 @@ async function rawOf(repository: Repository, commit: Commit): Promise<Uint8Array
     if (error instanceof Fault) return null;
     throw error;
   }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Looks again, where the reconciler's record is, whether what is answered is still asked for; what speaks against an answer
+ * with this decision.
+ */
+export const recheckRequest =
+  (
+    ask: Ask,
+    decision: ApprovalFile["decision"],
+    options: HubOptions,
+    environment: Environment,
+  ): (() => Promise<DeliveryObjection | null>) =>
+  () =>
+    objectionByRecord(options, environment, (ledger) => requestObjection(ask, decision, ledger));
+
+/** The same for deletions that wait for a person. `isForetold`: they were not recorded when they were shown. */
+export const recheckDeletions =
+  (
+    set: ShownDeletion,
+    isForetold: boolean,
+    options: HubOptions,
+    environment: Environment,
+  ): (() => Promise<DeliveryObjection | null>) =>
+  () =>
+    objectionByRecord(options, environment, ({ deletions }) => {
+      const chosen = selectDeletion(deletions, set.digest);
+      if (chosen.kind === "refused") return chosen;
+      if (chosen.kind === "chosen" || isForetold) return null;
+      return {
+        message: `nothing waits under ${set.digest} any more`,
+        fix: "flotilla get deletions lists what waits now",
+      };
+    });
+
+async function objectionByRecord(
+  options: HubOptions,
+  environment: Environment,
+  objection: (ledger: Ledger) => DeliveryObjection | null,
+): Promise<DeliveryObjection | null> {
+  try {
+    const repository = await openReconcilerRecord(options, environment);
+    try {
+      return objection((await readState(repository, (await repository.heads()).state)).ledger);
+    } finally {
+      await repository.close();
+    }
+  } catch (error) {
+    // What nobody can look at is not pushed.
+    if (error instanceof Fault) return { message: `${error.during}: ${error.message}`, fix: error.fix };
+    throw error;
+  }
+}
+
+function requestObjection(ask: Ask, decision: ApprovalFile["decision"], ledger: Ledger): DeliveryObjection | null {
+  const same = asksIn(ledger).find((it) => it.request.digest === ask.request.digest);
+  if (same !== undefined && askState(same) === "open") return null;
+  const what = requestTitle(ask);
+  const approval = same?.request.approval ?? null;
+  if (approval !== null)
+    return {
+      message: `${what} was approved meanwhile, by ${approversText(approval)}`,
+      fix: decision === "Approve" ? "there is nothing to do" : undoHint(ask),
+    };
+  if (same !== undefined) return { message: `${what} is moot by now: the run is over`, fix: "there is nothing to do" };
+  return {
+    message: `${what} is not asked for any more as it was shown`,
+    fix: `${approveCommand(ask)} --dry-run shows what is asked now`,
+  };
 }

@@ -3,31 +3,35 @@ import type { SignatureFact } from "../../../core/model/commit.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { ApprovalFile, Judgement } from "../../../core/model/trust.ts";
 import { type Ask, isGenuine } from "../../../core/plan/approval/ask.ts";
-import { answerPath, answersPrefix, answerText, askName } from "../../../core/report/approval-files.ts";
 import {
-  acceptedFrom,
-  answerNamespace,
-  answersWith,
-  type IntendedAnswer,
-  judgedAhead,
-  type Outlook,
-  verdictOn,
+  approvalFileText,
+  approvalPathPrefix,
+  newApprovalPath,
+  requestObjectName,
+} from "../../../core/report/approval-files.ts";
+import {
+  type ApprovalContext,
+  acceptedEvidence,
+  type DraftApproval,
+  previewJudgement,
+  requestVerdict,
+  withDraft,
 } from "../../../core/report/approval-status.ts";
 import { broughtLines, contentLines } from "../../../core/report/manifest-diff.ts";
 import { requestLines, ruleLines, verdictText } from "../../../core/report/request-text.ts";
+import { approvalNamespace } from "../../../core/trust/judge-approval.ts";
 import type { Author, AuthoredFile } from "../../../shell/reconcile/ports.ts";
 import { filesWithout, ownRevocations } from "../../edits/found-document.ts";
-import { type Answerer, answererOf } from "../../hub/approver.ts";
-import { type Declined, type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
-import { now, openWorkTree, originHere, signatureOn } from "../../hub/wire.ts";
+import { type CurrentApprover, findApprover } from "../../hub/approver.ts";
+import { type CommitOptions, commitFiles, type Declined, usageError } from "../../hub/commit-files.ts";
+import { detachedSignatureFact, now, openWorkTree, originUrl } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { type AskedPlace, lookAt, openAsked } from "./approval-record.ts";
-import { chooseAsk } from "./chosen-request.ts";
-import { stillAsked } from "./still-open.ts";
+import { type ApprovalRecord, readApprovalRecord, readRequestContent, recheckRequest } from "./approval-record.ts";
+import { selectRequest } from "./request-selection.ts";
 
 /** What `flotilla approve` and `flotilla reject` are given. */
-export interface AnswerOptions extends DeliveryOptions {
+export interface DecisionOptions extends CommitOptions {
   /** `name`, or `namespace/name`; null with `change`. */
   readonly run: string | null;
   readonly stage: string | null;
@@ -50,32 +54,40 @@ type Decision = ApprovalFile["decision"];
  * Answers a request that is open: shows what it is about, says whether the answer would count, and commits a signed
  * file that holds nothing else (`trust/README.md#the-request`).
  */
-export async function answer(options: AnswerOptions, decision: Decision, terminal: Terminal): Promise<ExitCode> {
+export async function submitDecision(
+  options: DecisionOptions,
+  decision: Decision,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const { run, stage, comment = "", change = null } = options;
   const flaw = commentFlaw(comment, decision);
-  if (flaw !== null) return declined(flaw, "say why with --comment, in at most 1000 characters", terminal);
+  if (flaw !== null) return usageError(flaw, "say why with --comment, in at most 1000 characters", terminal);
   const author = await openWorkTree(options);
-  const place = await openAsked(options, terminal.environment);
+  const place = await readApprovalRecord(options, terminal.environment);
   const when = options.before === true ? "before" : options.after === true ? "after" : null;
-  const chosen = chooseAsk(place.ledger, { run, stage, when, change }, decision === "Reject" ? "reject" : "approve");
-  if (chosen.kind === "refused") return declined(chosen.message, chosen.fix, terminal);
+  const chosen = selectRequest(
+    place.ledger,
+    { run, stage, when, change },
+    decision === "Reject" ? "reject" : "approve",
+  );
+  if (chosen.kind === "refused") return usageError(chosen.message, chosen.fix, terminal);
   const { ask } = chosen;
   if (!isGenuine(ask, place.ledger))
-    return declined(
+    return usageError(
       "the digest of the request is not that of what the record shows: it may be forged",
       "approve nothing; see who wrote the state branch (git log), and let the reconciler ask anew",
       terminal,
     );
-  const outlook = outlookAt(place);
-  const look = await lookAt(ask, place.ledger, options, terminal.environment);
-  const lines = [...requestLines(ask, place.ledger, look), ...broughtLines(look), ...ruleLines(ask, outlook)];
+  const context = approvalContextAt(place);
+  const look = await readRequestContent(ask, place.ledger, options, terminal.environment);
+  const lines = [...requestLines(ask, place.ledger, look), ...broughtLines(look), ...ruleLines(ask, context)];
   for (const line of [...lines, ...contentLines(ask, place.ledger, look, options)]) terminal.out(`${oneLine(line)}\n`);
   if (place.closed !== null) terminal.err(`warning: ${oneLine(place.closed)}\n`);
-  const who = await answererOf(options, outlook);
-  if (who.kind === "nobody") return declined(who.message, who.fix, terminal);
-  return outlook === null
+  const who = await findApprover(options, context);
+  if (who.kind === "nobody") return usageError(who.message, who.fix, terminal);
+  return context === null
     ? unsigned({ ask, who, decision, place, author }, options, terminal)
-    : signed({ ask, who, decision, place, author }, outlook, options, terminal);
+    : signed({ ask, who, decision, place, author }, context, options, terminal);
 }
 
 function commentFlaw(comment: string, decision: Decision): string | null {
@@ -83,49 +95,49 @@ function commentFlaw(comment: string, decision: Decision): string | null {
   return decision === "Reject" && comment.trim() === "" ? "a rejection ends what it answers, and says why" : null;
 }
 
-const outlookAt = ({ ledger, answers }: AskedPlace): Outlook | null =>
+const approvalContextAt = ({ ledger, answers }: ApprovalRecord): ApprovalContext | null =>
   ledger.trust === null ? null : { ledger, trust: ledger.trust.trust, answers, now: now() };
 
 /** Somebody's answer to a request, before it has a path. */
-interface Answering {
+interface DecisionDraft {
   readonly ask: Ask;
-  readonly who: Answerer;
+  readonly who: CurrentApprover;
   readonly decision: Decision;
-  readonly place: AskedPlace;
+  readonly place: ApprovalRecord;
   readonly author: Author;
 }
 
 /** Where nobody set up who may approve, `fleet.yaml` says whether anybody may. */
-async function unsigned(answering: Answering, options: AnswerOptions, terminal: Terminal): Promise<ExitCode> {
+async function unsigned(answering: DecisionDraft, options: DecisionOptions, terminal: Terminal): Promise<ExitCode> {
   const { place, decision, ask } = answering;
   if (options.force !== true && place.closed !== null)
-    return declined(
+    return usageError(
       place.closed,
       "restore trust/root.yaml; its digest goes to --trust-anchor; --force writes it all the same",
       terminal,
     );
   if (options.force !== true && !place.allowsUnsigned)
-    return declined(
+    return usageError(
       "it would not count: nobody is said to be allowed to approve (no trust file is in force)",
       "flotilla trust init says who may; or set spec.approvals.unsigned: allow in fleet.yaml; --force writes it all the same",
       terminal,
     );
-  const taken = decision === "Approve" ? takenBack(answering) : nothingTaken;
-  if (taken.kind === "declined" && options.force !== true) return declined(taken.message, taken.fix, terminal);
+  const taken = decision === "Approve" ? ownWithdrawals(answering) : noWithdrawals;
+  if (taken.kind === "declined" && options.force !== true) return usageError(taken.message, taken.fix, terminal);
   const gone = taken.kind === "taken" ? taken.files : [];
   const code = await write(answering, fileOf(answering, options), { isSigned: false, gone }, { options, terminal });
   if (options.dryRun !== true) terminal.out(`${effect[decision](ask, options.branch)}\n`);
   return code;
 }
 
-type Taken =
+type Withdrawals =
   /** The files with which who answers took an approval back: their newest word takes their place. */
   { readonly kind: "taken"; readonly files: readonly AuthoredFile[] } | Declined;
 
-const nothingTaken: Taken = { kind: "taken", files: [] };
+const noWithdrawals: Withdrawals = { kind: "taken", files: [] };
 
 /** Nobody can tell which of two unsigned words is newer: what took an approval back goes in the commit that gives it again. */
-function takenBack({ author, ask, who, place }: Answering): Taken {
+function ownWithdrawals({ author, ask, who, place }: DecisionDraft): Withdrawals {
   const { principal } = who;
   const { digest } = ask.request;
   const here = author.files();
@@ -142,39 +154,39 @@ function takenBack({ author, ask, who, place }: Answering): Taken {
 }
 
 async function signed(
-  answering: Answering,
-  outlook: Outlook,
-  options: AnswerOptions,
+  answering: DecisionDraft,
+  context: ApprovalContext,
+  options: DecisionOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { ask, who, place, author } = answering;
   const bare = fileOf(answering, options);
-  const own = ownAnswer(answering, outlook);
-  if (own !== null && options.force !== true) return declined(own, forced, terminal);
-  const ways = waysOf(answering, outlook, options);
-  const signature = ways.inFile ? await author.sign(bytesOf(bare), answerNamespace) : null;
+  const own = ownDecisionObjection(answering, context);
+  if (own !== null && options.force !== true) return usageError(own, forced, terminal);
+  const ways = signaturePlaces(answering, context, options);
+  const signature = ways.inFile ? await author.sign(bytesOf(bare), approvalNamespace) : null;
   const file = { ...bare, signature };
-  const intended = await intendedAnswer(file, { key: who.key, isSigned: ways.onCommit }, outlook);
-  const judgement = judgedAhead(intended, ask, outlook);
+  const intended = await draftApproval(file, { key: who.key, isSigned: ways.onCommit }, context);
+  const judgement = previewJudgement(intended, ask, context);
   if (judgement.kind === "denied" && options.force !== true)
-    return declined(`it would not count: ${judgement.code}: ${judgement.because}`, forced, terminal);
+    return usageError(`it would not count: ${judgement.code}: ${judgement.because}`, forced, terminal);
   if (options.pr === true && !ways.inFile) terminal.err(`warning: ${mergeWords}\n`);
   const code = await write(answering, file, { isSigned: ways.onCommit }, { options, terminal });
   if (options.dryRun === true) return code;
-  const after = { ...outlook, answers: answersWith(outlook, intended, judgement) };
-  for (const line of afterLines(answering, judgement, { outlook: after, branch: options.branch }))
+  const after = { ...context, answers: withDraft(context, intended, judgement) };
+  for (const line of afterLines(answering, judgement, { context: after, branch: options.branch }))
     terminal.out(`${oneLine(line)}\n`);
   if (place.closed !== null) terminal.out("no gate opens before the trust file is restored\n");
   return code;
 }
 
 /** Where the signature goes: on the commit, unless the rules want it in the file; there too where the commit's may get lost. */
-function waysOf(
-  { ask, who }: Answering,
-  outlook: Outlook,
-  { detached = false, pr = false }: AnswerOptions,
+function signaturePlaces(
+  { ask, who }: DecisionDraft,
+  context: ApprovalContext,
+  { detached = false, pr = false }: DecisionOptions,
 ): { readonly inFile: boolean; readonly onCommit: boolean } {
-  const accepted = acceptedFrom(who.principal, ask, outlook);
+  const accepted = acceptedEvidence(who.principal, ask, context);
   const isWanted = accepted.has("detached") && (pr || !accepted.has("commit"));
   const inFile = detached || who.key === null || isWanted;
   return { inFile, onCommit: accepted.has("commit") || !inFile };
@@ -185,8 +197,8 @@ const mergeWords =
   "the rules take the commit's signature only: merge the pull request with a merge commit, as squash and rebase lose it";
 
 /** Why somebody's own earlier answers leave nothing for this one to say; null when they do not. */
-function ownAnswer({ ask, who, decision }: Answering, outlook: Outlook): string | null {
-  const own = outlook.answers.filter(
+function ownDecisionObjection({ ask, who, decision }: DecisionDraft, context: ApprovalContext): string | null {
+  const own = context.answers.filter(
     ({ file, judgement }) =>
       file.digest === ask.request.digest && file.principal === who.principal && judgement.kind === "counts",
   );
@@ -200,57 +212,58 @@ function ownAnswer({ ask, who, decision }: Answering, outlook: Outlook): string 
   if (decision === "Revoke" && !isApproved) return `${who.principal} has taken it back already (${newest?.file.path})`;
   if (decision !== "Approve") return null;
   if (isApproved) return `${who.principal} has approved it already (${newest.file.path})`;
-  const verdict = verdictOn(ask, outlook);
-  return verdict.kind === "rejected" ? `it was ${verdictText(ask, outlook)}; no approval outweighs that` : null;
+  const verdict = requestVerdict(ask, context);
+  return verdict.kind === "rejected" ? `it was ${verdictText(ask, context)}; no approval outweighs that` : null;
 }
 
 type BareFile = Omit<ApprovalFile, "blob">;
 
-function fileOf({ ask, who, decision, place, author }: Answering, { comment = "" }: AnswerOptions): BareFile {
+function fileOf({ ask, who, decision, place, author }: DecisionDraft, { comment = "" }: DecisionOptions): BareFile {
   const here = new Set(author.files().map((it) => it.path));
   const isTaken = (path: string): boolean =>
     place.ledger.answers.has(path) || place.accepted.has(path) || here.has(path);
-  const path = answerPath(ask, who.principal, isTaken);
+  const path = newApprovalPath(ask, who.principal, isTaken);
   return { path, digest: ask.request.digest, decision, principal: who.principal, comment, signature: null };
 }
 
 const bytesOf = (file: BareFile): Uint8Array => new TextEncoder().encode(signedApproval(file));
 
 /** What will be known of the answer once it is read. Where the key is not at hand, its signature says which it is. */
-async function intendedAnswer(
+async function draftApproval(
   file: BareFile,
   { key, isSigned }: { readonly key: SignatureFact | null; readonly isSigned: boolean },
-  { trust }: Outlook,
-): Promise<IntendedAnswer> {
+  { trust }: ApprovalContext,
+): Promise<DraftApproval> {
   const certificates = [...trust.principals.values()].flatMap((it) => [...it.openPgp.values()]);
   const { signature } = file;
-  const detached = signature === null ? null : await signatureOn(signedApproval(file), signature, certificates);
+  const detached =
+    signature === null ? null : await detachedSignatureFact(signedApproval(file), signature, certificates);
   const same = detached?.kind === "ssh" ? { ...detached, namespace: "git" } : detached;
   const commit = isSigned ? (key ?? same) : null;
   return { file, commit: commit ?? { kind: "unsigned" }, detached };
 }
 
-interface Desk {
-  readonly options: AnswerOptions;
+interface CommandIo {
+  readonly options: DecisionOptions;
   readonly terminal: Terminal;
 }
 
 async function write(
-  { ask, author, decision, who }: Answering,
+  { ask, author, decision, who }: DecisionDraft,
   file: BareFile,
   { isSigned, gone = [] }: { readonly isSigned: boolean; readonly gone?: readonly AuthoredFile[] },
-  { options, terminal }: Desk,
+  { options, terminal }: CommandIo,
 ): Promise<ExitCode> {
-  const text = answerText(askName(ask), file);
-  const slug = `${decision}-${answersPrefix(ask).replace("approvals/", "")}-${who.principal}`
+  const text = approvalFileText(requestObjectName(ask), file);
+  const slug = `${decision}-${approvalPathPrefix(ask).replace("approvals/", "")}-${who.principal}`
     .replaceAll(/[^A-Za-z0-9]+/g, "-")
     .toLowerCase();
   const subject = `${verbs[decision]} ${whatText(ask)}`;
   const files = [{ path: file.path, text, before: null }, ...gone];
-  const objection = stillAsked(ask, decision, options, terminal.environment);
-  const code = await deliver(author, { files, subject, slug, signed: isSigned, objection }, options, terminal);
+  const objection = recheckRequest(ask, decision, options, terminal.environment);
+  const code = await commitFiles(author, { files, subject, slug, signed: isSigned, objection }, options, terminal);
   const isHereAlone = options.push !== true && options.pr !== true && options.dryRun !== true;
-  if (isHereAlone && (await originHere(options)) !== null) terminal.out("origin does not have it yet: git push\n");
+  if (isHereAlone && (await originUrl(options)) !== null) terminal.out("origin does not have it yet: git push\n");
   return code;
 }
 
@@ -263,14 +276,14 @@ const verbs = { Approve: "Approve", Reject: "Reject", Revoke: "Take back the app
 
 /** What becomes of the request once the answer is read. */
 function afterLines(
-  { ask, decision }: Answering,
+  { ask, decision }: DecisionDraft,
   judgement: Judgement,
-  { outlook, branch }: { readonly outlook: Outlook; readonly branch: string },
+  { context, branch }: { readonly context: ApprovalContext; readonly branch: string },
 ): readonly string[] {
   if (judgement.kind === "denied") return [`it does not count: ${judgement.code}: ${judgement.because}`];
   if (decision === "Reject") return [effect.Reject(ask, branch)];
-  if (decision === "Approve" && verdictOn(ask, outlook).kind === "approved") return [effect.Approve(ask, branch)];
-  const missing = `still missing: ${verdictText(ask, outlook)}`;
+  if (decision === "Approve" && requestVerdict(ask, context).kind === "approved") return [effect.Approve(ask, branch)];
+  const missing = `still missing: ${verdictText(ask, context)}`;
   return decision === "Revoke" ? [effect.Revoke(ask, branch), missing] : [missing];
 }
 

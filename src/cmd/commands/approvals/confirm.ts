@@ -1,19 +1,19 @@
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { Digest } from "../../../core/model/value.ts";
 import { extentOf } from "../../../core/plan/guard/guard.ts";
-import { confirmationFile, type ShownDeletion, shownBefore } from "../../../core/report/deletion-text.ts";
-import { count } from "../../../core/report/phrases.ts";
+import { confirmationFile, deletionSetLines, type ShownDeletion } from "../../../core/report/deletion-text.ts";
+import { quantity } from "../../../core/report/phrases.ts";
 import { whatIf } from "../../../shell/reconcile/what-if.ts";
-import { type DeliveryOptions, declined, deliver, type Written } from "../../hub/commit-files.ts";
-import { readRecord } from "../../hub/record.ts";
-import { forReading, openPorts, openWorkTree, originHere } from "../../hub/wire.ts";
+import { type CommitOptions, commitFiles, type FilesToCommit, usageError } from "../../hub/commit-files.ts";
+import { readRecordedLedger } from "../../hub/record.ts";
+import { openPorts, openWorkTree, originUrl, readableHub } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { type ChosenDeletion, chooseDeletion } from "./chosen-request.ts";
-import { stillHeld } from "./still-open.ts";
+import { recheckDeletions } from "./approval-record.ts";
+import { type SelectedDeletion, selectDeletion } from "./request-selection.ts";
 
 /** What `flotilla confirm` is given. */
-export interface ConfirmOptions extends DeliveryOptions {
+export interface ConfirmOptions extends CommitOptions {
   /** Of what waits, or the beginning of it; null: the only one that waits. */
   readonly digest: string | null;
   /** As `plan` has it: what is only foretold depends on it. */
@@ -25,25 +25,25 @@ export interface ConfirmOptions extends DeliveryOptions {
  */
 export async function confirm(options: ConfirmOptions, terminal: Terminal): Promise<ExitCode> {
   const author = await openWorkTree(options);
-  const { deletions } = await readRecord(options, terminal.environment);
-  const recorded = chooseDeletion(deletions, options.digest);
+  const { deletions } = await readRecordedLedger(options, terminal.environment);
+  const recorded = selectDeletion(deletions, options.digest);
   const isForetold = recorded.kind === "unknown";
   const chosen = isForetold ? await foretold(options, terminal) : recorded;
   if (chosen.kind !== "chosen") return asked(chosen, options, terminal);
   const { set } = chosen;
-  for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
+  for (const line of deletionSetLines(set)) terminal.out(`${oneLine(line)}\n`);
   const { path } = confirmationFile(set.digest);
-  const isLocal = (await originHere(options)) === null;
+  const isLocal = (await originUrl(options)) === null;
   if (author.files().some((it) => it.path === path)) {
     const next = `it counts once flotilla has read it on ${options.branch}`;
-    return declined(
+    return usageError(
       `${path} is there already`,
       isLocal ? next : `${next}; if origin does not have it: git push`,
       terminal,
     );
   }
-  const objection = stillHeld(set, isForetold, options, terminal.environment);
-  const code = await deliver(author, { ...confirmationCommit(set), objection }, options, terminal);
+  const objection = recheckDeletions(set, isForetold, options, terminal.environment);
+  const code = await commitFiles(author, { ...confirmationCommit(set), objection }, options, terminal);
   if (options.dryRun === true) return code;
   if (isForetold) terminal.out(`${together}\n`);
   terminal.out(`once flotilla has read it on ${options.branch}, these go, and nothing else; it counts once\n`);
@@ -55,15 +55,15 @@ const together =
   "nothing of this is recorded yet: the file counts only if it is merged together with what takes these away, or later";
 
 /** What the head of the source branch would take away, as `plan` foretells it without asking any member. */
-async function foretold(options: ConfirmOptions, terminal: Terminal): Promise<ChosenDeletion> {
-  const ports = await openPorts(await forReading(options, terminal), null, terminal.environment);
+async function foretold(options: ConfirmOptions, terminal: Terminal): Promise<SelectedDeletion> {
+  const ports = await openPorts(await readableHub(options, terminal), null, terminal.environment);
   try {
     const { trustAnchor, digest } = options;
     const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor } as const;
     const { plan, world } = await whatIf(ports, settings);
     const known = new Set(world.ledger.deletions.held.map((it) => it.digest));
     const held = plan.ledger.deletions.held.filter((it) => !known.has(it.digest));
-    return chooseDeletion({ ...plan.ledger.deletions, held }, digest);
+    return selectDeletion({ ...plan.ledger.deletions, held }, digest);
   } finally {
     await ports.fleet.close();
     await ports.repository.close();
@@ -72,31 +72,31 @@ async function foretold(options: ConfirmOptions, terminal: Terminal): Promise<Ch
 
 /** Says which may be meant, or that nothing is. */
 function asked(
-  chosen: Exclude<ChosenDeletion, { kind: "chosen" }>,
+  chosen: Exclude<SelectedDeletion, { kind: "chosen" }>,
   { digest, branch }: ConfirmOptions,
   terminal: Terminal,
 ): ExitCode {
   switch (chosen.kind) {
     case "refused":
-      return declined(chosen.message, chosen.fix, terminal);
+      return usageError(chosen.message, chosen.fix, terminal);
     case "unknown": {
       const under = digest === null ? "" : ` under ${digest}`;
       const fix = `flotilla get deletions lists what waits; flotilla plan says what ${branch} would take away`;
-      return declined(`no deletion waits for a confirmation${under}`, fix, terminal);
+      return usageError(`no deletion waits for a confirmation${under}`, fix, terminal);
     }
     case "several": {
-      for (const set of chosen.sets) for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
+      for (const set of chosen.sets) for (const line of deletionSetLines(set)) terminal.out(`${oneLine(line)}\n`);
       const each = chosen.sets.map((it) => `flotilla confirm ${it.digest}`);
-      return declined(`${chosen.sets.length} sets of deletions wait`, `say which: ${each.join(" or ")}`, terminal);
+      return usageError(`${chosen.sets.length} sets of deletions wait`, `say which: ${each.join(" or ")}`, terminal);
     }
   }
 }
 
 /** The commit that confirms a set of deletions: one file, and nothing else. */
-export function confirmationCommit(set: ShownDeletion): Written {
+export function confirmationCommit(set: ShownDeletion): FilesToCommit {
   const { path, text } = confirmationFile(set.digest);
   const { objects, clusters } = extentOf(set);
-  const subject = `Confirm ${count(objects, "deletion")} on ${count(clusters.length, "cluster")}`;
+  const subject = `Confirm ${quantity(objects, "deletion")} on ${quantity(clusters.length, "cluster")}`;
   const slug = `confirm-${set.digest.slice(0, 12)}`;
   return { files: [{ path, text, before: null }], subject, slug };
 }

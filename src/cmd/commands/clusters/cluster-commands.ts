@@ -1,17 +1,17 @@
 import type { Command } from "commander";
-import { type Finish, withDelivery } from "../../terminal/options.ts";
+import { type Finish, withCommitting } from "../../terminal/options.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** Commands that take a cluster out of service and back. */
 export function addClusters(program: Command, terminal: Terminal, finish: Finish): void {
-  withDelivery(program.command("evict"))
+  withCommitting(program.command("evict"))
     .description("writes an eviction: a placement leaves a cluster, once, as its disruption budget allows")
     .argument("<placement>")
     .argument("<cluster>")
     .action(async (placement, cluster, options) =>
       finish(await (await import("./drain.ts")).evict({ placement, cluster, ...options }, terminal)),
     );
-  withDelivery(program.command("drain"))
+  withCommitting(program.command("drain"))
     .description(
       "taints a cluster, so that nothing new is placed there, evicts every placement from it, and waits for the verdicts",
     )
@@ -21,7 +21,7 @@ export function addClusters(program: Command, terminal: Terminal, finish: Finish
     .action(async (cluster, options) =>
       finish(await (await import("./drain.ts")).drain({ cluster, ...options }, terminal)),
     );
-  withDelivery(program.command("uncordon"))
+  withCommitting(program.command("uncordon"))
     .description(
       "removes the taint of a drain, and evictions that came to nothing; what was evicted comes back as its policy says",
     )

@@ -10,24 +10,24 @@ import {
   type PlacementKey,
   seconds,
 } from "../../../core/model/value.ts";
-import { shownBefore } from "../../../core/report/deletion-text.ts";
-import { count, names as listed } from "../../../core/report/phrases.ts";
+import { deletionSetLines } from "../../../core/report/deletion-text.ts";
+import { someNames as listed, quantity } from "../../../core/report/phrases.ts";
 import { evictionVerdict } from "../../../core/report/tables.ts";
 import type { State } from "../../../shell/reconcile/memory.ts";
 import type { Clock, Repository } from "../../../shell/reconcile/ports.ts";
 import { readState } from "../../../shell/reconcile/state.ts";
-import { deliver } from "../../hub/commit-files.ts";
-import { clockOf, openFollowed, originHere } from "../../hub/wire.ts";
-import type { Workplace } from "../../hub/work-tree.ts";
+import { commitFiles } from "../../hub/commit-files.ts";
+import { clockOf, openReconcilerRecord, originUrl } from "../../hub/wire.ts";
+import type { WorkTree } from "../../hub/work-tree.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
+import { recheckDeletions } from "../approvals/approval-record.ts";
 import { confirmationCommit } from "../approvals/confirm.ts";
-import { stillHeld } from "../approvals/still-open.ts";
 import type { DrainOptions } from "./drain.ts";
 
 /** A drain that was committed. */
-export interface Drained {
-  readonly workplace: Workplace;
+export interface CommittedDrain {
+  readonly workTree: WorkTree;
   readonly cluster: ClusterName;
   /** Of its evictions. */
   readonly names: readonly string[];
@@ -37,9 +37,13 @@ export interface Drained {
 const limit = minutes(2);
 
 /** Waits for what becomes of a drain, tells it, and commits the confirmation that it takes, where that is asked for. */
-export async function outcomeOf(drained: Drained, options: DrainOptions, terminal: Terminal): Promise<ExitCode> {
-  const { cluster, names, workplace } = drained;
-  const unseen = await whyUnseen(options, workplace);
+export async function awaitDrain(
+  drained: CommittedDrain,
+  options: DrainOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { cluster, names, workTree } = drained;
+  const unseen = await whyNotReadYet(options, workTree);
   if (options.wait === false || unseen !== null) {
     if (unseen !== null) terminal.out(`${oneLine(unseen)}\n`);
     if (options.confirm === true) terminal.err("warning: nothing is confirmed yet: flotilla confirm does it then\n");
@@ -51,9 +55,9 @@ export async function outcomeOf(drained: Drained, options: DrainOptions, termina
     verdicts.push(record);
     terminal.out(`${oneLine(verdictText(record))}\n`);
   };
-  const repository = await openFollowed(options, terminal.environment);
+  const repository = await openReconcilerRecord(options, terminal.environment);
   try {
-    const { ledger, missing } = await awaitVerdicts(names, { repository, clock: clockOf(terminal), limit, tell });
+    const { ledger, missing } = await awaitEvictions(names, { repository, clock: clockOf(terminal), limit, tell });
     if (missing.length > 0) terminal.err(missingText(missing));
     const executed = verdicts.filter((it) => evictionVerdict(it).outcome === "Executed");
     const evicted = executed.map((it) => it.placement);
@@ -65,10 +69,10 @@ export async function outcomeOf(drained: Drained, options: DrainOptions, termina
 }
 
 /** Why no reconciler reads the commit yet; null when one may. */
-async function whyUnseen({ pr, push, branch }: DrainOptions, { author }: Workplace): Promise<string | null> {
+async function whyNotReadYet({ pr, push, branch }: DrainOptions, { author }: WorkTree): Promise<string | null> {
   if (pr === true) return "they are judged once the pull request is merged";
   if (author.branch !== branch) return `they are judged once they are on ${branch}`;
-  if (push !== true && (await originHere({ repo: author.name })) !== null)
+  if (push !== true && (await originUrl({ repo: author.name })) !== null)
     return "they are judged once origin has them: git push";
   return null;
 }
@@ -94,14 +98,14 @@ const missingText = (missing: readonly string[]): string =>
 const heldOf = ({ deletions }: Ledger, cluster: ClusterName): readonly HeldDeletion[] =>
   deletions.held.filter((it) => !it.confirmed && it.groups.some(({ clusters }) => clusters.includes(cluster)));
 
-interface Held extends Drained {
+interface Held extends CommittedDrain {
   readonly held: readonly HeldDeletion[];
   readonly evicted: readonly PlacementKey[];
 }
 
 /** Confirms what this drain took away and nothing else; of what waits besides, or unasked, it says how to. */
 async function settleDeletions(
-  { held, evicted, cluster, workplace }: Held,
+  { held, evicted, cluster, workTree }: Held,
   options: DrainOptions,
   terminal: Terminal,
 ): Promise<void> {
@@ -109,10 +113,10 @@ async function settleDeletions(
     const isOwn = set.groups.every(
       (it) => evicted.includes(it.placement) && it.clusters.every((name) => name === cluster),
     );
-    for (const line of shownBefore(set)) terminal.out(`${oneLine(line)}\n`);
+    for (const line of deletionSetLines(set)) terminal.out(`${oneLine(line)}\n`);
     if (options.confirm === true && isOwn) {
-      const objection = stillHeld(set, false, options, terminal.environment);
-      await deliver(workplace.author, { ...confirmationCommit(set), objection }, options, terminal);
+      const objection = recheckDeletions(set, false, options, terminal.environment);
+      await commitFiles(workTree.author, { ...confirmationCommit(set), objection }, options, terminal);
       continue;
     }
     if (options.confirm === true)
@@ -120,14 +124,14 @@ async function settleDeletions(
     terminal.out(`to let them go: flotilla confirm ${set.digest}\n`);
   }
   if (options.confirm === true && held.length === 0 && evicted.length > 0)
-    terminal.out(`nothing of ${count(evicted.length, "placement")} waits for a confirmation\n`);
+    terminal.out(`nothing of ${quantity(evicted.length, "placement")} waits for a confirmation\n`);
 }
 
 /** Between two looks at the record. */
 const pause = seconds(1);
 
 /** Where verdicts are looked for, by which clock, and who is told of each. */
-export interface VerdictWatch {
+export interface EvictionWatch {
   readonly repository: Repository;
   readonly clock: Clock;
   /** At most so long. */
@@ -136,14 +140,14 @@ export interface VerdictWatch {
 }
 
 /** What is recorded when the waiting is over. */
-export interface Awaited {
+export interface AwaitedEvictions {
   readonly ledger: Ledger;
   /** Evictions that nobody judged in time, in the order in which they were given. */
   readonly missing: readonly string[];
 }
 
 /** Looks at the record until each of these evictions was judged, or the time is up. Tells of each verdict once. */
-export async function awaitVerdicts(names: readonly string[], watch: VerdictWatch): Promise<Awaited> {
+export async function awaitEvictions(names: readonly string[], watch: EvictionWatch): Promise<AwaitedEvictions> {
   const { repository, clock, limit, tell } = watch;
   const deadline = later(clock.now(), limit);
   let missing = names;

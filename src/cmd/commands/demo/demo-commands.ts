@@ -18,5 +18,5 @@ export function addDemos(program: Command, terminal: Terminal, finish: Finish): 
     .option("--port <number>", "port on 127.0.0.1; 0 takes a free one", "0")
     .addOption(durationOption("--available-after <duration>", "how long workloads take to become available", "50ms"))
     .addHelpText("after", durationHelp)
-    .action(async (options) => finish(await (await import("./embedded.ts")).embedded(options, terminal)));
+    .action(async (options) => finish(await (await import("./embedded.ts")).serveEmbedded(options, terminal)));
 }

@@ -2,16 +2,16 @@ import { assert, known } from "../../../core/model/assert.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import type { RunRecord } from "../../../core/model/update-run.ts";
 import { type DurationMs, type Instant, type RunKey, seconds } from "../../../core/model/value.ts";
-import { approvalFile, openRequests } from "../../../core/report/approval-files.ts";
+import { approvalFile, openGateRequests } from "../../../core/report/approval-files.ts";
 import { runTree, treeLines } from "../../../core/report/run-tree.ts";
 import type { HubOptions } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { requestTexts } from "../record/describe.ts";
-import { rollback, runCreate, runState } from "../runs/run.ts";
+import { createRun, rollback, setRunState } from "../runs/run.ts";
 
 /** The demo's fleet in the hands of a person: a clone, the hub behind it, and a reconciler. */
-export interface Desk {
+export interface DemoEnvironment {
   /** The clone: what commands that write files are given. */
   readonly work: HubOptions;
   /** Who commits in it. */
@@ -33,16 +33,16 @@ const patience = seconds(20);
  * Tells the life of two versions: one goes through its stages, with a wait and an approval on its way; one is broken,
  * stays in its first stage, and is taken back. Every command is the one that people type.
  */
-export async function stagedStory(desk: Desk, terminal: Terminal): Promise<void> {
+export async function demoStagedRollout(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
   await goodVersion(desk, terminal);
   await badVersion(desk, terminal);
-  await wayBack(desk, terminal);
+  await rollBack(desk, terminal);
 }
 
-async function goodVersion(desk: Desk, terminal: Terminal): Promise<void> {
+async function goodVersion(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
   desk.say("Search moves by update runs alone. Its run starts: staging, five seconds to look at it, the quiet region.");
   typed(terminal, "run start search-1 --push");
-  mustBeDone(await runState({ ...desk.work, name: "search-1", push: true }, "Run", terminal));
+  mustBeDone(await setRunState({ ...desk.work, name: "search-1", push: true }, "Run", terminal));
   await desk.reconcile(patience);
 
   desk.say("Production asks first. The run says what is done, what waits, and which file lets it go on.");
@@ -53,7 +53,7 @@ async function goodVersion(desk: Desk, terminal: Terminal): Promise<void> {
   await desk.reconcile(patience);
 }
 
-async function badVersion(desk: Desk, terminal: Terminal): Promise<void> {
+async function badVersion(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
   desk.say("The next version of search never starts. The first cluster shows it, and no other one gets it.");
   await desk.edit("resources/search/search.yaml", (it) =>
     // In earnest it takes two minutes to be sure; here nobody wants to wait so long.
@@ -64,15 +64,15 @@ async function badVersion(desk: Desk, terminal: Terminal): Promise<void> {
   await desk.push("Search 4.3.0");
   typed(terminal, "run create search-2 --placement search --strategy staging-first --state Run --push");
   const run = { name: "search-2", placement: "search", strategy: "staging-first", state: "Run" } as const;
-  mustBeDone(await runCreate({ ...desk.work, ...run, push: true }, terminal));
+  mustBeDone(await createRun({ ...desk.work, ...run, push: true }, terminal));
   await desk.reconcile(patience);
   await describeRun(desk, "search-2", terminal);
 }
 
-async function wayBack(desk: Desk, terminal: Terminal): Promise<void> {
+async function rollBack(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
   desk.say("Back to the version before, the same way: stages that never got the broken one are passed over, unasked.");
   typed(terminal, "run stop search-2 --push");
-  mustBeDone(await runState({ ...desk.work, name: "search-2", push: true }, "Stop", terminal));
+  mustBeDone(await setRunState({ ...desk.work, name: "search-2", push: true }, "Stop", terminal));
   typed(terminal, "rollback search --push");
   mustBeDone(await rollback({ ...desk.work, placement: "search", push: true }, terminal));
   await desk.reconcile(patience);
@@ -83,17 +83,17 @@ const typed = (terminal: Terminal, command: string): void => terminal.out(`$ flo
 /** The commands say what is wrong themselves. */
 const mustBeDone = (code: ExitCode): void => assert(code === exitCodes.done, "a command of the demo does nothing");
 
-async function describeRun(desk: Desk, name: string, terminal: Terminal): Promise<void> {
+async function describeRun(desk: DemoEnvironment, name: string, terminal: Terminal): Promise<void> {
   typed(terminal, `describe run ${name}`);
   const ledger = await desk.ledger();
   const run = runNamed(ledger, name);
   for (const line of treeLines(runTree({ run, ledger, now: Date.now() as Instant }))) terminal.out(`${line}\n`);
-  terminal.out(requestTexts(run, desk.work.branch, { outlook: null, principal: desk.person }));
+  terminal.out(requestTexts(run, desk.work.branch, { context: null, principal: desk.person }));
 }
 
 /** Commits the answers that a run asks for, as `describe run` shows them. */
-async function approve(desk: Desk, name: string, message: string): Promise<void> {
-  const requests = openRequests(runNamed(await desk.ledger(), name));
+async function approve(desk: DemoEnvironment, name: string, message: string): Promise<void> {
+  const requests = openGateRequests(runNamed(await desk.ledger(), name));
   for (const it of requests) {
     const { path, text } = approvalFile(it, it.gate, desk.person);
     await desk.edit(path, () => text);

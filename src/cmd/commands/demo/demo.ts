@@ -17,9 +17,8 @@ import { settle } from "../../../shell/reconcile/settle.ts";
 import { readState } from "../../../shell/reconcile/state.ts";
 import { type HubOptions, openHub, openPorts } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
-import { table } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
-import { type Desk, stagedStory } from "./demo-rollout.ts";
+import { type Terminal, table } from "../../terminal/terminal.ts";
+import { type DemoEnvironment, demoStagedRollout } from "./demo-rollout.ts";
 
 /** Shows a whole fleet in one process: real Git, real HTTP, simulated clusters. Ends in well under a minute. */
 export async function demo(terminal: Terminal): Promise<ExitCode> {
@@ -28,7 +27,7 @@ export async function demo(terminal: Terminal): Promise<ExitCode> {
   try {
     const stage = await setUp(folder);
     server = stage.server;
-    await story(stage, terminal);
+    await runDemo(stage, terminal);
     return exitCodes.done;
   } finally {
     await server?.close();
@@ -37,7 +36,7 @@ export async function demo(terminal: Terminal): Promise<ExitCode> {
 }
 
 /** A person's clone, the hub it pushes to, and the members. */
-interface Stage {
+interface DemoSetup {
   readonly clone: string;
   readonly hub: string;
   readonly kubeconfig: string;
@@ -50,7 +49,7 @@ const ada = { "user.name": "Ada", "user.email": "ada@acme.example", "commit.gpgS
 /** How long a simulated workload takes to become available: long enough to be seen waiting for. */
 const availableAfter = 400;
 
-async function setUp(folder: string): Promise<Stage> {
+async function setUp(folder: string): Promise<DemoSetup> {
   const clone = join(folder, "fleet");
   const hub = join(folder, "hub.git");
   const kubeconfig = join(folder, "kubeconfig");
@@ -71,10 +70,10 @@ async function setUp(folder: string): Promise<Stage> {
   return { clone, hub, kubeconfig, server };
 }
 
-async function story(stage: Stage, terminal: Terminal): Promise<void> {
+async function runDemo(stage: DemoSetup, terminal: Terminal): Promise<void> {
   const { clone, server } = stage;
   const say = (text: string): void => terminal.out(`\n== ${text}\n`);
-  const desk = deskOf(stage, say, terminal);
+  const desk = environmentOf(stage, say, terminal);
 
   say("A repository describes a fleet and what runs on it. Somebody pushes it.");
   await push(clone, "Describe the fleet");
@@ -103,13 +102,13 @@ async function story(stage: Stage, terminal: Terminal): Promise<void> {
   broken.control({ trouble: { down: false } });
   await reconcileOnce(stage, terminal);
 
-  await stagedStory(desk, terminal);
+  await demoStagedRollout(desk, terminal);
 
   say("The fleet, as the state branch records it:");
   await showFleet(stage, terminal);
 }
 
-const deskOf = (stage: Stage, say: Desk["say"], terminal: Terminal): Desk => ({
+const environmentOf = (stage: DemoSetup, say: DemoEnvironment["say"], terminal: Terminal): DemoEnvironment => ({
   work: hubAt(stage.clone),
   person: ada["user.email"],
   say,
@@ -120,7 +119,7 @@ const deskOf = (stage: Stage, say: Desk["say"], terminal: Terminal): Desk => ({
 });
 
 async function reconcileOnce(
-  { hub, kubeconfig }: Stage,
+  { hub, kubeconfig }: DemoSetup,
   terminal: Terminal,
   wait: DurationMs = seconds(20),
 ): Promise<void> {
@@ -147,13 +146,13 @@ async function reconcileOnce(
   }
 }
 
-async function showFleet(stage: Stage, terminal: Terminal): Promise<void> {
+async function showFleet(stage: DemoSetup, terminal: Terminal): Promise<void> {
   const ledger = await recordedAt(stage, terminal);
   for (const rows of [clusterRows(ledger, null), placementRows(ledger, null), runRows(ledger, null, false)])
     terminal.out(`\n${table(...rows)}`);
 }
 
-async function recordedAt({ hub }: Stage, terminal: Terminal): Promise<Ledger> {
+async function recordedAt({ hub }: DemoSetup, terminal: Terminal): Promise<Ledger> {
   const repository = await openHub(hubAt(hub), terminal.environment);
   try {
     return (await readState(repository, (await repository.heads()).state)).ledger;

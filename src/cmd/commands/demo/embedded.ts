@@ -6,7 +6,7 @@ import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** What `flotilla embedded` is given. */
-export interface EmbeddedOptions {
+export interface ServeEmbeddedOptions {
   readonly clusters: string;
   readonly kubeconfig: string;
   readonly port: string;
@@ -14,7 +14,7 @@ export interface EmbeddedOptions {
 }
 
 /** Serves simulated clusters until it is told to stop. */
-export async function embedded(options: EmbeddedOptions, terminal: Terminal): Promise<ExitCode> {
+export async function serveEmbedded(options: ServeEmbeddedOptions, terminal: Terminal): Promise<ExitCode> {
   const { kubeconfig } = options;
   const clusters = options.clusters.split(",").map((it) => it.trim());
   const port = Number(options.port);

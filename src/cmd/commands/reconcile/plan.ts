@@ -2,15 +2,14 @@ import { check } from "../../../core/check/check.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { Plan, World } from "../../../core/model/plan.ts";
 import type { Digest } from "../../../core/model/value.ts";
-import { narrate } from "../../../core/report/commit-message.ts";
-import { reasonLines, reasonValues, refusalText, type Weigh } from "../../../core/report/reason-lines.ts";
+import { describeChanges } from "../../../core/report/commit-message.ts";
+import { planRefusalText, reasonLines, reasonValues, type WeighReason } from "../../../core/report/reason-lines.ts";
 import { weightOf } from "../../../core/report/reason-text.ts";
 import { type Foresight, whatIf } from "../../../shell/reconcile/what-if.ts";
-import { forReading, type HubOptions, openPorts } from "../../hub/wire.ts";
+import { type HubOptions, openPorts, readableHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfProblems, codeOfReasons, printProblems } from "../../terminal/outcome.ts";
-import { encoded, type Format } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
 /** What `flotilla plan` is given. */
 export interface PlanOptions extends HubOptions {
@@ -24,7 +23,7 @@ export interface PlanOptions extends HubOptions {
 export async function planCommand(options: PlanOptions, terminal: Terminal): Promise<ExitCode> {
   const asks = options.kubeconfig !== null;
   const fleet = asks ? { kubeconfig: options.kubeconfig, deadline: null } : null;
-  const ports = await openPorts(await forReading(options, terminal), fleet, terminal.environment);
+  const ports = await openPorts(await readableHub(options, terminal), fleet, terminal.environment);
   try {
     const { trustAnchor } = options;
     const members = asks ? "ask" : "record";
@@ -37,10 +36,10 @@ export async function planCommand(options: PlanOptions, terminal: Terminal): Pro
 }
 
 /** That a member did not answer when somebody asked is known, and no finding of a plan that asks none. */
-const recordedWeight: Weigh = (reason) => (reason.kind === "unreachable" ? "notice" : weightOf(reason));
+const recordedWeight: WeighReason = (reason) => (reason.kind === "unreachable" ? "notice" : weightOf(reason));
 
 interface Showing extends Pick<PlanOptions, "output" | "expectNoChange"> {
-  readonly weigh: Weigh;
+  readonly weigh: WeighReason;
 }
 
 function show(
@@ -49,12 +48,12 @@ function show(
   terminal: Terminal,
 ): ExitCode {
   const faults = check(decided, world).map((it) => it.message);
-  const changes = narrate(world.ledger, decided.ledger).map(oneLine);
+  const changes = describeChanges(world.ledger, decided.ledger).map(oneLine);
   const isChange = changesAnything(decided, world);
   if (output === "text") {
     printProblems(problems, terminal);
     for (const fault of faults) terminal.err(`defect: the plan ${fault}\n`);
-    if (decided.refusal !== null) terminal.err(refusalText(decided.refusal));
+    if (decided.refusal !== null) terminal.err(planRefusalText(decided.refusal));
     else terminal.out(changes.length === 0 ? "nothing to decide\n" : changes.map((it) => `${it}\n`).join(""));
     for (const line of reasonLines(decided.reasons, "foretold", weigh)) terminal.out(`${line}\n`);
   } else {
@@ -70,4 +69,5 @@ function show(
 
 /** Whether anything is decided besides that a commit was read, or anything is written on a member. */
 const changesAnything = ({ ledger, decides, actions }: Plan, { ledger: before }: World): boolean =>
-  actions.length > 0 || (decides && narrate(before, { ...ledger, sourceCommit: before.sourceCommit }).length > 0);
+  actions.length > 0 ||
+  (decides && describeChanges(before, { ...ledger, sourceCommit: before.sourceCommit }).length > 0);

@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 import {
-  duration,
   durationHelp,
   type Finish,
   outputOption,
+  parseDuration,
   periodOption,
   withForge,
   withHubAndOutput,
@@ -22,7 +22,7 @@ export function addReconciling(program: Command, terminal: Terminal, finish: Fin
     .option("-v, --verbose", "also list the objects that no placement selects", false)
     .addOption(outputOption())
     .action(async (path, options) =>
-      finish(await (await import("./validate.ts")).validate({ path, ...options }, terminal)),
+      finish(await (await import("./validate.ts")).validateCommand({ path, ...options }, terminal)),
     );
   withTrustAnchor(withHubAndOutput(program.command("plan")), terminal.environment)
     .description("what the next reconcile would decide; contacts members only when --kubeconfig is given")
@@ -49,5 +49,5 @@ const kubeconfigOption = (description: string, preset: string): Option =>
 
 const waitOption = (): Option =>
   new Option("--wait <duration>", "sleep through timers and health, at most so long")
-    .argParser(duration)
+    .argParser(parseDuration)
     .conflicts("watch");

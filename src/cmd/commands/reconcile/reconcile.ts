@@ -9,14 +9,14 @@ import {
   instantText,
   seconds,
 } from "../../../core/model/value.ts";
-import { openProblems } from "../../../core/report/open-problems.ts";
-import { count } from "../../../core/report/phrases.ts";
+import { currentProblems } from "../../../core/report/current-problems.ts";
+import { quantity } from "../../../core/report/phrases.ts";
 import {
   newlyDenied,
+  planRefusalText,
   reasonLines,
   reasonsOfAll,
   reasonValues,
-  refusalText,
 } from "../../../core/report/reason-lines.ts";
 import type { Fault } from "../../../shell/reconcile/fault.ts";
 import { loop } from "../../../shell/reconcile/loop.ts";
@@ -25,11 +25,10 @@ import type { PassResult } from "../../../shell/reconcile/pass.ts";
 import type { Ports, Receipt } from "../../../shell/reconcile/ports.ts";
 import type { Settings } from "../../../shell/reconcile/settings.ts";
 import { type Doorbell, newDoorbell, type Settled, settle } from "../../../shell/reconcile/settle.ts";
-import { forgeFlaw, type HubOptions, openPorts, watchHub } from "../../hub/wire.ts";
+import { forgeProblem, type HubOptions, openPorts, watchHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfFiles, codeOfReasons, interruptionLines, printProblems, receiptText } from "../../terminal/outcome.ts";
-import { encoded, type Format } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 import { openSigningKey, unsignedWarner } from "./state-signing.ts";
 
 /** What `flotilla reconcile` is given. */
@@ -59,7 +58,7 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     terminal.err("error: -o json and -o yaml tell how a run ended, and --watch has no end; leave one of them out\n");
     return exitCodes.usage;
   }
-  const wrong = forgeFlaw(options.forge);
+  const wrong = forgeProblem(options.forge);
   if (wrong !== null) {
     terminal.err(`error: --forge is refused: ${wrong}\n`);
     return exitCodes.usage;
@@ -77,7 +76,7 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
   const onSignal = (): void => {
     stop.abort();
     // Whatever hangs is left behind: a process may die anywhere.
-    setTimeout(() => process.exit(options.watch ? exitCodes.done : exitCodes.stuck), longestFarewell).unref();
+    setTimeout(() => process.exit(options.watch ? exitCodes.done : exitCodes.stuck), exitTimeout).unref();
   };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
@@ -89,7 +88,7 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     const warn = key === null ? unsignedWarner(options, ports.repository.name, terminal) : () => {};
     const run = { ports, settings, signal: stop.signal, terminal, warn };
     if (isWatching) await watchHub(options, doorbell.ring, stop.signal);
-    return isDaemon ? await runForEver(options, run, doorbell) : await runOnce(options, run, doorbell);
+    return isDaemon ? await watchForever(options, run, doorbell) : await runOnce(options, run, doorbell);
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     await ports.fleet.close();
@@ -98,7 +97,7 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
 }
 
 /** A run that was told to stop ends within this, whatever hangs. */
-const longestFarewell = seconds(4.5);
+const exitTimeout = seconds(4.5);
 
 interface Run {
   readonly ports: Ports;
@@ -154,7 +153,7 @@ const problemsOf = ({
   intent,
   plan,
 }: Pick<Extract<PassResult, { kind: "passed" }>, "intent" | "plan">): readonly Problem[] =>
-  openProblems(intent, plan.ledger);
+  currentProblems(intent, plan.ledger);
 
 function printPass(result: PassResult, { out, err }: Terminal): void {
   if (result.kind === "superseded") out("somebody else decided first; looking again\n");
@@ -177,7 +176,7 @@ function printEnd(settled: Settled, denied: ReadonlySet<string>, terminal: Termi
   if (last !== null) {
     const { refusal, reasons } = last.plan;
     printProblems(problemsOf(last), terminal);
-    if (refusal !== null) terminal.err(refusalText(refusal));
+    if (refusal !== null) terminal.err(planRefusalText(refusal));
     const all = reasonsOfAll(reasons, denied);
     for (const line of [...interruptionLines(last.receipts), ...reasonLines(all, "recorded")])
       terminal.out(`${line}\n`);
@@ -193,7 +192,7 @@ function printRest(settled: Exclude<Settled, { kind: "unsound" }>, { out, err }:
     case "settled":
       if (settled.last.plan.refusal !== null) return;
       if (settled.ranOut) err("error: the limit of --wait ran out\n");
-      out(`at rest after ${passes}, ${count(settled.commits, "commit")}\n`);
+      out(`at rest after ${passes}, ${quantity(settled.commits, "commit")}\n`);
       return;
     case "restless":
       err(`error: still not at rest after ${passes}; run it again, and report it if that never ends\n`);
@@ -225,7 +224,7 @@ function asValue(settled: Settled): Json {
 const grace = seconds(1);
 
 /** Members say when they change; those that cannot be watched are looked at this often while something moves. */
-const glance = seconds(5);
+const memberPoll = seconds(5);
 
 /** Says what came of each pass; what is wrong and what is waited for when it changes, line by line, not on every pass. */
 function newsReporter(terminal: Terminal): (result: PassResult) => void {
@@ -240,7 +239,7 @@ function newsReporter(terminal: Terminal): (result: PassResult) => void {
     const isProblemNews = problems !== JSON.stringify(open);
     if (isProblemNews) printProblems(open, terminal);
     problems = JSON.stringify(open);
-    const refusal = plan.refusal === null ? [] : [refusalText(plan.refusal)];
+    const refusal = plan.refusal === null ? [] : [planRefusalText(plan.refusal)];
     const lines = [...interruptionLines(receipts), ...reasonLines(plan.reasons, "recorded")].map((it) => `${it}\n`);
     for (const it of refusal) if (!said.has(it)) terminal.err(it);
     for (const it of lines) if (!said.has(it)) terminal.out(it);
@@ -251,7 +250,7 @@ function newsReporter(terminal: Terminal): (result: PassResult) => void {
   };
 }
 
-async function runForEver(
+async function watchForever(
   options: ReconcileOptions,
   { ports, settings, signal, terminal, warn }: Run,
   doorbell: Doorbell,
@@ -266,7 +265,7 @@ async function runForEver(
     settings,
     poll: options.poll,
     resync: options.resync,
-    glance,
+    glance: memberPoll,
     grace,
     signal,
     doorbell,

@@ -8,7 +8,7 @@ import { signingKey } from "../../hub/wire.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** A key to sign with; null where none was given; or why it cannot be used, which has been said. */
-export type OpenedKey = Extract<ReturnType<typeof signingKey>, { readonly kind: "key" }> | null | "declined";
+export type StateSigningKey = Extract<ReturnType<typeof signingKey>, { readonly kind: "key" }> | null | "declined";
 
 /** The largest file of a key. */
 const largest = 64 << 10;
@@ -17,7 +17,7 @@ const largest = 64 << 10;
  * Reads the private key at a path, for commits of the state branch. What stands in the file is shown to nobody; that
  * others on this machine may read it, too, is a warning.
  */
-export async function openSigningKey(path: string | null, { err }: Pick<Terminal, "err">): Promise<OpenedKey> {
+export async function openSigningKey(path: string | null, { err }: Pick<Terminal, "err">): Promise<StateSigningKey> {
   if (path === null) return null;
   const file = await stat(path).catch(() => null);
   const text = file?.isFile() === true && file.size <= largest ? await readFile(path, "utf8").catch(() => null) : null;

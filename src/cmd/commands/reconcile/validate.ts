@@ -9,18 +9,17 @@ import type { Intent } from "../../../core/model/intent.ts";
 import type { Json } from "../../../core/model/json.ts";
 import { objectText } from "../../../core/model/manifest.ts";
 import { type Commit, compareText } from "../../../core/model/value.ts";
-import { openProblems } from "../../../core/report/open-problems.ts";
-import { count } from "../../../core/report/phrases.ts";
+import { currentProblems } from "../../../core/report/current-problems.ts";
+import { quantity } from "../../../core/report/phrases.ts";
 import { problemSummary } from "../../../core/report/reason-lines.ts";
 import { quorumFindings } from "../../../core/trust/quorum.ts";
 import { compareProblems } from "../../../core/yaml/problems.ts";
 import { blobIdOf, readWorkTree } from "../../../shell/git/author/worktree.ts";
 import { exactText } from "../../../shell/reconcile/source.ts";
-import { recordNear } from "../../hub/record.ts";
+import { findLedgerNear } from "../../hub/record.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import { codeOfProblems, printProblems } from "../../terminal/outcome.ts";
-import { encoded, type Format } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
 /** What `flotilla validate` is given. */
 export interface ValidateOptions {
@@ -34,7 +33,10 @@ export interface ValidateOptions {
  * Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. Where a state branch
  * is at hand, it says which runs and evictions are history.
  */
-export async function validate({ path, verbose, output }: ValidateOptions, terminal: Terminal): Promise<ExitCode> {
+export async function validateCommand(
+  { path, verbose, output }: ValidateOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const files = readWorkTree(path, (it) => /\.ya?ml$/i.test(it) || isTrustPath(it));
   const intent = readIntent({
     commit: "worktree" as Commit,
@@ -50,7 +52,8 @@ export async function validate({ path, verbose, output }: ValidateOptions, termi
   const { clusters, placements, objects } = intent;
   // As seen from where the command runs: an editor can open it, and a pull request can show it.
   const folder = statSync(path).isFile() ? dirname(path) : path;
-  const open = intent.problems.length === 0 ? [] : openProblems(intent, await recordNear(folder, terminal.environment));
+  const open =
+    intent.problems.length === 0 ? [] : currentProblems(intent, await findLedgerNear(folder, terminal.environment));
   const note = secretsNote(intent);
   const { trust = null, text: trustText = "" } = intent.trust ?? {};
   const quorum = trust === null ? [] : trustNotes(trustText, quorumFindings(trust));
@@ -60,7 +63,7 @@ export async function validate({ path, verbose, output }: ValidateOptions, termi
   if (output === "text") {
     printProblems(problems, terminal);
     for (const it of idle ?? []) terminal.out(`${it.path}:${it.line}: no placement selects ${it.object}\n`);
-    const found = `${count(clusters.size, "cluster")}, ${count(placements.size, "placement")}, ${count(objects.size, "object")}`;
+    const found = `${quantity(clusters.size, "cluster")}, ${quantity(placements.size, "placement")}, ${quantity(objects.size, "object")}`;
     terminal.out(`${found}: ${problemSummary(problems)}\n`);
   } else
     terminal.out(

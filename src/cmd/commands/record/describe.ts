@@ -4,21 +4,20 @@ import { oneLine } from "../../../core/model/one-line.ts";
 import type { RunRecord } from "../../../core/model/update-run.ts";
 import type { Commit, RunKey } from "../../../core/model/value.ts";
 import { askState, gateAsks } from "../../../core/plan/approval/ask.ts";
-import { answerPath, approvalFile, openRequests, requestsOf } from "../../../core/report/approval-files.ts";
-import { mayApprove, offerLines, type Reader } from "../../../core/report/approval-options.ts";
-import { outlookOn } from "../../../core/report/approval-status.ts";
-import { answerValuesOf, strayLinesOf } from "../../../core/report/approval-values.ts";
+import { approvalFile, gateRequests, newApprovalPath, openGateRequests } from "../../../core/report/approval-files.ts";
+import { actionLines, mayApprove, type Viewer } from "../../../core/report/approval-options.ts";
+import { approvalContext } from "../../../core/report/approval-status.ts";
+import { runApprovalValues, runUnmatchedLines } from "../../../core/report/approval-values.ts";
 import { runTree, treeLines } from "../../../core/report/run-tree.ts";
-import { requestKey } from "../../../core/report/tables.ts";
+import { gateRequestKey } from "../../../core/report/tables.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
 import { readState } from "../../../shell/reconcile/state.ts";
-import { readerOf } from "../../hub/approver.ts";
-import { acceptedAnswers, noteAge, recorded } from "../../hub/record.ts";
-import { forReading, type HubOptions, now, openHub } from "../../hub/wire.ts";
+import { viewerOf } from "../../hub/approver.ts";
+import { acceptedApprovals, printRecordAge, recordedObjects } from "../../hub/record.ts";
+import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
-import { nothingOf } from "../../terminal/outcome.ts";
-import { encoded, type Format } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { unknownText } from "../../terminal/outcome.ts";
+import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
 /** What `flotilla describe` is given. */
 export interface DescribeOptions extends HubOptions {
@@ -33,7 +32,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
     terminal.err(`error: unknown kind ${options.kind}; known is run\n`);
     return exitCodes.usage;
   }
-  const repository = await openHub(await forReading(options, terminal), terminal.environment);
+  const repository = await openHub(await readableHub(options, terminal), terminal.environment);
   try {
     const heads = await repository.heads();
     const { state: head } = heads;
@@ -41,29 +40,29 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
     const { ledger } = state;
     const run = ledger.runs.get(options.name as RunKey);
     if (head === null || run === undefined) {
-      terminal.err(nothingOf(`run ${options.name}`, [...ledger.runs.keys()]));
+      terminal.err(unknownText(`run ${options.name}`, [...ledger.runs.keys()]));
       return exitCodes.usage;
     }
     if (options.output !== "text") {
-      const answers = answerValuesOf(run, ledger, await acceptedAnswers(repository, state));
+      const answers = runApprovalValues(run, ledger, await acceptedApprovals(repository, state));
       terminal.out(encoded({ ...(await asValue(repository, head, run)), answers }, options.output));
     } else {
       const { sourceCommit } = ledger;
-      await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      await printRecordAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
       const tree = runTree({ run, ledger, now: now() });
       terminal.out(
         treeLines(tree)
           .map((it) => `${oneLine(it)}\n`)
           .join(""),
       );
-      const strays = strayLinesOf(run, ledger, await acceptedAnswers(repository, state));
+      const strays = runUnmatchedLines(run, ledger, await acceptedApprovals(repository, state));
       for (const line of strays) terminal.out(`\n${oneLine(line)}\n`);
       for (const path of await misplacedAnswers(repository, head, run))
         if (!strays.some((it) => it.startsWith(`${path} `)))
           terminal.out(`\n${oneLine(path)} is there and answers nothing: its requestDigest is another one\n`);
-      const outlook = outlookOn(ledger, now());
-      if (openRequests(run).length > 0)
-        terminal.out(requestTexts(run, options.branch, await readerOf(options, outlook)));
+      const context = approvalContext(ledger, now());
+      if (openGateRequests(run).length > 0)
+        terminal.out(requestTexts(run, options.branch, await viewerOf(options, context)));
     }
     return exitCodes.done;
   } finally {
@@ -75,17 +74,17 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
  * For each open request what the reader may do about it: the command, and where they may approve, the file, to be copied
  * as it stands.
  */
-export const requestTexts = (run: RunRecord, branch: string, reader: Reader): string =>
+export const requestTexts = (run: RunRecord, branch: string, reader: Viewer): string =>
   gateAsks(run)
     .filter((it) => askState(it) === "open")
     .map((ask) => {
-      const lines = offerLines(ask, reader).map(oneLine);
+      const lines = actionLines(ask, reader).map(oneLine);
       if (!mayApprove(ask, reader)) return `\n${lines.join("\n")}\n`;
-      const isSigned = reader.outlook !== null;
+      const isSigned = reader.context !== null;
       const principal = reader.principal ?? "your name";
       const { path, text } = approvalFile({ run, stage: ask.stage.name, when: ask.when }, ask.request, principal);
       const alone = isSigned ? ", alone in a commit that you sign" : "";
-      const where = isSigned ? answerPath(ask, principal, () => false) : path;
+      const where = isSigned ? newApprovalPath(ask, principal, () => false) : path;
       return `\n${lines.join("\n")}; or commit this file to ${branch}${alone}: ${where}\n\n${text}`;
     })
     .join("");
@@ -93,7 +92,7 @@ export const requestTexts = (run: RunRecord, branch: string, reader: Reader): st
 /** Files that stand where the answer to an open request belongs, and do not name it: their digest is of another one. */
 async function misplacedAnswers(repository: Repository, head: Commit, run: RunRecord): Promise<readonly string[]> {
   const files = new Map((await repository.files(head)).map((it) => [it.path, it.blob]));
-  const there = openRequests(run).flatMap((it) => {
+  const there = openGateRequests(run).flatMap((it) => {
     const { path } = approvalFile(it, it.gate, "");
     const blob = files.get(`${acceptedFolder}${path}`);
     return blob === undefined ? [] : [{ path, blob, digest: it.gate.digest }];
@@ -105,9 +104,9 @@ async function misplacedAnswers(repository: Repository, head: Commit, run: RunRe
 
 /** For programs: KubeFleet's objects as they are recorded, and the frozen plan. */
 async function asValue(repository: Repository, head: Commit, run: RunRecord): Promise<JsonObject> {
-  const objects = (kind: "runs" | "plans" | "approvals", key: string) => recorded(repository, head, kind, key);
+  const objects = (kind: "runs" | "plans" | "approvals", key: string) => recordedObjects(repository, head, kind, key);
   const [its = null] = await objects("runs", run.key);
   const [plan = null] = await objects("plans", run.key);
-  const approvals = await Promise.all(requestsOf(run).map((it) => objects("approvals", requestKey(it))));
+  const approvals = await Promise.all(gateRequests(run).map((it) => objects("approvals", gateRequestKey(it))));
   return { run: its, plan, approvals: approvals.flat() };
 }

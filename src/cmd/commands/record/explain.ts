@@ -1,15 +1,19 @@
 import { type Json, memberAt } from "../../../core/model/json.ts";
 import type { PlacementRecord } from "../../../core/model/ledger.ts";
 import type { PlacementKey } from "../../../core/model/value.ts";
-import { type Chosen, decisionsOf, explanation, placesOf } from "../../../core/report/placement-text.ts";
+import {
+  type ClusterFilter,
+  decisionsOf,
+  explainPlacement,
+  recordedClusters,
+} from "../../../core/report/placement-text.ts";
 import { summaryOf } from "../../../core/status/summary.ts";
 import { readState } from "../../../shell/reconcile/state.ts";
-import { noteAge, recorded } from "../../hub/record.ts";
-import { forReading, type HubOptions, now, openHub } from "../../hub/wire.ts";
+import { printRecordAge, recordedObjects } from "../../hub/record.ts";
+import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
-import { nothingOf } from "../../terminal/outcome.ts";
-import { encoded, type Format } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { unknownText } from "../../terminal/outcome.ts";
+import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
 /** What `flotilla explain` is given. */
 export interface ExplainOptions extends HubOptions {
@@ -20,7 +24,7 @@ export interface ExplainOptions extends HubOptions {
 
 /** Says why a placement is where it is and how it is there, and why it is not elsewhere, from what was recorded. */
 export async function explain(options: ExplainOptions, terminal: Terminal): Promise<ExitCode> {
-  const repository = await openHub(await forReading(options, terminal), terminal.environment);
+  const repository = await openHub(await readableHub(options, terminal), terminal.environment);
   try {
     const heads = await repository.heads();
     const { state: head } = heads;
@@ -28,21 +32,21 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
     const { placement, cluster } = options;
     const record = ledger.placements.get(placement as PlacementKey);
     if (head === null || record === undefined) {
-      terminal.err(nothingOf(`placement ${placement}`, [...ledger.placements.keys()]));
+      terminal.err(unknownText(`placement ${placement}`, [...ledger.placements.keys()]));
       return exitCodes.usage;
     }
-    const places = placesOf(record);
+    const places = recordedClusters(record);
     if (cluster !== undefined && !places.includes(cluster)) {
-      terminal.err(nothingOf(`cluster ${cluster} in ${placement}`, places));
+      terminal.err(unknownText(`cluster ${cluster} in ${placement}`, places));
       return exitCodes.usage;
     }
     const chosen = (name: string): boolean => cluster === undefined || name === cluster;
     if (options.output === "text") {
       const { sourceCommit } = ledger;
-      await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
-      terminal.out(explanation(record, chosen));
+      await printRecordAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      terminal.out(explainPlacement(record, chosen));
     } else {
-      const objects = (kind: "placements" | "bindings") => recorded(repository, head, kind, placement);
+      const objects = (kind: "placements" | "bindings") => recordedObjects(repository, head, kind, placement);
       const value = asValue(record, chosen, {
         placements: await objects("placements"),
         bindings: await objects("bindings"),
@@ -61,7 +65,7 @@ interface Recorded {
 }
 
 /** For programs: the summary, and what is recorded in KubeFleet's own shapes, which stay as they are. */
-function asValue(record: PlacementRecord, chosen: Chosen, { placements, bindings }: Recorded): Json {
+function asValue(record: PlacementRecord, chosen: ClusterFilter, { placements, bindings }: Recorded): Json {
   return {
     placement: record.key,
     ...summaryOf(record),

@@ -3,11 +3,11 @@ import type { Ledger } from "../../../core/model/ledger.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { Commit } from "../../../core/model/value.ts";
 import { asksIn } from "../../../core/plan/approval/ask.ts";
-import { askKey } from "../../../core/report/approval-files.ts";
-import { offerLines, type Reader } from "../../../core/report/approval-options.ts";
-import { outlookOn } from "../../../core/report/approval-status.ts";
-import { answerValues, strayLines } from "../../../core/report/approval-values.ts";
-import { deletionItems, deletionRows, shownBefore } from "../../../core/report/deletion-text.ts";
+import { requestKey } from "../../../core/report/approval-files.ts";
+import { actionLines, type Viewer } from "../../../core/report/approval-options.ts";
+import { approvalContext } from "../../../core/report/approval-status.ts";
+import { approvalValues, uncountedLines } from "../../../core/report/approval-values.ts";
+import { deletionItems, deletionRows, deletionSetLines } from "../../../core/report/deletion-text.ts";
 import { requestLines, ruleLines, standingLines } from "../../../core/report/request-text.ts";
 import {
   approvalRows,
@@ -15,19 +15,18 @@ import {
   clusterRows,
   evictionRows,
   placementRows,
-  type Rows,
   runRows,
+  type TableRows,
 } from "../../../core/report/tables.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
 import { readState } from "../../../shell/reconcile/state.ts";
 import { cordonedIn } from "../../edits/drain.ts";
-import { readerOf } from "../../hub/approver.ts";
-import { acceptedAnswers, acceptedTexts, noteAge, recorded } from "../../hub/record.ts";
-import { forReading, type HubOptions, now, openHub } from "../../hub/wire.ts";
+import { viewerOf } from "../../hub/approver.ts";
+import { acceptedApprovals, acceptedFiles, printRecordAge, recordedObjects } from "../../hub/record.ts";
+import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
-import { nothingOf } from "../../terminal/outcome.ts";
-import { encoded, type Format, table } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { unknownText } from "../../terminal/outcome.ts";
+import { encoded, type Format, type Terminal, table } from "../../terminal/terminal.ts";
 
 /** What `flotilla get` is given. */
 export interface GetOptions extends HubOptions {
@@ -48,7 +47,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     terminal.err(`error: unknown kind ${options.kind}; known are ${kinds.join(", ")}\n`);
     return exitCodes.usage;
   }
-  const repository = await openHub(await forReading(options, terminal), terminal.environment);
+  const repository = await openHub(await readableHub(options, terminal), terminal.environment);
   try {
     const heads = await repository.heads();
     const { state: head } = heads;
@@ -57,28 +56,29 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     const { name, output } = options;
     const known = keysOf(kind, ledger);
     if (name !== null && !known.includes(name)) {
-      terminal.err(nothingOf(`${kind === "bindings" ? "placement" : kind.slice(0, -1)} ${name}`, known));
+      terminal.err(unknownText(`${kind === "bindings" ? "placement" : kind.slice(0, -1)} ${name}`, known));
       return exitCodes.usage;
     }
     if (output === "text" || output === "wide") {
       const { sourceCommit } = ledger;
-      await noteAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
-      const cordoned = kind === "clusters" ? cordonedIn(await acceptedTexts(repository, state)) : none;
+      await printRecordAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      const cordoned = kind === "clusters" ? cordonedIn(await acceptedFiles(repository, state)) : none;
       const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide", cordoned });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
-        for (const line of askLines(ledger, name, await readerOf(options, outlookOn(ledger, now()))))
+        for (const line of requestDetails(ledger, name, await viewerOf(options, approvalContext(ledger, now()))))
           terminal.out(`${oneLine(line)}\n`);
       if (kind === "approvals")
-        for (const line of strayLines(ledger, await acceptedAnswers(repository, state), name))
+        for (const line of uncountedLines(ledger, await acceptedApprovals(repository, state), name))
           terminal.out(`\n${oneLine(line)}\n`);
-      if (kind === "deletions") for (const line of goingLines(ledger, name)) terminal.out(`${oneLine(line)}\n`);
+      if (kind === "deletions") for (const line of deletionDetails(ledger, name)) terminal.out(`${oneLine(line)}\n`);
     } else {
       const items = await itemsOf(kind, { repository, head, ledger, name });
       if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
       else {
         // Answers have no names by which they could be got.
-        const all = kind === "approvals" ? answerValues(ledger, await acceptedAnswers(repository, state), name) : [];
+        const all =
+          kind === "approvals" ? approvalValues(ledger, await acceptedApprovals(repository, state), name) : [];
         terminal.out(encoded({ apiVersion: "v1", kind: "List", items: [...items, ...all] } as Json, output));
       }
     }
@@ -94,7 +94,7 @@ async function itemsOf(
   { repository, head, ledger, name }: Recorded & Pick<Shown, "name">,
 ): Promise<readonly Json[]> {
   if (kind === "deletions") return deletionItems(ledger.deletions, name);
-  return head === null ? [] : recorded(repository, head, kind, name);
+  return head === null ? [] : recordedObjects(repository, head, kind, name);
 }
 
 interface Recorded {
@@ -104,8 +104,8 @@ interface Recorded {
 }
 
 /** What would go, or goes, by the sets of deletions. */
-const goingLines = ({ deletions }: Ledger, name: string | null): readonly string[] =>
-  deletions.held.filter((it) => name === null || it.digest === name).flatMap((it) => ["", ...shownBefore(it)]);
+const deletionDetails = ({ deletions }: Ledger, name: string | null): readonly string[] =>
+  deletions.held.filter((it) => name === null || it.digest === name).flatMap((it) => ["", ...deletionSetLines(it)]);
 
 /** What can be asked for by name; bindings are asked for by their placement. */
 function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }: Ledger): readonly string[] {
@@ -120,22 +120,22 @@ function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }
     case "evictions":
       return [...evictions.keys()];
     case "approvals":
-      return asksIn({ runs, placements }).map(askKey);
+      return asksIn({ runs, placements }).map(requestKey);
     case "deletions":
       return deletions.held.map((it) => it.digest);
   }
 }
 
 /** One request: what it is about, by which rules, how it stands, and what the reader may do about it. */
-function askLines(ledger: Ledger, name: string, reader: Reader): readonly string[] {
+function requestDetails(ledger: Ledger, name: string, reader: Viewer): readonly string[] {
   const at = now();
-  const asks = asksIn(ledger).filter((it) => askKey(it) === name);
+  const asks = asksIn(ledger).filter((it) => requestKey(it) === name);
   return asks.flatMap((it) => [
     "",
     ...requestLines(it, ledger),
-    ...ruleLines(it, reader.outlook),
+    ...ruleLines(it, reader.context),
     ...standingLines(it, ledger, at),
-    ...offerLines(it, reader),
+    ...actionLines(it, reader),
   ]);
 }
 
@@ -154,7 +154,7 @@ interface Shown {
 
 const none: ReadonlySet<string> = new Set();
 
-function rowsOf(kind: Kind, ledger: Ledger, { name, isWide, cordoned }: Shown): Rows {
+function rowsOf(kind: Kind, ledger: Ledger, { name, isWide, cordoned }: Shown): TableRows {
   switch (kind) {
     case "placements":
       return placementRows(ledger, name);

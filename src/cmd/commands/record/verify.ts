@@ -2,13 +2,12 @@ import type { AuditCheck } from "../../../core/audit/audit-finding.ts";
 import type { Json } from "../../../core/model/json.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { Digest } from "../../../core/model/value.ts";
-import { count } from "../../../core/report/phrases.ts";
+import { quantity } from "../../../core/report/phrases.ts";
 import type { Audit } from "../../../shell/reconcile/verify/findings.ts";
 import { auditState } from "../../../shell/reconcile/verify/verify.ts";
-import { forReading, type HubOptions, openPorts } from "../../hub/wire.ts";
+import { type HubOptions, openPorts, readableHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
-import { encoded, type Format } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
 /** What `flotilla verify` is given. */
 export interface VerifyOptions extends HubOptions {
@@ -20,7 +19,7 @@ export interface VerifyOptions extends HubOptions {
 /** Judges the state branch again, from the repository alone; exit code 1 where something does not follow. */
 export async function verify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
   const { out, err, environment } = terminal;
-  const hub = await forReading({ ...options, repo: options.repo ?? "." }, terminal);
+  const hub = await readableHub({ ...options, repo: options.repo ?? "." }, terminal);
   const ports = await openPorts(hub, null, environment);
   try {
     const audit = await auditState(ports, { full: options.full, anchor: options.trustAnchor });
@@ -28,7 +27,7 @@ export async function verify(options: VerifyOptions, terminal: Terminal): Promis
       const { checks, faults } = auditLines(audit);
       out(checks.map((it) => `${it}\n`).join(""));
       err(faults.map((it) => `${it}\n`).join(""));
-      if (audit.faults.length > 0) err(`error: ${count(audit.faults.length + audit.more, "fault")}\n`);
+      if (audit.faults.length > 0) err(`error: ${quantity(audit.faults.length + audit.more, "fault")}\n`);
     } else out(encoded(audit as unknown as Json, options.output));
     return audit.faults.length > 0 ? exitCodes.problems : exitCodes.done;
   } finally {
@@ -39,14 +38,14 @@ export async function verify(options: VerifyOptions, terminal: Terminal): Promis
 
 /** What each kind of check counts. */
 const nouns: Readonly<Record<AuditCheck, (looked: number) => string>> = {
-  chain: (looked) => count(looked, "commit"),
-  signatures: (looked) => count(looked, "commit"),
-  trust: (looked) => `${count(looked, "version")} of the trust file`,
+  chain: (looked) => quantity(looked, "commit"),
+  signatures: (looked) => quantity(looked, "commit"),
+  trust: (looked) => `${quantity(looked, "version")} of the trust file`,
   approvals: (looked) => (looked === 1 ? "1 answer or opening" : `${looked} answers and openings`),
-  plans: (looked) => count(looked, "plan"),
-  accepted: (looked) => count(looked, "commit"),
-  scheduling: (looked) => count(looked, "schedule"),
-  rendered: (looked) => count(looked, "target"),
+  plans: (looked) => quantity(looked, "plan"),
+  accepted: (looked) => quantity(looked, "commit"),
+  scheduling: (looked) => quantity(looked, "schedule"),
+  rendered: (looked) => quantity(looked, "target"),
 };
 
 /** What follows from a kind of check in which nothing was found. */
@@ -69,13 +68,13 @@ export function auditLines(audit: Audit): { readonly checks: readonly string[]; 
     const looked = audit.looked[check];
     const wrong = audit.faults.filter((it) => it.check === check).length;
     const verdict = verdictOf(audit, check, looked);
-    return `${check.padEnd(11)}${verdict}${wrong === 0 ? "" : `, ${count(wrong, "fault")}`}`;
+    return `${check.padEnd(11)}${verdict}${wrong === 0 ? "" : `, ${quantity(wrong, "fault")}`}`;
   });
   const faults = audit.faults.flatMap(({ commit, path, what, fix }) => [
     `fault: ${commit.slice(0, 12)} ${path}: ${oneLine(what)}`,
     `  ${fix}`,
   ]);
-  const more = audit.more > 0 ? [`and ${count(audit.more, "more fault")}`] : [];
+  const more = audit.more > 0 ? [`and ${quantity(audit.more, "more fault")}`] : [];
   const proved = provedBy(audit).map((it) => `proved: ${proofs[it]}`);
   const unproved = audit.unproved.map((it) => `not proved: ${it}`);
   return { checks: [...checks, ...proved, ...unproved], faults: [...faults, ...more] };

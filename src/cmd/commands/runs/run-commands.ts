@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   type Finish,
-  span,
+  parseSpan,
   spanOption,
-  withDelivery,
+  withCommitting,
   withHubAndOutput,
   withTrustAnchor,
 } from "../../terminal/options.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import type { Failing } from "./simulate.ts";
+import type { AssumedFailure } from "./simulate.ts";
 
 /** Commands about rollouts: how one would go, and the files of update runs. */
 export function addRuns(program: Command, terminal: Terminal, finish: Finish): void {
@@ -29,7 +29,7 @@ function addSimulate(program: Command, terminal: Terminal, finish: Finish): void
         "--fail <cluster[@duration]>",
         "what is brought there fails; or all that is there, that long after now",
       )
-        .argParser((text: string, all: readonly Failing[]) => [...all, failingOf(text)])
+        .argParser((text: string, all: readonly AssumedFailure[]) => [...all, failingOf(text)])
         .default([], "none; repeatable"),
     )
     .addOption(
@@ -47,15 +47,15 @@ function addSimulate(program: Command, terminal: Terminal, finish: Finish): void
 }
 
 /** `east`, or `east@10m`. */
-function failingOf(text: string): Failing {
+function failingOf(text: string): AssumedFailure {
   const [cluster = "", after, ...rest] = text.split("@");
   if (cluster === "" || rest.length > 0) throw new InvalidArgumentError("expected CLUSTER or CLUSTER@DURATION");
-  return { cluster, after: after === undefined ? null : span(after) };
+  return { cluster, after: after === undefined ? null : parseSpan(after) };
 }
 
 function addRun(program: Command, terminal: Terminal, finish: Finish): void {
   const run = program.command("run").description("writes staged update runs and commits them");
-  withDelivery(run.command("create"))
+  withCommitting(run.command("create"))
     .description("writes the file of a new run")
     .argument("<name>")
     .requiredOption("--placement <name>", "what is rolled out: a placement of type External")
@@ -68,24 +68,24 @@ function addRun(program: Command, terminal: Terminal, finish: Finish): void {
     )
     .addOption(namespaceOption())
     .action(async (name, options) =>
-      finish(await (await import("./run.ts")).runCreate({ name, ...options }, terminal)),
+      finish(await (await import("./run.ts")).createRun({ name, ...options }, terminal)),
     );
   const states = [
     ["start", "Run", "sets a run's state to Run: it begins, or goes on"],
     ["stop", "Stop", "sets a run's state to Stop: what has begun is finished, and nothing new begins"],
   ] as const;
   for (const [verb, state, description] of states)
-    withDelivery(run.command(verb))
+    withCommitting(run.command(verb))
       .description(description)
       .argument("<name>", "name, or namespace/name")
       .addOption(namespaceOption())
       .action(async (name, options) =>
-        finish(await (await import("./run.ts")).runState({ name, ...options }, state, terminal)),
+        finish(await (await import("./run.ts")).setRunState({ name, ...options }, state, terminal)),
       );
 }
 
 function addRollback(program: Command, terminal: Terminal, finish: Finish): void {
-  withDelivery(program.command("rollback"))
+  withCommitting(program.command("rollback"))
     .description("writes a run that rolls an older version out")
     .argument("<placement>", "name, or namespace/name")
     .option("--to <index>", "resource snapshot to go back to; without it the version before the present one")
@@ -96,7 +96,7 @@ function addRollback(program: Command, terminal: Terminal, finish: Finish): void
 }
 
 function addPrune(program: Command, terminal: Terminal, finish: Finish): void {
-  withDelivery(program.command("prune"))
+  withCommitting(program.command("prune"))
     .description(
       "removes ended runs and the answers to them, judged evictions and confirmations; of each placement three runs stay, and what a rollback needs",
     )

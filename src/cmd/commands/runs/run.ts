@@ -8,15 +8,15 @@ import { chooseRollback, indexObjection, type Objection } from "../../../core/re
 import { editedText } from "../../edits/edited-text.ts";
 import { valueIn } from "../../edits/found-document.ts";
 import { alsoTry, freeName, runFile, runKind, runObjection, undefinedObject } from "../../edits/new-object.ts";
-import { type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
-import { readRecord } from "../../hub/record.ts";
-import { openWorkplace } from "../../hub/work-tree.ts";
+import { type CommitOptions, commitFiles, usageError } from "../../hub/commit-files.ts";
+import { readRecordedLedger } from "../../hub/record.ts";
+import { loadWorkTree } from "../../hub/work-tree.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
-import { nothingOf } from "../../terminal/outcome.ts";
+import { unknownText } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** What `flotilla run create` is given. */
-export interface RunCreateOptions extends DeliveryOptions {
+export interface RunCreateOptions extends CommitOptions {
   readonly name: string;
   readonly namespace?: string;
   readonly placement: string;
@@ -26,24 +26,24 @@ export interface RunCreateOptions extends DeliveryOptions {
 }
 
 /** Writes the file of a new run: of a placement and by a strategy that files here define, of a version that is recorded. */
-export async function runCreate(options: RunCreateOptions, terminal: Terminal): Promise<ExitCode> {
+export async function createRun(options: RunCreateOptions, terminal: Terminal): Promise<ExitCode> {
   const { name, namespace = null, placement, strategy, index = null, state } = options;
   const objection = objectionTo(options);
-  if (objection !== null) return declined(...objection, terminal);
-  const workplace = await openWorkplace(options);
-  const { author, root, find } = workplace;
+  if (objection !== null) return usageError(...objection, terminal);
+  const workTree = await loadWorkTree(options);
+  const { author, root, find } = workTree;
   const [there] = find({ kind: runKind(namespace), namespace, name });
   if (there !== undefined)
-    return declined(`there is a run ${name} in ${there.path}`, "a run is made once: choose another name", terminal);
+    return usageError(`there is a run ${name} in ${there.path}`, "a run is made once: choose another name", terminal);
   const wrong =
-    runObjection(workplace, { namespace, placement, strategy }) ??
+    runObjection(workTree, { namespace, placement, strategy }) ??
     (index === null ? null : await unrecorded(options, index, terminal));
-  if (wrong !== null) return declined(wrong.message, wrong.fix, terminal);
+  if (wrong !== null) return usageError(wrong.message, wrong.fix, terminal);
   const file = runFile({ namespace, name, placement, strategy, index, state }, root);
   const version = index === null ? "what it selects now" : `resource snapshot ${index}`;
   const subject = `Create run ${name}: ${version} of ${placement} by ${strategy}`;
   const written = { files: [{ ...file, before: null }], subject, slug: `run-${name}` };
-  return deliver(author, written, options, terminal);
+  return commitFiles(author, written, options, terminal);
 }
 
 async function unrecorded(
@@ -53,7 +53,7 @@ async function unrecorded(
 ): Promise<Objection | null> {
   const { placement, namespace = null } = options;
   const key = placementKey(namespace, placement);
-  return indexObjection(key, (await readRecord(options, environment)).placements.get(key), index);
+  return indexObjection(key, (await readRecordedLedger(options, environment)).placements.get(key), index);
 }
 
 function objectionTo({ name, namespace, placement, strategy, index }: RunCreateOptions): [string, string] | null {
@@ -71,26 +71,26 @@ function objectionTo({ name, namespace, placement, strategy, index }: RunCreateO
 }
 
 /** What `flotilla run start` and `flotilla run stop` are given. */
-export interface RunStateOptions extends DeliveryOptions {
+export interface RunStateOptions extends CommitOptions {
   /** `name`, or `namespace/name`. */
   readonly name: string;
   readonly namespace?: string;
 }
 
 /** Sets a run's wanted state in its file, wherever that stands. */
-export async function runState(options: RunStateOptions, to: "Run" | "Stop", terminal: Terminal): Promise<ExitCode> {
+export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", terminal: Terminal): Promise<ExitCode> {
   const [namespace, name] = keyOf(options);
-  const workplace = await openWorkplace(options);
-  const { author, find } = workplace;
+  const workTree = await loadWorkTree(options);
+  const { author, find } = workTree;
   const wanted = { kind: runKind(namespace), namespace, name };
   const found = find(wanted);
   const [file] = found;
   if (file === undefined) {
-    const { message, fix } = undefinedObject(workplace, wanted);
-    return declined(message, alsoTry(fix, "flotilla run create writes one, -n names a namespace"), terminal);
+    const { message, fix } = undefinedObject(workTree, wanted);
+    return usageError(message, alsoTry(fix, "flotilla run create writes one, -n names a namespace"), terminal);
   }
   if (found.length > 1)
-    return declined(
+    return usageError(
       `several files define it: ${found.map((it) => it.path).join(", ")}`,
       "remove all but one",
       terminal,
@@ -102,17 +102,17 @@ export async function runState(options: RunStateOptions, to: "Run" | "Stop", ter
   }
   // `intent/README.md#v-ur-06`: what has not begun cannot be stopped.
   if (to === "Stop" && before !== "Run")
-    return declined(
+    return usageError(
       `the run ${name} has not been started`,
       "there is nothing to stop; remove its file to give it up",
       terminal,
     );
   const text = editedText(file.text, file.document, { kind: "set", under: ["spec"], key: "state", value: to });
   if (text === null)
-    return declined(`${file.path} cannot be edited`, `set spec.state to ${to} in it by hand`, terminal);
+    return usageError(`${file.path} cannot be edited`, `set spec.state to ${to} in it by hand`, terminal);
   const subject = `${to === "Run" ? "Start" : "Stop"} run ${name}`;
   const files = [{ path: file.path, text, before: file.text }];
-  return deliver(author, { files, subject, slug: `run-${name}-${to.toLowerCase()}` }, options, terminal);
+  return commitFiles(author, { files, subject, slug: `run-${name}-${to.toLowerCase()}` }, options, terminal);
 }
 
 function keyOf({ name, namespace }: RunStateOptions): readonly [namespace: string | null, name: string] {
@@ -121,7 +121,7 @@ function keyOf({ name, namespace }: RunStateOptions): readonly [namespace: strin
 }
 
 /** What `flotilla rollback` is given. */
-export interface RollbackOptions extends DeliveryOptions {
+export interface RollbackOptions extends CommitOptions {
   readonly placement: string;
   readonly to?: string;
   readonly strategy?: string;
@@ -129,20 +129,20 @@ export interface RollbackOptions extends DeliveryOptions {
 
 /** Writes a run that rolls an older version out. */
 export async function rollback(options: RollbackOptions, terminal: Terminal): Promise<ExitCode> {
-  const workplace = await openWorkplace(options);
-  const { author, root, find } = workplace;
-  const ledger = await readRecord(options, terminal.environment);
+  const workTree = await loadWorkTree(options);
+  const { author, root, find } = workTree;
+  const ledger = await readRecordedLedger(options, terminal.environment);
   const record = ledger.placements.get(options.placement as PlacementKey);
   if (record === undefined) {
-    terminal.err(nothingOf(`placement ${options.placement}`, [...ledger.placements.keys()]));
+    terminal.err(unknownText(`placement ${options.placement}`, [...ledger.placements.keys()]));
     return exitCodes.usage;
   }
   const wish = { index: options.to ?? null, strategy: options.strategy ?? null };
   const choice = chooseRollback(ledger, record, wish);
-  if (choice.kind === "refused") return declined(choice.message, choice.fix, terminal);
+  if (choice.kind === "refused") return usageError(choice.message, choice.fix, terminal);
   const { namespace } = record;
-  const wrong = runObjection(workplace, { namespace, placement: record.name, strategy: choice.strategy });
-  if (wrong !== null) return declined(wrong.message, elsewhere(wrong.fix, options), terminal);
+  const wrong = runObjection(workTree, { namespace, placement: record.name, strategy: choice.strategy });
+  if (wrong !== null) return usageError(wrong.message, elsewhere(wrong.fix, options), terminal);
   const isTaken = (name: string): boolean =>
     ledger.runs.has(runKey(namespace, name)) || find({ kind: runKind(namespace), namespace, name }).length > 0;
   const { index, strategy } = choice;
@@ -150,7 +150,7 @@ export async function rollback(options: RollbackOptions, terminal: Terminal): Pr
   const run = { namespace, name, placement: record.name, strategy, index: String(index), state: "Run" } as const;
   const subject = `Roll ${record.key} back to resource snapshot ${index}`;
   const files = [{ ...runFile(run, root), before: null }];
-  const code = await deliver(author, { files, subject, slug: `rollback-${name}` }, options, terminal);
+  const code = await commitFiles(author, { files, subject, slug: `rollback-${name}` }, options, terminal);
   const isStopped = (it: RunRecord): boolean =>
     find({ kind: runKind(namespace), namespace, name: it.name }).some(
       (file) => valueIn(file, "spec", "state") === "Stop",

@@ -1,22 +1,21 @@
 import { type ForecastSetup, forecast } from "../../../core/forecast/forecast.ts";
 import { forecastLines, forecastValue } from "../../../core/forecast/forecast-text.ts";
-import { type Subject, subjectOf } from "../../../core/forecast/subject.ts";
+import { type ForecastSubject, forecastSubject } from "../../../core/forecast/subject.ts";
 import type { Ending, Forecast } from "../../../core/forecast/timeline.ts";
 import type { Json } from "../../../core/model/json.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import { type ClusterName, type Digest, type DurationMs, instantText } from "../../../core/model/value.ts";
-import { openProblems } from "../../../core/report/open-problems.ts";
-import { durationText } from "../../../core/report/phrases.ts";
-import { refusalText } from "../../../core/report/reason-lines.ts";
+import { currentProblems } from "../../../core/report/current-problems.ts";
+import { shortDuration } from "../../../core/report/phrases.ts";
+import { planRefusalText } from "../../../core/report/reason-lines.ts";
 import { freshMemory } from "../../../shell/reconcile/memory.ts";
 import { observe } from "../../../shell/reconcile/observe.ts";
-import { declined } from "../../hub/commit-files.ts";
-import { noteAge } from "../../hub/record.ts";
-import { forReading, type HubOptions, openPorts } from "../../hub/wire.ts";
+import { usageError } from "../../hub/commit-files.ts";
+import { printRecordAge } from "../../hub/record.ts";
+import { type HubOptions, openPorts, readableHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfProblems, codeOfReasons, printProblems } from "../../terminal/outcome.ts";
-import { encoded, type Format } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
 /** What `flotilla simulate` is given. */
 export interface SimulateOptions extends HubOptions {
@@ -24,7 +23,7 @@ export interface SimulateOptions extends HubOptions {
   readonly kind?: "run" | "placement";
   readonly strategy?: string;
   /** Each with how long after the start it fails; null: it fails with what is brought to it. */
-  readonly fail: readonly Failing[];
+  readonly fail: readonly AssumedFailure[];
   readonly silent: readonly string[];
   readonly landing: DurationMs;
   readonly approveAfter: DurationMs | null;
@@ -36,17 +35,17 @@ export interface SimulateOptions extends HubOptions {
 }
 
 /** A cluster that is supposed to fail. */
-export interface Failing {
+export interface AssumedFailure {
   readonly cluster: string;
   readonly after: DurationMs | null;
 }
 
 /** A rollout of a thousand clusters, one at a time, takes about two thousand passes. */
-const mostPasses = 2000;
+const maxPasses = 2000;
 
 /** Foresees a rollout: the real planner in virtual time, over members as they are recorded. Nothing is written. */
 export async function simulate(options: SimulateOptions, terminal: Terminal): Promise<ExitCode> {
-  const ports = await openPorts(await forReading(options, terminal), null, terminal.environment);
+  const ports = await openPorts(await readableHub(options, terminal), null, terminal.environment);
   try {
     const { trustAnchor } = options;
     const settings = { members: "record", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;
@@ -54,14 +53,18 @@ export async function simulate(options: SimulateOptions, terminal: Terminal): Pr
     const { world, reasons } = await observe(ports, settings, memory);
     const { sourceCommit } = world.ledger;
     const heads = memory.heads ?? { source: null, state: null };
-    await noteAge(ports.repository, { ...heads, sourceCommit, branch: options.branch, now: world.now }, terminal);
+    await printRecordAge(
+      ports.repository,
+      { ...heads, sourceCommit, branch: options.branch, now: world.now },
+      terminal,
+    );
     const clusters = [...options.fail.map((it) => it.cluster), ...options.silent].map((it) => it as ClusterName);
     const { name, kind = null, strategy = null } = options;
-    const subject = subjectOf(world, { name, kind, strategy, clusters });
-    if (subject.kind === "refused") return declined(subject.message, subject.fix, terminal);
+    const subject = forecastSubject(world, { name, kind, strategy, clusters });
+    if (subject.kind === "refused") return usageError(subject.message, subject.fix, terminal);
     const foreseen = forecast(subject.world, setupOf(options, subject));
     const told = { ...foreseen, reasons: [...reasons, ...foreseen.reasons] };
-    const problems = openProblems(world.intent, world.ledger).filter((it) => it.severity === "error");
+    const problems = currentProblems(world.intent, world.ledger).filter((it) => it.severity === "error");
     printProblems(problems, terminal);
     show({ told, subject, options }, terminal);
     return worst(codeOfProblems(problems), codeOfEnding(told));
@@ -71,7 +74,7 @@ export async function simulate(options: SimulateOptions, terminal: Terminal): Pr
   }
 }
 
-type Chosen = Extract<Subject, { kind: "chosen" }>;
+type Chosen = Extract<ForecastSubject, { kind: "chosen" }>;
 
 const setupOf = (options: SimulateOptions, { focus }: Chosen): ForecastSetup => ({
   focus,
@@ -80,7 +83,7 @@ const setupOf = (options: SimulateOptions, { focus }: Chosen): ForecastSetup => 
   silent: new Set(options.silent as readonly ClusterName[]),
   approveAfter: options.approvals ? (options.approveAfter ?? (0 as DurationMs)) : null,
   until: options.until,
-  mostPasses,
+  mostPasses: maxPasses,
 });
 
 interface Shown {
@@ -91,7 +94,7 @@ interface Shown {
 
 function show({ told, subject, options }: Shown, terminal: Terminal): void {
   const { focus, notes, world } = subject;
-  const supposed = [...notes, ...suppositions(options, focus.run !== null)];
+  const supposed = [...notes, ...assumptionLines(options, focus.run !== null)];
   if (options.output !== "text") {
     const { placement, run } = focus;
     const head: Json = { placement, run, commit: world.intent.commit, supposed };
@@ -101,7 +104,7 @@ function show({ told, subject, options }: Shown, terminal: Terminal): void {
   const { ending } = told;
   for (const { message } of ending.kind === "unsound" ? ending.faults : [])
     terminal.err(`defect: the plan ${message}\n`);
-  if (ending.kind === "refused") terminal.err(refusalText(ending.refusal));
+  if (ending.kind === "refused") terminal.err(planRefusalText(ending.refusal));
   const of = focus.run === null ? `placement ${focus.placement}` : `run ${focus.run} of placement ${focus.placement}`;
   const lines = [
     `${of} at ${world.intent.commit.slice(0, 7)}, from ${instantText(told.start)}`,
@@ -112,16 +115,16 @@ function show({ told, subject, options }: Shown, terminal: Terminal): void {
   terminal.out(lines.map((it) => `${oneLine(it)}\n`).join(""));
 }
 
-function suppositions(options: SimulateOptions, hasGates: boolean): readonly string[] {
+function assumptionLines(options: SimulateOptions, hasGates: boolean): readonly string[] {
   const { landing, fail, silent, approvals, approveAfter } = options;
-  const given = approveAfter === null ? "at once" : `${durationText(approveAfter)} after they are asked for`;
+  const given = approveAfter === null ? "at once" : `${shortDuration(approveAfter)} after they are asked for`;
   return [
-    `what is brought to a cluster is available ${durationText(landing)} later`,
+    `what is brought to a cluster is available ${shortDuration(landing)} later`,
     ...(hasGates ? [approvals ? `approvals are given ${given}` : "nobody approves"] : []),
     ...fail.map(({ cluster, after }) =>
       after === null
         ? `what is brought to ${cluster} fails`
-        : `everything on ${cluster} fails from +${durationText(after)} on`,
+        : `everything on ${cluster} fails from +${shortDuration(after)} on`,
     ),
     ...silent.map((it) => `${it} does not answer`),
   ];

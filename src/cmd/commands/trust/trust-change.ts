@@ -1,39 +1,45 @@
 import { readTrust, trustPath } from "../../../core/intent/trust/trust-file.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { Trust } from "../../../core/model/trust.ts";
-import { mayTrustSign, signersOf, type TrustStep, unsignable, verdictOn } from "../../../core/report/trust-text.ts";
+import {
+  mayTrustSign,
+  nextTrustVerdict,
+  signersOf,
+  type TrustStep,
+  unsignable,
+} from "../../../core/report/trust-text.ts";
 import { trustNamespace } from "../../../core/trust/trust-chain.ts";
 import type { Author } from "../../../shell/reconcile/ports.ts";
 import { nextTrustText, type TrustChange, trustEdits } from "../../edits/trust-file.ts";
-import { type Declined, type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
-import { now, ownSigningKey } from "../../hub/wire.ts";
+import { type CommitOptions, commitFiles, type Declined, usageError } from "../../hub/commit-files.ts";
+import { gitSigningKey, now } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import {
-  factsOf,
   type KeyOptions,
   keyFiles,
-  openTrust,
+  openTrustFile,
   type SignatureFile,
+  signatureFacts,
   signatureFiles,
   signaturePath,
   type TrustInForce,
   trustInForce,
-  uncommitted,
+  uncommittedProblem,
 } from "./trust-files.ts";
 import {
   anchorLines,
-  anchorNeed,
   chainLines,
   expiryObjection,
-  expiryOf,
-  noExpiry,
+  invalidExpiry,
+  parseExpiry,
+  printUnusableTrust,
   quorumLines,
-  unusable,
+  whyAnchored,
 } from "./trust-lines.ts";
 
 /** What the commands that write the next version are given. */
-export interface TrustNextOptions extends DeliveryOptions {
+export interface TrustNextOptions extends CommitOptions {
   readonly expires?: string;
   /** The operator vouches for the new version by its digest, for nobody can sign it. */
   readonly newAnchor?: boolean;
@@ -52,13 +58,13 @@ export interface TrustAddOptions extends TrustNextOptions, KeyOptions {
 export async function trustAdd(options: TrustAddOptions, terminal: Terminal): Promise<ExitCode> {
   const { name, machine = false, github = null, root = false, approver = false } = options;
   if (github !== null && !/^[1-9]\d{0,19}$/.test(github))
-    return declined(
+    return usageError(
       `${JSON.stringify(github)} is no number of an account`,
       "names change hands: give the id that https://api.github.com/users/NAME shows",
       terminal,
     );
   const read = await keyFiles(options);
-  if (read.kind === "declined") return declined(read.message, read.fix, terminal);
+  if (read.kind === "declined") return usageError(read.message, read.fix, terminal);
   const { keys, openpgp } = read;
   const change: TrustChange = {
     kind: "add",
@@ -85,10 +91,10 @@ export interface TrustRotateOptions extends TrustNextOptions, KeyOptions {
 export async function trustRotate(options: TrustRotateOptions, terminal: Terminal): Promise<ExitCode> {
   const { name, retire, compromised } = options;
   const read = await keyFiles(options);
-  if (read.kind === "declined") return declined(read.message, read.fix, terminal);
+  if (read.kind === "declined") return usageError(read.message, read.fix, terminal);
   const { keys, openpgp } = read;
   if (keys.length + openpgp.length === 0)
-    return declined("no new key is given", "give --key FILE.pub or --openpgp FILE", terminal);
+    return usageError("no new key is given", "give --key FILE.pub or --openpgp FILE", terminal);
   const as = compromised === undefined ? "retired" : "compromised";
   const change: TrustChange = { kind: "rotate", name, keys, openpgp, old: compromised ?? retire ?? null, as };
   return writeNext({ change, words: () => `another key for ${name}` }, options, terminal);
@@ -106,7 +112,7 @@ export interface TrustRevokeOptions extends TrustNextOptions {
 export async function trustRevoke(options: TrustRevokeOptions, terminal: Terminal): Promise<ExitCode> {
   const { what, retired = false, compromised = false } = options;
   if (retired === compromised)
-    return declined(
+    return usageError(
       "how the key is revoked is not said",
       "give --retired (from now on), or --compromised (what it approved and is not over does not count either)",
       terminal,
@@ -122,27 +128,27 @@ interface Wish {
 }
 
 async function writeNext({ change, words }: Wish, options: TrustNextOptions, terminal: Terminal): Promise<ExitCode> {
-  const { author, file } = await openTrust(options);
-  if (file === null) return declined(`there is no ${trustPath}`, "flotilla trust init writes the first", terminal);
+  const { author, file } = await openTrustFile(options);
+  if (file === null) return usageError(`there is no ${trustPath}`, "flotilla trust init writes the first", terminal);
   const before = file.reading.trust;
-  if (before === null) return unusable(file.reading.problems, terminal);
-  const loose = await uncommitted(file.text, options);
-  if (loose !== null) return declined(...loose, terminal);
+  if (before === null) return printUnusableTrust(file.reading.problems, terminal);
+  const loose = await uncommittedProblem(file.text, options);
+  if (loose !== null) return usageError(...loose, terminal);
   const record = await trustInForce(options, terminal.environment);
   const stale = staleness(before, record);
-  if (stale !== null) return declined(...stale, terminal);
+  if (stale !== null) return usageError(...stale, terminal);
   const made = nextOf(file.text, before, change, options);
-  if (made.kind === "declined") return declined(made.message, made.fix, terminal);
+  if (made.kind === "declined") return usageError(made.message, made.fix, terminal);
   const { trust: next, problems } = readTrust(made.text);
-  if (next === null) return unusable(problems, terminal);
+  if (next === null) return printUnusableTrust(problems, terminal);
   // Where nothing is in force yet, there is nobody whose signature could count.
   const isAnchored = options.newAnchor === true || record === null;
   const objection = objectionTo(before, next, isAnchored);
-  if (objection !== null) return declined(...objection, terminal);
+  if (objection !== null) return usageError(...objection, terminal);
   const { step, files, isSigning } = await signedStep({ before, next, text: made.text }, author, options);
-  const verdict = verdictOn(step);
+  const verdict = nextTrustVerdict(step);
   if (!isAnchored && verdict.kind === "refused" && options.push === true && author.branch === options.branch)
-    return declined(
+    return usageError(
       verdict.denial.because,
       "on its way to the source branch it would close every gate: give --pr in place of --push, and have it signed there",
       terminal,
@@ -153,9 +159,9 @@ async function writeNext({ change, words }: Wish, options: TrustNextOptions, ter
     subject: `Trust version ${next.version}: ${words(before)}`,
     slug: `trust-${next.version}`,
   };
-  const code = await deliver(author, { ...written, signed: isSigning }, options, terminal);
+  const code = await commitFiles(author, { ...written, signed: isSigning }, options, terminal);
   if (options.dryRun === true) return code;
-  const why = anchorNeed(before, { record, isWanted: options.newAnchor === true, verdict });
+  const why = whyAnchored(before, { record, isWanted: options.newAnchor === true, verdict });
   if (why !== null) terminal.out(`${oneLine(why)}\n`);
   // What nobody could read here may be nothing.
   if (why === null && record === "unknown") terminal.out(`${unknownAnchor}\n`);
@@ -183,8 +189,8 @@ function staleness({ digest, version }: Trust, record: TrustInForce): [string, s
 type Made = { readonly kind: "text"; readonly text: string } | Declined;
 
 function nextOf(text: string, before: Trust, change: TrustChange, { expires: until }: TrustNextOptions): Made {
-  const expires = until === undefined ? null : expiryOf(until);
-  if (until !== undefined && expires === null) return noExpiry(until);
+  const expires = until === undefined ? null : parseExpiry(until);
+  if (until !== undefined && expires === null) return invalidExpiry(until);
   const made = trustEdits(before, change);
   if (made.kind === "declined") return made;
   if (made.edits.length === 0 && expires === null)
@@ -213,11 +219,11 @@ async function signedStep(
   options: TrustNextOptions,
 ) {
   const there = await signatureFiles(author, next.version);
-  const isSigning = options.dryRun !== true && (await ownSigningKey(options)) !== null;
+  const isSigning = options.dryRun !== true && (await gitSigningKey(options)) !== null;
   const stepOf = async (files: readonly SignatureFile[]): Promise<TrustStep> => ({
     before,
     next,
-    signatures: await factsOf(text, files, [before, next]),
+    signatures: await signatureFacts(text, files, [before, next]),
     now: now(),
   });
   if (!isSigning) return { step: await stepOf(there), files: [], isSigning };

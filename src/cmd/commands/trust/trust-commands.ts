@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type Finish, withDelivery, withHubAndOutput } from "../../terminal/options.ts";
+import { type Finish, withCommitting, withHubAndOutput } from "../../terminal/options.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** Commands about `trust/root.yaml`: who may approve what, and who may change that. */
@@ -8,7 +8,7 @@ export function addTrust(program: Command, terminal: Terminal, finish: Finish): 
   addInit(trust, terminal, finish);
   addNext(trust, terminal, finish);
   addRevoke(trust, terminal, finish);
-  withDelivery(trust.command("sign"))
+  withCommitting(trust.command("sign"))
     .description("adds your signature under the version in the work tree, where you are a root")
     .action(async (options) => finish(await (await import("./trust-sign.ts")).trustSign(options, terminal)));
   withHubAndOutput(trust.command("show"))
@@ -17,7 +17,7 @@ export function addTrust(program: Command, terminal: Terminal, finish: Finish): 
 }
 
 function addInit(trust: Command, terminal: Terminal, finish: Finish): void {
-  withKeys(withDelivery(trust.command("init")))
+  withKeys(withCommitting(trust.command("init")))
     .description("writes version 1, with one person who may change it and approve; the key is the one git signs with")
     .requiredOption("--name <name>", "who: a name for people, such as ada")
     .addOption(listOption("--approves <placement/stage>", "which gates; * at the end of either means any", "all"))
@@ -26,7 +26,7 @@ function addInit(trust: Command, terminal: Terminal, finish: Finish): void {
 }
 
 function addNext(trust: Command, terminal: Terminal, finish: Finish): void {
-  withNext(withKeys(withDelivery(trust.command("add"))))
+  withNext(withKeys(withCommitting(trust.command("add"))))
     .description("the next version: with another principal, or with more of one that is there")
     .argument("<name>")
     .option("--machine", "a machine: it may sign, and never approve")
@@ -36,7 +36,7 @@ function addNext(trust: Command, terminal: Terminal, finish: Finish): void {
     .action(async (name, options) =>
       finish(await (await import("./trust-change.ts")).trustAdd({ name, ...options }, terminal)),
     );
-  withNext(withKeys(withDelivery(trust.command("rotate"))))
+  withNext(withKeys(withCommitting(trust.command("rotate"))))
     .description("the next version: a new key for an old one, which is revoked; retired where nothing else is said")
     .argument("<name>")
     .addOption(new Option("--retire <fingerprint>", "the old key").conflicts("compromised"))
@@ -47,7 +47,7 @@ function addNext(trust: Command, terminal: Terminal, finish: Finish): void {
 }
 
 function addRevoke(trust: Command, terminal: Terminal, finish: Finish): void {
-  withNext(withDelivery(trust.command("revoke")))
+  withNext(withCommitting(trust.command("revoke")))
     .description("the next version: keys that do not count any more")
     .argument("<key|name>", "a fingerprint, or a principal with all their keys")
     .addOption(new Option("--retired", "from now on").conflicts("compromised"))

@@ -8,26 +8,26 @@ import type { DetachedSignature, Trust, TrustRecord } from "../../../core/model/
 import { compareText } from "../../../core/model/value.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
 import type { Author } from "../../../shell/reconcile/ports.ts";
-import { readRecord } from "../../hub/record.ts";
-import { earlierTexts, type HubOptions, openWorkTree, signatureOn } from "../../hub/wire.ts";
+import { readRecordedLedger } from "../../hub/record.ts";
+import { committedVersions, detachedSignatureFact, type HubOptions, openWorkTree } from "../../hub/wire.ts";
 
 /** The trust file of a person's work tree. */
-export interface TrustPlace {
+export interface TrustWorkTree {
   readonly author: Author;
   /** Null when there is no trust file. */
   readonly file: { readonly text: string; readonly reading: TrustReading } | null;
 }
 
 /** Reads the work tree at `--repo`, or here. */
-export async function openTrust(options: HubOptions): Promise<TrustPlace> {
+export async function openTrustFile(options: HubOptions): Promise<TrustWorkTree> {
   const author = await openWorkTree(options);
   const text = await textAt(author, trustPath);
   return { author, file: text === null ? null : { text, reading: readTrust(text) } };
 }
 
 /** Why the text in the work tree is not the one that git has, which is what everybody reads; null where it is. */
-export async function uncommitted(text: string, options: HubOptions): Promise<readonly [string, string] | null> {
-  const [committed = ""] = await earlierTexts(options, trustPath);
+export async function uncommittedProblem(text: string, options: HubOptions): Promise<readonly [string, string] | null> {
+  const [committed = ""] = await committedVersions(options, trustPath);
   if (committed === text) return null;
   if (committed === text.replaceAll("\r\n", "\n"))
     return [
@@ -46,7 +46,7 @@ export async function trustInForce(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<TrustInForce> {
   try {
-    return (await readRecord(options, environment)).trust;
+    return (await readRecordedLedger(options, environment)).trust;
   } catch (error) {
     if (error instanceof Fault && error.code !== "StateUnreadable") return "unknown";
     throw error;
@@ -70,7 +70,7 @@ export async function versionBefore(
 ): Promise<Trust | null> {
   if (previous === null) return null;
   if (record !== null && record !== "unknown" && record.trust.digest === previous) return record.trust;
-  const text = (await earlierTexts(options, trustPath)).find((it) => digestOfText(it) === previous);
+  const text = (await committedVersions(options, trustPath)).find((it) => digestOfText(it) === previous);
   return text === undefined ? null : readTrust(text).trust;
 }
 
@@ -101,7 +101,7 @@ export const signaturePath = (version: number, fingerprint: string): string =>
   `${signatureFolder}/${version}.${fingerprint.replace("SHA256:", "").replaceAll("/", "_").replaceAll("+", "-")}.sig`;
 
 /** What signatures say about the text of a version, by the OpenPGP certificates that these versions list. */
-export async function factsOf(
+export async function signatureFacts(
   text: string,
   files: readonly SignatureFile[],
   versions: readonly (Trust | null)[],
@@ -112,7 +112,10 @@ export async function factsOf(
     ),
   ];
   return Promise.all(
-    files.map(async ({ path, text: armored }) => ({ path, fact: await signatureOn(text, armored, certificates) })),
+    files.map(async ({ path, text: armored }) => ({
+      path,
+      fact: await detachedSignatureFact(text, armored, certificates),
+    })),
   );
 }
 

@@ -1,14 +1,21 @@
 import { readTrust, trustPath } from "../../../core/intent/trust/trust-file.ts";
 import { type FirstTrust, firstTrustText } from "../../edits/trust-file.ts";
-import { type Declined, type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
-import { ownSigningKey } from "../../hub/wire.ts";
+import { type CommitOptions, commitFiles, type Declined, usageError } from "../../hub/commit-files.ts";
+import { gitSigningKey } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { type KeyOptions, keyFiles, openTrust, trustInForce } from "./trust-files.ts";
-import { anchorLines, expiryObjection, expiryOf, noExpiry, restoreFix, unusable } from "./trust-lines.ts";
+import { type KeyOptions, keyFiles, openTrustFile, trustInForce } from "./trust-files.ts";
+import {
+  anchorLines,
+  expiryObjection,
+  invalidExpiry,
+  parseExpiry,
+  printUnusableTrust,
+  restoreFix,
+} from "./trust-lines.ts";
 
 /** What `flotilla trust init` is given. */
-export interface TrustInitOptions extends DeliveryOptions, KeyOptions {
+export interface TrustInitOptions extends CommitOptions, KeyOptions {
   readonly name: string;
   /** `PLACEMENT/STAGE` each. */
   readonly approves: readonly string[];
@@ -19,24 +26,24 @@ export interface TrustInitOptions extends DeliveryOptions, KeyOptions {
 export async function trustInit(options: TrustInitOptions, terminal: Terminal): Promise<ExitCode> {
   const { name } = options;
   const wish = wishOf(options);
-  if (wish.kind === "declined") return declined(wish.message, wish.fix, terminal);
-  const { author, file } = await openTrust(options);
+  if (wish.kind === "declined") return usageError(wish.message, wish.fix, terminal);
+  const { author, file } = await openTrustFile(options);
   if (file !== null)
-    return declined(`there is a ${trustPath}`, "change it with flotilla trust add, rotate or revoke", terminal);
+    return usageError(`there is a ${trustPath}`, "change it with flotilla trust add, rotate or revoke", terminal);
   const record = await trustInForce(options, terminal.environment);
   if (record !== null && record !== "unknown")
-    return declined(`version ${record.trust.version} of ${trustPath} is in force`, restoreFix(options), terminal);
-  const own = await ownSigningKey(options);
+    return usageError(`version ${record.trust.version} of ${trustPath} is in force`, restoreFix(options), terminal);
+  const own = await gitSigningKey(options);
   const keys = await firstKeys(options, own);
-  if (keys.kind === "declined") return declined(keys.message, keys.fix, terminal);
+  if (keys.kind === "declined") return usageError(keys.message, keys.fix, terminal);
   const text = firstTrustText({ name, keys: keys.keys, openpgp: keys.openpgp, ...wish.first });
   const { trust, problems } = readTrust(text);
-  if (trust === null) return unusable(problems, terminal);
+  if (trust === null) return printUnusableTrust(problems, terminal);
   const objection = expiryObjection(null, trust);
-  if (objection !== null) return declined(...objection, terminal);
+  if (objection !== null) return usageError(...objection, terminal);
   const files = [{ path: trustPath, text, before: null }];
   const written = { files, subject: `Trust version 1: ${name}`, slug: "trust-1", signed: own !== null };
-  const code = await deliver(author, written, options, terminal);
+  const code = await commitFiles(author, written, options, terminal);
   if (options.dryRun === true) return code;
   for (const line of anchorLines(trust.version, trust.digest)) terminal.out(`${line}\n`);
   terminal.err(`warning: ${name} is the only one who may approve, and nobody approves what they changed themselves\n`);
@@ -52,8 +59,8 @@ function wishOf({ approves, expires: until }: TrustInitOptions): Wished {
     const fix = "write it as web/production, or web/*";
     return { kind: "declined", message: `${JSON.stringify(wrong)} is no PLACEMENT/STAGE`, fix };
   }
-  const expires = expiryOf(until);
-  if (expires === null) return noExpiry(until);
+  const expires = parseExpiry(until);
+  if (expires === null) return invalidExpiry(until);
   const gates = approves.map((it) => {
     const slash = it.lastIndexOf("/");
     return { placement: it.slice(0, slash), stage: it.slice(slash + 1) };
@@ -61,7 +68,7 @@ function wishOf({ approves, expires: until }: TrustInitOptions): Wished {
   return { kind: "wish", first: { approves: gates, expires } };
 }
 
-type OwnKey = Awaited<ReturnType<typeof ownSigningKey>>;
+type OwnKey = Awaited<ReturnType<typeof gitSigningKey>>;
 
 /** Those that are given; without any, the one that git signs with. */
 async function firstKeys(options: KeyOptions, own: OwnKey): ReturnType<typeof keyFiles> {

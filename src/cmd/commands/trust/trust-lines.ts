@@ -10,7 +10,7 @@ import {
   instantText,
   later,
 } from "../../../core/model/value.ts";
-import { verdictOn } from "../../../core/report/trust-text.ts";
+import { nextTrustVerdict } from "../../../core/report/trust-text.ts";
 import { quorumFindings } from "../../../core/trust/quorum.ts";
 import type { NextTrust } from "../../../core/trust/trust-chain.ts";
 import type { Declined } from "../../hub/commit-files.ts";
@@ -49,7 +49,7 @@ export const anchorLines = (version: number, digest: Digest): readonly string[] 
 ];
 
 /** Why a version comes into force by the operator's word alone; null where it follows the one before. */
-export function anchorNeed(
+export function whyAnchored(
   before: Trust,
   {
     record,
@@ -108,14 +108,14 @@ export function chainLines(
 }
 
 /** Until when: a length of time from now (`400d`, `8760h`), a day or a moment; null for anything else. */
-export function expiryOf(text: string): Instant | null {
+export function parseExpiry(text: string): Instant | null {
   const days = /^\d{1,4}d$/.test(text) ? ((Number.parseInt(text, 10) * 86_400_000) as DurationMs) : null;
   const span = days ?? durationOf(text);
   return span === null ? instantOf(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text) : later(now(), span);
 }
 
 /** That a text is no time to expire. */
-export const noExpiry = (text: string): Declined => ({
+export const invalidExpiry = (text: string): Declined => ({
   kind: "declined",
   message: `${JSON.stringify(text)} is no time to expire`,
   fix: "write it as 400d, 8760h, 2027-10-01 or 2027-10-01T00:00:00Z",
@@ -123,14 +123,14 @@ export const noExpiry = (text: string): Declined => ({
 
 /** Why a version would not come into force for the time at which it expires; null when that is fine. */
 export function expiryObjection(before: Trust | null, next: Trust): [string, string] | null {
-  const verdict = verdictOn({ before, next, signatures: [], now: now() });
+  const verdict = nextTrustVerdict({ before, next, signatures: [], now: now() });
   return verdict.kind === "refused" && verdict.denial.code === "FLT1225"
     ? [`version ${next.version} would expire at ${instantText(next.expires)}`, "give --expires 400d; two years at most"]
     : null;
 }
 
 /** Says what is wrong with a text that was to become the trust file, or is it. */
-export function unusable(problems: readonly Problem[], terminal: Terminal): ExitCode {
+export function printUnusableTrust(problems: readonly Problem[], terminal: Terminal): ExitCode {
   printProblems(problems, terminal);
   terminal.err("error: the trust file would not be usable: nothing was written\n");
   return exitCodes.problems;

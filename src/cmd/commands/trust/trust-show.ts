@@ -6,13 +6,12 @@ import type { Commit } from "../../../core/model/value.ts";
 import { type ShownTrust, signersOf, trustLines, trustValue } from "../../../core/report/trust-text.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
 import { readState } from "../../../shell/reconcile/state.ts";
-import { declined } from "../../hub/commit-files.ts";
-import { forReading, type HubOptions, now, openHub } from "../../hub/wire.ts";
+import { usageError } from "../../hub/commit-files.ts";
+import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import { codeOfProblems, printProblems } from "../../terminal/outcome.ts";
-import { encoded, type Format } from "../../terminal/output.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
-import { factsOf, type SignatureFile } from "./trust-files.ts";
+import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
+import { type SignatureFile, signatureFacts } from "./trust-files.ts";
 import { restoreFix } from "./trust-lines.ts";
 
 /** What `flotilla trust show` is given. */
@@ -22,12 +21,12 @@ export interface TrustShowOptions extends HubOptions {
 
 /** Shows the trust file of the source branch, whose signatures it carries, and what is in force by the record. */
 export async function trustShow(options: TrustShowOptions, terminal: Terminal): Promise<ExitCode> {
-  const repository = await openHub(await forReading(options, terminal), terminal.environment);
+  const repository = await openHub(await readableHub(options, terminal), terminal.environment);
   try {
     const { source, state } = await repository.heads();
     const found = source === null ? null : await trustAt(repository, source);
     const { ledger } = await readState(repository, state);
-    if (found === null) return declined(...missing(ledger.trust, options), terminal);
+    if (found === null) return usageError(...missing(ledger.trust, options), terminal);
     const shown = await shownOf(found, ledger.trust);
     const { problems } = found.reading;
     if (options.output === "text") {
@@ -84,7 +83,7 @@ async function shownOf({ text, reading, signatures }: FoundTrust, record: ShownT
   const { trust } = reading;
   if (trust === null) return null;
   const before = record !== null && record.trust.digest === trust.previous ? record.trust : null;
-  const facts = await factsOf(text, signatures, [before, trust]);
+  const facts = await signatureFacts(text, signatures, [before, trust]);
   const at = now();
   return { trust, record, signed: signersOf({ before, next: trust, signatures: facts, now: at }), now: at };
 }

@@ -3,26 +3,26 @@ import { oneLine } from "../../../core/model/one-line.ts";
 import type { Trust } from "../../../core/model/trust.ts";
 import {
   mayTrustSign,
+  nextTrustVerdict,
   signersOf,
   type TrustStep,
   trustDifference,
-  verdictOn,
 } from "../../../core/report/trust-text.ts";
 import { trustNamespace } from "../../../core/trust/trust-chain.ts";
-import { type DeliveryOptions, declined, deliver } from "../../hub/commit-files.ts";
+import { type CommitOptions, commitFiles, usageError } from "../../hub/commit-files.ts";
 import { now } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { printProblems } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import {
-  factsOf,
-  openTrust,
+  openTrustFile,
   type SignatureFile,
+  signatureFacts,
   signatureFiles,
   signaturePath,
   type TrustInForce,
   trustInForce,
-  uncommitted,
+  uncommittedProblem,
   versionBefore,
 } from "./trust-files.ts";
 import { anchorLines, chainLines, quorumLines } from "./trust-lines.ts";
@@ -32,9 +32,9 @@ import { anchorLines, chainLines, quorumLines } from "./trust-lines.ts";
  *
  * The signature is over the bytes that lie there: they are shown by what they mean, not by their text.
  */
-export async function trustSign(options: DeliveryOptions, terminal: Terminal): Promise<ExitCode> {
-  const { author, file } = await openTrust(options);
-  if (file === null) return declined(`there is no ${trustPath}`, "flotilla trust init writes the first", terminal);
+export async function trustSign(options: CommitOptions, terminal: Terminal): Promise<ExitCode> {
+  const { author, file } = await openTrustFile(options);
+  if (file === null) return usageError(`there is no ${trustPath}`, "flotilla trust init writes the first", terminal);
   const { text, reading } = file;
   const next = reading.trust;
   if (next === null) {
@@ -46,16 +46,16 @@ export async function trustSign(options: DeliveryOptions, terminal: Terminal): P
     terminal.out(`version ${next.version} is in force already: it needs no more signatures\n`);
     return exitCodes.done;
   }
-  const loose = await uncommitted(text, options);
-  if (loose !== null) return declined(...loose, terminal);
+  const loose = await uncommittedProblem(text, options);
+  if (loose !== null) return usageError(...loose, terminal);
   const before = await versionBefore(next, record, options);
   const flaw = flawOf(next, before, record);
-  if (flaw !== null) return declined(flaw, "correct it, commit it alone, and sign that", terminal);
+  if (flaw !== null) return usageError(flaw, "correct it, commit it alone, and sign that", terminal);
   const there = await signatureFiles(author, next.version);
   const stepOf = async (files: readonly SignatureFile[]): Promise<TrustStep> => ({
     before,
     next,
-    signatures: await factsOf(text, files, [before, next]),
+    signatures: await signatureFacts(text, files, [before, next]),
     now: now(),
   });
   for (const line of [
@@ -69,10 +69,10 @@ export async function trustSign(options: DeliveryOptions, terminal: Terminal): P
   const step = await stepOf([...there, own]);
   const signer = signersOf(step).find((it) => it.path === own.path)?.signer;
   if (signer === undefined || signer.kind === "denied")
-    return declined(signer?.because ?? "nobody signed", "set git up to sign with a key of a root's", terminal);
+    return usageError(signer?.because ?? "nobody signed", "set git up to sign with a key of a root's", terminal);
   const { name } = signer.principal;
   if (!mayTrustSign(step, name))
-    return declined(`${name} is no root of this version or the one before`, "a root has to sign it", terminal);
+    return usageError(`${name} is no root of this version or the one before`, "a root has to sign it", terminal);
   const path = signaturePath(next.version, signer.key);
   const old = there.find((it) => it.path === path)?.text ?? null;
   if (old === own.text) {
@@ -82,7 +82,7 @@ export async function trustSign(options: DeliveryOptions, terminal: Terminal): P
   const slug = `trust-${next.version}-${name.replaceAll(/[^a-z0-9-]+/g, "-")}`;
   const files = [{ path, text: own.text, before: old }];
   const written = { files, subject: `Sign trust version ${next.version}`, slug, signed: true };
-  const code = await deliver(author, written, options, terminal);
+  const code = await commitFiles(author, written, options, terminal);
   for (const line of nextLines(step, record, options)) terminal.out(`${line}\n`);
   return code;
 }
@@ -90,18 +90,18 @@ export async function trustSign(options: DeliveryOptions, terminal: Terminal): P
 /** What no signature can mend: a version that does not follow the one in force, or expires too late. Null: nothing. */
 function flawOf(next: Trust, before: Trust | null, record: TrustInForce): string | null {
   const current = record === null || record === "unknown" ? before : record.trust;
-  const verdict = verdictOn({ before: current, next, signatures: [], now: now() });
+  const verdict = nextTrustVerdict({ before: current, next, signatures: [], now: now() });
   // FLT1222: signatures are missing; FLT1235: an anchor is.
   return verdict.kind !== "refused" || ["FLT1222", "FLT1235"].includes(verdict.denial.code)
     ? null
     : verdict.denial.because;
 }
 
-function nextLines(step: TrustStep, record: TrustInForce, options: DeliveryOptions): readonly string[] {
+function nextLines(step: TrustStep, record: TrustInForce, options: CommitOptions): readonly string[] {
   const { before, next } = step;
   if (record === null || next.previous === null) return anchorLines(next.version, next.digest);
   if (before === null) return ["what else it takes cannot be said here, without the version before"];
-  return chainLines(next, { verdict: verdictOn(step), before }, options);
+  return chainLines(next, { verdict: nextTrustVerdict(step), before }, options);
 }
 
 function differenceLines(step: TrustStep): readonly string[] {

@@ -5,7 +5,7 @@ import type { Ledger } from "../../../core/model/ledger.ts";
 import type { BlobId, Commit, Instant } from "../../../core/model/value.ts";
 import { askedPlacement, asksIn } from "../../../core/plan/approval/ask.ts";
 import { openIn, sharesOf } from "../../../core/plan/approval/asked-content.ts";
-import { folderOf } from "../../../core/report/request-page.ts";
+import { requestFolder } from "../../../core/report/request-page.ts";
 import { readAsked } from "../approval-content.ts";
 import { readArchive } from "../archive.ts";
 import type { Memory, State } from "../memory.ts";
@@ -65,11 +65,11 @@ async function askedAmiss(
     const { moves } = await readAsked(repository, commit, ask, ledger);
     const placement = askedPlacement(ask, ledger)?.key;
     for (const { clusters } of sharesOf(ask)) {
-      const path = placement === undefined ? "" : askedPath(folderOf(ask), clusters[0], placement);
+      const path = placement === undefined ? "" : askedPath(requestFolder(ask), clusters[0], placement);
       if (standing.has(path) && moves.get(clusters[0])?.after == null) amiss.push(path);
     }
   }
-  const folders = asksIn(ledger).map(folderOf);
+  const folders = asksIn(ledger).map(requestFolder);
   for (const path of [...standing.keys()]) if (folders.some((it) => path.startsWith(it))) standing.delete(path);
   return amiss;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Trust } from "../../../../src/core/model/trust.ts";
 import type { ClusterName } from "../../../../src/core/model/value.ts";
-import { narrate } from "../../../../src/core/report/commit-message.ts";
+import { describeChanges } from "../../../../src/core/report/commit-message.ts";
 import { clusterOf } from "../../../intent.ts";
 import { Member } from "../../../member.ts";
 import type { World } from "../../../world.ts";
@@ -211,12 +211,12 @@ test("the diary says who stays protected by which name, and who is no longer", (
   rename(world, "prod-1", "dev-9");
   settle(world);
   const said = "the cluster that was prod-1 (kube-system uid uid-of-prod-1)";
-  expect(narrate(before, world.head)).toContain(`${said} stays protected as such under any name`);
+  expect(describeChanges(before, world.head)).toContain(`${said} stays protected as such under any name`);
   const kept = world.head;
   trustedBy(world, nextOf(file, { protectedTargets: [target({ clusters: ["live-*"] })] }), by("ann"));
   rootsSign(world, "ann", "bob");
   settle(world);
-  expect(narrate(kept, world.head)).toContain(`${said} is protected as such no longer`);
+  expect(describeChanges(kept, world.head)).toContain(`${said} is protected as such no longer`);
 });
 
 test("of many names that one target protects the first is kept", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type AskWish, chooseAsk } from "../../src/cmd/commands/approvals/chosen-request.ts";
+import { type RequestSelector, selectRequest } from "../../src/cmd/commands/approvals/request-selection.ts";
 import type { Digest, Instant } from "../../src/core/model/value.ts";
-import { answerCommand } from "../../src/core/report/approval-files.ts";
+import { approveCommand } from "../../src/core/report/approval-files.ts";
 import { approvalOf, gateOf } from "../gate.ts";
 import { askingRun } from "./asked-ledger.ts";
 import { approval, at, ledgerOf, on, run, stage, web } from "./rollout-ledger.ts";
@@ -24,12 +24,12 @@ const ledger = ledgerOf(
     run("new", 1),
   ],
 );
-const nothing: AskWish = { run: null, stage: null, when: null, change: null };
-const said = (wish: Partial<AskWish>, verb = "approve"): string => {
-  const chosen = chooseAsk(ledger, { ...nothing, ...wish }, verb);
+const nothing: RequestSelector = { run: null, stage: null, when: null, change: null };
+const said = (wish: Partial<RequestSelector>, verb = "approve"): string => {
+  const chosen = selectRequest(ledger, { ...nothing, ...wish }, verb);
   if (chosen.kind === "refused") return `${chosen.message}; ${chosen.fix}`;
   const { ask } = chosen;
-  return `${answerCommand(ask, verb)}${ask.kind === "gate" ? ` --${ask.when}` : ""}`;
+  return `${approveCommand(ask, verb)}${ask.kind === "gate" ? ` --${ask.when}` : ""}`;
 };
 
 test.each([
@@ -76,7 +76,7 @@ test.each([
     { run: "one", change: "web" },
     "a run and --change are two things; name a run and perhaps a stage, or --change and a placement",
   ],
-])("which request is meant: %s", (_, wish, want) => expect(said(wish as Partial<AskWish>)).toBe(want));
+])("which request is meant: %s", (_, wish, want) => expect(said(wish as Partial<RequestSelector>)).toBe(want));
 
 test("what is to be typed instead begins as it did", () => {
   expect(said({ run: "two" }, "reject")).toContain("flotilla reject two canary --before or flotilla reject two rest");

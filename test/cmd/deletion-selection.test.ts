@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseDeletion } from "../../src/cmd/commands/approvals/chosen-request.ts";
+import { selectDeletion } from "../../src/cmd/commands/approvals/request-selection.ts";
 import type { HeldDeletion } from "../../src/core/model/deletion.ts";
 import { emptyLedger } from "../../src/core/model/ledger.ts";
 import type { Commit, Digest } from "../../src/core/model/value.ts";
@@ -20,7 +20,7 @@ const judged = (letter: string, outcome: "used" | "void") =>
 /** What somebody means, in a few words. */
 function meant(held: readonly HeldDeletion[], wish: string | null): string {
   const confirmations = new Map([judged("d", "used"), judged("e", "void")]);
-  const chosen = chooseDeletion({ ...emptyLedger.deletions, held, confirmations }, wish);
+  const chosen = selectDeletion({ ...emptyLedger.deletions, held, confirmations }, wish);
   switch (chosen.kind) {
     case "chosen":
       return chosen.set.digest.slice(0, 1);

@@ -13,7 +13,7 @@ type Recorded = Pick<Ledger, "runs" | "evictions">;
  * The problems without what is history: a run that was planned and has ended, and an eviction that was valid and has been
  * judged, want nothing any more, and what they name may be gone.
  */
-export function openProblems(intent: Intent, recorded: Recorded): readonly Problem[] {
+export function currentProblems(intent: Intent, recorded: Recorded): readonly Problem[] {
   const { problems } = intent;
   if (!problems.some((it) => aboutNames.has(it.code))) return problems;
   const past = pastSources(intent, recorded);

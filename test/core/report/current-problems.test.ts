@@ -3,7 +3,7 @@ import { settleConditions } from "../../../src/core/model/condition.ts";
 import type { EvictionRecord } from "../../../src/core/model/placement.ts";
 import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
-import { openProblems } from "../../../src/core/report/open-problems.ts";
+import { currentProblems } from "../../../src/core/report/current-problems.ts";
 import { evictionVerdicts } from "../../../src/core/status/eviction-conditions.ts";
 import { at, planOf, run, succeeded } from "../../cmd/rollout-ledger.ts";
 import { eviction, read } from "../intent/reading.ts";
@@ -58,12 +58,12 @@ const cases: readonly (readonly [name: string, text: string, ReturnType<typeof r
 describe("what is missing is a problem for", () => {
   test.each(cases)("%s", (_, text, record, want) => {
     const intent = read({ "a.yaml": text });
-    expect(openProblems(intent, record).map((it) => it.line)).toEqual(want);
+    expect(currentProblems(intent, record).map((it) => it.line)).toEqual(want);
   });
 
   test("history, where what it says is broken", () => {
     const intent = read({ "a.yaml": runText("r").replace("state: Run", "state: Walk") });
-    expect(openProblems(intent, recorded([succeeded("r", 1, 1)], []))).toEqual(intent.problems);
+    expect(currentProblems(intent, recorded([succeeded("r", 1, 1)], []))).toEqual(intent.problems);
     expect(intent.problems).not.toEqual([]);
   });
 });

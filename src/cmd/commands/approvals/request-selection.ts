@@ -3,12 +3,12 @@ import type { Ledger } from "../../../core/model/ledger.ts";
 import type { RunRecord } from "../../../core/model/update-run.ts";
 import { instantText, type PlacementKey, type RunKey } from "../../../core/model/value.ts";
 import { type Ask, askState, changeAsk, type GateAsk, gateAsks } from "../../../core/plan/approval/ask.ts";
-import { answerCommand, approversText } from "../../../core/report/approval-files.ts";
+import { approveCommand, approversText } from "../../../core/report/approval-files.ts";
 import { confirmationFile } from "../../../core/report/deletion-text.ts";
 import { didYouMean } from "../../../core/yaml/nearest.ts";
 
 /** Which request somebody means. */
-export interface AskWish {
+export interface RequestSelector {
   readonly run: string | null;
   readonly stage: string | null;
   readonly when: "before" | "after" | null;
@@ -16,14 +16,14 @@ export interface AskWish {
   readonly change: string | null;
 }
 
-export type ChosenAsk =
+export type SelectedRequest =
   | { readonly kind: "chosen"; readonly ask: Ask }
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
-const refused = (message: string, fix: string): ChosenAsk => ({ kind: "refused", message, fix });
+const refused = (message: string, fix: string): SelectedRequest => ({ kind: "refused", message, fix });
 
 /** Finds the open request that is meant: one has to be named, unless there is no other. `verb`: what is typed. */
-export function chooseAsk(ledger: Ledger, wish: AskWish, verb: string): ChosenAsk {
+export function selectRequest(ledger: Ledger, wish: RequestSelector, verb: string): SelectedRequest {
   const { run: name, change } = wish;
   if (change !== null && name !== null)
     return refused("a run and --change are two things", "name a run and perhaps a stage, or --change and a placement");
@@ -39,7 +39,7 @@ export function chooseAsk(ledger: Ledger, wish: AskWish, verb: string): ChosenAs
   return chooseGate(run, wish, verb);
 }
 
-function chooseChange({ placements }: Ledger, name: string): ChosenAsk {
+function chooseChange({ placements }: Ledger, name: string): SelectedRequest {
   const record = placements.get(name as PlacementKey);
   if (record === undefined)
     return refused(`nothing is recorded of placement ${name}`, recordedText("placement", name, placements.keys()));
@@ -55,7 +55,7 @@ function recordedText(noun: string, name: string, keys: Iterable<string>): strin
   return didYouMean(name, all, all.length === 0 ? `no ${noun} is on record` : `recorded are: ${all.join(", ")}`);
 }
 
-function chooseGate(run: RunRecord, { stage, when }: AskWish, verb: string): ChosenAsk {
+function chooseGate(run: RunRecord, { stage, when }: RequestSelector, verb: string): SelectedRequest {
   const stages = (run.plan?.stages ?? []).map((it) => it.name);
   if (stage !== null && run.plan !== null && !stages.includes(stage))
     return refused(
@@ -76,10 +76,10 @@ function chooseGate(run: RunRecord, { stage, when }: AskWish, verb: string): Cho
   return last === undefined ? notAsked(run, asks) : ifOpen(last);
 }
 
-const command = (ask: GateAsk, verb: string): string => `${answerCommand(ask, verb)} --${ask.when}`;
+const command = (ask: GateAsk, verb: string): string => `${approveCommand(ask, verb)} --${ask.when}`;
 
-function notAsked(run: RunRecord, asks: readonly GateAsk[]): ChosenAsk {
-  if (run.end !== null) return refused(`run ${run.key} is over: nothing of it is left to answer`, anew);
+function notAsked(run: RunRecord, asks: readonly GateAsk[]): SelectedRequest {
+  if (run.end !== null) return refused(`run ${run.key} is over: nothing of it is left to answer`, newRunHint);
   const open = asks.filter((it) => askState(it) === "open").map((it) => `${it.when} stage ${it.stage.name}`);
   const now = open.length === 0 ? "it asks for nothing now" : `it asks now for the approval ${open.join(" and ")}`;
   return refused(
@@ -88,36 +88,36 @@ function notAsked(run: RunRecord, asks: readonly GateAsk[]): ChosenAsk {
   );
 }
 
-const anew = "create a new run to go on (flotilla run create)";
+const newRunHint = "create a new run to go on (flotilla run create)";
 
 /** `the request before stage canary of run web-2`. */
-export const requestText = (ask: Ask): string =>
+export const requestTitle = (ask: Ask): string =>
   ask.kind === "gate"
     ? `the request ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
     : `the change of ${ask.record.key}`;
 
 /** One that is over says what became of it. */
-function ifOpen(ask: Ask): ChosenAsk {
+function ifOpen(ask: Ask): SelectedRequest {
   const { approval, requestedAt } = ask.request;
-  const what = requestText(ask);
+  const what = requestTitle(ask);
   if (approval !== null) {
     const said = `${what} was approved at ${instantText(approval.at)} by ${approversText(approval)}`;
-    return refused(said, stopText(ask));
+    return refused(said, undoHint(ask));
   }
   if (askState(ask) === "moot")
-    return refused(`${what}, of ${instantText(requestedAt)}, is moot: the run is over`, anew);
+    return refused(`${what}, of ${instantText(requestedAt)}, is moot: the run is over`, newRunHint);
   return { kind: "chosen", ask };
 }
 
 /** What to do about a request that was approved, for whoever is against it. */
-export const stopText = (ask: Ask): string =>
+export const undoHint = (ask: Ask): string =>
   "an approval is accepted once and for good; " +
   (ask.kind === "gate"
     ? `what it allowed is stopped by flotilla run stop ${ask.run.key}`
     : "what it allowed is taken back by another push");
 
 /** Which set of deletions somebody means, or why none. */
-export type ChosenDeletion =
+export type SelectedDeletion =
   | { readonly kind: "chosen"; readonly set: HeldDeletion }
   /** Several are meant: one has to be named. */
   | { readonly kind: "several"; readonly sets: readonly HeldDeletion[] }
@@ -126,7 +126,7 @@ export type ChosenDeletion =
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
 /** Finds the set that waits and is meant: by its digest or the beginning of it; without one, the only one that waits. */
-export function chooseDeletion({ held, confirmations }: DeletionLedger, wish: string | null): ChosenDeletion {
+export function selectDeletion({ held, confirmations }: DeletionLedger, wish: string | null): SelectedDeletion {
   const waiting = held.filter((it) => !it.confirmed && isMeant(it, wish));
   const [first, second] = waiting;
   if (first !== undefined)
@@ -156,4 +156,4 @@ export function chooseDeletion({ held, confirmations }: DeletionLedger, wish: st
 const isMeant = ({ digest }: Pick<HeldDeletion, "digest">, wish: string | null): boolean =>
   wish === null || digest.startsWith(wish);
 
-const refusedDeletion = (message: string, fix: string): ChosenDeletion => ({ kind: "refused", message, fix });
+const refusedDeletion = (message: string, fix: string): SelectedDeletion => ({ kind: "refused", message, fix });
