@@ -4,19 +4,17 @@ import type { Trouble } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { instantText } from "../model/value.ts";
 
-/** What decides a binding's conditions besides the binding itself. */
+/** Everything besides the binding itself that its conditions depend on. */
 export interface BindingContext {
-  /** Why the member cannot be asked; null while it answers, or was not asked this time. */
+  /** Why the member cannot be contacted; null while it answers, or was not asked this time. */
   readonly trouble: Trouble | null;
-  /** A version that the binding does not have yet waits for the rollout's budget. */
+  /** A newer version than the binding's waits for the rollout's budget. */
   readonly heldBack: boolean;
-  /** Why the version that the cluster should have cannot be rendered; null when it can, or is not known yet. */
+  /** Why the version that the cluster should have cannot be rendered; null when it can, or is not known. */
   readonly failure: RenderFailure | null;
 }
 
-/**
- * Only what overrides do wrong is `OverriddenFailed`; every other cause is `SyncWorkFailed` (`status/README.md#c-9`).
- */
+/** `OverriddenFailed` for faults of overrides; every other cause is `SyncWorkFailed` (`status/README.md#c-9`). */
 interface RenderFailure {
   readonly code: "OverriddenFailed" | "SyncWorkFailed";
   readonly message: string;
@@ -25,13 +23,13 @@ interface RenderFailure {
 type Status = Verdict["status"];
 
 /**
- * The conditions of one binding, in KubeFleet's words: RolloutStarted, Overridden, WorkSynchronized, then Applied and
- * Available, or DiffReported for ReportDiff (`status/README.md#the-conditions-of-a-binding`). Each failure ends the
- * list.
+ * The conditions of one binding, in KubeFleet's terms: RolloutStarted, Overridden, WorkSynchronized, then Applied and
+ * Available, or DiffReported for ReportDiff (`status/README.md#the-conditions-of-a-binding`). The first failure ends
+ * the list.
  *
- * In progress is Unknown, never False (`#c-5`). Facts about an earlier target count as absent, and while the member
- * cannot be asked what it said last is not shown as current (`#i-22`). A binding that is being removed claims nothing
- * any more. A cluster that is held back goes on reporting on the version it has.
+ * In progress is Unknown, never False (`#c-5`). Facts about an earlier target count as absent, and while the member is
+ * out of contact its last facts are not shown as current (`#i-22`). A binding that is being removed has no such
+ * conditions. A cluster that is held back keeps reporting on the version it has.
  */
 export function bindingVerdicts(binding: Binding, context: BindingContext): readonly Verdict[] {
   const { target, removal, generation } = binding;
@@ -61,7 +59,7 @@ const rolloutVerdict = (heldBack: boolean, verdict: MakeVerdict): Verdict =>
     : verdict("RolloutStarted", "True", "RolloutStarted", "the rollout of what the cluster is to carry has started");
 
 /**
- * The failing version has begun to move and got no further; the cluster keeps what it has (`render/README.md#o-04`,
+ * The failing version has started and got no further; the cluster keeps what it has (`render/README.md#o-04`,
  * `status/README.md#r-05`).
  */
 function failureVerdicts({ code, message }: RenderFailure, verdict: MakeVerdict): readonly Verdict[] {
@@ -89,7 +87,7 @@ function overriddenVerdict({ clusterOverrides, resourceOverrides }: Target, verd
   );
 }
 
-/** What the member says: applied and available, or its differences reported. */
+/** The conditions that the member decides: Applied and Available, or DiffReported. */
 function memberVerdicts(
   { facts }: Binding,
   target: Target,
@@ -129,8 +127,8 @@ const diffWords: typeof applyWords = {
 };
 
 /**
- * Not available yet is an answer, and KubeFleet's answer is False; which objects, and whether they still may, is in
- * the message.
+ * Not available yet is False, as in KubeFleet; the message says which objects, and whether they may still become
+ * available.
  */
 function availableVerdict(facts: BindingFacts, verdict: MakeVerdict): Verdict {
   switch (facts.phase) {
@@ -150,7 +148,7 @@ function availableVerdict(facts: BindingFacts, verdict: MakeVerdict): Verdict {
   }
 }
 
-/** Applied is no lie while somebody undoes it: but who does, and how often it was put right, is told there. */
+/** Applied stays True while somebody changes the object back; who does and how often is added to the message. */
 function fightText({ contests = [] }: BindingFacts): string {
   const [first] = contests;
   if (first === undefined) return "";
@@ -158,12 +156,12 @@ function fightText({ contests = [] }: BindingFacts): string {
   return `; ${objectText(first.id)}: ${contestText(first)}${rest}`;
 }
 
-/** Who undoes what we apply, how often it was put right, and what becomes of it. */
+/** Who changes the object back, how often it was repaired, and when it is tried next. */
 export const contestText = ({ by, repairs, since }: Omit<Contest, "id">): string =>
   `${by === null ? "somebody" : `field manager ${by}`} keeps changing it back; put right ${repairs} times or more since ` +
   `${instantText(since)}, ever more rarely`;
 
-/** The first object in trouble, what it is, and how many more there are. */
+/** The first failing object, its failure, and how many more there are. */
 function troubleText({ troubles, troubleCount }: BindingFacts, type: ObjectTrouble["type"]): string {
   const first = troubles.find((it) => it.type === type) ?? troubles[0];
   if (first === undefined) return "the objects are not ready";

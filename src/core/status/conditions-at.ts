@@ -3,13 +3,13 @@ import { type Condition, settleConditions, type Verdict } from "../model/conditi
 import type { Instant } from "../model/value.ts";
 import { type BindingContext, bindingVerdicts } from "./binding-conditions.ts";
 
-/** Gives a binding its conditions; those that it has (`===`) where they say what they should. */
+/** Gives a binding its conditions; the present ones (`===`) where they are right already. */
 export type ConditionsOf = (binding: Binding, context: BindingContext) => readonly Condition[];
 
 /**
  * The conditions of bindings at one moment, for one plan.
  *
- * Bindings that have the same to say share one list: a hundred thousand of them come to a handful, in memory too.
+ * Bindings with equal conditions share one list: a hundred thousand of them need only a handful.
  */
 export function conditionsAt(now: Instant): ConditionsOf {
   const made = new Map<string, readonly Verdict[]>();
@@ -32,7 +32,9 @@ interface Settled {
   readonly after: readonly Condition[];
 }
 
-/** All that the verdicts of a binding depend on; null where they tell of an object, of a failure or of its member. */
+/**
+ * Everything that the verdicts of a binding depend on; null where they depend on an object, a failure or the member.
+ */
 function commonKey({ target, removal, facts, generation }: Binding, context: BindingContext): string | null {
   if (removal !== null || target === null || context.trouble !== null || context.failure !== null) return null;
   const { clusterOverrides, resourceOverrides, applyStrategy, sequence } = target;

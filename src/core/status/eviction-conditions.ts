@@ -1,15 +1,15 @@
 import { boundedMessage, type Verdict } from "../model/condition.ts";
 
-/** What became of an eviction, and why. */
+/** The verdict on an eviction, and why. */
 interface Judgement {
   readonly kind: "invalid" | "executed" | "refused";
   readonly message: string;
 }
 
 /**
- * The conditions of an eviction, in KubeFleet's words: Valid, and Executed where it is valid
- * (`rollout/README.md#evictions`). Outcomes that share a reason are told apart by the message alone. An eviction is
- * immutable, and so in its first generation for good.
+ * The conditions of an eviction, in KubeFleet's terms: Valid, and Executed where it is valid
+ * (`rollout/README.md#evictions`). Outcomes that share a reason differ by message alone. An eviction is immutable, so
+ * its generation is 1.
  */
 export function evictionVerdicts({ kind, message }: Judgement): readonly Verdict[] {
   switch (kind) {

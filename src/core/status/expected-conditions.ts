@@ -5,13 +5,13 @@ import type { PlacementSpec } from "../model/placement.ts";
 import type { Instant } from "../model/value.ts";
 import { isExternal, type SelectedCluster } from "./selected-clusters.ts";
 
-/** One step of KubeFleet's walk: a condition type and the reasons a placement gives for it. */
+/** One expected condition: its type, the reasons that a placement gives for it, and phrases for messages. */
 export interface ExpectedCondition {
   readonly type: string;
   readonly unknown: string;
   readonly false: string;
   readonly true: string;
-  /** What a placement says of the clusters it counts. */
+  /** Phrases that a placement puts before the clusters it counts. */
   readonly phrases: { readonly unknown: string; readonly false: string; readonly true: string };
 }
 
@@ -80,7 +80,7 @@ const diff: readonly ExpectedCondition[] = [
   },
 ];
 
-/** What moves by update runs alone waits for no budget, and may well move to an older version. */
+/** External placements wait for no budget, and may move to an older version. */
 const byRuns: ExpectedCondition["phrases"] = {
   unknown: "no update run has decided yet about",
   false: "another version waits for an update run on",
@@ -88,7 +88,7 @@ const byRuns: ExpectedCondition["phrases"] = {
 };
 
 /**
- * The conditions that every cluster of a placement goes through, in order (`status/README.md#the-row-of-a-cluster` and
+ * The conditions that every cluster of a placement reaches, in order (`status/README.md#the-row-of-a-cluster` and
  * `#the-conditions-of-a-placement`).
  */
 export function expectedConditions({ strategy }: PlacementSpec): readonly ExpectedCondition[] {
@@ -106,7 +106,7 @@ export function freshCondition(binding: Binding, type: string): Condition | null
   return condition !== null && condition.observedGeneration === binding.generation ? condition : null;
 }
 
-/** Whether a binding's target is of the latest content. */
+/** Whether the target of a binding has the latest content. */
 const isLatest = ({ target }: Binding, { resourceSnapshots }: PlacementRecord): boolean =>
   target !== null && target.resourceIndex === resourceSnapshots.at(-1)?.index;
 
@@ -114,10 +114,9 @@ const isLatest = ({ target }: Binding, { resourceSnapshots }: PlacementRecord): 
  * The conditions of one cluster's row after `Scheduled`: up to the first that is not True
  * (`status/README.md#the-row-of-a-cluster`).
  *
- * A cluster on older content is held back or undecided, whatever it says of that content, unless the newest could not
- * be rendered for it: that is said, or nobody would learn of it (`render/README.md#o-04`). For External no content is
- * older: it says what it says (`status/README.md#the-row-of-a-cluster`). Transition times are the binding's; where it
- * has none, `since`.
+ * A cluster on older content is held back or undecided, whatever it reports on that content, unless the newest cannot
+ * be rendered for it: then the failure is shown (`render/README.md#o-04`). With External no content counts as older
+ * (`status/README.md#the-row-of-a-cluster`). Transition times are the binding's, or `since` where it has none.
  */
 export function rowConditions(
   selected: SelectedCluster,
@@ -137,10 +136,10 @@ export function rowConditions(
   return row;
 }
 
-/** What one cluster says of one expected condition. Without a time where it has not said anything yet. */
+/** One condition of one cluster. Without a time where nothing is known yet. */
 export type RowStep = Condition | Omit<Condition, "lastTransitionTime">;
 
-/** One step of a cluster's walk: its own fresh condition, or that nothing is known yet. */
+/** One condition of a cluster: the binding's own, if it is of the current revision, or Unknown. */
 export function stepOf(binding: Binding | null, expected: ExpectedCondition, record: PlacementRecord): RowStep {
   const own = binding === null || isUndecided(binding, record) ? null : freshCondition(binding, expected.type);
   return own ?? pending(expected);

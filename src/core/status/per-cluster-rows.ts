@@ -23,11 +23,11 @@ const listLimit = 100;
 /**
  * `status.placementStatuses`: a row per selected cluster in the order of decisions, then a nameless row per cluster
  * that could not be found (`status/README.md#the-row-of-a-cluster`; `#c-37`), then one per cluster that is no longer
- * picked and goes on carrying the placement until its removal is admitted (`#b-25`).
+ * picked and still carries the placement until its removal is admitted (`#b-25`).
  *
- * `observedResourceIndex` is KubeFleet's: under RollingUpdate the newest index. Which one the cluster is to carry now
- * stands beside it (`#c-39`), and so does the total wherever a list is cut (`#c-17`). Every time in it comes from the
- * record: rendering the same record again gives the same rows.
+ * `observedResourceIndex` is KubeFleet's: under RollingUpdate the newest index. The index that the cluster is to carry
+ * is shown beside it (`#c-39`), as is the total wherever a list is cut (`#c-17`). All times come from the record:
+ * rendering the same record again gives the same rows.
  */
 export function perClusterRows(record: PlacementRecord): readonly Json[] {
   const scheduling = currentScheduling(record);
@@ -39,7 +39,7 @@ export function perClusterRows(record: PlacementRecord): readonly Json[] {
   return [...rows, ...missing, ...pending].slice(0, rowLimit);
 }
 
-/** `status.selectedResources`: what the snapshot of the observed index holds, in the order of selection. */
+/** `status.selectedResources`: the contents of the snapshot of the observed index, in the order of selection. */
 export function selectedResources(record: PlacementRecord): readonly Json[] {
   const index = observedResourceIndex(record);
   const snapshot = record.resourceSnapshots.find((it) => String(it.index) === index);
@@ -59,7 +59,7 @@ function clusterRow(selected: SelectedCluster, record: PlacementRecord, since: I
   };
 }
 
-/** What the cluster is to carry, and by which overrides: KubeFleet names those once the rollout has started. */
+/** The target of the cluster with its overrides, which KubeFleet names once the rollout has started. */
 function targetPart({ target }: Binding, record: PlacementRecord, walked: readonly Condition[]): JsonObject {
   if (target === null) return {};
   const snapshot = record.resourceSnapshots.find((it) => it.index === target.resourceIndex);
@@ -73,8 +73,7 @@ function targetPart({ target }: Binding, record: PlacementRecord, walked: readon
 }
 
 /**
- * Objects in trouble, where Applied or Available is False (`status/README.md#failed-drifted-diffed`), and objects taken
- * over.
+ * Failing objects, where Applied or Available is False (`status/README.md#failed-drifted-diffed`), and adopted objects.
  */
 function factsPart({ facts, target }: Binding, walked: readonly Condition[]): JsonObject {
   if (facts === null || facts.sequence !== target?.sequence) return {};
@@ -94,7 +93,7 @@ function factsPart({ facts, target }: Binding, walked: readonly Condition[]): Js
   };
 }
 
-/** No field of KubeFleet's: who changes back what we apply, and how often it was put right at least. */
+/** Not a field of KubeFleet's: who changes the object back, and how often at least it was repaired. */
 const contestedResource = ({ id, by, repairs, since }: Contest): Json => ({
   ...objectIdentifier(id),
   ...(by === null ? {} : { manager: by }),
@@ -108,12 +107,12 @@ const failedPlacement = ({ id, type, code, message }: ObjectTrouble, { since }: 
 });
 
 function missingRow({ cluster, reason }: ClusterDecision, record: PlacementRecord, since: Instant): Json {
-  // KubeFleet's row has no clusterName; the name goes into the text (`status/README.md#a-59`).
+  // KubeFleet's row has no clusterName, so the name is in the message (`status/README.md#a-59`).
   const failed = { status: "False", reason: "ScheduleFailed", message: `${cluster}: ${reason}` } as const;
   return { conditions: [scheduledJson(failed, record, since)] };
 }
 
-/** KubeFleet shows no such row, and nobody learns that the cluster is still served. */
+/** KubeFleet has no such row, and hides that the cluster still carries the placement. */
 function pendingRow(binding: Binding, record: PlacementRecord, since: Instant): Json {
   const waitsFor = isExternal(record) ? "an update run" : "the rollout's budget";
   const message = `no longer picked; its removal waits for ${waitsFor}`;

@@ -14,13 +14,13 @@ import {
  * (`status/README.md#the-conditions-of-a-placement`, `#s-01` to `#s-09`; `#the-conditions-of-a-placement`, `#p1` to
  * `#p4`).
  *
- * Unknown beats False beats True, the first type that is not True ends the walk; what one hides is counted in the
- * message (`#b-24`). While the clusters of an External placement are not all on one version, that is all there is to
- * say of them (`#external-placements`). Where KubeFleet leaves old conditions standing that nobody vouches for
- * (scheduling pending, selectors refused), only `Scheduled` is left (`#c-36`).
+ * Unknown beats False beats True, and the first type that is not True is the last; what one status hides is counted in
+ * the message (`#b-24`). While the clusters of an External placement are on different versions, only that is reported
+ * (`#external-placements`). Where KubeFleet keeps outdated conditions (scheduling pending, selectors refused), only
+ * `Scheduled` is left (`#c-36`).
  *
- * `arithmetic` says whom the rollout's budget holds back, and its numbers (`rollout/README.md#b-7`): once for the
- * placement, so that a number that changes rewrites one message and not those of all clusters that wait.
+ * `arithmetic` says which clusters the rollout's budget holds back, with its numbers (`rollout/README.md#b-7`): once
+ * per placement, so that a changed number rewrites one message and not one per cluster.
  */
 export function placementVerdicts(record: PlacementRecord, arithmetic: string | null): readonly Verdict[] {
   const verdict = verdictOf(record);
@@ -28,7 +28,7 @@ export function placementVerdicts(record: PlacementRecord, arithmetic: string | 
   const scheduled = verdict("Scheduled", status, reason, message);
   if (record.selectionError !== null || scheduled.status === "Unknown") return [scheduled];
   const selected = selectedClusters(record);
-  // What leaves all its clusters has no condition about them, and its removals may be held back all the same.
+  // A placement that leaves all its clusters has no conditions about them, but its removals may be held back.
   if (selected.length === 0) return [verdict("Scheduled", status, reason, held(message, arithmetic))];
   const undecided = isExternal(record) ? undecidedWords(selected, record) : null;
   if (undecided !== null) return [scheduled, verdict("RolloutStarted", ...undecided)];
@@ -57,7 +57,7 @@ function scheduledWords(record: PlacementRecord): Words {
 }
 
 /**
- * Why the clusters of an External placement cannot be spoken of as one; null when they can
+ * Why the clusters of an External placement have no common condition; null when they have
  * (`status/README.md#external-placements`).
  */
 function undecidedWords(selected: readonly SelectedCluster[], record: PlacementRecord): Words | null {
@@ -65,7 +65,7 @@ function undecidedWords(selected: readonly SelectedCluster[], record: PlacementR
   return message === null ? null : ["Unknown", "RolloutControlledByExternalController", message];
 }
 
-/** How many clusters are on which version; null when all are on one. Versions in order, and then none. */
+/** The number of clusters per version, in order, those without one last; null when all are on the same. */
 function mixedVersions(selected: readonly SelectedCluster[], record: PlacementRecord): string | null {
   const counts = new Map<string, number>();
   for (const { binding } of selected) {
@@ -112,13 +112,13 @@ const held = (message: string, arithmetic: string | null): string =>
 
 const noOverride: Words = ["True", "NoOverrideSpecified", "no override applies to any selected cluster"];
 
-/** Clusters that say the same, and the first of them. */
+/** Clusters with the same status, and the first of them. */
 interface Group {
   count: number;
   first: string;
 }
 
-/** Status, reason and message of one type over all clusters; every one of them has got at least this far. */
+/** Status, reason and message of one type over all clusters, each of which has got at least this far. */
 function wordsOf(expected: ExpectedCondition, selected: readonly SelectedCluster[], record: PlacementRecord): Words {
   const unknown: Group = { count: 0, first: "" };
   const failed: Group = { count: 0, first: "" };

@@ -4,15 +4,15 @@ import type { DeletionProgress, RunEnd, RunPlan, RunRecord, RunWait, StageProgre
 import type { Instant } from "../model/value.ts";
 import { countText, endsText, named, runFailureText, waitText } from "./run-words.ts";
 
-// A run in KubeFleet's words (`status/README.md#update-runs`). What clusters and tasks say is their progress itself:
-// the ledger writes it, and reads it back.
+// A run in KubeFleet's terms (`status/README.md#update-runs`). The status of clusters and tasks is their progress
+// itself: the ledger writes it, and reads it back.
 
 /**
  * The conditions of a run: Initialized, Progressing, Succeeded.
  *
- * Without a plan, and not failed, it has none yet. A stopped run is stopped as soon as it starts nothing new, and names
- * what is in flight: `UpdateRunStopping` is never said (`rollout/README.md#b-6`). One whose failures keep it from going
- * on is stuck: like a stuck one it needs somebody (`#b-13`).
+ * Without a plan, and not failed, it has none yet. A stopped run counts as stopped once it starts nothing new, and
+ * names the clusters under way: there is no `UpdateRunStopping` (`rollout/README.md#b-6`). A run that failures hold up
+ * counts as stuck, since both need somebody (`#b-13`).
  */
 export function runVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly Verdict[] {
   const { plan, end, spec } = run;
@@ -32,10 +32,10 @@ export function runVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly
 }
 
 /**
- * The conditions of one stage, by its place in the plan: Progressing, Succeeded.
+ * The conditions of one stage, by its index in the plan: Progressing, Succeeded.
  *
- * What waits or is stopped is the stage that the run has come to; later ones have none. A run that fails takes that
- * stage with it if it had begun.
+ * Only the current stage waits or is stopped; later ones have none. A run that fails takes its current stage with it if
+ * that had started.
  */
 export function stageVerdicts(run: RunRecord, at: number, waits: readonly RunWait[]): readonly Verdict[] {
   const progress = run.stages[at];
@@ -47,7 +47,7 @@ export function stageVerdicts(run: RunRecord, at: number, waits: readonly RunWai
   return at === currentStage(run) ? currentVerdicts(progress, stage.name, { run, waits }) : [];
 }
 
-/** The same for the deletion stage. One without clusters is not skipped: KubeFleet goes through it as well. */
+/** The same for the deletion stage, which is not skipped without clusters, as in KubeFleet. */
 export function deletionVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly Verdict[] {
   const { deletion, plan, stages } = run;
   if (plan === null) return [];
@@ -67,13 +67,13 @@ const verdictOf =
     observedGeneration: generation,
   });
 
-/** The first stage that has not ended; one beyond the last stands for the deletion stage. */
+/** The first stage that has not ended; the index after the last one stands for the deletion stage. */
 function currentStage({ stages }: RunRecord): number {
   const at = stages.findIndex((it) => it.endedAt === null);
   return at < 0 ? stages.length : at;
 }
 
-/** What matters most of all that a run waits for. */
+/** The most important wait of a run. */
 function standing(waits: readonly RunWait[]): readonly [Verdict["status"], string] {
   const has = (...kinds: readonly RunWait["kind"][]): boolean => waits.some((it) => kinds.includes(it.kind));
   if (has("stopped")) return ["False", "UpdateRunStopped"];
@@ -92,7 +92,7 @@ const planText = ({ stages, deletions, resourceIndex, root }: RunPlan): string =
   );
 };
 
-/** The stage that the run has come to, and what it waits for there. */
+/** The current stage of the run, and what it waits for. */
 function waitsText(run: RunRecord, { stages }: RunPlan, waits: readonly RunWait[]): string {
   const at = currentStage(run);
   const stage = stages[at];
@@ -126,7 +126,7 @@ function endVerdicts(run: RunRecord, plan: RunPlan, end: RunEnd): readonly Verdi
   ];
 }
 
-/** How far a failed run came, and the way back (`status/README.md#b-23`). It undoes nothing by itself. */
+/** How far a failed run came, and how to go back (`status/README.md#b-23`). It undoes nothing by itself. */
 function reachText({ spec, stages }: RunRecord, { resourceIndex }: RunPlan): string {
   const reached = stages.flatMap(({ clusters }) =>
     [...clusters].flatMap(([cluster, { startedAt, end }]) =>
@@ -171,10 +171,7 @@ function currentVerdicts(
   return progress.startedAt === null ? [] : progressing("True", "StageUpdatingStarted");
 }
 
-/**
- * Nothing was started and nobody was waited for: no clusters, or all of them went their own way
- * (`rollout/README.md#u16`, `#u17`).
- */
+/** Nothing was started: it had no clusters, or newer runs took all of them (`rollout/README.md#u16`, `#u17`). */
 const isSkipped = ({ startedAt, endedAt, clusters }: StageProgress): boolean =>
   startedAt === endedAt && [...clusters.values()].every((it) => it.startedAt === null);
 
@@ -191,7 +188,7 @@ const updatedVerdicts = (progress: StageProgress, verdict: MakeVerdict): readonl
       ]
     : succeededVerdicts(progress, "updated", verdict);
 
-/** What became of a stage in which nothing changed. */
+/** The message of a stage in which nothing changed. */
 export const passedText = ({ clusters }: StageProgress): string =>
   `${endsText(clusters.values(), "unchanged")}: no approval was asked for, and no wait ran`;
 

@@ -53,7 +53,7 @@ function clustersText({ active, waiting, maxConcurrency }: Extract<RunWait, { ki
   return [...under, ...rest].join("; ");
 }
 
-/** How the clusters of a stage ended: `2 updated, 1 skipped`; whoever has not ended is not counted. */
+/** How the clusters of a stage ended: `2 updated, 1 skipped`. Those that have not ended are not counted. */
 export function endsText(clusters: Iterable<ClusterProgress>, succeeded: string): string {
   const counts = { succeeded: 0, skipped: 0, superseded: 0 };
   for (const { end } of clusters) if (end !== null) counts[end.kind] += 1;

@@ -9,7 +9,7 @@ export interface SelectedCluster {
   readonly binding: Binding | null;
 }
 
-/** What the scheduler says of the placement as it is now; null while it has not looked at it. */
+/** The scheduler's verdict on the present generation of the placement; null before that. */
 export function currentScheduling({ policySnapshots, generation }: PlacementRecord): SchedulingVerdict | null {
   const verdict = policySnapshots.at(-1)?.verdict ?? null;
   return verdict !== null && verdict.observedGeneration >= generation ? verdict : null;
@@ -18,7 +18,7 @@ export function currentScheduling({ policySnapshots, generation }: PlacementReco
 /**
  * The clusters that a placement is meant to be on, in the order of decisions.
  *
- * Decisions are capped at 1000; what is bound beyond that follows by name, so that no cluster is left out of a count.
+ * Decisions are capped at 1000; further bound clusters follow by name, so that counts are complete.
  */
 export function selectedClusters(record: PlacementRecord): readonly SelectedCluster[] {
   const { bindings, policySnapshots } = record;
@@ -43,21 +43,18 @@ export function selectedClusters(record: PlacementRecord): readonly SelectedClus
   return selected;
 }
 
-/**
- * Decisions that stand for what could not be found: as many as clusters are missing
- * (`status/README.md#the-row-of-a-cluster`).
- */
+/** As many unselected decisions as clusters are missing (`status/README.md#the-row-of-a-cluster`). */
 export function missingClusters(record: PlacementRecord): readonly ClusterDecision[] {
   const missing = wantedClusters(record) - selectedClusters(record).length;
   const unselected = (currentScheduling(record)?.decisions ?? []).filter((it) => !it.selected);
   return record.deleting === null ? unselected.slice(0, Math.max(0, missing)) : [];
 }
 
-/** Clusters that are no longer picked and whose removal nothing has admitted yet, by name. */
+/** Clusters that are no longer picked and whose removal is not admitted yet, by name. */
 export const pendingRemovals = ({ bindings }: PlacementRecord): readonly Binding[] =>
   [...bindings.values()].filter((it) => it.state === "Unscheduled" && it.removal === null);
 
-/** How many clusters the policy asks for: whatever is found, for PickAll. */
+/** How many clusters the policy asks for; with PickAll as many as are found. */
 export function wantedClusters(record: PlacementRecord): number {
   const { policy } = record.spec;
   switch (policy.kind) {
@@ -73,13 +70,12 @@ export function wantedClusters(record: PlacementRecord): number {
 const isLive = (binding: Binding, policy: PolicySnapshot): boolean =>
   binding.removal === null && binding.state !== "Unscheduled" && binding.policySnapshot === policy.index;
 
-/** Whether update runs alone move a placement: then no content is the newest for all of its clusters. */
+/** Whether only update runs move the placement: then there is no newest content for all of its clusters. */
 export const isExternal = ({ spec }: PlacementRecord): boolean => spec.strategy.type === "External";
 
 /**
  * `observedResourceIndex` of one cluster's row: the newest for RollingUpdate, whatever the cluster has; for External
- * the one that its target names, empty where there is none or its snapshot is gone
- * (`status/README.md#the-row-of-a-cluster`).
+ * that of its target, empty without one or when its snapshot is gone (`status/README.md#the-row-of-a-cluster`).
  */
 export function rowIndex(binding: Binding | null, record: PlacementRecord): string {
   if (!isExternal(record)) return latestIndex(record);

@@ -7,16 +7,16 @@ import { currentScheduling, isExternal, selectedClusters, wantedClusters } from 
 interface PlacementSummary {
   readonly wanted: number;
   readonly selected: number;
-  /** On the newest content, with nothing held back. For External: on the content that went out last. */
+  /** On the newest content, with nothing held back. For External: on the content that was rolled out last. */
   readonly updated: number;
-  /** Carry all they are to carry now, newest or not. */
+  /** Carry their whole target, newest or not. */
   readonly applied: number;
   readonly available: number;
   /** Cannot be rendered, not applied, or explicitly failed; progressing is not failed (`rollout/README.md#b-1`). */
   readonly failed: number;
-  /** Waiting for the rollout's budget; for External, for an update run to bring what others got last. */
+  /** Waiting for the rollout's budget; with External, for a run to bring what others got last. */
   readonly heldBack: number;
-  /** Said something once and cannot be asked now. */
+  /** Reported once and out of contact now. */
   readonly unknown: number;
   readonly state: PlacementState;
 }
@@ -31,12 +31,12 @@ type PlacementState =
   | "Unknown"
   | "Unfulfilled"
   | "AwaitingRun"
-  /** In order, and without effect: the policy matches no cluster, or the selectors no object. */
+  /** Valid, but without effect: the policy matches no cluster, or the selectors no object. */
   | "NoClusters"
   | "NoResources"
   | "Available";
 
-/** Sums up a placement for people who look at many. */
+/** Sums up a placement for tables. */
 export function summaryOf(record: PlacementRecord): PlacementSummary {
   const clusters = selectedClusters(record);
   const bindings = clusters.flatMap((it) => it.binding ?? []);
@@ -58,7 +58,7 @@ export function summaryOf(record: PlacementRecord): PlacementSummary {
   return { ...counts, state: stateOf(record, settled, counts) };
 }
 
-/** The worst that is true: what needs a person first, then what moves, then what waits. */
+/** The most urgent state that applies: what needs a person, then what moves, then what waits. */
 function stateOf(record: PlacementRecord, settled: number, counts: Omit<PlacementSummary, "state">): PlacementState {
   if (record.deleting !== null) return "Deleting";
   if (record.selectionError !== null || counts.failed > 0) return "Failed";
@@ -72,7 +72,7 @@ function stateOf(record: PlacementRecord, settled: number, counts: Omit<Placemen
   return record.resourceSnapshots.at(-1)?.resources.length === 0 ? "NoResources" : "Available";
 }
 
-/** The latest content; for External the one whose rollout began last, which may be an older one. */
+/** The latest content; for External the one whose rollout started last, which may be older. */
 function newestIndex(bindings: readonly Binding[], record: PlacementRecord): number | null {
   if (!isExternal(record)) return record.resourceSnapshots.at(-1)?.index ?? null;
   let last: Target | null = null;
@@ -88,7 +88,7 @@ const isHeldBack = (binding: Binding): boolean => says(binding, "RolloutStarted"
 const isServing = (binding: Binding): boolean =>
   (says(binding, "Available") ?? says(binding, "DiffReported")) === "True";
 
-/** The member answered about this very target, and yet its condition is Unknown: it has stopped answering. */
+/** The member has reported on this target, and its condition is Unknown: it has stopped answering. */
 const isSilent = (binding: Binding): boolean =>
   hasAnswered(binding) && (says(binding, "Applied") ?? says(binding, "DiffReported")) === "Unknown";
 

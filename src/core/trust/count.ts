@@ -5,29 +5,32 @@ import type { DenialCode } from "./denial.ts";
 import { type AnswerToRule, approvalsNeeded, objectionOf } from "./rules.ts";
 import { revokedBy } from "./signer.ts";
 
-/** An approval file and what became of it. */
+/** An approval file and its judgement. */
 export interface JudgedAnswer {
   readonly file: ApprovalFile;
   readonly judgement: Judgement;
-  /** Of two answers, the one with the higher was accepted later. */
+  /** A later answer has a higher one. */
   readonly order: number;
 }
 
-/** Everything that decides whether a gate opens. */
+/** Everything that decides whether a request is approved. */
 export interface GateInput {
   /** Of the open request: answers to others are not counted. */
   readonly digest: Digest;
   readonly requestedAt: Instant;
   readonly authors: Authors;
-  /** All that have to be met, as `rulesFor` gives them. */
+  /** All rules that have to be met, as `rulesFor` gives them. */
   readonly rules: readonly ApprovalRule[];
   readonly answers: readonly JudgedAnswer[];
-  /** As accepted now: approvals by keys that it revokes as compromised do not count, and once expired nothing does. */
+  /**
+   * The trust file in force: approvals by keys that it revokes as compromised do not count, and once it has expired
+   * nothing does.
+   */
   readonly trust: Pick<Trust, "expires" | "revocations">;
   readonly now: Instant;
 }
 
-/** Somebody who approved, and counts. */
+/** A counted approval. */
 interface CountedApproval {
   readonly file: ApprovalFile;
   readonly principal: string;
@@ -41,17 +44,17 @@ interface MissingApprovals {
   /** Who approved so far, by name. */
   readonly have: readonly string[];
   readonly need: number;
-  /** Who else could, by name. Fewer than are missing: the rule cannot be met. */
+  /** Who else may approve, by name. If they are too few, the rule cannot be met. */
   readonly mayApprove: readonly string[];
 }
 
 export type GateVerdict =
-  /** Each person once, in the order of their names. */
+  /** Each person once, ordered by name. */
   | { readonly kind: "approved"; readonly approvals: readonly CountedApproval[] }
   | { readonly kind: "rejected"; readonly by: string; readonly comment: string; readonly path: string }
   | {
       readonly kind: "waiting";
-      /** Empty where nothing that people say could open it now. */
+      /** Empty where no answer could approve it now. */
       readonly missing: readonly MissingApprovals[];
       readonly code: DenialCode;
       readonly because: string;
@@ -61,15 +64,15 @@ export type GateVerdict =
  * Counts the answers to one request (`trust/README.md#step-9`; `#t-06`, `#t-20`, `#b-57`): different people, not keys
  * or files.
  *
- * One rejection by anybody who could have approved outweighs all approvals. Who revokes takes back every approval of
- * theirs that was accepted before; what they approve later counts again. Without a rule nobody can open the gate.
+ * One rejection by anybody who could approve outweighs all approvals. A revocation takes back all earlier approvals of
+ * that person; later ones count again. Without a rule nobody can approve.
  */
-export function gateVerdict(scene: GateInput): GateVerdict {
-  const { rules, trust, now } = scene;
+export function gateVerdict(context: GateInput): GateVerdict {
+  const { rules, trust, now } = context;
   if (now >= trust.expires)
     return closed("FLT1216", `trust/root.yaml expired at ${instantText(trust.expires)}; sign a new version of it`);
   if (rules.length === 0) return closed("FLT1214", "no rule of trust/root.yaml says who may approve this; add one");
-  const voices = countingAnswers(scene);
+  const voices = countingAnswers(context);
   const rejection = voices.find((it) => it.decision === "Reject");
   if (rejection !== undefined) {
     const { principal, comment, path } = rejection.file;
@@ -79,7 +82,7 @@ export function gateVerdict(scene: GateInput): GateVerdict {
   const approvals = voices.filter(
     (it) => it.decision === "Approve" && it.order > (revoked.get(it.file.principal) ?? Number.NEGATIVE_INFINITY),
   );
-  const missing = rules.flatMap((it) => missingOf(it, approvals, scene.authors));
+  const missing = rules.flatMap((it) => missingOf(it, approvals, context.authors));
   if (missing.length === 0) return approvedBy(approvals);
   return { kind: "waiting", missing, code: "FLT1206", because: missing.map(wordsOf).join("; ") };
 }
@@ -91,7 +94,7 @@ interface FiledAnswer extends AnswerToRule {
   readonly order: number;
 }
 
-/** By name, the order of the last revocation of everybody who revoked. */
+/** The order of the last revocation, by name. */
 function lastRevocations(voices: readonly FiledAnswer[]): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
   for (const { decision, file, order } of voices)
@@ -100,8 +103,8 @@ function lastRevocations(voices: readonly FiledAnswer[]): ReadonlyMap<string, nu
 }
 
 /**
- * What counts for some rule, by name and path: to this request, and no approval by a key that was compromised meanwhile.
- * A rejection or a revocation stays: revoking a key may close a gate, and never opens one.
+ * The answers to this request that count for some rule, by name and path, without approvals by keys that are
+ * compromised now. Rejections and revocations by such keys stay: revoking a key may close a gate, and never opens one.
  */
 function countingAnswers({ digest, requestedAt, authors, rules, answers, trust }: GateInput): readonly FiledAnswer[] {
   const voices = answers.flatMap(({ file, judgement, order }): readonly FiledAnswer[] => {
@@ -148,21 +151,21 @@ function approvedBy(voices: readonly FiledAnswer[]): GateVerdict {
   return { kind: "approved", approvals };
 }
 
-/** What decides whether an answer counts. */
+/** What decides whether an unsigned answer counts. */
 interface UnsignedRules {
   readonly unsigned: FleetSpec["unsignedApprovals"];
-  /** Somebody set up who may approve: nothing counts any more that is not signed. */
+  /** There is a trust file: unsigned answers no longer count. */
   readonly hasTrust: boolean;
   readonly now: Instant;
 }
 
 /**
- * What the files under `approvals/` come to for one request: a rejection by anybody outweighs every approval, and
- * whoever revokes takes back an approval of their own, for as long as that file stands: of unsigned words nobody knows
- * the newest.
+ * The outcome of the unsigned files under `approvals/` for one request: a rejection by anybody outweighs every
+ * approval, and a revocation takes back an approval of the same person for as long as its file exists, since the order
+ * of unsigned files is not known.
  *
- * Nothing here is proof of who wrote a file. As long as there are no signatures, that counts only where the fleet says
- * so, and never once it was said who may approve (`trust/README.md#what-counts`).
+ * Nothing here proves who wrote a file. Unsigned answers count only where the fleet allows it, and never once there was
+ * a trust file (`trust/README.md#what-counts`).
  */
 export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules: UnsignedRules): GateAnswer {
   const answers = files.filter((it) => it.digest === digest);
@@ -184,7 +187,7 @@ export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules
   return { kind: "approved", approval: { at: rules.now, by: [{ principal, path, blob, commit: null, proofs: [] }] } };
 }
 
-/** `revocations`: by name, the path of the file; at least one. */
+/** `revocations`: paths of the files by name; at least one. */
 function takenBackText(revocations: ReadonlyMap<string, string>): string {
   const [[name, path] = ["", ""]] = [...revocations];
   return `an answer does not count: ${name} took the approval back in ${path}; to give it again, flotilla approve removes that file`;

@@ -34,5 +34,5 @@ export const denialCodes = {
 
 export type DenialCode = keyof typeof denialCodes;
 
-/** A no, and what it is for. The words say what to do, too. */
+/** A denial. `because` also says what to do. */
 export const denied = (code: DenialCode, because: string): Denial => ({ kind: "denied", code, because });

@@ -8,35 +8,33 @@ import { type RequestSubject, rulesFor } from "./protected.ts";
 import { objectionOf } from "./rules.ts";
 import { type Signer, signerOf } from "./signer.ts";
 
-/** What an SSH signature inside of an approval is made for; Git's own on commits. */
+/** The namespace of an SSH signature inside an approval; on commits it is Git's own. */
 export const approvalNamespace = "flotilla-approval-v1";
 const commitNamespace = "git";
 
-/** A request that is open: what it asks, and about what. */
+/** An open request, and what it is about. */
 export interface OpenRequest extends RequestSubject {
   readonly digest: Digest;
   readonly requestedAt: Instant;
   readonly authors: Authors;
 }
 
-/** Everything that one approval file is judged by. */
+/** Everything that decides whether one approval file counts. */
 export interface ApprovalScene {
   readonly file: ApprovalFile;
-  /** All approvals of the commit: says whose the other files are that came with this one. */
+  /** All approvals of the commit, to attribute the other files that came with this one. */
   readonly files: readonly ApprovalFile[];
-  /** The commits whose blob at the path is this one, while no parent has it. */
+  /** The commits that have this blob at the path while none of their parents has it. */
   readonly introducers: readonly CommitFact[];
-  /** The signature inside the file, over what it says; null when there is none. */
+  /** The signature inside the file, over its contents; null without one. */
   readonly detached: SignatureFact | null;
-  /** What the forge says about the file; null when nobody asked it. */
+  /** The forge's answer about the file; null when it was not asked. */
   readonly review: ForgeFinding | null;
-  /** The open request that has the file's digest; null when none has. */
+  /** The open request with the file's digest; null without one. */
   readonly request: OpenRequest | null;
-  /**
-   * As accepted before the commit that brought the file: what came with it decides nothing (`trust/README.md#t-08`).
-   */
+  /** In force before the commit that brought the file: what came with it decides nothing (`trust/README.md#t-08`). */
   readonly trust: Trust;
-  /** When we saw the file first. */
+  /** When the file was first seen. */
   readonly now: Instant;
 }
 
@@ -44,28 +42,28 @@ export interface ApprovalScene {
  * Judges one approval file, once and for good (`trust/README.md#step-3` to `#step-10`, `#step-12` and `#step-13`;
  * `rollout/README.md#b-22`).
  *
- * It counts when somebody whom the trust file names for the stage proves that they wrote it, over the digest of what is
- * asked right now. Every doubt denies: no fact is taken for granted that is not given.
+ * It counts when a person whom the trust file names for the stage proves that they wrote it, over the digest of an open
+ * request. Every doubt denies, and no fact is assumed.
  */
-export function judgeApproval(scene: ApprovalScene): Judgement {
-  const { file, request, trust, now } = scene;
+export function judgeApproval(context: ApprovalScene): Judgement {
+  const { file, request, trust, now } = context;
   if (request === null || request.digest !== file.digest) return noRequest(file);
   if (now >= trust.expires)
     return denied("FLT1216", "trust/root.yaml has expired; sign a new version of it, then approve again");
-  const carried = carrierObjection(scene);
+  const carried = carrierObjection(context);
   if (carried !== null) return carried;
-  const proofs = proofsOf(scene);
+  const proofs = proofsOf(context);
   if ("kind" in proofs) return proofs;
   const judgement = { kind: "counts", principal: file.principal, proofs, at: now } as const;
   const rules = rulesFor(trust, request);
   if (rules.length === 0) return noRule(request);
   const { authors, requestedAt } = request;
   const objections = rules.map((it) => objectionOf(it, { decision: file.decision, judgement, authors, requestedAt }));
-  // One rule that takes it is enough here; whether all are met is for the count to say.
+  // One rule that accepts it is enough here; the count decides whether all are met.
   return objections.includes(null) ? judgement : (telling(objections) ?? noRule(request));
 }
 
-/** Among several objections, the one that is about more than not being asked. */
+/** Among several objections, one that is not merely about who may approve. */
 const telling = (objections: readonly (Denial | null)[]): Denial | null =>
   objections.find((it) => it?.code !== "FLT1214") ?? objections[0] ?? null;
 
@@ -81,7 +79,7 @@ const subject = (placement: string, stage: string | null): string =>
   stage === null ? `a change of ${placement}` : `stage ${stage} of ${placement}`;
 
 /**
- * What is wrong with the way in which the file came, whatever it proves: one commit adds it, once
+ * What is wrong with the commits that brought the file, regardless of proofs: exactly one commit adds it, once
  * (`trust/README.md#t-05`, `#t-11`).
  */
 function carrierObjection({ file, introducers }: ApprovalScene): Denial | null {
@@ -104,33 +102,33 @@ function carrierObjection({ file, introducers }: ApprovalScene): Denial | null {
 /**
  * All proofs of who wrote the file, or why there is none.
  *
- * A signature inside the file has to be right if it is there. The commit's own may fail where there is another proof:
- * squash and rebase lose it (`trust/README.md#merged-pull-requests`).
+ * A signature inside the file must be valid. The commit's signature may be invalid if there is another proof: squash
+ * and rebase lose it (`trust/README.md#merged-pull-requests`).
  */
-function proofsOf(scene: ApprovalScene): readonly Proof[] | Denial {
-  const { detached, file } = scene;
+function proofsOf(context: ApprovalScene): readonly Proof[] | Denial {
+  const { detached, file } = context;
   const isSigned = detached !== null && detached.kind !== "unsigned";
-  const inFile = isSigned ? proofOf(signerOf(detached, signing(scene, file.path)), file) : null;
+  const inFile = isSigned ? proofOf(signerOf(detached, signing(context, file.path)), file) : null;
   if (inFile !== null && "kind" in inFile) return inFile;
-  const byCommit = commitProof(scene);
-  const byForge = forgeProof(scene);
+  const byCommit = commitProof(context);
+  const byForge = forgeProof(context);
   const proofs: Proof[] = [];
   if (!("kind" in byCommit)) proofs.push({ evidence: "commit", ...byCommit });
   if (inFile !== null) proofs.push({ evidence: "detached", ...inFile });
   if (byForge !== null && !("kind" in byForge)) proofs.push({ evidence: "forge", ...byForge });
   if (proofs.length > 0) return proofs;
-  return byForge !== null && "kind" in byForge ? byForge : unproven(byCommit, scene);
+  return byForge !== null && "kind" in byForge ? byForge : unproven(byCommit, context);
 }
 
 type Key = Pick<Proof, "key" | "source">;
 
-/** Why nothing proves it: what is wrong with the commit, and where a review would do, why there is none. */
-function unproven(byCommit: Key | Denial, scene: ApprovalScene): Denial {
-  const { trust, request, file } = scene;
+/** Why there is no proof: what is wrong with the commit and, where a review would do, why there is none. */
+function unproven(byCommit: Key | Denial, context: ApprovalScene): Denial {
+  const { trust, request, file } = context;
   const denial = "kind" in byCommit ? byCommit : denied("FLT1209", `nothing proves who wrote ${file.path}`);
   const rules = request === null ? [] : rulesFor(trust, request);
   const isEnough = rules.some((it) => it.accept.includes("forge") && it.principals.includes(file.principal));
-  return isEnough ? { ...denial, because: `${denial.because}; and no review counts: ${noReview(scene)}` } : denial;
+  return isEnough ? { ...denial, because: `${denial.because}; and no review counts: ${noReview(context)}` } : denial;
 }
 
 function noReview({ review, trust, file: { principal } }: ApprovalScene): string {
@@ -142,21 +140,21 @@ function noReview({ review, trust, file: { principal } }: ApprovalScene): string
 const signing = ({ trust, now }: ApprovalScene, what: string) => ({ trust, namespace: approvalNamespace, what, now });
 
 /**
- * The commit that added the file: signed by the one who answers, and it does nothing else (`trust/README.md#b-58`;
+ * The commit that added the file, signed by the person who answers and adding nothing else (`trust/README.md#b-58`;
  * `#t-13`, `#t-19`).
  */
-function commitProof(scene: ApprovalScene): Key | Denial {
-  const [introducer] = scene.introducers;
-  if (introducer === undefined) return denied("FLT1211", `no commit is known that added ${scene.file.path}`);
+function commitProof(context: ApprovalScene): Key | Denial {
+  const [introducer] = context.introducers;
+  if (introducer === undefined) return denied("FLT1211", `no commit is known that added ${context.file.path}`);
   const what = `commit ${introducer.commit.slice(0, 12)}`;
   const proof = proofOf(
-    signerOf(introducer.signature, { ...signing(scene, what), namespace: commitNamespace }),
-    scene.file,
+    signerOf(introducer.signature, { ...signing(context, what), namespace: commitNamespace }),
+    context.file,
   );
-  return "kind" in proof ? proof : (companyObjection(introducer, scene) ?? proof);
+  return "kind" in proof ? proof : (companyObjection(introducer, context) ?? proof);
 }
 
-/** Whose key made it: of the principal who is named in the file, and a person. */
+/** The key that signed, if it is of the person named in the file. */
 function proofOf(signer: Signer | Denial, file: ApprovalFile): Key | Denial {
   if (signer.kind === "denied") return signer;
   const { principal, key } = signer;
@@ -176,12 +174,12 @@ const forgeKey = (name: string): Denial =>
 
 const signYourself = "use flotilla approve, which signs as you";
 
-/** Every one of them is held against all others: nobody keeps a pass busy by answering a thousand times. */
+/** Each is compared with all others: nobody keeps a pass busy with a thousand answers. */
 const mostTogether = 256;
 
 const byPath = remembered((files: readonly ApprovalFile[]) => new Map(files.map((it) => [it.path, it])));
 
-/** What else the commit does: it may add approvals of the same person, and nothing more. */
+/** What else the commit does: it may only add approvals of the same person. */
 function companyObjection({ commit, parents, changes }: CommitFact, { file, files }: ApprovalScene): Denial | null {
   const no = (what: string): Denial =>
     denied("FLT1207", `commit ${commit.slice(0, 12)} ${what}; commit approvals alone, each person their own`);
@@ -198,10 +196,10 @@ function companyObjection({ commit, parents, changes }: CommitFact, { file, file
   return null;
 }
 
-/** A review by the account that the trust file lists for the one whom the file names; null where there is none. */
-function forgeProof(scene: ApprovalScene): Key | Denial | null {
-  if (scene.review?.kind !== "reviewed") return null;
-  const found = scene.review.reviews.map((it) => reviewProof(it, scene));
+/** A review by the forge account of the person named in the file; null without one. */
+function forgeProof(context: ApprovalScene): Key | Denial | null {
+  if (context.review?.kind !== "reviewed") return null;
+  const found = context.review.reviews.map((it) => reviewProof(it, context));
   return found.find((it) => !("kind" in it)) ?? found[0] ?? null;
 }
 

@@ -3,19 +3,19 @@ import type { ClusterName, DurationMs } from "../model/value.ts";
 import { matchesAnyPattern, matchesPattern, requiredBy } from "./rules.ts";
 
 /**
- * A member as protection sees it. Never by its labels: whoever may edit those could take it out
+ * A member as protection sees it: without labels, since whoever may edit those could remove its protection
  * (`trust/README.md#t-33`).
  */
 export interface ProtectedCluster {
   readonly name: ClusterName;
-  /** Of its namespace `kube-system`, as recorded when it joined; null before. */
+  /** UID of its namespace `kube-system`, as recorded when it joined; null before. */
   readonly uid: string | null;
-  /** Other names under which that cluster is a member, or was one. */
+  /** Other present and former names of that cluster. */
   readonly formerly: readonly ClusterName[];
 }
 
 /**
- * The protected targets that a change of these namespaces in a member reaches, in the order of the file
+ * The protected targets affected by a change of these namespaces in a member, in the order of the file
  * (`trust/README.md#d-17`).
  */
 export function protects(
@@ -29,13 +29,13 @@ export function protects(
   return targets.filter((target) => names.some((it) => it === null || matchesAnyPattern(target.namespaces, it)));
 }
 
-/** Whether a target means a cluster, by its name or by one that it had: whoever renames it takes it out of nothing. */
+/** Whether a target covers a cluster by a present or former name: renaming does not remove protection. */
 const guards = ({ clusters, released = [] }: ProtectedTarget, { name, uid, formerly }: ProtectedCluster): boolean =>
   [name, ...(uid === null || released.includes(uid) ? [] : formerly)].some((known) =>
     clusters.some((pattern) => means(pattern, { name: known, uid })),
   );
 
-/** Whether a cluster is protected by the name that it has, whatever it was called before. */
+/** Whether a cluster is protected by its present name, whatever it was called before. */
 export const isProtectedByName = (
   { protectedTargets }: Pick<Trust, "protectedTargets">,
   name: ClusterName,
@@ -46,12 +46,12 @@ export const isProtectedByName = (
       !released.includes(uid) && clusters.some((pattern) => means(pattern, { name, uid }) && !isOf(pattern, uid)),
   );
 
-/** What is meant by its UID is meant by that under every name. */
+/** A pattern with the UID covers the cluster under every name. */
 const isOf = (pattern: string, uid: string): boolean => pattern.endsWith(`@${uid}`);
 
 /**
- * `name@uid` means either: a member that is renamed, or another one under its name, stays protected. So does one that has
- * not answered yet, until it is known who it is.
+ * `name@uid` matches by either: a renamed member, or another one under its name, stays protected. So does a member that
+ * has not answered yet, until its UID is known.
  */
 function means(pattern: string, { name, uid }: Omit<ProtectedCluster, "formerly">): boolean {
   const at = pattern.indexOf("@");
@@ -63,17 +63,17 @@ function means(pattern: string, { name, uid }: Omit<ProtectedCluster, "formerly"
 export interface RequestSubject {
   /** As a placement's key. */
   readonly placement: string;
-  /** Null for a change that no run makes: protection alone asks for that one. */
+  /** Null for a change outside of runs, which only protection requires approval for. */
   readonly stage: string | null;
-  /** The protected targets that it reaches. */
+  /** The protected targets that it affects. */
   readonly targets: readonly ProtectedTarget[];
 }
 
 /**
- * Every rule that a request has to meet: those of its stage, and those of the protected targets that it reaches. A
- * stage that no rule matchesPattern cannot be approved, whatever it reaches.
+ * Every rule that a request has to meet: those of its stage and those of the protected targets that it affects. A stage
+ * without a matching rule cannot be approved at all.
  *
- * The digest of the request is over them, too: a rule that changes makes another request (`rollout/README.md#b-22`).
+ * The digest of a request covers them: changed rules make another request (`rollout/README.md#b-22`).
  */
 export function rulesFor(
   trust: Pick<Trust, "approvals">,
@@ -85,12 +85,12 @@ export function rulesFor(
   return rules.length === 0 ? [] : [...rules, ...protection];
 }
 
-/** How long a request about something protected may stand unanswered (`trust/README.md#d-17`). */
+/** How long a request about a protected target may stay open (`trust/README.md#d-17`). */
 export const protectionAge = (24 * 3_600_000) as DurationMs;
 
 /**
- * A protected target as a rule for the count: with four eyes, one more approval for what nobody signed, and a day to
- * answer. Protection that the one who made the change could lift alone would be none (`trust/README.md#t-32`).
+ * A protected target as an approval rule: with four eyes, one more approval for unsigned changes, and a day to answer.
+ * Whoever makes a change must not be able to approve it alone (`trust/README.md#t-32`).
  */
 export const protectionRule = (target: ProtectedTarget): ApprovalRule => ({
   placements: ["*"],

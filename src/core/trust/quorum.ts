@@ -2,22 +2,25 @@ import type { ApprovalRule, Evidence, Principal, Proof, Trust } from "../model/t
 import { compareText } from "../model/value.ts";
 import { protectionRule } from "./protected.ts";
 
-/** What a rule comes to with the people who are there: one sentence or more about whom it leaves no choice. */
+/** A rule that leaves too little choice of approvers. */
 interface QuorumFinding {
-  /** Where it stands in the trust file's `spec`. */
+  /** The field of the trust file's `spec`. */
   readonly field: "approvals" | "protectedTargets";
   readonly index: number;
-  /** Somebody's change, or anybody's, can never be approved. Otherwise nobody but those who are named may. */
+  /**
+   * True when the changes of some or all people can never be approved; otherwise all of the named people have to
+   * approve.
+   */
   readonly isHopeless: boolean;
   /** What the rule is about, and the sentences. */
   readonly message: string;
 }
 
 /**
- * Says of every rule whom it leaves no choice, and what nobody could approve: by its numbers, its people with their keys and
- * accounts, and four eyes. In the order of the file; a rule that always leaves a choice is not among them.
+ * Finds rules that leave no choice of approvers, or that nobody can meet: from their numbers, the people with their
+ * keys and accounts, and four eyes. In the order of the file.
  *
- * Each rule is counted by itself, as the count of an approval does: people may meet several with one answer.
+ * Each rule is judged by itself, as in the count of approvals: one answer may meet several rules.
  */
 export function quorumFindings(trust: Trust): readonly QuorumFinding[] {
   const rules = [
@@ -36,7 +39,7 @@ export function quorumFindings(trust: Trust): readonly QuorumFinding[] {
   });
 }
 
-/** Of so many people each is named with what their change would need. */
+/** At most so many people are listed one by one. */
 const namedLimit = 4;
 
 interface Found {
@@ -77,7 +80,7 @@ function impossible({ principals, accept }: ApprovalRule, need: number, able: re
 const only = (people: readonly string[]): string =>
   `${listed(people, "and")} ${people.length === 1 ? "has" : "have"} to approve; nobody else may`;
 
-/** `ann`, `ann and bob`, `ann, bob and carol`; of many the first ones. */
+/** `ann`, `ann and bob`, `ann, bob and carol`; shortened when there are many. */
 function listed(people: readonly string[], last: "and" | "or"): string {
   const names = shortened(people);
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${last} ${names.at(-1)}`;
@@ -93,7 +96,7 @@ const subjectOf = ({ placements, stages, target }: ApprovalRule): string =>
     ? `placements ${placements.join(" ")}, stages ${stages.join(" ")}`
     : `protected clusters ${target.clusters.join(" ")}, namespaces ${target.namespaces.join(" ")}`;
 
-/** What somebody could prove an answer with, by the trust file alone: keys that are not revoked, and accounts. */
+/** The ways in which a person could prove an answer by the trust file: keys that are not revoked, and accounts. */
 export function possibleProofs(
   { sshKeys, sshAuthorities, openPgp, forgeIds }: Principal,
   { revocations }: Pick<Trust, "revocations">,
@@ -107,6 +110,6 @@ export function possibleProofs(
   ];
 }
 
-/** Whether somebody is a person, and could prove an answer in one of these ways. */
+/** Whether it is a person who could prove an answer in one of these ways. */
 const isAble = (principal: Principal, accept: readonly Evidence[], trust: Pick<Trust, "revocations">): boolean =>
   principal.isHuman && possibleProofs(principal, trust).some((it) => accept.includes(it.evidence));

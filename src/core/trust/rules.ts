@@ -2,7 +2,7 @@ import type { ApprovalFile, ApprovalRule, Authors, Denial, Judgement, Request, T
 import { type Instant, later } from "../model/value.ts";
 import { denied } from "./denial.ts";
 
-/** What a judged answer says, and what it is held against. */
+/** A judged answer, and what of the request its rules look at. */
 export interface AnswerToRule {
   readonly decision: ApprovalFile["decision"];
   readonly judgement: Judgement & { readonly kind: "counts" };
@@ -13,7 +13,8 @@ export interface AnswerToRule {
 /**
  * The rules that a stage of a placement has to meet, all of them, in the order of the file.
  *
- * None is no permission: a gate that no rule matchesPattern stays closed (`trust/README.md#rules-and-demands`, gittuf).
+ * None does not mean permission: a gate without a matching rule stays closed (`trust/README.md#rules-and-demands`,
+ * gittuf).
  */
 export const requiredBy = (
   trust: Pick<Trust, "approvals">,
@@ -23,9 +24,9 @@ export const requiredBy = (
   trust.approvals.filter((it) => matchesAnyPattern(it.placements, placement) && matchesAnyPattern(it.stages, stage));
 
 /**
- * Says why a rule does not take an answer; null when it does (`trust/README.md#step-7`, `#step-8` and `#step-10`).
+ * Why a rule does not accept an answer; null when it does (`trust/README.md#step-7`, `#step-8` and `#step-10`).
  *
- * Who stops something is not held to four eyes, nor to a time: that a rollout stops is safe.
+ * Rejections and revocations need neither four eyes nor a deadline: stopping a rollout is safe.
  */
 export function objectionOf(
   rule: ApprovalRule,
@@ -51,7 +52,7 @@ export function objectionOf(
   return denied("FLT1205", `four eyes: ${authors.unknown} of the changes are signed by nobody, so anybody may be one`);
 }
 
-/** Whether an approval that was accepted is all that a rule asks for: of so many different people who may give it. */
+/** Whether an accepted approval meets a rule: enough different people who may give it. */
 export function isMetBy(rule: ApprovalRule, { authors, requestedAt, approval }: Request): boolean {
   if (approval === null) return false;
   const heard = approval.by.filter(({ principal, proofs }) => {
@@ -61,18 +62,18 @@ export function isMetBy(rule: ApprovalRule, { authors, requestedAt, approval }: 
   return new Set(heard.map((it) => it.principal)).size >= approvalsNeeded(rule, authors);
 }
 
-/** How many different people a rule asks for, given what nobody signed (`trust/README.md#t-07`). Never nobody. */
+/** How many different people a rule requires, given unsigned changes (`trust/README.md#t-07`). At least one. */
 export const approvalsNeeded = ({ minimum, fourEyes, unsignedChanges }: ApprovalRule, { unknown }: Authors): number =>
   Math.max(1, minimum) + (fourEyes && unsignedChanges === "oneMore" && unknown > 0 ? 1 : 0);
 
-/** Whether a name is meant: by itself, or by a beginning with a `*` behind it. Nothing else is a wildcard. */
+/** Whether a pattern matches a name: exactly, or as a prefix that ends with `*`, the only wildcard. */
 export const matchesPattern = (pattern: string, name: string): boolean =>
   pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 
-/** Whether any of the patterns means a name. */
+/** Whether any of the patterns matches a name. */
 export const matchesAnyPattern = (patterns: readonly string[], name: string): boolean =>
   patterns.some((it) => matchesPattern(it, name));
 
-/** Whether any rule takes the word of a forge: only then a forge is asked anything (`trust/README.md#d-04`). */
+/** Whether any rule accepts reviews of a forge: only then a forge is asked (`trust/README.md#d-04`). */
 export const acceptsForge = ({ approvals, protectedTargets }: Pick<Trust, "approvals" | "protectedTargets">): boolean =>
   [...approvals, ...protectedTargets].some((it) => it.accept.includes("forge"));

@@ -3,49 +3,49 @@ import type { Denial, Principal, Revocation, Trust } from "../model/trust.ts";
 import { type Instant, instantText } from "../model/value.ts";
 import { type DenialCode, denied } from "./denial.ts";
 
-/** Whose signature it is. */
+/** The person or machine that made a signature. */
 export interface Signer {
   readonly kind: "signer";
   readonly principal: Principal;
-  /** The fingerprint of the key that signed; where a certificate says whose it is, `… by …` and its authority's. */
+  /** The fingerprint of the signing key; with a certificate, `… by …` and the fingerprint of its authority. */
   readonly key: string;
 }
 
-/** What a signature is held against. */
+/** What a signature is verified with. */
 interface SignerContext {
   readonly trust: Pick<Trust, "principals" | "revocations">;
-  /** What an SSH signature has to be made for: `git` on commits. OpenPGP has nothing of the kind. */
+  /** The namespace that an SSH signature must have: `git` on commits. OpenPGP has none. */
   readonly namespace: string;
-  /** What is signed, for the words. */
+  /** What is signed, for messages. */
   readonly what: string;
   /**
-   * When we saw it first: what the signature says about time proves nothing (`trust/README.md#t-14`). Null where a
-   * certificate names whoever signed, whether or not its time is over.
+   * When it was first seen: the time in a signature proves nothing (`trust/README.md#t-14`). Null to ignore the
+   * validity period of certificates.
    */
   readonly now: Instant | null;
 }
 
 /**
- * Says which principal made a signature, or why nobody did that counts (`trust/README.md#step-5` and `#step-6`).
+ * Which principal made a signature, or why it does not count (`trust/README.md#step-5` and `#step-6`).
  *
- * A key that is listed speaks for its owner; one that is not, for whom the certificate names, if its authority is
- * listed for them. A revoked key or authority speaks for nobody, whatever else holds.
+ * A listed key stands for its owner; another one for whom its certificate names, if the authority is listed for them. A
+ * revoked key or authority never counts.
  */
-export function signerOf(fact: SignatureFact, scene: SignerContext): Signer | Denial {
+export function signerOf(fact: SignatureFact, context: SignerContext): Signer | Denial {
   switch (fact.kind) {
     case "unsigned":
-      return denied("FLT1209", `${scene.what} carries no signature; answer with flotilla approve, which signs`);
+      return denied("FLT1209", `${context.what} carries no signature; answer with flotilla approve, which signs`);
     case "rejected":
-      return denied(flawCodes[fact.code], `the signature of ${scene.what} proves nothing: ${fact.message}`);
+      return denied(flawCodes[fact.code], `the signature of ${context.what} proves nothing: ${fact.message}`);
     case "ssh":
-      return sshSigner(fact, scene);
+      return sshSigner(fact, context);
     case "openpgp": {
       const { fingerprint } = fact;
-      const revoked = revocationOf(scene, fingerprint, null);
+      const revoked = revocationOf(context, fingerprint, null);
       if (revoked !== null) return revoked;
-      for (const principal of scene.trust.principals.values())
+      for (const principal of context.trust.principals.values())
         if (principal.openPgp.has(fingerprint)) return { kind: "signer", principal, key: fingerprint };
-      return unknownKey(scene, fingerprint);
+      return unknownKey(context, fingerprint);
     }
   }
 }
@@ -61,23 +61,23 @@ const flawCodes: Readonly<Record<SignatureFailure, DenialCode>> = {
   Ambiguous: "FLT1217",
 };
 
-function sshSigner(fact: SignatureFact & { readonly kind: "ssh" }, scene: SignerContext): Signer | Denial {
+function sshSigner(fact: SignatureFact & { readonly kind: "ssh" }, context: SignerContext): Signer | Denial {
   const { fingerprint, namespace, certificate } = fact;
-  if (namespace !== scene.namespace) {
-    const made = `was made for ${JSON.stringify(namespace)}, not for ${JSON.stringify(scene.namespace)}`;
-    return denied("FLT1210", `the signature of ${scene.what} ${made}; sign it anew`);
+  if (namespace !== context.namespace) {
+    const made = `was made for ${JSON.stringify(namespace)}, not for ${JSON.stringify(context.namespace)}`;
+    return denied("FLT1210", `the signature of ${context.what} ${made}; sign it anew`);
   }
-  const revoked = revocationOf(scene, fingerprint, certificate);
+  const revoked = revocationOf(context, fingerprint, certificate);
   if (revoked !== null) return revoked;
-  for (const principal of scene.trust.principals.values())
+  for (const principal of context.trust.principals.values())
     if (principal.sshKeys.includes(fingerprint)) return { kind: "signer", principal, key: fingerprint };
-  return certificate === null ? unknownKey(scene, fingerprint) : certified(fingerprint, certificate, scene);
+  return certificate === null ? unknownKey(context, fingerprint) : certified(fingerprint, certificate, context);
 }
 
-/** Whom a certificate names, among those for whom its authority is listed: one person, now, and by name. */
-function certified(key: string, certificate: SshCertificate, scene: SignerContext): Signer | Denial {
+/** The one principal whom a valid certificate names, among those for whom its authority is listed. */
+function certified(key: string, certificate: SshCertificate, context: SignerContext): Signer | Denial {
   const { authority, principals, validAfter, validBefore } = certificate;
-  const named = [...scene.trust.principals.values()].filter(
+  const named = [...context.trust.principals.values()].filter(
     (it) => it.sshAuthorities.includes(authority) && principals.includes(it.name),
   );
   const [principal] = named;
@@ -85,7 +85,7 @@ function certified(key: string, certificate: SshCertificate, scene: SignerContex
     return denied("FLT1202", `trust/root.yaml lists neither ${key} nor anybody whom its certificate names`);
   if (named.length > 1)
     return denied("FLT1202", `the certificate of ${key} names several people; sign with one that names you alone`);
-  const { now } = scene;
+  const { now } = context;
   if (now !== null && now < validAfter)
     return denied("FLT1203", `the certificate of ${key} is valid only from ${instantText(validAfter)} on`);
   if (now !== null && validBefore !== null && now >= validBefore)
@@ -100,12 +100,12 @@ function revocationOf({ trust, what }: SignerContext, key: string, certificate: 
   return denied("FLT1203", `${what} is signed with ${found.key}, which is ${found.kind}; sign with another key`);
 }
 
-/** Between a key and the authority that says whose it is. */
+/** Between a key and the authority that certifies it. */
 const vouched = " by ";
 
 /**
- * The revocation of a key as a {@link Signer} or a proof names it, if there is one: its own, or its authority's. That one
- * of them is compromised outweighs that the other is retired.
+ * The revocation of a key as a {@link Signer} or a proof names it, if there is one: its own or its authority's.
+ * Compromised outweighs retired.
  */
 export function revokedBy(revocations: readonly Revocation[], key: string | null): Revocation | null {
   const names = key?.split(vouched) ?? [];

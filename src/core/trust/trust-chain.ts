@@ -4,40 +4,40 @@ import { compareText, type Digest, type Instant, instantText } from "../model/va
 import { type DenialCode, denied } from "./denial.ts";
 import { signerOf } from "./signer.ts";
 
-/** What an SSH signature under a trust file is made for. */
+/** The namespace of SSH signatures under a trust file. */
 export const trustNamespace = "flotilla-trust-v1";
 
 /** Everything that decides whether a trust file comes into force. */
 export interface TrustChainInput {
-  /** As accepted last; null when none ever was. */
+  /** In force now; null when none ever was. */
   readonly current: Trust | null;
-  /** The digest that the operator gives, out of band. */
+  /** The digest that the operator vouches for, out of band. */
   readonly anchor: Digest | null;
-  /** `trust/root.yaml` as it stands in the commit; null when there is none. */
+  /** `trust/root.yaml` in the source commit; null without one. */
   readonly candidate: Trust | "unusable" | null;
   /** Under the candidate. */
   readonly signatures: readonly DetachedSignature[];
-  /** The commits whose text of the candidate no parent has. */
+  /** The commits that have this text while none of their parents has it. */
   readonly introducers: readonly CommitFact[];
   readonly now: Instant;
 }
 
 export type NextTrust =
   | { readonly kind: "accepted"; readonly trust: Trust; readonly by: "anchor" | readonly string[] }
-  /** Nothing changed; null where nobody ever set up who may approve. */
+  /** Nothing changed; null where there never was a trust file. */
   | { readonly kind: "kept"; readonly trust: Trust | null }
-  /** What was accepted before stays, and opens no gate, until this is repaired (`plan/README.md#d-6`). */
+  /** The file in force stays, and opens no gate until this is repaired (`plan/README.md#d-6`). */
   | { readonly kind: "refused"; readonly denial: Denial };
 
 /**
  * Decides whether a trust file comes into force (`trust/README.md#the-trust-file`; `#t-09`).
  *
- * The first is the one that the operator names out of band, by its digest. Every other follows the one in force: the
- * next version, over the digest of the one before, signed by enough roots of that and of itself. Where so many roots
- * lost their keys that nobody can sign, a new anchor lifts the chain over that; never backwards.
+ * The first version is the one whose digest the operator vouches for. Every other one follows the version in force: the
+ * next number, the digest of the one before, signed by enough roots of both. Where too many roots lost their keys, a
+ * new anchor replaces the chain, but never with an older version.
  */
-export function nextTrust(scene: TrustChainInput): NextTrust {
-  const { current, anchor, candidate } = scene;
+export function nextTrust(context: TrustChainInput): NextTrust {
+  const { current, anchor, candidate } = context;
   if (candidate === "unusable") return refused("FLT1221", `trust/root.yaml cannot be used; ${restore(current)}`);
   if (candidate === null) {
     if (current === null && anchor === null) return { kind: "kept", trust: null };
@@ -45,10 +45,10 @@ export function nextTrust(scene: TrustChainInput): NextTrust {
   }
   if (current !== null && candidate.digest === current.digest) return { kind: "kept", trust: current };
   if (current !== null && candidate.version <= current.version) return backwards(current, candidate);
-  const span = spanObjection(candidate, scene.now);
+  const span = spanObjection(candidate, context.now);
   if (span !== null) return { kind: "refused", denial: span };
   if (candidate.digest === anchor) return { kind: "accepted", trust: candidate, by: "anchor" };
-  return current === null ? unanchored(anchor, candidate) : succeed(current, candidate, scene);
+  return current === null ? unanchored(anchor, candidate) : succeed(current, candidate, context);
 }
 
 const refused = (code: DenialCode, because: string): NextTrust => ({ kind: "refused", denial: denied(code, because) });
@@ -63,7 +63,7 @@ function backwards(current: Trust, candidate: Trust): NextTrust {
   return refused("FLT1220", `trust/root.yaml ${way} version ${candidate.version}; ${restore(current)}`);
 }
 
-/** Two years (`trust/README.md#the-trust-file`), and a day for clocks. */
+/** Two years (`trust/README.md#the-trust-file`), and a day for clocks that differ. */
 const longestSpan = 732 * 86_400_000;
 
 function spanObjection({ expires }: Trust, now: Instant): Denial | null {
@@ -83,7 +83,7 @@ function unanchored(anchor: Digest | null, { digest }: Trust): NextTrust {
   );
 }
 
-function succeed(current: Trust, candidate: Trust, scene: TrustChainInput): NextTrust {
+function succeed(current: Trust, candidate: Trust, context: TrustChainInput): NextTrust {
   const next = current.version + 1;
   if (candidate.version !== next)
     return refused("FLT1220", `trust/root.yaml is version ${candidate.version}; the next one is ${next}`);
@@ -91,15 +91,15 @@ function succeed(current: Trust, candidate: Trust, scene: TrustChainInput): Next
     const fix = `write the SHA-256 of version ${current.version}: ${current.digest}`;
     return refused("FLT1220", `trust/root.yaml names another version before it; ${fix}`);
   }
-  const objection = introducersObjection(scene.introducers);
+  const objection = introducersObjection(context.introducers);
   if (objection !== null) return { kind: "refused", denial: objection };
-  const missing = rootsObjection(current, current, scene) ?? rootsObjection(candidate, current, scene);
+  const missing = rootsObjection(current, current, context) ?? rootsObjection(candidate, current, context);
   if (missing !== null) return { kind: "refused", denial: missing };
-  return { kind: "accepted", trust: candidate, by: rootsThatSigned(current, current, scene) };
+  return { kind: "accepted", trust: candidate, by: rootsThatSigned(current, current, context) };
 }
 
 /**
- * Who changes trust changes nothing else with it (`trust/README.md#the-trust-file`; `#t-08`), and not while merging
+ * A commit that changes `trust/` changes nothing else (`trust/README.md#the-trust-file`; `#t-08`) and is no merge
  * (`#t-11`).
  */
 function introducersObjection(introducers: readonly CommitFact[]): Denial | null {
@@ -117,10 +117,10 @@ function introducersObjection(introducers: readonly CommitFact[]): Denial | null
   return null;
 }
 
-function rootsObjection(of: Trust, current: Trust, scene: TrustChainInput): Denial | null {
+function rootsObjection(of: Trust, current: Trust, context: TrustChainInput): Denial | null {
   const { principals } = of.roots;
   const threshold = Math.max(1, of.roots.threshold);
-  const have = rootsThatSigned(of, current, scene);
+  const have = rootsThatSigned(of, current, context);
   if (have.length >= threshold) return null;
   const signed = have.length === 0 ? "nobody" : have.join(", ");
   const missing = principals.filter((it) => !have.includes(it)).join(", ");
@@ -128,7 +128,7 @@ function rootsObjection(of: Trust, current: Trust, scene: TrustChainInput): Deni
   return denied("FLT1222", `trust/root.yaml is signed by ${count} (${signed}); it needs the signature of ${missing}`);
 }
 
-/** Which roots of a version signed the candidate, each once whatever keys they have; no key counts that either revokes. */
+/** The roots of a version that signed the candidate, each once. Keys that either version revokes do not count. */
 function rootsThatSigned(
   of: Trust,
   current: Trust,

@@ -23,7 +23,7 @@ const answer = (word: string, told: Told = {}): JudgedAnswer => {
   return { file, judgement, order: told.order ?? 0 };
 };
 
-const scene = (more: Partial<GateInput> = {}, ...words: readonly string[]): GateInput => ({
+const context = (more: Partial<GateInput> = {}, ...words: readonly string[]): GateInput => ({
   digest: digest("d"),
   requestedAt: at(0),
   authors: { principals: [], unknown: 0 },
@@ -58,49 +58,49 @@ const unsigned = (unsignedChanges: "deny" | "oneMore" | "allow", minimum = 1) =>
 });
 
 describe("a gate", () => {
-  const rows: readonly (readonly [name: string, scene: GateInput, want: string])[] = [
-    ["waits for the first", scene(), "waiting FLT1206 0/2 (): ann bob carol"],
-    ["waits for one more", scene({}, "bob"), "waiting FLT1206 1/2 (bob): ann carol"],
-    ["opens by two people, in the order of their names", scene({}, "carol", "ann"), "approved ann carol"],
-    ["opens by three, and names them all", scene({}, "carol", "ann", "bob"), "approved ann bob carol"],
+  const rows: readonly (readonly [name: string, context: GateInput, want: string])[] = [
+    ["waits for the first", context(), "waiting FLT1206 0/2 (): ann bob carol"],
+    ["waits for one more", context({}, "bob"), "waiting FLT1206 1/2 (bob): ann carol"],
+    ["opens by two people, in the order of their names", context({}, "carol", "ann"), "approved ann carol"],
+    ["opens by three, and names them all", context({}, "carol", "ann", "bob"), "approved ann bob carol"],
     [
       "B-57, T-06: counts two keys of one person once",
-      scene({ answers: [answer("ann"), answer("ann", { key: "SHA256:ann2", file: { path: path("again") } })] }),
+      context({ answers: [answer("ann"), answer("ann", { key: "SHA256:ann2", file: { path: path("again") } })] }),
       "waiting FLT1206 1/2 (ann): bob carol",
     ],
-    ["does not count who may not approve", scene({}, "ann", "dave"), "waiting FLT1206 1/2 (ann): bob carol"],
+    ["does not count who may not approve", context({}, "ann", "dave"), "waiting FLT1206 1/2 (ann): bob carol"],
     [
       "does not count what was denied",
-      scene({ answers: [answer("ann"), { ...answer("bob"), judgement: denied }] }),
+      context({ answers: [answer("ann"), { ...answer("bob"), judgement: denied }] }),
       "waiting FLT1206 1/2 (ann): bob carol",
     ],
     [
       "does not count answers to another request",
-      scene({ answers: [answer("ann"), answer("bob", { file: { digest: digest("e") } })] }),
+      context({ answers: [answer("ann"), answer("bob", { file: { digest: digest("e") } })] }),
       "waiting FLT1206 1/2 (ann): bob carol",
     ],
     [
       "does not count a name that was not proven",
-      scene({ answers: [answer("ann"), answer("bob", { file: { principal: "carol" } })] }),
+      context({ answers: [answer("ann"), answer("bob", { file: { principal: "carol" } })] }),
       "waiting FLT1206 1/2 (ann): bob carol",
     ],
-    ["T-20: is closed by one rejection among approvals", scene({}, "ann", "bob", "carol!"), "rejected carol"],
-    ["T-20: is closed by who approved as well", scene({}, "ann", "ann!", "bob"), "rejected ann"],
+    ["T-20: is closed by one rejection among approvals", context({}, "ann", "bob", "carol!"), "rejected carol"],
+    ["T-20: is closed by who approved as well", context({}, "ann", "ann!", "bob"), "rejected ann"],
     [
       "is closed by an author's rejection",
-      scene({ authors: { principals: ["carol"], unknown: 0 } }, "ann", "bob", "carol!"),
+      context({ authors: { principals: ["carol"], unknown: 0 } }, "ann", "bob", "carol!"),
       "rejected carol",
     ],
-    ["is not closed by somebody who may not approve", scene({}, "ann", "bob", "dave!"), "approved ann bob"],
+    ["is not closed by somebody who may not approve", context({}, "ann", "bob", "dave!"), "approved ann bob"],
     [
       "is not closed by a rejection that was denied",
-      scene({ answers: [answer("ann"), answer("bob"), { ...answer("carol!"), judgement: denied }] }),
+      context({ answers: [answer("ann"), answer("bob"), { ...answer("carol!"), judgement: denied }] }),
       "approved ann bob",
     ],
-    ["loses what is revoked", scene({}, "ann", "bob", "bob~"), "waiting FLT1206 1/2 (ann): bob carol"],
+    ["loses what is revoked", context({}, "ann", "bob", "bob~"), "waiting FLT1206 1/2 (ann): bob carol"],
     [
       "counts what is approved anew after it was revoked",
-      scene({
+      context({
         answers: [
           answer("ann"),
           ...["bob", "bob~", "bob"].map((it, order) => answer(it, { order, file: { path: path(`${order}`) } })),
@@ -110,7 +110,7 @@ describe("a gate", () => {
     ],
     [
       "loses what is revoked once more",
-      scene({
+      context({
         answers: [
           answer("ann"),
           ...["bob~", "bob", "bob~"].map((it, order) => answer(it, { order, file: { path: path(`${order}`) } })),
@@ -120,18 +120,18 @@ describe("a gate", () => {
     ],
     [
       "takes nobody's word back by another's",
-      scene({ answers: [answer("ann"), answer("bob~", { order: 1 }), answer("carol", { order: 2 })] }),
+      context({ answers: [answer("ann"), answer("bob~", { order: 1 }), answer("carol", { order: 2 })] }),
       "approved ann carol",
     ],
-    ["loses what is revoked by who gave it alone", scene({}, "ann", "bob", "carol~"), "approved ann bob"],
+    ["loses what is revoked by who gave it alone", context({}, "ann", "bob", "carol~"), "approved ann bob"],
     [
       "does not count an author (four eyes)",
-      scene({ authors: { principals: ["ann"], unknown: 0 } }, "ann", "bob"),
+      context({ authors: { principals: ["ann"], unknown: 0 } }, "ann", "bob"),
       "waiting FLT1206 1/2 (bob): carol",
     ],
     [
       "counts an author where four eyes are not asked for",
-      scene(
+      context(
         { authors: { principals: ["ann"], unknown: 0 }, rules: [rule({ minimum: 2, fourEyes: false })] },
         "ann",
         "bob",
@@ -140,70 +140,70 @@ describe("a gate", () => {
     ],
     [
       "T-07: asks for one more where something is unsigned",
-      scene(unsigned("oneMore"), "ann"),
+      context(unsigned("oneMore"), "ann"),
       "waiting FLT1206 1/2 (ann): bob carol",
     ],
     [
       "T-07: opens by one more where something is unsigned",
-      scene(unsigned("oneMore"), "ann", "bob"),
+      context(unsigned("oneMore"), "ann", "bob"),
       "approved ann bob",
     ],
     [
       "T-07: stays closed where unsigned changes deny",
-      scene(unsigned("deny"), "ann", "bob", "carol"),
+      context(unsigned("deny"), "ann", "bob", "carol"),
       "waiting FLT1206 0/1 (): ",
     ],
-    ["T-07: opens where unsigned changes are allowed", scene(unsigned("allow"), "ann"), "approved ann"],
+    ["T-07: opens where unsigned changes are allowed", context(unsigned("allow"), "ann"), "approved ann"],
     [
       "T-07: asks for no more where four eyes are not asked for",
-      scene({ ...unsigned("oneMore"), rules: [rule({ fourEyes: false })] }, "ann"),
+      context({ ...unsigned("oneMore"), rules: [rule({ fourEyes: false })] }, "ann"),
       "approved ann",
     ],
     [
       "counts in time",
-      scene({ answers: [answer("ann", { at: day }), answer("bob")], now: at(9 * day) }),
+      context({ answers: [answer("ann", { at: day }), answer("bob")], now: at(9 * day) }),
       "approved ann bob",
     ],
     [
       "does not count what came too late for the rule",
-      scene({ answers: [answer("ann", { at: day + 1 }), answer("bob")] }),
+      context({ answers: [answer("ann", { at: day + 1 }), answer("bob")] }),
       "waiting FLT1206 1/2 (bob): ann carol",
     ],
     [
       "does not count evidence that the rule does not accept",
-      scene({ answers: [answer("ann", { evidence: "forge" }), answer("bob")] }),
+      context({ answers: [answer("ann", { evidence: "forge" }), answer("bob")] }),
       "waiting FLT1206 1/2 (bob): ann carol",
     ],
     [
       "has to meet every rule",
-      scene({ rules: [rule(), rule({ principals: ["dave"] })] }, "ann"),
+      context({ rules: [rule(), rule({ principals: ["dave"] })] }, "ann"),
       "waiting FLT1206 0/1 (): dave",
     ],
     [
       "has to meet every rule, and may",
-      scene({ rules: [rule(), rule({ principals: ["dave", "ann"], minimum: 2 })] }, "ann", "dave"),
+      context({ rules: [rule(), rule({ principals: ["dave", "ann"], minimum: 2 })] }, "ann", "dave"),
       "approved ann dave",
     ],
     [
       "names every rule that is not met",
-      scene({ rules: [rule(), rule({ principals: ["dave"] })] }),
+      context({ rules: [rule(), rule({ principals: ["dave"] })] }),
       "waiting FLT1206 0/1 (): ann bob carol 0/1 (): dave",
     ],
     [
       "each rule has its own time",
-      scene({ rules: [rule(), rule({ maxAge: 1 as DurationMs })] }, "ann"),
+      context({ rules: [rule(), rule({ maxAge: 1 as DurationMs })] }, "ann"),
       "waiting FLT1206 0/1 (): ann bob carol",
     ],
-    ["stays closed when no rule matches", scene({ rules: [] }, "ann", "bob", "carol"), "waiting FLT1214"],
-    ["stays closed when trust has expired", scene({ now: at(300 * day) }, "ann", "bob"), "waiting FLT1216"],
+    ["stays closed when no rule matches", context({ rules: [] }, "ann", "bob", "carol"), "waiting FLT1214"],
+    ["stays closed when trust has expired", context({ now: at(300 * day) }, "ann", "bob"), "waiting FLT1216"],
     [
       "loses what a compromised key gave",
-      scene({ trust: trust({ revocations: [{ key: "SHA256:ann", kind: "compromised" }] }) }, "ann", "bob"),
+      context({ trust: trust({ revocations: [{ key: "SHA256:ann", kind: "compromised" }] }) }, "ann", "bob"),
       "waiting FLT1206 1/2 (bob): ann carol",
     ],
     [
       "loses what a compromised authority vouched for, though the key was merely retired",
-      scene({
+      context({
         answers: [answer("ann", { key: "SHA256:new by SHA256:ca" }), answer("bob")],
         trust: trust({
           revocations: [
@@ -216,7 +216,7 @@ describe("a gate", () => {
     ],
     [
       "keeps the no of a compromised key: revoking one opens nothing",
-      scene({
+      context({
         answers: [answer("ann"), answer("bob"), answer("carol!", { key: "SHA256:old" })],
         trust: trust({ revocations: [{ key: "SHA256:old", kind: "compromised" }] }),
       }),
@@ -224,7 +224,7 @@ describe("a gate", () => {
     ],
     [
       "keeps what a compromised key took back",
-      scene({
+      context({
         answers: [answer("ann"), answer("bob"), answer("bob~", { key: "SHA256:old" })],
         trust: trust({ revocations: [{ key: "SHA256:old", kind: "compromised" }] }),
       }),
@@ -232,7 +232,7 @@ describe("a gate", () => {
     ],
     [
       "keeps what a retired key gave before",
-      scene({ trust: trust({ revocations: [{ key: "SHA256:ann", kind: "retired" }] }) }, "ann", "bob"),
+      context({ trust: trust({ revocations: [{ key: "SHA256:ann", kind: "retired" }] }) }, "ann", "bob"),
       "approved ann bob",
     ],
   ];
@@ -243,7 +243,7 @@ describe("a gate", () => {
 
   it("says who opened it, by what, and when", () => {
     const given = answer("ann");
-    expect(gateVerdict(scene({ rules: [rule()], answers: [given] }))).toEqual({
+    expect(gateVerdict(context({ rules: [rule()], answers: [given] }))).toEqual({
       kind: "approved",
       approvals: [
         { file: given.file, principal: "ann", proofs: [{ evidence: "commit", key: "SHA256:ann" }], at: at(hour) },
@@ -252,7 +252,7 @@ describe("a gate", () => {
   });
 
   it("says who rejected it, and why", () => {
-    expect(gateVerdict(scene({}, "bob!"))).toEqual({
+    expect(gateVerdict(context({}, "bob!"))).toEqual({
       kind: "rejected",
       by: "bob",
       comment: "bob!",
@@ -265,13 +265,13 @@ describe("a gate", () => {
       const verdict = gateVerdict(at);
       return verdict.kind === "waiting" ? verdict.because : "";
     };
-    expect(because(scene({}, "ann"))).toBe("1 of 2 approvals for web / prod; bob, carol may approve");
-    expect(because(scene({ authors: { principals: ["ann", "bob"], unknown: 0 } }))).toMatch(/too few are left/);
+    expect(because(context({}, "ann"))).toBe("1 of 2 approvals for web / prod; bob, carol may approve");
+    expect(because(context({ authors: { principals: ["ann", "bob"], unknown: 0 } }))).toMatch(/too few are left/);
   });
 
   it("does not depend on the order of the answers", () => {
     const words = ["carol", "ann", "bob~", "bob"];
-    expect(gateVerdict(scene({}, ...words))).toEqual(gateVerdict(scene({}, ...[...words].reverse())));
+    expect(gateVerdict(context({}, ...words))).toEqual(gateVerdict(context({}, ...[...words].reverse())));
   });
 });
 

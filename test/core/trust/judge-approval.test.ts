@@ -10,6 +10,7 @@ import {
   blob,
   certified,
   commit,
+  context,
   day,
   digest,
   hour,
@@ -18,7 +19,6 @@ import {
   path,
   rejected,
   rule,
-  scene,
   somebody,
   ssh,
   trust,
@@ -26,7 +26,7 @@ import {
 
 const by = (more: Partial<CommitFact>): Partial<ApprovalScene> => ({ introducers: [introducer(more)] });
 const asked = (more: Partial<OpenRequest>): Partial<ApprovalScene> => {
-  const request = scene().request;
+  const request = context().request;
   return { request: request === null ? null : { ...request, ...more } };
 };
 const ruled = (...rules: readonly Partial<ApprovalRule>[]): Partial<ApprovalScene> => ({
@@ -174,7 +174,7 @@ describe("an approval counts", () => {
   ];
   for (const [name, change, proofs] of rows)
     it(name, () => {
-      const it = scene(change);
+      const it = context(change);
       expect(judgeApproval(it)).toEqual({ kind: "counts", principal: it.file.principal, proofs, at: it.now });
     });
 });
@@ -498,13 +498,13 @@ describe("an approval is denied", () => {
   ];
   for (const [name, change, code, because] of rows)
     it(name, () => {
-      const judgement = judgeApproval(scene(change));
+      const judgement = judgeApproval(context(change));
       expect(judgement).toMatchObject({ kind: "denied", code });
       expect(judgement.kind === "denied" ? judgement.because : "").toMatch(because);
     });
 
   it("for reasons that each have a code, a line of words, and no end of it", () => {
-    const denials = rows.map(([, change]) => judgeApproval(scene(change)));
+    const denials = rows.map(([, change]) => judgeApproval(context(change)));
     const texts = denials.flatMap((it) => (it.kind === "denied" ? [it.because] : []));
     expect(texts.filter((it) => it.length > 300 || /[\n.]$|^[A-Z]/.test(it))).toEqual([]);
   });
@@ -512,7 +512,7 @@ describe("an approval is denied", () => {
 
 it("rules of several stages and placements are found by name or by a beginning, and only so", () => {
   const patterns = [["*"], ["we*"], ["web"], ["web*"]];
-  for (const placements of patterns) expect(judgeApproval(scene(ruled({ placements }))).kind).toBe("counts");
+  for (const placements of patterns) expect(judgeApproval(context(ruled({ placements }))).kind).toBe("counts");
   for (const placements of [["w"], ["web-*"], ["eb"], ["*eb"], ["w.b"], [""]])
-    expect(judgeApproval(scene(ruled({ placements })))).toMatchObject({ kind: "denied", code: "FLT1214" });
+    expect(judgeApproval(context(ruled({ placements })))).toMatchObject({ kind: "denied", code: "FLT1214" });
 });

@@ -13,13 +13,13 @@ import {
   at,
   blob,
   commit,
+  context,
   day,
   digest,
   introducer,
   path,
   rejected,
   rule,
-  scene,
   somebody,
   ssh,
   trust,
@@ -63,12 +63,12 @@ const harmlessIn = <T>(value: T, holds: (it: T) => boolean): readonly string[] =
   return [...new Set(found.filter((it) => holds(it.value as T)).map((it) => it.at))].sort();
 };
 
-/** The smallest scene in which an approval counts: everything in it is there for a reason. */
+/** The smallest context in which an approval counts: everything in it is there for a reason. */
 const least = (): ApprovalScene => {
   const ann = somebody("ann", { sshKeys: ["SHA256:ann"], sshAuthorities: [] });
   const bob = somebody("bob", { sshKeys: ["SHA256:bob"], sshAuthorities: [] });
   const principals = new Map([ann, bob].map((it) => [it.name, it]));
-  return scene({
+  return context({
     trust: trust({ principals, approvals: [rule({ principals: ["ann"], maxAge: day as DurationMs })] }),
   });
 };

@@ -118,7 +118,7 @@ export const introducer = (more: Partial<CommitFact> = {}): CommitFact => ({
 });
 
 /** Ann approves what Bob asked for, by a signed commit: all is well. */
-export const scene = (more: Partial<ApprovalScene> = {}): ApprovalScene => ({
+export const context = (more: Partial<ApprovalScene> = {}): ApprovalScene => ({
   file: approval(),
   files: [approval()],
   introducers: [introducer()],

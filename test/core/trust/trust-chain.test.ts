@@ -24,7 +24,7 @@ const brought = (more: Parameters<typeof introducer>[0] = {}) =>
   introducer({ changes: [{ path: "trust/root.yaml", before: blob("1"), after: blob("2") }], ...more });
 
 /** Version 2 follows version 1, signed by two of three roots: all is well. */
-const scene = (more: Partial<TrustChainInput> = {}): TrustChainInput => ({
+const context = (more: Partial<TrustChainInput> = {}): TrustChainInput => ({
   current: trust(),
   anchor: digest("1"),
   candidate: second(),
@@ -34,7 +34,7 @@ const scene = (more: Partial<TrustChainInput> = {}): TrustChainInput => ({
   ...more,
 });
 const first = (more: Partial<TrustChainInput> = {}): TrustChainInput =>
-  scene({ current: null, candidate: trust(), ...more });
+  context({ current: null, candidate: trust(), ...more });
 const withRoots = (threshold: number, ...principals: readonly string[]) => ({ roots: { principals, threshold } });
 
 describe("a trust file comes into force", () => {
@@ -52,7 +52,7 @@ describe("a trust file comes into force", () => {
   });
 
   it("as the next version, signed by enough of the roots of both", () => {
-    expect(nextTrust(scene())).toEqual({ kind: "accepted", trust: second(), by: ["ann", "bob"] });
+    expect(nextTrust(context())).toEqual({ kind: "accepted", trust: second(), by: ["ann", "bob"] });
   });
 
   const fine: readonly (readonly [name: string, change: Partial<TrustChainInput>])[] = [
@@ -83,11 +83,11 @@ describe("a trust file comes into force", () => {
   ];
   for (const [name, change] of fine)
     it(name, () => {
-      expect(nextTrust(scene(change)).kind).toBe("accepted");
+      expect(nextTrust(context(change)).kind).toBe("accepted");
     });
 
   it("and stays, as long as it does not change", () => {
-    expect(nextTrust(scene({ candidate: trust(), signatures: [], now: at(999 * day) }))).toEqual({
+    expect(nextTrust(context({ candidate: trust(), signatures: [], now: at(999 * day) }))).toEqual({
       kind: "kept",
       trust: trust(),
     });
@@ -99,14 +99,14 @@ describe("a trust file comes into force", () => {
 });
 
 describe("a trust file is refused (T-09; B-66)", () => {
-  const rows: readonly (readonly [name: string, scene: TrustChainInput, code: string, because: RegExp])[] = [
+  const rows: readonly (readonly [name: string, context: TrustChainInput, code: string, because: RegExp])[] = [
     [
       "unreadable: restore what was accepted",
-      scene({ candidate: "unusable" }),
+      context({ candidate: "unusable" }),
       "FLT1221",
       /restore version 1, whose SHA-256 is 1{64}/,
     ],
-    ["deleted: restore what was accepted", scene({ candidate: null }), "FLT1221", /not there; restore version 1/],
+    ["deleted: restore what was accepted", context({ candidate: null }), "FLT1221", /not there; restore version 1/],
     ["unreadable from the first on", first({ candidate: "unusable" }), "FLT1221", /trust anchor/],
     ["missing although there is an anchor", first({ candidate: null }), "FLT1221", /trust anchor/],
     ["no anchor: says which to give", first({ anchor: null }), "FLT1235", /--trust-anchor 1{64}/],
@@ -119,91 +119,96 @@ describe("a trust file is refused (T-09; B-66)", () => {
     ],
     [
       "the same version with another text",
-      scene({ candidate: second({ version: 1 }) }),
+      context({ candidate: second({ version: 1 }) }),
       "FLT1220",
       /another text of version 1/,
     ],
     [
       "back to an earlier version (CVE-2026-44544)",
-      scene({ current: second(), candidate: trust() }),
+      context({ current: second(), candidate: trust() }),
       "FLT1220",
       /goes back to version 1/,
     ],
     [
       "back to an earlier version that is the anchor",
-      scene({ current: second(), candidate: trust(), anchor: digest("1"), signatures: signed("ann", "bob", "carol") }),
+      context({
+        current: second(),
+        candidate: trust(),
+        anchor: digest("1"),
+        signatures: signed("ann", "bob", "carol"),
+      }),
       "FLT1220",
       /goes back/,
     ],
-    ["a version is left out", scene({ candidate: second({ version: 3 }) }), "FLT1220", /the next one is 2/],
+    ["a version is left out", context({ candidate: second({ version: 3 }) }), "FLT1220", /the next one is 2/],
     [
       "it follows another text",
-      scene({ candidate: second({ previous: digest("9") }) }),
+      context({ candidate: second({ previous: digest("9") }) }),
       "FLT1220",
       /names another version/,
     ],
-    ["it follows nothing", scene({ candidate: second({ previous: null }) }), "FLT1220", /names another version/],
+    ["it follows nothing", context({ candidate: second({ previous: null }) }), "FLT1220", /names another version/],
     [
       "nobody signed",
-      scene({ signatures: [] }),
+      context({ signatures: [] }),
       "FLT1222",
       /0 of the 2 roots .*\(nobody\); it needs the signature of ann, bob, carol/,
     ],
     [
       "one signed too few",
-      scene({ signatures: signed("ann") }),
+      context({ signatures: signed("ann") }),
       "FLT1222",
       /1 of the 2 roots .*\(ann\); .* bob, carol/,
     ],
-    ["one signed twice", scene({ signatures: signed("ann", "ann") }), "FLT1222", /1 of the 2/],
-    ["one signed with both keys", scene({ signatures: signed("ann", "ann2") }), "FLT1222", /1 of the 2/],
-    ["one is no root", scene({ signatures: signed("ann", "dave") }), "FLT1222", /1 of the 2/],
-    ["one key is nobody's", scene({ signatures: signed("ann", "eve") }), "FLT1222", /1 of the 2/],
+    ["one signed twice", context({ signatures: signed("ann", "ann") }), "FLT1222", /1 of the 2/],
+    ["one signed with both keys", context({ signatures: signed("ann", "ann2") }), "FLT1222", /1 of the 2/],
+    ["one is no root", context({ signatures: signed("ann", "dave") }), "FLT1222", /1 of the 2/],
+    ["one key is nobody's", context({ signatures: signed("ann", "eve") }), "FLT1222", /1 of the 2/],
     [
       "one signature does not verify",
-      scene({ signatures: [...signed("ann"), { path: "b", fact: rejected("Mismatch") }] }),
+      context({ signatures: [...signed("ann"), { path: "b", fact: rejected("Mismatch") }] }),
       "FLT1222",
       /1 of the 2/,
     ],
     [
       "T-18: one was made for commits",
-      scene({ signatures: [...signed("ann"), { path: "b", fact: ssh("bob", "git") }] }),
+      context({ signatures: [...signed("ann"), { path: "b", fact: ssh("bob", "git") }] }),
       "FLT1222",
       /1 of the 2/,
     ],
     [
       "T-18: one was made for approvals",
-      scene({ signatures: [...signed("ann"), { path: "b", fact: ssh("bob", "flotilla-approval-v1") }] }),
+      context({ signatures: [...signed("ann"), { path: "b", fact: ssh("bob", "flotilla-approval-v1") }] }),
       "FLT1222",
       /1 of the 2/,
     ],
     [
       "a certificate that is over",
-      scene({ signatures: [...signed("ann"), { path: "b", fact: certified("x", ["bob"], -day, 0) }] }),
+      context({ signatures: [...signed("ann"), { path: "b", fact: certified("x", ["bob"], -day, 0) }] }),
       "FLT1222",
       /1 of the 2/,
     ],
     [
       "a key that was revoked before",
-      scene({ current: trust({ revocations: [{ key: "SHA256:bob", kind: "retired" }] }) }),
+      context({ current: trust({ revocations: [{ key: "SHA256:bob", kind: "retired" }] }) }),
       "FLT1222",
       /1 of the 2/,
     ],
     [
       "a key that this version revokes",
-      scene({ candidate: second({ revocations: [{ key: "SHA256:bob", kind: "compromised" }] }) }),
+      context({ candidate: second({ revocations: [{ key: "SHA256:bob", kind: "compromised" }] }) }),
       "FLT1222",
       /1 of the 2/,
     ],
     [
       "T-08: roots that it adds itself",
-      scene({ candidate: second(withRoots(2, "ann", "dave")), signatures: signed("ann", "dave") }),
+      context({ candidate: second(withRoots(2, "ann", "dave")), signatures: signed("ann", "dave") }),
       "FLT1222",
       /version 1 asks for/,
     ],
     [
       "T-08: a key that it adds itself",
-      scene({
+      context({
         candidate: second({
           principals: new Map([...second().principals, ["bob", somebody("bob", { sshKeys: ["SHA256:eve"] })]]),
         }),
@@ -214,28 +219,33 @@ describe("a trust file is refused (T-09; B-66)", () => {
     ],
     [
       "too few of its own roots",
-      scene({ candidate: second(withRoots(3, "ann", "bob", "carol")) }),
+      context({ candidate: second(withRoots(3, "ann", "bob", "carol")) }),
       "FLT1222",
       /2 of the 3 roots that version 2/,
     ],
     [
       "its own roots are others",
-      scene({ candidate: second(withRoots(2, "carol", "dave")) }),
+      context({ candidate: second(withRoots(2, "carol", "dave")) }),
       "FLT1222",
       /0 of the 2 roots that version 2/,
     ],
     [
       "a lower threshold by too few",
-      scene({ candidate: second(withRoots(1, "ann")), signatures: signed("ann") }),
+      context({ candidate: second(withRoots(1, "ann")), signatures: signed("ann") }),
       "FLT1222",
       /version 1 asks for/,
     ],
-    ["it has expired", scene({ candidate: second({ expires: at(0) }) }), "FLT1225", /which is over/],
-    ["it expires in three years", scene({ candidate: second({ expires: at(3 * 365 * day) }) }), "FLT1225", /two years/],
+    ["it has expired", context({ candidate: second({ expires: at(0) }) }), "FLT1225", /which is over/],
+    [
+      "it expires in three years",
+      context({ candidate: second({ expires: at(3 * 365 * day) }) }),
+      "FLT1225",
+      /two years/,
+    ],
     ["the first one has expired, anchor or not", first({ now: at(301 * day) }), "FLT1225", /which is over/],
     [
       "T-08: the commit changes something else",
-      scene({
+      context({
         introducers: [
           brought({ changes: [...brought().changes, { path: "approvals/a.yaml", before: null, after: blob("a") }] }),
         ],
@@ -245,7 +255,7 @@ describe("a trust file is refused (T-09; B-66)", () => {
     ],
     [
       "one of two commits changes something else",
-      scene({
+      context({
         introducers: [
           brought(),
           brought({
@@ -259,11 +269,11 @@ describe("a trust file is refused (T-09; B-66)", () => {
     ],
     [
       "T-11: a merge brings it",
-      scene({ introducers: [brought({ parents: [commit("a"), commit("b")], merge: "unclean" })] }),
+      context({ introducers: [brought({ parents: [commit("a"), commit("b")], merge: "unclean" })] }),
       "FLT1236",
       /merge cccc/,
     ],
-    ["nobody knows the commit", scene({ introducers: [] }), "FLT1236", /nobody knows/],
+    ["nobody knows the commit", context({ introducers: [] }), "FLT1236", /nobody knows/],
   ];
   for (const [name, at, code, because] of rows)
     it(name, () => {
