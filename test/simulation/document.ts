@@ -170,7 +170,7 @@ const templateOf = (app: string, value: string): Json => ({
   spec: { containers: [{ name: "main", image: `app:${value}` }] },
 });
 
-/** What a live object says of its content: the counterpart of {@link manifestOf}. */
+/** What a live object says of its content: the counterpart of {@link manifestFrom}. */
 export function wordIn(live: JsonObject): string | null {
   const at = (...path: readonly (string | number)[]): Json => path.reduce<Json>((it, key) => memberOf(it, key), live);
   switch (live["kind"]) {

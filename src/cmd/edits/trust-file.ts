@@ -1,6 +1,6 @@
-import { openPgpKeyOf } from "../../core/intent/trust/openpgp-key.ts";
-import { sshKeyOf } from "../../core/intent/trust/ssh-key.ts";
-import { revokedKeyOf } from "../../core/intent/trust/trust-rules.ts";
+import { parseOpenPgpKey } from "../../core/intent/trust/openpgp-key.ts";
+import { parseSshKey } from "../../core/intent/trust/ssh-key.ts";
+import { normalizedFingerprint } from "../../core/intent/trust/trust-rules.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Principal, Revocation, Trust } from "../../core/model/trust.ts";
 import { type Instant, instantText } from "../../core/model/value.ts";
@@ -107,7 +107,7 @@ function newAccount({ name, forgeIds }: Principal, github: string | null): reado
 
 /** The fingerprint of a key line or an armored certificate; of what cannot be used, one that nothing has. */
 export function keyFingerprint(key: string): string {
-  const read = key.startsWith("-----") ? openPgpKeyOf(key) : sshKeyOf(key);
+  const read = key.startsWith("-----") ? parseOpenPgpKey(key) : parseSshKey(key);
   return read.kind === "key" ? read.fingerprint : "";
 }
 
@@ -121,7 +121,7 @@ function rotated(trust: Trust, change: TrustChange & { readonly kind: "rotate" }
       `${name} has ${own.length} keys`,
       `say which one goes: --retire or --compromised with one of ${own.join(", ")}`,
     );
-  const old = revokedKeyOf(change.old ?? own[0] ?? "");
+  const old = normalizedFingerprint(change.old ?? own[0] ?? "");
   if (!own.includes(old))
     return declined(
       `${old} is no key of ${name}`,
@@ -145,7 +145,7 @@ const nobody = ({ principals }: Trust, name: string): TrustEdits =>
 const wholeFingerprint = /^(?:SHA256:[A-Za-z0-9+/]{43}|[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$/;
 
 function revoked(trust: Trust, { what, as }: TrustChange & { readonly kind: "revoke" }): TrustEdits {
-  if (wholeFingerprint.test(what)) return edits(...revocations(trust, [revokedKeyOf(what)], as));
+  if (wholeFingerprint.test(what)) return edits(...revocations(trust, [normalizedFingerprint(what)], as));
   const principal = trust.principals.get(what);
   if (principal === undefined) {
     const known = [...trust.principals.keys()].join(", ");

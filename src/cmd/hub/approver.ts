@@ -1,5 +1,5 @@
-import { openPgpKeyOf } from "../../core/intent/trust/openpgp-key.ts";
-import { sshKeyOf } from "../../core/intent/trust/ssh-key.ts";
+import { parseOpenPgpKey } from "../../core/intent/trust/openpgp-key.ts";
+import { parseSshKey } from "../../core/intent/trust/ssh-key.ts";
 import type { SignatureFact } from "../../core/model/commit.ts";
 import type { Viewer } from "../../core/report/approval-options.ts";
 import { type ApprovalContext, keyOwner } from "../../core/report/approval-status.ts";
@@ -75,7 +75,7 @@ type KeyFact = Extract<SignatureFact, { readonly fingerprint: string }>;
 async function signingFact(options: Pick<HubOptions, "repo">): Promise<KeyFact | null> {
   const key = await gitSigningKey(options);
   if (key === null) return null;
-  const read = key.kind === "ssh" ? sshKeyOf(key.line) : openPgpKeyOf(key.armored);
+  const read = key.kind === "ssh" ? parseSshKey(key.line) : parseOpenPgpKey(key.armored);
   if (read.kind === "unusable") return null;
   const { fingerprint } = read;
   if (key.kind === "openpgp") return { kind: "openpgp", fingerprint, claimedAt: null };

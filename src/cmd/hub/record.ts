@@ -5,7 +5,7 @@ import type { Json } from "../../core/model/json.ts";
 import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
 import type { ApprovalFile } from "../../core/model/trust.ts";
 import { type Commit, compareText, type DurationMs, type Instant, instantText } from "../../core/model/value.ts";
-import { readState as readStateText } from "../../core/yaml/read-stream.ts";
+import { readYamlStream as readStateText } from "../../core/yaml/read-stream.ts";
 import { Fault } from "../../shell/reconcile/fault.ts";
 import type { State } from "../../shell/reconcile/memory.ts";
 import type { Heads, Repository } from "../../shell/reconcile/ports.ts";

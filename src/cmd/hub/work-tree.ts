@@ -1,4 +1,4 @@
-import { isUnder } from "../../core/intent/source-file.ts";
+import { isUnderRoots } from "../../core/intent/source-file.ts";
 import type { Author } from "../../shell/reconcile/ports.ts";
 import {
   documentsOf,
@@ -27,7 +27,7 @@ export async function loadWorkTree(options: HubOptions): Promise<WorkTree> {
   const author = await openWorkTree(options);
   const all: readonly TextFile[] = author.files();
   const roots = rootsOf(all);
-  const files = all.filter((it) => isUnder(it.path, roots));
+  const files = all.filter((it) => isUnderRoots(it.path, roots));
   const [root] = roots;
   return {
     author,

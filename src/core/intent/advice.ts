@@ -5,36 +5,39 @@ import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type ClusterName, compareText, type Labels, selects } from "../model/value.ts";
-import { findingIn } from "../yaml/locate.ts";
+import { locateProblem } from "../yaml/locate.ts";
 import { didYouMean } from "../yaml/nearest.ts";
-import { note, type Remark, warning } from "../yaml/problems.ts";
-import { reachAdvice } from "./placement-advice.ts";
-import type { Version, Versions } from "./resolve.ts";
+import { type FieldProblem, note, warning } from "../yaml/problems.ts";
+import { placementAdvice } from "./placement-advice.ts";
+import type { DocumentVersion, DocumentVersions } from "./resolve.ts";
 import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
 
-type Said = Pick<Intent, "fleet" | "clusters" | "placements" | "strategies" | "objects" | "scopes" | "unusable">;
+type AdviceContext = Pick<
+  Intent,
+  "fleet" | "clusters" | "placements" | "strategies" | "objects" | "scopes" | "unusable"
+>;
 
 /**
  * What takes the whole repository to see: names that lead nowhere, overrides without effect, runs that cannot begin.
  *
  * Nothing of it costs a document: what a run or an eviction comes to, errors included, the reconciler decides.
  */
-export function adviceOn(said: Said, versions: Versions): readonly Problem[] {
+export function adviceOn(said: AdviceContext, versions: DocumentVersions): readonly Problem[] {
   const problems: Problem[] = [];
   for (const version of versions.values()) {
     if (version.isHeld || version.content.kind === "manifest") continue;
     for (const it of remarksOn(version, said))
-      problems.push({ ...findingIn(version.document, it), path: version.source.path });
+      problems.push({ ...locateProblem(version.document, it), path: version.source.path });
   }
   return problems;
 }
 
-function remarksOn({ content }: Version, said: Said): readonly Remark[] {
+function remarksOn({ content }: DocumentVersion, said: AdviceContext): readonly FieldProblem[] {
   switch (content.kind) {
     case "fleet":
       return contextRemarks(said);
     case "placement":
-      return [...clusterNameRemarks(content.placement, said), ...reachAdvice(content.placement, said)];
+      return [...clusterNameRemarks(content.placement, said), ...placementAdvice(content.placement, said)];
     case "override":
       return overrideRemarks(content.override, said);
     case "run":
@@ -54,30 +57,36 @@ function remarksOn({ content }: Version, said: Said): readonly Remark[] {
   }
 }
 
-function contextRemarks({ fleet, clusters }: Said): readonly Remark[] {
+function contextRemarks({ fleet, clusters }: AdviceContext): readonly FieldProblem[] {
   return [...fleet.contexts.keys()]
     .filter((it) => !clusters.has(it))
     .map((it) => unknownCluster(it, ["spec", "contexts", it], clusters));
 }
 
-function clusterNameRemarks({ spec: { policy } }: Pick<Placement, "spec">, { clusters }: Said): readonly Remark[] {
+function clusterNameRemarks(
+  { spec: { policy } }: Pick<Placement, "spec">,
+  { clusters }: AdviceContext,
+): readonly FieldProblem[] {
   if (policy.kind !== "PickFixed") return [];
   return policy.clusterNames.flatMap((it, i) =>
     clusters.has(it) ? [] : [unknownCluster(it, ["spec", "policy", "clusterNames", i], clusters)],
   );
 }
 
-function unknownCluster(name: ClusterName, at: Remark["at"], clusters: Said["clusters"]): Remark {
+function unknownCluster(name: ClusterName, at: FieldProblem["at"], clusters: AdviceContext["clusters"]): FieldProblem {
   const fix = didYouMean(name, clusters.keys(), "add its MemberCluster, or remove the name");
   return { ...warning("FLT1335", at, `there is no MemberCluster ${name}`, fix), on: "key" };
 }
 
-function overrideRemarks(override: Pick<Override, "namespace" | "spec">, said: Said): readonly Remark[] {
+function overrideRemarks(override: Pick<Override, "namespace" | "spec">, said: AdviceContext): readonly FieldProblem[] {
   return [...reachRemarks(override, said), ...ruleRemarks(override, said)];
 }
 
 /** To which placements an override applies: those that select one of its objects, and are meant. */
-function reachRemarks({ namespace, spec }: Pick<Override, "namespace" | "spec">, said: Said): readonly Remark[] {
+function reachRemarks(
+  { namespace, spec }: Pick<Override, "namespace" | "spec">,
+  said: AdviceContext,
+): readonly FieldProblem[] {
   const { placements } = said;
   if (spec.placement !== null && !placements.has(spec.placement)) {
     const fix = didYouMean(spec.placement, placements.keys(), "add the placement, or correct the name");
@@ -96,7 +105,10 @@ function reachRemarks({ namespace, spec }: Pick<Override, "namespace" | "spec">,
 }
 
 /** Placements that an override is meant for and that select one of its objects, in the order of their keys. */
-function reachedBy({ namespace, spec }: Pick<Override, "namespace" | "spec">, said: Said): readonly Placement[] {
+function reachedBy(
+  { namespace, spec }: Pick<Override, "namespace" | "spec">,
+  said: AdviceContext,
+): readonly Placement[] {
   const reached = new Set<Placement>();
   for (const selector of spec.selectors) {
     const id = { ...selector, namespace };
@@ -110,7 +122,7 @@ function reachedBy({ namespace, spec }: Pick<Override, "namespace" | "spec">, sa
 }
 
 /** What placements select, by kind: an override asks for its own kinds only. */
-const selectorsOf = remembered((placements: Said["placements"]) => {
+const selectorsOf = remembered((placements: AdviceContext["placements"]) => {
   const byKind = new Map<string, Map<Placement, ResourceSelector[]>>();
   for (const placement of placements.values())
     for (const selector of placement.spec.resourceSelectors) {
@@ -129,7 +141,7 @@ function picks({ name, labelSelector }: ResourceSelector, wanted: string, labels
 }
 
 /** Rules whose selectors match no cluster of the fleet: `yaml/README.md#b-87`. */
-function ruleRemarks({ spec }: Pick<Override, "spec">, { clusters }: Said): readonly Remark[] {
+function ruleRemarks({ spec }: Pick<Override, "spec">, { clusters }: AdviceContext): readonly FieldProblem[] {
   if (clusters.size === 0) return [];
   return spec.rules.flatMap(({ clusters: selectors }, i) => {
     if (selectors === null || selectors.length === 0) return [];

@@ -1,11 +1,11 @@
 import { remembered } from "../model/memo.ts";
-import { type Claim, keyOf } from "./resolve.ts";
-import { isSourceFile, isUnder, type SourceFile } from "./source-file.ts";
+import { type DocumentRef, keyOfId } from "./resolve.ts";
+import { isSourceFile, isUnderRoots, type SourceFile } from "./source-file.ts";
 
 /** Every document under the roots of a commit: what is claimed, and what cannot be known. */
-export interface Census {
+export interface DocumentIndex {
   /** In the order of paths and documents. */
-  readonly claims: readonly Claim[];
+  readonly claims: readonly DocumentRef[];
   /** Documents that might be any object: where they stand, and what they say of themselves. */
   readonly unidentified: readonly string[];
   /** Files without any document. */
@@ -17,8 +17,8 @@ export interface Census {
 }
 
 /** Counts the documents of a commit. `files` are ordered by path. */
-export function censusOf(files: readonly SourceFile[], roots: readonly string[]): Census {
-  const claims: Claim[] = [];
+export function indexDocuments(files: readonly SourceFile[], roots: readonly string[]): DocumentIndex {
+  const claims: DocumentRef[] = [];
   const unidentified: string[] = [];
   const emptied: string[] = [];
   const unfollowed: string[] = [];
@@ -26,18 +26,19 @@ export function censusOf(files: readonly SourceFile[], roots: readonly string[])
   for (const file of files) {
     if (file.kind !== "file") unfollowed.push(file.path);
     if (file.kind !== "file" || !isSourceFile(file, roots)) continue;
-    const survey = surveyOf(file);
+    const survey = indexFile(file);
     claims.push(...survey.claims);
     unidentified.push(...survey.unidentified);
     if (survey.isEmpty) emptied.push(file.path);
-    if (survey.says) for (const it of silentRoots) if (it === "" || isUnder(file.path, [it])) silentRoots.delete(it);
+    if (survey.says)
+      for (const it of silentRoots) if (it === "" || isUnderRoots(file.path, [it])) silentRoots.delete(it);
   }
   return { claims, unidentified, emptied, unfollowed, emptyRoots: [...silentRoots] };
 }
 
 /** What one file adds to a census. */
-interface Survey {
-  readonly claims: readonly Claim[];
+interface FileIndex {
+  readonly claims: readonly DocumentRef[];
   readonly unidentified: readonly string[];
   /** It was read and holds no document. */
   readonly isEmpty: boolean;
@@ -46,14 +47,14 @@ interface Survey {
 }
 
 /** A file is surveyed once: commits come and go, and most files stay. */
-const surveyOf = remembered(({ path, blob, decoded }: SourceFile): Survey => {
+const indexFile = remembered(({ path, blob, decoded }: SourceFile): FileIndex => {
   if (decoded === null)
     return { claims: [], unidentified: [`${path}, which was not read`], isEmpty: false, says: false };
   const { documents } = decoded;
-  const claims = documents.flatMap((document, index): readonly Claim[] => {
+  const claims = documents.flatMap((document, index): readonly DocumentRef[] => {
     if (document.kind !== "object") return [];
     const { id, content, line, column } = document;
-    return [{ key: keyOf(id), id, content, source: { path, document: index, line, column }, blob, document }];
+    return [{ key: keyOfId(id), id, content, source: { path, document: index, line, column }, blob, document }];
   });
   return {
     claims,

@@ -3,30 +3,30 @@ import { type Json, member, memberAt, textOf } from "../model/json.ts";
 import { type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
 import { maxTokens } from "../yaml/compose.ts";
 import { readYaml } from "../yaml/kyaml.ts";
-import { fileFinding, type Origin, type Placed, placed } from "../yaml/locate.ts";
-import { error, type Finding, isError, note, type Remark, warning } from "../yaml/problems.ts";
-import { isLargeFilePointer, maxFileBytes, rulerOf, slicesOf, type TextSlice, textOfBytes } from "../yaml/text.ts";
-import { foreignRemark, identityOf, isIdentityEncrypted, isIdentityReadable, sopsRemark } from "./identity.ts";
-import { type Content, readContent } from "./kinds/content.ts";
+import { fileWideProblem, type LocatedDocument, locateDocument, type ParsedValue } from "../yaml/locate.ts";
+import { error, type FieldProblem, isError, type LocatedProblem, note, warning } from "../yaml/problems.ts";
+import { isLargeFilePointer, maxFileBytes, positionsIn, slicesOf, type TextSlice, textOfBytes } from "../yaml/text.ts";
+import { identityOf, isIdentityEncrypted, isIdentityReadable, otherToolProblem, sopsProblem } from "./identity.ts";
+import { type DocumentContent, readContent } from "./kinds/content.ts";
 
 /** What a blob says, whatever path it stands under: callers keep it by blob id. */
 export interface DecodedFile {
   /** In the order of the file, items of a `List` one by one, none for what is empty: `Source.document` counts them. */
   readonly documents: readonly DecodedDocument[];
   /** About the file as a whole. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LocatedProblem[];
   /** How many tokens the library was handed: the work that it was beyond reading plain texts. */
   readonly tokens: number;
 }
 
 /** One document: an object, something that might be any object, or none. */
-export type DecodedDocument = Placed &
+export type DecodedDocument = LocatedDocument &
   (
     | {
         readonly kind: "object";
         readonly id: VersionedId;
         /** Null when it cannot be used: its findings say why. */
-        readonly content: Content | null;
+        readonly content: DocumentContent | null;
       }
     /** Which object it is cannot be read: nothing that is absent may count as deleted (`plan/README.md#d-2`). */
     | {
@@ -46,7 +46,7 @@ export function decodeBlob(bytes: Uint8Array): DecodedFile {
   const read = textOfBytes(bytes);
   if (read.kind === "not-utf8") return unreadableFile(notUtf8(read.byte, read.wide));
   if (isLargeFilePointer(read.text)) return unreadableFile(largeFilePointer);
-  const findings = read.hasMark ? [fileFinding(byteOrderMark)] : [];
+  const findings = read.hasMark ? [fileWideProblem(byteOrderMark)] : [];
   // Empty ones may stand between documents; more slices than that are no manifest.
   const slices = slicesOf(read.text, 2 * maxDocuments);
   const { documents, tokens } = decodeSlices(slices);
@@ -78,13 +78,13 @@ interface DecodedSlice {
 }
 
 function decodeSlice(slice: TextSlice, most: number): DecodedSlice {
-  const ruler = rulerOf(slice);
+  const ruler = positionsIn(slice);
   const yaml = readYaml(slice, ruler, most);
   const { tokens } = yaml;
-  const whole: Origin = { slice, ruler, yaml, base: [] };
+  const whole: ParsedValue = { slice, ruler, yaml, base: [] };
   const isBroken = yaml.flaws.some(isError);
   if (yaml.begin === null)
-    return { tokens, documents: isBroken ? [{ kind: "unidentified", said: null, ...placed(whole, []) }] : [] };
+    return { tokens, documents: isBroken ? [{ kind: "unidentified", said: null, ...locateDocument(whole, []) }] : [] };
   const items = itemsOf(yaml.value);
   if (items === null || (isBroken && !isIdentityReadable(yaml, [])))
     return { tokens, documents: [decodeValue(whole, yaml.value)] };
@@ -100,39 +100,45 @@ function itemsOf(value: Json): readonly Json[] | null {
   return isList && Array.isArray(items) ? items : null;
 }
 
-function decodeValue(origin: Origin, value: Json): DecodedDocument {
+function decodeValue(origin: ParsedValue, value: Json): DecodedDocument {
   const { yaml, base } = origin;
   const isBroken = yaml.flaws.some(
     (it) => isError(it) && (it.at === null || base.every((step, at) => it.at?.[at] === step)),
   );
-  if (isBroken && !isIdentityReadable(yaml, base)) return { kind: "unidentified", said: null, ...placed(origin, []) };
+  if (isBroken && !isIdentityReadable(yaml, base))
+    return { kind: "unidentified", said: null, ...locateDocument(origin, []) };
   if (base.length > 0 && itemsOf(value) !== null)
-    return { kind: "unidentified", said: null, ...placed(origin, [nestedList]) };
-  const foreign = foreignRemark(value);
-  if (foreign !== null) return { kind: "note", ...placed(withoutFlaws(origin), [foreign]) };
-  const sops = sopsRemark(value);
+    return { kind: "unidentified", said: null, ...locateDocument(origin, [nestedList]) };
+  const foreign = otherToolProblem(value);
+  if (foreign !== null) return { kind: "note", ...locateDocument(withoutFlaws(origin), [foreign]) };
+  const sops = sopsProblem(value);
   if (sops !== null && isIdentityEncrypted(value))
-    return { kind: "unidentified", said: "a document encrypted with SOPS", ...placed(origin, [sops]) };
+    return { kind: "unidentified", said: "a document encrypted with SOPS", ...locateDocument(origin, [sops]) };
   const identity = identityOf(value);
   switch (identity.kind) {
     case "none":
-      return { kind: "note", ...placed(withoutFlaws(origin), [noObject]) };
+      return { kind: "note", ...locateDocument(withoutFlaws(origin), [noObject]) };
     case "unreadable":
-      return { kind: "unidentified", said: identity.said, ...placed(origin, [identity.remark]) };
+      return { kind: "unidentified", said: identity.said, ...locateDocument(origin, [identity.remark]) };
     case "object": {
-      if (isBroken) return { kind: "object", id: identity.id, content: null, ...placed(origin, []) };
-      if (sops !== null) return { kind: "object", id: identity.id, content: null, ...placed(origin, [sops]) };
+      if (isBroken) return { kind: "object", id: identity.id, content: null, ...locateDocument(origin, []) };
+      if (sops !== null) return { kind: "object", id: identity.id, content: null, ...locateDocument(origin, [sops]) };
       const { id, content, remarks } = readContent(identity.id, value);
-      return { kind: "object", id, content: remarks.some(isError) ? null : content, ...placed(origin, remarks) };
+      return {
+        kind: "object",
+        id,
+        content: remarks.some(isError) ? null : content,
+        ...locateDocument(origin, remarks),
+      };
     }
   }
 }
 
 /** What is no object may be written as it likes. */
-const withoutFlaws = (origin: Origin): Origin => ({ ...origin, yaml: { ...origin.yaml, flaws: [] } });
+const withoutFlaws = (origin: ParsedValue): ParsedValue => ({ ...origin, yaml: { ...origin.yaml, flaws: [] } });
 
 /** A file that cannot be read at all might hold anything. */
-function unreadableFile(remark: Remark): DecodedFile {
+function unreadableFile(remark: FieldProblem): DecodedFile {
   const slice = { text: "", line: 1 };
   const place = { slice, base: [] };
   const document = {
@@ -140,7 +146,7 @@ function unreadableFile(remark: Remark): DecodedFile {
     said: null,
     line: 1,
     column: 1,
-    findings: [fileFinding(remark)],
+    findings: [fileWideProblem(remark)],
     place,
   } as const;
   return { documents: [document], findings: [], tokens: 0 };
@@ -148,7 +154,7 @@ function unreadableFile(remark: Remark): DecodedFile {
 
 const tooLarge = error("FLT1009", [], `the file is larger than ${maxFileBytes} bytes`, "split it");
 
-const notUtf8 = (byte: number, wide: boolean): Remark =>
+const notUtf8 = (byte: number, wide: boolean): FieldProblem =>
   error("FLT1001", [], `not valid UTF-8 at byte ${byte}${wide ? "; it looks like UTF-16" : ""}`, "save it as UTF-8");
 
 const largeFilePointer = error(
@@ -189,7 +195,7 @@ export function pastDocuments({ documents }: DecodedFile): readonly PastDocument
   });
 }
 
-function saidBy(content: Content, id: ObjectId & { readonly version: string }): Said | null {
+function saidBy(content: DocumentContent, id: ObjectId & { readonly version: string }): Said | null {
   switch (content.kind) {
     case "manifest":
       return { kind: "manifest", id, manifest: content.manifest, digest: content.digest };

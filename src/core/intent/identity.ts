@@ -3,7 +3,7 @@ import { isObject, type Json, member, memberAt, textOf } from "../model/json.ts"
 import { idOf, type VersionedId } from "../model/manifest.ts";
 import { flotillaGroup } from "../model/names.ts";
 import type { YamlDocument } from "../yaml/kyaml.ts";
-import { error, type Flaw, isError, type JsonPath, type Remark, warning } from "../yaml/problems.ts";
+import { error, type FieldProblem, isError, type JsonPath, type TextProblem, warning } from "../yaml/problems.ts";
 
 /**
  * Whether what a document says about its identity can be believed although it has flaws.
@@ -18,7 +18,7 @@ export function isIdentityReadable({ tree, flaws }: YamlDocument, base: JsonPath
     .every((flaw) => (flaw.at === null ? isBehind(tree, base, flaw) : isBeside(flaw.at, base)));
 }
 
-function isBehind(root: Node | null, base: JsonPath, { offset }: Flaw): boolean {
+function isBehind(root: Node | null, base: JsonPath, { offset }: TextProblem): boolean {
   if (!isMap(root) || base.length > 0) return false;
   const pairs = root.items as Pair<Node, Node | null>[];
   const ends = pairs.filter((it) => identityKeys.has(nameOf(it.key))).map((it) => (it.value ?? it.key).range?.[1] ?? 0);
@@ -39,14 +39,14 @@ const identityKeys: ReadonlySet<string> = new Set(["apiVersion", "kind", "metada
 const nameOf = (node: Node): string => (isScalar(node) ? String(node.value) : "");
 const start = (node: Node): number => node.range?.[0] ?? 0;
 
-export type Identity =
+export type DocumentIdentity =
   | { readonly kind: "object"; readonly id: VersionedId }
   /** Neither apiVersion nor kind: a file of something else. */
   | { readonly kind: "none" }
-  | { readonly kind: "unreadable"; readonly remark: Remark; readonly said: string | null };
+  | { readonly kind: "unreadable"; readonly remark: FieldProblem; readonly said: string | null };
 
 /** Which object a value claims to be. Names are not judged here, except that an {@link objectKey} must hold them. */
-export function identityOf(value: Json): Identity {
+export function identityOf(value: Json): DocumentIdentity {
   if (!isObject(value)) return { kind: "none" };
   const { apiVersion, kind } = value;
   if (apiVersion === undefined && kind === undefined) return { kind: "none" };
@@ -76,7 +76,7 @@ function withSoleName(value: Json): Json {
   return value;
 }
 
-function nameless(value: Json): Identity {
+function nameless(value: Json): DocumentIdentity {
   const name = memberAt(value, "metadata", "name");
   if (name !== null && typeof name !== "string")
     return unreadable(["metadata", "name"], "must be a text", "put it in quotes");
@@ -95,7 +95,7 @@ const unreadable = (at: JsonPath, message: string, fix: string) =>
  *
  * They have no name, and would otherwise hold every deletion of the fleet as objects nobody can identify.
  */
-export function foreignRemark(value: Json): Remark | null {
+export function otherToolProblem(value: Json): FieldProblem | null {
   const apiVersion = textOf(member(value, "apiVersion"));
   const kind = textOf(member(value, "kind"));
   if (!isObject(value) || apiVersion === null) return null;
@@ -110,7 +110,7 @@ export function foreignRemark(value: Json): Remark | null {
 const isChart = (value: Json): boolean =>
   /^v[12]$/.test(textOf(member(value, "apiVersion")) ?? "") && textOf(member(value, "name")) !== null;
 
-const ofTool = (tool: string, result: string): Remark =>
+const ofTool = (tool: string, result: string): FieldProblem =>
   warning("FLT1903", [], `this is a file of ${tool}, which is not run here; it is ignored`, `commit ${result}`);
 
 const kubeconfig = error(
@@ -125,7 +125,7 @@ const kubeconfig = error(
  *
  * Its metadata may be gone while its values are still encrypted: they would pass for texts, or for bad base64.
  */
-export function sopsRemark(value: Json): Remark | null {
+export function sopsProblem(value: Json): FieldProblem | null {
   if (isObject(member(value, "sops"))) return encrypted;
   const texts = ["data", "stringData"].flatMap((field) => Object.values(member(value, field) ?? {}));
   return member(value, "kind") === "Secret" && texts.some(isEncrypted) ? encrypted : null;

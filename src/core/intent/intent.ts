@@ -21,15 +21,15 @@ import {
   type RunKey,
   type StrategyKey,
 } from "../model/value.ts";
-import { findingIn } from "../yaml/locate.ts";
+import { locateProblem } from "../yaml/locate.ts";
 import { compareProblems } from "../yaml/problems.ts";
 import { adviceOn } from "./advice.ts";
 import type { DecodedDocument, DecodedFile } from "./documents.ts";
-import { type InForce, inForce } from "./in-force.ts";
+import { type DocumentsInForce, documentsInForce } from "./in-force.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
-import { type Complaint, keyOf, type Version, type Versions } from "./resolve.ts";
+import { type DocumentProblem, type DocumentVersion, type DocumentVersions, keyOfId } from "./resolve.ts";
 import {
-  isKept,
+  isKeptInState,
   isSourceFile,
   isTrustPath,
   isTrustSignature,
@@ -37,18 +37,18 @@ import {
   pathProblems,
   type SourceFile,
 } from "./source-file.ts";
-import { approvalsIn, confirmationsIn, trustIn } from "./special-files.ts";
+import { approvalsIn, confirmationsIn, trustFileIn } from "./special-files.ts";
 
 export type { SourceFile };
 
-export interface IntentInput {
+interface IntentInput {
   readonly commit: Commit;
   readonly files: readonly SourceFile[];
-  readonly accepted: Accepted | null;
+  readonly accepted: AcceptedSource | null;
 }
 
 /** What was in force before: the commit that was last accepted, and what was held at earlier versions. */
-export interface Accepted {
+export interface AcceptedSource {
   readonly commit: Commit;
   readonly files: readonly SourceFile[];
   readonly holds: readonly Hold[];
@@ -65,11 +65,11 @@ export interface Accepted {
  */
 export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   const ordered = [...files].sort((a, b) => compareText(a.path, b.path));
-  const now = inForce(commit, ordered, accepted === null ? noVersions : acceptedVersions(accepted));
+  const now = documentsInForce(commit, ordered, accepted === null ? noVersions : acceptedVersions(accepted));
   const versions = new Map([...now.versions].sort(([a], [b]) => compareText(a, b)));
   const { confirmations, problems } = confirmationsIn(ordered);
   const answers = approvalsIn(ordered);
-  const trust = trustIn(ordered);
+  const trust = trustFileIn(ordered);
   const said = {
     commit,
     fleet: now.fleet,
@@ -111,22 +111,22 @@ export function manifestAt(file: DecodedFile, document: number): { manifest: Man
   return { manifest, digest };
 }
 
-const noVersions: Versions = new Map();
+const noVersions: DocumentVersions = new Map();
 
 /** What was in force when the accepted commit had been read: the same decision again, with its holds for its past. */
-const acceptedVersions = remembered((accepted: Accepted): Versions => {
+const acceptedVersions = remembered((accepted: AcceptedSource): DocumentVersions => {
   const ordered = [...accepted.files].sort((a, b) => compareText(a.path, b.path));
-  return inForce(accepted.commit, ordered, heldVersions(accepted)).versions;
+  return documentsInForce(accepted.commit, ordered, heldVersions(accepted)).versions;
 });
 
-function heldVersions({ holds, heldFiles }: Accepted): Versions {
-  const versions = new Map<ObjectKey, Version>();
+function heldVersions({ holds, heldFiles }: AcceptedSource): DocumentVersions {
+  const versions = new Map<ObjectKey, DocumentVersion>();
   for (const { id, commit, path, document: index, blob } of holds) {
     const document = heldFiles.get(blob)?.documents[index];
     if (document?.kind !== "object" || document.content === null) continue;
     const { content } = document;
     const source = heldSourceOf(document, path, index);
-    const key = keyOf(id);
+    const key = keyOfId(id);
     versions.set(key, { key, id: document.id, content, source, blob, document, commit, isHeld: true });
   }
   return versions;
@@ -144,7 +144,10 @@ function heldSourceOf(held: DecodedDocument, path: string, document: number): So
 const heldSources = new WeakMap<DecodedDocument, SourcePosition>();
 
 /** A map of those versions that `pick` makes an entry of, in their order. */
-function collect<K, V>(versions: Versions, pick: (version: Version) => readonly [K, V] | null): ReadonlyMap<K, V> {
+function collect<K, V>(
+  versions: DocumentVersions,
+  pick: (version: DocumentVersion) => readonly [K, V] | null,
+): ReadonlyMap<K, V> {
   const found = new Map<K, V>();
   for (const version of versions.values()) {
     const entry = pick(version);
@@ -154,7 +157,7 @@ function collect<K, V>(versions: Versions, pick: (version: Version) => readonly 
 }
 
 /** What a version gives, as long as its document stands where it stands: commits come and go. */
-function standing<V>(make: (version: Version) => V): (version: Version) => V {
+function standing<V>(make: (version: DocumentVersion) => V): (version: DocumentVersion) => V {
   const known = new WeakMap<SourcePosition, V>();
   return (version) => {
     const found = known.get(version.source);
@@ -197,7 +200,7 @@ const objectIn = standing(({ key, id, content, source }): readonly [ObjectKey, S
   content.kind === "manifest" ? [key, { id, manifest: content.manifest, digest: content.digest, source }] : null,
 );
 
-function overridesIn(versions: Versions): readonly Override[] {
+function overridesIn(versions: DocumentVersions): readonly Override[] {
   const overrides: Override[] = [];
   for (const version of versions.values()) {
     const override = overrideIn(version);
@@ -206,25 +209,28 @@ function overridesIn(versions: Versions): readonly Override[] {
   return overrides;
 }
 
-function holdsIn(versions: Versions): readonly Hold[] {
+function holdsIn(versions: DocumentVersions): readonly Hold[] {
   const holds: Hold[] = [];
   for (const [key, { commit, source, blob, isHeld }] of versions)
     if (isHeld) holds.push({ id: objectIdOf(key), commit, path: source.path, document: source.document, blob });
   return holds;
 }
 
-function keptFiles(files: readonly SourceFile[], { fleet }: InForce): ReadonlyMap<string, BlobId> {
+function keptFiles(files: readonly SourceFile[], { fleet }: DocumentsInForce): ReadonlyMap<string, BlobId> {
   const kept = new Map<string, BlobId>();
   let signatures = 0;
   for (const file of files) {
-    if (!isKept(file, fleet.roots)) continue;
+    if (!isKeptInState(file, fleet.roots)) continue;
     if (isTrustSignature(file) && ++signatures > maxTrustSignatures) continue;
     kept.set(file.path, file.blob);
   }
   return kept;
 }
 
-function problemsOf(files: readonly SourceFile[], { fleet, complaints, problems }: InForce): readonly Problem[] {
+function problemsOf(
+  files: readonly SourceFile[],
+  { fleet, complaints, problems }: DocumentsInForce,
+): readonly Problem[] {
   const found = [...problems, ...pathProblems(files, fleet.roots)];
   for (const file of files)
     if (isSourceFile(file, fleet.roots) || isFleetPath(file.path)) found.push(...problemsIn(file));
@@ -247,7 +253,7 @@ const unread = (path: string): Problem => ({
   fix: "split it if it is large",
 });
 
-const problemOf = ({ claim: { source, document }, remark }: Complaint): Problem => ({
-  ...findingIn(document, remark),
+const problemOf = ({ claim: { source, document }, remark }: DocumentProblem): Problem => ({
+  ...locateProblem(document, remark),
   path: source.path,
 });

@@ -2,14 +2,20 @@ import { type ObjectKey, objectKey, objectText } from "../model/manifest.ts";
 import type { Override } from "../model/override.ts";
 import { compareText } from "../model/value.ts";
 import { error } from "../yaml/problems.ts";
-import { type Complaint, held, placeText, type Version, type Versions } from "./resolve.ts";
+import {
+  type DocumentProblem,
+  type DocumentVersion,
+  type DocumentVersions,
+  heldVersion,
+  positionText,
+} from "./resolve.ts";
 
 /** How many ClusterResourceOverrides there may be: `intent/README.md#v-cro-08`. */
 const maxOverrides = 100;
 
-type OverrideVersion = Version & { readonly content: { readonly kind: "override" } };
+type OverrideVersion = DocumentVersion & { readonly content: { readonly kind: "override" } };
 
-const isOverride = (version: Version): version is OverrideVersion => version.content.kind === "override";
+const isOverride = (version: DocumentVersion): version is OverrideVersion => version.content.kind === "override";
 
 /**
  * Keeps apart overrides that would change one object for one placement: `intent/README.md#v-cro-07` and
@@ -18,16 +24,16 @@ const isOverride = (version: Version): version is OverrideVersion => version.con
  * An override without a placement belongs to every placement, so it collides with any other of its object. Nobody was
  * first in a commit: all parties fall back to what was accepted, which holds no collision.
  */
-export function withoutOverlaps(
-  settled: Versions,
-  before: Versions,
-): { readonly versions: Versions; readonly complaints: readonly Complaint[] } {
-  const complaints: Complaint[] = [];
+export function withoutConflicts(
+  settled: DocumentVersions,
+  before: DocumentVersions,
+): { readonly versions: DocumentVersions; readonly complaints: readonly DocumentProblem[] } {
+  const complaints: DocumentProblem[] = [];
   if (![...settled.values()].some(isOverride)) return { versions: settled, complaints };
   const versions = new Map(settled);
   // Each round takes at least one override of this commit out, so it ends.
   for (;;) {
-    const rivals = [...rivalsAmong(versions)].filter(([key]) => versions.get(key)?.isHeld === false);
+    const rivals = [...conflictsAmong(versions)].filter(([key]) => versions.get(key)?.isHeld === false);
     if (rivals.length === 0) break;
     for (const [key, { version, others }] of rivals) {
       complaints.push({ claim: version, remark: overlap(version, others) });
@@ -41,18 +47,18 @@ export function withoutOverlaps(
   return { versions, complaints };
 }
 
-function restore(versions: Map<ObjectKey, Version>, key: ObjectKey, before: Versions): void {
+function restore(versions: Map<ObjectKey, DocumentVersion>, key: ObjectKey, before: DocumentVersions): void {
   const previous = before.get(key);
   if (previous === undefined) versions.delete(key);
-  else versions.set(key, held(previous));
+  else versions.set(key, heldVersion(previous));
 }
 
-interface Rivalry {
+interface OverrideConflict {
   readonly version: OverrideVersion;
   readonly others: readonly OverrideVersion[];
 }
 
-function rivalsAmong(versions: Versions): ReadonlyMap<ObjectKey, Rivalry> {
+function conflictsAmong(versions: DocumentVersions): ReadonlyMap<ObjectKey, OverrideConflict> {
   const byObject = new Map<ObjectKey, [ObjectKey, OverrideVersion][]>();
   for (const [key, version] of versions) {
     if (!isOverride(version)) continue;
@@ -64,7 +70,7 @@ function rivalsAmong(versions: Versions): ReadonlyMap<ObjectKey, Rivalry> {
       else group.push([key, version]);
     }
   }
-  const rivals = new Map<ObjectKey, Rivalry>();
+  const rivals = new Map<ObjectKey, OverrideConflict>();
   for (const group of byObject.values())
     for (const [key, version] of group) {
       const others = group.filter(([other, it]) => other !== key && collide(version, it)).map(([, it]) => it);
@@ -87,13 +93,16 @@ function overlap({ content }: OverrideVersion, others: readonly OverrideVersion[
   );
   const what =
     shared === undefined ? "the same object" : objectText({ ...shared, namespace: content.override.namespace });
-  const names = others.map((it) => `${it.id.name} (${placeText(it.source)})`).slice(0, 3);
+  const names = others.map((it) => `${it.id.name} (${positionText(it.source)})`).slice(0, 3);
   const message = `${what} is also overridden by ${names.join(", ")} for the same placement`;
   return error("FLT1331", ["spec"], message, "merge them, or give each a placement of its own");
 }
 
 /** Beyond the limit, what is new does not come in; by name, since a commit has no order. */
-function surplus(versions: Versions, before: Versions): readonly (readonly [ObjectKey, Version])[] {
+function surplus(
+  versions: DocumentVersions,
+  before: DocumentVersions,
+): readonly (readonly [ObjectKey, DocumentVersion])[] {
   const all = [...versions].filter(([, it]) => isOverride(it) && it.content.override.scope === "Cluster");
   const fresh = all.filter(([key]) => !before.has(key)).sort(([a], [b]) => compareText(a, b));
   const excess = Math.min(Math.max(0, all.length - maxOverrides), fresh.length);

@@ -5,10 +5,10 @@ import { remembered } from "../model/memo.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type LabelRequirement, type LabelSelector, type Labels, nameList, selects } from "../model/value.ts";
 import { nearest } from "../yaml/nearest.ts";
-import { type JsonPath, type Remark, warning } from "../yaml/problems.ts";
+import { type FieldProblem, type JsonPath, warning } from "../yaml/problems.ts";
 
 /** What a placement reaches is looked up in these. */
-type Said = Pick<Intent, "clusters" | "objects" | "scopes" | "unusable">;
+type AdviceContext = Pick<Intent, "clusters" | "objects" | "scopes" | "unusable">;
 
 /**
  * Says of a placement that it reaches no cluster, or that a selector of it selects nothing: KubeFleet calls that a success.
@@ -16,7 +16,10 @@ type Said = Pick<Intent, "clusters" | "objects" | "scopes" | "unusable">;
  * Taints are left to the scheduler. Where a document cannot be used, or where there are only placements, as in a single
  * file that is validated, nothing is said: what is missing may be there.
  */
-export function reachAdvice(placement: Pick<Placement, "spec" | "namespace">, said: Said): readonly Remark[] {
+export function placementAdvice(
+  placement: Pick<Placement, "spec" | "namespace">,
+  said: AdviceContext,
+): readonly FieldProblem[] {
   if (said.unusable.size > 0) return [];
   const resourceSelectors = said.objects.size === 0 ? [] : placement.spec.resourceSelectors;
   return [
@@ -32,7 +35,10 @@ const termsPath = [
   ...["requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms"],
 ];
 
-function clusterRemarks({ spec: { policy } }: Pick<Placement, "spec">, { clusters }: Said): readonly Remark[] {
+function clusterRemarks(
+  { spec: { policy } }: Pick<Placement, "spec">,
+  { clusters }: AdviceContext,
+): readonly FieldProblem[] {
   if (policy.kind === "PickFixed" || clusters.size === 0 || policy.required.length === 0) return [];
   const selectors = policy.required.map((it) => it.labelSelector ?? {});
   for (const { labels } of clusters.values()) if (selectors.some((it) => selects(it, labels))) return [];
@@ -44,7 +50,7 @@ function clusterRemarks({ spec: { policy } }: Pick<Placement, "spec">, { cluster
 }
 
 interface Scene {
-  readonly said: Said;
+  readonly said: AdviceContext;
   readonly at: JsonPath;
 }
 
@@ -52,7 +58,7 @@ function selectorRemarks(
   selector: ResourceSelector,
   placement: Pick<Placement, "spec" | "namespace">,
   { said, at }: Scene,
-): readonly Remark[] {
+): readonly FieldProblem[] {
   const home = homeOf(selector, placement, said);
   // What may not be selected at all is refused elsewhere, with its reason.
   if (home === undefined) return [];
@@ -82,7 +88,7 @@ function selectorRemarks(
 function homeOf(
   selector: ResourceSelector,
   { spec, namespace }: Pick<Placement, "spec" | "namespace">,
-  { scopes }: Said,
+  { scopes }: AdviceContext,
 ): string | null | undefined {
   const scope = scopes.get(kindKey(selector));
   if (scope === undefined) return undefined;
@@ -94,7 +100,7 @@ function homeOf(
 
 const inside = (namespace: string | null): string => (namespace === null ? "" : ` in the namespace ${namespace}`);
 
-const byKind = remembered((objects: Said["objects"]) => {
+const byKind = remembered((objects: AdviceContext["objects"]) => {
   const found = new Map<string, SourcedManifest[]>();
   for (const it of objects.values()) {
     const key = kindKey(it.id);

@@ -7,24 +7,24 @@ import {
   type VersionedId,
 } from "../model/manifest.ts";
 import type { BlobId, Commit } from "../model/value.ts";
-import { error, isError, type Remark } from "../yaml/problems.ts";
+import { error, type FieldProblem, isError } from "../yaml/problems.ts";
 import type { DecodedDocument } from "./documents.ts";
-import type { Content } from "./kinds/content.ts";
+import type { DocumentContent } from "./kinds/content.ts";
 
 /** What claims are settled by. */
-export interface Terms {
+export interface ResolveContext {
   readonly commit: Commit;
   /** What was in force until now. */
-  readonly before: Versions;
+  readonly before: DocumentVersions;
   /** Why an object's absence is no deletion, in words: something that cannot be read might be it. Null where it is one. */
-  readonly silence: (version: Version) => string | null;
+  readonly silence: (version: DocumentVersion) => string | null;
   /** What speaks against a version taking the place of the one before. */
-  readonly check: (content: Content, before: Version | null) => readonly Remark[];
+  readonly check: (content: DocumentContent, before: DocumentVersion | null) => readonly FieldProblem[];
 }
 
-interface Settled {
-  readonly versions: Map<ObjectKey, Version>;
-  readonly complaints: readonly Complaint[];
+interface Resolved {
+  readonly versions: Map<ObjectKey, DocumentVersion>;
+  readonly complaints: readonly DocumentProblem[];
   /** Of those that are held without a document: why. */
   readonly suspects: ReadonlyMap<ObjectKey, string>;
 }
@@ -35,9 +35,12 @@ interface Settled {
  * One usable document is. An unusable one, two of them, or one that may not replace what was accepted leave what was in
  * force before; nothing if there was nothing. An object without a document is gone, unless nothing was heard of it.
  */
-export function settle(claims: readonly Claim[], { commit, before, silence, check }: Terms): Settled {
-  const versions = new Map<ObjectKey, Version>();
-  const complaints: Complaint[] = [];
+export function resolveDocuments(
+  claims: readonly DocumentRef[],
+  { commit, before, silence, check }: ResolveContext,
+): Resolved {
+  const versions = new Map<ObjectKey, DocumentVersion>();
+  const complaints: DocumentProblem[] = [];
   const { byKey, rivals } = grouped(claims);
   for (const [key, claim] of byKey) {
     const previous = before.get(key) ?? null;
@@ -49,19 +52,23 @@ export function settle(claims: readonly Claim[], { commit, before, silence, chec
     }
     if (content?.kind === "later") continue;
     if (content !== null) versions.set(key, inForce(claim, content, commit));
-    else if (previous !== null) versions.set(key, held(previous));
+    else if (previous !== null) versions.set(key, heldVersion(previous));
   }
   const suspects = new Map<ObjectKey, string>();
   for (const [key, previous] of before) {
     const suspect = byKey.has(key) ? null : silence(previous);
     if (suspect === null) continue;
-    versions.set(key, held(previous));
+    versions.set(key, heldVersion(previous));
     suspects.set(key, suspect);
   }
   return { versions, complaints, suspects };
 }
 
-const inForce = ({ key, id, source, blob, document }: Claim, content: Version["content"], commit: Commit): Version => ({
+const inForce = (
+  { key, id, source, blob, document }: DocumentRef,
+  content: DocumentVersion["content"],
+  commit: Commit,
+): DocumentVersion => ({
   key,
   id,
   content,
@@ -73,14 +80,15 @@ const inForce = ({ key, id, source, blob, document }: Claim, content: Version["c
 });
 
 /** The version before, kept in force against or without its document. */
-export const held = (version: Version): Version => (version.isHeld ? version : { ...version, isHeld: true });
+export const heldVersion = (version: DocumentVersion): DocumentVersion =>
+  version.isHeld ? version : { ...version, isHeld: true };
 
 const none: readonly never[] = [];
 
 /** The first claim of every object, and the others where there are more. */
-function grouped(claims: readonly Claim[]) {
-  const byKey = new Map<ObjectKey, Claim>();
-  const rivals = new Map<ObjectKey, Claim[]>();
+function grouped(claims: readonly DocumentRef[]) {
+  const byKey = new Map<ObjectKey, DocumentRef>();
+  const rivals = new Map<ObjectKey, DocumentRef[]>();
   for (const claim of claims) {
     if (!byKey.has(claim.key)) {
       byKey.set(claim.key, claim);
@@ -94,10 +102,10 @@ function grouped(claims: readonly Claim[]) {
 }
 
 function remarksOn(
-  claim: Claim,
-  rivals: readonly Claim[],
-  { check, previous }: Pick<Terms, "check"> & { readonly previous: Version | null },
-): readonly Complaint[] {
+  claim: DocumentRef,
+  rivals: readonly DocumentRef[],
+  { check, previous }: Pick<ResolveContext, "check"> & { readonly previous: DocumentVersion | null },
+): readonly DocumentProblem[] {
   if (rivals.length > 0) {
     const all = [claim, ...rivals];
     return all.map((it) => ({
@@ -114,44 +122,44 @@ function remarksOn(
   return remarks.length === 0 ? none : remarks.map((remark) => ({ claim, remark }));
 }
 
-function rivalry({ id }: Claim, others: readonly Claim[]): Remark {
-  const places = others.slice(0, 3).map((it) => placeText(it.source));
+function rivalry({ id }: DocumentRef, others: readonly DocumentRef[]): FieldProblem {
+  const places = others.slice(0, 3).map((it) => positionText(it.source));
   const more = others.length > places.length ? ` and ${others.length - places.length} more` : "";
   const message = `${objectText(id)} is also defined at ${places.join(", ")}${more}; none of them counts`;
   return error("FLT1316", ["metadata", "name"], message, "keep one of them");
 }
 
 /** A document that says which object it is. */
-export interface Claim {
+export interface DocumentRef {
   /** Of `id`, made once: every step of reading looks it up. */
   readonly key: ObjectKey;
   readonly id: VersionedId;
   /** Null when it cannot be used. */
-  readonly content: Content | null;
+  readonly content: DocumentContent | null;
   readonly source: SourcePosition;
   readonly blob: BlobId;
   readonly document: DecodedDocument;
 }
 
 /** What an object is, by the document that is in force for it. */
-export interface Version extends Claim {
-  readonly content: Content;
+export interface DocumentVersion extends DocumentRef {
+  readonly content: DocumentContent;
   /** The source commit in which the document was last accepted. */
   readonly commit: Commit;
   /** In force although the commit that is read says something else, or nothing that can be read. */
   readonly isHeld: boolean;
 }
 
-export type Versions = ReadonlyMap<ObjectKey, Version>;
+export type DocumentVersions = ReadonlyMap<ObjectKey, DocumentVersion>;
 
 /** Something that came out only when documents were compared with each other or with what was accepted. */
-export interface Complaint {
-  readonly claim: Pick<Claim, "source" | "document">;
-  readonly remark: Remark;
+export interface DocumentProblem {
+  readonly claim: Pick<DocumentRef, "source" | "document">;
+  readonly remark: FieldProblem;
 }
 
-export const keyOf = ({ group, kind, namespace, name }: ObjectId): ObjectKey =>
+export const keyOfId = ({ group, kind, namespace, name }: ObjectId): ObjectKey =>
   objectKey({ group, kind, namespace, name });
 
 /** `clusters/a.yaml:12` */
-export const placeText = ({ path, line }: SourcePosition): string => `${path}:${line}`;
+export const positionText = ({ path, line }: SourcePosition): string => `${path}:${line}`;

@@ -5,9 +5,9 @@ import type { DisruptionBudget, Eviction, Placement, PlacementPolicy } from "../
 import type { Stage, UpdateRun, UpdateStrategy } from "../model/update-run.ts";
 import { type ClusterName, type Labels, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
-import { error, type JsonPath, type Remark, warning } from "../yaml/problems.ts";
+import { error, type FieldProblem, type JsonPath, warning } from "../yaml/problems.ts";
 
-type Said = Pick<Intent, "clusters" | "placements" | "strategies" | "unusable">;
+type AdviceContext = Pick<Intent, "clusters" | "placements" | "strategies" | "unusable">;
 
 /**
  * Whether what a run is about is there and suits it: `intent/README.md#v-ur-07`, `#v-ur-09`, `#v-ur-12`; and which
@@ -16,8 +16,8 @@ type Said = Pick<Intent, "clusters" | "placements" | "strategies" | "unusable">;
  */
 export function runAdvice(
   run: Omit<UpdateRun, "source">,
-  { clusters, placements, strategies, unusable }: Said,
-): readonly Remark[] {
+  { clusters, placements, strategies, unusable }: AdviceContext,
+): readonly FieldProblem[] {
   const { placement: key, strategy } = run.spec;
   const placement = placements.get(key);
   // Of a document that cannot be used, its own problem says enough.
@@ -48,8 +48,8 @@ export function runAdvice(
 function leftOut(
   { spec: { policy } }: Placement,
   strategy: UpdateStrategy | undefined,
-  clusters: Said["clusters"],
-): readonly Remark[] {
+  clusters: AdviceContext["clusters"],
+): readonly FieldProblem[] {
   if (strategy === undefined || strategy.stages.length === 0) return [];
   const names = [...clusters.values()]
     .filter(({ name, labels }) => mayPick(policy, name, labels))
@@ -69,7 +69,7 @@ function mayPick(policy: PlacementPolicy, name: ClusterName, labels: Labels): bo
   );
 }
 
-function unsuitable({ key, spec: { strategy, policy } }: Placement, members: number): readonly Remark[] {
+function unsuitable({ key, spec: { strategy, policy } }: Placement, members: number): readonly FieldProblem[] {
   if (strategy.type !== "External") {
     const message = `placement ${key} does not wait for runs: its strategy is ${strategy.type}`;
     return [error("FLT1314", atPlacement, message, "set spec.strategy.type of the placement to External")];
@@ -88,7 +88,7 @@ const laterPlacement = warning(
   "use a ClusterResourcePlacement with a ClusterStagedUpdateRun",
 );
 
-function unknownPlacement(key: string, known: Said["placements"], otherwise: string): Remark {
+function unknownPlacement(key: string, known: AdviceContext["placements"], otherwise: string): FieldProblem {
   const fix = didYouMean(key, known.keys(), `add it, or ${otherwise}`);
   return error("FLT1314", atPlacement, `there is no placement ${key}`, fix);
 }
@@ -100,7 +100,10 @@ const shown = 3;
  * What would end a run whose placement picks the clusters in question: `intent/README.md#v-ur-10`, `#v-ur-11`
  * (`rollout/README.md#b-20`).
  */
-export function strategyAdvice({ stages }: Omit<UpdateStrategy, "source">, { clusters }: Said): readonly Remark[] {
+export function strategyAdvice(
+  { stages }: Omit<UpdateStrategy, "source">,
+  { clusters }: AdviceContext,
+): readonly FieldProblem[] {
   const twice = new Map<number, ClusterName[]>();
   const unsorted = new Map<number, ClusterName[]>();
   for (const { name, labels } of clusters.values()) {
@@ -134,7 +137,7 @@ function listed(names: readonly ClusterName[]): string {
   return `${names.slice(0, shown).join(", ")}${more} ${names.length === 1 ? "is" : "are"}`;
 }
 
-const stageAdvice = (i: number, field: string, message: string): Remark =>
+const stageAdvice = (i: number, field: string, message: string): FieldProblem =>
   warning(
     "FLT1317",
     ["spec", "stages", i, field],
@@ -143,9 +146,12 @@ const stageAdvice = (i: number, field: string, message: string): Remark =>
   );
 
 /** `intent/README.md#v-crpe-03` and `#v-crpe-05`; of `#v-crpe-06` that the cluster exists. */
-export function evictionAdvice(eviction: Omit<Eviction, "source">, { clusters, placements }: Said): readonly Remark[] {
+export function evictionAdvice(
+  eviction: Omit<Eviction, "source">,
+  { clusters, placements }: AdviceContext,
+): readonly FieldProblem[] {
   const placement = placements.get(eviction.placement);
-  const remarks: Remark[] = [];
+  const remarks: FieldProblem[] = [];
   if (placement === undefined)
     remarks.push(unknownPlacement(eviction.placement, placements, "remove the eviction when it is over"));
   if (placement?.spec.policy.kind === "PickFixed") {
@@ -166,10 +172,10 @@ export function evictionAdvice(eviction: Omit<Eviction, "source">, { clusters, p
  */
 export function budgetAdvice(
   { placement: key, bound, limit }: Omit<DisruptionBudget, "source">,
-  { placements }: Said,
-): readonly Remark[] {
+  { placements }: AdviceContext,
+): readonly FieldProblem[] {
   const placement = placements.get(key);
-  const remarks: Remark[] = [];
+  const remarks: FieldProblem[] = [];
   if (placement === undefined) {
     const fix = didYouMean(key, placements.keys(), "add the placement, or correct the name");
     remarks.push(warning("FLT1337", ["metadata", "name"], `there is no placement ${key}`, fix));

@@ -17,14 +17,14 @@ export interface SourceFile {
   readonly path: string;
   readonly blob: BlobId;
   readonly kind: "file" | "link" | "submodule";
-  /** Null for links, submodules and whatever {@link isRead} does not want. */
+  /** Null for links, submodules and whatever {@link isYamlPath} does not want. */
   readonly decoded: DecodedFile | null;
   /** Only of `trust/root.yaml`: its exact text; null where it is no UTF-8 or too large. */
   readonly text?: string | null;
 }
 
 /** Whether a path may hold documents: YAML, and not in a folder whose name begins with a dot. */
-export const isRead = (path: string): boolean => /\.ya?ml$/i.test(path) && !/(?:^|\/)\.[^/]*\//.test(path);
+export const isYamlPath = (path: string): boolean => /\.ya?ml$/i.test(path) && !/(?:^|\/)\.[^/]*\//.test(path);
 
 /** Whether a file says who may approve, in whatever form: that it is there counts, and it need not be YAML. */
 export const isTrustPath = (path: string): boolean => path.startsWith("trust/");
@@ -40,25 +40,25 @@ export const maxTrustSignatures = 256;
 const isSpecial = (path: string): boolean => path.startsWith("approvals/") || isTrustPath(path);
 
 /** Whether a path lies in one of the roots; no root means everywhere. */
-export const isUnder = (path: string, roots: readonly string[]): boolean =>
+export const isUnderRoots = (path: string, roots: readonly string[]): boolean =>
   roots.length === 0 || roots.some((it) => path.startsWith(`${it}/`));
 
 /** Whether objects are read from a file: in a root, in no special folder, or the settings themselves. */
 export function isSourceFile(file: SourceFile, roots: readonly string[]): boolean {
-  const place = placeOf(file);
-  return place.isSource && (place.isFleet || isUnder(file.path, roots));
+  const place = pathFacts(file);
+  return place.isSource && (place.isFleet || isUnderRoots(file.path, roots));
 }
 
 /**
  * Whether the state branch has to keep a file: for the intent to be read again from it, and for anybody to verify again
  * who might approve. Of signatures, the first {@link maxTrustSignatures} by path are kept.
  */
-export const isKept = (file: SourceFile, roots: readonly string[]): boolean =>
+export const isKeptInState = (file: SourceFile, roots: readonly string[]): boolean =>
   file.kind === "file" &&
-  (isSourceFile(file, roots) || placeOf(file).isAnswer || file.path === trustPath || isTrustSignature(file));
+  (isSourceFile(file, roots) || pathFacts(file).isAnswer || file.path === trustPath || isTrustSignature(file));
 
 /** What a file's path says, looked at once. */
-interface Place {
+interface PathFacts {
   /** Objects are read from there, if a root holds it. */
   readonly isSource: boolean;
   readonly isFleet: boolean;
@@ -72,8 +72,8 @@ interface Place {
   readonly anywhere: readonly Problem[];
 }
 
-const placeOf = remembered(({ path, kind }: SourceFile): Place => {
-  const isYaml = isRead(path);
+const pathFacts = remembered(({ path, kind }: SourceFile): PathFacts => {
+  const isYaml = isYamlPath(path);
   const isAnswer = confirmationPath(path) !== null || isApprovalPath(path);
   const isDotted = /(?:^|\/)\./.test(path);
   return {
@@ -97,9 +97,9 @@ export function pathProblems(files: readonly SourceFile[], roots: readonly strin
   const problems: Problem[] = [];
   const first = new Map<string, string>();
   for (const file of files) {
-    const { folded, inside, anywhere } = placeOf(file);
+    const { folded, inside, anywhere } = pathFacts(file);
     problems.push(...anywhere);
-    if (!isUnder(file.path, roots)) continue;
+    if (!isUnderRoots(file.path, roots)) continue;
     problems.push(...inside);
     const other = folded === null ? undefined : first.get(folded);
     if (other !== undefined) problems.push(collision(file.path, other));

@@ -84,7 +84,7 @@ const answersNothing = (path: string): Problem =>
  * A file that cannot be used as a whole is there all the same, without a trust: every gate is closed by it. Whether it
  * may come into force is for `core/trust` to say. The same file (`===`) gives the same.
  */
-export function trustIn(files: readonly SourceFile[]): {
+export function trustFileIn(files: readonly SourceFile[]): {
   readonly trust: TrustFile | null;
   readonly problems: readonly Problem[];
 } {

@@ -23,7 +23,7 @@ import {
   type Sequence,
 } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { readState } from "../yaml/read-stream.ts";
+import { readYamlStream } from "../yaml/read-stream.ts";
 import {
   choiceAt,
   countAt,
@@ -76,7 +76,7 @@ const restlessKey = "restless";
 
 /** The placements that `ledger.yaml` says are restless; null when it does not say. */
 export function restlessIn(text: string): readonly PlacementKey[] | null {
-  const read = readState(text);
+  const read = readYamlStream(text);
   const [document = null] = "error" in read ? [] : read.documents;
   const list = isObject(document) ? member(document, restlessKey) : null;
   return Array.isArray(list) && list.every((it) => typeof it === "string") ? (list as PlacementKey[]) : null;

@@ -4,8 +4,8 @@ import type { ClusterRecord, FormerNames, PolicySnapshot, ResourceSnapshot } fro
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { EvictionRecord } from "../model/placement.ts";
 import type { AnswerRecord } from "../model/trust.ts";
-import { newRepeats, type Repeats } from "../yaml/canonical-read.ts";
-import { readState } from "../yaml/read-stream.ts";
+import { type InternPool, newInternPool } from "../yaml/canonical-read.ts";
+import { readYamlStream } from "../yaml/read-stream.ts";
 import {
   answersPath,
   clusterPath,
@@ -54,7 +54,7 @@ export interface Reading {
   readonly placements: Map<string, PlacementParts>;
   /** By folder. */
   readonly runs: Map<string, RunParts>;
-  readonly repeats: Repeats;
+  readonly repeats: InternPool;
 }
 
 /** The files of one placement's folder; undefined for those that were not read. */
@@ -77,7 +77,7 @@ export const newReading = (): Reading => ({
   overrides: new Map(),
   placements: new Map(),
   runs: new Map(),
-  repeats: newRepeats(),
+  repeats: newInternPool(),
 });
 
 /** Adds one file to what has been read, or says what is wrong with it. A text that is null: the file is gone. */
@@ -168,7 +168,7 @@ interface StateText {
 type Decode<T> = (findings: Findings, it: Json) => T;
 
 function all<T>({ reading, path, text }: StateText, decode: Decode<T>): readonly T[] {
-  const read = text === null ? noDocuments : readState(text, reading.repeats);
+  const read = text === null ? noDocuments : readYamlStream(text, reading.repeats);
   if ("error" in read) {
     reading.wrong ??= `${path}: ${read.error}`;
     return [];

@@ -8,7 +8,7 @@ import { isEscaped } from "./text.ts";
  *
  * Strings are copies, equal ones the same copy: what is kept of a file never keeps the file.
  */
-export function readCanonical(text: string, repeats: Repeats = newRepeats()): readonly Json[] | null {
+export function readCanonical(text: string, repeats: InternPool = newInternPool()): readonly Json[] | null {
   if (text === "") return [];
   const cursor: Cursor = { text, at: 0, repeats };
   const documents: Json[] = [];
@@ -26,18 +26,18 @@ export function readCanonical(text: string, repeats: Repeats = newRepeats()): re
  * What texts that are read one after the other have in common: equal strings, and whole parts that one object after the
  * other says word for word. Equal ones become the same value, and are read once.
  */
-export interface Repeats {
+export interface InternPool {
   strings: Map<string, string>;
   /** By text, for each depth. */
   parts: readonly Map<string, Json>[];
 }
 
-export const newRepeats = (): Repeats => ({ strings: new Map(), parts: [new Map(), new Map()] });
+export const newInternPool = (): InternPool => ({ strings: new Map(), parts: [new Map(), new Map()] });
 
 interface Cursor {
   readonly text: string;
   at: number;
-  readonly repeats: Repeats;
+  readonly repeats: InternPool;
 }
 
 // Below, undefined means that the text is not canonical. Every reader starts at the first character of what it reads

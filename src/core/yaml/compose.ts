@@ -1,5 +1,5 @@
 import { Composer, type Document, Lexer, type Node, Parser } from "yaml";
-import { type Flaw, maxFindings } from "./problems.ts";
+import { maxProblems, type TextProblem } from "./problems.ts";
 import { slicesOf } from "./text.ts";
 
 /** How deep mappings and lists may stand in each other. */
@@ -14,16 +14,16 @@ export const maxDepth = 64;
 export const maxTokens = 40_000;
 
 /** Something that the library stumbled over: its own code, and where. Its words quote the text, and are not kept. */
-export interface Slip {
+export interface ParserError {
   readonly code: string;
   readonly offset: number;
 }
 
 /** What the library makes of a text. */
-export interface Composed {
+interface Composed {
   readonly root: Node | null;
   /** The first ones that it came upon. */
-  readonly slips: readonly Slip[];
+  readonly slips: readonly ParserError[];
   /** Where a second document begins, or null. */
   readonly second: number | null;
   /** Where reading stopped since the text has more tokens than were allowed; null where it went to the end. */
@@ -36,12 +36,12 @@ export interface Composed {
  * Has the library read a text, up to its token number `most`; null for one that is nested so deeply that composing it
  * would exhaust the stack. Never throws; costs no more than so many tokens do.
  */
-export function composed(text: string, most: number): Composed | null {
+export function composeYaml(text: string, most: number): Composed | null {
   const parser = new Parser();
   const parsed: Token[] = [];
   let tokens = 0;
   let cut: number | null = null;
-  const wild: Slip[] = [];
+  const wild: ParserError[] = [];
   for (const lexeme of new Lexer().lex(text)) {
     if (hasManyBadEscapes(lexeme)) wild.push({ code: "BAD_DQ_ESCAPE", offset: parser.offset });
     if (tokens >= most) cut = parser.offset;
@@ -72,7 +72,7 @@ const badEscape = /(?<!\\)(?:\\\\)*\\[^0abtnvfreN_LPxuU \t\r\n"/\\]/g;
 export function isBounded(text: string, most: number): boolean {
   let left = most;
   for (const slice of slicesOf(text)) {
-    const read = composed(slice.text, left);
+    const read = composeYaml(slice.text, left);
     if (read === null || read.cut !== null || read.slips.length > fewSlips) return false;
     left -= read.tokens;
   }
@@ -90,7 +90,7 @@ const maxStack = 3 * maxDepth;
 const maxSlips = 500;
 
 function compose(tokens: readonly Token[], length: number) {
-  const slips: Slip[] = [];
+  const slips: ParserError[] = [];
   const note = (source: Place, code: string): void => {
     if (slips.length < maxSlips) slips.push({ code, offset: offsetOf(source) });
   };
@@ -138,11 +138,11 @@ const options = {
  * What looks like a template that nobody rendered, or like JSON with a slip, is named as such: `status/README.md#b-23`,
  * `#b-24`.
  */
-export function syntaxFlaws(slips: readonly Slip[], text: string): readonly Flaw[] {
+export function syntaxProblems(slips: readonly ParserError[], text: string): readonly TextProblem[] {
   if (slips.length === 0) return [];
   const conflict = conflictIn(text);
   if (conflict !== null) return [{ ...unresolved, offset: conflict }];
-  const ordered = [...slips].sort((a, b) => a.offset - b.offset).slice(0, maxFindings);
+  const ordered = [...slips].sort((a, b) => a.offset - b.offset).slice(0, maxProblems);
   const template = /\{\{-?[^{}\n]*\}\}/.exec(text);
   if (template !== null)
     return [{ ...textual, ...unrendered, offset: Math.min(template.index, ordered[0]?.offset ?? 0) }];
@@ -152,7 +152,7 @@ export function syntaxFlaws(slips: readonly Slip[], text: string): readonly Flaw
   return ordered.map(({ code, offset }) => ({ ...saying(code, isJson), offset }));
 }
 
-function saying(code: string, isJson: boolean): Omit<Flaw, "offset"> {
+function saying(code: string, isJson: boolean): Omit<TextProblem, "offset"> {
   if (code === "TAB_AS_INDENT") return tabbed;
   if (code === "RESOURCE_EXHAUSTION") return tooDeepToRead;
   if (isJson) return brokenJson;
@@ -204,10 +204,10 @@ export const tooDeep = {
 } as const;
 
 /** For a text nested so deeply that it is not read at all. */
-export const tooDeepToRead: Flaw = { ...textual, ...tooDeep, offset: 0 };
+export const tooDeepToRead: TextProblem = { ...textual, ...tooDeep, offset: 0 };
 
 /** Where reading stopped in a document of too many tokens. */
-export const tooLongToRead: Omit<Flaw, "offset"> = {
+export const tooLongToRead: Omit<TextProblem, "offset"> = {
   ...textual,
   code: "FLT1010",
   message: `more than ${maxTokens} words and signs; what follows is not read`,
@@ -215,7 +215,7 @@ export const tooLongToRead: Omit<Flaw, "offset"> = {
 };
 
 /** For a document with more flaws than anybody would repair one by one: none of it is believed. */
-export const tooManyFlaws: Flaw = {
+export const tooManyProblems: TextProblem = {
   ...textual,
   code: "FLT1010",
   message: "too many problems in one document",

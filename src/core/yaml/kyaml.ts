@@ -1,20 +1,20 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
 import type { Json } from "../model/json.ts";
 import {
-  composed,
+  composeYaml,
   maxDepth,
   maxTokens,
-  syntaxFlaws,
+  syntaxProblems,
   tooDeep,
   tooDeepToRead,
   tooLongToRead,
-  tooManyFlaws,
+  tooManyProblems,
   unrendered,
 } from "./compose.ts";
 import { offsetInPlain, readPlainYaml } from "./plain-yaml.ts";
-import { type Flaw, isError, type JsonPath, maxFindings } from "./problems.ts";
+import { isError, type JsonPath, maxProblems, type TextProblem } from "./problems.ts";
 import { ambiguity, plainScalar } from "./scalar.ts";
-import { type Ruler, type TextSlice, textFlaws } from "./text.ts";
+import { type PositionOf, type TextSlice, textProblems } from "./text.ts";
 
 /** What one document of a file says. */
 export interface YamlDocument {
@@ -22,7 +22,7 @@ export interface YamlDocument {
   readonly begin: number | null;
   /** What could be read; null where nothing could. To be trusted only as far as `flaws` allow. */
   readonly value: Json;
-  readonly flaws: readonly Flaw[];
+  readonly flaws: readonly TextProblem[];
   /** The library's tree, where it was the library that read the text. */
   readonly tree: Node | null;
   /** Where the value at a path stands, or its key; the nearest thing around it when it is not there. */
@@ -40,7 +40,7 @@ const maxValues = 50_000;
  * Nearly every text is plain and without a flaw: {@link readPlainYaml} reads those, twenty times as fast as the library,
  * which has the word on all others: of up to `most` tokens, what is longer is refused.
  */
-export function readYaml(slice: TextSlice, ruler: Ruler, most = maxTokens): YamlDocument {
+export function readYaml(slice: TextSlice, ruler: PositionOf, most = maxTokens): YamlDocument {
   const { text } = slice;
   const plain = readPlainYaml(text);
   if (plain === null) return readAnyYaml(slice, ruler, most);
@@ -54,9 +54,9 @@ export function readYaml(slice: TextSlice, ruler: Ruler, most = maxTokens): Yaml
  * Refused are anchors, aliases, merge keys, tags, duplicate and non-text keys and what JSON cannot say
  * (`yaml/README.md#hostile-input`, `#b-05` … `#b-22`). Ambiguous scalars pass with a warning (`intent/README.md#e-1`). Never throws.
  */
-export function readAnyYaml({ text }: TextSlice, ruler: Ruler, most = maxTokens): YamlDocument {
-  const read = composed(text, most);
-  const foul = textFlaws(text);
+export function readAnyYaml({ text }: TextSlice, ruler: PositionOf, most = maxTokens): YamlDocument {
+  const read = composeYaml(text, most);
+  const foul = textProblems(text);
   if (read === null)
     return { begin: null, value: null, flaws: [tooDeepToRead], tree: null, offsetOf: () => 0, tokens: maxTokens };
   const { slips, second, cut } = read;
@@ -67,7 +67,7 @@ export function readAnyYaml({ text }: TextSlice, ruler: Ruler, most = maxTokens)
   const isEmpty = isScalar(read.root) && read.root.source === "" && read.root.type === "PLAIN";
   const root = isEmpty ? null : read.root;
   // What the parser says about a text that was cut is about the cut.
-  const said = cut === null ? syntaxFlaws(stumbles, text) : [{ ...tooLongToRead, offset: cut }];
+  const said = cut === null ? syntaxProblems(stumbles, text) : [{ ...tooLongToRead, offset: cut }];
   const flaws = [...foul, ...said, ...surplus];
   const walk: Walk = { ruler, path: [], flaws, values: 0, doubts: 0 };
   const value = jsonOf(root, walk);
@@ -98,9 +98,9 @@ function offsetIn(root: Node, path: JsonPath, on: "key" | "value"): number {
 }
 
 interface Walk {
-  readonly ruler: Ruler;
+  readonly ruler: PositionOf;
   readonly path: (string | number)[];
-  readonly flaws: Flaw[];
+  readonly flaws: TextProblem[];
   values: number;
   doubts: number;
 }
@@ -137,7 +137,7 @@ function doubt(text: string, value: Json, node: Node, walk: Walk): void {
   const kind = ambiguity(text, value);
   if (kind === null) return;
   walk.doubts += 1;
-  if (walk.doubts > maxFindings) return;
+  if (walk.doubts > maxProblems) return;
   const read = `${text}, which kubectl reads as ${String(value)}`;
   complain(walk, node, { ...(kind === "boolean" ? ambiguousBoolean : ambiguousNumber), got: read });
 }
@@ -197,11 +197,11 @@ function within<T>(walk: Walk, step: string | number, visit: () => T): T {
   return result;
 }
 
-type Complaint = Pick<Flaw, "code" | "message" | "fix"> & Partial<Pick<Flaw, "severity" | "got">>;
+type Complaint = Pick<TextProblem, "code" | "message" | "fix"> & Partial<Pick<TextProblem, "severity" | "got">>;
 
 /** Notes a flaw where the walk stands. Gives null: what is refused has no value. */
 function complain(walk: Walk, node: Node, complaint: Complaint): null {
-  if (walk.flaws.length === maxFlaws) walk.flaws.push(tooManyFlaws);
+  if (walk.flaws.length === maxFlaws) walk.flaws.push(tooManyProblems);
   if (walk.flaws.length > maxFlaws) return null;
   const base = { severity: "error", got: null } as const;
   walk.flaws.push({ ...base, ...complaint, offset: startOf(node), at: [...walk.path] });
@@ -210,7 +210,7 @@ function complain(walk: Walk, node: Node, complaint: Complaint): null {
 
 const startOf = (node: Node): number => node.range?.[0] ?? 0;
 
-const surplusDocument = (offset: number): Flaw => ({
+const surplusDocument = (offset: number): TextProblem => ({
   code: "FLT1022",
   severity: "error",
   offset,

@@ -1,24 +1,24 @@
 import type { Json } from "../model/json.ts";
 import {
-  advance,
-  afterSpaces,
-  count,
-  current,
-  decline,
+  countValue,
+  currentLine,
+  foldLines,
+  giveUp,
   isBlank,
-  isSilent,
-  type Line,
-  marksOf,
-  type Reading,
+  isBlankOrComment,
+  type PlainLine,
+  type PlainReader,
+  positionsOf,
   readBlockScalar,
+  skipSpaces,
   textBefore,
-  unbroken,
+  toNextLine,
 } from "./plain-lines.ts";
 import { ambiguity, plainScalar } from "./scalar.ts";
 import { isEscaped } from "./text.ts";
 
 /** The key that stands at `start`, or null where none does that is surely one; the offset is then behind its colon. */
-export function readKey(reading: Reading, start: number, pattern = keyed): string | null {
+export function readKey(reading: PlainReader, start: number, pattern = keyed): string | null {
   const { text } = reading;
   pattern.lastIndex = start;
   if (!pattern.test(text)) return null;
@@ -39,7 +39,7 @@ const keyedInBraces = /(?:[./]?\w[\w./-]*:(?= |\n)|"[^"\\\n\t]*":|'[^'\n\t]*':)/
 const maxKey = 1000;
 
 /** The value beside a key or a dash, at `start`, or the block scalar that begins there; reading goes on below it. */
-export function readInline(reading: Reading, start: number, around: number): Json {
+export function readInline(reading: PlainReader, start: number, around: number): Json {
   const first = reading.text[start] ?? "";
   if (first === "|" || first === ">") return readBlockScalar(reading, start, around);
   if (!"\"'[{".includes(first)) return readUnquoted(reading, start, around);
@@ -47,26 +47,26 @@ export function readInline(reading: Reading, start: number, around: number): Jso
   const value = readClosed(reading, { around, depth: 0 });
   if (reading.line === null) return null;
   const { end } = reading.line;
-  const behind = afterSpaces(reading.text, reading.offset);
-  advance(reading);
-  const isLast = behind === end || (behind > reading.offset && isSilent(reading.text, behind, end));
-  return isLast ? value : decline(reading);
+  const behind = skipSpaces(reading.text, reading.offset);
+  toNextLine(reading);
+  const isLast = behind === end || (behind > reading.offset && isBlankOrComment(reading.text, behind, end));
+  return isLast ? value : giveUp(reading);
 }
 
 /** An unquoted scalar: up to a comment, or to the end of the last line that is indented further than what is around. */
-function readUnquoted(reading: Reading, start: number, around: number): Json {
+function readUnquoted(reading: PlainReader, start: number, around: number): Json {
   const { text, line } = reading;
   const rest = text.slice(start, line?.end ?? start);
   const comment = rest.indexOf(" #");
-  advance(reading);
-  let last: Line | null = null;
-  for (let next = current(reading); next !== null && next.indent > around; next = current(reading)) {
+  toNextLine(reading);
+  let last: PlainLine | null = null;
+  for (let next = currentLine(reading); next !== null && next.indent > around; next = currentLine(reading)) {
     last = next;
-    advance(reading);
+    toNextLine(reading);
   }
   const words = last === null ? textBefore(rest, comment < 0 ? rest.length : comment) : text.slice(start, last.end);
   const isOdd = opensOtherwise.test(words) || breaksOff.test(words) || (last !== null && commented.test(words));
-  return isOdd ? decline(reading) : scalar(reading, last === null ? words : unbroken(textBefore(words, words.length)));
+  return isOdd ? giveUp(reading) : scalar(reading, last === null ? words : foldLines(textBefore(words, words.length)));
 }
 
 const opensOtherwise = /^(?:[-:](?: |$)|[?,[\]{}#&*!|>'"%@`])/;
@@ -82,7 +82,7 @@ interface Surroundings {
 }
 
 /** A scalar in quotes or a collection in brackets, at the reading's offset, which is then behind it. */
-function readClosed(reading: Reading, within: Surroundings): Json {
+function readClosed(reading: PlainReader, within: Surroundings): Json {
   const { text, offset } = reading;
   switch (text[offset]) {
     case '"':
@@ -90,9 +90,9 @@ function readClosed(reading: Reading, within: Surroundings): Json {
     case "'":
       return readSingleQuoted(reading, within);
     case "[":
-      return within.depth < mostBrackets(within) ? readBracketed(reading, within) : decline(reading);
+      return within.depth < mostBrackets(within) ? readBracketed(reading, within) : giveUp(reading);
     case "{":
-      return within.depth < mostBrackets(within) ? readBraced(reading, within) : decline(reading);
+      return within.depth < mostBrackets(within) ? readBraced(reading, within) : giveUp(reading);
     default:
       return readWords(reading);
   }
@@ -101,16 +101,16 @@ function readClosed(reading: Reading, within: Surroundings): Json {
 /** Together with what is read by indentation, less than where it would be an error. JSON is brackets alone. */
 const mostBrackets = ({ around }: Surroundings): number => (around < 0 ? 50 : 12);
 
-function readDoubleQuoted(reading: Reading, { around }: Surroundings): Json {
+function readDoubleQuoted(reading: PlainReader, { around }: Surroundings): Json {
   const { text, offset } = reading;
   let end = text.indexOf('"', offset + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   const body = textWithin(reading, end, around);
   if (body === null) return null;
-  count(reading);
+  countValue(reading);
   return body.replace(
     /\\(u[\da-fA-F]{4}|x[\da-fA-F]{2}|[\s\S])/g,
-    (_, it: string) => letterOf(it) ?? `${decline(reading)}`,
+    (_, it: string) => letterOf(it) ?? `${giveUp(reading)}`,
   );
 }
 
@@ -119,19 +119,19 @@ function letterOf(code: string): string | undefined {
 }
 
 /** What stands between two quotes, on one line or on several; the reading goes on behind it. */
-function textWithin(reading: Reading, end: number, around: number): string | null {
+function textWithin(reading: PlainReader, end: number, around: number): string | null {
   const { text, offset } = reading;
   const body = text.slice(offset + 1, end);
-  if (end < 0 || body.includes("\t")) return decline(reading);
+  if (end < 0 || body.includes("\t")) return giveUp(reading);
   reading.offset = end + 1;
   if (!body.includes("\n")) return body;
-  return goesOnTo(reading, end, around) ? unbroken(body) : decline(reading);
+  return goesOnTo(reading, end, around) ? foldLines(body) : giveUp(reading);
 }
 
 /** Goes on to the line of an offset; false where a line before it is not indented further than what is around. */
-function goesOnTo(reading: Reading, offset: number, around: number): boolean {
+function goesOnTo(reading: PlainReader, offset: number, around: number): boolean {
   while (reading.line !== null && reading.line.end < offset) {
-    advance(reading);
+    toNextLine(reading);
     const { line } = reading;
     if (
       line !== null &&
@@ -152,21 +152,21 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ["t", "\t"],
 ]);
 
-function readSingleQuoted(reading: Reading, { around }: Surroundings): Json {
+function readSingleQuoted(reading: PlainReader, { around }: Surroundings): Json {
   const { text, offset } = reading;
   let end = text.indexOf("'", offset + 1);
   while (end >= 0 && text[end + 1] === "'") end = text.indexOf("'", end + 2);
   const body = textWithin(reading, end, around);
   if (body === null) return null;
-  count(reading);
+  countValue(reading);
   return body.replaceAll("''", "'");
 }
 
-function readBracketed(reading: Reading, { around, depth }: Surroundings): Json {
+function readBracketed(reading: PlainReader, { around, depth }: Surroundings): Json {
   const items: Json[] = [];
   const within = { around, depth: depth + 1 };
-  const marks = marksOf(reading, items);
-  count(reading);
+  const marks = positionsOf(reading, items);
+  countValue(reading);
   while (opensNext(reading, "]", { around, isFirst: items.length === 0 })) {
     marks?.set(items.length, [reading.offset, reading.offset]);
     items.push(readClosed(reading, within));
@@ -174,16 +174,16 @@ function readBracketed(reading: Reading, { around, depth }: Surroundings): Json 
   return items;
 }
 
-function readBraced(reading: Reading, { around, depth }: Surroundings): Json {
+function readBraced(reading: PlainReader, { around, depth }: Surroundings): Json {
   const object: Record<string, Json> = {};
   const within = { around, depth: depth + 1 };
-  const marks = marksOf(reading, object);
-  count(reading);
+  const marks = positionsOf(reading, object);
+  countValue(reading);
   let isFirst = true;
   for (; opensNext(reading, "}", { around, isFirst }); isFirst = false) {
     const start = reading.offset;
     const key = readKey(reading, start, keyedInBraces);
-    if (key === null || Object.hasOwn(object, key)) return decline(reading);
+    if (key === null || Object.hasOwn(object, key)) return giveUp(reading);
     overGap(reading, around);
     marks?.set(key, [start, reading.offset]);
     object[key] = readClosed(reading, within);
@@ -197,47 +197,47 @@ interface Opening {
 }
 
 /** Goes on behind the bracket that opens or the comma that parts, to what follows; false behind the one that closes. */
-function opensNext(reading: Reading, closing: string, { around, isFirst }: Opening): boolean {
+function opensNext(reading: PlainReader, closing: string, { around, isFirst }: Opening): boolean {
   if (isFirst) reading.offset += 1;
   overGap(reading, around);
   if (reading.isDeclined) return false;
   const { text } = reading;
   const isEnd = text[reading.offset] === closing;
   if (isEnd || (!isFirst && text[reading.offset] === ",")) reading.offset += 1;
-  else if (!isFirst) decline(reading);
+  else if (!isFirst) giveUp(reading);
   if (!isEnd && !isFirst) overGap(reading, around);
   return !isEnd && !reading.isDeclined;
 }
 
 /** Goes on over spaces and line ends to the next character, which stands on a line that belongs to what is around. */
-function overGap(reading: Reading, around: number): void {
+function overGap(reading: PlainReader, around: number): void {
   const { text } = reading;
-  let at = afterSpaces(text, reading.offset);
+  let at = skipSpaces(text, reading.offset);
   if (text[at] === "\n") {
-    while (text[at] === "\n") at = afterSpaces(text, at + 1);
-    if (!goesOnTo(reading, at, around)) decline(reading);
+    while (text[at] === "\n") at = skipSpaces(text, at + 1);
+    if (!goesOnTo(reading, at, around)) giveUp(reading);
   }
   reading.offset = at;
 }
 
 /** An unquoted scalar in brackets: words of characters that mean nothing there. */
-function readWords(reading: Reading): Json {
+function readWords(reading: PlainReader): Json {
   words.lastIndex = reading.offset;
   const text = words.exec(reading.text)?.[0];
-  if (text === undefined) return decline(reading);
+  if (text === undefined) return giveUp(reading);
   reading.offset += text.length;
   return scalar(reading, text);
 }
 
 const words = /(?:[\w./+$()=~]|-+(?=\w))(?:[\w./+$()=~-]|:(?=[\w./])| +(?=[\w./+$()=~]))*/y;
 
-function scalar(reading: Reading, text: string): Json {
-  count(reading);
+function scalar(reading: PlainReader, text: string): Json {
+  countValue(reading);
   return unquoted(reading, text);
 }
 
 /** What kubectl takes an unquoted text for, if nobody else would take it for something else. */
-function unquoted(reading: Reading, text: string): Json {
+function unquoted(reading: PlainReader, text: string): Json {
   const read = plainScalar(text);
-  return read.kind === "value" && ambiguity(text, read.value) === null ? read.value : decline(reading);
+  return read.kind === "value" && ambiguity(text, read.value) === null ? read.value : giveUp(reading);
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../model/json.ts";
 
 /** One line, or what is left of one after a dash. */
-export interface Line {
+export interface PlainLine {
   /** The column of its first character that is no space, from 0. */
   readonly indent: number;
   /** Where that character stands in the text; the end for a blank line. */
@@ -10,21 +10,21 @@ export interface Line {
 }
 
 /** A text that is being read: how far the reading has come, and whether it is still all plain. */
-export interface Reading {
+export interface PlainReader {
   readonly text: string;
   /** The line that is read; null behind the last, and once the reading was declined, which ends every loop. */
-  line: Line | null;
+  line: PlainLine | null;
   /** Where in that line. */
   offset: number;
   /** How many values were read. */
   values: number;
   isDeclined: boolean;
   /** Where everything stands, for who asks for it; null for everybody else. */
-  readonly marks: Marks | null;
+  readonly marks: ValuePositions | null;
 }
 
 /** For every mapping and list where its entries stand: the key, or the item, and the value. */
-export type Marks = Map<Json, Map<string | number, readonly [key: number, value: number]>>;
+export type ValuePositions = Map<Json, Map<string | number, readonly [key: number, value: number]>>;
 
 /** How many values one document may hold here, missing ones included. */
 const maxValues = 50_000;
@@ -34,10 +34,10 @@ const maxValues = 50_000;
  *
  * Those are the ones that somebody should hear about (`text.ts`), carriage returns and rare kinds of white space.
  */
-export function readingOf(text: string, marks: Marks | null): Reading | null {
+export function plainReader(text: string, marks: ValuePositions | null): PlainReader | null {
   if (odd.test(text)) return null;
   const reading = { text, line: lineAt(text, 0), offset: 0, values: 0, isDeclined: false, marks };
-  if (opening.test(text)) advance(reading);
+  if (opening.test(text)) toNextLine(reading);
   return reading;
 }
 
@@ -45,41 +45,46 @@ const odd = /[^\t\n -~\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\ufdff]/;
 const opening = /^--- *(?: #.*)?(?:\n|$)/;
 
 /** The line that begins at an offset; null at the end of the text. */
-function lineAt(text: string, begin: number): Line | null {
+function lineAt(text: string, begin: number): PlainLine | null {
   if (begin >= text.length) return null;
   const newline = text.indexOf("\n", begin);
-  const start = afterSpaces(text, begin);
+  const start = skipSpaces(text, begin);
   return { indent: start - begin, start, end: newline < 0 ? text.length : newline };
 }
 
 /** The line behind one. */
-export const lineBehind = ({ text }: Reading, { end }: Line): Line | null => lineAt(text, end + 1);
+const lineAfter = ({ text }: PlainReader, { end }: PlainLine): PlainLine | null => lineAt(text, end + 1);
 
 /** Goes on to the next line, whatever stands there. */
-export function advance(reading: Reading): void {
-  reading.line = reading.line && lineBehind(reading, reading.line);
+export function toNextLine(reading: PlainReader): void {
+  reading.line = reading.line && lineAfter(reading, reading.line);
 }
 
 /** The next line that says something, from where the reading is; null at the end. */
-export function current(reading: Reading): Line | null {
-  while (reading.line !== null && isSilent(reading.text, reading.line.start, reading.line.end)) advance(reading);
+export function currentLine(reading: PlainReader): PlainLine | null {
+  while (reading.line !== null && isBlankOrComment(reading.text, reading.line.start, reading.line.end))
+    toNextLine(reading);
   return reading.line;
 }
 
 /** Whether nothing stands on a line. */
-export const isBlank = ({ start, end }: Line): boolean => start === end;
+export const isBlank = ({ start, end }: PlainLine): boolean => start === end;
 
 /** Whether nothing but a comment stands between two places of a line. */
-export const isSilent = (text: string, start: number, end: number): boolean => start === end || text[start] === "#";
+export const isBlankOrComment = (text: string, start: number, end: number): boolean =>
+  start === end || text[start] === "#";
 
 /** Counts one more value; there is a limit to how many are read. */
-export function count(reading: Reading): void {
+export function countValue(reading: PlainReader): void {
   reading.values += 1;
-  if (reading.values > maxValues) decline(reading);
+  if (reading.values > maxValues) giveUp(reading);
 }
 
 /** Where the entries of a mapping or a list are noted, for who asks. */
-export function marksOf({ marks }: Reading, of: Json): Map<string | number, readonly [number, number]> | undefined {
+export function positionsOf(
+  { marks }: PlainReader,
+  of: Json,
+): Map<string | number, readonly [number, number]> | undefined {
   if (marks === null) return undefined;
   const entries = new Map<string | number, readonly [number, number]>();
   marks.set(of, entries);
@@ -87,14 +92,14 @@ export function marksOf({ marks }: Reading, of: Json): Map<string | number, read
 }
 
 /** Leaves the whole text to somebody who knows all of YAML. Gives null, so that a reader can return it. */
-export function decline(reading: Reading): null {
+export function giveUp(reading: PlainReader): null {
   reading.isDeclined = true;
   reading.line = null;
   return null;
 }
 
 /** Where the next character stands that is no space. */
-export function afterSpaces(text: string, from: number): number {
+export function skipSpaces(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) === 0x20) at += 1;
   return at;
@@ -108,7 +113,7 @@ export function textBefore(text: string, end: number): string {
 }
 
 /** Lines of a scalar as one text: a line end becomes a space, more of them one less. */
-export const unbroken = (text: string): string =>
+export const foldLines = (text: string): string =>
   text.replace(/ *\n *((?:\n *)*)/g, (_, more: string) => more.replaceAll(" ", "") || " ");
 
 /**
@@ -117,19 +122,19 @@ export const unbroken = (text: string): string =>
  * Where it is empty, where lines of spaces reach into the text, and where lines of a folded one are indented further,
  * YAML has rules that hardly anybody knows: those are declined.
  */
-export function readBlockScalar(reading: Reading, start: number, around: number): Json {
+export function readBlockScalar(reading: PlainReader, start: number, around: number): Json {
   header.lastIndex = start;
   const [, style, digit, chomping] = header.exec(reading.text) ?? [];
-  advance(reading);
+  toNextLine(reading);
   const found = indentOfNext(reading);
   const indent = digit === "" ? found : around + Number(digit);
-  if (style === undefined || found < indent || indent <= around) return decline(reading);
+  if (style === undefined || found < indent || indent <= around) return giveUp(reading);
   const rows = rowsOf(reading, indent);
   let end = rows.length;
   while (rows[end - 1] === "") end -= 1;
   const isOdd = rows.some((it) => (style === ">" ? /^[ \t]/.test(it) : /^ +$/.test(it)));
-  if (isOdd || (chomping === "+" && !reading.text.endsWith("\n"))) return decline(reading);
-  count(reading);
+  if (isOdd || (chomping === "+" && !reading.text.endsWith("\n"))) return giveUp(reading);
+  countValue(reading);
   const body = rows.slice(0, end).join("\n");
   const newlines = chomping === "-" ? 0 : chomping === "+" ? rows.length - end + 1 : 1;
   return (style === "|" ? body : folded(body)) + "\n".repeat(newlines);
@@ -138,19 +143,19 @@ export function readBlockScalar(reading: Reading, start: number, around: number)
 const header = /([|>])([1-9]?)([+-]?) *(?: #.*)?(?=\n|$)/y;
 
 /** How far the next line is indented that is not blank. */
-function indentOfNext(reading: Reading): number {
+function indentOfNext(reading: PlainReader): number {
   let line = reading.line;
-  while (line !== null && isBlank(line)) line = lineBehind(reading, line);
+  while (line !== null && isBlank(line)) line = lineAfter(reading, line);
   return line?.indent ?? 0;
 }
 
 /** The lines of a block scalar without their indentation; the reading is then behind them. */
-function rowsOf(reading: Reading, indent: number): readonly string[] {
+function rowsOf(reading: PlainReader, indent: number): readonly string[] {
   const rows: string[] = [];
-  for (let line: Line | null = reading.line; line !== null; line = reading.line) {
+  for (let line: PlainLine | null = reading.line; line !== null; line = reading.line) {
     if (line.indent < indent && !isBlank(line)) break;
     rows.push(reading.text.slice(line.start - line.indent + indent, line.end));
-    advance(reading);
+    toNextLine(reading);
   }
   return rows;
 }

@@ -1,22 +1,22 @@
 import type { Json } from "../model/json.ts";
 import { readInline, readKey } from "./plain-inline.ts";
 import {
-  advance,
-  afterSpaces,
-  count,
-  current,
-  decline,
-  isSilent,
-  type Line,
-  type Marks,
-  marksOf,
-  type Reading,
-  readingOf,
+  countValue,
+  currentLine,
+  giveUp,
+  isBlankOrComment,
+  type PlainLine,
+  type PlainReader,
+  plainReader,
+  positionsOf,
+  skipSpaces,
+  toNextLine,
+  type ValuePositions,
 } from "./plain-lines.ts";
 import type { JsonPath } from "./problems.ts";
 
 /** What a plain document says. */
-export interface PlainYaml {
+interface PlainYaml {
   /** Where the root stands in the text; null when there is nothing but comments and white space. */
   readonly begin: number | null;
   readonly value: Json;
@@ -48,37 +48,37 @@ function offsetBefore(text: string, offset: number): number {
   return offset + returns;
 }
 
-function readLines(text: string, marks: Marks | null): PlainYaml | null {
-  const reading = readingOf(text, marks);
+function readLines(text: string, marks: ValuePositions | null): PlainYaml | null {
+  const reading = plainReader(text, marks);
   if (reading === null) return null;
-  const first = current(reading);
+  const first = currentLine(reading);
   const value = first === null ? null : readRoot(reading, first);
   // A line that is indented like none around it ends every loop below, and is left over here.
-  const isLeftOver = current(reading) !== null;
+  const isLeftOver = currentLine(reading) !== null;
   return reading.isDeclined || isLeftOver ? null : { begin: first?.start ?? null, value };
 }
 
-function readRoot(reading: Reading, line: Line): Json {
+function readRoot(reading: PlainReader, line: PlainLine): Json {
   const isClosed = "[{".includes(reading.text[line.start] ?? "");
   return isClosed ? readInline(reading, line.start, -1) : readBlock(reading, line, 0);
 }
 
-function readBlock(reading: Reading, line: Line, depth: number): Json {
-  if (depth === maxDepth) return decline(reading);
-  count(reading);
+function readBlock(reading: PlainReader, line: PlainLine, depth: number): Json {
+  if (depth === maxDepth) return giveUp(reading);
+  countValue(reading);
   return isItem(reading.text, line) ? readList(reading, line.indent, depth) : readMap(reading, line.indent, depth);
 }
 
-function readList(reading: Reading, indent: number, depth: number): Json {
+function readList(reading: PlainReader, indent: number, depth: number): Json {
   const { text } = reading;
   const items: Json[] = [];
-  const marks = marksOf(reading, items);
-  for (let line = current(reading); line?.indent === indent && isItem(text, line); line = current(reading)) {
-    const start = afterSpaces(text, line.start + 1);
+  const marks = positionsOf(reading, items);
+  for (let line = currentLine(reading); line?.indent === indent && isItem(text, line); line = currentLine(reading)) {
+    const start = skipSpaces(text, line.start + 1);
     // What follows the dash is a line of its own, further in.
     const rest = { indent: indent + start - line.start, start, end: line.end };
     reading.line = rest;
-    const isOnLine = !isSilent(text, start, line.end);
+    const isOnLine = !isBlankOrComment(text, start, line.end);
     const isBlock = isOnLine && (isItem(text, rest) || readKey(reading, start) !== null);
     const block = isBlock ? rest : isOnLine ? null : blockBelow(reading, indent + 1);
     marks?.set(items.length, [line.start, block?.start ?? start]);
@@ -88,15 +88,15 @@ function readList(reading: Reading, indent: number, depth: number): Json {
   return items;
 }
 
-function readMap(reading: Reading, indent: number, depth: number): Json {
+function readMap(reading: PlainReader, indent: number, depth: number): Json {
   const { text } = reading;
   const object: Record<string, Json> = {};
-  const marks = marksOf(reading, object);
-  for (let line = current(reading); line?.indent === indent; line = current(reading)) {
+  const marks = positionsOf(reading, object);
+  for (let line = currentLine(reading); line?.indent === indent; line = currentLine(reading)) {
     const key = readKey(reading, line.start);
-    if (key === null || Object.hasOwn(object, key)) return decline(reading);
-    const start = afterSpaces(text, reading.offset);
-    const isOnLine = !isSilent(text, start, line.end);
+    if (key === null || Object.hasOwn(object, key)) return giveUp(reading);
+    const start = skipSpaces(text, reading.offset);
+    const isOnLine = !isBlankOrComment(text, start, line.end);
     // Only a list may stand as far left as its key.
     const block = isOnLine ? null : blockBelow(reading, indent, "list");
     marks?.set(key, [line.start, block?.start ?? start]);
@@ -107,19 +107,19 @@ function readMap(reading: Reading, indent: number, depth: number): Json {
 }
 
 /** Goes on to the block below a key or a dash with nothing beside it; null where there is none. */
-function blockBelow(reading: Reading, least: number, at: "list" | "any" = "any"): Line | null {
-  advance(reading);
-  const line = current(reading);
+function blockBelow(reading: PlainReader, least: number, at: "list" | "any" = "any"): PlainLine | null {
+  toNextLine(reading);
+  const line = currentLine(reading);
   if (line === null || line.indent < least) return null;
   return at === "list" && line.indent === least && !isItem(reading.text, line) ? null : line;
 }
 
-function missing(reading: Reading): null {
-  count(reading);
+function missing(reading: PlainReader): null {
+  countValue(reading);
   return null;
 }
 
-const isItem = (text: string, { start, end }: Line): boolean =>
+const isItem = (text: string, { start, end }: PlainLine): boolean =>
   text[start] === "-" && (start + 1 === end || text[start + 1] === " ");
 
 /**
@@ -128,11 +128,11 @@ const isItem = (text: string, { start, end }: Line): boolean =>
  * The text is read once more, when first asked: hardly anybody asks.
  */
 export function offsetInPlain(text: string, { begin }: PlainYaml): (path: JsonPath, on: "key" | "value") => number {
-  let marked: { readonly marks: Marks; readonly value: Json } | null = null;
+  let marked: { readonly marks: ValuePositions; readonly value: Json } | null = null;
   return (path, on) => {
     if (path.length === 0) return begin ?? 0;
     if (marked === null) {
-      const marks: Marks = new Map();
+      const marks: ValuePositions = new Map();
       marked = { marks, value: readLines(withoutReturns(text), marks)?.value ?? null };
     }
     const offset = markedOffset(marked, path, on);
@@ -141,7 +141,7 @@ export function offsetInPlain(text: string, { begin }: PlainYaml): (path: JsonPa
 }
 
 function markedOffset(
-  { marks, value }: { readonly marks: Marks; readonly value: Json },
+  { marks, value }: { readonly marks: ValuePositions; readonly value: Json },
   path: JsonPath,
   on: "key" | "value",
 ): number | null {

@@ -5,7 +5,7 @@ import { compareText } from "../model/value.ts";
 export type JsonPath = readonly (string | number)[];
 
 /** Something wrong at a place in a value, before it is known in which line and file that stands. */
-export interface Remark {
+export interface FieldProblem {
   readonly code: ProblemCode;
   readonly severity: Problem["severity"];
   readonly at: JsonPath;
@@ -19,25 +19,26 @@ export interface Remark {
 }
 
 /** A problem of a document, before it is known which file the document stands in. */
-export type Finding = Omit<Problem, "path">;
+export type LocatedProblem = Omit<Problem, "path">;
 
 type Words = readonly [code: ProblemCode, at: JsonPath, message: string, fix: string];
 
-export const error = (...[code, at, message, fix]: Words): Remark => remark("error", code, at, [message, fix]);
-export const warning = (...[code, at, message, fix]: Words): Remark => remark("warning", code, at, [message, fix]);
-export const note = (...[code, at, message, fix]: Words): Remark => remark("note", code, at, [message, fix]);
+export const error = (...[code, at, message, fix]: Words): FieldProblem => remark("error", code, at, [message, fix]);
+export const warning = (...[code, at, message, fix]: Words): FieldProblem =>
+  remark("warning", code, at, [message, fix]);
+export const note = (...[code, at, message, fix]: Words): FieldProblem => remark("note", code, at, [message, fix]);
 
 function remark(
   severity: Problem["severity"],
   code: ProblemCode,
   at: JsonPath,
   [message, fix]: readonly [string, string],
-): Remark {
+): FieldProblem {
   return { code, severity, at, on: "value", message, got: null, fix };
 }
 
 /** How many problems of one document are listed. */
-export const maxFindings = 20;
+export const maxProblems = 20;
 
 export const isError = ({ severity }: { readonly severity: Problem["severity"] }): boolean => severity === "error";
 
@@ -59,16 +60,19 @@ function excerpt(text: string, limit = 80): string {
 }
 
 /** The words of a remark: field, what is wrong, what stands there. At most 1 KiB. */
-export function wordsOf({ at, message, got }: Pick<Remark, "at" | "message" | "got">, secret: boolean): string {
+export function problemMessage(
+  { at, message, got }: Pick<FieldProblem, "at" | "message" | "got">,
+  secret: boolean,
+): string {
   const field = pathText(at);
   const shown = got === null ? "" : secret ? " (value not shown)" : ` (got ${excerpt(got)})`;
   return excerpt(`${field === "" ? "" : `${field}: `}${message}${shown}`, 1000);
 }
 
 /** Problems in the order in which they are listed: path, line, column, code, message. */
-export const compareProblems = (a: Problem, b: Problem): number => compareText(a.path, b.path) || compareFindings(a, b);
+export const compareProblems = (a: Problem, b: Problem): number => compareText(a.path, b.path) || compareLocated(a, b);
 
-export const compareFindings = (a: Finding, b: Finding): number =>
+export const compareLocated = (a: LocatedProblem, b: LocatedProblem): number =>
   a.line - b.line || a.column - b.column || compareText(a.code, b.code) || compareText(a.message, b.message);
 
 /** One line for a terminal or a log: `placements/web.yaml:4:7: error FLT1302: what is wrong; what to do`. */
@@ -187,7 +191,7 @@ export const problemCodes = {
 export type ProblemCode = keyof typeof problemCodes;
 
 /** Something wrong in a text, at an offset. */
-export interface Flaw {
+export interface TextProblem {
   readonly code: ProblemCode;
   readonly severity: Problem["severity"];
   readonly offset: number;

@@ -1,13 +1,13 @@
 import { parseAllDocuments } from "yaml";
 import { isObject, type Json } from "../model/json.ts";
-import { type Repeats, readCanonical } from "./canonical-read.ts";
+import { type InternPool, readCanonical } from "./canonical-read.ts";
 import { isBounded } from "./compose.ts";
 
 /** What a stream of YAML documents holds, or what is wrong with it. */
-export type StateText = { readonly documents: readonly Json[] } | { readonly error: string };
+export type YamlStream = { readonly documents: readonly Json[] } | { readonly error: string };
 
 /** The values of a stream of YAML documents: ours at full speed, any other one with care. Comments are lost. */
-export function readState(text: string, repeats?: Repeats): StateText {
+export function readYamlStream(text: string, repeats?: InternPool): YamlStream {
   const canonical = readCanonical(text, repeats);
   if (canonical !== null) return { documents: canonical };
   if (!isBounded(text, maxForeignTokens))
@@ -23,7 +23,7 @@ export function readState(text: string, repeats?: Repeats): StateText {
 /** What somebody edited by hand is much smaller. */
 const maxForeignTokens = 200_000;
 
-function readForeign(text: string): StateText {
+function readForeign(text: string): YamlStream {
   const documents: Json[] = [];
   for (const document of parseAllDocuments(text, { schema: "core", intAsBigInt: true, merge: false })) {
     const [first] = document.errors;

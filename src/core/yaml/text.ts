@@ -1,10 +1,10 @@
 import { Buffer, isUtf8 } from "node:buffer";
-import type { Flaw } from "./problems.ts";
+import type { TextProblem } from "./problems.ts";
 
 /** The largest file that is read. Kubernetes itself takes no object much larger (etcd: 1.5 MiB). */
 export const maxFileBytes = 1024 * 1024;
 
-export type FileText =
+type FileText =
   | { readonly kind: "text"; readonly text: string; readonly hasMark: boolean }
   | { readonly kind: "not-utf8"; readonly byte: number; readonly wide: boolean };
 
@@ -49,10 +49,10 @@ export function slicesOf(text: string, most = Infinity): readonly TextSlice[] {
 }
 
 /** Says for an offset in a slice in which line and column of the file it stands (from 1). */
-export type Ruler = (offset: number) => { readonly line: number; readonly column: number };
+export type PositionOf = (offset: number) => { readonly line: number; readonly column: number };
 
 /** Measures a slice, once and only as far as it is asked: then each offset costs a search among the lines before it. */
-export function rulerOf({ text, line }: TextSlice): Ruler {
+export function positionsIn({ text, line }: TextSlice): PositionOf {
   const starts = [0];
   let next = 0;
   return (offset) => {
@@ -75,8 +75,8 @@ const foul = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]
 const disguise = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069]/;
 
 /** What is wrong with the characters themselves: control characters, foreign line ends, marks that turn text around. */
-export function textFlaws(text: string): readonly Flaw[] {
-  const flaws: Flaw[] = [];
+export function textProblems(text: string): readonly TextProblem[] {
+  const flaws: TextProblem[] = [];
   const bad = foul.exec(text);
   if (bad !== null) flaws.push(/[\r\u0085\u2028\u2029]/.test(bad[0]) ? foreignLineEnd(bad) : controlCharacter(bad));
   const hidden = disguise.exec(text);
@@ -84,23 +84,23 @@ export function textFlaws(text: string): readonly Flaw[] {
   return flaws;
 }
 
-const foreignLineEnd = (match: RegExpExecArray): Flaw => ({
+const foreignLineEnd = (match: RegExpExecArray): TextProblem => ({
   ...flaw("FLT1016", match, `line end ${codePoint(match)} means a new line to some readers only`),
   fix: "use LF or CRLF, or write the character as an escape in double quotes",
 });
 
-const controlCharacter = (match: RegExpExecArray): Flaw => ({
+const controlCharacter = (match: RegExpExecArray): TextProblem => ({
   ...flaw("FLT1002", match, `control character ${codePoint(match)}`),
   fix: "remove it, or write it as an escape in double quotes",
 });
 
-const invisible = (match: RegExpExecArray): Flaw => ({
+const invisible = (match: RegExpExecArray): TextProblem => ({
   ...flaw("FLT1003", match, `invisible character ${codePoint(match)} makes the text look different from what it is`),
   severity: "warning",
   fix: "remove it, or write it as an escape in double quotes",
 });
 
-const flaw = (code: Flaw["code"], match: RegExpExecArray, message: string): Omit<Flaw, "fix"> => ({
+const flaw = (code: TextProblem["code"], match: RegExpExecArray, message: string): Omit<TextProblem, "fix"> => ({
   code,
   severity: "error",
   offset: match.index,

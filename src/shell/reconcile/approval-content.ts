@@ -14,7 +14,7 @@ import {
 } from "../../core/plan/approval/asked-content.ts";
 import type { ManifestChange, Manifests, RequestContent } from "../../core/report/request-changes.ts";
 import { requestFolder, requestPage } from "../../core/report/request-page.ts";
-import { readState } from "../../core/yaml/read-stream.ts";
+import { readYamlStream } from "../../core/yaml/read-stream.ts";
 import type { Edit, Repository, TreeFile } from "./ports.ts";
 
 // What people are asked about, as files: written when it is asked for, taken away when that is over, and read by whoever
@@ -149,6 +149,6 @@ function carriedReader(
 }
 
 function documentsOf(text: string): readonly Json[] {
-  const read = readState(text);
+  const read = readYamlStream(text);
   return "documents" in read ? read.documents : [];
 }

@@ -1,6 +1,6 @@
 import { decodeBlob, pastDocuments } from "../../core/intent/documents.ts";
 import { signedApproval } from "../../core/intent/kinds/approval.ts";
-import { isRead } from "../../core/intent/source-file.ts";
+import { isYamlPath } from "../../core/intent/source-file.ts";
 import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
 import { type History, noHistory, type PastDocument } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
@@ -245,7 +245,7 @@ export async function readPastDocuments(
   const wanted = new Set<BlobId>();
   for (const { changes } of commits.values())
     for (const { path, before, after } of changes)
-      if (isRead(path) && !/^(?:approvals|trust)\//.test(path))
+      if (isYamlPath(path) && !/^(?:approvals|trust)\//.test(path))
         for (const it of [before, after]) if (it !== null) wanted.add(it);
   const missing = [...wanted].filter((it) => !pastFiles.has(it));
   for (let at = 0; at < missing.length; at += blobsAtOnce) {

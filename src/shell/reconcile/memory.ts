@@ -1,4 +1,4 @@
-import type { Accepted, SourceFile } from "../../core/intent/intent.ts";
+import type { AcceptedSource, SourceFile } from "../../core/intent/intent.ts";
 import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
 import type { ForgeFinding, History } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
@@ -27,7 +27,7 @@ export interface Memory {
   /** The source branch as last listed. */
   source: Listing | null;
   /** What was accepted, as last decoded. */
-  accepted: { readonly of: AcceptedState; readonly value: Accepted } | null;
+  accepted: { readonly of: AcceptedState; readonly value: AcceptedSource } | null;
   /** The intent as last read, and what it was read from. */
   intent: { readonly head: Commit; readonly of: AcceptedState; readonly value: Intent } | null;
   /** News about members that decides nothing and is not committed yet, on top of `state`. */

@@ -1,6 +1,6 @@
 import { type DecodedFile, decodeBlob } from "../../core/intent/documents.ts";
-import { type Accepted, readIntent, type SourceFile } from "../../core/intent/intent.ts";
-import { isRead, isTrustPath } from "../../core/intent/source-file.ts";
+import { type AcceptedSource, readIntent, type SourceFile } from "../../core/intent/intent.ts";
+import { isTrustPath, isYamlPath } from "../../core/intent/source-file.ts";
 import { trustPath } from "../../core/intent/trust/trust-file.ts";
 import { likeBefore } from "../../core/ledger/like-before.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
@@ -137,7 +137,7 @@ async function filesAt(repository: Repository, head: Commit, memory: Memory): Pr
   if (memory.source?.commit === head) return memory.source.files;
   const before = memory.source;
   const { from, changes } = await changesSince(repository, before?.commit ?? null, { to: head, enters: isOpen });
-  const isWanted = ({ path, kind }: TreeFile): boolean => kind !== "file" || isRead(path) || isTrustPath(path);
+  const isWanted = ({ path, kind }: TreeFile): boolean => kind !== "file" || isYamlPath(path) || isTrustPath(path);
   const standing = changes.flatMap((it) => it.file ?? []).filter(isWanted);
   const found = await sourceFiles(repository, standing, memory);
   const files = new Map(from === null ? [] : before?.files);
@@ -151,7 +151,11 @@ async function filesAt(repository: Repository, head: Commit, memory: Memory): Pr
 /** What stands behind a dot is never read. */
 const isOpen = (folder: string): boolean => !/(?:^|\/)\.[^/]*\/$/.test(folder);
 
-async function acceptedFiles(repository: Repository, of: AcceptedState, memory: Memory): Promise<Accepted | null> {
+async function acceptedFiles(
+  repository: Repository,
+  of: AcceptedState,
+  memory: Memory,
+): Promise<AcceptedSource | null> {
   if (of.commit === null) return null;
   const known = memory.accepted;
   if (known !== null && sameState(known.of, of)) return known.value;
@@ -173,7 +177,7 @@ async function sourceFiles(
     const file = memory.source?.files.get(path);
     return file?.blob === blob && file.kind === kind ? file : null;
   });
-  const unknown = entries.filter((it, at) => known[at] === null && it.kind === "file" && isRead(it.path));
+  const unknown = entries.filter((it, at) => known[at] === null && it.kind === "file" && isYamlPath(it.path));
   const decoded = await decodeBlobs(
     repository,
     unknown.map((it) => it.blob),

@@ -1,5 +1,5 @@
 import { decodeBlob } from "../../../src/core/intent/documents.ts";
-import { type Accepted, readIntent, type SourceFile } from "../../../src/core/intent/intent.ts";
+import { type AcceptedSource, readIntent, type SourceFile } from "../../../src/core/intent/intent.ts";
 import { trustPath } from "../../../src/core/intent/trust/trust-file.ts";
 import type { Intent } from "../../../src/core/model/intent.ts";
 import { digestOfText } from "../../../src/core/model/json.ts";
@@ -30,7 +30,7 @@ export const read = (files: Files): Intent =>
 
 /** Reads commits one after the other, each against what was accepted before it, and gives the last intent. */
 export function readAll(...commits: readonly Files[]): Intent {
-  let accepted: Accepted | null = null;
+  let accepted: AcceptedSource | null = null;
   let intent = read({});
   const decoded = new Map(
     commits

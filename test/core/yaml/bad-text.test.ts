@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decodeBlob, maxDocuments } from "../../../src/core/intent/documents.ts";
-import { maxFindings } from "../../../src/core/yaml/problems.ts";
+import { maxProblems } from "../../../src/core/yaml/problems.ts";
 import { seeded } from "../intent/random.ts";
 import { bytesOf, codesOf, problemsOf } from "../intent/reading.ts";
 
@@ -98,7 +98,7 @@ describe("bad text is named and placed", () => {
   it("at most twenty problems of a document are listed, errors before warnings", () => {
     const lines = `${"  - 010\n".repeat(30)}  - &a b\n`;
     const codes = codesOf(object(lines));
-    expect(codes.length).toBe(maxFindings + 1);
+    expect(codes.length).toBe(maxProblems + 1);
     expect(codes.filter((it) => it.includes("error"))).toEqual(["35:8 error FLT1006"]);
     expect(codes.some((it) => it.includes("FLT1024"))).toBe(true);
   });

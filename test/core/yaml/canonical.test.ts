@@ -4,7 +4,7 @@ import { parseAllDocuments } from "yaml";
 import type { Json } from "../../../src/core/model/json.ts";
 import { emitDocuments, emitYaml } from "../../../src/core/yaml/canonical.ts";
 import { readCanonical } from "../../../src/core/yaml/canonical-read.ts";
-import { readState } from "../../../src/core/yaml/read-stream.ts";
+import { readYamlStream } from "../../../src/core/yaml/read-stream.ts";
 import { seeded } from "../intent/random.ts";
 
 describe("the canonical text", () => {
@@ -158,22 +158,24 @@ describe("the reader", () => {
 
 describe("any YAML can be read as state", () => {
   test("with the values of the canonical form", () => {
-    const read = readState("# by hand\na: {b: [1, 9007199254740993]}\n---\nc: |\n  d\n  e\n");
+    const read = readYamlStream("# by hand\na: {b: [1, 9007199254740993]}\n---\nc: |\n  d\n  e\n");
     expect(read).toEqual({ documents: [{ a: { b: [1, 9007199254740993n] } }, { c: "d\ne\n" }] });
   });
 
   test("or is refused with what is wrong", () => {
-    expect(readState("a: [1\n")).toEqual({ error: expect.stringContaining("Flow sequence") });
-    expect(readState("a: 1\na: 2\n")).toEqual({ error: expect.stringContaining("unique") });
+    expect(readYamlStream("a: [1\n")).toEqual({ error: expect.stringContaining("Flow sequence") });
+    expect(readYamlStream("a: 1\na: 2\n")).toEqual({ error: expect.stringContaining("unique") });
   });
 
   test("or is nested too deep", () => {
-    expect(readState("- ".repeat(20_000))).toEqual({ error: expect.any(String) });
+    expect(readYamlStream("- ".repeat(20_000))).toEqual({ error: expect.any(String) });
   });
 
   test("unless it is a bomb", () => {
     const levels = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(9)}]`);
-    expect(readState(["a0: &a0 [x]", ...levels, ""].join("\n"))).toEqual({ error: expect.stringContaining("alias") });
+    expect(readYamlStream(["a0: &a0 [x]", ...levels, ""].join("\n"))).toEqual({
+      error: expect.stringContaining("alias"),
+    });
   });
 });
 

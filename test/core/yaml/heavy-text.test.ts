@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { decodeBlob, maxDocuments } from "../../../src/core/intent/documents.ts";
 import { readTrust } from "../../../src/core/intent/trust/trust-file.ts";
-import { composed, isBounded, maxTokens } from "../../../src/core/yaml/compose.ts";
+import { composeYaml, isBounded, maxTokens } from "../../../src/core/yaml/compose.ts";
 import { readYaml } from "../../../src/core/yaml/kyaml.ts";
-import { maxFindings } from "../../../src/core/yaml/problems.ts";
-import { rulerOf, slicesOf } from "../../../src/core/yaml/text.ts";
+import { maxProblems } from "../../../src/core/yaml/problems.ts";
+import { positionsIn, slicesOf } from "../../../src/core/yaml/text.ts";
 import { bytesOf } from "../intent/reading.ts";
 import { heavyTexts, largeTexts } from "./heavy-texts.ts";
 
@@ -14,7 +14,7 @@ describe("a text that is refused costs no more than so many tokens", () => {
     expect(documents.some((it) => it.findings.some(({ severity }) => severity === "error"))).toBe(true);
     expect(tokens).toBeLessThanOrEqual(maxTokens);
     expect(documents.length).toBeLessThanOrEqual(maxDocuments + 1);
-    for (const { findings } of documents) expect(findings.length).toBeLessThanOrEqual(maxFindings + 1);
+    for (const { findings } of documents) expect(findings.length).toBeLessThanOrEqual(maxProblems + 1);
   });
 });
 
@@ -33,7 +33,7 @@ it("the library keeps no more than five hundred slips of a million, and no secon
     "...\n".repeat(10_000),
     "--- a\n".repeat(9_000),
   ]) {
-    const read = composed(text, maxTokens);
+    const read = composeYaml(text, maxTokens);
     expect(read?.slips.length ?? 0).toBeLessThanOrEqual(500);
   }
 });
@@ -61,7 +61,7 @@ it("what hands a text to another reader of YAML asks first how long it is", () =
 it("a trust file of nothing but signs costs no more than its length", () => {
   for (const sign of [",", "{}", "? ", "- ", "%a\n", "---\n", "...\n", "&a ", '"']) {
     const text = sign.repeat(60_000 / sign.length);
-    const tokens = slicesOf(text, 100).map((it) => readYaml(it, rulerOf(it)).tokens);
+    const tokens = slicesOf(text, 100).map((it) => readYaml(it, positionsIn(it)).tokens);
     expect(readTrust(text).trust).toBe(null);
     expect(tokens.reduce((sum, it) => sum + it, 0)).toBeLessThanOrEqual(maxTokens);
   }

@@ -4,7 +4,7 @@ import { isObject, type Json } from "../../../src/core/model/json.ts";
 import { readAnyYaml, readYaml, type YamlDocument } from "../../../src/core/yaml/kyaml.ts";
 import { readPlainYaml } from "../../../src/core/yaml/plain-yaml.ts";
 import type { JsonPath } from "../../../src/core/yaml/problems.ts";
-import { rulerOf, slicesOf } from "../../../src/core/yaml/text.ts";
+import { positionsIn, slicesOf } from "../../../src/core/yaml/text.ts";
 import { memberNames, workloadOf } from "../../bench/workload.ts";
 import { seeded } from "../intent/random.ts";
 import { mutated, yamlText } from "./yaml-texts.ts";
@@ -170,7 +170,7 @@ function pathsIn(value: Json): readonly JsonPath[] {
 function differences(text: string, places: Places): readonly string[] {
   if (readPlainYaml(text) === null) return [];
   const slice = { text, line: 1 };
-  const [short, long] = [readYaml, readAnyYaml].map((read) => sayings(read(slice, rulerOf(slice)), places));
+  const [short, long] = [readYaml, readAnyYaml].map((read) => sayings(read(slice, positionsIn(slice)), places));
   return short === long ? [] : [`${JSON.stringify(text)}\n  is ${long}\n not ${short}`];
 }
 

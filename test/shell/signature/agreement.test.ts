@@ -3,8 +3,8 @@ import fs, { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import git from "isomorphic-git";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPgpKeyOf } from "../../../src/core/intent/trust/openpgp-key.ts";
-import { sshKeyOf } from "../../../src/core/intent/trust/ssh-key.ts";
+import { parseOpenPgpKey } from "../../../src/core/intent/trust/openpgp-key.ts";
+import { parseSshKey } from "../../../src/core/intent/trust/ssh-key.ts";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { commitBytes, commitId } from "../../../src/shell/signature/commit-bytes.ts";
@@ -156,7 +156,7 @@ describe.skipIf(!hasSshKeygen)("with ssh-keygen", () => {
   test("a public key in a trust file has the fingerprint that it prints", () => {
     const lines = ["ed25519", "ecdsa256", "ecdsa384", "ecdsa521", "rsa2048", "rsa3072"].map((name) => {
       const signer = specimen(name).signer;
-      const key = sshKeyOf(readFileSync(`${signer.key}.pub`, "utf8"));
+      const key = parseSshKey(readFileSync(`${signer.key}.pub`, "utf8"));
       return key.kind === "key" ? key.fingerprint === fingerprintOf(signer) : key.code;
     });
     expect(lines).toEqual([true, true, true, true, "FLT1226", true]);
@@ -201,7 +201,7 @@ describe.skipIf(!hasGpg)("with gpg", () => {
     const signers = ["gpg ed25519-never", "gpg nistp256-never", "gpg ed25519-ed25519-never"].map(
       (it) => specimen(it).signer,
     );
-    const keys = signers.map((it) => openPgpKeyOf(certificateOf(corpus.workshop, it)));
+    const keys = signers.map((it) => parseOpenPgpKey(certificateOf(corpus.workshop, it)));
     expect(keys).toMatchObject(signers.map((it) => ({ kind: "key", fingerprint: it.key })));
   });
 

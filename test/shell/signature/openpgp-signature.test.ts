@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import * as openpgp from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openPgpKeyOf } from "../../../src/core/intent/trust/openpgp-key.ts";
+import { parseOpenPgpKey } from "../../../src/core/intent/trust/openpgp-key.ts";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { verifyOpenPgp } from "../../../src/shell/signature/openpgp-signature.ts";
@@ -317,7 +317,7 @@ async function revokedOf({ key }: Pair, flag: openpgp.enums.reasonForRevocation)
 test("a certificate in a trust file has the fingerprint that signatures carry", async () => {
   const six = await pair({ config: { v6Keys: true } });
   for (const { certificate, fingerprint } of [anna, six])
-    expect(openPgpKeyOf(certificate)).toMatchObject({ kind: "key", fingerprint });
+    expect(parseOpenPgpKey(certificate)).toMatchObject({ kind: "key", fingerprint });
 });
 
 test.each([
@@ -332,7 +332,7 @@ test.each([
   const message = `none of the certificates given has the key ${anna.fingerprint}; 1 of them cannot be read`;
   expect(fact).toEqual({ kind: "rejected", code: "UnknownKey", message });
   expect(await verdictOn(good, [text(), anna.certificate])).toBe("openpgp");
-  if (text().length < 65_536) expect(openPgpKeyOf(text()).kind).toBe("unusable");
+  if (text().length < 65_536) expect(parseOpenPgpKey(text()).kind).toBe("unusable");
 });
 
 const armorOf = (pairs: readonly Pair[]): string =>

@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:cryp
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { sshKeyOf } from "../../../src/core/intent/trust/ssh-key.ts";
+import { parseSshKey } from "../../../src/core/intent/trust/ssh-key.ts";
 import { verifySsh } from "../../../src/shell/signature/ssh-signature.ts";
 import { wireString } from "../../../src/shell/signature/ssh-wire.ts";
 import { hasSshKeygen, openWorkshop } from "./workshop.ts";
@@ -299,6 +299,6 @@ test("a line in a trust file has the fingerprint that signatures carry", () => {
   for (const key of [anna, boss, inHardware(anna, touched), inHardware(boss, touched), long]) {
     const line = `${key.type} ${blobOf(key).toString("base64")} anna@work\n`;
     expect(verifySsh(file, armor(sealed({ key })))).toMatchObject({ fingerprint: fingerprintOf(key) });
-    expect(sshKeyOf(line)).toEqual({ kind: "key", fingerprint: fingerprintOf(key) });
+    expect(parseSshKey(line)).toEqual({ kind: "key", fingerprint: fingerprintOf(key) });
   }
 });

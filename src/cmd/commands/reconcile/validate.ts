@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { secretsNote } from "../../../core/intent/advice.ts";
 import { decodeBlob } from "../../../core/intent/documents.ts";
 import { readIntent } from "../../../core/intent/intent.ts";
-import { isRead, isTrustPath } from "../../../core/intent/source-file.ts";
+import { isTrustPath, isYamlPath } from "../../../core/intent/source-file.ts";
 import { trustNotes, trustPath } from "../../../core/intent/trust/trust-file.ts";
 import type { Intent } from "../../../core/model/intent.ts";
 import type { Json } from "../../../core/model/json.ts";
@@ -44,7 +44,7 @@ export async function validateCommand(
       path: file,
       blob: blobIdOf(bytes),
       kind,
-      decoded: kind === "file" && isRead(file) ? decodeBlob(bytes) : null,
+      decoded: kind === "file" && isYamlPath(file) ? decodeBlob(bytes) : null,
       ...(file === trustPath ? { text: exactText(bytes) } : {}),
     })),
     accepted: null,

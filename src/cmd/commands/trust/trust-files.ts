@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { openPgpKeyOf } from "../../../core/intent/trust/openpgp-key.ts";
-import { sshKeyOf } from "../../../core/intent/trust/ssh-key.ts";
+import { parseOpenPgpKey } from "../../../core/intent/trust/openpgp-key.ts";
+import { parseSshKey } from "../../../core/intent/trust/ssh-key.ts";
 import { readTrust, type TrustReading, trustPath } from "../../../core/intent/trust/trust-file.ts";
 import { digestOfText } from "../../../core/model/json.ts";
 import type { DetachedSignature, Trust, TrustRecord } from "../../../core/model/trust.ts";
@@ -154,7 +154,7 @@ export async function keyFiles({ key, openpgp }: KeyOptions): Promise<Reading> {
       return { kind: "declined", message: `${path} is a private key`, fix: "give its public half, such as FILE.pub" };
     const found = isSsh ? linesOf(text) : [text.replaceAll("\r", "").trim()];
     for (const it of found) {
-      const read = isSsh ? sshKeyOf(it) : openPgpKeyOf(it);
+      const read = isSsh ? parseSshKey(it) : parseOpenPgpKey(it);
       if (read.kind === "unusable") return { kind: "declined", message: `${path} ${read.message}`, fix: read.fix };
     }
     if (found.length === 0) return { kind: "declined", message: `${path} holds no key`, fix: "give a .pub file" };

@@ -2,10 +2,10 @@ import type { Approval as WrittenApproval } from "#schemas/approval";
 import { canonicalJson } from "../../model/json.ts";
 import type { ApprovalFile } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
-import { error, type Remark } from "../../yaml/problems.ts";
+import { error, type FieldProblem } from "../../yaml/problems.ts";
 
 /** What an approval says, wherever its file stands. Its schema and its rules have passed it. */
-export const approvalOf = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
+export const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
   digest: spec.requestDigest as Digest,
   decision: spec.decision,
   principal: spec.principal,
@@ -14,9 +14,9 @@ export const approvalOf = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path"
 });
 
 /** Checks an approval that its schema has passed: what it answers, and that whoever reads the record can read it. */
-export function approvalRemarks({ spec }: WrittenApproval): readonly Remark[] {
+export function approvalRemarks({ spec }: WrittenApproval): readonly FieldProblem[] {
   const { requestDigest, principal, comment = "", signature = null } = spec;
-  const remarks: Remark[] = [];
+  const remarks: FieldProblem[] = [];
   if (!/^[0-9a-f]{64}$/.test(requestDigest))
     remarks.push(error("FLT1302", ["spec", "requestDigest"], "is not a digest of 64 hexadecimal digits", copyDigest));
   if (!/^\P{C}{1,253}$/u.test(principal) || principal.trim() !== principal)

@@ -7,26 +7,26 @@ import type { ApprovalFile } from "../../model/trust.ts";
 import type { UpdateRun, UpdateStrategy } from "../../model/update-run.ts";
 import type { Digest } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, isError, type Remark, warning } from "../../yaml/problems.ts";
-import { approvalOf, approvalRemarks } from "./approval.ts";
+import { error, type FieldProblem, isError, warning } from "../../yaml/problems.ts";
+import { approvalFrom, approvalRemarks } from "./approval.ts";
 import { definitionRemarks, isDefinition } from "./custom-resource-definition.ts";
 import { confirmationRemarks, confirmedDigest } from "./deletion-confirmation.ts";
-import { disruptionBudgetOf, disruptionBudgetRemarks } from "./disruption-budget.ts";
-import { evictionOf, evictionRemarks, evictionUpdateRemarks } from "./eviction.ts";
-import { fleetOf, fleetRemarks } from "./fleet.ts";
-import { fleetKindOf, fleetKinds, isFleetGroup, type Kind } from "./fleet-kinds.ts";
-import { manifestOf, manifestRemarks } from "./manifest.ts";
-import { clusterOf, clusterRemarks } from "./member-cluster.ts";
+import { disruptionBudgetFrom, disruptionBudgetProblems } from "./disruption-budget.ts";
+import { evictionFrom, evictionRemarks, evictionUpdateRemarks } from "./eviction.ts";
+import { fleetFrom, fleetRemarks } from "./fleet.ts";
+import { type FleetKind, fleetKindOf, fleetKinds, isFleetGroup } from "./fleet-kinds.ts";
+import { manifestFrom, manifestRemarks } from "./manifest.ts";
+import { clusterRemarks, memberClusterFrom } from "./member-cluster.ts";
 import { dnsLabelRemarks, metadataRemarks } from "./metadata.ts";
-import { overrideOf, overrideRemarks, overrideScopeRemarks, overrideUpdateRemarks } from "./override.ts";
-import { placementOf, placementRemarks, placementScopeRemarks, placementUpdateRemarks } from "./placement.ts";
+import { overrideFrom, overrideRemarks, overrideScopeRemarks, overrideUpdateRemarks } from "./override.ts";
+import { placementFrom, placementRemarks, placementScopeRemarks, placementUpdateRemarks } from "./placement.ts";
 import { checkSchema } from "./schema-check.ts";
 import type { SchemaDocuments, SchemaName } from "./schemas.ts";
-import { updateRunOf, updateRunRemarks, updateRunUpdateRemarks } from "./update-run.ts";
-import { updateStrategyOf, updateStrategyRemarks } from "./update-strategy.ts";
+import { updateRunFrom, updateRunRemarks, updateRunUpdateRemarks } from "./update-run.ts";
+import { updateStrategyFrom, updateStrategyRemarks } from "./update-strategy.ts";
 
 /** What a document defines, wherever it stands. */
-export type Content =
+export type DocumentContent =
   | { readonly kind: "cluster"; readonly cluster: Omit<MemberCluster, "source"> }
   | { readonly kind: "placement"; readonly placement: Omit<Placement, "source"> }
   | { readonly kind: "override"; readonly override: Omit<Override, "source"> }
@@ -41,25 +41,25 @@ export type Content =
   /** Recognised, not supported yet, ignored. */
   | { readonly kind: "later" };
 
-export interface Reading {
+export interface ContentReading {
   /** The object's identity: cluster-scoped kinds of ours have no namespace, whatever their document says. */
   readonly id: VersionedId;
-  readonly content: Content | null;
-  readonly remarks: readonly Remark[];
+  readonly content: DocumentContent | null;
+  readonly remarks: readonly FieldProblem[];
 }
 
 /** Reads what an identified document defines: schema, rules that the document alone decides, defaults. */
-export function readContent(id: VersionedId, value: Json): Reading {
+export function readContent(id: VersionedId, value: Json): ContentReading {
   if (!isObject(value)) return { id, content: null, remarks: [] };
   const kind = fleetKindOf(id.group, id.kind);
   if (kind !== null) return readFleetKind(kind, id, value);
-  if (isFleetGroup(id.group)) return { id, content: null, remarks: [unknownKind(id)] };
+  if (isFleetGroup(id.group)) return { id, content: null, remarks: [unknownKindProblem(id)] };
   const remarks = [...manifestRemarks(id, value), ...(isDefinition(id) ? definitionRemarks(value) : [])];
-  return { id, content: remarks.some(isError) ? null : { kind: "manifest", ...manifestOf(value) }, remarks };
+  return { id, content: remarks.some(isError) ? null : { kind: "manifest", ...manifestFrom(value) }, remarks };
 }
 
 /** A kind that stands in no group of ours is suggested to those who misspelt the group of one that does. */
-export function unknownKind({ group, kind }: VersionedId): Remark {
+export function unknownKindProblem({ group, kind }: VersionedId): FieldProblem {
   const own = fleetKinds.filter((it) => it.group === group).map((it) => it.kind);
   const elsewhere = fleetKinds.find((it) => it.kind === kind && it.group !== group && it.schema !== null);
   const known = isFleetGroup(group);
@@ -72,7 +72,7 @@ export function unknownKind({ group, kind }: VersionedId): Remark {
   return error("FLT1301", ["kind"], `${shown} is not known`, fix);
 }
 
-function readFleetKind(kind: Kind, claimed: VersionedId, value: JsonObject): Reading {
+function readFleetKind(kind: FleetKind, claimed: VersionedId, value: JsonObject): ContentReading {
   const id = kind.scope === "Cluster" ? { ...claimed, namespace: null } : claimed;
   if (!kind.versions.includes(id.version)) return { id, content: null, remarks: [unknownVersion(kind, id)] };
   if (kind.schema === null) return { id, content: { kind: "later" }, remarks: [notYetSupported(kind)] };
@@ -87,43 +87,43 @@ function readFleetKind(kind: Kind, claimed: VersionedId, value: JsonObject): Rea
 /** How documents of a kind are read once their schema has passed them. */
 interface KindReader<Document> {
   /** The rules that the document alone decides. */
-  rules(document: Document): readonly Remark[];
+  rules(document: Document): readonly FieldProblem[];
   /** What it defines, with defaults. `scope`: of the kind, which may be a namespaced variant. */
-  content(document: Document, scope: Scope): Content;
+  content(document: Document, scope: Scope): DocumentContent;
 }
 
 const readers: { readonly [Name in SchemaName]: KindReader<SchemaDocuments[Name]> } = {
-  MemberCluster: { rules: clusterRemarks, content: (it) => ({ kind: "cluster", cluster: clusterOf(it) }) },
+  MemberCluster: { rules: clusterRemarks, content: (it) => ({ kind: "cluster", cluster: memberClusterFrom(it) }) },
   ClusterResourcePlacement: {
     rules: placementRemarks,
-    content: (it) => ({ kind: "placement", placement: placementOf(it) }),
+    content: (it) => ({ kind: "placement", placement: placementFrom(it) }),
   },
   ClusterResourceOverride: {
     rules: overrideRemarks,
-    content: (it) => ({ kind: "override", override: overrideOf(it) }),
+    content: (it) => ({ kind: "override", override: overrideFrom(it) }),
   },
   ClusterStagedUpdateRun: {
     rules: updateRunRemarks,
-    content: (it, scope) => ({ kind: "run", run: updateRunOf(it, scope) }),
+    content: (it, scope) => ({ kind: "run", run: updateRunFrom(it, scope) }),
   },
   ClusterStagedUpdateStrategy: {
     rules: updateStrategyRemarks,
-    content: (it, scope) => ({ kind: "strategy", strategy: updateStrategyOf(it, scope) }),
+    content: (it, scope) => ({ kind: "strategy", strategy: updateStrategyFrom(it, scope) }),
   },
   ClusterResourcePlacementEviction: {
     rules: evictionRemarks,
-    content: (it) => ({ kind: "eviction", eviction: evictionOf(it) }),
+    content: (it) => ({ kind: "eviction", eviction: evictionFrom(it) }),
   },
   ClusterResourcePlacementDisruptionBudget: {
-    rules: disruptionBudgetRemarks,
-    content: (it) => ({ kind: "budget", budget: disruptionBudgetOf(it) }),
+    rules: disruptionBudgetProblems,
+    content: (it) => ({ kind: "budget", budget: disruptionBudgetFrom(it) }),
   },
-  Fleet: { rules: fleetRemarks, content: (it) => ({ kind: "fleet", fleet: fleetOf(it) }) },
+  Fleet: { rules: fleetRemarks, content: (it) => ({ kind: "fleet", fleet: fleetFrom(it) }) },
   DeletionConfirmation: {
     rules: confirmationRemarks,
     content: (it) => ({ kind: "confirmation", digest: confirmedDigest(it) }),
   },
-  Approval: { rules: approvalRemarks, content: (it) => ({ kind: "approval", approval: approvalOf(it) }) },
+  Approval: { rules: approvalRemarks, content: (it) => ({ kind: "approval", approval: approvalFrom(it) }) },
   // Read from one file, and not as an object among others.
   Trust: {
     rules: () => [error("FLT1350", ["kind"], "a Trust is read from trust/root.yaml only", "move it there")],
@@ -132,7 +132,7 @@ const readers: { readonly [Name in SchemaName]: KindReader<SchemaDocuments[Name]
 };
 
 /** Checks an object against its accepted version: what a hub lets nobody change stays as it was. */
-export function updateRemarks(before: Content, after: Content): readonly Remark[] {
+export function updateRemarks(before: DocumentContent, after: DocumentContent): readonly FieldProblem[] {
   if (before.kind === "placement" && after.kind === "placement")
     return placementUpdateRemarks(before.placement.spec, after.placement.spec);
   if (before.kind === "override" && after.kind === "override")
@@ -144,20 +144,20 @@ export function updateRemarks(before: Content, after: Content): readonly Remark[
 }
 
 /** Checks the kinds that a placement or override selects, which depends on the definitions of the same commit. */
-export function selectionRemarks(content: Content, scopes: ScopeTable): readonly Remark[] {
+export function selectionRemarks(content: DocumentContent, scopes: ScopeTable): readonly FieldProblem[] {
   if (content.kind === "placement") return placementScopeRemarks(content.placement.spec, scopes);
   return content.kind === "override" ? overrideScopeRemarks(content.override.spec, scopes) : [];
 }
 
-function unknownVersion({ group, kind, versions }: Kind, { version }: VersionedId): Remark {
+function unknownVersion({ group, kind, versions }: FleetKind, { version }: VersionedId): FieldProblem {
   const fix = `use ${versions.map((it) => `${group}/${it}`).join(" or ")}`;
   return { ...error("FLT1301", ["apiVersion"], `${kind} has no such version`, fix), got: version };
 }
 
-const notYetSupported = ({ kind }: Kind): Remark =>
+const notYetSupported = ({ kind }: FleetKind): FieldProblem =>
   /ApprovalRequest$/.test(kind) ? writtenByUs(kind) : laterKind(kind);
 
-const writtenByUs = (kind: string): Remark =>
+const writtenByUs = (kind: string): FieldProblem =>
   warning(
     "FLT1900",
     ["kind"],
@@ -165,13 +165,13 @@ const writtenByUs = (kind: string): Remark =>
     "answer a request with the file that flotilla describe run shows",
   );
 
-const laterKind = (kind: string): Remark =>
+const laterKind = (kind: string): FieldProblem =>
   warning("FLT1900", ["kind"], `${kind} is not yet supported and is ignored`, "wait for a later version, or remove it");
 
-function namespaceRemarks(kind: Kind, { namespace }: VersionedId): readonly Remark[] {
+function namespaceRemarks(kind: FleetKind, { namespace }: VersionedId): readonly FieldProblem[] {
   if (namespace === null) return [];
   return kind.scope === "Cluster" ? [clusterScoped(kind)] : dnsLabelRemarks(namespace, ["metadata", "namespace"]);
 }
 
-const clusterScoped = ({ kind }: Kind): Remark =>
+const clusterScoped = ({ kind }: FleetKind): FieldProblem =>
   error("FLT1413", ["metadata", "namespace"], `${kind} is cluster-scoped and has no namespace`, "remove the namespace");

@@ -1,11 +1,11 @@
 import type { ClusterResourcePlacementDisruptionBudget as WrittenBudget } from "#schemas/cluster-resource-placement-disruption-budget";
 import { type DisruptionBudget, placementKey } from "../../model/placement.ts";
-import { error, type Remark } from "../../yaml/problems.ts";
+import { error, type FieldProblem } from "../../yaml/problems.ts";
 import { countOrPercent, countOrPercentRemarks } from "./fields.ts";
 import { annotationRemarks, dnsSubdomainRemarks, oldVersionRemarks } from "./metadata.ts";
 
 /** A disruption budget that has passed its schema and its rules. */
-export function disruptionBudgetOf({ metadata, spec }: WrittenBudget): Omit<DisruptionBudget, "source"> {
+export function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<DisruptionBudget, "source"> {
   const bound = spec.minAvailable === undefined ? "maxUnavailable" : "minAvailable";
   // The rules have read it before.
   const limit = countOrPercent(spec[bound] ?? 0) ?? { count: 0 };
@@ -17,7 +17,7 @@ export function disruptionBudgetOf({ metadata, spec }: WrittenBudget): Omit<Disr
  *
  * KubeFleet reads one without a bound as "never"; here it is refused (`rollout/README.md#b-12`).
  */
-export function disruptionBudgetRemarks({ apiVersion, metadata, spec }: WrittenBudget): readonly Remark[] {
+export function disruptionBudgetProblems({ apiVersion, metadata, spec }: WrittenBudget): readonly FieldProblem[] {
   const { maxUnavailable, minAvailable } = spec;
   const isUnbounded = maxUnavailable === undefined && minAvailable === undefined;
   const isTwice = maxUnavailable !== undefined && minAvailable !== undefined;

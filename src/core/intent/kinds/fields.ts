@@ -1,6 +1,6 @@
 import type { CountOrPercent } from "../../model/placement.ts";
 import type { DurationMs } from "../../model/value.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
@@ -25,18 +25,18 @@ export function countOrPercent(written: number | string): CountOrPercent | null 
 }
 
 /** Checks a field that is `3` or `"25%"`; an absent one passes. */
-export function countOrPercentRemarks(written: number | string | undefined, at: JsonPath): readonly Remark[] {
+export function countOrPercentRemarks(written: number | string | undefined, at: JsonPath): readonly FieldProblem[] {
   if (written === undefined || countOrPercent(written) !== null) return [];
   const message = "must be a whole number from 0, or a percentage from 0% to 100%";
   return [{ ...error("FLT1303", at, message, "write 3 or 25%"), got: JSON.stringify(written) }];
 }
 
 /** A setting that would be ignored silently is a danger, so it is refused until it works. */
-export const notYet = (path: JsonPath, what = "is"): Remark =>
+export const notSupportedYet = (path: JsonPath, what = "is"): FieldProblem =>
   error("FLT1901", path, `${what} not yet supported`, "leave it out until a later version supports it");
 
 /** The indices of entries that say the same as an earlier one. */
-export function repeated<T>(entries: readonly T[], keyOf: (entry: T) => string): readonly number[] {
+export function repeatedIndices<T>(entries: readonly T[], keyOf: (entry: T) => string): readonly number[] {
   const seen = new Set<string>();
   return entries.flatMap((entry, at) => {
     const key = keyOf(entry);
@@ -50,7 +50,7 @@ export function repeated<T>(entries: readonly T[], keyOf: (entry: T) => string):
 export const immutableRemarks = (
   kind: string,
   fields: readonly (readonly [field: string, was: string, is: string])[],
-): readonly Remark[] =>
+): readonly FieldProblem[] =>
   fields
     .filter(([, was, is]) => was !== is)
     .map(([field, was, is]) =>

@@ -3,7 +3,7 @@ import { clusterGroup, flotillaGroup, placementGroup } from "../../model/names.t
 import type { SchemaName } from "./schemas.ts";
 
 /** A kind of KubeFleet or Flotilla: in which versions it may be written, and whether it is read yet. */
-export interface Kind {
+export interface FleetKind {
   readonly group: string;
   readonly kind: string;
   readonly versions: readonly string[];
@@ -69,11 +69,11 @@ const ownKinds: readonly Row[] = [
   ["Trust", "Cluster", ["v1alpha1"], "Trust"],
 ];
 
-const rows = (group: string, table: readonly Row[]): readonly Kind[] =>
+const rows = (group: string, table: readonly Row[]): readonly FleetKind[] =>
   table.map(([kind, scope, versions, schema]) => ({ group, kind, scope, versions, schema }));
 
 /** Every kind of the groups that are KubeFleet's or ours (`intent/README.md#kinds`). */
-export const fleetKinds: readonly Kind[] = [
+export const fleetKinds: readonly FleetKind[] = [
   ...rows(placementGroup, placementKinds),
   ...rows(clusterGroup, clusterKinds),
   ...rows("placement.kubefleet.dev", plannedKinds),
@@ -83,7 +83,7 @@ export const fleetKinds: readonly Kind[] = [
 /** Groups of which every kind is listed: one that is not is a mistake, never a custom resource. */
 export const isFleetGroup = (group: string): boolean => fleetKinds.some((it) => it.group === group);
 
-export const fleetKindOf = (group: string, kind: string): Kind | null =>
+export const fleetKindOf = (group: string, kind: string): FleetKind | null =>
   fleetKinds.find((it) => it.group === group && it.kind === kind) ?? null;
 
 const groups: ReadonlySet<string> = new Set([clusterGroup, "events.k8s.io", "coordination.k8s.io", "metrics.k8s.io"]);

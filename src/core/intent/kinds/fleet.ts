@@ -1,14 +1,14 @@
 import type { Fleet as WrittenFleet } from "#schemas/fleet";
 import { defaultFleet, type FleetSpec } from "../../model/fleet.ts";
 import { type ClusterName, compareText } from "../../model/value.ts";
-import { error, type Remark } from "../../yaml/problems.ts";
-import { repeated } from "./fields.ts";
+import { error, type FieldProblem } from "../../yaml/problems.ts";
+import { repeatedIndices } from "./fields.ts";
 
 /** The only file that settings are read from: they say where to look for everything else. */
 export const isFleetPath = (path: string): boolean => path === "fleet.yaml" || path === "fleet.yml";
 
 /** The fleet's settings after defaults. */
-export function fleetOf({ spec = {} }: WrittenFleet): FleetSpec {
+export function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
   const contexts = Object.entries(spec.contexts ?? {}).sort(([a], [b]) => compareText(a, b)) as [ClusterName, string][];
   const roots = (spec.roots ?? []).map(rootOf);
   return {
@@ -21,7 +21,7 @@ export function fleetOf({ spec = {} }: WrittenFleet): FleetSpec {
 }
 
 /** Checks settings that their schema has passed. */
-export function fleetRemarks({ spec = {} }: WrittenFleet): readonly Remark[] {
+export function fleetRemarks({ spec = {} }: WrittenFleet): readonly FieldProblem[] {
   const roots = spec.roots ?? [];
   return [
     ...roots.flatMap((root, i) =>
@@ -29,7 +29,7 @@ export function fleetRemarks({ spec = {} }: WrittenFleet): readonly Remark[] {
         ? []
         : [error("FLT1302", ["spec", "roots", i], "is not a folder", "write apps or teams/a")],
     ),
-    ...repeated(roots, rootOf).map((i) =>
+    ...repeatedIndices(roots, rootOf).map((i) =>
       error("FLT1308", ["spec", "roots", i], "this root occurs twice", "remove one of the two"),
     ),
     ...Object.entries(spec.contexts ?? {})

@@ -3,12 +3,12 @@ import { digestOf, isObject, type Json, type JsonObject, member, memberAt } from
 import type { Manifest, VersionedId } from "../../model/manifest.ts";
 import { kubeFleetPrefix } from "../../model/names.ts";
 import type { Digest } from "../../model/value.ts";
-import { error, type JsonPath, type Remark, warning } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type JsonPath, warning } from "../../yaml/problems.ts";
 import { isDnsLabel, isDnsSubdomain, metadataRemarks } from "./metadata.ts";
 
 /** A plain Kubernetes object as placements may select it; {@link manifestRemarks} has found no error in it. */
-export function manifestOf(value: Manifest): { readonly manifest: Manifest; readonly digest: Digest } {
-  const manifest = sanitised(value);
+export function manifestFrom(value: Manifest): { readonly manifest: Manifest; readonly digest: Digest } {
+  const manifest = withoutServerFields(value);
   return { manifest, digest: digestOf(manifest) };
 }
 
@@ -16,7 +16,7 @@ export function manifestOf(value: Manifest): { readonly manifest: Manifest; read
  * Checks what every API server checks of any object, and what would go wrong silently (`yaml/README.md#b-90` …
  * `#b-100`).
  */
-export function manifestRemarks(id: VersionedId, value: Manifest): readonly Remark[] {
+export function manifestRemarks(id: VersionedId, value: Manifest): readonly FieldProblem[] {
   return [
     ...nameRemarks(id),
     ...metadataRemarks(value),
@@ -27,8 +27,8 @@ export function manifestRemarks(id: VersionedId, value: Manifest): readonly Rema
   ];
 }
 
-function nameRemarks({ group, kind, namespace, name }: VersionedId): readonly Remark[] {
-  const remarks: Remark[] = [];
+function nameRemarks({ group, kind, namespace, name }: VersionedId): readonly FieldProblem[] {
+  const remarks: FieldProblem[] = [];
   const at: JsonPath = ["metadata", "name"];
   if (!isName(group, kind, name))
     remarks.push({
@@ -55,7 +55,7 @@ function isName(group: string, kind: string, name: string): boolean {
 }
 
 /** Fields that make sense on a server only, and whose loss somebody might miss (`render/README.md#c-24`). */
-function strippedRemarks(value: Manifest): readonly Remark[] {
+function strippedRemarks(value: Manifest): readonly FieldProblem[] {
   return (["finalizers", "ownerReferences"] as const).flatMap((field) => {
     const list = memberAt(value, "metadata", field);
     if (list === null || (Array.isArray(list) && list.length === 0)) return [];
@@ -63,7 +63,7 @@ function strippedRemarks(value: Manifest): readonly Remark[] {
   });
 }
 
-function hookRemarks(value: Manifest): readonly Remark[] {
+function hookRemarks(value: Manifest): readonly FieldProblem[] {
   const annotations = memberAt(value, "metadata", "annotations");
   if (!isObject(annotations)) return [];
   return ["helm.sh/hook", "argocd.argoproj.io/hook"]
@@ -80,7 +80,7 @@ const envelopeAnnotation = `${kubeFleetPrefix}/envelope-configmap`;
  * ConfigMaps as envelopes are gone; placing one as a plain ConfigMap would surprise its author
  * (`render/README.md#a-9`).
  */
-function envelopeRemarks({ group, kind }: VersionedId, value: Manifest): readonly Remark[] {
+function envelopeRemarks({ group, kind }: VersionedId, value: Manifest): readonly FieldProblem[] {
   const annotations = memberAt(value, "metadata", "annotations");
   if (group !== "" || kind !== "ConfigMap" || member(annotations, envelopeAnnotation) === null) return [];
   const fix = "put the objects into files of their own, or into a ClusterResourceEnvelope or ResourceEnvelope";
@@ -92,7 +92,7 @@ function envelopeRemarks({ group, kind }: VersionedId, value: Manifest): readonl
  * A Secret whose data is not base64 would be refused by every member; its values are never shown
  * (`yaml/README.md#b-95`).
  */
-function secretRemarks(value: Manifest): readonly Remark[] {
+function secretRemarks(value: Manifest): readonly FieldProblem[] {
   return [
     ...textsOnly(value, "data"),
     ...textsOnly(value, "stringData"),
@@ -102,7 +102,7 @@ function secretRemarks(value: Manifest): readonly Remark[] {
   ];
 }
 
-function textsOnly(value: Manifest, field: string): readonly Remark[] {
+function textsOnly(value: Manifest, field: string): readonly FieldProblem[] {
   const map = member(value, field);
   if (map !== null && !isObject(map)) return [error("FLT1302", [field], "must be a mapping of texts", "correct it")];
   return Object.entries(objectIn(value, field))
@@ -127,7 +127,7 @@ function isBase64(text: string): boolean {
  *
  * `render/README.md#rendering`; finalizers go as well (`#c-24`). Gives back the very manifest when nothing is to go.
  */
-export function sanitised(manifest: Manifest): Manifest {
+export function withoutServerFields(manifest: Manifest): Manifest {
   const plain = update(without(manifest, ["status"]), "metadata", sanitisedMetadata);
   if (plain["apiVersion"] === "v1" && plain["kind"] === "Service") return update(plain, "spec", sanitisedService);
   if (plain["apiVersion"] === "batch/v1" && plain["kind"] === "Job") return update(plain, "spec", sanitisedJob);

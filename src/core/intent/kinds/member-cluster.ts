@@ -3,14 +3,14 @@ import type { MemberCluster } from "../../model/fleet.ts";
 import type { Json } from "../../model/json.ts";
 import { memberNameLabel } from "../../model/names.ts";
 import type { ClusterName } from "../../model/value.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
-import { repeated } from "./fields.ts";
-import { dnsLabelRemarks, isLabelValue, isQualifiedName, malformed, newerFieldRemarks } from "./metadata.ts";
+import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { repeatedIndices } from "./fields.ts";
+import { dnsLabelRemarks, isLabelValue, isQualifiedName, malformedProblem, newerFieldRemarks } from "./metadata.ts";
 
 type WrittenQuantities = Readonly<Record<string, string | number>>;
 
 /** A member cluster after defaults, which has passed its schema and its rules. */
-export function clusterOf({ metadata, spec, status }: WrittenCluster): Omit<MemberCluster, "source"> {
+export function memberClusterFrom({ metadata, spec, status }: WrittenCluster): Omit<MemberCluster, "source"> {
   const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
   const properties = Object.entries(status?.properties ?? {}).map(([name, { value }]) => [name, value] as const);
   return {
@@ -31,7 +31,7 @@ export function clusterOf({ metadata, spec, status }: WrittenCluster): Omit<Memb
  * Checks a member cluster that its schema has passed: `intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`,
  * `yaml/README.md#b-113`.
  */
-export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCluster): readonly Remark[] {
+export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCluster): readonly FieldProblem[] {
   const taints = spec.taints ?? [];
   const taintAt = (i: number): JsonPath => ["spec", "taints", i];
   const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
@@ -39,12 +39,12 @@ export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCl
     ...dnsLabelRemarks(metadata.name),
     ...memberNameRemarks(metadata.name, metadata.labels?.[memberNameLabel]),
     ...taints.flatMap(({ key }, i) =>
-      isQualifiedName(key) ? [] : [malformed("taint key", [...taintAt(i), "key"], key)],
+      isQualifiedName(key) ? [] : [malformedProblem("taint key", [...taintAt(i), "key"], key)],
     ),
     ...taints.flatMap(({ value = "" }, i) =>
-      isLabelValue(value) ? [] : [malformed("taint value", [...taintAt(i), "value"], value)],
+      isLabelValue(value) ? [] : [malformedProblem("taint value", [...taintAt(i), "value"], value)],
     ),
-    ...repeated(taints, ({ key, value = "", effect }) => JSON.stringify([key, value, effect])).map((i) =>
+    ...repeatedIndices(taints, ({ key, value = "", effect }) => JSON.stringify([key, value, effect])).map((i) =>
       error("FLT1308", taintAt(i), "this taint occurs twice", "remove one of the two"),
     ),
     ...quantityRemarks(capacity, "capacity"),
@@ -55,7 +55,7 @@ export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCl
 }
 
 /** The label is filled in with the cluster's own name; another value would select the wrong cluster. */
-function memberNameRemarks(name: string, label: string | undefined): readonly Remark[] {
+function memberNameRemarks(name: string, label: string | undefined): readonly FieldProblem[] {
   if (label === undefined || label === name) return [];
   const at: JsonPath = ["metadata", "labels", memberNameLabel];
   return [error("FLT1305", at, "must be the cluster's own name", "remove it; it is filled in")];
@@ -65,7 +65,7 @@ function memberNameRemarks(name: string, label: string | undefined): readonly Re
 const quantity =
   /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?$/;
 
-const quantityRemarks = (written: WrittenQuantities, field: string): readonly Remark[] =>
+const quantityRemarks = (written: WrittenQuantities, field: string): readonly FieldProblem[] =>
   Object.entries(written)
     .filter(([, it]) => !quantity.test(String(it)))
     .map(([resource]) =>

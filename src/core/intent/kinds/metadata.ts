@@ -2,7 +2,7 @@ import { isObject, type Json, memberAt } from "../../model/json.ts";
 import { flotillaGroup, placementLabel, writeAnnotation } from "../../model/names.ts";
 import type { LabelRequirement, LabelSelector } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type JsonPath, type Remark, warning } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type JsonPath, warning } from "../../yaml/problems.ts";
 
 /** The largest sum of annotation keys and values that Kubernetes stores. */
 const maxAnnotationBytes = 256 * 1024;
@@ -11,7 +11,7 @@ const maxAnnotationBytes = 256 * 1024;
  * Checks labels and annotations of any object, as an API server would before it stores them (`yaml/README.md#b-74`,
  * `#b-94`, `#b-96`).
  */
-export function metadataRemarks(value: Json): readonly Remark[] {
+export function metadataRemarks(value: Json): readonly FieldProblem[] {
   const labels = memberAt(value, "metadata", "labels");
   const annotations = memberAt(value, "metadata", "annotations");
   return [
@@ -24,22 +24,22 @@ export function metadataRemarks(value: Json): readonly Remark[] {
 }
 
 /** Checks the keys and values of labels, or of a selector's `matchLabels`. */
-export function labelRemarks(labels: Json | undefined, at: JsonPath): readonly Remark[] {
+function labelRemarks(labels: Json | undefined, at: JsonPath): readonly FieldProblem[] {
   if (!isObject(labels)) return [];
   return Object.entries(labels).flatMap(([key, value]) => [
-    ...(isQualifiedName(key) ? [] : [malformed("label key", [...at, key], key)]),
-    ...(typeof value !== "string" || isLabelValue(value) ? [] : [malformed("label value", [...at, key], value)]),
+    ...(isQualifiedName(key) ? [] : [malformedProblem("label key", [...at, key], key)]),
+    ...(typeof value !== "string" || isLabelValue(value) ? [] : [malformedProblem("label value", [...at, key], value)]),
   ]);
 }
 
 /** A remark about a key or value that is not of the form Kubernetes wants for labels. */
-export const malformed = (what: string, at: JsonPath, got: string): Remark => ({
+export const malformedProblem = (what: string, at: JsonPath, got: string): FieldProblem => ({
   ...error("FLT1305", at, `is not a valid ${what}`, "use letters, digits, - _ . and at most 63 characters"),
   got: JSON.stringify(got),
 });
 
 /** The name of a placement or member cluster: a DNS label, since names are built from it (`intent/README.md#e-3`). */
-export function dnsLabelRemarks(name: string, at: JsonPath = ["metadata", "name"]): readonly Remark[] {
+export function dnsLabelRemarks(name: string, at: JsonPath = ["metadata", "name"]): readonly FieldProblem[] {
   if (isDnsLabel(name)) return [];
   const remark = error(
     "FLT1309",
@@ -55,14 +55,14 @@ export function dnsSubdomainRemarks(
   name: string,
   at: JsonPath = ["metadata", "name"],
   limit: 253 | 63 = 253,
-): readonly Remark[] {
+): readonly FieldProblem[] {
   if (isDnsSubdomain(name) && name.length <= limit) return [];
   const fix = `use lower-case letters, digits, - and ., at most ${limit} characters`;
   return [{ ...error("FLT1309", at, "must be a DNS subdomain", fix), got: JSON.stringify(name) }];
 }
 
 /** v1alpha1 is read as the later versions are, with a word of warning. */
-export const oldVersionRemarks = (apiVersion: string, later = "v1beta1 or v1"): readonly Remark[] =>
+export const oldVersionRemarks = (apiVersion: string, later = "v1beta1 or v1"): readonly FieldProblem[] =>
   apiVersion.endsWith("/v1alpha1")
     ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later}`)]
     : [];
@@ -72,7 +72,7 @@ export const newerFieldRemarks = (
   apiVersion: string,
   at: JsonPath,
   fields: Readonly<Record<string, unknown>>,
-): readonly Remark[] =>
+): readonly FieldProblem[] =>
   Object.entries(fields)
     .filter(([, it]) => it !== undefined && apiVersion.endsWith("/v1"))
     .map(([field]) => {
@@ -81,7 +81,7 @@ export const newerFieldRemarks = (
     });
 
 /** Warns of settings of ours that do not exist: a misspelt annotation would be ignored silently. */
-export function annotationRemarks(annotations: Json | undefined, known: readonly string[]): readonly Remark[] {
+export function annotationRemarks(annotations: Json | undefined, known: readonly string[]): readonly FieldProblem[] {
   if (!isObject(annotations)) return [];
   return Object.keys(annotations)
     .filter((it) => it.startsWith(`${flotillaGroup}/`) && !known.includes(it))
@@ -92,10 +92,10 @@ export function annotationRemarks(annotations: Json | undefined, known: readonly
 }
 
 /** Status in a file of the source branch is nobody's: the reconciler writes it to the state branch. */
-export const statusRemarks = (status: unknown): readonly Remark[] =>
+export const statusRemarks = (status: unknown): readonly FieldProblem[] =>
   status === undefined ? [] : [warning("FLT1405", ["status"], "status in a file is ignored", "remove it")];
 
-function textMapRemarks(map: Json, at: JsonPath): readonly Remark[] {
+function textMapRemarks(map: Json, at: JsonPath): readonly FieldProblem[] {
   if (map === null) return [];
   if (!isObject(map)) return [error("FLT1302", at, "must be a mapping of texts", "correct it")];
   return Object.entries(map)
@@ -103,7 +103,7 @@ function textMapRemarks(map: Json, at: JsonPath): readonly Remark[] {
     .map(([key]) => error("FLT1302", [...at, key], "must be a text", "put the value in quotes"));
 }
 
-function annotationSizeRemarks(annotations: Json): readonly Remark[] {
+function annotationSizeRemarks(annotations: Json): readonly FieldProblem[] {
   if (!isObject(annotations)) return [];
   let size = 0;
   for (const [key, value] of Object.entries(annotations)) size += key.length + String(value).length;
@@ -112,8 +112,8 @@ function annotationSizeRemarks(annotations: Json): readonly Remark[] {
 }
 
 /** Our marks say what we own in a member: a manifest that brings its own would be a lie. */
-function markRemarks(labels: Json, annotations: Json): readonly Remark[] {
-  const mark = (at: JsonPath): Remark => error("FLT1414", at, "is set by Flotilla alone", "remove it");
+function markRemarks(labels: Json, annotations: Json): readonly FieldProblem[] {
+  const mark = (at: JsonPath): FieldProblem => error("FLT1414", at, "is set by Flotilla alone", "remove it");
   return [
     ...(isObject(labels) && placementLabel in labels ? [mark(["metadata", "labels", placementLabel])] : []),
     ...(isObject(annotations) && writeAnnotation in annotations
@@ -123,7 +123,7 @@ function markRemarks(labels: Json, annotations: Json): readonly Remark[] {
 }
 
 /** Checks that a label selector is one Kubernetes would take: `intent/README.md#v-pl-04`, `#v-pl-31`, `#v-ov-04`. */
-export function labelSelectorRemarks(selector: LabelSelector | undefined, at: JsonPath): readonly Remark[] {
+export function labelSelectorRemarks(selector: LabelSelector | undefined, at: JsonPath): readonly FieldProblem[] {
   if (selector === undefined) return [];
   return [
     ...labelRemarks(selector.matchLabels, [...at, "matchLabels"]),
@@ -131,14 +131,14 @@ export function labelSelectorRemarks(selector: LabelSelector | undefined, at: Js
   ];
 }
 
-function requirementRemarks({ key, operator, values }: LabelRequirement, at: JsonPath): readonly Remark[] {
+function requirementRemarks({ key, operator, values }: LabelRequirement, at: JsonPath): readonly FieldProblem[] {
   const takesValues = operator === "In" || operator === "NotIn";
   const count = values?.length ?? 0;
   const malformedValues = (values ?? []).flatMap((it, i) =>
-    isLabelValue(it) ? [] : [malformed("label value", [...at, "values", i], it)],
+    isLabelValue(it) ? [] : [malformedProblem("label value", [...at, "values", i], it)],
   );
   return [
-    ...(isQualifiedName(key) ? [] : [malformed("label key", [...at, "key"], key)]),
+    ...(isQualifiedName(key) ? [] : [malformedProblem("label key", [...at, "key"], key)]),
     ...(takesValues && count === 0
       ? [error("FLT1305", at, `${operator} needs values`, "list at least one value")]
       : []),

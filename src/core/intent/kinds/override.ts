@@ -7,8 +7,8 @@ import type { Json } from "../../model/json.ts";
 import { kindKey, type ScopeTable } from "../../model/manifest.ts";
 import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
-import { error, type JsonPath, type ProblemCode, type Remark, warning } from "../../yaml/problems.ts";
-import { repeated } from "./fields.ts";
+import { error, type FieldProblem, type JsonPath, type ProblemCode, warning } from "../../yaml/problems.ts";
+import { repeatedIndices } from "./fields.ts";
 import {
   annotationRemarks,
   dnsSubdomainRemarks,
@@ -21,7 +21,7 @@ type WrittenRule = Policy["overrideRules"][number];
 type WrittenOperation = NonNullable<WrittenRule["jsonPatchOverrides"]>[number];
 
 /** An override after defaults, which has passed its schema and its rules (`render/README.md#overrides`). */
-export const overrideOf = ({ metadata, spec }: WrittenOverride): Omit<Override, "source"> => ({
+export const overrideFrom = ({ metadata, spec }: WrittenOverride): Omit<Override, "source"> => ({
   scope: "Cluster",
   namespace: null,
   name: metadata.name,
@@ -48,7 +48,7 @@ const operationOf = ({ op, path, value = null }: WrittenOperation): PatchOperati
 /**
  * Checks an override that its schema has passed against every rule that it alone decides (`intent/README.md#overrides`).
  */
-export function overrideRemarks({ apiVersion, metadata, spec, status }: WrittenOverride): readonly Remark[] {
+export function overrideRemarks({ apiVersion, metadata, spec, status }: WrittenOverride): readonly FieldProblem[] {
   return [
     ...dnsSubdomainRemarks(metadata.name),
     ...annotationRemarks(metadata.annotations, []),
@@ -60,13 +60,13 @@ export function overrideRemarks({ apiVersion, metadata, spec, status }: WrittenO
   ];
 }
 
-function placementRefRemarks({ placement }: WrittenOverride["spec"]): readonly Remark[] {
+function placementRefRemarks({ placement }: WrittenOverride["spec"]): readonly FieldProblem[] {
   if (placement?.scope !== "Namespaced") return [];
   const message = "a ClusterResourceOverride cannot belong to a ResourcePlacement";
   return [error("FLT1307", ["spec", "placement", "scope"], message, "use a ResourceOverride")];
 }
 
-function selectorRemarks(selectors: WrittenOverride["spec"]["clusterResourceSelectors"]): readonly Remark[] {
+function selectorRemarks(selectors: WrittenOverride["spec"]["clusterResourceSelectors"]): readonly FieldProblem[] {
   const at: JsonPath = ["spec", "clusterResourceSelectors"];
   return [
     ...selectors.flatMap((it, i) =>
@@ -79,13 +79,13 @@ function selectorRemarks(selectors: WrittenOverride["spec"]["clusterResourceSele
         ? []
         : [error("FLT1307", [...at, i, "labelSelector"], "is not allowed: an override names its objects", "remove it")],
     ),
-    ...repeated(selectors, ({ group, kind, name }) => JSON.stringify([group, kind, name])).map((i) =>
+    ...repeatedIndices(selectors, ({ group, kind, name }) => JSON.stringify([group, kind, name])).map((i) =>
       error("FLT1308", [...at, i], "this selector occurs twice", "remove one of the two"),
     ),
   ];
 }
 
-function ruleRemarks(rule: WrittenRule, at: JsonPath): readonly Remark[] {
+function ruleRemarks(rule: WrittenRule, at: JsonPath): readonly FieldProblem[] {
   const { clusterSelector, overrideType = "JSONPatch", jsonPatchOverrides } = rule;
   const remarks = (clusterSelector?.clusterSelectorTerms ?? []).flatMap((it, i) =>
     termRemarks(it, [...at, "clusterSelector", "clusterSelectorTerms", i]),
@@ -107,7 +107,7 @@ function ruleRemarks(rule: WrittenRule, at: JsonPath): readonly Remark[] {
 
 const forAll = "add clusterSelector: {clusterSelectorTerms: []} to mean all";
 
-function termRemarks(term: ClusterTerm, at: JsonPath): readonly Remark[] {
+function termRemarks(term: ClusterTerm, at: JsonPath): readonly FieldProblem[] {
   const remarks = [...labelSelectorRemarks(term.labelSelector, [...at, "labelSelector"])];
   if (term.labelSelector === undefined)
     remarks.push(error("FLT1300", [...at, "labelSelector"], "is required", "add it"));
@@ -121,7 +121,7 @@ function termRemarks(term: ClusterTerm, at: JsonPath): readonly Remark[] {
  * Checks one JSON Patch operation: where it points, and what it carries (`intent/README.md#v-ov-08` … `#v-ov-15`,
  * `yaml/README.md#b-83` … `#b-86`).
  */
-export function operationRemarks(operation: WrittenOperation, at: JsonPath): readonly Remark[] {
+function operationRemarks(operation: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
   return [
     ...pathRemarks(operation.path, [...at, "path"]),
     ...valueRemarks(operation, at),
@@ -131,8 +131,8 @@ export function operationRemarks(operation: WrittenOperation, at: JsonPath): rea
 }
 
 /** The first rule that a path breaks: form, then reserved names, then fields that nobody may override. */
-function pathRemarks(path: string, at: JsonPath): readonly Remark[] {
-  const complain = (code: ProblemCode, message: string, fix: string): readonly Remark[] => [
+function pathRemarks(path: string, at: JsonPath): readonly FieldProblem[] {
+  const complain = (code: ProblemCode, message: string, fix: string): readonly FieldProblem[] => [
     { ...error(code, at, message, fix), got: JSON.stringify(path) },
   ];
   if (!path.startsWith("/"))
@@ -159,7 +159,7 @@ const reservedNames: ReadonlySet<string> = new Set(["__proto__", "constructor", 
 
 const unescaped = (segment: string): string => segment.replaceAll("~1", "/").replaceAll("~0", "~");
 
-function valueRemarks({ op, value }: WrittenOperation, at: JsonPath): readonly Remark[] {
+function valueRemarks({ op, value }: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
   if (op === "remove" && value !== undefined)
     return [error("FLT1325", [...at, "value"], "remove takes no value", "remove the value")];
   if (op !== "remove" && value === undefined) return [error("FLT1325", at, `${op} needs a value`, "add the value")];
@@ -167,7 +167,7 @@ function valueRemarks({ op, value }: WrittenOperation, at: JsonPath): readonly R
 }
 
 /** Checks the variables in every text of a value; what does not begin like one of ours is left alone. */
-function variableRemarks(value: Json, at: JsonPath): readonly Remark[] {
+function variableRemarks(value: Json, at: JsonPath): readonly FieldProblem[] {
   if (typeof value === "string") return variableRemarksOf(value, at);
   if (typeof value !== "object" || value === null) return [];
   const entries: readonly (readonly [string | number, Json])[] = Array.isArray(value)
@@ -176,8 +176,8 @@ function variableRemarks(value: Json, at: JsonPath): readonly Remark[] {
   return entries.flatMap(([step, it]) => variableRemarks(it, [...at, step]));
 }
 
-function variableRemarksOf(text: string, at: JsonPath): readonly Remark[] {
-  const remarks: Remark[] = [];
+function variableRemarksOf(text: string, at: JsonPath): readonly FieldProblem[] {
+  const remarks: FieldProblem[] = [];
   for (const match of text.matchAll(/\$\{MEMBER-CLUSTER-([^}]*)(\}?)/g)) {
     const [whole, name = "", end] = match;
     if (end === "") remarks.push(error("FLT1332", at, "a variable has no closing brace", "add }"));
@@ -190,14 +190,14 @@ function variableRemarksOf(text: string, at: JsonPath): readonly Remark[] {
 const knownVariables = "use ${MEMBER-CLUSTER-NAME} or ${MEMBER-CLUSTER-LABEL-KEY-<label>}";
 
 /** Replacing labels or annotations as a whole loses what stood there (`render/README.md#c-35`). */
-function wholeMapRemarks({ op, path }: WrittenOperation, at: JsonPath): readonly Remark[] {
+function wholeMapRemarks({ op, path }: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
   if (op === "remove" || !/\/metadata\/(?:labels|annotations)$/.test(path)) return [];
   const message = "replaces the whole map: keys that the object already has are lost";
   return [warning("FLT1339", [...at, "path"], message, `name one key: ${path}/example.com~1key`)];
 }
 
 /** `intent/README.md#v-cro-02`, `#v-ro-01`: an override belongs to the placement it was made for. */
-export function overrideUpdateRemarks(before: Override["spec"], after: Override["spec"]): readonly Remark[] {
+export function overrideUpdateRemarks(before: Override["spec"], after: Override["spec"]): readonly FieldProblem[] {
   if (before.placement === after.placement) return [];
   const text = (it: string | null): string => it ?? "every placement";
   const message = `cannot change from ${text(before.placement)} to ${text(after.placement)}`;
@@ -205,7 +205,7 @@ export function overrideUpdateRemarks(before: Override["spec"], after: Override[
 }
 
 /** A cluster override names cluster-scoped objects; others it would never meet. */
-export function overrideScopeRemarks({ selectors }: Override["spec"], scopes: ScopeTable): readonly Remark[] {
+export function overrideScopeRemarks({ selectors }: Override["spec"], scopes: ScopeTable): readonly FieldProblem[] {
   return selectors.flatMap((selector, i) => {
     const at: JsonPath = ["spec", "clusterResourceSelectors", i];
     const found = scopes.get(kindKey(selector));

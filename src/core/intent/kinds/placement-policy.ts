@@ -1,14 +1,14 @@
 import type { Policy as WrittenPolicy, ClusterTerm as WrittenTerm } from "#schemas/cluster-resource-placement";
 import type { ClusterTerm, PlacementPolicy, Toleration } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
-import { notYet, repeated } from "./fields.ts";
-import { dnsLabelRemarks, isLabelValue, isQualifiedName, labelSelectorRemarks, malformed } from "./metadata.ts";
+import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { notSupportedYet, repeatedIndices } from "./fields.ts";
+import { dnsLabelRemarks, isLabelValue, isQualifiedName, labelSelectorRemarks, malformedProblem } from "./metadata.ts";
 
 type WrittenToleration = NonNullable<WrittenPolicy["tolerations"]>[number];
 
 /** A scheduling policy after defaults. */
-export function policyOf(written: WrittenPolicy): PlacementPolicy {
+export function policyFrom(written: WrittenPolicy): PlacementPolicy {
   const { placementType = "PickAll", clusterNames = [], numberOfClusters = 0, affinity, tolerations = [] } = written;
   const required =
     affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
@@ -47,14 +47,14 @@ const refused: Readonly<Record<NonNullable<WrittenPolicy["placementType"]>, read
  * Checks a scheduling policy: which fields go together, and that each is well formed (`intent/README.md#v-pl-22` …
  * `#v-pl-57`).
  */
-export function policyRemarks(policy: WrittenPolicy): readonly Remark[] {
+export function policyRemarks(policy: WrittenPolicy): readonly FieldProblem[] {
   return [
     ...matrixRemarks(policy),
     ...clusterNameRemarks(policy.clusterNames ?? []),
     ...affinityRemarks(policy),
     ...spreadRemarks(policy),
     ...(policy.tolerations ?? []).flatMap((it, i) => tolerationRemarks(it, [...at, "tolerations", i])),
-    ...repeated(policy.tolerations ?? [], tolerationKey).map((i) =>
+    ...repeatedIndices(policy.tolerations ?? [], tolerationKey).map((i) =>
       error("FLT1308", [...at, "tolerations", i], "this toleration occurs twice", "remove one of the two"),
     ),
   ];
@@ -67,7 +67,7 @@ const tolerationKey = ({ key, operator, value, effect }: TolerationWords): strin
 /** A toleration as it is written, or as the model has it. */
 type TolerationWords = { readonly [Field in keyof WrittenToleration]: string };
 
-function matrixRemarks(policy: WrittenPolicy): readonly Remark[] {
+function matrixRemarks(policy: WrittenPolicy): readonly FieldProblem[] {
   const { placementType: type = "PickAll" } = policy;
   const wrong = refused[type]
     // KubeFleet's own webhook drops empty lists before its rules see them.
@@ -82,16 +82,16 @@ function otherType(field: Field, type: string): string {
   return `remove it${types.length === 0 ? "" : `, or use ${types.filter((it) => it !== type).join(" or ")}`}`;
 }
 
-function clusterNameRemarks(names: readonly string[]): readonly Remark[] {
+function clusterNameRemarks(names: readonly string[]): readonly FieldProblem[] {
   return [
     ...names.flatMap((name, i) => dnsLabelRemarks(name, [...at, "clusterNames", i])),
-    ...repeated(names, (it) => it).map((i) =>
+    ...repeatedIndices(names, (it) => it).map((i) =>
       error("FLT1308", [...at, "clusterNames", i], "this cluster is named twice", "remove one of the two"),
     ),
   ];
 }
 
-function affinityRemarks({ placementType, affinity }: WrittenPolicy): readonly Remark[] {
+function affinityRemarks({ placementType, affinity }: WrittenPolicy): readonly FieldProblem[] {
   const base: JsonPath = [...at, "affinity", "clusterAffinity"];
   const required = "requiredDuringSchedulingIgnoredDuringExecution";
   const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -107,44 +107,45 @@ function affinityRemarks({ placementType, affinity }: WrittenPolicy): readonly R
   ];
 }
 
-function requiredTermRemarks(term: WrittenTerm, path: JsonPath): readonly Remark[] {
+function requiredTermRemarks(term: WrittenTerm, path: JsonPath): readonly FieldProblem[] {
   return [
     ...labelSelectorRemarks(term.labelSelector, [...path, "labelSelector"]),
-    ...(term.propertySelector === undefined ? [] : [notYet([...path, "propertySelector"])]),
+    ...(term.propertySelector === undefined ? [] : [notSupportedYet([...path, "propertySelector"])]),
     ...(term.propertySorter === undefined ? [] : [misplaced([...path, "propertySorter"], "a required term")]),
   ];
 }
 
-function preferredTermRemarks(term: WrittenTerm, path: JsonPath): readonly Remark[] {
+function preferredTermRemarks(term: WrittenTerm, path: JsonPath): readonly FieldProblem[] {
   return [
     ...labelSelectorRemarks(term.labelSelector, [...path, "labelSelector"]),
-    ...(term.propertySorter === undefined ? [] : [notYet([...path, "propertySorter"])]),
+    ...(term.propertySorter === undefined ? [] : [notSupportedYet([...path, "propertySorter"])]),
     ...(term.propertySelector === undefined ? [] : [misplaced([...path, "propertySelector"], "a preferred term")]),
   ];
 }
 
-const misplaced = (path: JsonPath, where: string): Remark =>
+const misplaced = (path: JsonPath, where: string): FieldProblem =>
   error("FLT1306", path, `is not allowed in ${where}`, "selectors belong to required terms, sorters to preferred ones");
 
-const spreadRemarks = ({ topologySpreadConstraints: constraints = [] }: WrittenPolicy): readonly Remark[] =>
-  constraints.length === 0 ? [] : [notYet([...at, "topologySpreadConstraints"], "spread constraints are")];
+const spreadRemarks = ({ topologySpreadConstraints: constraints = [] }: WrittenPolicy): readonly FieldProblem[] =>
+  constraints.length === 0 ? [] : [notSupportedYet([...at, "topologySpreadConstraints"], "spread constraints are")];
 
-function tolerationRemarks(toleration: WrittenToleration, path: JsonPath): readonly Remark[] {
+function tolerationRemarks(toleration: WrittenToleration, path: JsonPath): readonly FieldProblem[] {
   const { key = "", operator = "Equal", value = "" } = toleration;
-  const remarks: Remark[] = [];
+  const remarks: FieldProblem[] = [];
   if (operator === "Exists" && value !== "")
     remarks.push(error("FLT1305", [...path, "value"], "operator Exists takes no value", "remove the value"));
   if (key === "" && operator !== "Exists")
     remarks.push(error("FLT1305", path, "without a key only operator Exists is possible", "name a key, or use Exists"));
-  if (key !== "" && !isQualifiedName(key)) remarks.push(malformed("taint key", [...path, "key"], key));
-  if (operator === "Equal" && !isLabelValue(value)) remarks.push(malformed("taint value", [...path, "value"], value));
+  if (key !== "" && !isQualifiedName(key)) remarks.push(malformedProblem("taint key", [...path, "key"], key));
+  if (operator === "Equal" && !isLabelValue(value))
+    remarks.push(malformedProblem("taint value", [...path, "value"], value));
   return remarks;
 }
 
 /**
  * `intent/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the placement type is for life. `#v-pl-56`: tolerations grow.
  */
-export function policyUpdateRemarks(before: PlacementPolicy, after: PlacementPolicy): readonly Remark[] {
+export function policyUpdateRemarks(before: PlacementPolicy, after: PlacementPolicy): readonly FieldProblem[] {
   if (before.kind !== after.kind) {
     const message = `cannot change from ${before.kind} to ${after.kind}`;
     return [error("FLT1315", [...at, "placementType"], message, "write a placement with another name")];

@@ -2,8 +2,8 @@ import type { Strategy as WrittenStrategy } from "#schemas/cluster-resource-plac
 import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../../model/names.ts";
 import type { ApplyStrategy, CountOrPercent, Placement, RollingUpdate } from "../../model/placement.ts";
 import { minutes, seconds } from "../../model/value.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
-import { countOrPercent, countOrPercentRemarks, durationOf, notYet } from "./fields.ts";
+import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { countOrPercent, countOrPercentRemarks, durationOf, notSupportedYet } from "./fields.ts";
 import { annotationRemarks } from "./metadata.ts";
 
 type WrittenApplyStrategy = NonNullable<WrittenStrategy["applyStrategy"]>;
@@ -16,7 +16,10 @@ type Annotations = Readonly<Record<string, string>>;
 const defaultProgressDeadline = minutes(10);
 
 /** How a placement rolls out and applies, after defaults; two settings of ours are annotations. */
-export const strategyOf = (written: WrittenStrategy, annotations: Annotations): Placement["spec"]["strategy"] => ({
+export const placementStrategyFrom = (
+  written: WrittenStrategy,
+  annotations: Annotations,
+): Placement["spec"]["strategy"] => ({
   type: written.type ?? "RollingUpdate",
   rollingUpdate: rollingUpdateOf(written.rollingUpdate ?? {}),
   applyStrategy: applyStrategyOf(written.applyStrategy ?? {}),
@@ -52,17 +55,17 @@ const at: JsonPath = ["spec", "strategy"];
  * Checks how a placement rolls out and applies (`intent/README.md#v-pl-60`, `#v-pl-62` … `#v-pl-71`), and refuses what
  * does not work yet.
  */
-export function strategyRemarks(strategy: WrittenStrategy): readonly Remark[] {
+export function strategyRemarks(strategy: WrittenStrategy): readonly FieldProblem[] {
   return [
     ...rollingUpdateRemarks(strategy),
     ...applyStrategyRemarks(strategy.applyStrategy ?? {}),
     ...(strategy.reportBackStrategy?.type === "Mirror"
-      ? [notYet([...at, "reportBackStrategy", "type"], "Mirror is")]
+      ? [notSupportedYet([...at, "reportBackStrategy", "type"], "Mirror is")]
       : []),
   ];
 }
 
-function rollingUpdateRemarks({ type, rollingUpdate }: WrittenStrategy): readonly Remark[] {
+function rollingUpdateRemarks({ type, rollingUpdate }: WrittenStrategy): readonly FieldProblem[] {
   if (rollingUpdate === undefined) return [];
   const path: JsonPath = [...at, "rollingUpdate"];
   if (type === "External") return [error("FLT1307", path, "does not go with type External", "remove it")];
@@ -81,13 +84,14 @@ function isNothing(written: number | string): boolean {
   return value !== null && ("count" in value ? value.count : value.percent) === 0;
 }
 
-function applyStrategyRemarks(strategy: WrittenApplyStrategy): readonly Remark[] {
+function applyStrategyRemarks(strategy: WrittenApplyStrategy): readonly FieldProblem[] {
   const path: JsonPath = [...at, "applyStrategy"];
   const { type = "ClientSideApply", comparisonOption, whenToApply, serverSideApplyConfig } = strategy;
-  const remarks: Remark[] = [];
-  if (type === "ReportDiff") remarks.push(notYet([...path, "type"], "ReportDiff is"));
-  if (comparisonOption === "FullComparison") remarks.push(notYet([...path, "comparisonOption"], "FullComparison is"));
-  if (whenToApply === "IfNotDrifted") remarks.push(notYet([...path, "whenToApply"], "IfNotDrifted is"));
+  const remarks: FieldProblem[] = [];
+  if (type === "ReportDiff") remarks.push(notSupportedYet([...path, "type"], "ReportDiff is"));
+  if (comparisonOption === "FullComparison")
+    remarks.push(notSupportedYet([...path, "comparisonOption"], "FullComparison is"));
+  if (whenToApply === "IfNotDrifted") remarks.push(notSupportedYet([...path, "whenToApply"], "IfNotDrifted is"));
   if (serverSideApplyConfig !== undefined && type !== "ServerSideApply")
     remarks.push(error("FLT1307", [...path, "serverSideApplyConfig"], `does not go with type ${type}`, useServerSide));
   return remarks;
@@ -96,7 +100,7 @@ function applyStrategyRemarks(strategy: WrittenApplyStrategy): readonly Remark[]
 const useServerSide = "remove it, or use type ServerSideApply";
 
 /** Checks the settings of ours that are annotations of a placement. */
-export function settingRemarks(annotations: Annotations): readonly Remark[] {
+export function settingRemarks(annotations: Annotations): readonly FieldProblem[] {
   const at = (key: string): JsonPath => ["metadata", "annotations", key];
   const deadline = annotations[progressDeadlineAnnotation];
   const adopted = annotations[deleteAdoptedAnnotation];
@@ -113,7 +117,7 @@ export function settingRemarks(annotations: Annotations): readonly Remark[] {
 }
 
 /** `intent/README.md#v-pl-61`: External is for life. */
-export function strategyUpdateRemarks(before: Placement["spec"], after: Placement["spec"]): readonly Remark[] {
+export function strategyUpdateRemarks(before: Placement["spec"], after: Placement["spec"]): readonly FieldProblem[] {
   if (before.strategy.type !== "External" || after.strategy.type === "External") return [];
   const message = "cannot change from External to RollingUpdate";
   return [error("FLT1315", [...at, "type"], message, "put External back")];

@@ -6,15 +6,15 @@ import { kindKey, type ScopeTable } from "../../model/manifest.ts";
 import { isReservedNamespace } from "../../model/names.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
 import { nearest } from "../../yaml/nearest.ts";
-import { error, type JsonPath, note, type Remark, warning } from "../../yaml/problems.ts";
-import { notYet, repeated } from "./fields.ts";
+import { error, type FieldProblem, type JsonPath, note, warning } from "../../yaml/problems.ts";
+import { notSupportedYet, repeatedIndices } from "./fields.ts";
 import { fleetKindOf, isNeverPlaced } from "./fleet-kinds.ts";
 import { dnsLabelRemarks, labelSelectorRemarks, newerFieldRemarks, statusRemarks } from "./metadata.ts";
-import { policyOf, policyRemarks, policyUpdateRemarks } from "./placement-policy.ts";
-import { settingRemarks, strategyOf, strategyRemarks, strategyUpdateRemarks } from "./placement-strategy.ts";
+import { policyFrom, policyRemarks, policyUpdateRemarks } from "./placement-policy.ts";
+import { placementStrategyFrom, settingRemarks, strategyRemarks, strategyUpdateRemarks } from "./placement-strategy.ts";
 
 /** A placement after defaults (`intent/README.md#defaults`), which has passed its schema and its rules. */
-export function placementOf({ metadata, spec }: WrittenPlacement): Omit<Placement, "source"> {
+export function placementFrom({ metadata, spec }: WrittenPlacement): Omit<Placement, "source"> {
   const annotations = metadata.annotations ?? {};
   return {
     key: placementKey(null, metadata.name),
@@ -25,8 +25,8 @@ export function placementOf({ metadata, spec }: WrittenPlacement): Omit<Placemen
     annotations,
     spec: {
       resourceSelectors: spec.resourceSelectors.map(selectorOf),
-      policy: policyOf(spec.policy ?? {}),
-      strategy: strategyOf(spec.strategy ?? {}, annotations),
+      policy: policyFrom(spec.policy ?? {}),
+      strategy: placementStrategyFrom(spec.strategy ?? {}, annotations),
       revisionHistoryLimit: spec.revisionHistoryLimit ?? 10,
     },
   };
@@ -41,7 +41,7 @@ function selectorOf(written: WrittenSelector): ResourceSelector {
 /**
  * Checks a placement that its schema has passed against the rules that it alone decides (`intent/README.md#placements`).
  */
-export function placementRemarks({ apiVersion, metadata, spec, status }: WrittenPlacement): readonly Remark[] {
+export function placementRemarks({ apiVersion, metadata, spec, status }: WrittenPlacement): readonly FieldProblem[] {
   return [
     ...dnsLabelRemarks(metadata.name),
     ...settingRemarks(metadata.annotations ?? {}),
@@ -53,24 +53,24 @@ export function placementRemarks({ apiVersion, metadata, spec, status }: Written
       reportBackStrategy: spec.strategy?.reportBackStrategy,
     }),
     ...(spec.statusReportingScope === "NamespaceAccessible"
-      ? [notYet(["spec", "statusReportingScope"], "NamespaceAccessible is")]
+      ? [notSupportedYet(["spec", "statusReportingScope"], "NamespaceAccessible is")]
       : []),
     ...statusRemarks(status),
   ];
 }
 
-function selectorsRemarks(selectors: readonly WrittenSelector[]): readonly Remark[] {
+function selectorsRemarks(selectors: readonly WrittenSelector[]): readonly FieldProblem[] {
   const at: JsonPath = ["spec", "resourceSelectors"];
   return [
     ...selectors.flatMap((it, i) => selectorRemarks(it, [...at, i])),
     ...namespaceModeRemarks(selectors, at),
-    ...repeated(selectors, (it) => JSON.stringify([it.group ?? "", it.kind, it.name, it.labelSelector])).map((i) =>
-      warning("FLT1308", [...at, i], "this selector occurs twice", "remove one of the two"),
+    ...repeatedIndices(selectors, (it) => JSON.stringify([it.group ?? "", it.kind, it.name, it.labelSelector])).map(
+      (i) => warning("FLT1308", [...at, i], "this selector occurs twice", "remove one of the two"),
     ),
   ];
 }
 
-function selectorRemarks(selector: WrittenSelector, at: JsonPath): readonly Remark[] {
+function selectorRemarks(selector: WrittenSelector, at: JsonPath): readonly FieldProblem[] {
   const { group = "", kind, name = "", labelSelector } = selector;
   const remarks = [...labelSelectorRemarks(labelSelector, [...at, "labelSelector"])];
   if (selector.group === undefined)
@@ -88,7 +88,7 @@ function selectorRemarks(selector: WrittenSelector, at: JsonPath): readonly Rema
  * NamespaceWithResourceSelectors: one namespace, by name, and no other Namespace selector (`intent/README.md#v-pl-06` …
  * `#v-pl-08`).
  */
-function namespaceModeRemarks(selectors: readonly WrittenSelector[], at: JsonPath): readonly Remark[] {
+function namespaceModeRemarks(selectors: readonly WrittenSelector[], at: JsonPath): readonly FieldProblem[] {
   const namespaces = [...selectors.entries()].filter(([, it]) => isNamespaceKind(it));
   const special = namespaces.filter(([, it]) => it.selectionScope === "NamespaceWithResourceSelectors");
   const [first] = special;
@@ -114,11 +114,14 @@ const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readon
   group === "" && kind === "Namespace";
 
 /** `intent/README.md#v-crp-05`, `#v-pl-09`: a kind must be known, and live where the placement looks. */
-export function placementScopeRemarks({ resourceSelectors }: Placement["spec"], scopes: ScopeTable): readonly Remark[] {
+export function placementScopeRemarks(
+  { resourceSelectors }: Placement["spec"],
+  scopes: ScopeTable,
+): readonly FieldProblem[] {
   const looksInside = resourceSelectors.some(
     (it) => isNamespaceKind(it) && it.selectionScope === "NamespaceWithResourceSelectors",
   );
-  return resourceSelectors.flatMap((selector, i): readonly Remark[] => {
+  return resourceSelectors.flatMap((selector, i): readonly FieldProblem[] => {
     const at: JsonPath = ["spec", "resourceSelectors", i];
     const own = fleetKindOf(selector.group, selector.kind);
     if (own !== null && !isNeverPlaced(selector))
@@ -131,7 +134,7 @@ export function placementScopeRemarks({ resourceSelectors }: Placement["spec"], 
   });
 }
 
-const namespacedKind = (kind: string, at: JsonPath): Remark =>
+const namespacedKind = (kind: string, at: JsonPath): FieldProblem =>
   error(
     "FLT1311",
     at,
@@ -139,7 +142,11 @@ const namespacedKind = (kind: string, at: JsonPath): Remark =>
     "select the Namespace, with selectionScope NamespaceWithResourceSelectors to narrow it down",
   );
 
-function unknownSelected({ group, kind }: { group: string; kind: string }, at: JsonPath, scopes: ScopeTable): Remark {
+function unknownSelected(
+  { group, kind }: { group: string; kind: string },
+  at: JsonPath,
+  scopes: ScopeTable,
+): FieldProblem {
   const known = [...scopes.keys()];
   const near = nearest(
     kind,
@@ -155,7 +162,10 @@ function unknownSelected({ group, kind }: { group: string; kind: string }, at: J
   return error("FLT1301", [...at, "kind"], `${kind} of group "${group}" is not known`, fix);
 }
 
-export const placementUpdateRemarks = (before: Placement["spec"], after: Placement["spec"]): readonly Remark[] => [
+export const placementUpdateRemarks = (
+  before: Placement["spec"],
+  after: Placement["spec"],
+): readonly FieldProblem[] => [
   ...policyUpdateRemarks(before.policy, after.policy),
   ...strategyUpdateRemarks(before, after),
 ];

@@ -1,13 +1,13 @@
 import type { Json, JsonList, JsonObject } from "../../model/json.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type JsonPath, maxFindings, type Remark } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type JsonPath, maxProblems } from "../../yaml/problems.ts";
 import { type SchemaDocuments, type SchemaName, schemas } from "./schemas.ts";
 import { type SchemaError, validators } from "./validators.ts";
 
 /** A document that its schema has passed, or one remark per place that is wrong, in words of our own. */
-export type SchemaCheck<Kind extends SchemaName> =
+type SchemaCheck<Kind extends SchemaName> =
   | { readonly isValid: true; readonly document: SchemaDocuments[Kind] }
-  | { readonly isValid: false; readonly remarks: readonly Remark[] };
+  | { readonly isValid: false; readonly remarks: readonly FieldProblem[] };
 
 /** Checks a document against the schema of its kind. */
 export function checkSchema<Kind extends SchemaName>(kind: Kind, value: JsonObject): SchemaCheck<Kind> {
@@ -15,7 +15,7 @@ export function checkSchema<Kind extends SchemaName>(kind: Kind, value: JsonObje
   // The type says what the schema does.
   if (errors.length === 0) return { isValid: true, document: value as unknown as SchemaDocuments[Kind] };
   const seen = new Set<string>();
-  const remarks = errors.slice(0, 10 * maxFindings).flatMap((it) => {
+  const remarks = errors.slice(0, 10 * maxProblems).flatMap((it) => {
     const remark = remarkOf(kind, value, it);
     const place = `${remark.at.join("/")} ${remark.on}`;
     if (seen.has(place)) return [];
@@ -25,7 +25,7 @@ export function checkSchema<Kind extends SchemaName>(kind: Kind, value: JsonObje
   return { isValid: false, remarks };
 }
 
-function remarkOf(kind: SchemaName, value: JsonObject, { instancePath, keyword, params }: SchemaError): Remark {
+function remarkOf(kind: SchemaName, value: JsonObject, { instancePath, keyword, params }: SchemaError): FieldProblem {
   const at = pathOf(instancePath, value);
   const here = valueAt(value, at);
   switch (keyword) {
@@ -52,7 +52,7 @@ function remarkOf(kind: SchemaName, value: JsonObject, { instancePath, keyword, 
   }
 }
 
-function unknownField(kind: SchemaName, at: JsonPath, name: string): Remark {
+function unknownField(kind: SchemaName, at: JsonPath, name: string): FieldProblem {
   const elsewhere = homesOf(kind, name);
   const otherwise = "remove it; a misspelt field would otherwise be lost silently";
   const fix =
@@ -62,12 +62,12 @@ function unknownField(kind: SchemaName, at: JsonPath, name: string): Remark {
   return { ...error("FLT1301", [...at, name], "unknown field", fix), on: "key" };
 }
 
-function wrong(at: JsonPath, value: Json | undefined, message: string): Remark {
+function wrong(at: JsonPath, value: Json | undefined, message: string): FieldProblem {
   const shown = typeof value === "object" || value === undefined ? null : shortText(value);
   return { ...error("FLT1302", at, message, "correct it"), got: shown };
 }
 
-function oneOf(at: JsonPath, value: Json | undefined, allowed: unknown): Remark {
+function oneOf(at: JsonPath, value: Json | undefined, allowed: unknown): FieldProblem {
   const values = (Array.isArray(allowed) ? allowed : []).map(String);
   const fix = didYouMean(String(value), values, "choose one of them, or leave the field out for its default");
   return { ...wrong(at, value, `must be ${values.length === 1 ? "" : "one of "}${values.join(", ")}`), fix };

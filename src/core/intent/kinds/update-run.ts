@@ -2,7 +2,7 @@ import type { ClusterStagedUpdateRun as WrittenRun } from "#schemas/cluster-stag
 import type { Scope } from "../../model/manifest.ts";
 import { placementKey } from "../../model/placement.ts";
 import { runKey, strategyKey, type UpdateRun } from "../../model/update-run.ts";
-import { error, type Remark } from "../../yaml/problems.ts";
+import { error, type FieldProblem } from "../../yaml/problems.ts";
 import { immutableRemarks } from "./fields.ts";
 import {
   annotationRemarks,
@@ -16,7 +16,7 @@ import {
  * An update run after defaults, which has passed its schema and its rules. An empty index is none
  * (`intent/README.md#v-ur-08`).
  */
-export function updateRunOf({ metadata, spec }: WrittenRun, scope: Scope): Omit<UpdateRun, "source"> {
+export function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omit<UpdateRun, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const { placementName, resourceSnapshotIndex = "", stagedRolloutStrategyName, state = "Initialize" } = spec;
   return {
@@ -39,7 +39,7 @@ export function updateRunOf({ metadata, spec }: WrittenRun, scope: Scope): Omit<
  *
  * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are one.
  */
-export function updateRunRemarks({ apiVersion, metadata, spec, status }: WrittenRun): readonly Remark[] {
+export function updateRunRemarks({ apiVersion, metadata, spec, status }: WrittenRun): readonly FieldProblem[] {
   return [
     ...dnsSubdomainRemarks(metadata.name, ["metadata", "name"], 63),
     ...annotationRemarks(metadata.annotations, []),
@@ -55,7 +55,7 @@ export function updateRunRemarks({ apiVersion, metadata, spec, status }: Written
  * What is no index can never become one. One that does not exist, `01` among them, the run itself has to say
  * (`rollout/README.md#u19`).
  */
-function indexRemarks(index: string): readonly Remark[] {
+function indexRemarks(index: string): readonly FieldProblem[] {
   if (/^[0-9]{0,9}$/.test(index)) return [];
   const fix = 'write it in digits, such as "3", or leave it out to roll out what is selected now';
   const remark = error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not the index of a snapshot", fix);
@@ -65,7 +65,7 @@ function indexRemarks(index: string): readonly Remark[] {
 /**
  * `intent/README.md#v-ur-04`: a run is for one version of one placement. An absent index and an empty one are the same.
  */
-export function updateRunUpdateRemarks(before: UpdateRun["spec"], after: UpdateRun["spec"]): readonly Remark[] {
+export function updateRunUpdateRemarks(before: UpdateRun["spec"], after: UpdateRun["spec"]): readonly FieldProblem[] {
   const changed = immutableRemarks("a run", [
     ["placementName", before.placement, after.placement],
     ["resourceSnapshotIndex", before.resourceIndex ?? "none", after.resourceIndex ?? "none"],

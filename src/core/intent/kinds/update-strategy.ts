@@ -9,20 +9,20 @@ import type { CountOrPercent } from "../../model/placement.ts";
 import { type Stage, type StageTask, strategyKey, type UpdateStrategy } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type JsonPath, type Remark, warning } from "../../yaml/problems.ts";
-import { countOrPercent, durationOf, repeated } from "./fields.ts";
+import { error, type FieldProblem, type JsonPath, warning } from "../../yaml/problems.ts";
+import { countOrPercent, durationOf, repeatedIndices } from "./fields.ts";
 import {
   annotationRemarks,
   dnsSubdomainRemarks,
   isQualifiedName,
   labelSelectorRemarks,
-  malformed,
+  malformedProblem,
   oldVersionRemarks,
   statusRemarks,
 } from "./metadata.ts";
 
 /** A strategy after defaults, which has passed its schema and its rules. */
-export function updateStrategyOf({ metadata, spec }: WrittenStrategy, scope: Scope): Omit<UpdateStrategy, "source"> {
+export function updateStrategyFrom({ metadata, spec }: WrittenStrategy, scope: Scope): Omit<UpdateStrategy, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const allowed = new Map<string, CountOrPercent>();
   for (const { stage, limit } of failureLimits(metadata.annotations?.[maxFailuresAnnotation] ?? ""))
@@ -92,7 +92,7 @@ function failureLimits(text: string): readonly FailureLimit[] {
  * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`rollout/README.md#b-19`,
  * `#b-20`). The fields that v1alpha1 does not have are read there too.
  */
-export function updateStrategyRemarks(strategy: WrittenStrategy): readonly Remark[] {
+export function updateStrategyRemarks(strategy: WrittenStrategy): readonly FieldProblem[] {
   const { apiVersion, metadata, spec, status } = strategy;
   const { stages } = spec;
   const at: JsonPath = ["spec", "stages"];
@@ -102,7 +102,7 @@ export function updateStrategyRemarks(strategy: WrittenStrategy): readonly Remar
     ...failureRemarks(metadata.annotations?.[maxFailuresAnnotation] ?? "", stages),
     ...(stages.length === 0 ? [warning("FLT1317", at, "without a stage every run fails", "add a stage")] : []),
     ...stages.flatMap((it, i) => stageRemarks(it, [...at, i])),
-    ...repeated(stages, (it) => it.name).map((i) =>
+    ...repeatedIndices(stages, (it) => it.name).map((i) =>
       error("FLT1308", [...at, i, "name"], "another stage has this name", "give each stage a name of its own"),
     ),
     ...oldVersionRemarks(apiVersion),
@@ -110,14 +110,14 @@ export function updateStrategyRemarks(strategy: WrittenStrategy): readonly Remar
   ];
 }
 
-function stageRemarks(stage: WrittenStage, at: JsonPath): readonly Remark[] {
+function stageRemarks(stage: WrittenStage, at: JsonPath): readonly FieldProblem[] {
   const { name, sortingLabelKey = "", maxConcurrency = 1, beforeStageTasks = [], afterStageTasks = [] } = stage;
   const remarks = [...labelSelectorRemarks(stage.labelSelector, [...at, "labelSelector"])];
   if (!/^[a-z0-9]{1,63}$/.test(name)) remarks.push(stageName(name, [...at, "name"]));
   if (stage.labelSelector === undefined)
     remarks.push(warning("FLT1317", at, "without labelSelector the stage has no cluster", "write {} to mean all"));
   if (sortingLabelKey !== "" && !isQualifiedName(sortingLabelKey))
-    remarks.push(malformed("label key", [...at, "sortingLabelKey"], sortingLabelKey));
+    remarks.push(malformedProblem("label key", [...at, "sortingLabelKey"], sortingLabelKey));
   if (concurrencyOf(maxConcurrency) === null)
     remarks.push({
       ...error("FLT1303", [...at, "maxConcurrency"], concurrency, "write 3 or 25%"),
@@ -127,7 +127,7 @@ function stageRemarks(stage: WrittenStage, at: JsonPath): readonly Remark[] {
     ...remarks,
     ...beforeStageTasks.flatMap((it, i) => beforeRemarks(it, [...at, "beforeStageTasks", i])),
     ...afterStageTasks.flatMap((it, i) => afterRemarks(it, [...at, "afterStageTasks", i])),
-    ...repeated(afterStageTasks, (it) => it.type).map((i) =>
+    ...repeatedIndices(afterStageTasks, (it) => it.type).map((i) =>
       error("FLT1313", [...at, "afterStageTasks", i], "another task has this type", "keep one Approval, one TimedWait"),
     ),
   ];
@@ -135,17 +135,17 @@ function stageRemarks(stage: WrittenStage, at: JsonPath): readonly Remark[] {
 
 const concurrency = "must be a whole number from 1, or a percentage from 1% to 100%";
 
-const stageName = (name: string, at: JsonPath): Remark => ({
+const stageName = (name: string, at: JsonPath): FieldProblem => ({
   ...error("FLT1309", at, "is no name of a stage", "use lower-case letters and digits only, at most 63"),
   got: JSON.stringify(name),
 });
 
-function beforeRemarks(task: WrittenTask, at: JsonPath): readonly Remark[] {
+function beforeRemarks(task: WrittenTask, at: JsonPath): readonly FieldProblem[] {
   if (task.type === "Approval") return approvalRemarks(task, at);
   return [error("FLT1313", [...at, "type"], "TimedWait cannot stand before a stage", "put it after the stage before")];
 }
 
-function afterRemarks(task: WrittenTask, at: JsonPath): readonly Remark[] {
+function afterRemarks(task: WrittenTask, at: JsonPath): readonly FieldProblem[] {
   if (task.type === "Approval") return approvalRemarks(task, at);
   const { waitTime } = task;
   const path: JsonPath = [...at, "waitTime"];
@@ -155,13 +155,13 @@ function afterRemarks(task: WrittenTask, at: JsonPath): readonly Remark[] {
   return [{ ...error("FLT1312", path, "is no duration above zero", fix), got: JSON.stringify(waitTime) }];
 }
 
-const approvalRemarks = ({ waitTime }: WrittenTask, at: JsonPath): readonly Remark[] =>
+const approvalRemarks = ({ waitTime }: WrittenTask, at: JsonPath): readonly FieldProblem[] =>
   waitTime === undefined
     ? []
     : [error("FLT1313", [...at, "waitTime"], "does not go with an Approval", "remove it, or use a TimedWait")];
 
 /** Every entry names a stage, once, with what it allows: a bound that is not understood would be none. */
-function failureRemarks(text: string, stages: readonly WrittenStage[]): readonly Remark[] {
+function failureRemarks(text: string, stages: readonly WrittenStage[]): readonly FieldProblem[] {
   const at: JsonPath = ["metadata", "annotations", maxFailuresAnnotation];
   const limits = failureLimits(text);
   const names = stages.map((it) => it.name);
@@ -171,7 +171,7 @@ function failureRemarks(text: string, stages: readonly WrittenStage[]): readonly
       if (names.includes(stage)) return [];
       return [error("FLT1310", at, `there is no stage "${stage}"`, didYouMean(stage, names, "name one of the stages"))];
     }),
-    ...repeated(limits, (it) => it.stage).map((i) =>
+    ...repeatedIndices(limits, (it) => it.stage).map((i) =>
       error("FLT1310", at, `stage "${limits[i]?.stage}" occurs twice`, "keep one of the two"),
     ),
   ];

@@ -10,7 +10,7 @@ export interface SchemaError {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-export type Validate = (value: Json) => readonly SchemaError[];
+type Validate = (value: Json) => readonly SchemaError[];
 
 /**
  * A validator per kind, compiled on first use.

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
-import type { KeyReading } from "./ssh-key.ts";
+import type { KeyResult } from "./ssh-key.ts";
 
 /**
  * Reads an armored OpenPGP public key to the whole fingerprint of its primary key, in upper-case hexadecimal digits
@@ -10,7 +10,7 @@ import type { KeyReading } from "./ssh-key.ts";
  * of version 4 or 6; DSA and RSA below 3072 bits are refused, and so is a private key
  * (`intent/README.md#trust-and-approval-files`; `trust/README.md#b-66`).
  */
-export function openPgpKeyOf(armor: string): KeyReading {
+export function parseOpenPgpKey(armor: string): KeyResult {
   const bytes = dearmored(armor);
   const packets = bytes === null ? null : packetsOf(bytes);
   const [primary] = packets ?? [];
@@ -27,10 +27,10 @@ export function openPgpKeyOf(armor: string): KeyReading {
 }
 
 /**
- * The fingerprints of the subkeys in an armored OpenPGP public key that {@link openPgpKeyOf} takes. Nobody is known by
+ * The fingerprints of the subkeys in an armored OpenPGP public key that {@link parseOpenPgpKey} takes. Nobody is known by
  * them: what they sign counts for their primary key, and is revoked with that.
  */
-export const openPgpSubkeysOf = (armor: string): readonly string[] =>
+export const openPgpSubkeys = (armor: string): readonly string[] =>
   packetsOf(dearmored(armor) ?? Buffer.alloc(0))
     ?.filter((it) => it.tag === 14)
     .map((it) => fingerprintOf(it.body)) ?? [];
@@ -49,7 +49,7 @@ function newFingerprint(body: Buffer): string {
 }
 
 /** By algorithm: RSA has a length, DSA is refused, what cannot sign is no key here (RFC 9580 §9.1). */
-function strengthOf(body: Buffer, at: number): KeyReading | null {
+function strengthOf(body: Buffer, at: number): KeyResult | null {
   const algorithm = body[5] ?? 0;
   if (body.length < at + 2 || body.length > 0xffff) return malformed("is damaged");
   if (algorithm === 17) return weak("is a DSA key");
@@ -112,21 +112,21 @@ function headerOf(bytes: Buffer, at: number): { tag: number; start: number; end:
   return null;
 }
 
-const malformed = (message: string): KeyReading => ({
+const malformed = (message: string): KeyResult => ({
   kind: "unusable",
   code: "FLT1227",
   message,
   fix: "write what gpg --armor --export <fingerprint> prints, one key an entry",
 });
 
-const weak = (message: string): KeyReading => ({
+const weak = (message: string): KeyResult => ({
   kind: "unusable",
   code: "FLT1226",
   message: `${message}, which is too weak`,
   fix: "use an ed25519 key",
 });
 
-const privateKey: KeyReading = {
+const privateKey: KeyResult = {
   kind: "unusable",
   code: "FLT1229",
   message: "is a private key",

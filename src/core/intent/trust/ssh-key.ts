@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { ProblemCode } from "../../yaml/problems.ts";
 
 /** What a public key in a trust file turned out to be: its fingerprint, or why it cannot be used. */
-export type KeyReading =
+export type KeyResult =
   | { readonly kind: "key"; readonly fingerprint: string }
   | { readonly kind: "unusable"; readonly code: ProblemCode; readonly message: string; readonly fix: string };
 
@@ -15,7 +15,7 @@ export type KeyReading =
  * (`trust/README.md#the-trust-file`), and so are options and certificates, which would say more than whose key it is
  * (`yaml/README.md#b-67`).
  */
-export function sshKeyOf(line: string): KeyReading {
+export function parseSshKey(line: string): KeyResult {
   if (/[\r\n]/.test(line.trim())) return unusable("FLT1227", "is more than one line", "list one key an entry");
   const [type = "", base64 = ""] = line.trim().split(/[ \t]+/);
   if (/^(?:cert-authority|namespaces=|valid-)|^\*|^!/.test(type) || /@/.test(type.split("@openssh.com").join("")))
@@ -97,7 +97,7 @@ function fieldsOf(blob: Buffer): readonly Buffer[] | null {
   return fields;
 }
 
-const unusable = (code: ProblemCode, message: string, fix: string): KeyReading => ({
+const unusable = (code: ProblemCode, message: string, fix: string): KeyResult => ({
   kind: "unusable",
   code,
   message,

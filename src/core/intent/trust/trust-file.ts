@@ -10,15 +10,15 @@ import { digestOfText, isObject } from "../../model/json.ts";
 import type { ApprovalRule, Principal, ProtectedTarget, Trust } from "../../model/trust.ts";
 import { compareText, type Digest, type DurationMs, type Instant, instantOf } from "../../model/value.ts";
 import { readYaml, type YamlDocument } from "../../yaml/kyaml.ts";
-import { fileFinding, placed } from "../../yaml/locate.ts";
-import { error, type Finding, isError, type Remark } from "../../yaml/problems.ts";
-import { type Ruler, rulerOf, slicesOf, type TextSlice } from "../../yaml/text.ts";
+import { fileWideProblem, locateDocument } from "../../yaml/locate.ts";
+import { error, type FieldProblem, isError, type LocatedProblem } from "../../yaml/problems.ts";
+import { type PositionOf, positionsIn, slicesOf, type TextSlice } from "../../yaml/text.ts";
 import { durationOf } from "../kinds/fields.ts";
 import { metadataRemarks } from "../kinds/metadata.ts";
 import { checkSchema } from "../kinds/schema-check.ts";
-import { openPgpKeyOf } from "./openpgp-key.ts";
-import { type KeyReading, sshKeyOf } from "./ssh-key.ts";
-import { revokedKeyOf, trustRemarks, type WrittenVoters } from "./trust-rules.ts";
+import { parseOpenPgpKey } from "./openpgp-key.ts";
+import { type KeyResult, parseSshKey } from "./ssh-key.ts";
+import { normalizedFingerprint, trustRemarks, type WrittenVoters } from "./trust-rules.ts";
 
 /** The one file that says who may approve. */
 export const trustPath = "trust/root.yaml";
@@ -46,11 +46,12 @@ export function readTrust(text: string): TrustReading {
   return { trust, problems };
 }
 
-const severityOf = ({ severity }: Finding): Finding["severity"] => (severity === "warning" ? "error" : severity);
+const severityOf = ({ severity }: LocatedProblem): LocatedProblem["severity"] =>
+  severity === "warning" ? "error" : severity;
 
 interface TextReading {
   readonly value: WrittenTrust | null;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LocatedProblem[];
 }
 
 function readText(text: string): TextReading {
@@ -62,29 +63,30 @@ function readText(text: string): TextReading {
   const [document] = documents;
   if (document === undefined || documents.length > 1) return unreadable(notOne);
   const { yaml } = document;
-  if (yaml.flaws.some(isError) || yaml.begin === null) return { value: null, ...placed({ ...document, base: [] }, []) };
+  if (yaml.flaws.some(isError) || yaml.begin === null)
+    return { value: null, ...locateDocument({ ...document, base: [] }, []) };
   if (!isObject(yaml.value)) return unreadable(notOne);
   const checked = checkSchema("Trust", yaml.value);
   const origin = { ...document, base: [] };
-  if (!checked.isValid) return { value: null, ...placed(origin, checked.remarks) };
+  if (!checked.isValid) return { value: null, ...locateDocument(origin, checked.remarks) };
   const remarks = [...metadataRemarks(yaml.value), ...trustRemarks(checked.document)];
-  return { value: checked.document, ...placed(origin, remarks) };
+  return { value: checked.document, ...locateDocument(origin, remarks) };
 }
 
 interface OneDocument {
   readonly slice: TextSlice;
-  readonly ruler: Ruler;
+  readonly ruler: PositionOf;
   readonly yaml: YamlDocument;
 }
 
 /** A slice with something in it, or with something wrong. */
 function documentOf(slice: TextSlice): readonly OneDocument[] {
-  const ruler = rulerOf(slice);
+  const ruler = positionsIn(slice);
   const yaml = readYaml(slice, ruler);
   return yaml.begin === null && yaml.flaws.length === 0 ? [] : [{ slice, ruler, yaml }];
 }
 
-const unreadable = (remark: Remark): TextReading => ({ value: null, findings: [fileFinding(remark)] });
+const unreadable = (remark: FieldProblem): TextReading => ({ value: null, findings: [fileWideProblem(remark)] });
 
 const tooLarge = error("FLT1234", [], `the file is larger than ${maxTrustText} characters`, "remove old keys");
 
@@ -120,7 +122,7 @@ function trustOf({ spec }: WrittenTrust, digest: Digest): Trust {
     roots: { principals: spec.roots, threshold: spec.threshold },
     approvals: (spec.approvals ?? []).map(approvalRuleOf),
     protectedTargets: (spec.protectedTargets ?? []).map(targetOf),
-    revocations: (spec.revocations ?? []).map(({ key, kind }) => ({ key: revokedKeyOf(key), kind })),
+    revocations: (spec.revocations ?? []).map(({ key, kind }) => ({ key: normalizedFingerprint(key), kind })),
   };
 }
 
@@ -129,14 +131,14 @@ function principalOf(name: string, written: WrittenPrincipal): Principal {
   return {
     name,
     isHuman: human,
-    sshKeys: keys.flatMap((it) => fingerprintOf(sshKeyOf(it))),
-    sshAuthorities: authorities.flatMap((it) => fingerprintOf(sshKeyOf(it))),
-    openPgp: new Map(openpgp.flatMap((it) => fingerprintOf(openPgpKeyOf(it)).map((key) => [key, it] as const))),
+    sshKeys: keys.flatMap((it) => fingerprintOf(parseSshKey(it))),
+    sshAuthorities: authorities.flatMap((it) => fingerprintOf(parseSshKey(it))),
+    openPgp: new Map(openpgp.flatMap((it) => fingerprintOf(parseOpenPgpKey(it)).map((key) => [key, it] as const))),
     forgeIds: new Map(Object.entries(forge).sort(([a], [b]) => compareText(a, b))),
   };
 }
 
-const fingerprintOf = (key: KeyReading): readonly string[] => (key.kind === "key" ? [key.fingerprint] : []);
+const fingerprintOf = (key: KeyResult): readonly string[] => (key.kind === "key" ? [key.fingerprint] : []);
 
 function approvalRuleOf(written: WrittenRule): ApprovalRule {
   const { placements, stages, fourEyes = true, unsignedChanges = "oneMore", maxAge = "" } = written;

@@ -6,10 +6,10 @@ import type {
 } from "#schemas/trust";
 import { instantOf } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type JsonPath, type Remark } from "../../yaml/problems.ts";
-import { durationOf, repeated } from "../kinds/fields.ts";
-import { openPgpKeyOf, openPgpSubkeysOf } from "./openpgp-key.ts";
-import { type KeyReading, sshKeyOf } from "./ssh-key.ts";
+import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { durationOf, repeatedIndices } from "../kinds/fields.ts";
+import { openPgpSubkeys, parseOpenPgpKey } from "./openpgp-key.ts";
+import { type KeyResult, parseSshKey } from "./ssh-key.ts";
 
 /** What rules of both kinds say about who approves. */
 export type WrittenVoters = Pick<WrittenRule, "principals" | "minimum" | "accept">;
@@ -20,7 +20,7 @@ type Spec = WrittenTrust["spec"];
  * Checks a trust file that its schema has passed: all that it alone decides (`trust/README.md#the-trust-file`; `#b-66`,
  * `yaml/README.md#b-67`).
  */
-export function trustRemarks({ spec }: WrittenTrust): readonly Remark[] {
+export function trustRemarks({ spec }: WrittenTrust): readonly FieldProblem[] {
   return [
     ...versionRemarks(spec),
     ...rootRemarks(spec),
@@ -31,8 +31,8 @@ export function trustRemarks({ spec }: WrittenTrust): readonly Remark[] {
   ];
 }
 
-function versionRemarks({ version, previous, expires }: Spec): readonly Remark[] {
-  const remarks: Remark[] = [];
+function versionRemarks({ version, previous, expires }: Spec): readonly FieldProblem[] {
+  const remarks: FieldProblem[] = [];
   const at = ["spec", "previous"];
   if (version === 1 && previous !== undefined)
     remarks.push(error("FLT1307", at, "must not be there in version 1", "remove it, or count the version up"));
@@ -45,7 +45,7 @@ function versionRemarks({ version, previous, expires }: Spec): readonly Remark[]
   return remarks;
 }
 
-function rootRemarks({ threshold, roots, principals }: Spec): readonly Remark[] {
+function rootRemarks({ threshold, roots, principals }: Spec): readonly FieldProblem[] {
   const at = ["spec", "threshold"];
   const fix = "lower it, or add roots";
   return [
@@ -55,9 +55,15 @@ function rootRemarks({ threshold, roots, principals }: Spec): readonly Remark[] 
 }
 
 /** Names that people are listed by: each of somebody, a person, and once. */
-function peopleRemarks(principals: Spec["principals"], names: readonly string[], at: JsonPath): readonly Remark[] {
+function peopleRemarks(
+  principals: Spec["principals"],
+  names: readonly string[],
+  at: JsonPath,
+): readonly FieldProblem[] {
   return [
-    ...repeated(names, (it) => it).map((i) => error("FLT1308", [...at, i], "occurs twice", "remove one of the two")),
+    ...repeatedIndices(names, (it) => it).map((i) =>
+      error("FLT1308", [...at, i], "occurs twice", "remove one of the two"),
+    ),
     ...names.flatMap((name, i) => {
       const somebody = Object.hasOwn(principals, name) ? principals[name] : undefined;
       if (somebody === undefined) return [nobody(name, Object.keys(principals), [...at, i])];
@@ -67,7 +73,7 @@ function peopleRemarks(principals: Spec["principals"], names: readonly string[],
   ];
 }
 
-function nobody(name: string, known: readonly string[], at: JsonPath): Remark {
+function nobody(name: string, known: readonly string[], at: JsonPath): FieldProblem {
   const got = JSON.stringify(name);
   if (name.includes("*"))
     return { ...error("FLT1233", at, "must be a name; nobody is meant by a wildcard", "list the names"), got };
@@ -75,18 +81,20 @@ function nobody(name: string, known: readonly string[], at: JsonPath): Remark {
   return { ...error("FLT1230", at, "is not the name of a principal", fix), got };
 }
 
-function votersRemarks({ principals }: Spec, voters: WrittenVoters, at: JsonPath): readonly Remark[] {
+function votersRemarks({ principals }: Spec, voters: WrittenVoters, at: JsonPath): readonly FieldProblem[] {
   const { principals: names, minimum = 1, accept = [] } = voters;
   const tooMany = minimum > names.length;
   const fix = "lower it, or add principals";
   return [
     ...peopleRemarks(principals, names, [...at, "principals"]),
     ...(tooMany ? [error("FLT1223", [...at, "minimum"], `asks for more than the ${names.length} named`, fix)] : []),
-    ...repeated(accept, (it) => it).map((i) => error("FLT1308", [...at, "accept", i], "occurs twice", "remove it")),
+    ...repeatedIndices(accept, (it) => it).map((i) =>
+      error("FLT1308", [...at, "accept", i], "occurs twice", "remove it"),
+    ),
   ];
 }
 
-function approvalRuleRemarks(spec: Spec, rule: WrittenRule, at: JsonPath): readonly Remark[] {
+function approvalRuleRemarks(spec: Spec, rule: WrittenRule, at: JsonPath): readonly FieldProblem[] {
   const { placements, stages, maxAge } = rule;
   const age = maxAge === undefined ? 1 : (durationOf(maxAge) ?? Infinity);
   const fix = "write a duration such as 24h, at most 168h";
@@ -101,14 +109,14 @@ function approvalRuleRemarks(spec: Spec, rule: WrittenRule, at: JsonPath): reado
 /** A week (`yaml/README.md#limits`): who is asked about something older should be asked again. */
 const longestAge = 168 * 3_600_000;
 
-const targetRemarks = (spec: Spec, target: WrittenTarget, at: JsonPath): readonly Remark[] => [
+const targetRemarks = (spec: Spec, target: WrittenTarget, at: JsonPath): readonly FieldProblem[] => [
   ...patternRemarks(target.clusters, /^[a-z0-9-]+(?:@[a-z0-9-]+)?$/, [...at, "clusters"]),
   ...patternRemarks(target.namespaces, /^[a-z0-9-]+$/, [...at, "namespaces"]),
   ...votersRemarks(spec, target, at),
 ];
 
 /** Names of a form, or beginnings of such names with a `*` behind them. */
-function patternRemarks(patterns: readonly string[], form: RegExp, at: JsonPath): readonly Remark[] {
+function patternRemarks(patterns: readonly string[], form: RegExp, at: JsonPath): readonly FieldProblem[] {
   return patterns.flatMap((it, i) => {
     const start = it.endsWith("*") ? it.slice(0, -1) : null;
     // What stands before the star may end in the middle of a name.
@@ -121,9 +129,9 @@ function patternRemarks(patterns: readonly string[], form: RegExp, at: JsonPath)
 /** Whole, and as it is printed: 256 bits leave two of the last digit of base64 unused, and they are never set. */
 const fingerprintForm = /^(?:SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]|[0-9A-F]{40}|[0-9A-F]{64})$/;
 
-function revocationRemarks({ principals, revocations = [] }: Spec): readonly Remark[] {
+function revocationRemarks({ principals, revocations = [] }: Spec): readonly FieldProblem[] {
   const at = (i: number): JsonPath => ["spec", "revocations", i, "key"];
-  const keys = revocations.map(({ key }) => revokedKeyOf(key));
+  const keys = revocations.map(({ key }) => normalizedFingerprint(key));
   const subkeys = ownersOfSubkeys(principals);
   const fix = "write SHA256:… of an SSH key, or all 40 or 64 digits of an OpenPGP fingerprint";
   const whole = "revoke the primary key, whose fingerprint gpg prints first";
@@ -137,19 +145,19 @@ function revocationRemarks({ principals, revocations = [] }: Spec): readonly Rem
       const owner = subkeys.get(key);
       return owner === undefined ? [] : [error("FLT1227", at(i), `is only a subkey of ${owner}'s`, whole)];
     }),
-    ...repeated(keys, (it) => it).map((i) => error("FLT1308", at(i), "occurs twice", "remove one of the two")),
+    ...repeatedIndices(keys, (it) => it).map((i) => error("FLT1308", at(i), "occurs twice", "remove one of the two")),
   ];
 }
 
 function ownersOfSubkeys(principals: Spec["principals"]): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const [name, { openpgp = [] }] of Object.entries(principals))
-    for (const key of openpgp.flatMap(openPgpSubkeysOf)) owners.set(key, name);
+    for (const key of openpgp.flatMap(openPgpSubkeys)) owners.set(key, name);
   return owners;
 }
 
 /** A key as revocations name it: the digits of an OpenPGP fingerprint are upper-case. */
-export const revokedKeyOf = (key: string): string => (key.startsWith("SHA256:") ? key : key.toUpperCase());
+export const normalizedFingerprint = (key: string): string => (key.startsWith("SHA256:") ? key : key.toUpperCase());
 
 /** How many principals a trust file may hold. */
 const maxPrincipals = 256;
@@ -160,7 +168,7 @@ const maxPrincipals = 256;
  *
  * An authority may stand with several people, as their certificates tell them apart; it is nobody's own key.
  */
-function principalRemarks(principals: Spec["principals"]): readonly Remark[] {
+function principalRemarks(principals: Spec["principals"]): readonly FieldProblem[] {
   const people = Object.entries(principals);
   const at = ["spec", "principals"];
   const crowd = error("FLT1302", at, `hold more than ${maxPrincipals} principals`, "remove those who left");
@@ -175,7 +183,7 @@ function principalRemarks(principals: Spec["principals"]): readonly Remark[] {
 }
 
 /** A name stands in file names and on screens: lower-case, so that no two look alike (`trust/README.md#t-22`). */
-function nameRemarks(name: string): readonly Remark[] {
+function nameRemarks(name: string): readonly FieldProblem[] {
   if (/^[a-z0-9](?:[a-z0-9._@+-]{0,126}[a-z0-9])?$/.test(name)) return [];
   const code = name.includes("*") ? "FLT1233" : "FLT1309";
   const fix = "use lower-case letters, digits and . _ @ + -, at most 128 characters";
@@ -189,7 +197,7 @@ function emptyRemarks(name: string, { keys = [], authorities = [], openpgp = [],
   return count > 0 ? [] : [error("FLT1232", ["spec", "principals", name], "has nothing to sign with", fix)];
 }
 
-function forgeRemarks(name: string, { forge = {} }: WrittenPrincipal): readonly Remark[] {
+function forgeRemarks(name: string, { forge = {} }: WrittenPrincipal): readonly FieldProblem[] {
   return Object.entries(forge)
     .filter(([, id]) => !/^[1-9][0-9]{0,19}$/.test(id))
     .map(([it]) => {
@@ -200,7 +208,7 @@ function forgeRemarks(name: string, { forge = {} }: WrittenPrincipal): readonly 
 
 interface PlacedKey {
   readonly at: JsonPath;
-  readonly key: KeyReading;
+  readonly key: KeyResult;
   readonly isAuthority: boolean;
   readonly owner: string;
 }
@@ -208,14 +216,14 @@ interface PlacedKey {
 function keysOf(owner: string, { keys = [], authorities = [], openpgp = [] }: WrittenPrincipal): readonly PlacedKey[] {
   const at = (list: string, i: number): JsonPath => ["spec", "principals", owner, list, i];
   return [
-    ...keys.map((it, i) => ({ at: at("keys", i), key: sshKeyOf(it), isAuthority: false, owner })),
-    ...authorities.map((it, i) => ({ at: at("authorities", i), key: sshKeyOf(it), isAuthority: true, owner })),
-    ...openpgp.map((it, i) => ({ at: at("openpgp", i), key: openPgpKeyOf(it), isAuthority: false, owner })),
+    ...keys.map((it, i) => ({ at: at("keys", i), key: parseSshKey(it), isAuthority: false, owner })),
+    ...authorities.map((it, i) => ({ at: at("authorities", i), key: parseSshKey(it), isAuthority: true, owner })),
+    ...openpgp.map((it, i) => ({ at: at("openpgp", i), key: parseOpenPgpKey(it), isAuthority: false, owner })),
   ];
 }
 
 /** Two people with one key are one voice that would count twice, or nobody knows whose. */
-function repeatedKeyRemarks(keys: readonly PlacedKey[]): readonly Remark[] {
+function repeatedKeyRemarks(keys: readonly PlacedKey[]): readonly FieldProblem[] {
   const seen = new Map<string, PlacedKey>();
   return keys.flatMap((it) => {
     if (it.key.kind !== "key") return [];
@@ -227,7 +235,7 @@ function repeatedKeyRemarks(keys: readonly PlacedKey[]): readonly Remark[] {
   });
 }
 
-function repeatedAccountRemarks(people: readonly (readonly [string, WrittenPrincipal])[]): readonly Remark[] {
+function repeatedAccountRemarks(people: readonly (readonly [string, WrittenPrincipal])[]): readonly FieldProblem[] {
   const seen = new Map<string, string>();
   return people.flatMap(([name, { forge = {} }]) =>
     Object.entries(forge).flatMap(([it, id]) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sanitised } from "../../../../src/core/intent/kinds/manifest.ts";
+import { withoutServerFields } from "../../../../src/core/intent/kinds/manifest.ts";
 import type { Manifest } from "../../../../src/core/model/manifest.ts";
 import { codesOf, problemsOf } from "../reading.ts";
 
@@ -105,11 +105,11 @@ const sanitising: readonly [claim: string, before: Manifest, after: Manifest][] 
 describe("a manifest is read without what belongs to one cluster (C 24)", () => {
   for (const [claim, before, after] of sanitising)
     it(claim, () => {
-      expect(sanitised(before)).toEqual(after);
+      expect(withoutServerFields(before)).toEqual(after);
     });
 
   it("a manifest with nothing to take out is given back itself", () => {
-    expect(sanitised(plain)).toBe(plain);
+    expect(withoutServerFields(plain)).toBe(plain);
   });
 });
 

@@ -1,7 +1,7 @@
 import { generateKey, readKey } from "openpgp";
 import { describe, expect, it } from "vitest";
-import { openPgpKeyOf } from "../../../../src/core/intent/trust/openpgp-key.ts";
-import { sshKeyOf } from "../../../../src/core/intent/trust/ssh-key.ts";
+import { parseOpenPgpKey } from "../../../../src/core/intent/trust/openpgp-key.ts";
+import { parseSshKey } from "../../../../src/core/intent/trust/ssh-key.ts";
 import { armor, armored, ed25519, mpint, sshKeys, sshLine } from "./public-keys.ts";
 
 const point = (size: number): Uint8Array => new Uint8Array(1 + 2 * size).fill(4);
@@ -9,8 +9,8 @@ const point = (size: number): Uint8Array => new Uint8Array(1 + 2 * size).fill(4)
 describe("an SSH key line", () => {
   for (const [name, { line, fingerprint }] of Object.entries(sshKeys).filter(([it]) => it !== "rsa2048"))
     it(`${name}: gets the fingerprint that ssh-keygen prints`, () => {
-      expect(sshKeyOf(line)).toEqual({ kind: "key", fingerprint });
-      expect(sshKeyOf(`  ${line} somebody@laptop with words\t`)).toEqual({ kind: "key", fingerprint });
+      expect(parseSshKey(line)).toEqual({ kind: "key", fingerprint });
+      expect(parseSshKey(`  ${line} somebody@laptop with words\t`)).toEqual({ kind: "key", fingerprint });
     });
 
   it("of a hardware token is read", () => {
@@ -18,7 +18,7 @@ describe("an SSH key line", () => {
       sshLine("sk-ssh-ed25519@openssh.com", new Uint8Array(32), "ssh:"),
       sshLine("sk-ecdsa-sha2-nistp256@openssh.com", "nistp256", point(32), "ssh:"),
     ];
-    expect(tokens.map((it) => sshKeyOf(it).kind)).toEqual(["key", "key"]);
+    expect(tokens.map((it) => parseSshKey(it).kind)).toEqual(["key", "key"]);
   });
 
   const refused: readonly (readonly [name: string, line: string, code: string])[] = [
@@ -48,13 +48,13 @@ describe("an SSH key line", () => {
   ];
   for (const [name, line, code] of refused)
     it(`is refused: ${name}`, () => {
-      expect(sshKeyOf(line)).toMatchObject({ kind: "unusable", code });
+      expect(parseSshKey(line)).toMatchObject({ kind: "unusable", code });
     });
 
   it("is not itself any more when one character of it changes", () => {
     const { line, fingerprint } = sshKeys.ed25519;
     const others = [...line].map((it, at) => `${line.slice(0, at)}${it === "B" ? "C" : "B"}${line.slice(at + 1)}`);
-    expect(others.filter((it) => JSON.stringify(sshKeyOf(it)).includes(fingerprint))).toEqual([]);
+    expect(others.filter((it) => JSON.stringify(parseSshKey(it)).includes(fingerprint))).toEqual([]);
   });
 });
 
@@ -68,14 +68,14 @@ describe("an OpenPGP key", () => {
     it(`${name}: gets the fingerprint that the library says`, async () => {
       const { publicKey, privateKey } = await generateKey({ ...kind, userIDs: [{ name: "Ann" }] });
       const fingerprint = (await readKey({ armoredKey: publicKey })).getFingerprint().toUpperCase();
-      expect(openPgpKeyOf(publicKey)).toEqual({ kind: "key", fingerprint });
-      expect(openPgpKeyOf(publicKey.replaceAll("\r\n", "\n"))).toEqual({ kind: "key", fingerprint });
-      expect(openPgpKeyOf(privateKey)).toMatchObject({ kind: "unusable", code: "FLT1229" });
+      expect(parseOpenPgpKey(publicKey)).toEqual({ kind: "key", fingerprint });
+      expect(parseOpenPgpKey(publicKey.replaceAll("\r\n", "\n"))).toEqual({ kind: "key", fingerprint });
+      expect(parseOpenPgpKey(privateKey)).toMatchObject({ kind: "unusable", code: "FLT1229" });
     });
 
   it("of strong RSA is read", () => {
-    expect(openPgpKeyOf(armored(4, 1, 4096)).kind).toBe("key");
-    expect(openPgpKeyOf(armored(6, 1, 3072)).kind).toBe("key");
+    expect(parseOpenPgpKey(armored(4, 1, 4096)).kind).toBe("key");
+    expect(parseOpenPgpKey(armored(6, 1, 3072)).kind).toBe("key");
   });
 
   const one = Buffer.from(armored(4, 22).split("\n").slice(2, -1).join(""), "base64");
@@ -97,6 +97,6 @@ describe("an OpenPGP key", () => {
   ];
   for (const [name, text, code] of refused)
     it(`is refused: ${name}`, () => {
-      expect(openPgpKeyOf(text)).toMatchObject({ kind: "unusable", code });
+      expect(parseOpenPgpKey(text)).toMatchObject({ kind: "unusable", code });
     });
 });
