@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { stateEdits } from "../../src/core/ledger/state.ts";
+import { stateEdits } from "../../src/core/ledger/writer.ts";
 import { emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
 import type { Clone } from "../shell/git/clone.ts";
 import { gitIn } from "../shell/git/hub.ts";

@@ -1,4 +1,4 @@
-import { readLedger } from "../../src/core/ledger/state.ts";
+import { readLedger } from "../../src/core/ledger/reader.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import { gitIn } from "../shell/git/hub.ts";
 

@@ -1,5 +1,5 @@
 import { askedCommitsPath, askedPagePath, askedPath, renderedPath } from "../../core/ledger/layout.ts";
-import { renderedText } from "../../core/ledger/rendered.ts";
+import { renderedText } from "../../core/ledger/output.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import { type ClusterName, type Commit, compareText, type PlacementKey } from "../../core/model/value.ts";

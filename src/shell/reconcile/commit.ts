@@ -1,6 +1,6 @@
 import { acceptedFolder, heldFolder, pagePath, renderedPath } from "../../core/ledger/layout.ts";
-import { renderedText } from "../../core/ledger/rendered.ts";
-import { stateEdits } from "../../core/ledger/state.ts";
+import { renderedText } from "../../core/ledger/output.ts";
+import { stateEdits } from "../../core/ledger/writer.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Reason, RenderedTarget } from "../../core/model/plan.ts";

@@ -2,7 +2,7 @@ import { type DecodedFile, decodeBlob } from "../../core/intent/documents.ts";
 import { type AcceptedSource, readIntent, type SourceFile } from "../../core/intent/intent.ts";
 import { isTrustPath, isYamlPath } from "../../core/intent/source-file.ts";
 import { trustPath } from "../../core/intent/trust/trust-file.ts";
-import { likeBefore } from "../../core/ledger/like-before.ts";
+import { likeBefore } from "../../core/ledger/identity.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/plan.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";

@@ -1,5 +1,5 @@
 import { acceptedFolder, heldFolder, pagePath, renderedFolder } from "../../core/ledger/layout.ts";
-import { ledgerReader } from "../../core/ledger/state-reader.ts";
+import { ledgerReader } from "../../core/ledger/reader.ts";
 import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { Fault } from "./fault.ts";

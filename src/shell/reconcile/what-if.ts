@@ -1,5 +1,5 @@
 import { ledgerPath, placementFolder } from "../../core/ledger/layout.ts";
-import { restlessIn } from "../../core/ledger/state-ledger.ts";
+import { restlessIn } from "../../core/ledger/ledger-file.ts";
 import type { Intent, Problem } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan, Reason, World } from "../../core/model/plan.ts";

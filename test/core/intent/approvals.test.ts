@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readIntent } from "../../../src/core/intent/intent.ts";
-import { likeBefore } from "../../../src/core/ledger/like-before.ts";
+import { likeBefore } from "../../../src/core/ledger/identity.ts";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { problemText } from "../../../src/core/yaml/problems.ts";
 import { armoredSignature } from "../ledger/trust-records.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formerNamesPath, ledgerPath } from "../../../src/core/ledger/layout.ts";
-import { readLedger, stateEdits } from "../../../src/core/ledger/state.ts";
+import { readLedger } from "../../../src/core/ledger/reader.ts";
+import { stateEdits } from "../../../src/core/ledger/writer.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import type { ClusterName, Sequence } from "../../../src/core/model/value.ts";
 
@@ -38,11 +39,11 @@ describe("the names that clusters had", () => {
 
   const file = filesOf(renamed).get(formerNamesPath) ?? "";
   test.each([
-    ["of one cluster twice", file.replace("u2", "u1"), '"clusters" tells of one cluster twice'],
-    ["of none", file.replace("uid: u2\n", "uid: null\n"), '"uid" is missing'],
+    ["of one cluster twice", file.replace("u2", "u1"), '1:1: "clusters" tells of one cluster twice'],
+    ["of none", file.replace("uid: u2\n", "uid: null\n"), '7:3: "uid" is missing'],
   ])("cannot be read when they tell %s", (_, text, want) => {
     expect(text).not.toBe(file);
     const read = readLedger(new Map(filesOf(renamed)).set(formerNamesPath, text));
-    expect(read).toEqual({ kind: "unreadable", message: `${formerNamesPath}: ${want}` });
+    expect(read).toEqual({ kind: "unreadable", message: `${formerNamesPath}:${want}` });
   });
 });

@@ -7,8 +7,8 @@ import {
   type StateEdit,
   stateFileOf,
 } from "../../../src/core/ledger/layout.ts";
-import { readLedger, stateEdits } from "../../../src/core/ledger/state.ts";
-import { ledgerReader } from "../../../src/core/ledger/state-reader.ts";
+import { ledgerReader, readLedger } from "../../../src/core/ledger/reader.ts";
+import { stateEdits } from "../../../src/core/ledger/writer.ts";
 import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import { placementKey } from "../../../src/core/model/placement.ts";
 import type { Request } from "../../../src/core/model/trust.ts";
@@ -286,19 +286,19 @@ describe("files of a run that do not fit", () => {
       "a trust that is neither there nor not",
       "ledger.yaml",
       (text) => `${text}hasTrust: "yes"\n`,
-      'ledger.yaml: "hasTrust" is neither true nor left out',
+      'ledger.yaml:10:1: "hasTrust" is neither true nor left out',
     ],
     [
       "an approval that nobody gave",
       runFile,
       (text) => text.replace('\\"principal\\"', '\\"nobody\\"').replace('"principal"', '"nobody"'),
-      `${runFile}: "principal" is missing`,
+      `${runFile}:42:5: "principal" is missing`,
     ],
     [
       "a condition that is taken back by hand",
       runFile,
       (text) => text.replace(/(type: Started\n +status: )"True"/, '$1"False"'),
-      `${runFile}: "Started" is there and not True`,
+      `${runFile}:44:7: "Started" is there and not True`,
     ],
   ];
   test.each(cases)("%s", (_, path, swap, want) => {

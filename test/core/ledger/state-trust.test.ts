@@ -10,8 +10,8 @@ import {
   stateFileOf,
   trustTextPath,
 } from "../../../src/core/ledger/layout.ts";
-import { readLedger, stateEdits } from "../../../src/core/ledger/state.ts";
-import { ledgerReader } from "../../../src/core/ledger/state-reader.ts";
+import { ledgerReader, readLedger } from "../../../src/core/ledger/reader.ts";
+import { stateEdits } from "../../../src/core/ledger/writer.ts";
 import { known } from "../../../src/core/model/assert.ts";
 import { type ChangeRequest, emptyLedger, type Ledger, type PlacementRecord } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
@@ -142,13 +142,13 @@ describe("the trust record", () => {
       "nobody vouched for it",
       ledgerPath,
       (text) => text.replace("by: anchor", "by: []"),
-      'ledger.yaml: "by" names nobody',
+      'ledger.yaml:17:3: "by" names nobody',
     ],
     [
       "it is no object",
       ledgerPath,
       (text) => text.replace(/trust:\n(?: {2}.*\n)*/, "trust: yes\n"),
-      'ledger.yaml: "trust" is no object',
+      'ledger.yaml:11:1: "trust" is not an object',
     ],
   ];
   test.each(broken)("cannot be read when %s, and nobody decides without it", (_, path, swap, want) => {
@@ -218,27 +218,27 @@ describe("the answers", () => {
 
   const file = filesOf(answering).get(answersPath) ?? "";
   const broken: readonly [claim: string, text: string, want: string][] = [
-    ["one file twice", file.replace("approvals/b", "approvals/a"), '"answers" tells of one file twice'],
+    ["one file twice", file.replace("approvals/b", "approvals/a"), '1:1: "answers" tells of one file twice'],
     [
       "neither yes nor no",
       file.replace(/ {2}denied:\n(?: {4}.*\n)*/, ""),
-      '"answers" holds an answer that does not either count or not',
+      '15:3: "answers" holds an answer that does not either count or not',
     ],
     [
       "both yes and no",
       file.replace("  denied:", "  counts: {principal: ann}\n  denied:"),
-      '"answers" holds an answer that does not either count or not',
+      '15:3: "answers" holds an answer that does not either count or not',
     ],
     [
       "a decision that does not exist",
       file.replace("Approve", "approve"),
-      '"decision" is none of Reject, Approve, Revoke',
+      '5:3: "decision" is not one of Reject, Approve, Revoke',
     ],
   ];
   test.each(broken)("cannot be read when they say %s", (_, text, want) => {
     expect(text).not.toBe(file);
     const read = readLedger(new Map(filesOf(answering)).set(answersPath, text));
-    expect(read).toEqual({ kind: "unreadable", message: `answers.yaml: ${want}` });
+    expect(read).toEqual({ kind: "unreadable", message: `answers.yaml:${want}` });
   });
 });
 

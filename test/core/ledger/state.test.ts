@@ -1,7 +1,8 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import { placementFolder, type StateEdit } from "../../../src/core/ledger/layout.ts";
-import { readLedger, stateEdits } from "../../../src/core/ledger/state.ts";
+import { readLedger } from "../../../src/core/ledger/reader.ts";
+import { stateEdits } from "../../../src/core/ledger/writer.ts";
 import { assert, known } from "../../../src/core/model/assert.ts";
 import type { Json } from "../../../src/core/model/json.ts";
 import {
@@ -128,19 +129,19 @@ describe("a state branch that cannot be read", () => {
       name: "because a newer flotilla wrote it",
       path: "ledger.yaml",
       swap: [/formatVersion: 2/, "formatVersion: 3"],
-      want: /^ledger.yaml: "formatVersion" is 3: written by a newer flotilla; upgrade$/,
+      want: /^ledger.yaml:1:1: "formatVersion" is 3: written by a newer flotilla; upgrade$/,
     },
     {
       name: "because a field is missing",
       path: "placements/web/placement.yaml",
       swap: [/ {2}uid: .*\n/, ""],
-      want: /^placements\/web\/placement.yaml: "uid" is missing$/,
+      want: /^placements\/web\/placement.yaml:3:1: "uid" is missing$/,
     },
     {
       name: "because a word is not one of ours",
       path: "placements/web/placement.yaml",
       swap: [/placementType: .*/, "placementType: PickSome"],
-      want: /"placementType" is none of PickAll, PickN, PickFixed$/,
+      want: /^placements\/web\/placement.yaml:23:5: "placementType" is not one of PickAll, PickN, PickFixed$/,
     },
     {
       name: "because it is no YAML",

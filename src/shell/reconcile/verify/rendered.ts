@@ -1,6 +1,6 @@
 import { renderedTargets } from "../../../core/audit/audit.ts";
 import { askedFolder, askedPath, renderedFolder, renderedPath } from "../../../core/ledger/layout.ts";
-import { renderedText } from "../../../core/ledger/rendered.ts";
+import { renderedText } from "../../../core/ledger/output.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import type { BlobId, Commit, Instant } from "../../../core/model/value.ts";
 import { askedPlacement, asksIn } from "../../../core/plan/approval/ask.ts";

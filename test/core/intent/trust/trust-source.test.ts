@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readIntent } from "../../../../src/core/intent/intent.ts";
 import { maxTrustSignatures } from "../../../../src/core/intent/source-file.ts";
-import { likeBefore } from "../../../../src/core/ledger/like-before.ts";
+import { likeBefore } from "../../../../src/core/ledger/identity.ts";
 import { digestOfText } from "../../../../src/core/model/json.ts";
 import type { Commit } from "../../../../src/core/model/value.ts";
 import { trustText } from "../../ledger/trust-records.ts";

@@ -1,7 +1,8 @@
 // Waits whose beginning is no whole second, as every real one: the record is written to files and read back in each pass.
 import { expect, test } from "vitest";
 import type { StateEdit } from "../../../../src/core/ledger/layout.ts";
-import { readLedger, stateEdits } from "../../../../src/core/ledger/state.ts";
+import { readLedger } from "../../../../src/core/ledger/reader.ts";
+import { stateEdits } from "../../../../src/core/ledger/writer.ts";
 import { emptyLedger, type Ledger } from "../../../../src/core/model/ledger.ts";
 import { runKey } from "../../../../src/core/model/update-run.ts";
 import {

@@ -1,14 +1,13 @@
 import type { DeletionLedger } from "../model/deletion.ts";
-import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
+import { type ChangeRequest, emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
-import type { RunRecord } from "../model/update-run.ts";
+import type { DeletionProgress, RunRecord, StageProgress } from "../model/update-run.ts";
 import { compareText, type PlacementKey, type RunKey } from "../model/value.ts";
+import { amended, kept, keptEntries, keptList, keptMembers, replaced, sameList } from "./identity.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
-import { keptChange } from "./state-change.ts";
-import { amended, kept, keptList, keptMembers, replaced, sameList } from "./state-kept.ts";
-import { newReading, type PlacementParts, type Reading, readStateFile } from "./state-record.ts";
-import { runReadOf } from "./state-run-reader.ts";
-import { trustReadOf } from "./state-trust.ts";
+import { newReading, type PlacementParts, type Reading, type RunParts, readStateFile } from "./record-reading.ts";
+import type { RunHead } from "./runs.ts";
+import { trustReadOf } from "./trust-record.ts";
 
 /** A ledger as read from its files, or what keeps them from being read: which file, which document, what. */
 export type LedgerRead =
@@ -36,6 +35,18 @@ export function ledgerReader(before: Ledger | null): LedgerReader {
     },
     result: () => resultOf(reading, before),
   };
+}
+
+/**
+ * The ledger that stands in `files`, path → text: the record of the state branch, in any order.
+ *
+ * The inverse of `stateEdits`. Output and unknown files are passed over. A file that cannot be read, or that is
+ * missing beside others, makes the whole unreadable: nobody decides upon a record with holes.
+ */
+export function readLedger(files: Iterable<readonly [string, string]>): LedgerRead {
+  const reader = ledgerReader(null);
+  for (const [path, content] of files) reader.read(path, content);
+  return reader.result();
 }
 
 function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
@@ -183,3 +194,56 @@ function keptDeletions(before: DeletionLedger, after: DeletionLedger): DeletionL
   const next = { ...after, permitted, held: keptList(before.held, after.held), confirmations };
   return keptMembers(before, next, ["permitted", "held", "confirmations"]);
 }
+
+/** The change with what stays of the one before; that itself when all of it stays. */
+function keptChange(before: ChangeRequest | null, after: ChangeRequest | null): ChangeRequest | null {
+  if (before === null || after === null) return after;
+  const clusters = replaced(before.clusters, [...after.clusters]);
+  const leaves = replaced(before.leaves, [...after.leaves]);
+  return keptMembers(before, { ...after, clusters, leaves }, ["clusters", "leaves"]);
+}
+
+/** One run put together, null when its files are gone, or which file is wrong. */
+type RunRead =
+  | { readonly kind: "read"; readonly run: RunRecord | null }
+  | { readonly kind: "wrong"; readonly file: string; readonly message: string };
+
+/**
+ * Puts a run together from the files that changed and the run as it was; what reads as it was keeps its identity.
+ *
+ * A plan that is not the one that `run.yaml` was written for is wrong: what was approved is that one.
+ */
+function runReadOf({ head, plan }: RunParts, old: RunRecord | null): RunRead {
+  const next = head === undefined ? headOf(old) : head;
+  const nextPlan = plan === undefined ? (old?.plan ?? null) : plan;
+  if (next === null && nextPlan !== null) return wrong("run.yaml", "is missing");
+  if (next === null) return { kind: "read", run: null };
+  const { planRoot, ...run } = next;
+  if (planRoot !== null && nextPlan === null) return wrong("plan.yaml", "is missing");
+  if (planRoot !== (nextPlan?.root ?? null)) return wrong("plan.yaml", "is not the plan that run.yaml was written for");
+  const [told, planned] = [run.stages.length, nextPlan?.stages.length ?? 0];
+  if (told !== planned) return wrong("run.yaml", `tells of ${told} stages, and plan.yaml has ${planned}`);
+  return { kind: "read", run: keptRun(old, { ...run, plan: nextPlan }) };
+}
+
+const wrong = (file: string, message: string): RunRead => ({ kind: "wrong", file, message });
+
+const headOf = (old: RunRecord | null): RunHead | null =>
+  old === null ? null : { ...old, planRoot: old.plan?.root ?? null };
+
+function keptRun(before: RunRecord | null, after: RunRecord): RunRecord {
+  if (before === null) return after;
+  const stages = after.stages.map((it, at) => keptProgress(before.stages[at], it));
+  const next: RunRecord = {
+    ...after,
+    plan: kept(before.plan, after.plan),
+    stages: sameList(before.stages, stages) ? before.stages : stages,
+    deletion: keptProgress(before.deletion, after.deletion),
+  };
+  return keptMembers(before, next, ["plan", "stages", "deletion"]);
+}
+
+const keptProgress = <T extends StageProgress | DeletionProgress>(before: T | undefined, after: T): T =>
+  before === undefined
+    ? after
+    : keptMembers(before, { ...after, clusters: keptEntries(before.clusters, after.clusters) }, ["clusters"]);

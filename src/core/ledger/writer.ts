@@ -3,6 +3,9 @@ import type { Json } from "../model/json.ts";
 import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
+import { bindingsText } from "./bindings.ts";
+import { clusterText, formerNamesText } from "./clusters.ts";
+import { evictionText } from "./evictions.ts";
 import {
   answersPath,
   bindingsPath,
@@ -19,20 +22,14 @@ import {
   snapshotPath,
   trustTextPath,
 } from "./layout.ts";
-import { answersText } from "./state-answers.ts";
-import { type ApprovalRequest, changeRequests, runRequests } from "./state-approvals.ts";
-import { bindingsText } from "./state-bindings.ts";
-import { clusterText } from "./state-cluster.ts";
-import { evictionText } from "./state-eviction.ts";
-import { formerNamesText } from "./state-former-names.ts";
-import { ledgerText } from "./state-ledger.ts";
-import { overrideText } from "./state-overrides.ts";
-import { placementText } from "./state-placement.ts";
-import { policySnapshotsText } from "./state-policy-snapshots.ts";
-import { type LedgerRead, ledgerReader } from "./state-reader.ts";
-import { resourceSnapshotText, snapshotFiles } from "./state-resource-snapshots.ts";
-import { runText } from "./state-run.ts";
-import { runPlanText } from "./state-run-plan.ts";
+import { ledgerText } from "./ledger-file.ts";
+import { type ApprovalRequest, changeRequests, runRequests } from "./output.ts";
+import { overrideText } from "./overrides.ts";
+import { placementText } from "./placements.ts";
+import { answersText } from "./requests.ts";
+import { runPlanText } from "./run-plan.ts";
+import { runText } from "./runs.ts";
+import { policySnapshotsText, resourceSnapshotText, snapshotFiles } from "./snapshots.ts";
 
 /** What the files show and the ledger does not hold. */
 export interface Shown {
@@ -195,16 +192,4 @@ function chainsOf(overrides: readonly OverrideSnapshot[]): Iterable<readonly Ove
 /** The values that `other` has not, or has otherwise. */
 function* changed<K, V>(map: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): Generator<V> {
   if (map !== other) for (const [key, it] of map) if (other.get(key) !== it) yield it;
-}
-
-/**
- * The ledger that stands in `files`, path → text: the record of the state branch, in any order.
- *
- * The inverse of {@link stateEdits}. Output and unknown files are passed over. A file that cannot be read, or that is
- * missing beside others, makes the whole unreadable: nobody decides upon a record with holes.
- */
-export function readLedger(files: Iterable<readonly [string, string]>): LedgerRead {
-  const reader = ledgerReader(null);
-  for (const [path, content] of files) reader.read(path, content);
-  return reader.result();
 }

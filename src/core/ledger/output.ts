@@ -1,16 +1,15 @@
-import type { Json, JsonObject } from "../model/json.ts";
+import type { Json } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { kubeFleetPrefix } from "../model/names.ts";
+import type { RenderedManifest } from "../model/plan.ts";
 import type { Approval, Approver, Authors, Request } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
-import type { Labels } from "../model/value.ts";
-import { emitYaml } from "../yaml/canonical.ts";
+import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
+import { embedded } from "./codec.ts";
+import { documentOf, type Heading, kindIn, ownKey } from "./document.ts";
 import { approvalRequestName, approvalRequestPath, changeRequestName } from "./layout.ts";
-import { clustersJson } from "./state-change.ts";
-import { conditionJson } from "./state-condition.ts";
-import { given } from "./state-fields.ts";
-import { leavesJson } from "./state-leaves.ts";
-import { fleetKey, headingJson, kindIn, ownKey, placementApiVersion } from "./state-names.ts";
+import { changedClusters, changedLeaves } from "./placements.ts";
+import { trueCondition } from "./run-clusters.ts";
 
 /** A request that people answer, and where it is shown to them. */
 export interface ApprovalRequest {
@@ -34,7 +33,7 @@ export const runRequests = (run: RunRecord): readonly ApprovalRequest[] =>
         [`${kubeFleetPrefix}/isLatestUpdateRunApproval`]: "true",
       };
       const spec = { parentStageRollout: run.name, targetStage: stage };
-      const written = { namespace: run.namespace, name, labels, annotations: {}, spec, request };
+      const written = { namespace: run.namespace, name, labels, spec, request };
       return [{ path: approvalRequestPath(run.namespace, name), from: [request], text: () => requestText(written) }];
     }),
   );
@@ -53,10 +52,10 @@ export function changeRequests(record: PlacementRecord): readonly ApprovalReques
   const written = (): Written => ({
     namespace,
     name,
-    labels: { [fleetKey.parent]: record.name },
+    owner: record.name,
     annotations: {
-      [ownKey("clusters")]: JSON.stringify(clustersJson(change.clusters)),
-      [ownKey("leaves")]: change.leaves.size === 0 ? null : JSON.stringify(leavesJson(change.leaves)),
+      [ownKey("clusters")]: JSON.stringify(changedClusters.write(change.clusters)),
+      [ownKey("leaves")]: embedded(changedLeaves).write(change.leaves),
     },
     spec: { parentStageRollout: record.name, targetStage: "change" },
     request,
@@ -64,56 +63,45 @@ export function changeRequests(record: PlacementRecord): readonly ApprovalReques
   return [{ path, from: [request, change.clusters, change.leaves], text: () => requestText(written()) }];
 }
 
-interface Written {
-  readonly namespace: string | null;
-  readonly name: string;
-  readonly labels: Labels;
-  readonly annotations: Readonly<Record<string, string | null>>;
-  readonly spec: JsonObject;
+interface Written extends Heading {
   readonly request: Request;
 }
+
+/** KubeFleet's approval request: all of it stands in its heading and its status. */
+const approvalRequestFile = documentOf<object>({ kind: "ApprovalRequest" }, {});
 
 /**
  * The text of `approvals/<name>.yaml`: KubeFleet's approval request with its status (`trust/README.md#the-request`).
  *
  * Output, never read back: nobody approves by writing a condition here. An answer names the digest in the annotation.
  */
-function requestText({ namespace, name, labels, annotations, spec, request }: Written): string {
+function requestText({ request, ...heading }: Written): string {
   const { digest, nonce, rules, authors, approval } = request;
-  return emitYaml({
-    ...headingJson({
-      apiVersion: placementApiVersion,
-      kind: kindIn(namespace, "ApprovalRequest"),
-      name,
-      namespace,
-      generation: 1,
-      labels,
-      annotations: {
-        ...annotations,
-        [ownKey("request-digest")]: digest,
-        [ownKey("nonce")]: nonce,
-        [ownKey("rules")]: rules,
-        [ownKey("authors")]: authorsText(authors),
-      },
-    }),
-    spec,
-    status: given({ conditions: approval === null ? null : conditionsJson(namespace, approval) }),
-  });
+  const annotations = {
+    ...heading.annotations,
+    [ownKey("request-digest")]: digest,
+    [ownKey("nonce")]: nonce,
+    [ownKey("rules")]: rules ?? undefined,
+    [ownKey("authors")]: authorsText(authors),
+  };
+  const document = approvalRequestFile.write({}, { ...heading, generation: 1, annotations });
+  const status = approval === null ? {} : { conditions: conditionsJson(heading.namespace, approval) };
+  return emitYaml({ ...document, status });
 }
 
-/** Who changed what is asked for: `ann, bob; 2 unsigned`. Null where nobody did. */
-function authorsText({ principals, unknown }: Authors): string | null {
+/** Who changed what is asked for: `ann, bob; 2 unsigned`. Undefined where nobody did. */
+function authorsText({ principals, unknown }: Authors): string | undefined {
   const parts = [
     ...(principals.length === 0 ? [] : [principals.join(", ")]),
     ...(unknown > 0 ? [`${unknown} unsigned`] : []),
   ];
-  return parts.length === 0 ? null : parts.join("; ");
+  return parts.length === 0 ? undefined : parts.join("; ");
 }
 
 /** KubeFleet's two steps are one here: answers count, for good, or they do not (`rollout/README.md#u7`). */
 function conditionsJson(namespace: string | null, { by, at }: Approval): readonly Json[] {
   const yes = (type: string, reason: string, message: string): Json =>
-    conditionJson({ type, status: "True", reason, message, observedGeneration: 1, lastTransitionTime: at });
+    trueCondition(type, { reason, message, at }, { generation: 1 });
   const files = by.map(({ path, blob }) => `${path} (blob ${blob})`);
   return [
     yes("Approved", kindIn(namespace, "ApprovalRequestApproved"), `approved by ${by.map(approverText).join(" and ")}`),
@@ -129,4 +117,16 @@ function approverText({ principal, proofs, commit }: Approver): string {
     ...(commit === null ? [] : [`commit ${commit.slice(0, 12)}`]),
   ];
   return `${principal} (${how.join(", ")})`;
+}
+
+// The same array stands for every cluster that gets the same content: its text is made once.
+const texts = new WeakMap<readonly RenderedManifest[], string>();
+
+/** What one cluster is to carry of one placement, as one file for people and `git diff`: written, never read back. */
+export function renderedText(manifests: readonly RenderedManifest[]): string {
+  const known = texts.get(manifests);
+  if (known !== undefined) return known;
+  const text = emitDocuments(manifests.map((it) => it.manifest));
+  texts.set(manifests, text);
+  return text;
 }

@@ -1,45 +1,33 @@
 import { readTrust } from "../intent/trust/trust-file.ts";
-import { isObject, type JsonObject, member } from "../model/json.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
 import type { Commit, Digest, Sequence } from "../model/value.ts";
+import { type Codec, listOf, object, reportProblem } from "./codec.ts";
+import { keptMembers } from "./identity.ts";
 import { trustTextPath } from "./layout.ts";
-import { countAt, type Findings, find, partAt, textAt, textsAt } from "./state-fields.ts";
-import { keptMembers } from "./state-kept.ts";
+import { integer, integerOf, string, stringOf } from "./scalars.ts";
 
 /** What `ledger.yaml` says of the trust file in force: which text it is, and how it came to be. */
 export interface TrustHead extends Omit<TrustRecord, "trust" | "text">, Pick<Trust, "version" | "digest"> {}
 
-export const trustHeadJson = ({ trust: { version, digest }, since, from, first, by }: TrustRecord): JsonObject => ({
-  version,
-  digest,
-  since,
-  from,
-  first,
-  by,
+const principals = listOf(string);
+
+const vouchers: Codec<TrustRecord["by"]> = {
+  write: (by) => by,
+  read(json, key, context) {
+    if (json === "anchor") return json;
+    const by = principals.read(json, key, context);
+    return by.length > 0 ? by : reportProblem(context, key, "names nobody", by);
+  },
+};
+
+export const trustHead = object<TrustHead>({
+  version: integer,
+  digest: stringOf<Digest>(),
+  since: integerOf<Sequence>(),
+  from: stringOf<Commit>(),
+  first: stringOf<Commit>(),
+  by: vouchers,
 });
-
-/** The inverse of {@link trustHeadJson}: the member `trust` of `ledger.yaml`, null where there is none. */
-export function trustHeadOf(findings: Findings, ledger: JsonObject): TrustHead | null {
-  const value = member(ledger, "trust");
-  if (value === null) return null;
-  if (!isObject(value)) find(findings, "trust", "is no object");
-  const object = partAt(ledger, "trust");
-  return {
-    version: countAt(findings, object, "version"),
-    digest: textAt(findings, object, "digest") as Digest,
-    since: countAt(findings, object, "since") as Sequence,
-    from: textAt(findings, object, "from") as Commit,
-    first: textAt(findings, object, "first") as Commit,
-    by: byOf(findings, object),
-  };
-}
-
-function byOf(findings: Findings, object: JsonObject): TrustRecord["by"] {
-  if (member(object, "by") === "anchor") return "anchor";
-  const by = textsAt(findings, object, "by");
-  if (by.length === 0) find(findings, "by", "names nobody");
-  return by;
-}
 
 /** The trust record put together, null when there is none, or what is wrong. */
 export type TrustRead =
@@ -57,7 +45,7 @@ export function trustReadOf(
   text: string | null | undefined,
   before: TrustRecord | null,
 ): TrustRead {
-  const nextHead = head === undefined ? headOf(before) : head;
+  const nextHead = head === undefined ? trustHeadOf(before) : head;
   const nextText = text === undefined ? (before?.text ?? null) : text;
   if (nextHead === null && nextText === null) return { kind: "read", trust: null };
   if (nextHead === null || nextText === null)
@@ -73,7 +61,8 @@ export function trustReadOf(
 
 const wrong = (message: string): TrustRead => ({ kind: "wrong", message: `${trustTextPath} ${message}` });
 
-const headOf = (record: TrustRecord | null): TrustHead | null => {
+/** What `ledger.yaml` says of a trust record. */
+export const trustHeadOf = (record: TrustRecord | null): TrustHead | null => {
   if (record === null) return null;
   const { trust, text: _, ...rest } = record;
   return { ...rest, version: trust.version, digest: trust.digest };

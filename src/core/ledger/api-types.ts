@@ -1,0 +1,101 @@
+import type { Condition } from "../model/condition.ts";
+import type { ClusterDecision } from "../model/ledger.ts";
+import type { VersionedId } from "../model/manifest.ts";
+import type { ApplyStrategy } from "../model/placement.ts";
+import type { ClusterName, LabelRequirement, LabelSelector } from "../model/value.ts";
+import {
+  at,
+  converted,
+  type Field,
+  group,
+  interned,
+  listOf,
+  type Members,
+  nullable,
+  object,
+  optional,
+  or,
+  unlessEmpty,
+} from "./codec.ts";
+import { boolean, choice, instant, integer, labels, number, string, stringOf } from "./scalars.ts";
+
+// KubeFleet's and Kubernetes' types that several files have: `ledger/README.md#the-state-branch`.
+
+export const condition = object<Condition>({
+  type: string,
+  status: choice("Unknown", "True", "False"),
+  reason: string,
+  message: string,
+  observedGeneration: integer,
+  lastTransitionTime: instant,
+});
+
+/** A thousand bindings say the same. */
+export const conditions = interned(listOf(condition));
+
+/** The same, left out where there are none. */
+export const conditionsIfAny = unlessEmpty(conditions);
+
+/** The key of the topology score is historic. */
+export const clusterDecision = object<ClusterDecision>({
+  cluster: at(["clusterName"], stringOf<ClusterName>()),
+  selected: boolean,
+  score: at(
+    ["clusterScore"],
+    nullable(
+      object<NonNullable<ClusterDecision["score"]>>({
+        affinity: at(["affinityScore"], number),
+        topology: at(["priorityScore"], number),
+      }),
+    ),
+  ),
+  reason: string,
+});
+
+const identifierMembers: Members<VersionedId> = {
+  group: or("", string),
+  version: string,
+  kind: string,
+  namespace: nullable(string),
+  name: string,
+};
+
+/** An object's id as KubeFleet's ResourceIdentifier: the core group and no namespace are left out. */
+export const resourceIdentifier: Field<VersionedId> = group(identifierMembers);
+
+/** `namespace/name` as KubeFleet's NamespacedName. */
+export const namespacedName = converted(
+  object<{ readonly name: string; readonly namespace: string }>({ name: string, namespace: string }),
+  (key: string) => {
+    const slash = key.indexOf("/");
+    return { name: key.slice(slash + 1), namespace: key.slice(0, slash) };
+  },
+  ({ namespace, name }) => `${namespace}/${name}`,
+);
+
+export const applyStrategy = interned(
+  object<ApplyStrategy>({
+    type: choice("ClientSideApply", "ServerSideApply", "ReportDiff"),
+    comparisonOption: choice("PartialComparison", "FullComparison"),
+    whenToApply: choice("Always", "IfNotDrifted"),
+    whenToTakeOver: choice("Always", "IfNoDiff", "Never"),
+    allowCoOwnership: boolean,
+    forceConflicts: {
+      put(into, force, { type }) {
+        if (type === "ServerSideApply" || force) into["serverSideApplyConfig"] = { force };
+      },
+      take: at(["serverSideApplyConfig", "force"], boolean).take,
+    },
+  }),
+);
+
+const labelRequirement = object<LabelRequirement>({
+  key: string,
+  operator: choice("In", "NotIn", "Exists", "DoesNotExist"),
+  values: optional(listOf(string)),
+});
+
+export const labelSelector = object<LabelSelector>({
+  matchLabels: optional(labels),
+  matchExpressions: optional(listOf(labelRequirement)),
+});

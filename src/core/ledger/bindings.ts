@@ -1,0 +1,182 @@
+import type { Binding, BindingFacts, Contest, Leaving, ObjectTrouble, Removal, Target } from "../model/binding.ts";
+import { isObject, type Json, type JsonObject } from "../model/json.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
+import type { ClusterName, Commit, Digest, Sequence } from "../model/value.ts";
+import { emitDocuments } from "../yaml/canonical.ts";
+import { applyStrategy, clusterDecision, conditionsIfAny, namespacedName, resourceIdentifier } from "./api-types.ts";
+import {
+  at,
+  type Codec,
+  converted,
+  type Draft,
+  embedded,
+  type Field,
+  group,
+  groupIf,
+  groupIfAt,
+  listIfAny,
+  nullable,
+  object,
+  reportProblem,
+} from "./codec.ts";
+import { documentOf, fleetKey, fromName, inAnnotations, inMetadata, inSpec, inStatus, ownKey } from "./document.ts";
+import {
+  choice,
+  flag,
+  instant,
+  integer,
+  integerText,
+  integerTextOf,
+  labelsIfAny,
+  objectId,
+  string,
+  stringOf,
+} from "./scalars.ts";
+
+const reportedSequence = ownKey("reported-sequence");
+const removalCause = ownKey("removal-cause");
+
+/** The index in the name of a snapshot, which begins with its placement's name. */
+function snapshotIndex(key: string, suffix: string): Field<number> {
+  const pattern = new RegExp(`-(\\d+)${suffix}$`);
+  const index: Codec<number> = {
+    write: () => undefined,
+    read(json, _, context) {
+      const digits = pattern.exec(String(json))?.[1];
+      return digits === undefined ? reportProblem(context, key, "names no snapshot", 0) : Number(digits);
+    },
+  };
+  return {
+    put(into, value) {
+      (into["spec"] as Draft)[key] = `${into["owner"]}-${value}${suffix}`;
+    },
+    take: inSpec(key, index).take,
+  };
+}
+
+const targetMembers = group<Target>({
+  resourceIndex: snapshotIndex("resourceSnapshotName", "-snapshot"),
+  clusterOverrides: inSpec("clusterResourceOverrideSnapshots", listIfAny(string)),
+  resourceOverrides: inSpec("resourceOverrideSnapshots", listIfAny(namespacedName)),
+  labels: inAnnotations(ownKey("target-labels"), embedded(labelsIfAny)),
+  applyStrategy: inSpec("applyStrategy", applyStrategy),
+  digest: inAnnotations(ownKey("target-digest"), stringOf<Digest>()),
+  sequence: inAnnotations(ownKey("target-sequence"), integerTextOf<Sequence>()),
+  startedAt: inAnnotations(ownKey("target-since"), instant),
+});
+
+/** KubeFleet's FailedResourcePlacement: `ledger/README.md#the-state-branch`. */
+const failedPlacement = object<ObjectTrouble, ObjectTrouble & Pick<BindingFacts, "since">>({
+  id: resourceIdentifier,
+  type: {
+    put(into, type) {
+      into["condition"] = { type, status: "False" };
+    },
+    take: at(["condition", "type"], choice("Applied", "Available")).take,
+  },
+  code: at(["condition", "reason"], string),
+  message: {
+    put(into, message, { since }) {
+      Object.assign(into["condition"] as Draft, { message, lastTransitionTime: instant.write(since) });
+    },
+    take: at(["condition", "message"], string).take,
+  },
+});
+
+const failedPlacements = listIfAny(failedPlacement);
+
+const contest = object<Contest>({
+  id: at(["object"], objectId),
+  by: nullable(string),
+  repairs: integer,
+  since: instant,
+});
+
+const failedCount = (from: JsonObject): number => {
+  const failed = isObject(from["status"]) ? from["status"]["failedPlacements"] : null;
+  return Array.isArray(failed) ? failed.length : 0;
+};
+
+const troubleCount = inAnnotations(ownKey("trouble-count"), nullable(integerText));
+
+const facts = groupIfAt<BindingFacts>(["annotations", reportedSequence], {
+  sequence: inAnnotations(reportedSequence, integerTextOf<Sequence>()),
+  applied: inAnnotations(ownKey("reported-applied"), choice("pending", "applied", "failed")),
+  phase: inAnnotations(ownKey("reported-phase"), choice("progressing", "available", "untrackable", "failed")),
+  since: inAnnotations(ownKey("reported-since"), instant),
+  troubles: {
+    put(into, troubles, { since }) {
+      const json = failedPlacements.write(troubles.map((it) => ({ ...it, since })));
+      if (json !== undefined) (into["status"] as Draft)["failedPlacements"] = json;
+    },
+    take: at(["status", "failedPlacements"], failedPlacements as unknown as Codec<readonly ObjectTrouble[]>).take,
+  },
+  troubleCount: {
+    put: (into, count, { troubles }) => troubleCount.put(into, count === troubles.length ? null : count, null),
+    take: (from, context) => troubleCount.take(from, context) ?? failedCount(from),
+  },
+  adopted: inAnnotations(ownKey("adopted"), embedded(listIfAny(objectId))),
+  contests: inAnnotations(
+    ownKey("contests"),
+    converted(
+      embedded(listIfAny(contest)),
+      (it: readonly Contest[] | undefined) => it ?? [],
+      (it) => (it.length === 0 ? undefined : it),
+    ),
+  ),
+});
+
+const leaving = object<Leaving>({
+  id: at(["object"], objectId),
+  cause: stringOf<Commit>(),
+  released: flag,
+  evenAdopted: flag,
+});
+
+/** A document of `bindings.yaml`: KubeFleet's ResourceBinding. */
+export const bindingFile = documentOf<Binding>(
+  {
+    kind: "ResourceBinding",
+    spec: [
+      "state",
+      "targetCluster",
+      "schedulingPolicySnapshotName",
+      "resourceSnapshotName",
+      "clusterDecision",
+      "clusterResourceOverrideSnapshots",
+      "resourceOverrideSnapshots",
+      "applyStrategy",
+    ],
+    status: ["conditions", "failedPlacements"],
+  },
+  {
+    cluster: inSpec("targetCluster", stringOf<ClusterName>()),
+    name: fromName((name) => name),
+    uid: inMetadata("uid", string),
+    generation: inMetadata("generation", integer),
+    state: inSpec("state", choice("Scheduled", "Bound", "Unscheduled")),
+    previousState: inAnnotations(fleetKey.previousState, nullable(choice("Scheduled", "Bound"))),
+    policySnapshot: snapshotIndex("schedulingPolicySnapshotName", ""),
+    decision: inSpec("clusterDecision", clusterDecision),
+    target: {
+      put(into, target) {
+        if (target === null) (into["spec"] as Draft)["resourceSnapshotName"] = "";
+        else targetMembers.put(into, target, null);
+      },
+      take: groupIf((from) => (from["spec"] as JsonObject)["resourceSnapshotName"] !== "", targetMembers).take,
+    },
+    removal: groupIfAt<Removal>(["annotations", removalCause], {
+      sequence: inAnnotations(ownKey("removal-sequence"), integerTextOf<Sequence>()),
+      since: inMetadata("deletionTimestamp", instant),
+      cause: inAnnotations(removalCause, stringOf<Commit>()),
+      propagation: inAnnotations(ownKey("removal-propagation"), choice("Delete", "Abandon")),
+    }),
+    leaving: inAnnotations(ownKey("leaving"), embedded(listIfAny(leaving))),
+    facts,
+    conditions: inStatus("conditions", conditionsIfAny),
+  },
+);
+
+/** The text of `bindings.yaml`: a document for each binding, by cluster. */
+export const bindingsText = ({ name: owner, namespace, bindings }: PlacementRecord): string =>
+  emitDocuments([...bindings.values()].map((it): Json => bindingFile.write(it, { name: it.name, namespace, owner })));

@@ -1,0 +1,63 @@
+import type { MemberCluster } from "../model/fleet.ts";
+import type { ClusterRecord, FormerNames, Ledger, Trouble } from "../model/ledger.ts";
+import { clusterGroup } from "../model/names.ts";
+import type { ClusterName, Digest, Sequence } from "../model/value.ts";
+import { emitYaml } from "../yaml/canonical.ts";
+import { conditions } from "./api-types.ts";
+import { at, distinct, groupIfAt, listOf, nullable, object } from "./codec.ts";
+import { documentOf, fromName, inAnnotations, inMetadata, inStatus, ownKey } from "./document.ts";
+import { choice, instant, integer, integerOf, string, stringOf } from "./scalars.ts";
+
+const troubleKey = ownKey("trouble");
+
+/** `clusters/<name>.yaml`: KubeFleet's MemberCluster with what we recorded as its status. */
+export const clusterFile = documentOf<ClusterRecord>(
+  { kind: "MemberCluster", apiVersion: `${clusterGroup}/v1beta1`, status: ["conditions", "properties"] },
+  {
+    name: fromName((name) => name as ClusterName),
+    uid: inMetadata("uid", string),
+    generation: inMetadata("generation", integer),
+    specDigest: inAnnotations(ownKey("spec-digest"), stringOf<Digest>()),
+    kubeSystemUid: inAnnotations(ownKey("kube-system-uid"), nullable(string)),
+    // KubeFleet's name for the property (`intent/README.md#names-that-are-contract`).
+    kubernetesVersion: at(["status", "properties", "k8s.io/k8s-version", "value"], nullable(string)),
+    trouble: groupIfAt<Trouble>(["annotations", troubleKey], {
+      code: inAnnotations(
+        troubleKey,
+        choice("Unreachable", "NoConnection", "Unauthorized", "Forbidden", "Unintelligible", "IdentityChanged"),
+      ),
+      message: inAnnotations(ownKey("trouble-message"), string),
+      since: inAnnotations(ownKey("trouble-since"), instant),
+    }),
+    conditions: inStatus("conditions", conditions),
+  },
+);
+
+/**
+ * The text of a cluster's file. Labels and spec are its MemberCluster's, for the reader: the record counts and digests them
+ * and does not hold them. A cluster whose MemberCluster is gone has an empty spec.
+ */
+export const clusterText = (record: ClusterRecord, file: MemberCluster | null): string =>
+  emitYaml(
+    clusterFile.write(record, {
+      name: record.name,
+      namespace: null,
+      labels: file?.labels ?? {},
+      spec: file?.spec ?? {},
+    }),
+  );
+
+const formerNames = object<FormerNames>({
+  uid: string,
+  names: listOf(stringOf<ClusterName>()),
+  since: integerOf<Sequence>(),
+});
+
+/** `former-names.yaml`: clusters that are protected by names that they no longer have. */
+export const formerNamesFile = object<{ readonly clusters: readonly FormerNames[] }>({
+  clusters: distinct(listOf(formerNames), (it) => it.uid, "tells of one cluster twice"),
+});
+
+/** The text of `former-names.yaml`. */
+export const formerNamesText = (all: Ledger["formerNames"]): string =>
+  emitYaml(formerNamesFile.write({ clusters: [...all.values()] }) ?? null);

@@ -1,0 +1,144 @@
+import type {
+  AcceptedBounds,
+  ConfirmationRecord,
+  DeletionBasis,
+  DeletionGroup,
+  DeletionLedger,
+  HeldDeletion,
+  OtherObject,
+  OthersAlong,
+} from "../model/deletion.ts";
+import type { DeletionBounds } from "../model/fleet.ts";
+import type { Hold } from "../model/intent.ts";
+import { isObject, member } from "../model/json.ts";
+import type { Ledger } from "../model/ledger.ts";
+import type { ObjectId } from "../model/manifest.ts";
+import type { BlobId, ClusterName, Commit, Digest, Epoch, PlacementKey, Sequence } from "../model/value.ts";
+import { emitYaml } from "../yaml/canonical.ts";
+import { readYamlStream } from "../yaml/read-stream.ts";
+import {
+  at,
+  type Codec,
+  converted,
+  listIfAny,
+  listOf,
+  mapOf,
+  nullable,
+  object,
+  orNull,
+  reportProblem,
+} from "./codec.ts";
+import { boolean, choice, flag, integer, integerOf, objectId, string, stringOf } from "./scalars.ts";
+import { type TrustHead, trustHead, trustHeadOf } from "./trust-record.ts";
+
+/**
+ * Counts changes of the layout that an older flotilla cannot read, or must not write over: from 2 on, confirmations that were
+ * judged stand here, and what of others goes along. A ledger of version 1 is read as one that holds none of either: then the
+ * members are looked at again, and people are asked anew.
+ */
+export const formatVersion = 2;
+
+/** The part of the ledger that stands in `ledger.yaml`. Objects stand as `group/Kind/namespace/name`. */
+export interface LedgerHead
+  extends Pick<Ledger, "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions" | "hasTrust"> {
+  readonly formatVersion: number;
+  /**
+   * The placements that a plan has something to say about: whoever asks what an edit would change reads those and what the
+   * edit concerns, and nothing of the others. Null: unknown, or too many. Not part of the ledger.
+   */
+  readonly restless: readonly PlacementKey[] | null;
+  readonly trust: TrustHead | null;
+}
+
+const commit = stringOf<Commit>();
+const digest = stringOf<Digest>();
+const placement = stringOf<PlacementKey>();
+const cluster = stringOf<ClusterName>();
+const sequence = integerOf<Sequence>();
+
+const readableVersion: Codec<number> = converted(
+  integer,
+  (it) => it,
+  (it, key, context) => {
+    if (it > formatVersion) return reportProblem(context, key, `is ${it}: written by a newer flotilla; upgrade`, it);
+    return it < 1 ? reportProblem(context, key, "is none of flotilla's", it) : it;
+  },
+);
+
+const hold = object<Hold>({
+  id: at(["object"], objectId),
+  commit,
+  path: string,
+  document: integer,
+  blob: stringOf<BlobId>(),
+});
+
+const bounds = object<DeletionBounds>({
+  objectsPerCluster: integer,
+  percentPerCluster: integer,
+  clusters: integer,
+  percentOfClusters: integer,
+});
+
+const otherObject: Codec<OtherObject> = converted(
+  object<{ readonly object: ObjectId; readonly uid: string }>({ object: objectId, uid: string }),
+  (it) => ({ object: it, uid: it.uid }),
+  ({ object: id, uid }) => ({ ...id, uid }),
+);
+
+const heldDeletion = object<HeldDeletion>({
+  cause: commit,
+  because: choice("bounds", "kind", "foreign"),
+  digest,
+  confirmed: boolean,
+  groups: listOf(object<DeletionGroup>({ placement, clusters: listOf(cluster), objects: listOf(objectId) })),
+  others: listIfAny(
+    object<OthersAlong>({ placement, cluster, id: at(["in"], objectId), objects: listOf(otherObject) }),
+  ),
+});
+
+const confirmation = object<ConfirmationRecord>({
+  digest,
+  outcome: choice("void", "used"),
+  commit,
+  basis: nullable(object<DeletionBasis>({ placement, cluster, binding: string, sequence })),
+});
+
+const deletions = object<DeletionLedger>({
+  bounds: nullable(object<AcceptedBounds>({ declared: bounds, inForce: bounds })),
+  cause: nullable(commit),
+  permitted: mapOf(integer),
+  held: listOf(heldDeletion),
+  confirmations: converted(
+    listIfAny(confirmation),
+    (it: DeletionLedger["confirmations"]) => [...it.values()],
+    (all) => new Map(all.map((it) => [it.digest, it])),
+  ),
+});
+
+/** `ledger.yaml`. */
+export const ledgerFile = object<LedgerHead>({
+  formatVersion: readableVersion,
+  fleet: string,
+  epoch: integerOf<Epoch>(),
+  sequence,
+  sourceCommit: orNull(commit),
+  restless: nullable(listOf(placement)),
+  holds: listOf(hold),
+  deletions,
+  // A slip here would let unsigned approvals count again.
+  hasTrust: flag,
+  trust: nullable(trustHead),
+});
+
+/** The text of `ledger.yaml`; `restless` as {@link LedgerHead} has it. */
+export const ledgerText = (ledger: Ledger, restless: readonly PlacementKey[] | null): string =>
+  emitYaml(ledgerFile.write({ ...ledger, formatVersion, restless, trust: trustHeadOf(ledger.trust) }) ?? null);
+
+/** The placements that `ledger.yaml` says are restless; null when it does not say. */
+export function restlessIn(text: string): readonly PlacementKey[] | null {
+  const read = readYamlStream(text);
+  const [document = null] = "error" in read ? [] : read.documents;
+  const list = isObject(document) ? member(document, "restless") : null;
+  return Array.isArray(list) && list.every((it) => typeof it === "string") ? (list as PlacementKey[]) : null;
+}

@@ -1,0 +1,148 @@
+import type { Leave } from "../model/deletion.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import type { ChangeRequest, PlacementRecord } from "../model/ledger.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import { placementKey } from "../model/placement.ts";
+import { type ClusterName, type Commit, compareText, type Digest } from "../model/value.ts";
+import { emitYaml } from "../yaml/canonical.ts";
+import { conditions } from "./api-types.ts";
+import {
+  type Codec,
+  converted,
+  type Draft,
+  embedded,
+  groupIfAt,
+  listIfAny,
+  mapOf,
+  nullable,
+  object,
+  orNull,
+} from "./codec.ts";
+import { documentOf, fromName, inAnnotations, inMetadata, inStatus, ownKey, scopeIn } from "./document.ts";
+import { placementSpec } from "./placement-spec.ts";
+import { wholeRequest } from "./requests.ts";
+import { instant, integer, string, stringOf } from "./scalars.ts";
+
+/** By cluster, the digest of what it would carry; null where the placement leaves it. */
+export const changedClusters = mapOf<ClusterName, Digest | null>(orNull(stringOf<Digest>()));
+
+type Leaves = ChangeRequest["leaves"];
+
+interface LeaveGroup {
+  readonly clusters: readonly ClusterName[];
+  readonly delete: readonly ObjectKey[];
+  readonly release: readonly ObjectKey[];
+}
+
+/**
+ * What leaves which clusters, and how: clusters that lose the same in the same way stand together, so that a placement on a
+ * hundred clusters is one entry.
+ */
+export const changedLeaves: Codec<Leaves> = converted(
+  listIfAny(
+    object<LeaveGroup>({
+      clusters: listIfAny(stringOf<ClusterName>()),
+      delete: listIfAny(stringOf<ObjectKey>()),
+      release: listIfAny(stringOf<ObjectKey>()),
+    }),
+  ),
+  groupsOf,
+  (groups) =>
+    new Map(
+      groups
+        .flatMap((it) => {
+          const leaves = leavesOf(it);
+          return it.clusters.map((cluster) => [cluster, leaves] as const);
+        })
+        .sort(([a], [b]) => compareText(a, b)),
+    ),
+);
+
+function groupsOf(leaves: Leaves): readonly LeaveGroup[] {
+  const groups = new Map<string, LeaveGroup & { readonly clusters: ClusterName[] }>();
+  for (const [cluster, all] of leaves) {
+    const keysOf = (fate: Leave["fate"]) => all.flatMap((it) => (it.fate === fate ? objectKey(it.object) : []));
+    const fates = { delete: keysOf("delete"), release: keysOf("release") };
+    const text = JSON.stringify(fates);
+    const group = groups.get(text) ?? { clusters: [], ...fates };
+    groups.set(text, group);
+    group.clusters.push(cluster);
+  }
+  return [...groups.values()];
+}
+
+const leavesOf = (group: LeaveGroup): readonly Leave[] =>
+  (["delete", "release"] as const)
+    .flatMap((fate) => group[fate].map((key) => ({ key, fate })))
+    .sort((a, b) => compareText(a.key, b.key))
+    .map(({ key, fate }) => ({ object: objectIdOf(key), fate }));
+
+/** A placement's change that waits for an approval: KubeFleet's placement has no field for it. */
+const changeRequest = object<ChangeRequest>({
+  clusters: changedClusters,
+  leaves: changedLeaves,
+  since: listIfAny(stringOf<Commit>()),
+  request: nullable(wholeRequest),
+});
+
+/** The part of a placement's record that stands in `placement.yaml`. */
+export type PlacementHead = Omit<PlacementRecord, "policySnapshots" | "resourceSnapshots" | "bindings">;
+
+const deletionCause = ownKey("deletion-cause");
+
+/** `placement.yaml`: KubeFleet's placement with its status. */
+export const placementFile = documentOf<PlacementHead>(
+  { kind: "ResourcePlacement", status: ["conditions"] },
+  {
+    key: fromName((name, namespace) => placementKey(namespace, name)),
+    scope: fromName((_, namespace) => scopeIn(namespace)),
+    namespace: fromName((_, namespace) => namespace),
+    name: fromName((name) => name),
+    uid: inMetadata("uid", string),
+    generation: inMetadata("generation", integer),
+    specDigest: inAnnotations(ownKey("spec-digest"), stringOf<Digest>()),
+    spec: placementSpec,
+    deleting: groupIfAt<NonNullable<PlacementRecord["deleting"]>>(["annotations", deletionCause], {
+      since: inMetadata("deletionTimestamp", instant),
+      cause: inAnnotations(deletionCause, stringOf<Commit>()),
+    }),
+    change: inAnnotations(ownKey("change"), nullable(embedded(changeRequest))),
+    selectionError: inAnnotations(ownKey("selection-error"), nullable(string)),
+    unrolled: inAnnotations(ownKey("unrolled"), nullable(stringOf<Digest>())),
+    conditions: inStatus("conditions", conditions),
+  },
+);
+
+/** What a placement's status shows and the record does not hold: derived by `core/status`, never read back. */
+export interface DerivedStatus {
+  /** `status.observedResourceIndex`. */
+  readonly index: string;
+  /** `status.selectedResources`. */
+  readonly selected: readonly Json[];
+  /** `status.placementStatuses`. */
+  readonly rows: readonly Json[];
+}
+
+/** The text of `placement.yaml`. The rows come last, see {@link withoutRows}. */
+export function placementText(record: PlacementHead, { index, selected, rows }: DerivedStatus): string {
+  const document = placementFile.write(record, { name: record.name, namespace: record.namespace });
+  const status: Draft = { ...(document["status"] as JsonObject), observedResourceIndex: index };
+  if (selected.length > 0) status["selectedResources"] = selected;
+  if (rows.length > 0) status["placementStatuses"] = rows;
+  return emitYaml({ ...document, status });
+}
+
+/**
+ * The text of `placement.yaml` without its rows, which are most of it and say nothing that the bindings do not say.
+ * A text in which anything else comes after the rows is left as it is.
+ */
+export function withoutRows(text: string): string {
+  const start = text.indexOf(rowsLine);
+  if (start < 0) return text;
+  let line = start + rowsLine.length;
+  while (line > 0 && (text.startsWith("  - ", line) || text.startsWith("    ", line)))
+    line = text.indexOf("\n", line) + 1;
+  return line === text.length ? text.slice(0, start + 1) : text;
+}
+
+const rowsLine = "\n  placementStatuses:\n";

@@ -1,0 +1,64 @@
+import { flotillaGroup } from "../model/names.ts";
+import {
+  type PlannedCluster,
+  type PlannedStage,
+  type RunPlan,
+  type RunRecord,
+  runKey,
+  type Stage,
+  type StageTask,
+} from "../model/update-run.ts";
+import type { ClusterName, Digest, RunKey } from "../model/value.ts";
+import { emitYaml } from "../yaml/canonical.ts";
+import { applyStrategy, labelSelector } from "./api-types.ts";
+import { at, listIfAny, listOf, type Members, nullable, object, objectOf, unionOf } from "./codec.ts";
+import { documentOf, fromName } from "./document.ts";
+import { countOrPercent, duration, flag, integer, labelsIfAny, string, stringOf } from "./scalars.ts";
+
+const tasks = listIfAny(
+  objectOf(unionOf<StageTask>("type", { Approval: {}, TimedWait: { wait: at(["waitTime"], duration) } })),
+);
+
+const stageMembers: Members<Omit<Stage, "maxFailures">> = {
+  name: string,
+  selector: at(["labelSelector"], nullable(labelSelector)),
+  sortingLabelKey: nullable(string),
+  maxConcurrency: countOrPercent,
+  before: at(["beforeStageTasks"], tasks),
+  after: at(["afterStageTasks"], tasks),
+};
+
+/** KubeFleet's StageConfig: `rollout/README.md#staged-runs`. How many clusters may fail it does not know. */
+export const stageConfig = object<Omit<Stage, "maxFailures">>(stageMembers);
+
+const plannedCluster = object<PlannedCluster>({
+  cluster: stringOf<ClusterName>(),
+  clusterOverrides: listIfAny(string),
+  resourceOverrides: listIfAny(string),
+  labels: labelsIfAny,
+  digest: stringOf<Digest>(),
+});
+
+const runPlan = object<RunPlan>({
+  root: stringOf<Digest>(),
+  policySnapshot: integer,
+  policyHash: stringOf<Digest>(),
+  clusterCount: integer,
+  resourceIndex: integer,
+  applyStrategy,
+  deleteAdopted: flag,
+  stages: listOf(
+    object<PlannedStage>({ ...stageMembers, maxFailures: countOrPercent, clusters: listOf(plannedCluster) }),
+  ),
+  deletions: listOf(stringOf<ClusterName>()),
+});
+
+/** `runs/<name>/plan.yaml`, a kind of our own: a plan, and the run that it is of. */
+export const runPlanFile = documentOf<{ readonly key: RunKey; readonly plan: RunPlan }>(
+  { kind: "UpdateRunPlan", apiVersion: `${flotillaGroup}/v1alpha1` },
+  { key: fromName((name, namespace) => runKey(namespace, name)), plan: at(["spec"], runPlan) },
+);
+
+/** The text of a plan's file: written once, and never again (`rollout/README.md#b-22`). */
+export const runPlanText = ({ key, name, namespace }: RunRecord, plan: RunPlan): string =>
+  emitYaml(runPlanFile.write({ key, plan }, { name, namespace }));

@@ -1,0 +1,126 @@
+import { isObject, type Json } from "../model/json.ts";
+import type {
+  PlacementRecord,
+  PolicySnapshot,
+  ResourceSnapshot,
+  SchedulingVerdict,
+  SnapshotResource,
+} from "../model/ledger.ts";
+import type { BlobId, Commit, Digest, Instant, PlacementKey } from "../model/value.ts";
+import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
+import { clusterDecision, conditions, resourceIdentifier } from "./api-types.ts";
+import { converted, group, groupIf, listOf, object, reportProblem } from "./codec.ts";
+import { documentOf, fleetKey, inAnnotations, inLabels, inSpec, inStatus } from "./document.ts";
+import { snapshotFilesFolder } from "./layout.ts";
+import { placementPolicy } from "./placement-spec.ts";
+import { base64Of, integer, integerText, string, stringOf } from "./scalars.ts";
+
+const onlyCondition = converted(
+  conditions,
+  (it: SchedulingVerdict["condition"]) => [it],
+  ([first], key, context) => first ?? reportProblem(context, key, "is empty", noCondition),
+);
+
+const noCondition = {
+  type: "",
+  status: "Unknown",
+  reason: "",
+  message: "",
+  observedGeneration: 0,
+  lastTransitionTime: 0 as Instant,
+} as const;
+
+const verdict = group<SchedulingVerdict>({
+  condition: inStatus("conditions", onlyCondition),
+  observedGeneration: inStatus("observedCRPGeneration", integer),
+  decisions: inStatus("targetClusters", listOf(clusterDecision)),
+});
+
+/** A document of `policy-snapshots.yaml`: KubeFleet's SchedulingPolicySnapshot. */
+export const policySnapshotFile = documentOf<PolicySnapshot>(
+  { kind: "SchedulingPolicySnapshot" },
+  {
+    index: inLabels(fleetKey.policyIndex, integerText),
+    policy: inSpec("policy", placementPolicy),
+    hash: inSpec("policyHash", base64Of<Digest>()),
+    verdict: groupIf((from) => isObject(from["status"]), verdict),
+  },
+);
+
+/** The text of `policy-snapshots.yaml`: a document for each snapshot, ascending by index. */
+export const policySnapshotsText = (record: PlacementRecord): string =>
+  emitDocuments(record.policySnapshots.map((it) => policySnapshotJson(record, it)));
+
+function policySnapshotJson(
+  { name, namespace, generation, policySnapshots }: PlacementRecord,
+  it: PolicySnapshot,
+): Json {
+  const isLatest = it === policySnapshots.at(-1);
+  const observed = isLatest ? generation : it.verdict?.observedGeneration;
+  return policySnapshotFile.write(it, {
+    name: `${name}-${it.index}`,
+    namespace,
+    owner: name,
+    labels: { [fleetKey.isLatest]: String(isLatest) },
+    annotations: {
+      [fleetKey.generation]: observed === undefined ? undefined : String(observed),
+      [fleetKey.numberOfClusters]: it.policy.kind === "PickN" ? String(it.policy.numberOfClusters) : undefined,
+    },
+  });
+}
+
+const snapshotResource = object<SnapshotResource>({
+  id: resourceIdentifier,
+  path: string,
+  document: integer,
+  blob: stringOf<BlobId>(),
+  digest: stringOf<Digest>(),
+});
+
+/**
+ * `resource-snapshots/<index>/snapshot.yaml`: KubeFleet's ResourceSnapshot, whose `selectedResources` point at the objects, in
+ * the files and documents of a source commit, instead of copying them.
+ */
+export const resourceSnapshotFile = documentOf<ResourceSnapshot>(
+  { kind: "ResourceSnapshot" },
+  {
+    index: inLabels(fleetKey.resourceIndex, integerText),
+    hash: inAnnotations(fleetKey.resourceHash, base64Of<Digest>()),
+    commit: inSpec("sourceCommit", stringOf<Commit>()),
+    resources: inSpec("selectedResources", listOf(snapshotResource)),
+  },
+);
+
+export const resourceSnapshotText = (record: PlacementRecord, it: ResourceSnapshot): string =>
+  emitYaml(
+    resourceSnapshotFile.write(it, {
+      name: `${record.name}-${it.index}-snapshot`,
+      namespace: record.namespace,
+      owner: record.name,
+      labels: { [fleetKey.isLatest]: String(it === record.resourceSnapshots.at(-1)) },
+      annotations: { [fleetKey.snapshotParts]: "1" },
+    }),
+  );
+
+/**
+ * The files that keep a snapshot's blobs reachable, by the paths they had in the source.
+ *
+ * Two versions of one file can meet in a snapshot, where one of its objects is held at an earlier one; and what is a
+ * file in one version may be a folder in another. A blob that finds its place taken stands under `.held/` by its id.
+ */
+export function snapshotFiles(placement: PlacementKey, snapshot: ResourceSnapshot): ReadonlyMap<string, BlobId> {
+  const folder = snapshotFilesFolder(placement, snapshot.index);
+  const folders = new Set(snapshot.resources.flatMap((it) => foldersOf(it.path)));
+  const files = new Map<string, BlobId>();
+  for (const { path, blob } of snapshot.resources) {
+    const taken = files.get(folder + path) ?? blob;
+    files.set(taken !== blob || folders.has(path) ? `${folder}.held/${blob}` : folder + path, blob);
+  }
+  return files;
+}
+
+function foldersOf(path: string): readonly string[] {
+  const folders: string[] = [];
+  for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) folders.push(path.slice(0, at));
+  return folders;
+}
