@@ -1,31 +1,30 @@
 import type { BlobId, Commit, Instant } from "./value.ts";
 
-/** What a commit's first lines name, each id in small letters. */
+/** The header lines of a commit; ids in lower case. */
 export interface CommitLines {
   readonly tree: string;
   /** In the order in which the commit names them. */
   readonly parents: readonly string[];
-  /** What stands behind `author ` and `committer `, a character for each byte; null where git finds none there. */
+  /** The text after `author ` and `committer `, one character per byte; null where git finds none. */
   readonly author: string | null;
   readonly committer: string | null;
 }
 
 /**
- * Reads the first lines of a commit object where git's own parser reads them, and nowhere else: the tree in the first
- * line, then parents as long as lines are parents, then author, then committer (git's `parse_commit_buffer` and
- * `parse_commit_date`). What stands further down under the same names is text to git, and so it is here
- * (`trust/README.md#t-35`). Null for what git refuses as a commit.
+ * Reads the header of a commit object exactly as git's own parser does: the tree in the first line, then the parents,
+ * then author, then committer (git's `parse_commit_buffer` and `parse_commit_date`). Later lines of the same names are
+ * mere text, as for git (`trust/README.md#t-35`). Null for what git refuses as a commit.
  */
 export function commitLines(raw: Uint8Array): CommitLines | null {
   const tree = idIn(raw, 0, "tree ");
-  // Git wants at least one byte behind the tree's line.
+  // Git requires at least one byte after the tree's line.
   if (tree === null || raw.length <= treeLine) return null;
   const parents: string[] = [];
   let at = treeLine;
-  // Git looks for another parent only where a whole line of one would fit.
+  // Git looks for a parent only where a whole line fits.
   while (at + parentLine <= raw.length && startsWith(raw, at, "parent ")) {
     const parent = idIn(raw, at, "parent ");
-    // Here, too, it wants one byte more.
+    // One more byte is required here, too.
     if (parent === null || raw.length <= at + parentLine) return null;
     parents.push(parent);
     at += parentLine;
@@ -45,7 +44,7 @@ function startsWith(raw: Uint8Array, at: number, word: string): boolean {
   return true;
 }
 
-/** The id in a line of nothing else, in capitals or not, as git reads them both. */
+/** The id in a line of its own, in either case, as git reads it. */
 function idIn(raw: Uint8Array, at: number, word: string): string | null {
   const start = at + word.length;
   if (!startsWith(raw, at, word) || raw[start + idLength] !== lineFeed) return null;
@@ -53,7 +52,7 @@ function idIn(raw: Uint8Array, at: number, word: string): string | null {
   return /^[0-9a-fA-F]{40}$/.test(text) ? text.toLowerCase() : null;
 }
 
-/** The rest of a line, and where the next one begins; null where it is another line, or does not end. */
+/** The rest of a line and the start of the next one; null where the line is another one or does not end. */
 function lineIn(raw: Uint8Array, at: number, word: string): { readonly value: string; readonly end: number } | null {
   if (!startsWith(raw, at, word)) return null;
   const end = raw.indexOf(lineFeed, at);
@@ -67,8 +66,8 @@ function latin1(raw: Uint8Array, start: number, end: number): string {
 }
 
 /**
- * What the signature on some bytes turned out to be: facts, made by `shell/signature`. Whether they allow anything is
- * for `core/trust` to say (`trust/README.md#what-counts`).
+ * Facts about a signature, established by `shell/signature`. `core/trust` decides what they allow
+ * (`trust/README.md#what-counts`).
  */
 export type SignatureFact =
   | { readonly kind: "unsigned" }
@@ -79,25 +78,25 @@ export type SignatureFact =
       readonly fingerprint: string;
       /** `ssh-ed25519`, `sk-ssh-ed25519@openssh.com` … */
       readonly keyType: string;
-      /** What it was made for: `git` on commits. */
+      /** The signature's namespace: `git` on commits. */
       readonly namespace: string;
       /** Somebody touched the key; null where its kind cannot tell. */
       readonly touched: boolean | null;
-      /** Set when the key was presented in a certificate whose own signature verifies. */
+      /** Set when the key came in a certificate whose own signature is valid. */
       readonly certificate: SshCertificate | null;
     }
-  /** It verifies by one of the certificates that were given. */
+  /** It verifies with one of the given certificates. */
   | {
       readonly kind: "openpgp";
       /** Of the primary key, 40 or 64 upper-case hexadecimal digits. */
       readonly fingerprint: string;
-      /** When the signature says that it was made. Proves nothing. */
+      /** The time in the signature, which proves nothing. */
       readonly claimedAt: Instant | null;
     }
-  /** There is one, and it does not verify, or nobody can say. Never counts (`trust/README.md#step-13`). */
+  /** It is invalid, or cannot be verified. Never counts (`trust/README.md#step-13`). */
   | { readonly kind: "rejected"; readonly code: SignatureFailure; readonly message: string };
 
-/** What an OpenSSH user certificate says, its own signature verified. */
+/** An OpenSSH user certificate with a valid signature. */
 export interface SshCertificate {
   readonly authority: string;
   readonly keyId: string;
@@ -109,30 +108,28 @@ export interface SshCertificate {
 
 /** Why a signature proves nothing. */
 export type SignatureFailure =
-  /** The bytes are not what a signature, or a signed commit, is made of. */
+  /** The bytes are no valid signature or signed commit. */
   | "Malformed"
   | "Mismatch"
-  /** An algorithm, key or hash that is too weak, or that nobody here knows. */
+  /** The algorithm, key or hash is too weak. */
   | "Weak"
   | "Unsupported"
-  /** OpenPGP: none of the certificates given made it. */
+  /** OpenPGP: made by none of the given certificates. */
   | "UnknownKey"
   | "Revoked"
   | "Expired"
   | "Ambiguous";
 
-/** Everything about one commit that decides whether it may say something. */
+/** Everything about one commit that decides whether it counts. */
 export interface CommitFact {
   readonly commit: Commit;
   readonly parents: readonly Commit[];
   readonly signature: SignatureFact;
-  /** Who wrote it, by its own words: excludes, never includes. */
+  /** The author that the commit claims: used to exclude people, never to admit them. */
   readonly claimedAuthor: string;
-  /**
-   * What differs from the first parent, by path; of a merge, what differs from every parent. Empty where nothing does.
-   */
+  /** Changes against the first parent, by path; for a merge, changes against every parent. */
   readonly changes: readonly PathChange[];
-  /** Null for a commit with one parent; a merge is clean when merging its parents again gives its tree. */
+  /** Null for a commit with one parent; a merge is clean when merging its parents again gives the same tree. */
   readonly merge: "clean" | "unclean" | null;
 }
 

@@ -10,7 +10,7 @@ export interface Condition {
   readonly lastTransitionTime: Instant;
 }
 
-/** A condition to be, before it is known whether its status is news. */
+/** A condition without its transition time, which depends on the condition before. */
 export type Verdict = Omit<Condition, "lastTransitionTime">;
 
 /** The condition of that type, or null. */
@@ -20,9 +20,8 @@ export function conditionOf(conditions: readonly Condition[], type: string): Con
 }
 
 /**
- * The conditions that `verdicts` ask for, in their order, each with the time at which its status last changed.
- * Types that are not asked for are gone. Gives back `before` itself when nothing differs, so that what did not change
- * is seen not to have changed.
+ * The conditions for `verdicts`, in their order, each with the time at which its status last changed; other types are
+ * dropped. Gives back `before` itself when nothing differs.
  */
 export function settleConditions(
   before: readonly Condition[],
@@ -54,13 +53,10 @@ const sameCondition = (a: Condition, b: Condition): boolean =>
   a.observedGeneration === b.observedGeneration &&
   a.lastTransitionTime === b.lastTransitionTime;
 
-// Status is committed to Git for every cluster; a message is for reading, the whole story stands in `explain`.
+// Status is committed to Git for every cluster; `explain` has the whole text.
 const limit = 512;
 
-/**
- * A message cut to what a status may hold (`status/README.md#bounds`), never in the middle of a
- * character.
- */
+/** A message cut to the limit of a status (`status/README.md#bounds`), never within a character. */
 export const boundedMessage = (text: string): string =>
   // The last of them may be half a character.
   text.length <= limit ? text : `${[...text.slice(0, limit)].slice(0, -1).join("")}…`;

@@ -15,7 +15,7 @@ export interface FleetSpec {
   readonly contexts: ReadonlyMap<ClusterName, string>;
   readonly guards: DeletionBounds;
   /**
-   * Whether an approval counts without a signature. Void for good once `trust/` exists or a trust anchor is given
+   * Whether unsigned approvals count. Ignored for good once `trust/` exists or a trust anchor is given
    * (`trust/README.md#what-counts`).
    */
   readonly unsignedApprovals: "allow" | "deny";
@@ -46,10 +46,10 @@ export interface MemberCluster {
   readonly name: ClusterName;
   readonly labels: Labels;
   readonly taints: readonly Taint[];
-  /** Declared in the file's status, where somebody keeps them by hand; the scheduler's plugins read them. */
+  /** From the file's status, which is maintained by hand; scheduler plugins read them. */
   readonly properties: Readonly<Record<string, string>>;
   readonly resourceUsage: ResourceUsage;
-  /** The document's `spec` after defaults, for the record that goes back to Git. */
+  /** The document's `spec` after defaults, for the record. */
   readonly spec: Json;
   readonly source: SourcePosition;
 }

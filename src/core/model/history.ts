@@ -9,38 +9,38 @@ import type { UpdateRun, UpdateStrategy } from "./update-run.ts";
 import type { BlobId, ClusterName, Commit, Digest, Instant } from "./value.ts";
 
 /**
- * Verified facts about the source's commits (`trust/README.md#what-counts`): made by
- * `shell/signature`, judged by `core/trust`.
+ * Verified facts about the commits of the source (`trust/README.md#what-counts`): established by `shell/signature`,
+ * judged by `core/trust`.
  *
- * The commits are all that the head has beyond any of the commits that a decision looks back to. What is not here is
- * not known, and never counts.
+ * It holds all commits between the head and any commit that a decision looks back to. What is missing is unknown, and
+ * never counts.
  */
 export interface History {
-  /** What `commits` leads to. */
+  /** The newest of `commits`. */
   readonly head: Commit;
-  /** Beyond what was accepted last: among these, somebody may have brought something new. Parents first. */
+  /** Commits since the one accepted last, parents first: only these bring anything new. */
   readonly news: readonly Commit[];
   readonly commits: ReadonlyMap<Commit, CommitFact>;
-  /** All that the head has beyond any of these is among `commits`; null: all that it has. */
+  /** `commits` is complete back to each of these; null: back to the beginning. */
   readonly beyond: ReadonlySet<Commit | null>;
   /**
-   * What stood in files that those commits changed, by blob. A file that cannot be taken apart has nothing here: whoever
-   * changed it may have changed anything that stands at its path.
+   * The documents in files that those commits changed, by blob. A file that cannot be parsed has none: whoever changed
+   * it may have changed anything at its path.
    */
   readonly documents: ReadonlyMap<BlobId, readonly PastDocument[]>;
-  /** Why some that should be here are not, in words; null when none is missing. */
+  /** Why commits are missing, in words; null when none is. */
   readonly gap: string | null;
-  /** Under `trust/root.yaml` as the head has it, by path; each over its exact bytes. */
+  /** The signatures under `trust/root.yaml` of the head, by path, each over its exact bytes. */
   readonly trustSignatures: readonly DetachedSignature[];
-  /** The signatures inside of approval files, by the file's blob; a file without one has none here. */
+  /** The signatures inside approval files, by blob. */
   readonly detached: ReadonlyMap<BlobId, SignatureFact>;
-  /** What a forge says about approval files that are not judged yet, by path; one about which nobody asked has none. */
+  /** The forge's answers about approval files that are not judged yet, by path; none where it was not asked. */
   readonly reviews: ReadonlyMap<string, ForgeFinding>;
-  /** When a forge that could not be asked is worth another try; null when none is waited for. */
+  /** When to ask an unavailable forge again; null when there is nothing to wait for. */
   readonly reviewsAt: Instant | null;
 }
 
-/** Where nobody set up who may approve: nothing is looked at. */
+/** Without a trust file no history is read. */
 export const noHistory = (head: Commit): History => ({
   head,
   news: [],
@@ -54,20 +54,20 @@ export const noHistory = (head: Commit): History => ({
   reviewsAt: null,
 });
 
-/** What a forge is asked about one approval file that is in nobody's record yet. */
+/** A question to the forge about an approval file without a record. */
 export interface ReviewQuestion {
   readonly path: string;
   readonly blob: BlobId;
   /** The commit that added the file. */
   readonly introducer: Commit;
-  /** The commit of the source branch itself that brought it there: a merge, or the introducer after squash and rebase. */
+  /** The commit on the source branch that brought it: a merge, or the introducer after squash and rebase. */
   readonly arrival: Commit;
 }
 
 /**
- * A review on a forge that is all of `trust/README.md#merged-pull-requests`: of the pull request that brought the file,
- * of the head that was merged, before it was, not dismissed, by neither who opened it nor whom its last commit names,
- * under rules that ask for just that. Whoever makes the fact vouches for it.
+ * A review on a forge that meets all of `trust/README.md#merged-pull-requests`: of the pull request that brought the
+ * file, of the merged head, before the merge, not dismissed, not by whoever opened it or is named by its last commit,
+ * under rules that require just that. The adapter that makes it vouches for it.
  */
 export interface ForgeReview {
   /** As trust files name it: `github`, or `gitea`. */
@@ -76,26 +76,26 @@ export interface ForgeReview {
   readonly account: string;
   /** The file as it was reviewed. */
   readonly blob: BlobId;
-  /** Where it can be looked up: `review 123 of pull request 45 on git.example/team/fleet`. */
+  /** Where to find it: `review 123 of pull request 45 on git.example/team/fleet`. */
   readonly source: string;
 }
 
-/** What a forge says about an approval file. */
+/** The forge's answer about an approval file. */
 export type ForgeFinding =
-  /** At least one, everybody's last, in the order of the accounts as the forge lists them. */
+  /** At least one: the last of everybody, ordered by account as the forge lists them. */
   | { readonly kind: "reviewed"; readonly reviews: readonly ForgeReview[] }
   /** Why no review counts, and what to do about it. */
   | { readonly kind: "none"; readonly because: string }
-  /** It could not be asked: nothing follows from that, and it is asked again. */
+  /** It could not be asked: that decides nothing, and it is asked again. */
   | { readonly kind: "unavailable"; readonly because: string };
 
-/** One document of a file as some commit had it: which object, and what it said of it. */
+/** One document of a file in some commit. */
 export interface PastDocument {
   readonly key: ObjectKey;
   readonly said: Said;
 }
 
-/** What a document said. */
+/** The contents of a document. */
 export type Said =
   | { readonly kind: "manifest"; readonly id: VersionedId; readonly manifest: Manifest; readonly digest: Digest }
   | { readonly kind: "cluster"; readonly cluster: Omit<MemberCluster, "source"> }
@@ -106,17 +106,17 @@ export type Said =
   | { readonly kind: "eviction"; readonly eviction: Omit<Eviction, "source"> }
   | { readonly kind: "budget"; readonly budget: Omit<DisruptionBudget, "source"> }
   | { readonly kind: "fleet"; readonly fleet: FleetSpec }
-  /** Which object is known, and not what it says of it: it could not be used. */
+  /** The object is known, but the document cannot be used. */
   | { readonly kind: "unusable" };
 
-/** `fleet.yaml` stands in one place, whatever it is called inside. */
+/** The key of `fleet.yaml`, whatever name it contains. */
 export const fleetDocument = objectKey({ group: flotillaGroup, kind: "Fleet", namespace: null, name: "" });
 
-/** Where the documents of our own kinds are found among all others. */
+/** Keys of the documents of our own kinds. */
 export const clusterDocument = (name: ClusterName): ObjectKey =>
   objectKey({ group: clusterGroup, kind: "MemberCluster", namespace: null, name });
 
-/** What a kind that comes in both scopes is called. */
+/** The key of a kind that has two scopes. */
 const scoped = (kind: string, { scope, namespace, name }: Scoped): ObjectKey =>
   objectKey({ group: placementGroup, kind: scope === "Cluster" ? `Cluster${kind}` : kind, namespace, name });
 

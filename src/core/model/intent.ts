@@ -9,8 +9,8 @@ import type { BlobId, ClusterName, Commit, Digest, PlacementKey, RunKey, Strateg
 /**
  * Everything one commit of the repository asks for: decoded, defaulted, cross-checked, valid by construction.
  *
- * An object whose document cannot be used this time stands here as it was last accepted; `holds` names it.
- * Maps iterate in the order of their keys.
+ * An object whose document cannot be used now is kept as it was last accepted; `holds` names it. Maps are ordered by
+ * key.
  */
 export interface Intent {
   readonly commit: Commit;
@@ -25,24 +25,24 @@ export interface Intent {
   readonly budgets: ReadonlyMap<PlacementKey, DisruptionBudget>;
   /** Answers to approval requests: files under `approvals/`, by path. */
   readonly approvals: readonly ApprovalFile[];
-  /** There is a `trust/` folder: somebody set up who may approve. */
+  /** There is a `trust/` folder. */
   readonly hasTrust: boolean;
-  /** `trust/root.yaml`, whether or not it may come into force; null when there is none. */
+  /** `trust/root.yaml`, whether or not it may come into force; null without one. */
   readonly trust: TrustFile | null;
-  /** Every plain Kubernetes object: what placements select. */
+  /** Every plain Kubernetes object, for placements to select. */
   readonly objects: ReadonlyMap<ObjectKey, SourcedManifest>;
   readonly scopes: ScopeTable;
   /** Digests that files under `approvals/deletions/` confirm (`plan/README.md#d-3`). */
   readonly confirmations: ReadonlySet<Digest>;
   readonly holds: readonly Hold[];
   /**
-   * Why the absence of a held object is no deletion, in words: which document might be it. One that has a document, which
-   * cannot be used, is not in here.
+   * Why the absence of a held object is not a deletion, in words: a document that cannot be read may be it. Objects
+   * with an unusable document of their own are not in here.
    */
   readonly suspects: ReadonlyMap<ObjectKey, string>;
   /**
-   * Objects that have a document which cannot be used, and no earlier version to keep in force: a stricter release may find
-   * fault with what an earlier one accepted. Their absence from the maps above is no deletion.
+   * Objects with an unusable document and no earlier version in force: a stricter release may reject what an earlier
+   * one accepted. Their absence above is not a deletion.
    */
   readonly unusable: ReadonlySet<ObjectKey>;
   /** Errors, warnings and notes of all files, ordered by path, line, column, code. */
@@ -54,7 +54,7 @@ export interface Intent {
 /** An object kept in force at an earlier version because its document, or one that might be it, cannot be read now. */
 export interface Hold {
   readonly id: ObjectId;
-  /** Where the version in force stands: the source commit in which it was last accepted, and the file and document there. */
+  /** The version in force: the source commit in which it was last accepted, its file and document. */
   readonly commit: Commit;
   readonly path: string;
   readonly document: number;
@@ -65,7 +65,7 @@ export interface Hold {
 export interface Problem {
   /** Stable and unique, `FLTnnnn`; the list is `src/core/yaml/problems.ts`. */
   readonly code: string;
-  /** Errors cost what the document defines; warnings and notes cost nothing. */
+  /** Errors discard the document; warnings and notes do not. */
   readonly severity: "error" | "warning" | "note";
   readonly path: string;
   /** From 1; 0 when the whole file is meant. */

@@ -12,26 +12,26 @@ import {
 } from "./value.ts";
 
 /**
- * What a member remembers of us: ConfigMaps in `flotilla-system` (`apply/README.md#inventory-and-claims`).
+ * What a member records about us, in ConfigMaps of `flotilla-system` (`apply/README.md#inventory-and-claims`).
  *
- * Invariant: it is a superset of what is live. An entry is written before its object and goes after it.
+ * Invariant: it is a superset of what is live. An entry is written before its object, and removed after it.
  */
 export interface Inventory {
-  /** Empty in a member that we never wrote to. */
+  /** Empty in a member that was never written to. */
   readonly fleet: string;
   readonly epoch: Epoch;
   readonly placements: ReadonlyMap<PlacementKey, InventoryPlacement>;
 }
 
 /**
- * Removed placements that a member remembers: a reconciler that froze for longer than it takes to remove so many is not
+ * How many removed placements a member records. A reconciler that was suspended for more removals than that is not
  * fenced off.
  */
 export const maxTombstones = 200;
 
 /**
- * A placement that was removed stays as a tombstone without entries: its sequence still fences. The newest
- * {@link maxTombstones} are kept.
+ * A removed placement stays as a tombstone without entries, so that its sequence still fences. The newest {@link
+ * maxTombstones} are kept.
  */
 export interface InventoryPlacement {
   /** The sequence of the binding's target that was last claimed here. An action with an older one is refused. */
@@ -49,18 +49,18 @@ export interface InventoryEntry {
   readonly digest: Digest;
   /** Null between claim and result: the apply may or may not have happened. */
   readonly uid: string | null;
-  /** It existed before we came: released, not deleted, when its placement goes. */
+  /** It existed before us: released, not deleted, when its placement goes. */
   readonly adopted: boolean;
-  /** Of the claim under which the object was last written; without a uid, of the first one that may have written it. */
+  /** The claim under which the object was last written; without a uid, the first that may have written it. */
   readonly sequence: Sequence;
-  /** Of the live values at the paths that we own, as the apply's response showed them; null until applied. */
+  /** Of the live values at the paths that we own, from the apply's response; null until applied. */
   readonly fingerprint: Digest | null;
   readonly outcome: Outcome;
-  /** Absent where nothing had to be put right lately. */
+  /** Absent without recent repairs. */
   readonly repairs?: Repairs;
 }
 
-/** How often we put right what others had changed. Kept in the member, where every repair is written anyway. */
+/** How often we repaired what others had changed. Kept in the member, where every repair is written anyway. */
 export interface Repairs {
   readonly count: number;
   /** When the first and the last of them happened. */
@@ -68,9 +68,9 @@ export interface Repairs {
   readonly last: Instant;
 }
 
-/** How the last write of one object ended. Written only when it changes. */
+/** The result of the last write of an object. Written only when it changes. */
 export type Outcome =
-  /** Claimed; not known to have been carried out. */
+  /** Claimed; the result is not known yet. */
   | { readonly kind: "claimed" }
   | { readonly kind: "applied" }
   | {
@@ -79,24 +79,27 @@ export type Outcome =
       /** At most 512 characters; values of Secrets never occur. */
       readonly message: string;
       readonly attempts: number;
-      /** Not tried again before, by a daemon; a single run tries at once. */
+      /** A daemon retries it then; a single run retries at once. */
       readonly retryAt: Instant;
     }
-  /** Should go, and cannot yet: a namespace that holds objects of others, a finalizer. */
+  /** To be deleted, but blocked: by objects of others in a namespace, by a finalizer. */
   | {
       readonly kind: "lingering";
       readonly code: FailureCode;
       readonly message: string;
-      /** With `NamespaceNotEmpty`: what it holds of others. An earlier release did not write it: then it is looked into again. */
+      /**
+       * With `NamespaceNotEmpty`: the objects of others in it. Absent in entries of earlier releases, which are then
+       * checked again.
+       */
       readonly others?: OthersFound;
     };
 
-/** A failed write is tried again after at most so long. */
+/** The longest delay before a failed write is retried. */
 export const maxRetryDelay: DurationMs = minutes(15);
 
 /**
- * Whether the next try of a failed write is still to be waited for. A moment further away than any pause was set by a clock
- * that was ahead, and is not waited for.
+ * Whether the retry of a failed write is still to be waited for. A time beyond the longest delay comes from a clock
+ * that was ahead, and does not count.
  */
 export const isAwaited = (retryAt: Instant, now: Instant): boolean =>
   now < retryAt && retryAt <= later(now, maxRetryDelay);
@@ -115,5 +118,5 @@ export type FailureCode =
   | "DeletionRefused"
   | "IdentityChanged";
 
-/** What a member that we never wrote to remembers of us. */
+/** The inventory of a member that was never written to. */
 export const emptyInventory: Inventory = { fleet: "", epoch: 0 as Epoch, placements: new Map() };

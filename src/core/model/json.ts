@@ -28,7 +28,7 @@ export function memberAt(value: Json | undefined, ...path: readonly string[]): J
   return here;
 }
 
-/** The value if it is a text, else null. */
+/** The value if it is a string, else null. */
 export const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 
 /** The strings of a JSON object whose members are strings; members of other types are left out. */
@@ -37,7 +37,7 @@ export function textsOf(value: Json | undefined): Readonly<Record<string, string
   return Object.fromEntries(Object.entries(value).filter((it): it is [string, string] => typeof it[1] === "string"));
 }
 
-/** Whether two JSON values say the same, whatever the order of their keys. */
+/** Whether two JSON values are equal, whatever the order of their keys. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((it, at) => sameJson(it, b[at]));
@@ -51,7 +51,7 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
 /**
  * One canonical text for a JSON value: object keys sorted by code unit, no spaces, big integers exact.
  *
- * What a digest is taken over, and what is sent to a member: equal values give equal bytes.
+ * Digests are taken over it, and it is sent to members: equal values give equal bytes.
  */
 export function canonicalJson(value: Json): string {
   if (typeof value === "bigint") return value.toString();
@@ -67,7 +67,7 @@ export function canonicalJson(value: Json): string {
   return `{${text}}`;
 }
 
-/** Content identity of a JSON value: it depends on what the value says and not on how it was built. */
+/** Digest of a JSON value by its content, independent of how it was built. */
 export const digestOf = (value: Json): Digest => digestOfText(canonicalJson(value));
 
 /** SHA-256 of a text, 64 hexadecimal digits. */

@@ -60,8 +60,7 @@ export function idOf(manifest: Json): VersionedId | null {
 }
 
 /**
- * A person's name for an object: `Deployment shop/web`, `Namespace shop`, `ClusterRole.rbac.authorization.k8s.io
- * reader`.
+ * An object's name for people: `Deployment shop/web`, `Namespace shop`, `ClusterRole.rbac.authorization.k8s.io reader`.
  */
 export function objectText({ group, kind, namespace, name }: ObjectId): string {
   const shown = group === "" || familiarGroups.has(group) ? kind : `${kind}.${group}`;
@@ -70,9 +69,7 @@ export function objectText({ group, kind, namespace, name }: ObjectId): string {
 
 const familiarGroups = new Set(["apps", "batch", "networking.k8s.io", "policy", "rbac.authorization.k8s.io"]);
 
-/**
- * Where a document stands: a file of a commit, the index of the document in it (from 0), and where it begins (from 1).
- */
+/** The position of a document: its file, its index in it (from 0), and its first character (from 1). */
 export interface SourcePosition {
   readonly path: string;
   readonly document: number;
@@ -83,7 +80,7 @@ export interface SourcePosition {
 /** A plain Kubernetes object of the repository, as placements may select it: sanitised, with its digest. */
 export interface SourcedManifest {
   readonly id: VersionedId;
-  /** Without what a member owns: status, uid, managed fields and the like (`render/README.md#rendering`). */
+  /** Without fields that members set: status, uid, managed fields and the like (`render/README.md#rendering`). */
   readonly manifest: Manifest;
   /** Digest of `manifest`. */
   readonly digest: Digest;
@@ -153,9 +150,9 @@ export const builtInScopes: ScopeTable = new Map<string, Scope>([
 ]);
 
 /**
- * The scope of one object: what the table knows of its kind, else what its own namespace says, else null.
+ * The scope of one object: from the table, else by its own namespace, else null.
  *
- * An unknown kind without namespace stays unknown: it is never guessed (`render/README.md#scope`, `#c-31`).
+ * An unknown kind without namespace stays unknown: scopes are never guessed (`render/README.md#scope`, `#c-31`).
  */
 export const scopeOf = (id: ObjectId, scopes: Pick<ScopeTable, "get">): Scope | null =>
   scopes.get(kindKey(id)) ?? (id.namespace === null ? null : "Namespaced");

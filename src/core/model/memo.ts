@@ -1,8 +1,7 @@
 /**
- * Remembers what a pure function gave for a value, as long as somebody holds that value.
+ * Caches the result of a pure function for a value, for as long as that value is referenced.
  *
- * Values are never changed once they are made, so the same one (`===`) always gives the same: whether something was
- * remembered can be seen in what it costs and nowhere else. What `make` gives must not hold on to a world.
+ * Values are immutable, so caching changes cost and nothing else. The result must not reference a world.
  */
 export function remembered<K extends object, V>(make: (about: K) => V): (about: K) => V {
   const known = new WeakMap<K, V>();
@@ -16,10 +15,10 @@ export function remembered<K extends object, V>(make: (about: K) => V): (about: 
 }
 
 /**
- * Like {@link remembered}, for what depends on a second value too: the last one that each was asked about with.
+ * Like {@link remembered}, for a function of two values: only the last second value is cached.
  *
- * Neither value is kept alive. Whoever compares every state with the one before would otherwise hold, with one old
- * state, all that came after it.
+ * Neither value is kept alive. Otherwise comparing each state with the one before would keep all later states alive
+ * with one old one.
  */
 export function rememberedPair<K extends object, L extends object, V>(
   make: (about: K, by: L) => V,

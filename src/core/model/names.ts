@@ -1,7 +1,7 @@
-// Names that are contract: KubeFleet's (`intent/README.md#names-that-are-contract`) and our own. Each is written here
-// once.
+// Names that are part of a contract: KubeFleet's (`intent/README.md#names-that-are-contract`) and our own. Each is
+// defined only here.
 
-/** API group of placements, overrides, envelopes and all that KubeFleet makes of them. */
+/** API group of placements, overrides, envelopes and all objects that KubeFleet derives from them. */
 export const placementGroup = "placement.kubernetes-fleet.io";
 /** API group of MemberCluster. */
 export const clusterGroup = "cluster.kubernetes-fleet.io";
@@ -17,7 +17,9 @@ export const memberNameLabel = `${kubeFleetPrefix}/member-name`;
 /** The field manager of everything we apply. */
 export const fieldManager = "flotilla";
 
-/** Our mark on an object in a member: which placement put it there. The value is the placement's key as `core/apply/mark.ts` writes it. */
+/**
+ * Our mark on an object in a member: its placement. The value is the placement's key as `core/apply/mark.ts` writes it.
+ */
 export const placementLabel = `${flotillaGroup}/placement`;
 
 /** Our mark: `fleet id/epoch/sequence` of the write that last changed the object. */
@@ -35,7 +37,7 @@ export const progressDeadlineAnnotation = `${flotillaGroup}/progress-deadline`;
 export const maxFailuresAnnotation = `${flotillaGroup}/max-failures`;
 
 /**
- * KubeFleet's name for the stage that comes after all others and takes clusters off
+ * KubeFleet's name for the last stage, which removes the placement from clusters
  * (`rollout/README.md#the-deletion-stage`).
  */
 export const deletionStage = `${kubeFleetPrefix}/deleteStage`;

@@ -3,13 +3,13 @@ import type { ObjectKey } from "./manifest.ts";
 import type { Digest } from "./value.ts";
 
 /**
- * What one member told us this pass, or that it told us nothing.
- * A member that was not asked (a plan without cluster access) has no observation at all: recorded facts stand.
+ * What one member reported in this pass, or that it did not answer. A member that was not asked (a plan without cluster
+ * access) has no observation at all: recorded facts stand.
  */
 export type Observation =
   | {
       readonly kind: "reached";
-      /** UID of its `kube-system` namespace: which cluster this is, whatever its address says. */
+      /** UID of its `kube-system` namespace: identifies the cluster, whatever its address. */
       readonly clusterUid: string;
       /** `v1.36.3` */
       readonly kubernetesVersion: string;
@@ -21,7 +21,7 @@ export type Observation =
     }
   | { readonly kind: "unreachable"; readonly code: ContactCode; readonly message: string };
 
-/** Why a member could not be asked. */
+/** Why a member could not be observed. */
 export type ContactCode =
   /** No connection, or none in time. */
   | "Unreachable"
@@ -29,12 +29,12 @@ export type ContactCode =
   | "NoConnection"
   /** The credentials are not accepted (401). */
   | "Unauthorized"
-  /** The credentials do not suffice to see or keep the inventory (403). */
+  /** The credentials may not read or write the inventory (403). */
   | "Forbidden"
   /** It answered with something that is not Kubernetes, or an inventory that is not ours. */
   | "Unintelligible";
 
-/** A live object, reduced while it was decoded: enough to decide, small enough for a hundred thousand of them. */
+/** A live object, reduced while it was decoded: enough for decisions, small enough for a hundred thousand of them. */
 export interface LiveObject {
   readonly uid: string;
   /** `metadata.generation`; 0 for kinds without one. */
@@ -46,8 +46,8 @@ export interface LiveObject {
   /** Value of our write annotation, null where it is absent. */
   readonly mark: string | null;
   /**
-   * The field manager beside us that wrote it last, as it was when anything else here last changed; absent where there is
-   * none. To be told, never to decide upon.
+   * The last other field manager that wrote it, as of the last other change here; absent without one. For display,
+   * never for decisions.
    */
   readonly rival?: string;
 }
@@ -55,7 +55,7 @@ export interface LiveObject {
 /** `rollout/README.md#b-1`: phases are explicit. */
 export type Health =
   | { readonly phase: "available" }
-  /** We have no way to see; it counts after `unavailablePeriodSeconds`. */
+  /** Its kind has no health check; it counts as available after `unavailablePeriodSeconds`. */
   | { readonly phase: "untrackable" }
   | { readonly phase: "progressing"; readonly message: string }
   | { readonly phase: "failed"; readonly message: string };

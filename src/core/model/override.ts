@@ -14,7 +14,7 @@ export interface Override {
   readonly source: SourcePosition;
 }
 
-/** What an override asks for, wherever it is kept. */
+/** The spec of an override and of its snapshots. */
 export interface OverrideSpec {
   /** The one placement it belongs to; null means every placement that selects a matching object. */
   readonly placement: PlacementKey | null;

@@ -9,7 +9,7 @@ export interface Trust {
   readonly digest: Digest;
   /** Of the text of the version before; null in the first. */
   readonly previous: Digest | null;
-  /** Closed gates from then on, and nothing else: running workloads are untouched. */
+  /** From then on every gate stays closed; running workloads are untouched. */
   readonly expires: Instant;
   readonly principals: ReadonlyMap<string, Principal>;
   /** Who may change this file, and how many of them it takes. */
@@ -20,7 +20,7 @@ export interface Trust {
   readonly revocations: readonly Revocation[];
 }
 
-/** Somebody, with everything that they sign with: several keys of one person are one voice. */
+/** A person or machine, with all their keys: several keys of one person are one approver. */
 export interface Principal {
   readonly name: string;
   /** Only people approve; a machine's signature never does. */
@@ -44,14 +44,14 @@ export interface ApprovalRule {
   readonly stages: readonly string[];
   readonly principals: readonly string[];
   readonly minimum: number;
-  /** Nobody approves what they changed themselves. */
+  /** People may not approve their own changes. */
   readonly fourEyes: boolean;
-  /** What a change that nobody signed means for four eyes. */
+  /** How unsigned changes count for four eyes. */
   readonly unsignedChanges: "deny" | "oneMore" | "allow";
   readonly accept: readonly Evidence[];
-  /** How long a request may stand unanswered. */
+  /** How long a request may stay open. */
   readonly maxAge: DurationMs;
-  /** Set where it is not a stage that asks for it, but what is protected. */
+  /** Set when protection requires the approval, not a stage. */
   readonly target?: ProtectedTarget;
 }
 
@@ -71,32 +71,32 @@ export interface ProtectedTarget {
   readonly released?: readonly string[];
 }
 
-/** A key that does not count any more. Retired: from now on. Compromised: what it opened and is not over holds, too. */
+/** A key that no longer counts. Retired: from now on. Compromised: also for what it approved that is not finished. */
 export interface Revocation {
   /** `SHA256:…` of an SSH key, or the fingerprint of an OpenPGP certificate. */
   readonly key: string;
   readonly kind: "retired" | "compromised";
 }
 
-/** A root's signature under a version of the trust file, in a file of its own: its fact is over the bytes of that version. */
+/** A root's signature over the bytes of a version of the trust file, in a file of its own. */
 export interface DetachedSignature {
   readonly path: string;
   readonly fact: SignatureFact;
 }
 
-/** One way in which an approval proves who gave it. */
+/** One proof of who gave an approval. */
 export interface Proof {
   readonly evidence: Evidence;
   /**
-   * The fingerprint of the key that signed, with ` by ` and its authority's where a certificate said whose it is: either
-   * may turn out to be compromised. Of a forge, its name and the number of the account.
+   * The fingerprint of the signing key, with ` by ` and its authority's where a certificate identifies the person:
+   * either may turn out to be compromised. For a forge, its name and the number of the account.
    */
   readonly key: string;
-  /** Where it can be looked up, for people; of a forge alone. */
+  /** Where people find it; only for a forge. */
   readonly source?: string;
 }
 
-/** What became of one approval file. Judged once, and kept: a denied file stays denied (`trust/README.md#step-12`). */
+/** The judgement of one approval file. Made once and kept: a denied file stays denied (`trust/README.md#step-12`). */
 export type Judgement =
   | {
       readonly kind: "counts";
@@ -108,7 +108,7 @@ export type Judgement =
     }
   | Denial;
 
-/** Why something proves or allows nothing, and what to do about it. */
+/** Why something does not count, and what to do about it. */
 export interface Denial {
   readonly kind: "denied";
   /** Stable; the list is `src/core/trust/denial.ts`. */
@@ -124,58 +124,56 @@ export interface TrustFile {
   readonly trust: Trust | null;
 }
 
-/** The trust file that is in force: what came after it was accepted is judged by it. */
+/** The trust file in force: whatever came after it was accepted is judged by it. */
 export interface TrustRecord {
   readonly trust: Trust;
-  /** Of which `trust.digest` is the SHA-256: kept word for word, so that anybody can verify again. */
+  /** Kept verbatim, so that anybody can verify it again; `trust.digest` is its SHA-256. */
   readonly text: string;
   /** The sequence in which it was accepted, and the source commit that brought it. */
   readonly since: Sequence;
   readonly from: Commit;
-  /** The source commit that brought the first version: nobody looks further back for who changed what. */
+  /** The source commit that brought the first version: authors are not looked up further back. */
   readonly first: Commit;
-  /** Who vouched for it: the operator's anchor, or these roots, by name. */
+  /** What vouched for it: the operator's anchor, or these roots, by name. */
   readonly by: "anchor" | readonly string[];
 }
 
 /**
- * An approval file and what became of it: judged once and kept (`trust/README.md#step-12`), as long as the file is
- * there or what it answers is open.
+ * An approval file and its judgement, kept (`trust/README.md#step-12`) while the file exists or its request is open.
  */
 export interface AnswerRecord {
   /** As it was when it was judged. */
   readonly file: ApprovalFile;
   readonly judgement: Judgement;
-  /** The commit that brought it; null where none is known to. */
+  /** The commit that brought it; null when unknown. */
   readonly commit: Commit | null;
   /** When it was first seen, by our clock. */
   readonly at: Instant;
-  /** Counts answers in the order in which they were accepted: the newest word of a person has the highest. */
+  /** Numbers answers in the order of acceptance: the newest of a person counts. */
   readonly order: number;
 }
 
-/** Who changed what is to be approved: four eyes look at it (`trust/README.md#step-8`). */
+/** Who changed what is to be approved, for four eyes (`trust/README.md#step-8`). */
 export interface Authors {
-  /** By signature: who says that they wrote something proves nothing by it. In the order of their names. */
+  /** By signature, ordered by name: an unsigned author line proves nothing. */
   readonly principals: readonly string[];
-  /** How many changes nobody signed. */
+  /** The number of unsigned changes. */
   readonly unknown: number;
 }
 
-/** Something that people are asked for. Written once: whatever it rests on changes, and it is another request. */
+/** A request for approval. Immutable: whenever what it rests on changes, another request replaces it. */
 export interface Request {
   readonly requestedAt: Instant;
   /**
-   * 32 hexadecimal digits out of the entropy of the pass that asked: nobody can answer before they are asked
-   * (`trust/README.md#t-04`).
+   * 32 hexadecimal digits from the entropy of the pass that made it: nobody can answer before (`trust/README.md#t-04`).
    */
   readonly nonce: string;
-  /** What an answer names: over all that is asked, the nonce, the rules and the authors. */
+  /** What an answer names: over the content, the nonce, the rules and the authors. */
   readonly digest: Digest;
-  /** Of the rules of the trust file that have to be met, and what they protect; null where none is in force. */
+  /** Of the rules that have to be met and the targets that they protect; null without a trust file. */
   readonly rules: Digest | null;
   readonly authors: Authors;
-  /** Null while it is open. Accepted once and for good (`rollout/README.md#u7`). */
+  /** Null while it is open. Final once accepted (`rollout/README.md#u7`). */
   readonly approval: Approval | null;
 }
 
@@ -183,26 +181,26 @@ export interface Request {
 export interface Approval {
   /** By our clock. */
   readonly at: Instant;
-  /** Everybody once, in the order of their names. At least one. */
+  /** Everybody once, ordered by name. At least one. */
   readonly by: readonly Approver[];
 }
 
-/** Who approved, and how that is known. */
+/** One approver, with proofs. */
 export interface Approver {
   readonly principal: string;
   readonly path: string;
   readonly blob: BlobId;
-  /** The commit that brought the file; null where nobody had to sign. */
+  /** The commit that brought the file; null where unsigned approvals count. */
   readonly commit: Commit | null;
-  /** Empty where `fleet.yaml` lets files count that nobody signed. */
+  /** Empty where `fleet.yaml` allows unsigned approvals. */
   readonly proofs: readonly Proof[];
 }
 
-/** What people said to an approval request. */
+/** The answer to an approval request. */
 export type GateAnswer =
   | { readonly kind: "approved"; readonly approval: Approval }
   | { readonly kind: "rejected"; readonly by: string; readonly comment: string; readonly path: string }
-  /** There is no answer that counts, or not enough of them: why not, and when that may be otherwise by time alone. */
+  /** No answer counts, or not enough of them: why, and when time alone may change that. */
   | { readonly kind: "void"; readonly because: string; readonly wakeAt: Instant | null }
   | { readonly kind: "none" };
 
@@ -215,6 +213,6 @@ export interface ApprovalFile {
   readonly decision: "Approve" | "Reject" | "Revoke";
   readonly principal: string;
   readonly comment: string;
-  /** An armored signature inside of the file, over what it says; null without one. */
+  /** An armored signature inside the file, over its contents; null without one. */
   readonly signature: string | null;
 }

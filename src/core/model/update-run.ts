@@ -36,13 +36,10 @@ export interface UpdateRun {
   readonly source: SourcePosition;
 }
 
-/** What a run asks for. Everything but `state` is immutable. */
+/** The spec of a run. Everything but `state` is immutable. */
 export interface UpdateRunSpec {
   readonly placement: PlacementKey;
-  /**
-   * The text as written, compared with an index as text: `01` names nothing (`rollout/README.md#u19`). Null: what is
-   * selected now.
-   */
+  /** As written, compared as text: `01` names nothing (`rollout/README.md#u19`). Null: what is selected now. */
   readonly resourceIndex: string | null;
   readonly strategy: StrategyKey;
   /** `Initialize` only computes the plan. */
@@ -70,7 +67,7 @@ export interface Stage {
   readonly maxConcurrency: CountOrPercent;
   /** At most one, an Approval. */
   readonly before: readonly StageTask[];
-  /** At most one of each kind. All of them run at once, from the end of the last cluster on. */
+  /** At most one of each kind. All start when the last cluster has ended. */
   readonly after: readonly StageTask[];
   /** How many clusters may fail before nothing new starts; a percentage rounds down (`rollout/README.md#b-13`). */
   readonly maxFailures: CountOrPercent;
@@ -85,7 +82,7 @@ export interface RunRecord {
   readonly scope: Scope;
   readonly namespace: string | null;
   readonly name: string;
-  /** A run that is created again under its name has another one: no approval carries over. */
+  /** A recreated run has another one: no approval carries over. */
   readonly uid: string;
   /** Counts changes of the spec. */
   readonly generation: number;
@@ -102,7 +99,7 @@ export interface RunRecord {
   readonly stages: readonly StageProgress[];
   /** The clusters that lose the placement when all stages are done. */
   readonly deletion: DeletionProgress;
-  /** How it ended; null while it has not. Nothing leads back (`rollout/README.md#what-ends-a-run`). */
+  /** How it ended; null before. Final (`rollout/README.md#what-ends-a-run`). */
   readonly end: RunEnd | null;
   /** Initialized, Progressing, Succeeded. */
   readonly conditions: readonly Condition[];
@@ -113,7 +110,7 @@ export type RunEnd =
   | { readonly kind: "succeeded"; readonly at: Instant }
   /** It was stopped, and newer runs took over all clusters that it had left; `by` is one of those runs. */
   | { readonly kind: "superseded"; readonly at: Instant; readonly by: RunKey }
-  /** Without a plan, it never began. */
+  /** Without a plan, it never started. */
   | {
       readonly kind: "failed";
       readonly at: Instant;
@@ -122,8 +119,8 @@ export type RunEnd =
     };
 
 /**
- * Why a run cannot begin or go on: stable codes for KubeFleet's messages (`rollout/README.md#the-plan-of-a-run`), of
- * which the policy, its count and the apply strategy alone are looked at again later (`#b-22`).
+ * Why a run cannot start or go on: stable codes for KubeFleet's messages (`rollout/README.md#the-plan-of-a-run`), of
+ * which only the policy, its count and the apply strategy are checked again later (`#b-22`).
  */
 export type RunFailure =
   | "PlacementNotFound"
@@ -146,7 +143,7 @@ export type RunFailure =
 
 /** What a run will do, written once: `runs/<name>/plan.yaml` (`rollout/README.md#b-22`). */
 export interface RunPlan {
-  /** SHA-256 over all below, in order: what is approved is this. */
+  /** SHA-256 over everything below, in order: approvals are bound to it. */
   readonly root: Digest;
   readonly policySnapshot: number;
   readonly policyHash: Digest;
@@ -154,7 +151,7 @@ export interface RunPlan {
   readonly clusterCount: number;
   readonly resourceIndex: number;
   readonly applyStrategy: ApplyStrategy;
-  /** What the placement said of objects that were there before us: whatever of them it drops is deleted, or else let go. */
+  /** Whether adopted objects that it removes are deleted, as the placement said; otherwise they are released. */
   readonly deleteAdopted: boolean;
   readonly stages: readonly PlannedStage[];
   /** Clusters that were no longer picked, by name. */
@@ -166,7 +163,7 @@ export interface PlannedStage extends Stage {
   readonly clusters: readonly PlannedCluster[];
 }
 
-/** Everything that determines what a cluster will carry: a target that is not admitted yet. */
+/** The future target of a cluster: everything that determines its content. */
 export interface PlannedCluster {
   readonly cluster: ClusterName;
   readonly clusterOverrides: readonly string[];
@@ -176,13 +173,13 @@ export interface PlannedCluster {
   readonly digest: Digest;
 }
 
-/** How far a stage is. All moments are absolute: a stop freezes none of them (`rollout/README.md#b-14`, `#b-15`). */
+/** The progress of a stage. Times are absolute: a stop does not suspend them (`rollout/README.md#b-14`, `#b-15`). */
 export interface StageProgress {
   /** The first cluster started, or the stage was skipped. */
   readonly startedAt: Instant | null;
-  /** Its clusters carried the version of the plan when their turn came: nobody is asked, and no wait runs. */
+  /** Its clusters had the version of the plan already: no approval is requested, and no wait runs. */
   readonly isPassedOver: boolean;
-  /** Its clusters, those that have begun or ended only, in the order of the plan. */
+  /** Only clusters that have started or ended, in the order of the plan. */
   readonly clusters: ReadonlyMap<ClusterName, ClusterProgress>;
   /** All clusters ended: waits run from here. */
   readonly finishedAt: Instant | null;
@@ -193,16 +190,16 @@ export interface StageProgress {
   readonly conditions: readonly Condition[];
 }
 
-/** How far one cluster is in a run. */
+/** The progress of one cluster in a run. */
 export interface ClusterProgress {
   /** Null when it never started. */
   readonly startedAt: Instant | null;
-  /** The target that the run gave it; null for the deletion stage, and where nothing was started. */
+  /** Of the target that the run gave it; null for the deletion stage, and before it is started. */
   readonly sequence: Sequence | null;
   readonly end: ClusterEnd | null;
 }
 
-/** How a cluster ended in a run. A cluster that fails has not ended: it may recover (`rollout/README.md#b-1`). */
+/** How a cluster ended in a run. A failed cluster has not ended: it may recover (`rollout/README.md#b-1`). */
 export type ClusterEnd =
   | { readonly kind: "succeeded"; readonly at: Instant }
   /** It left the fleet or the placement (`rollout/README.md#b-22`). */
@@ -218,31 +215,31 @@ export interface DeletionProgress {
 }
 
 /**
- * One Approval task: asked for, and perhaps answered. Its request is `approvals/<run>-<before|after>-<stage>.yaml`; the
- * digest is over the fleet, the run's uid, the stage, before or after, and the plan's root.
+ * One Approval task and its answer. Its request is `approvals/<run>-<before|after>-<stage>.yaml`; the digest is over
+ * the fleet, the run's uid, the stage, before or after, and the plan's root.
  */
 export type Gate = Request;
 
 /**
- * Whether our clock agrees with the members' (`rollout/README.md#i-06`). While fewer than three of them tell the time
- * nobody can see a jump: waits end by our clock, and the status says so.
+ * Whether our clock agrees with the members' (`rollout/README.md#i-06`). With fewer than three of them reporting the
+ * time a jump cannot be noticed: waits end by our clock, and the status says so.
  */
 export type ClockTrust = "sound" | "unsound" | "unseen";
 
-/** What a run waits for, or what keeps it: why it is not further. */
+/** Why a run is not further. */
 export type RunWait =
-  /** What its plan would be made from is not there yet (`rollout/README.md#b-21`). */
+  /** Something that its plan needs does not exist yet (`rollout/README.md#b-21`). */
   | { readonly kind: "planning"; readonly message: string }
   | {
       readonly kind: "approval";
       readonly stage: string;
       readonly when: "before" | "after";
       readonly digest: Digest;
-      /** Why an answer that was given does not count; null when there is none. */
+      /** Why a given answer does not count; null without one. */
       readonly because: string | null;
     }
   | { readonly kind: "timer"; readonly stage: string; readonly until: Instant; readonly clock: ClockTrust }
-  /** Clusters under way, and those that wait for a free place. */
+  /** Clusters under way, and those that wait for a slot. */
   | {
       readonly kind: "clusters";
       readonly stage: string;
@@ -251,8 +248,8 @@ export type RunWait =
       readonly maxConcurrency: number;
     }
   /**
-   * More clusters of the stage failed than it allows, or were taken over by a newer run before they came up: nothing
-   * new starts (`rollout/README.md#b-4`, `#b-13`).
+   * More clusters of the stage failed, or were taken over by a newer run before they were available, than it tolerates:
+   * nothing new starts (`rollout/README.md#b-4`, `#b-13`).
    */
   | {
       readonly kind: "failures";
@@ -260,12 +257,12 @@ export type RunWait =
       readonly failed: readonly ClusterName[];
       readonly allowed: number;
     }
-  /** Under way for more than five minutes: a report and nothing else (`rollout/README.md#b-1`). */
+  /** Under way for more than five minutes: only reported (`rollout/README.md#b-1`). */
   | { readonly kind: "stuck"; readonly stage: string; readonly clusters: readonly ClusterName[] }
-  /** Nothing new starts, whatever was approved: who approved it may not have been who they said. */
+  /** Nothing new starts in spite of an approval: a key that gave it is compromised. */
   | { readonly kind: "held"; readonly because: string }
   | { readonly kind: "stopped"; readonly stage: string | null; readonly active: readonly ClusterName[] }
-  /** Picked since the plan was made: not in this run (`rollout/README.md#b-22`). */
+  /** Picked after the plan was made: not part of this run (`rollout/README.md#b-22`). */
   | { readonly kind: "joined"; readonly clusters: readonly ClusterName[] }
   | {
       readonly kind: "superseded";

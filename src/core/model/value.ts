@@ -14,7 +14,7 @@ export type RunKey = Brand<string, "RunKey">;
 /** Names a staged update strategy of either scope, as runs are named. */
 export type StrategyKey = Brand<string, "StrategyKey">;
 
-/** A Git commit id: 40 hexadecimal digits. A locator only; what is bound by trust is bound by a {@link Digest}. */
+/** A Git commit id: 40 hexadecimal digits. Only a locator; trust is bound to a {@link Digest}. */
 export type Commit = Brand<string, "Commit">;
 
 /** A Git blob id: 40 hexadecimal digits. Equal ids are equal bytes, so everything decoded is cached under it. */
@@ -23,7 +23,7 @@ export type BlobId = Brand<string, "BlobId">;
 /** SHA-256 of a canonical text, 64 hexadecimal digits. Digests are equated, never compared. */
 export type Digest = Brand<string, "Digest">;
 
-/** Counts the commits of the state branch. Only grows; compared, to tell who is newer. */
+/** Counts the commits of the state branch. It only grows, so a higher one is newer. */
 export type Sequence = Brand<number, "Sequence">;
 
 /** Counts recoveries of a lost state branch. An older epoch never overrules a newer one. */
@@ -60,8 +60,8 @@ export function earliest(...moments: readonly (Instant | null)[]): Instant | nul
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * An instant in RFC 3339 to the millisecond, UTC: how the record has it. {@link instantOf} gives the same instant back, or
- * what waits from there on would be over early. Kubernetes' tools read fractions of a second, and write none.
+ * An instant in RFC 3339 to the millisecond, UTC, for the record. {@link instantOf} reads the same instant back, so
+ * that no wait ends early. Kubernetes' tools read fractions of a second, and write none.
  */
 export function exactInstantText(at: Instant): string {
   const text = instantText(at);
@@ -70,9 +70,9 @@ export function exactInstantText(at: Instant): string {
 }
 
 /**
- * An instant in RFC 3339 down to the second, UTC: for people, and never to be read back.
+ * An instant in RFC 3339 to the second, UTC: for people only.
  *
- * Civil-calendar arithmetic after Howard Hinnant's `civil_from_days`; the core has no calendar of its own to ask.
+ * Civil-calendar arithmetic after Howard Hinnant's `civil_from_days`, since the core may not use `Date`.
  */
 export function instantText(at: Instant): string {
   const total = Math.floor(at / 1000);
@@ -85,8 +85,8 @@ export function instantText(at: Instant): string {
 }
 
 /**
- * Reads RFC 3339 with any fraction and offset, down to the millisecond; null when the text is not one, or names a day or
- * a time that there is not.
+ * Reads RFC 3339 with any fraction and offset, to the millisecond; null for other texts and for days or times that do
+ * not exist.
  */
 export function instantOf(text: string): Instant | null {
   const match = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(text);
@@ -97,7 +97,7 @@ export function instantOf(text: string): Instant | null {
   const offset = match[8] === undefined ? 0 : sign * (Number(match[9]) * 60 + Number(match[10]));
   const days = daysOf(year, month, day);
   const named = civilOf(days);
-  // A day that there is not comes back as another one. A leap second is the first one of the next minute.
+  // A day that does not exist comes back as another one. A leap second is the first second of the next minute.
   if (named.month !== month || named.day !== day || hour > 23 || minute > 59 || second > 60) return null;
   return ((days * 86_400 + hour * 3600 + (minute - offset) * 60 + second) * 1000 + millis) as Instant;
 }
@@ -147,7 +147,7 @@ export interface LabelRequirement {
 
 /** Kubernetes' semantics: all parts ANDed; `NotIn` holds for an absent key (`schedule/README.md#clusteraffinity`). */
 export function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
-  // Asked a million times by a cold scheduler: nothing is made here.
+  // Called a million times by a cold scheduler: nothing is allocated here.
   for (const key in matchLabels) if (labels[key] !== matchLabels[key]) return false;
   return matchExpressions === undefined || matchExpressions.every((it) => meets(it, labels));
 }
