@@ -129,12 +129,14 @@ export class Judge {
   readonly largest = new Map<string, number>();
   /** Members that a process ever heard: what it was told may wait in its memory. */
   readonly heard = new Map<Reconciler, Set<string>>();
+  /** Images with which a process ever heard Deployments to be available, by `cluster key sequence`: that may wait too. */
+  readonly #heardUp = new Map<Reconciler, Map<string, Set<string>>>();
   readonly #facts = new Map<Attempt, PassFacts>();
   readonly #pages: { readonly facts: PassFacts; readonly commit: Commit }[] = [];
   /** The version of a site that was looked at last. */
   readonly #seen = new Map<Site, number>();
   /** What was known of sites when they were saved. */
-  readonly #saved = new Map<Site, { readonly acknowledged: Known; readonly healthy: Known }>();
+  readonly #saved = new Map<Site, Saved>();
   #quiet: { readonly steps: number; readonly time: number; readonly by: string } | null = null;
 
   constructor(simulation: Simulation) {
@@ -254,7 +256,11 @@ export class Judge {
   /** A cluster is saved as it is. */
   saved(site: Site): void {
     const { acknowledged, healthy } = this;
-    this.#saved.set(site, { acknowledged: ownOf(acknowledged, site), healthy: ownOf(healthy, site) });
+    this.#saved.set(site, {
+      acknowledged: ownOf(acknowledged, site),
+      healthy: ownOf(healthy, site),
+      unlisted: new Set([...site.lost, ...site.forgotten]),
+    });
   }
 
   /**
@@ -267,17 +273,24 @@ export class Judge {
       for (const [at, words] of saved?.[of] ?? []) for (const it of words) noted(this[of], at).add(it);
     // So is how often anything was put right.
     for (const at of this.repairs.keys()) if (at.startsWith(`${identityAt(site)} `)) this.repairs.delete(at);
-    const uids = new Set(objectsAt(site).map(({ uid }) => uid));
+    const seen = objectsAt(site);
+    const uids = new Set(seen.map(({ uid }) => uid));
     for (const key of this.sequences.keys()) if (uids.has(key.split(" ")[0] ?? "")) this.sequences.delete(key);
+    for (const it of seen) if (saved?.unlisted.has(it.uid) === true) this.#loses(it, site);
   }
 
-  /** Somebody is about to delete the inventory: what decisions explain has to be found again. */
+  /** Somebody is about to delete the inventory, and with it how often anything was put right. */
   losesInventory(site: Site): void {
-    const listed = new Set(entriesAt(site).map((it) => `${it.placement} ${it.key}`));
-    for (const seen of objectsAt(site))
-      if (listed.has(`${seen.mark?.placement} ${seen.key}`))
-        (isExplained(seen, site, this.simulation) ? site.lost : site.forgotten).add(seen.uid);
+    const entries = entriesAt(site);
+    const listed = new Set(entries.map((it) => `${it.placement} ${it.key}`));
+    for (const seen of objectsAt(site)) if (listed.has(`${seen.mark?.placement} ${seen.key}`)) this.#loses(seen, site);
+    for (const { key } of entries) this.repairs.delete(`${identityAt(site)} ${key}`);
     site.own.clear();
+  }
+
+  /** No inventory lists an object any more: where a decision explains it, it has to be found again. */
+  #loses(seen: Seen, site: Site): void {
+    (isExplained(seen, site, this.simulation) ? site.lost : site.forgotten).add(seen.uid);
   }
 
   intrude(how: Intrusion): Promise<void> {
@@ -312,8 +325,20 @@ export class Judge {
     const before = facts.up.get(member) ?? up;
     facts.up.set(member, new Map([...up].filter(([at, word]) => before.get(at) === word)));
     if (!path.includes("/deployments")) return;
-    for (const { key, object } of objectsAt(site))
-      if (isHealthy(object)) noted(this.healthy, `${identityAt(site)} ${key}`).add(wordIn(object) ?? "");
+    const heardUp = this.#heardUp.get(facts.process) ?? new Map<string, Set<string>>();
+    this.#heardUp.set(facts.process, heardUp);
+    for (const { key, object, mark } of objectsAt(site)) {
+      if (!isHealthy(object)) continue;
+      const at = `${identityAt(site)} ${key}`;
+      noted(this.healthy, at).add(wordIn(object) ?? "");
+      if (mark !== null) noted(heardUp, `${at} ${mark.sequence}`).add(wordIn(object) ?? "");
+    }
+  }
+
+  /** Whether a Deployment was seen available with an image since it was last changed, or heard to be while its target was the same. */
+  wasUp(process: Reconciler, at: string, { image, sequence }: { readonly image: string; readonly sequence: number }) {
+    const isHeard = this.#heardUp.get(process)?.get(`${at} ${sequence}`)?.has(image) === true;
+    return isHeard || this.healthy.get(at)?.has(image) === true;
   }
 
   #remember(deed: Deed): void {
@@ -353,6 +378,14 @@ const isClaimed = ({ entries, request: { place }, after }: Deed): boolean =>
   place !== null &&
   after !== null &&
   entries.some((it) => it.key === keyOf(place) && it.placement === markOf(after)?.placement);
+
+/** What was known of a site when it was saved. */
+interface Saved {
+  readonly acknowledged: Known;
+  readonly healthy: Known;
+  /** Uids of what stood in no inventory, since somebody had deleted that. */
+  readonly unlisted: ReadonlySet<string>;
+}
 
 /** Words by place: `cluster key` → words. */
 type Known = ReadonlyMap<string, ReadonlySet<string>>;

@@ -96,7 +96,7 @@ function* tellsTheTruth({ facts, commit, before, after }: Page, judge: Judge): G
         told.phase === "available" &&
         !stays &&
         image !== null &&
-        judge.healthy.get(`${uid} ${key}`)?.has(image) !== true
+        !judge.wasUp(facts.process, `${uid} ${key}`, { image, sequence: told.sequence })
       )
         yield `${record.key} is available on ${cluster}, and ${key} was not seen available with ${image}`;
     }
