@@ -109,7 +109,7 @@ function targetOf(cluster: Cluster, object: JsonObject): Target {
 }
 
 /** What can be changed about a running cluster. Absent members stay as they are. */
-export interface Change {
+interface Change {
   readonly trouble?: Partial<Trouble>;
   readonly availableAfterMs?: number;
   /** Begins an empty request log, or ends it. */

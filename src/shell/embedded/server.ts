@@ -232,7 +232,7 @@ function jsonOf(text: string): Json {
 }
 
 /** One cluster as a kubeconfig names it. */
-export interface Entry {
+interface Entry {
   readonly name: string;
   readonly server: string;
   readonly token: string | null;

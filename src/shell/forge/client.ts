@@ -8,7 +8,7 @@ export class Unanswered extends Error {}
 export class TooLong extends Unanswered {}
 
 /** How a forge is asked. */
-export interface ClientOptions {
+interface ClientOptions {
   readonly api: string;
   /** Names the repository, for messages. */
   readonly name: string;

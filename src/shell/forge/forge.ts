@@ -7,7 +7,7 @@ import { gitHub } from "./github.ts";
 import { findReviews, type Place } from "./review.ts";
 
 /** Which forge is asked, and about which branch. */
-export interface ForgeOptions {
+interface ForgeOptions {
   readonly address: ForgeAddress;
   /** The source branch: what is merged elsewhere was reviewed under other rules. */
   readonly branch: string;

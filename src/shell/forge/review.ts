@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** With what the forge is asked. */
-export interface Desk {
+interface Desk {
   readonly ask: Ask;
   readonly dialect: Dialect;
   readonly place: Place;
@@ -216,7 +216,7 @@ async function listOf(path: string, { ask, dialect, place }: Desk): Promise<read
 }
 
 /** A pull request that was merged. */
-export interface MergedPull {
+interface MergedPull {
   readonly number: string;
   /** The number of the account that opened it; null where it is gone. */
   readonly author: string | null;
@@ -232,7 +232,7 @@ export interface MergedPull {
 }
 
 /** Reads a pull request as both forges write it; null for one that was not merged, or of which anything is not known. */
-export function mergedPullIn(pull: Json): MergedPull | null {
+function mergedPullIn(pull: Json): MergedPull | null {
   const number = idAt(pull, "number");
   const head = textAt(pull, "head", "sha");
   const base = textAt(pull, "base", "ref");

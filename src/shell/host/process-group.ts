@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 
 /** Where a program runs, and what it is told by its environment. */
-export interface Surroundings {
+interface Surroundings {
   readonly cwd?: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;
 }

@@ -18,7 +18,7 @@ import { kubeSystem, observeMember } from "./watch/observe.ts";
 import { carriedOver } from "./watch/reuse-unchanged.ts";
 
 /** How members are reached, and for how long. */
-export interface KubeFleetOptions extends FleetOptions {
+interface KubeFleetOptions extends FleetOptions {
   /** A file, or null for what kubectl would use. */
   readonly kubeconfig: string | null;
 }
@@ -44,7 +44,7 @@ export interface FleetOptions {
 }
 
 /** How members are watched. */
-export interface WatchOptions {
+interface WatchOptions {
   /** Told when a member changed. */
   readonly ring: () => void;
   /** How often a member is asked whether it is still there; everything is listed again with every tenth time. */

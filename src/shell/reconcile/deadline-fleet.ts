@@ -3,7 +3,7 @@ import { type ClusterName, type DurationMs, type Instant, later, seconds } from 
 import type { Clock, Fleet, Receipt } from "./ports.ts";
 
 /** For how long a pass waits for a member, and who is told of what came later. */
-export interface GraceOptions {
+interface GraceOptions {
   readonly clock: Clock;
   readonly grace: DurationMs;
   /**

@@ -16,7 +16,7 @@ import { type Walker, walker } from "./repository-queries.ts";
 import type { Source } from "./source.ts";
 
 /** What a history is read for. */
-export interface Retrospect {
+interface Retrospect {
   readonly source: Source;
   readonly ledger: Ledger;
   readonly anchor: Digest | null;
@@ -237,7 +237,7 @@ const mostKept = 20_000;
 const blobsAtOnce = 200;
 
 /** Takes apart the files that commits changed, as they were before and after; what answers and trusts is not read so. */
-export async function readPastDocuments(
+async function readPastDocuments(
   repository: Repository,
   { pastFiles }: Memory["history"],
   commits: History["commits"],

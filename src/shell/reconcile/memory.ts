@@ -38,7 +38,7 @@ export interface Memory {
 }
 
 /** Who signed what, as far as it was found out. */
-export interface HistoryMemory {
+interface HistoryMemory {
   /** The history as last read, and everything that it was read from. */
   last: { readonly of: readonly unknown[]; readonly value: History } | null;
   walks: Walks | null;

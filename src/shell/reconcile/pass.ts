@@ -37,7 +37,7 @@ export type PassResult =
     };
 
 /** Where the time of a pass went, in milliseconds by the clock. */
-export interface Spent {
+interface Spent {
   readonly observe: number;
   /** Planning and checking. */
   readonly decide: number;

@@ -95,14 +95,14 @@ export function parentsOf(raw: Uint8Array): readonly string[] {
 }
 
 /** What differs at a commit. */
-export interface Since {
+interface Since {
   /** From which commit on; null: the changes are everything. */
   readonly from: Commit | null;
   readonly changes: readonly Change[];
 }
 
 /** Where and up to where changes are asked for. */
-export interface SinceQuestion {
+interface SinceQuestion {
   readonly to: Commit;
   /** Which folders are looked into. An adapter that lists instead may give more. */
   readonly enters: (folder: string) => boolean;

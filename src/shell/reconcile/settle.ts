@@ -28,7 +28,7 @@ export type Settled =
   | { readonly kind: "stopped"; readonly last: Passed | null; readonly passes: number };
 
 /** How a run goes, and whom it tells. */
-export interface SettleOptions {
+interface SettleOptions {
   readonly settings: Settings;
   /** How long to sleep through timers and health; null: not at all. */
   readonly wait: DurationMs | null;

@@ -28,7 +28,7 @@ export async function readState(
 }
 
 /** What stands at a commit, and where it differs from what was read before, or from nothing. */
-export interface StateChanges {
+interface StateChanges {
   readonly commit: Commit;
   readonly changes: readonly Change[];
 }

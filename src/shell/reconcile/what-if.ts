@@ -112,14 +112,14 @@ async function concerned(
 }
 
 /** A state without its placements, which are nearly all of it. */
-export interface Outline {
+interface Outline {
   readonly state: State & { readonly commit: Commit };
   /** Placements that the last plan had something to say about; null: not known. */
   readonly restless: readonly PlacementKey[] | null;
 }
 
 /** Reads all of a state but the records of its placements; null where the repository can only be listed as a whole. */
-export async function readOutline(repository: Repository, commit: Commit): Promise<Outline | null> {
+async function readOutline(repository: Repository, commit: Commit): Promise<Outline | null> {
   const changes = await repository.changes?.(null, commit, (it) => isRecordFolder(it) && !isPlacements(it));
   if (changes === undefined) return null;
   const head = changes.find((it) => it.path === ledgerPath)?.file?.blob;
@@ -131,7 +131,7 @@ export async function readOutline(repository: Repository, commit: Commit): Promi
 }
 
 /** The ledger of an outline with the records of these placements, as far as there are any. */
-export async function readPlacements(
+async function readPlacements(
   repository: Repository,
   { state }: Outline,
   keys: ReadonlySet<PlacementKey>,

@@ -22,7 +22,7 @@ export interface CommitBytes {
 }
 
 /** Somebody, by the commit's own words; `seconds` since the epoch are theirs too, and prove nothing. */
-export interface CommitPerson {
+interface CommitPerson {
   readonly name: string;
   readonly email: string;
   readonly seconds: number;
@@ -92,7 +92,7 @@ function personOf(value: string): CommitPerson {
 const fromLatin1 = (text: string): string => Buffer.from(text, "latin1").toString("utf8");
 
 /** One header of a commit: where it stands, with its line break, and its value, a character for each byte. */
-export interface Header {
+interface Header {
   readonly name: string;
   /** Continuation lines without the blank that they begin with, after a line break each. */
   readonly value: string;
@@ -121,7 +121,7 @@ const mostHeaders = 64;
  * The headers of a commit, in the order that git writes them: `tree`, `parent`s, `author`, `committer`, then what is
  * {@link known}. `end` is where the empty line after them stands.
  */
-export function headersOf(bytes: Buffer): { readonly headers: readonly Header[]; readonly end: number } {
+function headersOf(bytes: Buffer): { readonly headers: readonly Header[]; readonly end: number } {
   const end = bytes.indexOf("\n\n") + 1;
   if (end === 0) throw new Flawed("Malformed", "the commit has no empty line after its headers");
   const headers = folded(bytes.toString("latin1", 0, end));

@@ -4,7 +4,7 @@ import { Flawed } from "./flawed.ts";
 import { type Wire, wireOf } from "./ssh-wire.ts";
 
 /** The one packet of a signature, and what it says about who made it. */
-export interface OpenPgpPacket {
+interface OpenPgpPacket {
   readonly bytes: Buffer;
   /** The last 64 bits of a fingerprint (version 6: the first), in upper-case hexadecimal digits. Never enough to trust. */
   readonly issuerId: string;

@@ -96,13 +96,13 @@ const expirationOf = ({ certificate, key }: OpenPgpSigner, at: Date): Promise<Da
   "mainKey" in key ? key.getExpirationTime(at) : certificate.getExpirationTime();
 
 /** The certificates that signatures are checked with, and how many of those given are none. */
-export interface OpenPgpCertificates {
+interface OpenPgpCertificates {
   readonly keys: readonly PublicKey[];
   readonly unreadable: number;
 }
 
 /** A key that can sign, and the certificate that it is in. */
-export interface OpenPgpSigner {
+interface OpenPgpSigner {
   readonly certificate: PublicKey;
   readonly key: PublicKey | Subkey;
 }
@@ -116,7 +116,7 @@ const longest = 256 * 1024;
  * Reads certificates; the same list (`===`) is read once. One that cannot be read costs itself only: the trust file was
  * checked for it when it was read.
  */
-export function openPgpCertificates(armored: readonly string[]): Promise<OpenPgpCertificates> {
+function openPgpCertificates(armored: readonly string[]): Promise<OpenPgpCertificates> {
   const before = readings.get(armored);
   if (before !== undefined) return before;
   const reading = readAll(armored);
@@ -147,7 +147,7 @@ export const fingerprintOf = (key: PublicKey | Subkey): string => key.getFingerp
  * Who made a signature, by every certificate that has such a key; more than one only where the same certificate was
  * given more than once. Ids of 64 bits can be made to collide: two keys that fit are no answer.
  */
-export function signersNamed(
+function signersNamed(
   { keys, unreadable }: OpenPgpCertificates,
   { issuer, issuerId }: { readonly issuer: string | null; readonly issuerId: string },
 ): readonly OpenPgpSigner[] {

@@ -109,7 +109,7 @@ function objectOf(jwk: JsonWebKey): KeyObject {
 }
 
 /** What a signature that verifies says beyond that. */
-export interface SshProof {
+interface SshProof {
   /** Somebody touched the key; null for keys that are not in hardware of their own. */
   readonly touched: boolean | null;
 }

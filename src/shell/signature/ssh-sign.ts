@@ -15,7 +15,7 @@ export interface SigningKey {
 }
 
 /** Why a file gives no signing key. Says nothing of what stands in it. */
-export interface NoSigningKey {
+interface NoSigningKey {
   readonly kind: "unusable";
   readonly message: string;
   readonly fix: string;

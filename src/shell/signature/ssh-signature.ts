@@ -44,7 +44,7 @@ function read(payload: Uint8Array, blob: Buffer): SignatureFact {
 }
 
 /** Whether a blob that begins with this type is a certificate, not a key. */
-export const isCertificateType = (type: string): boolean => type.endsWith(suffix);
+const isCertificateType = (type: string): boolean => type.endsWith(suffix);
 
 const suffix = "-cert-v01@openssh.com";
 const user = 1;
@@ -58,7 +58,7 @@ const forEver = 0xffff_ffff_ffff_ffffn;
  * Stricter than `ssh-keygen -Y verify`, which takes no notice of critical options: whoever puts one in narrows down what
  * the key may do, and none of them is about signing.
  */
-export function readSshCertificate(blob: Buffer): { readonly key: SshKey; readonly certificate: SshCertificate } {
+function readSshCertificate(blob: Buffer): { readonly key: SshKey; readonly certificate: SshCertificate } {
   const wire = wireOf(blob, "the certificate");
   const type = wire.text();
   wire.string(); // The nonce, which makes what is signed unpredictable.

@@ -68,7 +68,7 @@ const named = ({ name, email }: CommitBytes["author"]): string =>
  * `certificates` are armored OpenPGP certificates, one each; hand in the same list (`===`) again, and they are read once.
  * Facts only: which namespace an SSH signature has to carry (`git`), and whose key it is, is for others to judge.
  */
-export async function signatureOfCommit(
+async function signatureOfCommit(
   commit: CommitBytes,
   certificates: readonly string[],
   now: Instant,

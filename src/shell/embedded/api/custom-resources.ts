@@ -21,7 +21,7 @@ export interface CustomSchema {
 }
 
 /** A column that a definition adds to `kubectl get`. */
-export interface PrinterColumn {
+interface PrinterColumn {
   readonly name: string;
   readonly type: string;
   readonly jsonPath: string;
@@ -123,7 +123,7 @@ function listShape(schema: JsonObject): Shape {
 }
 
 /** A custom resource as its schema lets it be, and what it does not know. */
-export interface Fitted {
+interface Fitted {
   readonly value: Json;
   /** Paths that were dropped: `spec.nope`. */
   readonly unknown: readonly string[];

@@ -33,7 +33,7 @@ const codes = {
 } as const;
 
 /** The reasons of Kubernetes that are used here. */
-export type RefusalReason = keyof typeof codes;
+type RefusalReason = keyof typeof codes;
 
 /** Refuses for a reason, with the status code that goes with it. */
 export const refusal = (reason: RefusalReason, message: string, details: JsonObject | null = null): Refusal =>

@@ -5,7 +5,7 @@ import { type FieldSet, shared } from "./field-set.ts";
 import type { Managed } from "./server-side-apply.ts";
 
 /** A body that is to become a new object. */
-export interface Making {
+interface Making {
   readonly operation: Owner["operation"];
   readonly body: Json;
   readonly kind: Kind;

@@ -105,7 +105,7 @@ const isOwned = (value: Json, shape: Shape): boolean =>
 const isEmptyObject = (value: JsonObject): boolean => Object.keys(value).length === 0;
 
 /** What differs between two values of one shape. */
-export interface Comparison {
+interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
   readonly removed: FieldSet;

@@ -16,7 +16,7 @@ import type { Kind } from "../api/kinds.ts";
 export type Progress = "observed" | "half" | "done" | "overdue";
 
 /** What a container's image says about its fate. Any image whose text has the word in it: `shop/web:2-broken`. */
-export type Fate = "runs" | "broken" | "crash";
+type Fate = "runs" | "broken" | "crash";
 
 /** `broken` never becomes available; `crash` is reported as failed once its deadline has passed. */
 export function fateOf(object: JsonObject): Fate {
@@ -44,7 +44,7 @@ const isFailedJob = (status: Json): boolean => {
 };
 
 /** What a controller knows when it writes a status. */
-export interface Moment {
+interface Moment {
   readonly progress: Progress;
   /** RFC 3339. */
   readonly time: string;

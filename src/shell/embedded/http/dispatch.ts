@@ -5,7 +5,7 @@ import { type Answer, refusalAnswer } from "./bodies.ts";
 import { isDryRun, type Request, type Stream, serve, verbOf } from "./handlers.ts";
 
 /** One request as it comes off the wire, whatever the wire is. */
-export interface Asked {
+interface Asked {
   readonly method: string;
   /** Below the cluster. */
   readonly path: string;
@@ -93,7 +93,7 @@ export type Route =
 const namespaceParts = new Set(["status", "finalize"]);
 
 /** Reads a path; refuses a resource that is not served. */
-export function routeOf(path: string, kinds: Kinds): Route {
+function routeOf(path: string, kinds: Kinds): Route {
   const [, root, ...rest] = path.split("/");
   const [group = "", version = "", ...below] = root === "api" ? ["", ...rest] : rest;
   const isResource = (root === "api" || root === "apis") && below.length > 0 && below[0] !== "";

@@ -3,10 +3,10 @@
  * at its end the value counts although it is empty or nought: Kubernetes tells it from a value that was not given.
  * `inline`: the fields of the message stand where the field would.
  */
-export type FieldType = string;
+type FieldType = string;
 
 /** The fields of a message by their numbers. */
-export type Message = Readonly<Record<number, readonly [name: string, type: FieldType]>>;
+type Message = Readonly<Record<number, readonly [name: string, type: FieldType]>>;
 
 const object = { 1: ["metadata", "ObjectMeta"] } as const;
 const objectOf = (spec: string): Message => ({ ...object, 2: ["spec", spec] });

@@ -4,7 +4,7 @@ import type { Kind } from "../api/kinds.ts";
 import { refusal } from "../api/status.ts";
 
 /** How a client wants its objects. */
-export type Representation = "whole" | "partial" | "table";
+type Representation = "whole" | "partial" | "table";
 
 /** The first form in an `Accept` header that can be given; refuses a client that takes none of them. */
 export function representationOf(accept: string): Representation {
@@ -21,7 +21,7 @@ export function representationOf(accept: string): Representation {
 }
 
 /** An object's type and metadata, and nothing of what it says. */
-export const partialOf = (object: JsonObject): JsonObject => ({
+const partialOf = (object: JsonObject): JsonObject => ({
   kind: "PartialObjectMetadata",
   apiVersion: "meta.k8s.io/v1",
   metadata: object["metadata"] ?? {},
@@ -164,7 +164,7 @@ const valueAt = (object: JsonObject, path: string): Json =>
     .reduce<Json>((here, key) => member(here, key), object);
 
 /** What `kubectl get` prints: a name, an age, and what matters of some kinds. */
-export function tableOf(objects: readonly JsonObject[], kind: Kind, metadata: JsonObject, now: number): JsonObject {
+function tableOf(objects: readonly JsonObject[], kind: Kind, metadata: JsonObject, now: number): JsonObject {
   const columns = allColumns(kind, now);
   return {
     kind: "Table",

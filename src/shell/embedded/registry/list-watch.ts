@@ -9,7 +9,7 @@ import { inVersion } from "./objects.ts";
 import type { Selects } from "./selectors.ts";
 
 /** What is to be listed, and how much of it. */
-export interface ListRequest {
+interface ListRequest {
   readonly kind: Kind;
   /** Null for all namespaces, and for kinds without. */
   readonly namespace: string | null;
@@ -24,7 +24,7 @@ export interface ListRequest {
 }
 
 /** One page, with the list's own metadata. */
-export interface Page {
+interface Page {
   readonly objects: readonly JsonObject[];
   readonly metadata: JsonObject;
 }
@@ -96,7 +96,7 @@ const expired = (): Error =>
   );
 
 /** What is watched, from when, and how it is told. */
-export interface WatchRequest {
+interface WatchRequest {
   readonly kind: Kind;
   readonly namespace: string | null;
   readonly selects: Selects;
@@ -111,7 +111,7 @@ export interface WatchRequest {
 }
 
 /** Where events go. */
-export interface Sink {
+interface Sink {
   readonly send: (event: JsonObject) => void;
   readonly end: () => void;
 }

@@ -5,7 +5,7 @@ import { type LogEntry, noTrouble, Tally, type Trouble } from "./injected-faults
 import { type Change, Store } from "./store.ts";
 
 /** What a cluster needs to live. */
-export interface ClusterSetting {
+interface ClusterSetting {
   readonly name: string;
   /** How long a workload takes to become available, and a namespace to go. */
   readonly availableAfterMs: number;

@@ -12,7 +12,7 @@ export interface Change {
 }
 
 /** Learns of writes, inside the write. */
-export type Listener = (change: Change) => void;
+type Listener = (change: Change) => void;
 
 interface Table {
   readonly objects: Map<string, JsonObject>;

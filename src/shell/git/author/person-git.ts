@@ -11,7 +11,7 @@ export interface PersonAnswer {
 }
 
 /** What a call of git is given besides its arguments. */
-export interface PersonCall {
+interface PersonCall {
   /** What we are doing, for a fault. */
   readonly during: string;
   readonly input?: string | Uint8Array;

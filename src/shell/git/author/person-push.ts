@@ -4,7 +4,7 @@ import { type CaughtUp, catchUp, isWithin, keepingPull, takeBack } from "./catch
 import { type PersonGit, printed, printedOrNull } from "./person-git.ts";
 
 /** A branch of a remote. */
-export interface PushTarget {
+interface PushTarget {
   readonly remote: string;
   readonly ref: string;
 }
@@ -44,7 +44,7 @@ const triesAgain = 3;
 const contended = /cannot lock ref|failed to update ref|incorrect old value/;
 
 /** A commit that was pushed. */
-export interface Pushed {
+interface Pushed {
   readonly commit: string;
   /** How it got past what others had pushed; null where nobody had. */
   readonly way: CaughtUp["way"] | null;
@@ -100,7 +100,7 @@ async function headAt(git: PersonGit, remote: string, ref: string): Promise<stri
 }
 
 /** A branch that was pushed in order to be merged. */
-export interface PushedBranch {
+interface PushedBranch {
   /** Where it was pushed to; may carry credentials, which go nowhere. */
   readonly url: string;
   readonly base: string;

@@ -5,7 +5,7 @@ import { type BlobId, compareText } from "../../../core/model/value.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 
 /** A file as it lies on disk, outside of any commit. */
-export interface WorkTreeFile {
+interface WorkTreeFile {
   /** From the root, with `/`. */
   readonly path: string;
   /** Of a symbolic link, the text it points to: as git stores it. */

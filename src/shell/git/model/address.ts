@@ -8,7 +8,7 @@ import { repositoryFault } from "./repository-fault.ts";
  *
  * Invariant: neither `name` nor `url` carries a password or a token: both may stand in messages and on a command line.
  */
-export type Address = PathAddress | HttpAddress | SshAddress;
+type Address = PathAddress | HttpAddress | SshAddress;
 
 /** A repository on this machine. */
 export interface PathAddress {

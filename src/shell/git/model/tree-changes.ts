@@ -18,7 +18,7 @@ export interface TreeDifference {
 }
 
 /** Reads folders by id, in bulk. */
-export type ReadTrees = (ids: readonly string[]) => Promise<ReadonlyMap<string, readonly TreeEntry[]>>;
+type ReadTrees = (ids: readonly string[]) => Promise<ReadonlyMap<string, readonly TreeEntry[]>>;
 
 /** A folder that may differ: its path with a slash at the end, and its id before and after; null where there is none. */
 interface Pair {

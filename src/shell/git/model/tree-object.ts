@@ -3,7 +3,7 @@ import { assert } from "../../../core/model/assert.ts";
 import type { TreeEntry } from "./tree-changes.ts";
 
 /** A tree as we read it, or why nobody should: what is wrong with it, in words. */
-export type TreeRead =
+type TreeRead =
   | { readonly kind: "read"; readonly entries: readonly TreeEntry[] }
   | { readonly kind: "refused"; readonly because: string };
 

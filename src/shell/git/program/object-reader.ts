@@ -5,7 +5,7 @@ import { repositoryFault } from "../model/repository-fault.ts";
 import { type Git, spawnGit } from "./process.ts";
 
 /** What git stores under an id. */
-export type ObjectType = "blob" | "tree" | "commit";
+type ObjectType = "blob" | "tree" | "commit";
 
 /** Contents of one call together. The managed tree is far smaller; more than this is not a fleet's repository. */
 const bytesLimit = 512 << 20;
@@ -134,10 +134,10 @@ class Batch {
 }
 
 /** The stream ended before what was asked for. */
-export class EndOfBytes extends Error {}
+class EndOfBytes extends Error {}
 
 /** A stream of chunks, read in lines and lengths. */
-export class ByteSource {
+class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 

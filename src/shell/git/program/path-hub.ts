@@ -10,7 +10,7 @@ import { type Git, gitEnvironment, runGit } from "./process.ts";
 import { type Hub, ProgramRepository, sweepScratch } from "./program.ts";
 
 /** How a hub at a path is used. */
-export interface PathUse {
+interface PathUse {
   /** Signs what is committed; null: nobody does. */
   readonly sign: SignCommit | null;
   /** A branch that is not there is read where git keeps what it fetched of it from `origin`. Only for reading. */

@@ -15,7 +15,7 @@ export interface Git {
 }
 
 /** One call of git. */
-export interface GitCall {
+interface GitCall {
   /** What we are doing, for a fault. */
   readonly during: string;
   readonly input?: string | Iterable<string>;

@@ -15,7 +15,7 @@ import { type Git, runGit } from "./process.ts";
 const diffedAtOnce = 1000;
 
 /** Where the history is read. */
-export interface HistorySource {
+interface HistorySource {
   readonly git: Git;
   readonly name: string;
   readonly objects: ObjectReader;
@@ -121,7 +121,7 @@ export async function refuseShallow(git: Git, during: string): Promise<void> {
  * How `git diff-tree` is asked what commits changed, by ids on its input: by mode and id alone, whatever the user's
  * configuration says about renames and submodules; of a merge, what differs from every parent (`-c`).
  */
-export const diffTreeArgs: readonly string[] = [
+const diffTreeArgs: readonly string[] = [
   ...["diff-tree", "--stdin", "-r", "-c", "-z", "--raw", "--no-abbrev"],
   ...["--root", "--always", "--no-renames", "--ignore-submodules=none"],
 ];
@@ -130,7 +130,7 @@ export const diffTreeArgs: readonly string[] = [
  * Reads its answer: for each commit its id, then `:<modes> <ids> <letters>` and a path for everything it changed, with
  * a colon, a mode and an id for each parent. Null for an answer that is not like that.
  */
-export function commitChangesOf(output: Buffer): ReadonlyMap<Commit, readonly PathChange[]> | null {
+function commitChangesOf(output: Buffer): ReadonlyMap<Commit, readonly PathChange[]> | null {
   const changes = new Map<Commit, PathChange[]>();
   let current: PathChange[] | undefined;
   let at = 0;

@@ -57,7 +57,7 @@ export const entryOf = (
  * credentials that are not accepted, are the member's, and nothing more is tried. What nobody expected ends nothing else:
  * a defect that one object brings out is that object's trouble too, and what was done for the others is still recorded.
  */
-export interface Contact {
+interface Contact {
   /** The result of a task; `otherwise` when it ended in nothing; null once the member is given up. */
   attempt<T>(task: () => Promise<T>, otherwise: (message: string) => T): Promise<T | null>;
   /** Why the member is given up; null while it is there. */

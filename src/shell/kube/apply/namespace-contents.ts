@@ -6,7 +6,7 @@ import { type Client, metadataListOnly } from "../client/client.ts";
 import { collectionPath, type Discovery, listable, type Resource } from "../client/discovery.ts";
 
 /** Whether a namespace, or a definition, can go without taking anything of others with it. */
-export type Contents =
+type Contents =
   | { readonly kind: "empty" }
   | { readonly kind: "holds"; readonly others: OthersFound }
   /** Not everything could be looked at, so nothing is proven. */

@@ -22,7 +22,7 @@ export type Approach =
   | { readonly kind: "leave"; readonly failure: Failure };
 
 /** Everything that decides whether an object may be taken, besides the object itself. */
-export interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
+interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
   readonly action: PlacementActions;
   readonly entry: InventoryEntry | null;
   /** Another placement of this fleet that has the object here, or is about to. */
@@ -84,7 +84,7 @@ export const mayBeAdopted = (entry: InventoryEntry | null, uid: string): boolean
   entry === null || entry.adopted || (entry.uid !== null && entry.uid !== uid);
 
 /** Tells who else of this fleet has an object in the member; null when nobody does. */
-export type Rivals = (key: ObjectKey, action: PlacementActions) => PlacementKey | null;
+type Rivals = (key: ObjectKey, action: PlacementActions) => PlacementKey | null;
 
 /**
  * An object belongs to the placement that the inventory says, then to the first of this action that applies it. An entry
@@ -118,7 +118,7 @@ export function rivals(
 }
 
 /** What is to be compared, and how closely. */
-export interface Comparison {
+interface Comparison {
   readonly client: Client;
   readonly resource: Resource;
   readonly item: RenderedManifest;

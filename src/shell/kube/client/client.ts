@@ -58,7 +58,7 @@ export interface Client {
 }
 
 /** A whole list. */
-export interface Listing {
+interface Listing {
   readonly kind: "listed";
   readonly items: readonly JsonObject[];
   /** Of the member when it began to answer. */
@@ -73,14 +73,14 @@ export interface ListRequest {
 }
 
 /** What is to be followed, and from where on. */
-export interface WatchRequest extends ListRequest {
+interface WatchRequest extends ListRequest {
   readonly resourceVersion: string;
   /** The member ends the watch after so long. */
   readonly timeoutSeconds: number;
 }
 
 /** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` with an object; `ERROR` with a Status; anything else is not understood. */
-export interface WatchEvent {
+interface WatchEvent {
   readonly type: string;
   readonly object: JsonObject;
 }

@@ -80,7 +80,7 @@ function keptOrOpened(files: KubeconfigFiles, context: string, before: Known | n
 }
 
 /** What the files of a kubeconfig say, merged. */
-export interface KubeconfigFiles {
+interface KubeconfigFiles {
   readonly config: KubeConfig;
   /** By cluster: its extension `client.authentication.k8s.io/exec`, which the library leaves out. */
   readonly execConfigs: ReadonlyMap<string, Json>;
@@ -89,7 +89,7 @@ export interface KubeconfigFiles {
 }
 
 /** Loads and merges kubeconfig files as kubectl does. Rejects with a Fault `KubeconfigUnreadable`. */
-export async function loadKubeconfig(paths: readonly string[]): Promise<KubeconfigFiles> {
+async function loadKubeconfig(paths: readonly string[]): Promise<KubeconfigFiles> {
   // Loaded late: it takes a quarter of a second, which commands that contact no member should not pay.
   const library = await import("@kubernetes/client-node/dist/config.js");
   const empty = (): KubeConfig => {
@@ -172,7 +172,7 @@ function mergeInto(all: KubeConfig, one: KubeConfig): void {
 }
 
 /** Finds a context with everything it names; null when something of it is missing or its server is no URL. */
-export function contextOf({ config, execConfigs }: KubeconfigFiles, name: string): Way | null {
+function contextOf({ config, execConfigs }: KubeconfigFiles, name: string): Way | null {
   const chosen = config.getContextObject(name);
   const cluster = chosen === null ? null : config.getCluster(chosen.cluster);
   if (chosen === null || cluster === null || !URL.canParse(cluster.server)) return null;

@@ -105,7 +105,7 @@ export function exchange(outgoing: Outgoing): Promise<Incoming> {
 }
 
 /** Stops a request whose socket does not stand in time; a kept one stands already. */
-export function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost) => void): NodeJS.Timeout {
+function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost) => void): NodeJS.Timeout {
   const timer = setTimeout(() => stop(new Lost("Unreachable", `no connection within ${ms} ms`)), ms);
   request.once("socket", (socket) => {
     const ready = "encrypted" in socket ? "secureConnect" : "connect";
@@ -116,7 +116,7 @@ export function connectTimer(request: http.ClientRequest, ms: number, stop: (los
 }
 
 /** Reads an answer to its end; rejects with {@link Lost} when it breaks off or is larger than it may be. */
-export function collect(response: http.IncomingMessage, largest: number): Promise<Incoming> {
+function collect(response: http.IncomingMessage, largest: number): Promise<Incoming> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -143,7 +143,7 @@ export function collect(response: http.IncomingMessage, largest: number): Promis
 const opensslWords = /(?:\w+ EPROTO )?[0-9A-F]{8,}:error:[0-9A-F]+:[^:]*:[^:]*:([^:]*):.*/s;
 
 /** Error codes of sockets and TLS are words of their own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`); messages follow them. */
-export function lostBy(error: NodeJS.ErrnoException): Lost {
+function lostBy(error: NodeJS.ErrnoException): Lost {
   if (error instanceof Lost) return error;
   const message = error.message.replace(opensslWords, "$1");
   return new Lost("Unreachable", error.code === undefined ? message : `${error.code}: ${message}`, error);

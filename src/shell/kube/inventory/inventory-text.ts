@@ -52,7 +52,7 @@ export function encodeInventory(
 }
 
 /** The text of a placement that stands in one piece, if somebody has it already. */
-export type KnownText = (key: PlacementKey, placement: InventoryPlacement) => string | null;
+type KnownText = (key: PlacementKey, placement: InventoryPlacement) => string | null;
 
 /**
  * The texts of an inventory as its shards have them. Who changes one placement of a thousand puts one into words again.

@@ -20,7 +20,7 @@ export interface Watching extends Turns {
 }
 
 /** Whom an informer asks. */
-export interface Watched {
+interface Watched {
   readonly client: Client;
   readonly discovery: Discovery;
   /** Spreads the pauses of many members, the same way each time. */

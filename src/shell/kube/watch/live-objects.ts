@@ -107,13 +107,13 @@ export function sharesOf({ placements }: Inventory): ReadonlyMap<string, KindSha
 }
 
 /** What was found of one share; null when the member would not tell. */
-export interface FoundShare {
+interface FoundShare {
   readonly share: KindShare;
   readonly found: LiveObjects | null;
 }
 
 /** The part of an observation that tells of objects. */
-export type ObjectsSeen = Pick<Extract<Observation, { kind: "reached" }>, "objects" | "unlisted">;
+type ObjectsSeen = Pick<Extract<Observation, { kind: "reached" }>, "objects" | "unlisted">;
 
 /** Puts shares together. A list in one version holds the objects of all versions; each is taken from the list in its own. */
 export function objectsOf(seen: readonly FoundShare[]): ObjectsSeen {

@@ -98,7 +98,7 @@ export const missingOf = ({ keys }: KindShare, marked: LiveObjects): readonly Ob
   [...keys].filter((it) => !marked.has(it));
 
 /** The objects of a kind that carry our label, at one moment. */
-export interface ListedKind {
+interface ListedKind {
   readonly resource: Resource;
   readonly marked: LiveObjects;
   /** The member's, at that moment. */

@@ -10,7 +10,7 @@ export interface Following {
 }
 
 /** What is followed, and who is told. */
-export interface Followed {
+interface Followed {
   readonly client: Client;
   readonly what: ListRequest;
   /** The resourceVersion of the list that it goes on from. */

@@ -10,7 +10,7 @@ import {
 import type { Commit } from "../../../core/model/value.ts";
 
 /** Something in the state branch that does not follow from anything. */
-export interface AuditFault {
+interface AuditFault {
   readonly check: AuditCheck;
   /** Of the state branch: the first that says so. */
   readonly commit: Commit;

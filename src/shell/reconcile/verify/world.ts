@@ -14,7 +14,7 @@ import { readSource } from "../source.ts";
 type Sources = Pick<Ports, "repository" | "verifier">;
 
 /** One step of the state branch. */
-export interface Written {
+interface Written {
   readonly before: State;
   readonly after: State;
 }
