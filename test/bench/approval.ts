@@ -9,7 +9,7 @@ import { authorsOfChange } from "../../src/core/plan/authors/authors.ts";
 import { judgeApproval } from "../../src/core/trust/judge-approval.ts";
 import { openRepository } from "../../src/shell/git/open.ts";
 import { readHistory } from "../../src/shell/reconcile/history.ts";
-import { freshMemory } from "../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../src/shell/reconcile/memory.ts";
 import type { HistoricCommit } from "../../src/shell/reconcile/ports.ts";
 import { verifier } from "../../src/shell/signature/verifier.ts";
 import { placementOf } from "../intent.ts";
@@ -165,7 +165,7 @@ async function wholeHistory(
     const placements = new Map([[web.key, web]]);
     const ledger: Ledger = { ...emptyLedger, sourceCommit: root, hasTrust: true, trust: record, placements };
     const source = { head, isHeld: false, intent, reasons: [] };
-    const memory = freshMemory();
+    const memory = newMemory();
     const read = () =>
       readHistory({ repository, verifier }, memory, { source, ledger, anchor: null, now: Date.now() as Instant });
     const [from, spent] = [performance.now(), cpu()];

@@ -7,8 +7,8 @@ import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";
 import { systemClock } from "../../src/shell/host/system.ts";
 import { kubeFleet } from "../../src/shell/kube/fleet.ts";
-import { freshMemory, type Memory } from "../../src/shell/reconcile/memory.ts";
-import { addressOf, observe } from "../../src/shell/reconcile/observe.ts";
+import { type Memory, newMemory } from "../../src/shell/reconcile/memory.ts";
+import { memberAddressOf, observe } from "../../src/shell/reconcile/observe.ts";
 import type { Fleet } from "../../src/shell/reconcile/ports.ts";
 import { unsigned } from "../unsigned.ts";
 import { memoryRepository } from "./memory-repository.ts";
@@ -81,7 +81,7 @@ interface Bare {
 async function open(): Promise<Bare> {
   const { kubeconfig, size } = orders;
   const fleet = kubeconfig === null ? perfectFleet(size.members) : await kubeFleet({ kubeconfig, clock: systemClock });
-  return { repository: memoryRepository(), fleet, memory: freshMemory() };
+  return { repository: memoryRepository(), fleet, memory: newMemory() };
 }
 
 const nothing: Counts = { passes: 0, observe: 0, plan: 0, check: 0, act: 0, longestDecision: 0, actions: 0 };
@@ -123,7 +123,7 @@ async function pass({ repository, fleet, memory }: Bare): Promise<Counts & { rea
     repository.stateIs(commit);
   } else if (decided.ledger !== state.ledger) memory.pending = decided.ledger;
   lap();
-  await Promise.all(decided.actions.map((it) => fleet.act(addressOf(world.intent, it.cluster), it)));
+  await Promise.all(decided.actions.map((it) => fleet.act(memberAddressOf(world.intent, it.cluster), it)));
   const actions = decided.actions.reduce(
     (sum, it) => sum + it.placements.reduce((all, at) => all + at.apply.length, 0),
     0,

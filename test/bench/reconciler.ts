@@ -6,10 +6,10 @@ import { watchRepository } from "../../src/shell/git/watch.ts";
 import { systemClock, systemEntropy } from "../../src/shell/host/system.ts";
 import { kubeFleet } from "../../src/shell/kube/fleet.ts";
 import { loop } from "../../src/shell/reconcile/loop.ts";
-import { freshMemory } from "../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../src/shell/reconcile/memory.ts";
 import type { PassResult } from "../../src/shell/reconcile/pass.ts";
 import type { Clock, Fleet, Ports } from "../../src/shell/reconcile/ports.ts";
-import { isInFlight, newDoorbell, settle } from "../../src/shell/reconcile/settle.ts";
+import { isInFlight, newWakeSignal, runUntilSettled } from "../../src/shell/reconcile/settle.ts";
 import { verifier } from "../../src/shell/signature/verifier.ts";
 import { perfectFleet } from "./perfect-fleet.ts";
 import { endProfile, startProfile } from "./profile.ts";
@@ -24,7 +24,7 @@ import { cpuOfEndedChildren, forgetPeak, peakMemory } from "./usage.ts";
 const clock: Clock = { ...systemClock, now: () => Math.floor(instant()) as Instant };
 
 const orders = (await once(process, "message"))[0] as Orders;
-const doorbell = newDoorbell();
+const wakeSignal = newWakeSignal();
 const resync = seconds(60);
 const restart = new AbortController();
 const stop = new AbortController();
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
 }
 
 /** As `reconcile --watch` has them: for how long a pass waits for one member, and how often it looks at a moving one. */
-const timing = { grace: seconds(1), glance: seconds(5) } as const;
+const timing = { memberDeadline: seconds(1), memberPoll: seconds(5) } as const;
 
 /** Questions and actions that go on, although a pass may be over. */
 let pending = 0;
@@ -83,27 +83,27 @@ function listening(fleet: Fleet): Fleet {
 async function openFleet(): Promise<Fleet> {
   const { kubeconfig, members, run } = orders;
   if (kubeconfig === null) return perfectFleet(members);
-  const watch = run === "daemon" ? { watch: { ring: doorbell.ring, heartbeatMs: resync } } : {};
+  const watch = run === "daemon" ? { watch: { onChange: wakeSignal.wake, heartbeatMs: resync } } : {};
   return kubeFleet({ kubeconfig, clock: systemClock, network: countedNetwork, streams: countedStreams, ...watch });
 }
 
 async function runOnce(ports: Ports): Promise<void> {
   const settings = { members: "ask", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
   const options = { settings, wait: seconds(3600), signal: stop.signal, report: tellPass };
-  const settled = await settle(ports, freshMemory(), options);
+  const settled = await runUntilSettled(ports, newMemory(), options);
   tell({ kind: "settled", how: settled.kind });
 }
 
 async function runForEver(ports: Ports): Promise<void> {
   const folder = await localGitDir(orders.repo);
-  if (folder !== null) await watchRepository(folder, doorbell.ring, stop.signal);
+  if (folder !== null) await watchRepository(folder, wakeSignal.wake, stop.signal);
   await loop(ports, {
     settings: { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor: null },
     poll: seconds(5),
     resync,
     ...timing,
     signal: stop.signal,
-    doorbell,
+    wakeSignal,
     report: tellPass,
     reportFault: ({ message, fix }, retryIn: DurationMs) =>
       tell({ kind: "fault", message: `${message}; ${fix}; again in ${retryIn} ms` }),
@@ -124,7 +124,7 @@ async function obey(order: Order): Promise<void> {
       tell({ kind: "ended", usage: usage() });
       return;
     case "ring":
-      doorbell.ring();
+      wakeSignal.wake();
       return;
     case "restart":
       restart.abort();

@@ -1,15 +1,15 @@
-import { type Network, overHttp, type Streams, streamsOverHttp } from "../../src/shell/kube/client/transport.ts";
+import { httpNetwork, httpStreams, type Network, type Streams } from "../../src/shell/kube/client/transport.ts";
 
 /** Requests of this process to members so far, where they leave it. */
 export const requests = { reads: 0, writes: 0 };
 
 /** HTTP with a counter. */
 export const countedNetwork: Network = {
-  ...overHttp,
+  ...httpNetwork,
   exchange(outgoing) {
     if (outgoing.method === "GET") requests.reads += 1;
     else requests.writes += 1;
-    return overHttp.exchange(outgoing);
+    return httpNetwork.exchange(outgoing);
   },
 };
 
@@ -17,6 +17,6 @@ export const countedNetwork: Network = {
 export const countedStreams: Streams = {
   open(...request) {
     requests.reads += 1;
-    return streamsOverHttp.open(...request);
+    return httpStreams.open(...request);
   },
 };

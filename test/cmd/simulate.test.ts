@@ -5,7 +5,7 @@ import { openHub } from "../../src/cmd/hub/wire.ts";
 import { main } from "../../src/cmd/main.ts";
 import { afterActions, memberAtTime, type VirtualMember } from "../../src/core/forecast/member.ts";
 import { type ClusterName, type Instant, later, seconds } from "../../src/core/model/value.ts";
-import { freshMemory } from "../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../src/shell/reconcile/memory.ts";
 import { hasMoved, pass } from "../../src/shell/reconcile/pass.ts";
 import type { Ports } from "../../src/shell/reconcile/ports.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
@@ -114,7 +114,7 @@ async function reconcile(): Promise<void> {
       close: async () => {},
     },
   };
-  const memory = freshMemory();
+  const memory = newMemory();
   const how = { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor: null } as const;
   for (let left = 20, isMoving = true; isMoving; left--) {
     const result = await pass(ports, how, memory, false);

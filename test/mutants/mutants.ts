@@ -318,7 +318,7 @@ export const mutants: readonly Mutant[] = [
     breaks: "acts before the decision is pushed",
     file: "src/shell/reconcile/pass.ts",
     find: "  const isNews = decided.ledger !== state.ledger;",
-    replace: `  await Promise.all(decided.actions.map((it) => ports.fleet.act(addressOf(intent, it.cluster), it)));
+    replace: `  await Promise.all(decided.actions.map((it) => ports.fleet.act(memberAddressOf(intent, it.cluster), it)));
   const isNews = decided.ledger !== state.ledger;`,
     caughtBy: stories,
   },

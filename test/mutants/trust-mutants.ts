@@ -376,8 +376,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "writes an object in whatever scope the member serves its kind",
     file: "src/shell/kube/apply/apply-objects.ts",
-    find: "const objection = resource === null ? null : misplaced(resource, id);",
-    replace: "const objection = resource === null ? misplaced({ namespaced: true }, id) : null;",
+    find: "const objection = resource === null ? null : scopeMismatch(resource, id);",
+    replace: "const objection = resource === null ? scopeMismatch({ namespaced: true }, id) : null;",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },
   {

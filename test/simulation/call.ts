@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { Commit } from "../../src/core/model/value.ts";
-import type { Outgoing } from "../../src/shell/kube/client/transport.ts";
+import type { WireRequest } from "../../src/shell/kube/client/transport.ts";
 
 /** What a reconciler asks of the world, by what it is for. */
 export type CallKind =
@@ -63,7 +63,7 @@ const kindsByPlural: Readonly<Record<string, string>> = {
 };
 
 /** Reads a request as it goes over the wire to the member that its host names. */
-export function requestOf({ method, url, headers, body }: Outgoing): Request {
+export function requestOf({ method, url, headers, body }: WireRequest): Request {
   const { pathname: path, searchParams: query } = url;
   const parsed: unknown = body === null ? null : JSON.parse(body);
   const content = isObject(parsed) ? parsed : null;

@@ -3,7 +3,7 @@ import type { Commit } from "../../src/core/model/value.ts";
 import { compareText } from "../../src/core/model/value.ts";
 import { plan } from "../../src/core/plan/plan.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
-import { freshMemory, type Memory } from "../../src/shell/reconcile/memory.ts";
+import { type Memory, newMemory } from "../../src/shell/reconcile/memory.ts";
 import { observe } from "../../src/shell/reconcile/observe.ts";
 import { Attempt } from "./attempt.ts";
 import { Reconciler, type Surroundings } from "./reconciler.ts";
@@ -14,7 +14,7 @@ import { usualWords } from "./step.ts";
  * What would be planned now by somebody whom no weather reaches, with nothing in mind, or with what a process had that
  * ended. Nothing is written. Null while the hub's state cannot be read, or the source is not there.
  */
-export async function foresee(simulation: Simulation, memory: Memory = freshMemory()): Promise<Plan | null> {
+export async function foresee(simulation: Simulation, memory: Memory = newMemory()): Promise<Plan | null> {
   const observer = new Reconciler("observer", calmly(simulation));
   const { time } = simulation;
   observer.attempt = new Attempt({ writer: "observer", words: usualWords, hold: "", time, hit: () => {} });

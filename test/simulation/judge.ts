@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, memberAt } from "../../src/core/model/json.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
-import type { Incoming } from "../../src/shell/kube/client/transport.ts";
+import type { WireResponse } from "../../src/shell/kube/client/transport.ts";
 import type { PassResult } from "../../src/shell/reconcile/pass.ts";
 import type { Attempt } from "./attempt.ts";
 import { Ballots } from "./ballots.ts";
@@ -79,7 +79,7 @@ export interface Deed {
   readonly facts: PassFacts;
   readonly site: Site;
   readonly request: Request;
-  readonly incoming: Incoming;
+  readonly incoming: WireResponse;
   readonly event: number;
   readonly before: JsonObject | null;
   readonly after: JsonObject | null;
@@ -166,7 +166,7 @@ export class Judge {
   }
 
   /** Looks at the place of a request before it is carried out; the witness judges it after. */
-  witness(site: Site, request: Request, attempt: Attempt): (incoming: Incoming) => void {
+  witness(site: Site, request: Request, attempt: Attempt): (incoming: WireResponse) => void {
     this.turnPages();
     const { simulation } = this;
     const event = simulation.events;
@@ -314,7 +314,7 @@ export class Judge {
     for (const [rule, judge] of memberRules) this.#hear(rule, judge(site, this));
   }
 
-  #look(facts: PassFacts, site: Site, { path, member }: Request, { status }: Incoming): void {
+  #look(facts: PassFacts, site: Site, { path, member }: Request, { status }: WireResponse): void {
     if (status >= 400 && status !== 404) return;
     facts.looks.set(`${site.name} ${path}`, this.simulation.events);
     if (status === 200 && path.endsWith("/namespaces/kube-system")) {

@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
 import http from "node:http";
 import type { BlobId, Commit, Instant } from "../../src/core/model/value.ts";
-import { Lost } from "../../src/shell/kube/client/member-unreachable.ts";
-import type { Incoming, Network, Outgoing } from "../../src/shell/kube/client/transport.ts";
-import { fleetOver } from "../../src/shell/kube/fleet.ts";
+import { MemberUnreachable } from "../../src/shell/kube/client/member-unreachable.ts";
+import type { Network, WireRequest, WireResponse } from "../../src/shell/kube/client/transport.ts";
+import { kubeFleetOver } from "../../src/shell/kube/fleet.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
-import { freshMemory } from "../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../src/shell/reconcile/memory.ts";
 import type { Clock, Fleet, Ports, Repository } from "../../src/shell/reconcile/ports.ts";
 import type { Attempt, Fault as Mishap } from "./attempt.ts";
 import { type Call, type CallKind, type Request, requestOf } from "./call.ts";
@@ -21,11 +21,11 @@ export interface Surroundings {
   /** Whether the hub answers at all. */
   isHubThere(): boolean;
   /** Carries one request out; null when the member does not take it, with what its sender sees instead. */
-  deliver(request: Request, outgoing: Outgoing, attempt: Attempt): Delivered;
+  deliver(request: Request, outgoing: WireRequest, attempt: Attempt): Delivered;
   /**
    * The same request, to be delivered when nobody waits for it any more, unless what it was sent to is gone by then.
    */
-  envelope(request: Request, outgoing: Outgoing, attempt: Attempt): () => Delivered;
+  envelope(request: Request, outgoing: WireRequest, attempt: Attempt): () => Delivered;
   /** Takes note of a call that reached the world. */
   note(attempt: Attempt, call: Call, outcome: string): void;
   pushed(attempt: Attempt, commit: Commit): void;
@@ -33,7 +33,7 @@ export interface Surroundings {
 
 /** What came of a request. */
 export type Delivered =
-  | { readonly kind: "answered"; readonly incoming: Incoming }
+  | { readonly kind: "answered"; readonly incoming: WireResponse }
   /** Nobody listens at the address. */
   | { readonly kind: "refused" }
   /** Somebody listens and never answers. */
@@ -41,14 +41,14 @@ export type Delivered =
 
 /** One process that reconciles: production's ports over a simulated world. */
 export class Reconciler {
-  readonly memory: ReturnType<typeof freshMemory>;
+  readonly memory: ReturnType<typeof newMemory>;
   readonly ports: Ports;
   /** The pass under way, or the last one. */
   attempt: Attempt | null = null;
   readonly #around: Surroundings;
 
   constructor(writer: string, around: Surroundings) {
-    this.memory = { ...freshMemory(), writer };
+    this.memory = { ...newMemory(), writer };
     this.#around = around;
     const clock: Clock = { now: () => around.now(), sleepUntil: async () => {} };
     const access = { agent: idleAgent, headers: {} };
@@ -68,7 +68,7 @@ export class Reconciler {
       },
       close: () => {},
     };
-    const members = fleetOver(kubeconfig, { clock, network: this.#network() });
+    const members = kubeFleetOver(kubeconfig, { clock, network: this.#network() });
     const fleet: Fleet = {
       ...members,
       observe: async (member) => (this.#current().isLate(member.name) ? null : members.observe(member)),
@@ -105,10 +105,10 @@ export class Reconciler {
     };
   }
 
-  async #exchange(outgoing: Outgoing): Promise<Incoming> {
+  async #exchange(outgoing: WireRequest): Promise<WireResponse> {
     const attempt = this.#current();
     const request = requestOf(outgoing);
-    if (outgoing.signal?.aborted === true) throw new Lost("Unreachable", "out of time");
+    if (outgoing.signal?.aborted === true) throw new MemberUnreachable("Unreachable", "out of time");
     const fault = await attempt.meet(request);
     const send =
       fault === "late"
@@ -150,7 +150,7 @@ export class Reconciler {
   }
 
   /** Nothing comes, until the time for the request or for everything is over. */
-  async #silence({ deadlines, signal }: Outgoing): Promise<void> {
+  async #silence({ deadlines, signal }: WireRequest): Promise<void> {
     await this.#sleep(deadlines.requestMs, signal).catch(() => undefined);
   }
 
@@ -216,15 +216,20 @@ const lateness = 40_000;
 
 interface Outcome {
   readonly text: string;
-  readonly lost: Lost | null;
+  readonly lost: MemberUnreachable | null;
   /** The sender sees nothing until its patience is over. */
   readonly silent: boolean;
-  readonly incoming: Incoming;
+  readonly incoming: WireResponse;
 }
 
-const nothing: Incoming = { status: 0, retryAfterMs: null, date: null, text: "" };
+const nothing: WireResponse = { status: 0, retryAfterMs: null, date: null, text: "" };
 
-const failed = (text: string, lost: Lost, silent = false): Outcome => ({ text, lost, silent, incoming: nothing });
+const failed = (text: string, lost: MemberUnreachable, silent = false): Outcome => ({
+  text,
+  lost,
+  silent,
+  incoming: nothing,
+});
 
 function outcomeOf(fault: Mishap | null, delivered: Delivered): Outcome {
   if (delivered.kind === "refused") return failed("refused", broken("ECONNREFUSED"));
@@ -243,15 +248,15 @@ function outcomeOf(fault: Mishap | null, delivered: Delivered): Outcome {
   }
 }
 
-const broken = (code: string): Lost =>
-  new Lost("Unreachable", `${code}: the connection failed`, Object.assign(new Error(code), { code }));
-const noAnswer = (): Lost => new Lost("Unreachable", "no answer within 30000 ms");
+const broken = (code: string): MemberUnreachable =>
+  new MemberUnreachable("Unreachable", `${code}: the connection failed`, Object.assign(new Error(code), { code }));
+const noAnswer = (): MemberUnreachable => new MemberUnreachable("Unreachable", "no answer within 30000 ms");
 const unreachable = (during: string): Fault =>
   new Fault("RepositoryUnreachable", during, "the hub does not answer", "try again later");
 
 const reasons: Readonly<Record<number, string>> = { 403: "Forbidden", 429: "TooManyRequests", 504: "Timeout" };
 
-function refusal(status: number): Incoming {
+function refusal(status: number): WireResponse {
   const reason = reasons[status] ?? "InternalError";
   const text = JSON.stringify({
     kind: "Status",

@@ -1,7 +1,7 @@
 import { getActiveResourcesInfo } from "node:process";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Instant } from "../../src/core/model/value.ts";
-import type { Outgoing } from "../../src/shell/kube/client/transport.ts";
+import type { WireRequest } from "../../src/shell/kube/client/transport.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
 import type { Settings } from "../../src/shell/reconcile/settings.ts";
@@ -370,7 +370,7 @@ export class Simulation implements Surroundings {
     this.judge.ended(attempt, result);
   }
 
-  deliver(request: Request, outgoing: Outgoing, attempt: Attempt): Delivered {
+  deliver(request: Request, outgoing: WireRequest, attempt: Attempt): Delivered {
     const address = this.#addresses.get(request.member) ?? request.member;
     const site = this.site(address);
     if (site.weather === "down") {
@@ -390,7 +390,7 @@ export class Simulation implements Surroundings {
     return { kind: "answered", incoming };
   }
 
-  envelope(request: Request, outgoing: Outgoing, attempt: Attempt): () => Delivered {
+  envelope(request: Request, outgoing: WireRequest, attempt: Attempt): () => Delivered {
     const site = this.siteAt(request.member);
     const { lives } = site;
     const sender = [...this.#reconcilers.values()].find((it) => it.attempt === attempt);

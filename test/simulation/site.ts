@@ -7,7 +7,7 @@ import { answerTo } from "../../src/shell/embedded/http/dispatch.ts";
 import { found } from "../../src/shell/embedded/registry/bootstrap.ts";
 import { Cluster } from "../../src/shell/embedded/storage/cluster.ts";
 import { noTrouble } from "../../src/shell/embedded/storage/injected-faults.ts";
-import type { Incoming, Outgoing } from "../../src/shell/kube/client/transport.ts";
+import type { WireRequest, WireResponse } from "../../src/shell/kube/client/transport.ts";
 import type { Attempt } from "./attempt.ts";
 import { effects, type Request } from "./call.ts";
 import type { Weather } from "./step.ts";
@@ -69,7 +69,7 @@ export class Site {
   }
 
   /** What the cluster says to a request that reaches it now. */
-  answer({ method, path, query }: Request, { headers, body }: Outgoing): Incoming {
+  answer({ method, path, query }: Request, { headers, body }: WireRequest): WireResponse {
     const lowered = Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]);
     const asked = { method, path, query, headers: Object.fromEntries(lowered), body: body ?? "", now: this.#time.now };
     const answer = answerTo(this.cluster, asked, deaf);

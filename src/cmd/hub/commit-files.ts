@@ -1,5 +1,5 @@
 import { oneLine } from "../../core/model/one-line.ts";
-import type { Author, Authored, AuthoredFile, Delivery, DeliveryObjection } from "../../shell/reconcile/ports.ts";
+import type { Author, AuthoredCommit, AuthoredFile, Delivery, DeliveryObjection } from "../../shell/reconcile/ports.ts";
 import { type ExitCode, exitCodes } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { HubOptions } from "./wire.ts";
@@ -35,7 +35,7 @@ export async function commitFiles(
     terminal.out(files.map(({ path, text }) => `# ${oneLine(path)}\n${text ?? "# removed\n"}`).join("---\n"));
     return exitCodes.done;
   }
-  const { commit, branch, remote, page, overtaken } = await author.commit({
+  const { commit, branch, remote, page, integrated } = await author.commit({
     files,
     message: subject,
     signed,
@@ -44,14 +44,14 @@ export async function commitFiles(
   terminal.out(`committed ${commit.slice(0, 10)} to ${branch}: ${oneLine(subject)}\n`);
   for (const { path, text } of files) terminal.out(`  ${oneLine(path)}${text === null ? " (removed)" : ""}\n`);
   if (remote !== null)
-    terminal.out(`pushed ${branch} to ${remote}${overtaken === null ? "" : overtakenText[overtaken]}\n`);
+    terminal.out(`pushed ${branch} to ${remote}${integrated === null ? "" : overtakenText[integrated]}\n`);
   for (const line of nextSteps(options, { branch, page })) terminal.out(`${line}\n`);
   return exitCodes.done;
 }
 
 /** What is said of a push that others were faster than. */
-const overtakenText: Readonly<Record<NonNullable<Authored["overtaken"]>, string>> = {
-  anew: "; others had pushed meanwhile: the commit was made anew on top of theirs",
+const overtakenText: Readonly<Record<NonNullable<AuthoredCommit["integrated"]>, string>> = {
+  rebased: "; others had pushed meanwhile: the commit was made anew on top of theirs",
   merged: "; others had pushed meanwhile: what they pushed was merged",
 };
 

@@ -9,7 +9,7 @@ import { readYamlStream as readStateText } from "../../core/yaml/read-stream.ts"
 import { Fault } from "../../shell/reconcile/fault.ts";
 import type { State } from "../../shell/reconcile/memory.ts";
 import type { Heads, Repository } from "../../shell/reconcile/ports.ts";
-import { readState } from "../../shell/reconcile/state.ts";
+import { readStateBranch } from "../../shell/reconcile/state.ts";
 import { commitBytes } from "../../shell/signature/commit-bytes.ts";
 import type { TextFile } from "../edits/found-document.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -83,12 +83,12 @@ export interface RecordPosition extends Heads {
  * is that of the state commit, by the clock of whoever wrote it. Nothing is said where there is no record.
  */
 export async function printRecordAge(
-  repository: Pick<Repository, "lineage">,
+  repository: Pick<Repository, "firstParents">,
   seen: RecordPosition,
   { err }: Pick<Terminal, "err">,
 ): Promise<void> {
   if (seen.state === null) return;
-  const [head] = (await repository.lineage?.(seen.state, 1)) ?? [];
+  const [head] = (await repository.firstParents?.(seen.state, 1)) ?? [];
   const read = head === undefined ? null : commitBytes(head.raw);
   err(`note: ${recordAgeText(seen, read?.kind === "commit" ? ((read.committer.seconds * 1000) as Instant) : null)}\n`);
 }
@@ -127,7 +127,7 @@ export async function readRecordedState(
 ): Promise<Pick<State, "ledger" | "accepted">> {
   const repository = await openRecord(options, environment);
   try {
-    return await readState(repository, (await repository.heads()).state);
+    return await readStateBranch(repository, (await repository.heads()).state);
   } finally {
     await repository.close();
   }
@@ -147,7 +147,7 @@ export async function findLedgerNear(
     const hub = { repo, branch: "main", stateBranch: "fleet/state", git: "auto", cache: null, tracked: true } as const;
     const repository = await openHub(hub, environment);
     try {
-      return (await readState(repository, (await repository.heads()).state)).ledger;
+      return (await readStateBranch(repository, (await repository.heads()).state)).ledger;
     } finally {
       await repository.close();
     }

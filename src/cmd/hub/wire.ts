@@ -189,7 +189,7 @@ const openFleet = ({ kubeconfig, deadline, watch }: MemberOptions): Promise<Flee
     kubeconfig,
     clock: systemClock,
     ...(deadline === null ? {} : { deadlineMs: deadline }),
-    ...(watch === undefined ? {} : { watch: { ring: watch.ring, heartbeatMs: watch.heartbeat } }),
+    ...(watch === undefined ? {} : { watch: { onChange: watch.ring, heartbeatMs: watch.heartbeat } }),
   });
 
 /** For commands that contact no member. */

@@ -4,7 +4,7 @@ import type { ClusterActions, PlacementActions } from "../model/plan.ts";
 import { compareText, type Digest, type PlacementKey, type Sequence } from "../model/value.ts";
 
 /** What an action does to one placement of the inventory. */
-export interface Change {
+export interface InventoryChange {
   readonly sequence: Sequence;
   /** Null when nothing of the placement is to stay. */
   readonly digest: Digest | null;
@@ -13,10 +13,10 @@ export interface Change {
 }
 
 /** Changes by placement. */
-export type Changes = ReadonlyMap<PlacementKey, Change>;
+export type InventoryChanges = ReadonlyMap<PlacementKey, InventoryChange>;
 
 /** Why the inventory refuses a whole action: another fleet's, or later than it. Null when it does not. */
-export function refusalOf({ fleet, epoch }: ClusterActions, inventory: Inventory): string | null {
+export function claimRefusal({ fleet, epoch }: ClusterActions, inventory: Inventory): string | null {
   if (inventory.fleet !== "" && inventory.fleet !== fleet) {
     return `its inventory belongs to another fleet (${inventory.fleet.slice(0, 80)})`;
   }
@@ -28,7 +28,7 @@ export function refusalOf({ fleet, epoch }: ClusterActions, inventory: Inventory
  * Why the inventory refuses one placement's part: a later target was claimed here already
  * (`apply/README.md#inventory-and-claims`). Sequences count within an epoch; a later epoch overrules them.
  */
-export function isOutdated(action: PlacementActions, actions: ClusterActions, inventory: Inventory): boolean {
+export function isOutdatedAction(action: PlacementActions, actions: ClusterActions, inventory: Inventory): boolean {
   const there = inventory.placements.get(action.placement);
   return there !== undefined && inventory.epoch === actions.epoch && there.sequence > action.sequence;
 }
@@ -37,7 +37,11 @@ export function isOutdated(action: PlacementActions, actions: ClusterActions, in
  * The inventory with the changes made. A placement of which nothing is left stays as a tombstone: its sequence goes on
  * refusing whoever still wants to write what was removed.
  */
-export function changed(inventory: Inventory, changes: Changes, { fleet, epoch }: ClusterActions): Inventory {
+export function withChanges(
+  inventory: Inventory,
+  changes: InventoryChanges,
+  { fleet, epoch }: ClusterActions,
+): Inventory {
   const placements = new Map<PlacementKey, InventoryPlacement>(inventory.placements);
   for (const [key, change] of changes) {
     const before = placements.get(key);
@@ -53,7 +57,7 @@ export function changed(inventory: Inventory, changes: Changes, { fleet, epoch }
 }
 
 /** An action's own tombstones stay, however many: dropped, they would be asked for again at once. */
-function withoutOldTombstones(placements: Inventory["placements"], changes: Changes): Inventory["placements"] {
+function withoutOldTombstones(placements: Inventory["placements"], changes: InventoryChanges): Inventory["placements"] {
   const tombs = [...placements].filter(([key, it]) => it.entries.size === 0 && !changes.has(key));
   if (tombs.length <= maxTombstones) return placements;
   const newestFirst = tombs.sort(([a, x], [b, y]) => y.sequence - x.sequence || compareText(a, b));
@@ -69,10 +73,14 @@ function withoutOldTombstones(placements: Inventory["placements"], changes: Chan
  * carries out the same decision, saw go or come meanwhile stays as it was seen. Where the whole inventory is gone, nothing of
  * ours is written: with a part of what it held it would vouch for what it does not know, and without it all is looked for.
  */
-export function stillDue(changes: Changes, actions: ClusterActions, inventory: Inventory): Changes {
+export function changesStillDue(
+  changes: InventoryChanges,
+  actions: ClusterActions,
+  inventory: Inventory,
+): InventoryChanges {
   if (inventory.fleet !== actions.fleet) return new Map();
   const isLaterEpoch = inventory.epoch > actions.epoch;
-  const due = new Map<PlacementKey, Change>();
+  const due = new Map<PlacementKey, InventoryChange>();
   for (const [key, change] of changes) {
     const there = inventory.placements.get(key);
     const hasMovedOn = isLaterEpoch || there === undefined || there.sequence > change.sequence;
@@ -94,7 +102,7 @@ export function stillDue(changes: Changes, actions: ClusterActions, inventory: I
  * What whoever carries out the same decision knows better: an entry that was there to linger when we claimed, and is there no
  * more, is of an object that is gone; one whose object we do not know by its uid, and somebody does, was written since.
  */
-function withoutOverruled(change: Change, { entries: known }: InventoryPlacement): Change {
+function withoutOverruled(change: InventoryChange, { entries: known }: InventoryPlacement): InventoryChange {
   const isOverruled = (object: ObjectKey, entry: InventoryEntry | null): boolean => {
     const there = known.get(object);
     return there === undefined ? entry?.outcome.kind === "lingering" : entry?.uid === null && there.uid !== null;

@@ -2,23 +2,23 @@ import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
 import type { Clock, Fleet, MemberAddress, Receipt } from "../reconcile/ports.ts";
 import { actOn } from "./apply/act.ts";
-import { contact } from "./apply/apply-context.ts";
+import { trackContact } from "./apply/apply-context.ts";
 import { type Client, openClient } from "./client/client.ts";
-import { inTurn, limiter, type Turns } from "./client/concurrency.ts";
+import { inSlot, limiter, type SlotPool } from "./client/concurrency.ts";
 import type { Connection } from "./client/connection.ts";
-import { type Discovery, discovery } from "./client/discovery.ts";
+import { type Discovery, newDiscovery } from "./client/discovery.ts";
 import type { RunnerOptions } from "./client/exec-runner.ts";
 import { type Kubeconfig, openKubeconfig } from "./client/kubeconfig.ts";
-import { type Heard, hearTime, type MemberTime, offsetOf } from "./client/member-time.ts";
-import { lossOf } from "./client/member-unreachable.ts";
-import { type Network, overHttp, type Streams, streamsOverHttp, usualDeadlines } from "./client/transport.ts";
-import { recording, type Written } from "./watch/confirmed-writes.ts";
-import { Informer, type Watching } from "./watch/informer.ts";
+import { clockOffsetOf, type MemberTime, type TimedTransport, trackMemberTime } from "./client/member-time.ts";
+import { contactFailureOf } from "./client/member-unreachable.ts";
+import { defaultDeadlines, httpNetwork, httpStreams, type Network, type Streams } from "./client/transport.ts";
+import { type ConfirmedWrite, recordingClient } from "./watch/confirmed-writes.ts";
+import { Informer, type InformerOptions } from "./watch/informer.ts";
 import { kubeSystem, observeMember } from "./watch/observe.ts";
-import { carriedOver } from "./watch/reuse-unchanged.ts";
+import { reuseUnchanged } from "./watch/reuse-unchanged.ts";
 
 /** How members are reached, and for how long. */
-interface KubeFleetOptions extends FleetOptions {
+interface KubeconfigFleetOptions extends KubeFleetOptions {
   /** A file, or null for what kubectl would use. */
   readonly kubeconfig: string | null;
 }
@@ -30,7 +30,7 @@ export interface KubeFleet extends Fleet {
 }
 
 /** How members are asked and acted on, however they are reached. */
-export interface FleetOptions {
+export interface KubeFleetOptions {
   readonly clock: Clock;
   /** How long one observation may take; default 30 seconds. */
   readonly deadlineMs?: number;
@@ -46,12 +46,12 @@ export interface FleetOptions {
 /** How members are watched. */
 interface WatchOptions {
   /** Told when a member changed. */
-  readonly ring: () => void;
+  readonly onChange: () => void;
   /** How often a member is asked whether it is still there; everything is listed again with every tenth time. */
   readonly heartbeatMs: number;
 }
 
-const usualDeadlineMs = 30_000;
+const defaultDeadlineMs = 30_000;
 
 /** Added to that for the record of what was done: were it lost each time, a slow member would never come to an end. */
 const recordMs = 30_000;
@@ -71,23 +71,23 @@ const idleSockets = 2_000;
  * One client per context, whose connections and discovery outlive a pass; nothing that it remembers decides anything.
  * Rejects with a Fault `KubeconfigUnreadable`.
  */
-export const kubeFleet = async (options: KubeFleetOptions): Promise<KubeFleet> =>
-  fleetOver(await openKubeconfig(options.kubeconfig, pluginsOf(options)), options);
+export const kubeFleet = async (options: KubeconfigFleetOptions): Promise<KubeFleet> =>
+  kubeFleetOver(await openKubeconfig(options.kubeconfig, pluginsOf(options)), options);
 
 /** No plugin outlives the look that waits for it. */
-const pluginsOf = ({ clock, deadlineMs = usualDeadlineMs }: FleetOptions): RunnerOptions => ({
+const pluginsOf = ({ clock, deadlineMs = defaultDeadlineMs }: KubeFleetOptions): RunnerOptions => ({
   now: () => clock.now(),
-  deadlineMs: Math.min(deadlineMs, usualDeadlineMs),
+  deadlineMs: Math.min(deadlineMs, defaultDeadlineMs),
 });
 
 /** The same over connections that are open already. */
-export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFleet {
-  const { clock, deadlineMs = usualDeadlineMs, actDeadlineMs = 300_000, network = overHttp } = options;
+export function kubeFleetOver(kubeconfig: Kubeconfig, options: KubeFleetOptions): KubeFleet {
+  const { clock, deadlineMs = defaultDeadlineMs, actDeadlineMs = 300_000, network = httpNetwork } = options;
   // After a loss of the network, all members have to be listed.
   const [listing, acting] = [limiter(membersAtOnce), limiter(objectsAtOnce)];
-  const watching = options.watch === undefined ? null : { network, deadlineMs, lanes: listing, ...options.watch };
+  const watching = options.watch === undefined ? null : { network, deadlineMs, limiter: listing, ...options.watch };
   const members = new Map<string, Member>();
-  const ways = { network, streams: options.streams ?? streamsOverHttp };
+  const ways = { network, streams: options.streams ?? httpStreams };
   const memberAt = membership(kubeconfig, members, (name, connection) =>
     openMember({ name, connection }, ways, watching),
   );
@@ -100,18 +100,18 @@ export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFl
         if (member === null) return { kind: "unreachable", code: "NoConnection", message: noContext(address) };
         if (member.informer !== null) return await member.informer.observe();
         const seen = await listing.run(() => observeMember(member.client.until(soon()), member.discovery));
-        member.last = carriedOver(member.last, seen);
+        member.last = reuseUnchanged(member.last, seen);
         return member.last;
       } catch (error) {
-        return { kind: "unreachable", ...lossOf(error) };
+        return { kind: "unreachable", ...contactFailureOf(error) };
       }
     },
     async act(address, actions) {
       try {
         const member = await memberAt(address);
-        if (member === null) return untried(actions, noContext(address));
-        const loss = await lossAt(member, { network, lanes: listing }, soon);
-        if (loss !== null) return untried(actions, loss);
+        if (member === null) return notAttempted(actions, noContext(address));
+        const loss = await contactLossOf(member, { network, limiter: listing }, soon);
+        if (loss !== null) return notAttempted(actions, loss);
         const receipt = await acting.run(
           () =>
             actVia(member, {
@@ -120,17 +120,17 @@ export function fleetOver(kubeconfig: Kubeconfig, options: FleetOptions): KubeFl
               discovery: member.discovery,
               actions,
               now: clock.now(),
-              contact: contact(),
+              contact: trackContact(),
             }),
           weightOf(actions),
         );
         member.connection.trim(Math.ceil(idleSockets / members.size));
         return receipt;
       } catch (error) {
-        return untried(actions, lossOf(error).message);
+        return notAttempted(actions, contactFailureOf(error).message);
       }
     },
-    clockOffsets: () => [...members.values()].flatMap(({ time }) => offsetOf(clock.now(), time()) ?? []),
+    clockOffsets: () => [...members.values()].flatMap(({ time }) => clockOffsetOf(clock.now(), time()) ?? []),
     async close() {
       for (const { client, informer } of members.values()) {
         informer?.close();
@@ -176,12 +176,12 @@ interface Member {
 
 function openMember(
   { name, connection }: { readonly name: string; readonly connection: Connection },
-  ways: Pick<Heard, "network" | "streams">,
-  watching: Watching | null,
+  ways: Pick<TimedTransport, "network" | "streams">,
+  watching: InformerOptions | null,
 ): Member {
-  const { network, streams, time } = hearTime(ways.network, ways.streams);
-  const client = openClient(connection, usualDeadlines, network, streams);
-  const known = discovery();
+  const { network, streams, time } = trackMemberTime(ways.network, ways.streams);
+  const client = openClient(connection, defaultDeadlines, network, streams);
+  const known = newDiscovery();
   const informer = watching === null ? null : new Informer({ client, discovery: known, name }, watching);
   return { connection, client, discovery: known, time, informer, last: null };
 }
@@ -190,15 +190,19 @@ function openMember(
  * Why a watched member cannot be acted on, or null: watches say nothing about one that went silent, and an action, which
  * may take long, would find out late.
  */
-async function lossAt({ informer, client }: Member, turns: Turns, soon: () => AbortSignal): Promise<string | null> {
+async function contactLossOf(
+  { informer, client }: Member,
+  turns: SlotPool,
+  soon: () => AbortSignal,
+): Promise<string | null> {
   if (informer === null) return null;
-  return inTurn(turns, async () => {
+  return inSlot(turns, async () => {
     try {
       await client.until(soon()).request({ method: "GET", path: kubeSystem });
       return null;
     } catch (error) {
       informer.expect(null);
-      return lossOf(error).message;
+      return contactFailureOf(error).message;
     }
   });
 }
@@ -206,10 +210,14 @@ async function lossAt({ informer, client }: Member, turns: Turns, soon: () => Ab
 /** Acts, and lets who watches know what has to be seen next time. */
 async function actVia({ informer }: Member, opening: Parameters<typeof actOn>[0]): Promise<Receipt> {
   if (informer === null) return actOn(opening);
-  const writes: Written[] = [];
-  const note = (written: Written): void => void writes.push(written);
+  const writes: ConfirmedWrite[] = [];
+  const note = (written: ConfirmedWrite): void => void writes.push(written);
   const { client, recorder } = opening;
-  const receipt = await actOn({ ...opening, client: recording(client, note), recorder: recording(recorder, note) });
+  const receipt = await actOn({
+    ...opening,
+    client: recordingClient(client, note),
+    recorder: recordingClient(recorder, note),
+  });
   const isClear = receipt.interrupted === null && writes.every((it) => it.kind !== "unclear");
   informer.expect(isClear ? writes : null);
   return receipt;
@@ -221,7 +229,7 @@ const weightOf = ({ placements }: ClusterActions): number =>
 
 const noContext = ({ context }: MemberAddress): string => `the kubeconfig has no usable context ${context}`;
 
-const untried = ({ cluster }: ClusterActions, interrupted: string): Receipt => ({
+const notAttempted = ({ cluster }: ClusterActions, interrupted: string): Receipt => ({
   cluster,
   created: 0,
   configured: 0,

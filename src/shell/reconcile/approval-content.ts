@@ -29,7 +29,7 @@ const mostCommits = 100;
 const placementOf = (ask: Ask): PlacementKey => (ask.kind === "gate" ? ask.run.spec.placement : ask.record.key);
 
 /** Writes what is newly asked, and takes away what nobody is asked any more. */
-export async function askedEdits(
+export async function approvalEdits(
   repository: Repository,
   { commit, ledger: before }: { readonly commit: Commit | null; readonly ledger: Ledger },
   after: Ledger,
@@ -89,7 +89,7 @@ const nothing: Manifests = [];
  * the record says that a cluster carries, counts as not there: nobody is shown anything else than they approve
  * (`trust/README.md#t-21`).
  */
-export async function readAsked(
+export async function readApprovalView(
   repository: Repository,
   commit: Commit,
   ask: Ask,

@@ -12,7 +12,7 @@ export interface DecodedFiles {
   get(id: BlobId): DecodedFile | undefined;
   set(id: BlobId, file: DecodedFile): void;
   /** Another reading begins: what the one before the last asked for is forgotten. */
-  turn(): void;
+  rotate(): void;
 }
 
 /** A cache that holds nothing yet. */
@@ -26,7 +26,7 @@ export function newDecodedFiles(): DecodedFiles {
       return file;
     },
     set: (id, file) => void current.set(id, file),
-    turn: () => {
+    rotate: () => {
       last = current;
       current = new Map();
     },
@@ -38,7 +38,7 @@ export interface FactCache<F> {
   get(key: string): F | undefined;
   set(key: string, signature: SignatureFact, fact: F): void;
   /** From now on it is looked at with these certificates, and in this period of time. */
-  turn(certificates: readonly string[], period: number): void;
+  expireFor(certificates: readonly string[], period: number): void;
 }
 
 /**
@@ -58,7 +58,7 @@ export function newFactCache<F>(limit: number): FactCache<F> {
       if (lasting.size + passing.size >= limit) forgetOldest(passing.size > 0 ? passing : lasting);
       (kind === "ssh" || kind === "unsigned" ? lasting : passing).set(key, fact);
     },
-    turn(certificates, period) {
+    expireFor(certificates, period) {
       if (certificates !== known || period !== last) passing.clear();
       known = certificates;
       last = period;

@@ -14,9 +14,9 @@ import { type PageWords, statePage } from "../../core/report/page.ts";
 import { reasonText } from "../../core/report/reason-text.ts";
 import { perClusterRows, selectedResources } from "../../core/status/per-cluster-rows.ts";
 import { observedResourceIndex } from "../../core/status/selected-clusters.ts";
-import { askedEdits } from "./approval-content.ts";
+import { approvalEdits } from "./approval-content.ts";
 import type { Memory, State } from "./memory.ts";
-import type { Committed, Edit, Repository } from "./ports.ts";
+import type { CommitResult, Edit, Repository } from "./ports.ts";
 
 /** What is to be written down. */
 export interface Decision {
@@ -46,7 +46,7 @@ export async function commitDecision(
   state: State,
   decision: Decision,
   memory: Memory,
-): Promise<Committed> {
+): Promise<CommitResult> {
   const { ledger, intent, lines, now } = decision;
   const page = statePage(ledger, decision.reasons, pageWords);
   const edits = [
@@ -59,7 +59,7 @@ export async function commitDecision(
     }),
     ...acceptedEdits(state, intent),
     ...renderedEdits(state.ledger, decision),
-    ...(await askedEdits(repository, state, ledger, decision.asked)),
+    ...(await approvalEdits(repository, state, ledger, decision.asked)),
     ...(page === memory.page ? [] : [{ kind: "write", path: pagePath, text: page } as const]),
   ].sort((a, b) => compareText(a.path, b.path));
   const message = [

@@ -3,22 +3,22 @@ import { type ClusterName, type DurationMs, type Instant, later, seconds } from 
 import type { Clock, Fleet, Receipt } from "./ports.ts";
 
 /** For how long a pass waits for a member, and who is told of what came later. */
-interface GraceOptions {
+interface DeadlineOptions {
   readonly clock: Clock;
-  readonly grace: DurationMs;
+  readonly deadline: DurationMs;
   /**
    * A process that begins waits for members that it has not heard yet as long as they go on answering, but no longer than
    * this: what it does not know, it cannot decide upon.
    */
-  readonly atFirst: DurationMs;
+  readonly firstDeadline: DurationMs;
   /** Something came after the grace was over: the next pass has it. */
-  readonly ring: () => void;
+  readonly onLate: () => void;
   /** An action that went on has ended. */
   readonly report: (receipt: Receipt) => void;
 }
 
 /** A fleet in which no member holds up a pass. */
-export interface PatientFleet extends Fleet {
+export interface DeadlineFleet extends Fleet {
   /** Whether an action goes on. */
   isActing(): boolean;
   /** Resolves when none goes on any more, or at this moment. */
@@ -43,7 +43,7 @@ interface Question {
  * What came late and was not taken for so long says nothing about the member as it is now. However old, no action of ours is
  * later: until it is taken there is no observation, so nothing is planned for its member.
  */
-const longestKept = seconds(10);
+const maxAge = seconds(10);
 
 /**
  * Puts a grace on every answer of a fleet: whoever needs longer is still being asked, and answers a later pass
@@ -52,11 +52,11 @@ const longestKept = seconds(10);
  * An action that needs longer goes on. Until it has ended, its member is still being asked, so nothing new is planned
  * for it: there is one action per member at most.
  */
-export function withGrace(fleet: Fleet, options: GraceOptions): PatientFleet {
-  const { clock, ring, report } = options;
+export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFleet {
+  const { clock, onLate, report } = options;
   const asked = new Map<ClusterName, Question>();
   const acting = new Map<ClusterName, Begun<Receipt | null>>();
-  const patience = patienceOf(options);
+  const patience = waitingFor(options);
   const heard = new Set<ClusterName>();
 
   return {
@@ -66,8 +66,8 @@ export function withGrace(fleet: Fleet, options: GraceOptions): PatientFleet {
       const known = last?.context === context ? last.begun : null;
       // It had its grace in an earlier pass.
       if (known !== null && known.outcome === null) return null;
-      const isFresh = known?.outcome != null && clock.now() <= later(known.outcome.at, longestKept);
-      const begun = isFresh ? known : begin(clock, fleet.observe({ name, context }), ring);
+      const isFresh = known?.outcome != null && clock.now() <= later(known.outcome.at, maxAge);
+      const begun = isFresh ? known : begin(clock, fleet.observe({ name, context }), onLate);
       asked.set(name, { context, begun });
       await patience.waitFor(begun, heard.has(name));
       if (begun.outcome === null) return null;
@@ -83,7 +83,7 @@ export function withGrace(fleet: Fleet, options: GraceOptions): PatientFleet {
         fleet.act(member, actions).finally(() => acting.delete(member.name)),
         (receipt) => {
           if (receipt !== null) report(receipt);
-          ring();
+          onLate();
         },
       );
       acting.set(member.name, action);
@@ -118,7 +118,7 @@ function begin<T>(clock: Clock, promise: Promise<T>, tell: (it: T) => void): Beg
 }
 
 /** Who begins to wait within a twentieth of the grace shares a timer: there may be a thousand members. */
-const shares = 20;
+const timerShares = 20;
 
 /** A grace that is running. */
 interface Timer {
@@ -129,14 +129,14 @@ interface Timer {
 }
 
 /** None of those that were not heard yet has answered for so many graces: nobody waits for the others. */
-const gracesOfSilence = 5;
+const deadlinesOfSilence = 5;
 
-function patienceOf({ clock, grace, atFirst }: GraceOptions) {
-  const first = later(clock.now(), atFirst);
+function waitingFor({ clock, deadline, firstDeadline }: DeadlineOptions) {
+  const first = later(clock.now(), firstDeadline);
   let news = clock.now();
   const running = new Set<Timer>();
   const timerUntil = (until: Instant): Timer => {
-    for (const it of running) if (Math.abs(it.until - until) <= grace / shares) return it;
+    for (const it of running) if (Math.abs(it.until - until) <= deadline / timerShares) return it;
     const ending = new AbortController();
     const timer = { until, over: clock.sleepUntil(until, ending.signal), ending, waiting: 0 };
     running.add(timer);
@@ -154,8 +154,9 @@ function patienceOf({ clock, grace, atFirst }: GraceOptions) {
   return {
     /** Waits for the outcome, and no longer than the grace. */
     async waitFor(begun: Begun<unknown>, isKnown: boolean): Promise<void> {
-      const patient = (): Instant => Math.min(first, later(news, (gracesOfSilence * grace) as DurationMs)) as Instant;
-      await waitUntil(later(clock.now(), grace), begun);
+      const patient = (): Instant =>
+        Math.min(first, later(news, (deadlinesOfSilence * deadline) as DurationMs)) as Instant;
+      await waitUntil(later(clock.now(), deadline), begun);
       while (!isKnown && begun.outcome === null && clock.now() < patient()) await waitUntil(patient(), begun);
       begun.isWaitedFor = begun.outcome !== null;
     },

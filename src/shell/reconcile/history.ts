@@ -12,7 +12,7 @@ import { maxFileBytes } from "../../core/yaml/text.ts";
 import type { FactCache } from "./caches.ts";
 import type { Memory } from "./memory.ts";
 import type { Ports, Repository, Verifier } from "./ports.ts";
-import { type Walker, walker } from "./repository-queries.ts";
+import { type CommitWalker, newCommitWalker } from "./repository-queries.ts";
 import type { Source } from "./source.ts";
 
 /** What a history is read for. */
@@ -79,10 +79,10 @@ async function historyOf(ports: Sources, memory: Memory, question: Question): Pr
   const { head, intent } = source;
   const { history } = memory;
   history.certificates = certificatesOf([ledger.trust?.trust, intent.trust?.trust], history.certificates);
-  for (const it of [history.commits, history.detached]) it.turn(history.certificates, at);
+  for (const it of [history.commits, history.detached]) it.expireFor(history.certificates, at);
   const examiner = { ...ports, certificates: history.certificates, now };
 
-  const walk = walker(ports.repository, head, longestHistory, history.walks);
+  const walk = newCommitWalker(ports.repository, head, longestHistory, history.walks);
   const beyond = new Map<Commit | null, readonly Commit[] | null>();
   // After a rewrite the accepted commit may be nowhere any more: what holds a branch back must not hold up a pass.
   if (!source.isHeld) for (const it of new Set([ledger.sourceCommit, ...bases])) beyond.set(it, await walk.ids(it));
@@ -126,7 +126,7 @@ const turnOfOthers = (): Promise<void> => new Promise((resolve) => setImmediate(
 async function factsOf(
   { verifier, certificates, now }: Examiner,
   cache: FactCache<CommitFact>,
-  walk: Walker,
+  walk: CommitWalker,
   beyond: ReadonlyMap<Commit | null, readonly Commit[] | null>,
 ): Promise<History["commits"]> {
   const facts = new Map<Commit, CommitFact>();

@@ -1,12 +1,12 @@
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
-import { withGrace } from "./deadline-fleet.ts";
+import { withDeadline } from "./deadline-fleet.ts";
 import { Fault } from "./fault.ts";
-import { freshMemory } from "./memory.ts";
+import { newMemory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
 import type { Heads, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
-import { blink, type Doorbell, isInFlight, type Passed, restAfter } from "./settle.ts";
+import { isInFlight, minSleep, type Passed, restAfter, type WakeSignal } from "./settle.ts";
 
 /** How the daemon runs, and whom it tells. */
 export interface LoopOptions {
@@ -16,11 +16,11 @@ export interface LoopOptions {
   /** How often the members are looked at when nothing else is due. */
   readonly resync: DurationMs;
   /** How often they are looked at while something moves there; half a second unless it is given. Who watches need not. */
-  readonly glance?: DurationMs;
+  readonly memberPoll?: DurationMs;
   /** How long a pass waits for one member; as long as that takes unless it is given. */
-  readonly grace?: DurationMs;
+  readonly memberDeadline?: DurationMs;
   readonly signal: AbortSignal;
-  readonly doorbell: Doorbell;
+  readonly wakeSignal: WakeSignal;
   readonly report: (result: PassResult) => void;
   /** An action has ended for which its pass did not wait. */
   readonly reportLate?: (receipt: Receipt) => void;
@@ -28,40 +28,45 @@ export interface LoopOptions {
 }
 
 /** Looks at members this often while something moves there. */
-const usualGlance = seconds(0.5);
+const defaultMemberPoll = seconds(0.5);
 
 /** A process that begins waits so long for members that it has not heard yet, while others of them go on answering. */
-const graceAtFirst = seconds(30);
+const firstMemberDeadline = seconds(30);
 
 /** What goes on in members when the daemon is to end gets so long to come to an end. */
-const parting = seconds(3);
+const shutdownGrace = seconds(3);
 
 const firstRetry = seconds(1);
 const lastRetry = seconds(60);
 
 /** So many passes may lose their push one after another before the next one waits a moment. */
-const lossesInARow = 5;
+const maxLostPushes = 5;
 
 /**
  * Passes for ever, each when it is due: when the planner said so, when the repository or a member changed, while members
  * move, or when the resync period is over. Faults of the outside are reported and tried again, ever more slowly.
  */
 export async function loop(ports: Ports, options: LoopOptions): Promise<"stopped" | "unsound"> {
-  const { grace, doorbell, reportLate = () => {} } = options;
-  if (grace === undefined) return passes(ports, options, () => false);
-  const ring = doorbell.ring;
-  const fleet = withGrace(ports.fleet, { clock: ports.clock, grace, atFirst: graceAtFirst, ring, report: reportLate });
+  const { memberDeadline, wakeSignal, reportLate = () => {} } = options;
+  if (memberDeadline === undefined) return passes(ports, options, () => false);
+  const fleet = withDeadline(ports.fleet, {
+    clock: ports.clock,
+    deadline: memberDeadline,
+    firstDeadline: firstMemberDeadline,
+    onLate: wakeSignal.wake,
+    report: reportLate,
+  });
   try {
     return await passes({ ...ports, fleet }, options, () => fleet.isActing());
   } finally {
-    await fleet.rest(later(ports.clock.now(), parting));
+    await fleet.rest(later(ports.clock.now(), shutdownGrace));
   }
 }
 
 async function passes(ports: Ports, options: LoopOptions, isActing: () => boolean): Promise<"stopped" | "unsound"> {
   const { settings, signal, report, reportFault } = options;
   const { clock } = ports;
-  const memory = freshMemory();
+  const memory = newMemory();
   let pace = firstPace(clock.now());
   let flushAt: Instant | null = null;
   let impatientAt = clock.now();
@@ -69,7 +74,7 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
   let retryIn = firstRetry;
   let lost = 0;
   while (!signal.aborted) {
-    const bell = options.doorbell.next();
+    const bell = options.wakeSignal.next();
     try {
       const began = clock.now();
       // By a clock that was set back, what is due at its earlier moments would come hours late.
@@ -85,7 +90,7 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
       if (result.kind === "superseded") {
         // Losing a race is ordinary; losing every one of them is a hub that says no in the wrong words.
         lost += 1;
-        if (lost >= lossesInARow) await clock.sleepUntil(later(clock.now(), firstRetry), signal);
+        if (lost >= maxLostPushes) await clock.sleepUntil(later(clock.now(), firstRetry), signal);
         continue;
       }
       lost = 0;
@@ -115,10 +120,10 @@ function dueAfter(
   { plan }: Passed,
   { now, flushAt, options }: { readonly now: Instant; readonly flushAt: Instant | null; readonly options: LoopOptions },
 ): Instant {
-  const { resync, glance = usualGlance } = options;
-  const flying = isInFlight(plan.reasons) ? later(now, glance) : null;
+  const { resync, memberPoll = defaultMemberPoll } = options;
+  const flying = isInFlight(plan.reasons) ? later(now, memberPoll) : null;
   const due = earliest(plan.wakeAt, flying, flushAt, later(now, resync)) ?? now;
-  return Math.max(due, later(now, blink)) as Instant;
+  return Math.max(due, later(now, minSleep)) as Instant;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
 import { type DecodedFiles, type FactCache, newDecodedFiles, newFactCache } from "./caches.ts";
 import type { PastFiles } from "./history.ts";
 import type { Heads } from "./ports.ts";
-import type { Walks } from "./repository-queries.ts";
+import type { WalkedHistory } from "./repository-queries.ts";
 
 /**
  * What one process keeps from pass to pass to go faster. Never needed to be right: all of it can be read again from Git,
@@ -25,7 +25,7 @@ export interface Memory {
   /** The state branch as last read or written. */
   state: State | null;
   /** The source branch as last listed. */
-  source: Listing | null;
+  source: SourceListing | null;
   /** What was accepted, as last decoded. */
   accepted: { readonly of: AcceptedState; readonly value: AcceptedSource } | null;
   /** The intent as last read, and what it was read from. */
@@ -41,7 +41,7 @@ export interface Memory {
 interface HistoryMemory {
   /** The history as last read, and everything that it was read from. */
   last: { readonly of: readonly unknown[]; readonly value: History } | null;
-  walks: Walks | null;
+  walks: WalkedHistory | null;
   /** The certificates that were last verified with: the same list as long as they are the same. */
   certificates: readonly string[];
   readonly commits: FactCache<CommitFact>;
@@ -50,17 +50,17 @@ interface HistoryMemory {
   /** What stood in files that commits changed, by blob. */
   readonly pastFiles: PastFiles;
   /** What a forge said last, by what it was asked, and from when on it is asked again. */
-  readonly reviews: Map<string, RecentFinding>;
+  readonly reviews: Map<string, RecentReview>;
 }
 
 /** What a forge said, and until when that is not asked again. */
-export interface RecentFinding {
+export interface RecentReview {
   readonly finding: ForgeFinding;
   readonly until: Instant;
 }
 
 /** The files of a source commit that are read, by path. */
-export interface Listing {
+export interface SourceListing {
   readonly commit: Commit;
   readonly files: ReadonlyMap<string, SourceFile>;
 }
@@ -84,7 +84,7 @@ export interface State {
 }
 
 /** What a process knows that has just begun. */
-export const freshMemory = (): Memory => ({
+export const newMemory = (): Memory => ({
   writer: crypto.randomUUID().slice(0, 8),
   decoded: newDecodedFiles(),
   heads: null,

@@ -9,11 +9,11 @@ import type { MemberAddress, Ports } from "./ports.ts";
 import { withReviews } from "./reviews.ts";
 import type { Settings } from "./settings.ts";
 import { readSource, sourceBranchMissing } from "./source.ts";
-import { readState } from "./state.ts";
-import { assureState } from "./state-signature.ts";
+import { readStateBranch } from "./state.ts";
+import { verifyStateSigners } from "./state-signature.ts";
 
 /** Everything one pass looks at, and the state it was looked at from. */
-export interface Scene {
+export interface ObservedWorld {
   readonly world: World;
   readonly state: State;
   /** What is to be said whatever the plan says. */
@@ -24,14 +24,14 @@ export interface Scene {
  * Looks at both branches and at every member. "Now" is when all have answered: nothing is dated before it was seen, or
  * what waits from there on would be over early.
  */
-export async function observe(ports: Ports, settings: Settings, memory: Memory): Promise<Scene> {
+export async function observe(ports: Ports, settings: Settings, memory: Memory): Promise<ObservedWorld> {
   const { repository, clock } = ports;
   const heads = await repository.heads();
   memory.heads = heads;
   if (heads.source === null) throw await sourceBranchMissing(repository, "push it, or name another one with --branch");
-  if (settings.seal !== undefined) await assureState(ports, heads.state, settings.seal, memory);
+  if (settings.stateSigning !== undefined) await verifyStateSigners(ports, heads.state, settings.stateSigning, memory);
   if (memory.state === null || memory.state.commit !== heads.state) {
-    memory.state = await readState(repository, heads.state, memory.state);
+    memory.state = await readStateBranch(repository, heads.state, memory.state);
     memory.pending = null;
     memory.page = null;
   }
@@ -66,7 +66,7 @@ async function askMembers(
   { intent, isFounding }: { readonly intent: Intent; readonly isFounding: boolean },
 ): Promise<ReadonlyMap<ClusterName, Observation>> {
   const ask = async (name: ClusterName): Promise<readonly [ClusterName, Observation][]> => {
-    const member = addressOf(intent, name);
+    const member = memberAddressOf(intent, name);
     let seen = await fleet.observe(member);
     // What a member remembers may say that the branch was lost: nobody founds one before all have answered.
     while (seen === null && isFounding) {
@@ -84,7 +84,7 @@ const moment = seconds(0.1);
 const never = new AbortController().signal;
 
 /** Where a member is reached: the kubeconfig context of its name, unless `fleet.yaml` names another. */
-export const addressOf = ({ fleet }: Intent, name: ClusterName): MemberAddress => ({
+export const memberAddressOf = ({ fleet }: Intent, name: ClusterName): MemberAddress => ({
   name,
   context: fleet.contexts.get(name) ?? name,
 });

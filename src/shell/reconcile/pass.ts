@@ -12,7 +12,7 @@ import { describeChanges } from "../../core/report/commit-message.ts";
 import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
 import type { News } from "./news.ts";
-import { addressOf, observe } from "./observe.ts";
+import { memberAddressOf, observe } from "./observe.ts";
 import type { Clock, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
@@ -33,11 +33,11 @@ export type PassResult =
       readonly deferred: News | null;
       /** Of the members whose actions have ended. */
       readonly receipts: readonly Receipt[];
-      readonly spent: Spent;
+      readonly spent: PassTimings;
     };
 
 /** Where the time of a pass went, in milliseconds by the clock. */
-interface Spent {
+interface PassTimings {
   readonly observe: number;
   /** Planning and checking. */
   readonly decide: number;
@@ -96,7 +96,9 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
   } else if (isNews) memory.pending = decided.ledger;
 
   const committing = lap();
-  const ended = await Promise.all(decided.actions.map((it) => ports.fleet.act(addressOf(intent, it.cluster), it)));
+  const ended = await Promise.all(
+    decided.actions.map((it) => ports.fleet.act(memberAddressOf(intent, it.cluster), it)),
+  );
   const receipts = ended.filter((it) => it !== null);
   const spent = { observe: observing, decide: deciding, commit: committing, act: lap() };
   const deferred = committed !== null || !isNews ? null : newsOf(state.ledger, decided.ledger);

@@ -35,7 +35,7 @@ export interface Repository {
    * `enters` refuses, given their path with a slash at the end, are passed over. Costs what differs. An adapter that
    * cannot tell leaves it out, and is asked for `files` instead.
    */
-  changes?(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly Change[]>;
+  changes?(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly TreeChange[]>;
   /**
    * Contents by id, in bulk. An id that the repository does not hold is a fault, never left out. With a `limit`, only the
    * first `limit` + 1 bytes of what is longer: enough to see that it is, and a huge file costs no memory.
@@ -52,13 +52,13 @@ export interface Repository {
    * A commit and those before it by first parents, the newest first, at most `limit`: their bytes, whatever they changed.
    * An adapter that has nothing of the kind leaves it out, and is asked for `history` instead.
    */
-  lineage?(head: Commit, limit: number): Promise<readonly RawCommit[]>;
+  firstParents?(head: Commit, limit: number): Promise<readonly RawCommit[]>;
   /**
    * Writes a commit on top of `proposal.parent` and moves the state branch from there to it, or not at all.
    * That move is the lock, there is no other: "superseded" means somebody else moved the branch first, and nothing was written.
    * A fault `RepositoryUnreachable` leaves open whether the branch moved; the next `heads` tells.
    */
-  commit(proposal: Proposal): Promise<Committed>;
+  commit(proposal: Proposal): Promise<CommitResult>;
   close(): Promise<void>;
 }
 
@@ -119,7 +119,7 @@ export interface TreeFile {
 }
 
 /** What stands at a path of the later of two commits. */
-export interface Change {
+export interface TreeChange {
   readonly path: string;
   /** Null when nothing stands there any more. */
   readonly file: TreeFile | null;
@@ -144,7 +144,7 @@ export type Edit =
   | { readonly kind: "remove"; readonly path: string };
 
 /** How a proposal fared. */
-export type Committed = { readonly kind: "committed"; readonly commit: Commit } | { readonly kind: "superseded" };
+export type CommitResult = { readonly kind: "committed"; readonly commit: Commit } | { readonly kind: "superseded" };
 
 /**
  * The members, each reached through its own connection. No method rejects: what fails is in the answer. All members may be
@@ -211,7 +211,7 @@ export interface Author {
    * Writes the files and commits them, and nothing else that is changed or staged; or changes nothing at all. Files that
    * have uncommitted changes are refused.
    */
-  commit(change: AuthoredChange): Promise<Authored>;
+  commit(change: AuthoredChange): Promise<AuthoredCommit>;
   /**
    * An armored signature over the bytes, made with the format, key and program with which git would sign a commit there.
    * An SSH signature is made for `namespace`; OpenPGP has nothing of the kind.
@@ -255,7 +255,7 @@ export interface DeliveryObjection {
 }
 
 /** What came of it. */
-export interface Authored {
+export interface AuthoredCommit {
   readonly commit: string;
   readonly branch: string;
   /** Null when it was not pushed. */
@@ -263,5 +263,5 @@ export interface Authored {
   /** Where a pull request can be opened, where that is known. */
   readonly page: string | null;
   /** Others had pushed before: the commit was made anew on top of theirs, or theirs was merged. Null: they had not. */
-  readonly overtaken: "anew" | "merged" | null;
+  readonly integrated: "rebased" | "merged" | null;
 }

@@ -1,16 +1,16 @@
 import { commitLines } from "../../core/model/commit.ts";
 import type { Commit } from "../../core/model/value.ts";
 import { Fault } from "./fault.ts";
-import type { Change, HistoricCommit, RawCommit, Repository } from "./ports.ts";
+import type { HistoricCommit, RawCommit, Repository, TreeChange } from "./ports.ts";
 
 /** What a head has beyond each of some commits, parents first; null: too many to be looked at. */
-export interface Walks {
+export interface WalkedHistory {
   readonly head: Commit;
   readonly beyond: ReadonlyMap<Commit | null, readonly Commit[] | null>;
 }
 
 /** Says what one head has beyond other commits. */
-export interface Walker {
+export interface CommitWalker {
   /** The ids, parents first; null when there are more than the limit. */
   ids(base: Commit | null): Promise<readonly Commit[] | null>;
   /** The commits themselves; none when there are too many. */
@@ -18,7 +18,7 @@ export interface Walker {
   /** Commits that were read for either. */
   readonly read: ReadonlyMap<Commit, HistoricCommit>;
   /** What was found out, for the next head. */
-  readonly walks: () => Walks;
+  readonly walks: () => WalkedHistory;
 }
 
 /**
@@ -28,7 +28,12 @@ export interface Walker {
  * A base that the head does not have, as after a rewrite that an operator accepted, bounds nothing: then it is all that
  * the head has.
  */
-export function walker(repository: Repository, head: Commit, limit: number, last: Walks | null): Walker {
+export function newCommitWalker(
+  repository: Repository,
+  head: Commit,
+  limit: number,
+  last: WalkedHistory | null,
+): CommitWalker {
   const read = new Map<Commit, HistoricCommit>();
   const beyond = new Map<Commit | null, readonly Commit[] | null>();
   const unbounded = new Set<Commit | null>();
@@ -77,8 +82,12 @@ function once<K, V>(ask: (about: K) => Promise<V>): (about: K) => Promise<V> {
 const longest = 100_000;
 
 /** A commit and those before it by first parents, the newest first, whatever the adapter has to tell it by. */
-export async function lineageOf(repository: Repository, head: Commit, limit: number): Promise<readonly RawCommit[]> {
-  if (repository.lineage !== undefined) return repository.lineage(head, limit);
+export async function firstParentHistory(
+  repository: Repository,
+  head: Commit,
+  limit: number,
+): Promise<readonly RawCommit[]> {
+  if (repository.firstParents !== undefined) return repository.firstParents(head, limit);
   const all = new Map((await repository.history(head, null, longest))?.map((it) => [it.commit, it]));
   const found: RawCommit[] = [];
   for (let at = all.get(head); at !== undefined && found.length < limit; at = all.get(firstParent(at) as Commit))
@@ -98,7 +107,7 @@ export function parentsOf(raw: Uint8Array): readonly string[] {
 interface Since {
   /** From which commit on; null: the changes are everything. */
   readonly from: Commit | null;
-  readonly changes: readonly Change[];
+  readonly changes: readonly TreeChange[];
 }
 
 /** Where and up to where changes are asked for. */
@@ -109,7 +118,7 @@ interface SinceQuestion {
 }
 
 /** Asks what differs from a commit that was read before, or for everything where that is not to be had. */
-export async function changesSince(
+export async function treeChangesSince(
   repository: Repository,
   from: Commit | null,
   { to, enters }: SinceQuestion,

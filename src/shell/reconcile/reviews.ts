@@ -2,7 +2,7 @@ import type { ForgeFinding, ReviewQuestion } from "../../core/model/history.ts";
 import type { World } from "../../core/model/plan.ts";
 import { type Instant, later, minutes } from "../../core/model/value.ts";
 import { reviewsToAsk } from "../../core/plan/approval/reviews.ts";
-import type { Memory, RecentFinding } from "./memory.ts";
+import type { Memory, RecentReview } from "./memory.ts";
 import type { Ports } from "./ports.ts";
 
 /** So many files are asked about in one pass, and so many at once. */
@@ -29,7 +29,7 @@ export async function withReviews(
   forgetOthers(memory.reviews, questions);
   if (questions.length === 0) return world;
   const { now, history } = world;
-  const known = (it: ReviewQuestion): RecentFinding | undefined => {
+  const known = (it: ReviewQuestion): RecentReview | undefined => {
     const found = memory.reviews.get(keyOf(it));
     return found !== undefined && now < found.until ? found : undefined;
   };
@@ -71,7 +71,7 @@ async function asked(
 /** When any of what could not be said now is asked again; null when everything was. */
 function nextTry(
   reviews: ReadonlyMap<string, ForgeFinding>,
-  known: readonly (RecentFinding | undefined)[],
+  known: readonly (RecentReview | undefined)[],
   now: Instant,
 ): Instant | null {
   if (![...reviews.values()].some((it) => it.kind === "unavailable")) return null;
@@ -79,7 +79,7 @@ function nextTry(
   return until.length === 0 ? later(now, rest) : (Math.min(...until) as Instant);
 }
 
-function forgetOthers(reviews: Map<string, RecentFinding>, questions: readonly ReviewQuestion[]): void {
+function forgetOthers(reviews: Map<string, RecentReview>, questions: readonly ReviewQuestion[]): void {
   const wanted = new Set(questions.map(keyOf));
   for (const key of reviews.keys()) if (!wanted.has(key)) reviews.delete(key);
 }

@@ -11,11 +11,11 @@ export interface Settings {
   /** The SHA-256 of the trust file that the operator vouches for, whatever the repository says; null without one. */
   readonly trustAnchor: Digest | null;
   /** Absent: this process does not sign, and takes the state branch as it is. */
-  readonly seal?: Seal;
+  readonly stateSigning?: StateSigning;
 }
 
 /** With what a process signs its commits, and what the operator vouches for. */
-export interface Seal {
+export interface StateSigning {
   /** Of its own key: `SHA256:…`. */
   readonly fingerprint: string;
   /** A commit of the state branch that the operator looked at and found right; null without one. */

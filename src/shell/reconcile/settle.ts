@@ -34,26 +34,26 @@ interface SettleOptions {
   readonly wait: DurationMs | null;
   readonly signal: AbortSignal;
   /** Rings when a member or the repository may have changed, and ends a sleep; without one a run that waits looks each second. */
-  readonly doorbell?: Doorbell;
+  readonly wakeSignal?: WakeSignal;
   readonly report: (result: PassResult) => void;
 }
 
 /** Passes of one run that may follow each other without a pause: a rollout may take its clusters one by one. */
-const mostPasses = (clusters: number): number => 50 + 2 * clusters;
+const maxPasses = (clusters: number): number => 50 + 2 * clusters;
 
 /** How often a run that waits looks at what is in flight. */
-const glance = seconds(1);
+const memberPoll = seconds(1);
 
 /** The shortest sleep: a moment that has come and changed nothing is no reason to spin. */
-export const blink = seconds(0.1);
+export const minSleep = seconds(0.1);
 
 /** Rings that come together are answered together; while many come, half of the time at most is spent on passes. */
-const shortestRest = seconds(0.02);
-const longestRest = seconds(5);
+const minRest = seconds(0.02);
+const maxRest = seconds(5);
 
 /** The next pass begins no earlier than as long after this one as this one took, waiting for others left out. */
 export const restAfter = ({ spent }: Passed): DurationMs =>
-  Math.min(Math.max(spent.decide + spent.commit, shortestRest), longestRest) as DurationMs;
+  Math.min(Math.max(spent.decide + spent.commit, minRest), maxRest) as DurationMs;
 
 /**
  * Repeats passes until one neither commits nor acts, then commits the news that is left (`src/README.md#one-pass`). A
@@ -61,8 +61,8 @@ export const restAfter = ({ spent }: Passed): DurationMs =>
  *
  * What failed is tried at once in the first pass and not again before its time: a run must end.
  */
-export async function settle(ports: Ports, memory: Memory, options: SettleOptions): Promise<Settled> {
-  const { wait, signal, doorbell, report } = options;
+export async function runUntilSettled(ports: Ports, memory: Memory, options: SettleOptions): Promise<Settled> {
+  const { wait, signal, wakeSignal, report } = options;
   const deadline = wait === null ? null : later(ports.clock.now(), wait);
   let settings = options.settings;
   let pace = firstPace(ports.clock.now());
@@ -72,10 +72,10 @@ export async function settle(ports: Ports, memory: Memory, options: SettleOption
   let last: Passed | null = null;
   let commits = 0;
   let passes = 0;
-  let most = mostPasses(0);
+  let most = maxPasses(0);
   for (let busy = 0; busy < most; ) {
     if (signal.aborted) return { kind: "stopped", last, passes };
-    const bell = doorbell?.next() ?? signal;
+    const bell = wakeSignal?.next() ?? signal;
     const began = ports.clock.now();
     if (began < latest) [pace, flushAt] = [firstPace(began), null];
     latest = began;
@@ -89,7 +89,7 @@ export async function settle(ports: Ports, memory: Memory, options: SettleOption
     if (result.kind === "superseded") continue;
     settings = { ...settings, patience: "retryAt" };
     last = result;
-    most = mostPasses(result.intent.clusters.size);
+    most = maxPasses(result.intent.clusters.size);
     if (result.committed !== null) commits++;
     const now = ports.clock.now();
     pace = paceAfter(pace, result, { began, now });
@@ -116,10 +116,10 @@ function wakeOf(
   }: { readonly now: Instant; readonly deadline: Instant | null; readonly flushAt: Instant | null },
 ): Instant | null {
   if (deadline === null || now >= deadline || plan.refusal !== null) return null;
-  const flying = isInFlight(plan.reasons) ? later(now, glance) : null;
+  const flying = isInFlight(plan.reasons) ? later(now, memberPoll) : null;
   const next = earliest(plan.wakeAt, flying);
   if (next === null || next > deadline) return flying === null ? null : deadline;
-  return Math.max(earliest(next, flushAt) ?? next, later(now, blink)) as Instant;
+  return Math.max(earliest(next, flushAt) ?? next, later(now, minSleep)) as Instant;
 }
 
 /** Whether the members are still moving towards what was decided. */
@@ -134,17 +134,17 @@ const isForPeople = (reason: Reason): boolean =>
   reason.kind === "confirmationNeeded" || (reason.kind === "run" && reason.wait.kind === "approval");
 
 /** Something may have changed; never says what. */
-export interface Doorbell {
+export interface WakeSignal {
   /** A signal that aborts at the next ring. Rings between two calls are not lost. */
   next(): AbortSignal;
-  readonly ring: () => void;
+  readonly wake: () => void;
 }
 
 /** A doorbell that nobody has rung. However often it is rung between two looks, the next look answers once. */
-export function newDoorbell(): Doorbell {
+export function newWakeSignal(): WakeSignal {
   let bell = new AbortController();
   return {
-    ring: () => bell.abort(),
+    wake: () => bell.abort(),
     next: () => {
       if (bell.signal.aborted) bell = new AbortController();
       return bell.signal;

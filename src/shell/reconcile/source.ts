@@ -9,9 +9,9 @@ import type { BlobId, Commit } from "../../core/model/value.ts";
 import { someNames } from "../../core/report/phrases.ts";
 import { maxFileBytes } from "../../core/yaml/text.ts";
 import { Fault } from "./fault.ts";
-import type { AcceptedState, Listing, Memory, State } from "./memory.ts";
+import type { AcceptedState, Memory, SourceListing, State } from "./memory.ts";
 import type { Repository, TreeFile } from "./ports.ts";
-import { changesSince } from "./repository-queries.ts";
+import { treeChangesSince } from "./repository-queries.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the source branch asks for, and why it may be asking for less than its head says. */
@@ -104,7 +104,7 @@ async function intentAt(repository: Repository, head: Commit, { state, memory, i
   const of = acceptedStateOf(state);
   const seen = memory.intent;
   if (seen !== null && seen.head === head && sameState(seen.of, of)) return seen.value;
-  memory.decoded.turn();
+  memory.decoded.rotate();
   const files = await filesAt(repository, head, memory);
   const accepted = await acceptedFiles(repository, of, memory);
   const intent = readIntent({ commit: head, files: [...files.values()], accepted });
@@ -133,10 +133,10 @@ const sameState = (a: AcceptedState, b: AcceptedState): boolean =>
   a.commit === b.commit && a.files === b.files && a.holds === b.holds;
 
 /** What the head of the source branch holds: what was listed last with what changed since. */
-async function filesAt(repository: Repository, head: Commit, memory: Memory): Promise<Listing["files"]> {
+async function filesAt(repository: Repository, head: Commit, memory: Memory): Promise<SourceListing["files"]> {
   if (memory.source?.commit === head) return memory.source.files;
   const before = memory.source;
-  const { from, changes } = await changesSince(repository, before?.commit ?? null, { to: head, enters: isOpen });
+  const { from, changes } = await treeChangesSince(repository, before?.commit ?? null, { to: head, enters: isOpen });
   const isWanted = ({ path, kind }: TreeFile): boolean => kind !== "file" || isYamlPath(path) || isTrustPath(path);
   const standing = changes.flatMap((it) => it.file ?? []).filter(isWanted);
   const found = await sourceFiles(repository, standing, memory);

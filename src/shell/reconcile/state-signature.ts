@@ -4,9 +4,9 @@ import type { Commit, Instant } from "../../core/model/value.ts";
 import { Fault } from "./fault.ts";
 import type { Memory, State } from "./memory.ts";
 import type { Ports, RawCommit } from "./ports.ts";
-import { lineageOf } from "./repository-queries.ts";
-import type { Seal } from "./settings.ts";
-import { readState } from "./state.ts";
+import { firstParentHistory } from "./repository-queries.ts";
+import type { StateSigning } from "./settings.ts";
+import { readStateBranch } from "./state.ts";
 
 /** So many commits are looked at first: nearly always the last one is ours. */
 const atFirst = 16;
@@ -22,10 +22,10 @@ const atMost = 10_000;
  * stands there is true. Every commit after it has to be signed by a machine of the trust file in force before it. Where
  * nothing vouches for anything, or something else came in between, it is a fault: nothing is written.
  */
-export async function assureState(
+export async function verifyStateSigners(
   { repository, verifier, clock }: Pick<Ports, "repository" | "verifier" | "clock">,
   head: Commit | null,
-  seal: Seal,
+  seal: StateSigning,
   { state: known }: Pick<Memory, "state">,
 ): Promise<void> {
   // What was read before was made sure of, and what was written since is ours.
@@ -36,7 +36,7 @@ export async function assureState(
   const newer: RawCommit[] = [];
   let base: RawCommit | null = null;
   for (const limit of [atFirst, atMost]) {
-    const lineage = await lineageOf(repository, head, limit);
+    const lineage = await firstParentHistory(repository, head, limit);
     for (const it of lineage.slice(newer.length)) {
       if (await isVouched(it)) {
         base = it;
@@ -47,15 +47,15 @@ export async function assureState(
     if (base !== null || lineage.length < limit) break;
   }
   if (base === null) throw tampered(repository.name, head, "is not signed by this key, nor is any before it", head);
-  let state: State = await readState(repository, base.commit, known);
+  let state: State = await readStateBranch(repository, base.commit, known);
   for (const it of newer.reverse()) {
     const objection = await objectionTo(it, state.ledger.trust, verifier, now);
     if (objection !== null) throw tampered(repository.name, it.commit, objection, head);
-    state = await readState(repository, it.commit, state);
+    state = await readStateBranch(repository, it.commit, state);
   }
 }
 
-async function isOurs(it: RawCommit, seal: Seal, verifier: Ports["verifier"], now: Instant): Promise<boolean> {
+async function isOurs(it: RawCommit, seal: StateSigning, verifier: Ports["verifier"], now: Instant): Promise<boolean> {
   const { signature } = await verifier.commit({ ...it, changes: [], merge: null }, [], now);
   return signature.kind === "ssh" && signature.namespace === "git" && signature.fingerprint === seal.fingerprint;
 }

@@ -4,8 +4,8 @@ import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { Fault } from "./fault.ts";
 import type { State } from "./memory.ts";
-import type { Change, Repository } from "./ports.ts";
-import { changesSince } from "./repository-queries.ts";
+import type { Repository, TreeChange } from "./ports.ts";
+import { treeChangesSince } from "./repository-queries.ts";
 
 /**
  * Reads the state branch at `commit`: the ledger, and which files were accepted. Output (`rendered/`, the page) and the
@@ -14,13 +14,13 @@ import { changesSince } from "./repository-queries.ts";
  * On top of a state that is `known`, only what differs is read, and what is the same keeps its identity: another process
  * that decided first costs what it decided.
  */
-export async function readState(
+export async function readStateBranch(
   repository: Repository,
   commit: Commit | null,
   known: State | null = null,
 ): Promise<State> {
   if (commit === null) return { commit, ledger: emptyLedger, accepted: new Map(), held: new Map() };
-  const { from, changes } = await changesSince(repository, known?.commit ?? null, {
+  const { from, changes } = await treeChangesSince(repository, known?.commit ?? null, {
     to: commit,
     enters: isRecordFolder,
   });
@@ -30,7 +30,7 @@ export async function readState(
 /** What stands at a commit, and where it differs from what was read before, or from nothing. */
 interface StateChanges {
   readonly commit: Commit;
-  readonly changes: readonly Change[];
+  readonly changes: readonly TreeChange[];
 }
 
 /** The state `base` with these changes; from nothing when it is null. */
@@ -88,7 +88,7 @@ const isRecord = (path: string): boolean =>
 /** Files below a folder, by their path inside it: those of before with what changed; the same map when nothing did. */
 function below(
   folder: typeof acceptedFolder | typeof heldFolder,
-  changes: readonly Change[],
+  changes: readonly TreeChange[],
   before: ReadonlyMap<string, BlobId>,
 ): ReadonlyMap<string, BlobId> {
   const isInside = (path: string): boolean =>

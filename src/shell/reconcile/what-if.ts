@@ -11,7 +11,7 @@ import { plan } from "../../core/plan/plan.ts";
 import { currentProblems } from "../../core/report/current-problems.ts";
 import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";
-import { freshMemory, type Memory, type State } from "./memory.ts";
+import { type Memory, newMemory, type State } from "./memory.ts";
 import { observe } from "./observe.ts";
 import type { Ports, Repository } from "./ports.ts";
 import type { Settings } from "./settings.ts";
@@ -19,7 +19,7 @@ import { acceptedIntent, readSource } from "./source.ts";
 import { isRecordFolder, stateOf } from "./state.ts";
 
 /** What the next pass would decide, and from what. */
-export interface Foresight {
+export interface WhatIfResult {
   readonly world: World;
   readonly plan: Plan;
   /** What is wrong in the files, history apart: see {@link currentProblems}. */
@@ -33,10 +33,10 @@ export interface Foresight {
  * placements that the edit concerns or that are on their way (`cmd/README.md#exit-codes`); the world of the answer
  * holds no others. Wherever that might not say what the whole state would, the whole state is read.
  */
-export async function whatIf(ports: Ports, settings: Settings): Promise<Foresight> {
+export async function whatIf(ports: Ports, settings: Settings): Promise<WhatIfResult> {
   const part = settings.members === "record" ? await planOfPart(ports, settings) : null;
   if (part !== null) return part;
-  const { world, reasons } = await observe(ports, settings, freshMemory());
+  const { world, reasons } = await observe(ports, settings, newMemory());
   return { world, plan: withReasons(plan(world), reasons), problems: currentProblems(world.intent, world.ledger) };
 }
 
@@ -45,12 +45,12 @@ const withReasons = (decided: Plan, known: readonly Reason[]): Plan => ({
   reasons: [...known, ...decided.reasons],
 });
 
-async function planOfPart(ports: Ports, settings: Settings): Promise<Foresight | null> {
+async function planOfPart(ports: Ports, settings: Settings): Promise<WhatIfResult | null> {
   const { repository, clock } = ports;
   const { source, state } = await repository.heads();
   const outline = source === null || state === null ? null : await readOutline(repository, state);
   if (source === null || outline === null) return null;
-  const memory = freshMemory();
+  const memory = newMemory();
   const read = await readSource(repository, source, outline.state, { memory, settings });
   const { intent, reasons } = read;
   const keys = reasons.length > 0 ? null : await concerned(repository, outline, { intent, memory });

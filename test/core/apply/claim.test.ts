@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Change, changed, isOutdated, refusalOf, stillDue } from "../../../src/core/apply/claim.ts";
+import {
+  changesStillDue,
+  claimRefusal,
+  type InventoryChange,
+  isOutdatedAction,
+  withChanges,
+} from "../../../src/core/apply/claim.ts";
 import type { Inventory, InventoryEntry } from "../../../src/core/model/inventory.ts";
 import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
@@ -33,7 +39,10 @@ const inventory = (sequence: number, entries: Readonly<Record<string, InventoryE
   ]),
 });
 
-const change = (entries: Readonly<Record<string, InventoryEntry | null>>, digest: string | null = "d"): Change => ({
+const change = (
+  entries: Readonly<Record<string, InventoryEntry | null>>,
+  digest: string | null = "d",
+): InventoryChange => ({
   sequence: 5 as Sequence,
   digest: digest as Digest | null,
   entries: new Map(Object.entries(entries).map(([name, it]) => [key(name), it])),
@@ -56,21 +65,21 @@ describe("the fence", () => {
   ];
   for (const { name, there, sequence, outdated } of fence) {
     it(`${outdated ? "refuses" : "lets through"} ${name}`, () => {
-      expect(isOutdated(doing({ placement: "web", sequence }), actions, there)).toBe(outdated);
+      expect(isOutdatedAction(doing({ placement: "web", sequence }), actions, there)).toBe(outdated);
     });
   }
 
   it("refuses whole actions of another fleet and of an earlier epoch", () => {
-    expect(refusalOf(actions, inventory(1, {}))).toBeNull();
-    expect(refusalOf(actions, { ...inventory(1, {}), fleet: "" })).toBeNull();
-    expect(refusalOf(actions, { ...inventory(1, {}), fleet: "other" })).toContain("another fleet");
-    expect(refusalOf(actions, inventory(1, {}, 2))).toContain("epoch 2");
+    expect(claimRefusal(actions, inventory(1, {}))).toBeNull();
+    expect(claimRefusal(actions, { ...inventory(1, {}), fleet: "" })).toBeNull();
+    expect(claimRefusal(actions, { ...inventory(1, {}), fleet: "other" })).toContain("another fleet");
+    expect(claimRefusal(actions, inventory(1, {}, 2))).toContain("epoch 2");
   });
 });
 
 describe("changing the inventory", () => {
   it("keeps what is not named", () => {
-    const next = changed(
+    const next = withChanges(
       inventory(4, { a: entry("1"), b: entry("2") }),
       new Map([[web, change({ b: null, c: entry("3") })]]),
       actions,
@@ -80,16 +89,16 @@ describe("changing the inventory", () => {
 
   it("keeps a placement of which nothing is left as a tombstone, which still refuses older targets", () => {
     const before = inventory(4, { a: entry("1"), b: entry("2") });
-    const half = changed(before, new Map([[web, change({ a: null }, null)]]), actions);
+    const half = withChanges(before, new Map([[web, change({ a: null }, null)]]), actions);
     expect(half).toEqual(inventory(5, { b: entry("2") }));
-    expect(changed(half, new Map([[web, change({ b: null }, null)]]), actions)).toEqual(inventory(5, {}));
+    expect(withChanges(half, new Map([[web, change({ b: null }, null)]]), actions)).toEqual(inventory(5, {}));
   });
 });
 
 describe("tombstones", () => {
-  const gone = (from: number, count: number): ReadonlyMap<PlacementKey, Change> =>
+  const gone = (from: number, count: number): ReadonlyMap<PlacementKey, InventoryChange> =>
     new Map(
-      Array.from({ length: count }, (_, at): [PlacementKey, Change] => [
+      Array.from({ length: count }, (_, at): [PlacementKey, InventoryChange] => [
         `gone-${from + at}` as PlacementKey,
         { ...change({}, null), sequence: (from + at) as Sequence },
       ]),
@@ -97,14 +106,14 @@ describe("tombstones", () => {
 
   it("are set up for what was never there, so that whoever froze before cannot create it afterwards", () => {
     const tomb = { sequence: 7, digest: "", entries: new Map() };
-    expect(changed(inventory(4, {}), gone(7, 1), actions).placements.get("gone-7" as PlacementKey)).toEqual(tomb);
+    expect(withChanges(inventory(4, {}), gone(7, 1), actions).placements.get("gone-7" as PlacementKey)).toEqual(tomb);
   });
 
   it("are kept, those of the action itself all and of earlier ones the latest two hundred", () => {
-    const many = changed({ ...inventory(4, {}), placements: new Map() }, gone(0, 250), actions);
+    const many = withChanges({ ...inventory(4, {}), placements: new Map() }, gone(0, 250), actions);
     expect(many.placements.size).toBe(250);
-    expect(changed(many, gone(0, 250), actions)).toEqual(many);
-    const later = changed(many, gone(300, 1), actions);
+    expect(withChanges(many, gone(0, 250), actions)).toEqual(many);
+    const later = withChanges(many, gone(300, 1), actions);
     expect([...later.placements.keys()]).toEqual([...gone(50, 200).keys(), "gone-300"]);
   });
 });
@@ -113,15 +122,15 @@ describe("results that come late", () => {
   const ours = new Map([[web, change({ a: entry("1"), b: entry(null), c: null })]]);
 
   it("are written when only other placements moved", () => {
-    expect(stillDue(ours, actions, inventory(5, {}))).toEqual(ours);
+    expect(changesStillDue(ours, actions, inventory(5, {}))).toEqual(ours);
   });
 
   it("do not bring back what somebody else saw go, who carries out the same decision", () => {
     const terminating = { kind: "lingering", code: "Terminating", message: "being removed" } as const;
     const lingering = change({ a: entry("1"), b: { ...entry("2"), outcome: terminating } });
     const results = new Map([[web, lingering]]);
-    expect(stillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(results);
-    expect(stillDue(results, actions, inventory(5, {}))).toEqual(new Map([[web, change({ a: entry("1") })]]));
+    expect(changesStillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(results);
+    expect(changesStillDue(results, actions, inventory(5, {}))).toEqual(new Map([[web, change({ a: entry("1") })]]));
   });
 
   it("do not disown what somebody else made since, who carries out the same decision", () => {
@@ -133,19 +142,19 @@ describe("results that come late", () => {
       retryAt: 0 as Instant,
     } as const;
     const results = new Map([[web, change({ a: entry("1"), b: { ...entry(null), outcome: refused } })]]);
-    expect(stillDue(results, actions, inventory(5, { b: entry(null) }))).toEqual(results);
-    expect(stillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(
+    expect(changesStillDue(results, actions, inventory(5, { b: entry(null) }))).toEqual(results);
+    expect(changesStillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(
       new Map([[web, change({ a: entry("1") })]]),
     );
   });
 
   it("never overrule a later claim, and never hide what we wrote", () => {
-    const due = stillDue(ours, actions, inventory(6, { b: entry("9") }));
+    const due = changesStillDue(ours, actions, inventory(6, { b: entry("9") }));
     expect(due).toEqual(new Map([[web, { ...change({ a: entry("1") }), sequence: 6 }]]));
-    expect(stillDue(ours, actions, inventory(6, { a: entry("9") })).size).toBe(0);
+    expect(changesStillDue(ours, actions, inventory(6, { a: entry("9") })).size).toBe(0);
   });
 
   it("are not forced upon another fleet", () => {
-    expect(stillDue(ours, actions, { ...inventory(5, {}), fleet: "other" }).size).toBe(0);
+    expect(changesStillDue(ours, actions, { ...inventory(5, {}), fleet: "other" }).size).toBe(0);
   });
 });

@@ -78,8 +78,8 @@ describe("a push that others were faster than", () => {
     place.write("new.txt", "mine\n");
     const before = status();
     const done = await push([fresh, edited]);
-    expect([done.overtaken, inHub("rev-parse", "main"), inHub("rev-parse", "main~1")]).toEqual([
-      "anew",
+    expect([done.integrated, inHub("rev-parse", "main"), inHub("rev-parse", "main~1")]).toEqual([
+      "rebased",
       done.commit,
       theirs,
     ]);
@@ -105,7 +105,7 @@ describe("a push that others were faster than", () => {
   test("leaves a commit without a signature where the person signs nothing", async () => {
     others("runs/other.yaml", "other\n");
     const done = await push([fresh], { signed: false });
-    expect([done.overtaken, isSigned("main")]).toEqual(["anew", false]);
+    expect([done.integrated, isSigned("main")]).toEqual(["rebased", false]);
   });
 
   test("merges where more waits to be pushed than the commit: every signature stays", async () => {
@@ -114,7 +114,7 @@ describe("a push that others were faster than", () => {
     git("commit", "--quiet", "-S", "-m", "Mine");
     const theirs = others("runs/other.yaml", "other\n");
     const done = await push([fresh]);
-    expect([done.overtaken, inHub("rev-parse", "main", "main^2")]).toEqual(["merged", `${done.commit}\n${theirs}`]);
+    expect([done.integrated, inHub("rev-parse", "main", "main^2")]).toEqual(["merged", `${done.commit}\n${theirs}`]);
     expect(inHub("log", "--format=%s", "--first-parent", "main")).toBe(
       "Merge what others pushed meanwhile\nDo it\nMine\nfirst",
     );
@@ -126,7 +126,7 @@ describe("a push that others were faster than", () => {
     git("commit", "--quiet", "--allow-empty", "-m", "Mine");
     const theirs = others("runs/other.yaml", "other\n");
     const done = await push([fresh]);
-    expect([done.overtaken, inHub("rev-parse", "main", "main^2")]).toEqual(["merged", `${done.commit}\n${theirs}`]);
+    expect([done.integrated, inHub("rev-parse", "main", "main^2")]).toEqual(["merged", `${done.commit}\n${theirs}`]);
   });
 
   test.each([1, 2, 3])("tries again as long as somebody is faster: %i times", async (times) => {
@@ -281,5 +281,5 @@ test("where the branch cannot be moved, its index and work tree are not either",
 
 test("no objection is asked for where nobody was faster", async () => {
   const done = await push([fresh], { objection: () => Promise.reject(new Error("asked")) });
-  expect([done.overtaken, inHub("rev-parse", "main")]).toEqual([null, done.commit]);
+  expect([done.integrated, inHub("rev-parse", "main")]).toEqual([null, done.commit]);
 });

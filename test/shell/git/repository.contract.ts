@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Defect } from "../../../src/core/model/assert.ts";
 import { type BlobId, type Commit, compareText, type Instant } from "../../../src/core/model/value.ts";
 import { blobIdOf } from "../../../src/shell/git/author/worktree.ts";
-import type { Change, Edit, Proposal, Repository, TreeFile } from "../../../src/shell/reconcile/ports.ts";
+import type { Edit, Proposal, Repository, TreeChange, TreeFile } from "../../../src/shell/reconcile/ports.ts";
 import { emptyHub, filesUnder, gitIn, type Hub, hubWithSource, largeText, repositoriesUnder } from "./hub.ts";
 
 /** One way to reach a hub. */
@@ -437,7 +437,7 @@ export function repositoryContract(way: Way): void {
 const pathOf = ({ folder, name }: Hub): string => `${folder}/${name}`;
 
 /** Paths at which the second listing has another file than the first, or none. */
-function differences(before: readonly TreeFile[], after: readonly TreeFile[]): readonly Change[] {
+function differences(before: readonly TreeFile[], after: readonly TreeFile[]): readonly TreeChange[] {
   const paths = [...new Set([...before, ...after].map((it) => it.path))].sort(compareText);
   const at = (files: readonly TreeFile[], path: string) => files.find((it) => it.path === path) ?? null;
   return paths.flatMap((path) => {

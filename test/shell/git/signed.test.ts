@@ -46,10 +46,10 @@ async function written(way: "path" | "http" | "iso", isSigned: boolean): Promise
     await repository.commit({ ...proposal, parent: first.commit, edits });
     expect(await repository.commit({ ...proposal, message: "too late\n" })).toEqual({ kind: "superseded" });
     const { state } = await repository.heads();
-    const lineage = (await repository.lineage?.(state as never, 5)) ?? [];
+    const lineage = (await repository.firstParents?.(state as never, 5)) ?? [];
     const ids = hub.git("rev-list", "refs/heads/fleet/state").split("\n");
     expect(lineage.map((it) => it.commit)).toEqual(ids);
-    expect((await repository.lineage?.(state as never, 1))?.map((it) => it.commit)).toEqual(ids.slice(0, 1));
+    expect((await repository.firstParents?.(state as never, 1))?.map((it) => it.commit)).toEqual(ids.slice(0, 1));
     if (isSigned && hasSshKeygen) {
       writeFileSync(`${hub.folder}/allowed`, `flotilla@localhost ${publicKey}\n`);
       for (const it of ids) hub.git("-c", `gpg.ssh.allowedSignersFile=${hub.folder}/allowed`, "verify-commit", it);

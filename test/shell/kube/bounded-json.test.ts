@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parsedJson } from "../../../src/shell/kube/client/bounded-json.ts";
+import { parseBoundedJson } from "../../../src/shell/kube/client/bounded-json.ts";
 
 const cases: readonly (readonly [what: string, text: string, tokens: number])[] = [
   ["a list", "[1,2,3]", 3],
@@ -12,13 +12,13 @@ const cases: readonly (readonly [what: string, text: string, tokens: number])[] 
 
 test.each(cases)("%s counts as its names and values do", (_, text, tokens) => {
   const value = JSON.parse(text);
-  expect(parsedJson(text, tokens)).toEqual(value);
-  expect(parsedJson(text, tokens - 1)).toBeUndefined();
+  expect(parseBoundedJson(text, tokens)).toEqual(value);
+  expect(parseBoundedJson(text, tokens - 1)).toBeUndefined();
 });
 
 test("what is no JSON is undefined, wherever it breaks off", () => {
   for (const text of ["", "[", '["a', '["a\\', '{"a":}', "nonsense, nonsense"]) {
-    expect(parsedJson(text)).toBeUndefined();
-    expect(parsedJson(text, 1)).toBeUndefined();
+    expect(parseBoundedJson(text)).toBeUndefined();
+    expect(parseBoundedJson(text, 1)).toBeUndefined();
   }
 });

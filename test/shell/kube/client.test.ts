@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import { mostTokens } from "../../../src/shell/kube/client/bounded-json.ts";
+import { maxTokens } from "../../../src/shell/kube/client/bounded-json.ts";
 import { type Client, openClient } from "../../../src/shell/kube/client/client.ts";
 import { limiter } from "../../../src/shell/kube/client/concurrency.ts";
-import { anyResourceOf, discovery, resourceOf } from "../../../src/shell/kube/client/discovery.ts";
+import { anyResourceOf, newDiscovery, resourceOf } from "../../../src/shell/kube/client/discovery.ts";
 import { openKubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
-import { Lost } from "../../../src/shell/kube/client/member-unreachable.ts";
-import { usualDeadlines } from "../../../src/shell/kube/client/transport.ts";
+import { MemberUnreachable } from "../../../src/shell/kube/client/member-unreachable.ts";
+import { defaultDeadlines } from "../../../src/shell/kube/client/transport.ts";
 import { plainConnection } from "./plain-connection.ts";
 
 type Reply = (request: http.IncomingMessage, response: http.ServerResponse, count: number) => void;
@@ -59,7 +59,7 @@ const lossOf = (asking: Promise<unknown>): Promise<unknown> =>
 
 describe("the client", () => {
   it("loses a member whose answer is not too large, and holds more values than anybody has time for (F-46)", async () => {
-    const empty = "[],".repeat(mostTokens / 2);
+    const empty = "[],".repeat(maxTokens / 2);
     const deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
     const { client } = await serve((_, response) => response.end(`{"items":[${empty}[]]}`), deadlines);
     expect(await lossOf(client.request(ask))).toBe("Unintelligible");
@@ -95,14 +95,14 @@ describe("the client", () => {
 
   it("gives up a port where nobody listens, at once (F-34)", async () => {
     const connection = plainConnection(new URL("http://127.0.0.1:1"));
-    await expect(openClient(connection, usualDeadlines).request(ask)).rejects.toBeInstanceOf(Lost);
+    await expect(openClient(connection, defaultDeadlines).request(ask)).rejects.toBeInstanceOf(MemberUnreachable);
   });
 
   it("gives up credentials that are no header, and does not repeat them", async () => {
     const credentials = async () => ({ Authorization: "Bearer s3cr3t\nX: y" });
     const client = openClient(plainConnection(new URL("http://127.0.0.1:1"), credentials));
     const lost: unknown = await client.request(ask).catch((error: unknown) => error);
-    expect(lost).toBeInstanceOf(Lost);
+    expect(lost).toBeInstanceOf(MemberUnreachable);
     expect(inspect(lost)).not.toContain("s3cr3t");
   });
 
@@ -136,7 +136,7 @@ describe("the client", () => {
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const connection = plainConnection(url, async () => {
       asked += 1;
-      if (asked === 1) throw new Lost("Unauthorized", "the plugin failed");
+      if (asked === 1) throw new MemberUnreachable("Unauthorized", "the plugin failed");
       return {};
     });
     const client = openClient(connection);
@@ -192,7 +192,7 @@ describe("the client", () => {
   });
 
   it("ends with its signal", async () => {
-    const { client } = await serve(() => undefined, { ...usualDeadlines, requestMs: 60_000 });
+    const { client } = await serve(() => undefined, { ...defaultDeadlines, requestMs: 60_000 });
     expect(await lossOf(client.until(AbortSignal.timeout(50)).request(ask))).toBe("Unreachable");
   });
 });
@@ -209,13 +209,13 @@ describe("the limiter", () => {
     };
     await Promise.all(Array.from({ length: 20 }, () => lanes.run(task)));
     expect(most).toBe(4);
-    lanes.slower();
-    lanes.slower();
-    lanes.slower();
+    lanes.narrow();
+    lanes.narrow();
+    lanes.narrow();
     most = 0;
     await Promise.all(Array.from({ length: 20 }, () => lanes.run(task)));
     expect([most, lanes.width]).toEqual([1, 1]);
-    for (let calm = 0; calm < 6; calm += 1) lanes.faster();
+    for (let calm = 0; calm < 6; calm += 1) lanes.widen();
     expect(lanes.width).toBe(4);
   });
 
@@ -263,7 +263,7 @@ describe("discovery", () => {
       const answer = answers[request.url ?? ""];
       json(response, answer === undefined ? 404 : 200, answer ?? {});
     });
-    const kinds = discovery();
+    const kinds = newDiscovery();
     const served = await kinds.served(client);
     await kinds.served(client);
     expect(seen.length).toBe(6);
@@ -277,7 +277,7 @@ describe("discovery", () => {
 describe("a member that does not tell what it serves", () => {
   it("is not taken for one that serves nothing", async () => {
     const { client } = await serve((_, response) => json(response, 200, {}));
-    expect(await lossOf(discovery().served(client))).toBe("Unintelligible");
+    expect(await lossOf(newDiscovery().served(client))).toBe("Unintelligible");
   });
 });
 

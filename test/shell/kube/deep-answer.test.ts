@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { fieldManager } from "../../../src/core/model/names.ts";
 import { type Client, openClient } from "../../../src/shell/kube/client/client.ts";
-import { lossOf } from "../../../src/shell/kube/client/member-unreachable.ts";
-import { reducedAll, reducedOne } from "../../../src/shell/kube/watch/live-objects.ts";
-import { type Broken, follow } from "../../../src/shell/kube/watch/retry-watcher.ts";
+import { contactFailureOf } from "../../../src/shell/kube/client/member-unreachable.ts";
+import { reduceAll, reduceOne } from "../../../src/shell/kube/watch/live-objects.ts";
+import { retryWatch, type WatchFailure } from "../../../src/shell/kube/watch/retry-watcher.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { plainConnection } from "./plain-connection.ts";
 
@@ -41,18 +41,18 @@ test("in a list", async () => {
   const client = await saying(`{"kind":"ConfigMapList","items":[${object}]}`);
   const listing = await client.list({ path: "/api/v1/configmaps" });
   if (listing.kind === "refused") expect.fail("it is listed");
-  const look = async () => reducedAll(listing.items, configMaps);
-  expect(await look().catch(lossOf)).toEqual(lost);
+  const look = async () => reduceAll(listing.items, configMaps);
+  expect(await look().catch(contactFailureOf)).toEqual(lost);
 });
 
 test("in a watch", async () => {
   const client = await saying(`{"type":"MODIFIED","object":${object}}\n`);
-  const broken: Broken[] = [];
-  const following = follow({
+  const broken: WatchFailure[] = [];
+  const following = retryWatch({
     client,
     what: { path: "/api/v1/configmaps" },
     from: "10",
-    onObject: (it) => void reducedOne(it, configMaps)[1](),
+    onObject: (it) => void reduceOne(it, configMaps)[1](),
     onProgress: () => {},
     onBroken: (why) => void broken.push(why),
   });

@@ -5,14 +5,14 @@ import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { PlacementActions } from "../../../src/core/model/plan.ts";
 import type { PlacementKey, Sequence } from "../../../src/core/model/value.ts";
-import { contact, type Scene, type Write } from "../../../src/shell/kube/apply/apply-context.ts";
+import { type ApplyContext, trackContact, type WriteTask } from "../../../src/shell/kube/apply/apply-context.ts";
 import { applyAll } from "../../../src/shell/kube/apply/apply-objects.ts";
 import { claimedEntry } from "../../../src/shell/kube/apply/inventory-entry.ts";
-import { lookUp } from "../../../src/shell/kube/apply/lookup.ts";
-import { contentsOf } from "../../../src/shell/kube/apply/namespace-contents.ts";
+import { lookUpObject } from "../../../src/shell/kube/apply/lookup.ts";
+import { namespaceContents } from "../../../src/shell/kube/apply/namespace-contents.ts";
 import { removeAll } from "../../../src/shell/kube/apply/remove-objects.ts";
-import type { Approach } from "../../../src/shell/kube/apply/takeover.ts";
-import { type Discovery, discovery } from "../../../src/shell/kube/client/discovery.ts";
+import type { TakeoverDecision } from "../../../src/shell/kube/apply/takeover.ts";
+import { type Discovery, newDiscovery } from "../../../src/shell/kube/client/discovery.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { readInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
 import { clientSide } from "../../strategy.ts";
@@ -60,23 +60,23 @@ const configMapsIn = (space: string): string => `/api/v1/namespaces/${space}/con
 const creation = { kind: "write", uid: null, adopted: false, live: null } as const;
 
 /** One object on its way, as a placement of its own would write it. */
-function writeOf(manifest: JsonObject, approach: Approach): Write {
+function writeOf(manifest: JsonObject, takeover: TakeoverDecision): WriteTask {
   const action: PlacementActions = doing({ placement: "lone", apply: [manifest] });
   const item = rendered(manifest);
-  return { id: item.id, action, item, before: null, approach };
+  return { id: item.id, action, item, before: null, takeover };
 }
 
-const sceneOf = (kinds: Discovery = discovery()): Scene => ({
+const sceneOf = (kinds: Discovery = newDiscovery()): ApplyContext => ({
   client: stage.client,
   recorder: stage.client,
   discovery: kinds,
   actions: actionsOf(stage.uid, []),
   now: noon,
   asOf: "0",
-  contact: contact(),
+  contact: trackContact(),
 });
 
-async function entryAfter(write: Write): Promise<InventoryEntry | null> {
+async function entryAfter(write: WriteTask): Promise<InventoryEntry | null> {
   const results = await applyAll(sceneOf(), [write]);
   return results.get(write)?.entry ?? null;
 }
@@ -121,7 +121,7 @@ describe("what existed before is never taken for ours", () => {
     expect(made).toMatchObject({ uid: null, adopted: false, outcome: { kind: "failed" } });
     const unseen = { kind: "leave", failure: { code: "FailedToFindObjInMemberCluster", message: "" } } as const;
     const known = { ...before, uid: null, adopted: true };
-    const left = claimedEntry({ now: noon }, { ...write, before: known, approach: unseen });
+    const left = claimedEntry({ now: noon }, { ...write, before: known, takeover: unseen });
     expect(left).toMatchObject({ uid: null, adopted: true, sequence: 1 });
   });
 
@@ -271,8 +271,8 @@ describe("deleting", () => {
     const kind = { group: "apps", version: "v1beta9", kind: "Deployment", plural: "deployments" };
     const resource = { ...kind, namespaced: true, verbs: ["list"] };
     const id = { group: "apps", kind: "Deployment", namespace: "default", name: "web" };
-    expect((await lookUp(stage.client, resource, id)).kind).toBe("unknown");
-    expect((await lookUp(stage.client, { ...resource, version: "v1" }, id)).kind).toBe("absent");
+    expect((await lookUpObject(stage.client, resource, id)).kind).toBe("unknown");
+    expect((await lookUpObject(stage.client, { ...resource, version: "v1" }, id)).kind).toBe("absent");
   });
 
   it("nor for one that it let go", async () => {
@@ -303,7 +303,7 @@ describe("a namespace", () => {
     const child = configMap(`${space}/child`, {});
     const metadata = { ...(child["metadata"] as JsonObject), ownerReferences: owners };
     bodyOf(await post(stage.client, configMapsIn(space), { ...child, metadata }));
-    const found = await contentsOf({ client: stage.client, discovery: discovery() }, space, new Set(going));
+    const found = await namespaceContents({ client: stage.client, discovery: newDiscovery() }, space, new Set(going));
     cluster.control({ trouble: { frozen: false } });
     return found;
   }
@@ -370,7 +370,7 @@ describe("what looks like Kubernetes' own in a namespace", () => {
     await post(stage.client, "/api/v1/namespaces", namespace("looks"));
     const query = { fieldManager: manager };
     bodyOf(await stage.client.request({ method: "POST", path, query, body: object }));
-    const found = await contentsOf({ client: stage.client, discovery: discovery() }, "looks", new Set());
+    const found = await namespaceContents({ client: stage.client, discovery: newDiscovery() }, "looks", new Set());
     const at = `${path}/${String(memberAt(object, "metadata", "name"))}`;
     bodyOf(await stage.client.request({ method: "DELETE", path: at }));
     expect(found).toMatchObject({ kind: want });

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { memberAt } from "../../../src/core/model/json.ts";
 import { openClient } from "../../../src/shell/kube/client/client.ts";
-import { streamsOverHttp } from "../../../src/shell/kube/client/transport.ts";
-import { type Broken, type Following, follow } from "../../../src/shell/kube/watch/retry-watcher.ts";
+import { httpStreams } from "../../../src/shell/kube/client/transport.ts";
+import { type RetryWatcher, retryWatch, type WatchFailure } from "../../../src/shell/kube/watch/retry-watcher.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { plainConnection } from "./plain-connection.ts";
 
@@ -32,8 +32,8 @@ async function start(reply: Reply) {
   const connection = plainConnection(url);
   const client = openClient(connection, { connectMs: 500, requestMs: 500, largestBody: 2_000 });
   const told: string[] = [];
-  const broken: Broken[] = [];
-  const following: Following = follow({
+  const broken: WatchFailure[] = [];
+  const following: RetryWatcher = retryWatch({
     client,
     what: { path: "/api/v1/configmaps", labelSelector: "ours" },
     from: "10",
@@ -133,7 +133,7 @@ describe("a watch", () => {
     const deadlines = { connectMs: 500, requestMs: 500, largestBody: 2_000 };
     const agent = new http.Agent();
     const outgoing = { method: "GET", url, agent, headers: {}, body: null, deadlines, signal: null };
-    const opened = await streamsOverHttp.open(outgoing, 100, () => {});
+    const opened = await httpStreams.open(outgoing, 100, () => {});
     expect("ended" in opened ? (await opened.ended)?.message : opened).toBe("a watch went silent");
   });
 });

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/model/json.ts";
 import type { Observation } from "../../../src/core/model/observation.ts";
-import { Lost } from "../../../src/shell/kube/client/member-unreachable.ts";
-import { type Network, overHttp, type Streams, streamsOverHttp } from "../../../src/shell/kube/client/transport.ts";
-import { type FleetOptions, kubeFleet } from "../../../src/shell/kube/fleet.ts";
+import { MemberUnreachable } from "../../../src/shell/kube/client/member-unreachable.ts";
+import { httpNetwork, httpStreams, type Network, type Streams } from "../../../src/shell/kube/client/transport.ts";
+import { type KubeFleetOptions, kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import {
   actionsOf,
@@ -40,12 +40,12 @@ const settings = { group: "", kind: "ConfigMap", namespace: "shop", name: "a" };
 const web = { group: "apps", kind: "Deployment", namespace: "shop", name: "web" };
 
 /** A watching fleet of its own, with a count of its rings. */
-async function watching(options: Partial<FleetOptions> & { readonly heartbeatMs?: number } = {}) {
+async function watching(options: Partial<KubeFleetOptions> & { readonly heartbeatMs?: number } = {}) {
   const { heartbeatMs = 60_000, ...others } = options;
   let rings = 0;
-  const ring = (): void => void rings++;
+  const onChange = (): void => void rings++;
   const { kubeconfig } = simulated;
-  const fleet = await kubeFleet({ kubeconfig, clock, deadlineMs: 5_000, ...others, watch: { ring, heartbeatMs } });
+  const fleet = await kubeFleet({ kubeconfig, clock, deadlineMs: 5_000, ...others, watch: { onChange, heartbeatMs } });
   const see = (): Promise<Observation> => fleet.observe(stage.admin);
   await see();
   return { fleet, see, rings: () => rings };
@@ -108,7 +108,7 @@ describe("what we wrote", () => {
   ];
   it.each(hold)("is in the next observation, even when watches $name", async ({ placement, lines }) => {
     const streams: Streams = {
-      open: (outgoing, longestMs, onLine) => streamsOverHttp.open(outgoing, longestMs, lines(onLine)),
+      open: (outgoing, longestMs, onLine) => httpStreams.open(outgoing, longestMs, lines(onLine)),
     };
     const { fleet, see } = await watching({ streams });
     const late = configMap(`shop/${placement}`, { a: "1" });
@@ -183,7 +183,7 @@ describe("when a watch breaks", () => {
 it("a member about which nobody asks any more is not watched any more, and is watched again once somebody does", async () => {
   const { fleet, see, rings } = await watching({ heartbeatMs: 20 });
   let [edits, heard] = [0, -1];
-  await until("a change does not ring", async () => {
+  await until("a change does not onChange", async () => {
     const isDeaf = heard === rings();
     heard = rings();
     cluster().patch("somebody", settings, labelled(edits++ % 2 === 0 ? null : "shop"));
@@ -197,9 +197,9 @@ it("a member about which nobody asks any more is not watched any more, and is wa
 it("a member that is lost and about which nobody asks any more is not tried any more", async () => {
   let tries = 0;
   const network: Network = {
-    ...overHttp,
-    exchange: (outgoing) => overHttp.exchange(outgoing).finally(() => tries++),
-    pause: (ms, signal) => overHttp.pause(Math.min(ms, 5), signal),
+    ...httpNetwork,
+    exchange: (outgoing) => httpNetwork.exchange(outgoing).finally(() => tries++),
+    pause: (ms, signal) => httpNetwork.pause(Math.min(ms, 5), signal),
   };
   const { fleet, see } = await watching({ network });
   cluster().control({ trouble: { down: true } });
@@ -236,7 +236,7 @@ describe("watches that nobody needs any more are closed", () => {
     const held = holding();
     held.hold();
     const { kubeconfig } = simulated;
-    const fleet = await kubeFleet({ kubeconfig, clock, ...held, watch: { ring: () => {}, heartbeatMs: 60_000 } });
+    const fleet = await kubeFleet({ kubeconfig, clock, ...held, watch: { onChange: () => {}, heartbeatMs: 60_000 } });
     const seeing = fleet.observe(stage.admin);
     await until("it is being listed", async () => held.isHolding());
     await fleet.close();
@@ -251,7 +251,7 @@ function holding() {
   let [open, isWanted] = [0, false];
   let release: (() => void) | null = null;
   const network: Network = {
-    ...overHttp,
+    ...httpNetwork,
     async exchange(outgoing) {
       if (isWanted && outgoing.method === "GET" && outgoing.url.pathname.endsWith("/flotilla-system/configmaps")) {
         isWanted = false;
@@ -259,12 +259,12 @@ function holding() {
           release = resolve;
         });
       }
-      return overHttp.exchange(outgoing);
+      return httpNetwork.exchange(outgoing);
     },
   };
   const streams: Streams = {
     async open(outgoing, longestMs, onLine) {
-      const opened = await streamsOverHttp.open(outgoing, longestMs, onLine);
+      const opened = await httpStreams.open(outgoing, longestMs, onLine);
       if (!("ended" in opened)) return opened;
       open += 1;
       void opened.ended.then(() => {
@@ -339,8 +339,8 @@ it("looks that fail three times in a row leave nothing old behind, and it rings 
     await until("the watch tells of the inventory", async () => told > before);
   };
   const network: Network = {
-    ...overHttp,
-    pause: (ms, signal) => (ms > 500 ? Promise.resolve() : overHttp.pause(ms, signal)),
+    ...httpNetwork,
+    pause: (ms, signal) => (ms > 500 ? Promise.resolve() : httpNetwork.pause(ms, signal)),
     async exchange(outgoing) {
       const { url } = outgoing;
       // Who opens a watch asks who the member is; who looks asks for the inventory alone.
@@ -348,20 +348,20 @@ it("looks that fail three times in a row leave nothing old behind, and it rings 
       else if (isInventory(url) && isBroken) {
         if (opens === 0) {
           failed += 1;
-          throw new Lost("Unreachable", "lost on the way");
+          throw new MemberUnreachable("Unreachable", "lost on the way");
         }
         opens = 0;
-        return overHttp.exchange(outgoing);
+        return httpNetwork.exchange(outgoing);
       } else if (isBroken && url.pathname.endsWith("/deployments") && failed < 3) {
         // While a watch is opened, somebody writes the inventory: the look that waits for it has to read it again.
         await change();
       }
-      return overHttp.exchange(outgoing);
+      return httpNetwork.exchange(outgoing);
     },
   };
   const streams: Streams = {
     open: (outgoing, longestMs, onLine) =>
-      streamsOverHttp.open(outgoing, longestMs, (line) => {
+      httpStreams.open(outgoing, longestMs, (line) => {
         onLine(line);
         if (isInventory(outgoing.url) && !line.includes("BOOKMARK")) told += 1;
       }),

@@ -10,8 +10,8 @@ import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "../../../sr
 import {
   decodeInventory,
   encodeInventory,
+  placementTexts,
   type Shard,
-  textsIn,
 } from "../../../src/shell/kube/inventory/inventory-text.ts";
 
 const digest = "d".repeat(64) as Digest;
@@ -107,7 +107,7 @@ describe("the inventory as text", () => {
       entries: entries(2, "shop"),
     });
     const after = { ...before, placements };
-    const known = textsIn(shards, before);
+    const known = placementTexts(shards, before);
     const spoken = [...placements].filter(([key, it]) => known(key, it) === null).map(([key]) => key);
     expect(spoken).toEqual(["placement-7", "team/large"]);
     expect(encodeInventory(after, 10_000, known)).toEqual(encodeInventory(after, 10_000));

@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { startEmbedded } from "../../../src/shell/embedded/server.ts";
-import { hearTime, offsetOf } from "../../../src/shell/kube/client/member-time.ts";
-import { Lost } from "../../../src/shell/kube/client/member-unreachable.ts";
-import type { Incoming, Network, Outgoing, Streaming, Streams } from "../../../src/shell/kube/client/transport.ts";
+import { clockOffsetOf, trackMemberTime } from "../../../src/shell/kube/client/member-time.ts";
+import { MemberUnreachable } from "../../../src/shell/kube/client/member-unreachable.ts";
+import type {
+  Network,
+  StreamingResponse,
+  Streams,
+  WireRequest,
+  WireResponse,
+} from "../../../src/shell/kube/client/transport.ts";
 import { noon } from "./member-world.ts";
 
 const noonText = "Sat, 21 Nov 2026 12:00:00 GMT";
@@ -11,10 +17,10 @@ const noonText = "Sat, 21 Nov 2026 12:00:00 GMT";
 /** A member that says what it is told to say, and takes as long as it is told to. */
 function scene() {
   let now = 7_000;
-  let [date, tookMs]: [string | null | Lost, number] = [null, 0];
+  let [date, tookMs]: [string | null | MemberUnreachable, number] = [null, 0];
   const answer = <T>(rest: T): Promise<T & { readonly date: string | null }> => {
     now += tookMs;
-    return date instanceof Lost ? Promise.reject(date) : Promise.resolve({ ...rest, date });
+    return date instanceof MemberUnreachable ? Promise.reject(date) : Promise.resolve({ ...rest, date });
   };
   const network: Network = {
     exchange: () => answer({ status: 503, retryAfterMs: null, text: "" }),
@@ -25,13 +31,13 @@ function scene() {
   const streams: Streams = {
     open: () => answer({ kind: "streaming", ended: Promise.resolve(null), stop: () => {} } as const),
   };
-  const heard = hearTime(network, streams);
+  const heard = trackMemberTime(network, streams);
   return {
-    ask: (said: string | null | Lost, took = 0): Promise<Incoming> => {
+    ask: (said: string | null | MemberUnreachable, took = 0): Promise<WireResponse> => {
       [date, tookMs] = [said, took];
       return heard.network.exchange(request);
     },
-    watch: (said: string): Promise<Incoming | Streaming> => {
+    watch: (said: string): Promise<WireResponse | StreamingResponse> => {
       [date, tookMs] = [said, 0];
       return heard.streams.open(request, 1, () => {});
     },
@@ -47,7 +53,7 @@ function scene() {
 }
 
 // Nobody reads it.
-const request = {} as Outgoing;
+const request = {} as WireRequest;
 
 describe("the time at a member", () => {
   it("is not known before it has answered", () => {
@@ -100,7 +106,7 @@ describe("the time at a member", () => {
     const { ask, pass, time } = scene();
     await ask(noonText);
     pass(2_000);
-    await expect(ask(new Lost("Unreachable", "no answer"))).rejects.toThrow("no answer");
+    await expect(ask(new MemberUnreachable("Unreachable", "no answer"))).rejects.toThrow("no answer");
     expect(time()).toBe(2);
   });
 
@@ -131,7 +137,7 @@ it.each<[number, number | null, number | null]>([
   [0, 61_000, -61_000],
 ])("a clock at %i that a member has at %s is ahead by %s ms, in whole seconds", (ours, theirs, offset) => {
   const at = (ms: number): Instant => (noon + ms) as Instant;
-  expect(offsetOf(at(ours), theirs === null ? null : at(theirs))).toBe(offset);
+  expect(clockOffsetOf(at(ours), theirs === null ? null : at(theirs))).toBe(offset);
 });
 
 it("a simulated member tells the time of the simulation, in answers, refusals and watches", async () => {

@@ -8,7 +8,7 @@ import type { Observation } from "../../../src/core/model/observation.ts";
 import type { ApplyStrategy } from "../../../src/core/model/placement.ts";
 import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../../../src/core/model/plan.ts";
 import type { ClusterName, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
-import { type Answer, applyPatch, type Client, openClient } from "../../../src/shell/kube/client/client.ts";
+import { type ApiResponse, applyPatch, type Client, openClient } from "../../../src/shell/kube/client/client.ts";
 import { openKubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
 import { type KubeFleet, kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import type { Clock, MemberAddress, Receipt } from "../../../src/shell/reconcile/ports.ts";
@@ -43,13 +43,13 @@ export async function somebody(cluster: TestCluster): Promise<Client> {
   return openClient(connection);
 }
 
-export const get = (client: Client, path: string): Promise<Answer> => client.request({ method: "GET", path });
+export const get = (client: Client, path: string): Promise<ApiResponse> => client.request({ method: "GET", path });
 
-export const post = (client: Client, path: string, body: Json): Promise<Answer> =>
+export const post = (client: Client, path: string, body: Json): Promise<ApiResponse> =>
   client.request({ method: "POST", path, body, query: { fieldManager: "somebody" } });
 
 /** A server-side apply by somebody else, by force. */
-export const impose = (client: Client, path: string, body: Json): Promise<Answer> =>
+export const impose = (client: Client, path: string, body: Json): Promise<ApiResponse> =>
   client.request({
     method: "PATCH",
     path,
@@ -58,7 +58,7 @@ export const impose = (client: Client, path: string, body: Json): Promise<Answer
     query: { fieldManager: "somebody", force: "true" },
   });
 
-export const merge = (client: Client, path: string, body: Json): Promise<Answer> =>
+export const merge = (client: Client, path: string, body: Json): Promise<ApiResponse> =>
   client.request({
     method: "PATCH",
     path,
@@ -67,7 +67,7 @@ export const merge = (client: Client, path: string, body: Json): Promise<Answer>
     query: { fieldManager: "somebody" },
   });
 
-export const bodyOf = (answer: Answer): JsonObject => {
+export const bodyOf = (answer: ApiResponse): JsonObject => {
   if (answer.kind === "refused") throw new Error(`${answer.status} ${answer.message}`);
   return answer.body;
 };
@@ -201,7 +201,7 @@ export interface Stage {
 export async function stageOn(cluster: TestCluster, mode: "lists" | "watches" = "lists"): Promise<Stage> {
   const { kubeconfig } = cluster;
   const lister = await kubeFleet({ kubeconfig, clock });
-  const watch = { ring: () => {}, heartbeatMs: 100 };
+  const watch = { onChange: () => {}, heartbeatMs: 100 };
   const open = (by = clock): Promise<KubeFleet> =>
     kubeFleet({ kubeconfig, clock: by, ...(mode === "watches" ? { watch } : {}) });
   const fleet = await open();

@@ -5,8 +5,8 @@ import type { ClusterName } from "../../../src/core/model/value.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/server.ts";
 import type { Connection } from "../../../src/shell/kube/client/connection.ts";
 import type { Kubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
-import { type Incoming, type Network, overHttp } from "../../../src/shell/kube/client/transport.ts";
-import { fleetOver } from "../../../src/shell/kube/fleet.ts";
+import { httpNetwork, type Network, type WireResponse } from "../../../src/shell/kube/client/transport.ts";
+import { kubeFleetOver } from "../../../src/shell/kube/fleet.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { actionsOf, clock, namespace, receipt } from "./member-world.ts";
 import { plainConnection } from "./plain-connection.ts";
@@ -41,16 +41,16 @@ it("members are asked whether they are still there 64 at a time, and who answers
         asked += 1;
         await answer.opened;
       }
-      return overHttp.exchange(outgoing);
+      return httpNetwork.exchange(outgoing);
     },
-    pause: (ms, signal) => (isHeld && ms === 1_000 ? second.opened : overHttp.pause(ms, signal)),
+    pause: (ms, signal) => (isHeld && ms === 1_000 ? second.opened : httpNetwork.pause(ms, signal)),
     deadline(ms) {
       if (isHeld) deadlines += 1;
-      return overHttp.deadline(ms);
+      return httpNetwork.deadline(ms);
     },
-    elapsed: overHttp.elapsed,
+    elapsed: httpNetwork.elapsed,
   };
-  const fleet = fleetOver(everywhere(), { clock, network, watch: { ring: () => {}, heartbeatMs: 600_000 } });
+  const fleet = kubeFleetOver(everywhere(), { clock, network, watch: { onChange: () => {}, heartbeatMs: 600_000 } });
   for (const it of members) expect((await fleet.observe(it)).kind).toBe("reached");
   isHeld = true;
   const acting = Promise.all(members.map((it) => fleet.act(it, actionsOf("another", []))));
@@ -77,18 +77,18 @@ it("a kind that was just defined is waited for in the network's time", async () 
   };
   const thing = { apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: "a", namespace: "company" } };
   const pauses: number[] = [];
-  let before: Incoming | null = null;
+  let before: WireResponse | null = null;
   const network: Network = {
-    ...overHttp,
+    ...httpNetwork,
     // The member goes on serving what it served at first, until somebody has waited three times.
     async exchange(outgoing) {
-      if (!outgoing.url.pathname.endsWith("/apis") || pauses.length >= 3) return overHttp.exchange(outgoing);
-      before ??= await overHttp.exchange(outgoing);
+      if (!outgoing.url.pathname.endsWith("/apis") || pauses.length >= 3) return httpNetwork.exchange(outgoing);
+      before ??= await httpNetwork.exchange(outgoing);
       return before;
     },
     pause: async (ms) => void pauses.push(ms),
   };
-  const fleet = fleetOver(everywhere(), { clock, network });
+  const fleet = kubeFleetOver(everywhere(), { clock, network });
   const doing = { placement: "company", apply: [namespace("company"), definition, thing] };
   const member = { name: "m1" as ClusterName, context: "m1" };
   const ended = await fleet.act(member, actionsOf(server.cluster("one").uid, [doing]));

@@ -8,7 +8,7 @@ import type { ClusterName, Commit, Digest, Instant } from "../../../src/core/mod
 import { changeAsk } from "../../../src/core/plan/approval/ask.ts";
 import type { AskedContent } from "../../../src/core/plan/approval/asked-content.ts";
 import { requestFolder } from "../../../src/core/report/request-page.ts";
-import { askedEdits } from "../../../src/shell/reconcile/approval-content.ts";
+import { approvalEdits } from "../../../src/shell/reconcile/approval-content.ts";
 import type { Edit, Repository } from "../../../src/shell/reconcile/ports.ts";
 import { ledgerOf, on, web } from "../../cmd/rollout-ledger.ts";
 import { gateOf } from "../../gate.ts";
@@ -59,7 +59,7 @@ const holding = (...paths: readonly string[]) =>
   }) as unknown as Repository;
 
 const edits = (before: Ledger, after: Ledger, content: readonly AskedContent[], ...paths: readonly string[]) =>
-  askedEdits(holding(...paths), { commit: "c" as Commit, ledger: before }, after, content);
+  approvalEdits(holding(...paths), { commit: "c" as Commit, ledger: before }, after, content);
 
 const pathsOf = (all: readonly Edit[]): readonly string[] => all.map((it) => `${it.kind} ${it.path}`);
 const pageIn = (all: readonly Edit[]): string =>

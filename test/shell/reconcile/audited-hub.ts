@@ -6,11 +6,11 @@ import { type Commit, type Digest, type PlacementKey, type RunKey, seconds } fro
 import { decisionVersion } from "../../../src/core/plan/decision.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
 import { systemEntropy } from "../../../src/shell/host/system.ts";
-import { freshMemory, type Memory } from "../../../src/shell/reconcile/memory.ts";
+import { type Memory, newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Forge, Ports } from "../../../src/shell/reconcile/ports.ts";
-import type { Seal } from "../../../src/shell/reconcile/settings.ts";
-import { readState } from "../../../src/shell/reconcile/state.ts";
+import type { StateSigning } from "../../../src/shell/reconcile/settings.ts";
+import { readStateBranch } from "../../../src/shell/reconcile/state.ts";
 import { type AuditQuestion, auditState } from "../../../src/shell/reconcile/verify/verify.ts";
 import { type SigningKey, signingKeyOf } from "../../../src/shell/signature/ssh-sign.ts";
 import { verifier } from "../../../src/shell/signature/verifier.ts";
@@ -34,7 +34,7 @@ export interface AuditedHub {
   push(signer: Signer | null, files: Readonly<Record<string, string | null>>): Commit;
   /** Passes until nothing changes. */
   settle(memory?: Memory): Promise<void>;
-  onePass(seal?: Seal): Promise<PassResult>;
+  onePass(seal?: StateSigning): Promise<PassResult>;
   /** The file that answers the gate of the run, as somebody would write it. */
   answer(principal: string, decision?: string): Promise<Readonly<Record<string, string>>>;
   /** The same for the change of the placement. */
@@ -101,10 +101,10 @@ export async function auditedHub({ signed = true, guarded = false, forge }: HubC
   const reviewed = forge !== undefined;
   const trust = trustText({ ann, bob, robot: signed ? robot : null }, { guarded, reviewed });
   const anchor = digestOfText(trust);
-  const ownSeal: Seal = { fingerprint: key.fingerprint, accepted: null };
+  const ownSigning: StateSigning = { fingerprint: key.fingerprint, accepted: null };
   const head = (branch = state): Commit => git("rev-parse", branch) as Commit;
-  const onePass = (seal: Seal | null = signed ? ownSeal : null, memory = freshMemory()) =>
-    pass(ports, { ...once, trustAnchor: anchor, ...(seal === null ? {} : { seal }) }, memory, true);
+  const onePass = (stateSigning: StateSigning | null = signed ? ownSigning : null, memory = newMemory()) =>
+    pass(ports, { ...once, trustAnchor: anchor, ...(stateSigning === null ? {} : { stateSigning }) }, memory, true);
   const hub: AuditedHub = {
     ...{ workshop, ann, bob, robot, key, keyOf, clock, ports, anchor, head },
     push(signer, files) {
@@ -119,22 +119,22 @@ export async function auditedHub({ signed = true, guarded = false, forge }: HubC
       return head("HEAD");
     },
     onePass,
-    async settle(memory = freshMemory()) {
+    async settle(memory = newMemory()) {
       for (let count = 0; count < 12; count++) {
-        const result = await onePass(signed ? ownSeal : null, memory);
+        const result = await onePass(signed ? ownSigning : null, memory);
         if (result.kind !== "passed") throw new Error(JSON.stringify(result));
         await clock.advance(seconds(7));
         if (result.committed === null && result.receipts.length === 0) return;
       }
     },
     async answer(principal, decision = "Approve") {
-      const { ledger } = await readState(repository, head());
+      const { ledger } = await readStateBranch(repository, head());
       const gate = ledger.runs.get("first" as RunKey)?.stages[0]?.before;
       if (gate == null) throw new Error("nothing is asked for");
       return answerFile(`first-${principal}-${decision.toLowerCase()}`, { digest: gate.digest, decision, principal });
     },
     async answerChange(principal) {
-      const { ledger } = await readState(repository, head());
+      const { ledger } = await readStateBranch(repository, head());
       const request = ledger.placements.get("web" as PlacementKey)?.change?.request;
       if (request == null) throw new Error("nothing is asked for");
       return answerFile(`web-${principal}`, { digest: request.digest, decision: "Approve", principal });

@@ -13,7 +13,7 @@ test("what two readings did not ask for is forgotten, what one of them asked for
   files.set(b, file);
   const kept: boolean[] = [];
   for (let reading = 0; reading < 3; reading++) {
-    files.turn();
+    files.rotate();
     kept.push(files.get(a) === file);
   }
   expect([kept, files.get(b)]).toEqual([[true, true, true], undefined]);
@@ -34,9 +34,9 @@ describe("a cache of facts about signatures", () => {
     ["a later period", same, 2, ["ssh", "unsigned"]],
   ] as const)("remembers with %s what they do not change", (_, certificates, period, kept) => {
     const cache = newFactCache<SignatureFact>(10);
-    cache.turn(same, 1);
+    cache.expireFor(same, 1);
     for (const [key, fact] of facts) cache.set(key, fact, fact);
-    cache.turn(certificates, period);
+    cache.expireFor(certificates, period);
     expect(facts.filter(([key, fact]) => cache.get(key) === fact).map(([key]) => key)).toEqual(kept);
   });
 

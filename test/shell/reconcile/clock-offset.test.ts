@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Instant, seconds } from "../../../src/core/model/value.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { medianOffset, observe } from "../../../src/shell/reconcile/observe.ts";
 import { once, setStage } from "./stage.ts";
 
@@ -32,9 +32,9 @@ describe("a world has the offset of our clock", () => {
   it("from nine members that were asked, and none when nobody was", async () => {
     const stage = await setStage();
     const ports = await stage.reconciler();
-    const recorded = await observe(ports, { ...once, members: "record" }, freshMemory());
+    const recorded = await observe(ports, { ...once, members: "record" }, newMemory());
     expect(recorded.world.clockOffset).toBeNull();
-    const memory = freshMemory();
+    const memory = newMemory();
     for (const ahead of [0, 61, -3600]) {
       stage.now = (Date.now() + 1000 * ahead) as Instant;
       const { world } = await observe(ports, once, memory);

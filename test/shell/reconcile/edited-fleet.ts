@@ -1,5 +1,5 @@
 import type { Commit, Instant } from "../../../src/core/model/value.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Fleet, Ports } from "../../../src/shell/reconcile/ports.ts";
 import { type Random, seeded } from "../../core/intent/random.ts";
@@ -45,7 +45,7 @@ export function editedFleet(seed: number): EditedFleet {
   };
   const clock = { now: () => now as Instant, sleepUntil: async () => {} };
   const ports = { repository: hubRepository(hub), fleet, clock, ...unsigned };
-  const memory = freshMemory();
+  const memory = newMemory();
   return {
     hub,
     ports,

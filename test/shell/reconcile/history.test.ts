@@ -4,7 +4,7 @@ import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import { type History, noHistory } from "../../../src/core/model/history.ts";
 import type { AnswerRecord, ApprovalFile } from "../../../src/core/model/trust.ts";
 import { type BlobId, type Commit, type Digest, later, minutes } from "../../../src/core/model/value.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { certificateOf, gpgSigner, hasGpg, hasSshKeygen } from "../signature/workshop.ts";
 import { fingerprintOf, inForce, noon, type SignedHub, signedHub, trustText } from "./signed-hub.ts";
 
@@ -102,7 +102,7 @@ describe.skipIf(!hasSshKeygen)("the history of a source branch", () => {
 
   it("is the same (===) while nothing changed, and nobody is asked", async () => {
     hub.push(hub.ann, { "trust/root.yaml": trustText(hub) });
-    const about = { ledger: trusted(), memory: freshMemory() };
+    const about = { ledger: trusted(), memory: newMemory() };
     const seen = await hub.look(about);
     hub.asked.length = 0;
     expect(await hub.look(about)).toBe(seen);
@@ -110,7 +110,7 @@ describe.skipIf(!hasSshKeygen)("the history of a source branch", () => {
   });
 
   it("costs what is new, and is what a process finds that has just begun", async () => {
-    const memory = freshMemory();
+    const memory = newMemory();
     const before = hub.push(hub.ann, { "trust/root.yaml": trustText(hub), "runs/first.yaml": runText });
     await hub.look({ ledger: trusted(), memory });
     const head = hub.push(hub.bob, { "web/b.yaml": "b: 1\n" });
@@ -127,12 +127,12 @@ describe.skipIf(!hasSshKeygen)("the history of a source branch", () => {
 
   it("is all that there is, after a rewrite that an operator accepted", async () => {
     const old = hub.push(hub.ann, { "trust/root.yaml": trustText(hub) });
-    const memory = freshMemory();
+    const memory = newMemory();
     await hub.look({ ledger: trusted(old), memory });
     hub.workshop.git("reset", "-q", "--hard", base);
     const head = hub.push(hub.bob, { "web/b.yaml": "b: 1\n" });
     const settings = { acceptRewrite: { from: old, to: head } };
-    for (const it of [memory, freshMemory()])
+    for (const it of [memory, newMemory()])
       expect((await hub.look({ ledger: trusted(old), settings, memory: it })).news).toEqual([base, head]);
   });
 
@@ -198,7 +198,7 @@ describe.skipIf(!hasSshKeygen)("the history of a source branch", () => {
     const blobOf = (name: string) => hub.workshop.git("rev-parse", `HEAD:approvals/${name}.yaml`) as BlobId;
     const detached = async (ledger = {}): Promise<readonly (readonly [string, string])[]> =>
       [...(await hub.look({ ledger, memory })).detached].map(([blob, fact]) => [blob, inShort(fact)]);
-    const memory = freshMemory();
+    const memory = newMemory();
     const both = [
       [blobOf("ann"), "ssh:flotilla-approval-v1"],
       [blobOf("bob"), "rejected:Mismatch"],
@@ -217,7 +217,7 @@ describe.skipIf(!hasSshKeygen)("the history of a source branch", () => {
 
   it.skipIf(!hasGpg)("looks at OpenPGP again with other certificates, and after a while", async () => {
     const carol = gpgSigner(hub.workshop, "ed25519");
-    const memory = freshMemory();
+    const memory = newMemory();
     const commit = hub.push(carol, { "trust/root.yaml": trustText(hub) });
     const kinds = async (now = noon): Promise<readonly string[]> =>
       commitsIn(await hub.look({ ledger: trusted(), memory, now })).map((it) => it[1]);

@@ -1,6 +1,6 @@
 import type { BlobId, Commit } from "../../../src/core/model/value.ts";
 import { compareText } from "../../../src/core/model/value.ts";
-import type { Change, Repository, TreeFile } from "../../../src/shell/reconcile/ports.ts";
+import type { Repository, TreeChange, TreeFile } from "../../../src/shell/reconcile/ports.ts";
 import type { Hub } from "../../simulation/hub.ts";
 
 /** The repository port over a hub in memory, and what was asked of it. */
@@ -35,7 +35,7 @@ export function hubRepository(hub: Hub): HubRepository {
     changes: async (from, to, enters = () => true) => {
       const [before, after] = [hub.treeAt(from), hub.treeAt(to)];
       const paths = [...new Set([...before.keys(), ...after.keys()])].filter((it) => foldersOf(it).every(enters));
-      const changes = paths.flatMap((path): readonly Change[] => {
+      const changes = paths.flatMap((path): readonly TreeChange[] => {
         const [was, is] = [before.get(path), after.get(path)];
         return was === is ? [] : [{ path, file: is === undefined ? null : fileOf(path, is) }];
       });

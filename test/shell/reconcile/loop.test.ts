@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { minutes, seconds } from "../../../src/core/model/value.ts";
 import { loop } from "../../../src/shell/reconcile/loop.ts";
-import { newDoorbell, type Passed } from "../../../src/shell/reconcile/settle.ts";
+import { newWakeSignal, type Passed } from "../../../src/shell/reconcile/settle.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { type HandClock, handClock } from "./hand-clock.ts";
 import { mutations, once, rest, type Stage, setStage } from "./stage.ts";
@@ -19,7 +19,7 @@ afterEach(() => stage.close());
 /** A daemon whose time only passes when a test says so. */
 async function startDaemon(onPass: () => void = () => {}) {
   const stop = new AbortController();
-  const doorbell = newDoorbell();
+  const wakeSignal = newWakeSignal();
   const passed: Passed[] = [];
   const ended = loop(
     { ...(await stage.reconciler()), clock },
@@ -27,9 +27,9 @@ async function startDaemon(onPass: () => void = () => {}) {
       settings: { ...once, patience: "retryAt" },
       poll: minutes(10),
       resync: minutes(10),
-      grace: seconds(1),
+      memberDeadline: seconds(1),
       signal: stop.signal,
-      doorbell,
+      wakeSignal,
       report: (result) => {
         if (result.kind === "passed") passed.push(result);
         onPass();
@@ -39,7 +39,7 @@ async function startDaemon(onPass: () => void = () => {}) {
       },
     },
   );
-  return { passed, doorbell, stop: () => stop.abort(), ended };
+  return { passed, wakeSignal, stop: () => stop.abort(), ended };
 }
 
 /** Lets time pass, a little at a time, until something is so. */
@@ -65,7 +65,7 @@ test("a push reaches everybody else while a member hangs, and nothing is decided
 }, 60_000);
 
 test("members that never stop changing cause passes one after the other, with pauses, and no commit and no write", async () => {
-  const daemon = await startDaemon(() => daemon.doorbell.ring());
+  const daemon = await startDaemon(() => daemon.wakeSignal.wake());
   const before = [stage.hub.stateCommits(), mutations(stage)];
   await whileTimePasses("it passes", 5, () => daemon.passed.length === 5);
   const began = clock.now();

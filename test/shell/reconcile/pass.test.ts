@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { reasonText } from "../../../src/core/report/reason-text.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Ports, Proposal } from "../../../src/shell/reconcile/ports.ts";
 import { gitIn } from "../git/hub.ts";
@@ -49,7 +49,7 @@ test("a commit that changes no file that is read decides nothing", async () => {
 
 test("news that decides nothing waits for the next decision, or for the end of a run", async () => {
   const ports = await stage.reconciler();
-  const memory = freshMemory();
+  const memory = newMemory();
   await pass(ports, once, memory, false);
   const commits = stage.hub.stateCommits();
   const heard = await pass(ports, once, memory, false);

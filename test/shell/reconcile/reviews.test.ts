@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { ForgeFinding, ReviewQuestion } from "../../../src/core/model/history.ts";
 import { type Commit, later, minutes, seconds } from "../../../src/core/model/value.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import type { Forge } from "../../../src/shell/reconcile/ports.ts";
 import { withReviews } from "../../../src/shell/reconcile/reviews.ts";
 import {
@@ -83,7 +83,7 @@ describe.skipIf(!hasSshKeygen)("an approval that a review proves", () => {
     const forge = booth(() => silence);
     hub = await auditedHub({ forge });
     await hub.settle();
-    const memory = freshMemory();
+    const memory = newMemory();
     hub.push(null, await hub.answer("bob"));
     await hub.settle(memory);
     hub.push(hub.ann, {
@@ -115,7 +115,7 @@ describe("a pass", () => {
 
   test("asks fifty questions, half of them at once, and the others in the next one", async () => {
     const seen = crowd(60);
-    const memory = freshMemory();
+    const memory = newMemory();
     const forge = booth(() => ({ kind: "none", because: "nobody approved it" }));
     const first = await withReviews({ forge }, memory, seen);
     expect([forge.asked.length, forge.most()]).toEqual([50, 25]);
@@ -129,7 +129,7 @@ describe("a pass", () => {
 
   test("asks no more once the forge is silent, and a minute later again", async () => {
     const seen = crowd(40);
-    const memory = freshMemory();
+    const memory = newMemory();
     const forge = booth(() => silence);
     await withReviews({ forge }, memory, seen);
     expect(forge.asked).toHaveLength(25);
@@ -142,7 +142,7 @@ describe("a pass", () => {
 
   test("asks others first than those that never have an answer", async () => {
     const seen = crowd(30);
-    const memory = freshMemory();
+    const memory = newMemory();
     const stuck = new Set(seen.intent.approvals.slice(0, 25).map((it) => it.path));
     const forge = booth((it) => (stuck.has(it.path) ? silence : reviewed(it)));
     await withReviews({ forge }, memory, seen);
@@ -152,11 +152,11 @@ describe("a pass", () => {
   });
 
   test("without a forge says that nobody is asked, and with nothing to ask changes nothing", async () => {
-    const { history } = await withReviews({}, freshMemory(), crowd(1));
+    const { history } = await withReviews({}, newMemory(), crowd(1));
     expect([...history.reviews.values()]).toEqual([
       { kind: "unavailable", because: expect.stringContaining("flotilla reconcile --forge URL") },
     ]);
     const nothing = crowd(0);
-    expect(await withReviews({}, freshMemory(), nothing)).toBe(nothing);
+    expect(await withReviews({}, newMemory(), nothing)).toBe(nothing);
   });
 });

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { Fault } from "../../../src/shell/reconcile/fault.ts";
 import type { Repository } from "../../../src/shell/reconcile/ports.ts";
-import { lineageOf } from "../../../src/shell/reconcile/repository-queries.ts";
-import type { Seal } from "../../../src/shell/reconcile/settings.ts";
+import { firstParentHistory } from "../../../src/shell/reconcile/repository-queries.ts";
+import type { StateSigning } from "../../../src/shell/reconcile/settings.ts";
 import { hasSshKeygen, sshSigner } from "../signature/workshop.ts";
 import { type AuditedHub, auditedHub } from "./audited-hub.ts";
 import { withRepository } from "./stage.ts";
@@ -17,8 +17,8 @@ describe.skipIf(!hasSshKeygen)("a reconciler with a signing key", () => {
     hub = await auditedHub(how);
     await hub.settle();
   };
-  const ours = (accepted: Commit | null = null): Seal => ({ fingerprint: hub.key.fingerprint, accepted });
-  const refusal = async (seal: Seal): Promise<string> => {
+  const ours = (accepted: Commit | null = null): StateSigning => ({ fingerprint: hub.key.fingerprint, accepted });
+  const refusal = async (seal: StateSigning): Promise<string> => {
     const error = await hub.onePass(seal).catch((it: unknown) => it);
     if (!(error instanceof Fault)) return expect.fail(`it passed: ${JSON.stringify(error).slice(0, 200)}`);
     expect(error.fix).toContain("--accept-state");
@@ -87,8 +87,8 @@ describe.skipIf(!hasSshKeygen)("a reconciler with a signing key", () => {
     const { repository } = hub.ports;
     const other = withRepository(hub.ports, {}).repository;
     const ids = async (from: Repository, limit: number) =>
-      (await lineageOf(from, hub.head(), limit)).map((it) => it.commit);
-    expect([other.lineage, await ids(other, 9)]).toEqual([undefined, await ids(repository, 9)]);
+      (await firstParentHistory(from, hub.head(), limit)).map((it) => it.commit);
+    expect([other.firstParents, await ids(other, 9)]).toEqual([undefined, await ids(repository, 9)]);
     expect(await ids(other, 1)).toEqual([hub.head()]);
   });
 });

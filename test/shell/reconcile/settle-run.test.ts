@@ -1,14 +1,14 @@
 // Runs of the program that end, over staged update runs that take their time.
 import { expect, test } from "vitest";
 import { minutes } from "../../../src/core/model/value.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
-import { settle } from "../../../src/shell/reconcile/settle.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
+import { runUntilSettled } from "../../../src/shell/reconcile/settle.ts";
 import { once } from "./stage.ts";
 import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";
 
 const settled = ({ ports }: StagedFleet) => {
   const signal = new AbortController().signal;
-  return settle(ports, freshMemory(), { settings: once, wait: minutes(1), signal, report: () => {} });
+  return runUntilSettled(ports, newMemory(), { settings: once, wait: minutes(1), signal, report: () => {} });
 };
 
 const one: ReadonlyMap<string, string> = new Map([["m1", "canary"]]);

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type DurationMs, type Instant, minutes, seconds } from "../../../src/core/model/value.ts";
 import { Fault } from "../../../src/shell/reconcile/fault.ts";
 import { type LoopOptions, loop } from "../../../src/shell/reconcile/loop.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import type { PassResult } from "../../../src/shell/reconcile/pass.ts";
 import type { Ports } from "../../../src/shell/reconcile/ports.ts";
-import { isInFlight, newDoorbell, settle } from "../../../src/shell/reconcile/settle.ts";
+import { isInFlight, newWakeSignal, runUntilSettled } from "../../../src/shell/reconcile/settle.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { handClock } from "./hand-clock.ts";
 import { mutations, once, type Stage, setStage, withRepository } from "./stage.ts";
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 const run = (ports: Ports, wait: DurationMs | null = null) =>
-  settle(ports, freshMemory(), { settings: once, wait, signal: new AbortController().signal, report: () => {} });
+  runUntilSettled(ports, newMemory(), { settings: once, wait, signal: new AbortController().signal, report: () => {} });
 
 test("a run ends when there is nothing left to do, and a second one has nothing to do", async () => {
   expect(await run(await stage.reconciler())).toMatchObject({ kind: "settled", ranOut: false });
@@ -59,7 +59,10 @@ test("a run that is told to stop makes no further pass, and says that it is not 
     stop.abort();
   };
   const options = { settings: once, wait: minutes(5), signal: stop.signal, report };
-  expect(await settle(await stage.reconciler(), freshMemory(), options)).toMatchObject({ kind: "stopped", passes: 1 });
+  expect(await runUntilSettled(await stage.reconciler(), newMemory(), options)).toMatchObject({
+    kind: "stopped",
+    passes: 1,
+  });
   expect([passes, stage.hub.stateCommits()]).toEqual([1, 1]);
 });
 
@@ -82,14 +85,14 @@ test("a run that loses its first race still tries at once what failed before", a
 test("a run that waits is woken by its members, and has its news on the branch before it ends", async () => {
   for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: true } });
   const ports = await stage.reconciler();
-  const doorbell = newDoorbell();
+  const wakeSignal = newWakeSignal();
   const clock = handClock(stage.now);
   const results: PassResult[] = [];
-  const ended = settle({ ...ports, clock }, freshMemory(), {
+  const ended = runUntilSettled({ ...ports, clock }, newMemory(), {
     settings: once,
     wait: minutes(5),
     signal: new AbortController().signal,
-    doorbell,
+    wakeSignal,
     report: (it) => void results.push(it),
   });
   await eventually("it sleeps", async () => {
@@ -99,7 +102,7 @@ test("a run that waits is woken by its members, and has its news on the branch b
   const began = clock.now();
   for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: false } });
   await eventually("it is at rest", async () => {
-    doorbell.ring();
+    wakeSignal.wake();
     await clock.advance(20);
     const last = results.at(-1);
     return last?.kind === "passed" && !isInFlight(last.plan.reasons) && last.deferred === null ? last : null;
@@ -161,7 +164,7 @@ async function daemon(ports: Ports, passes: number): Promise<{ waits: number[]; 
     poll: seconds(5),
     resync: seconds(60),
     signal: stop.signal,
-    doorbell: newDoorbell(),
+    wakeSignal: newWakeSignal(),
     report: (result) => {
       results.push(result);
       if (results.length === passes) stop.abort();

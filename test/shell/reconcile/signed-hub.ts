@@ -8,7 +8,7 @@ import type { Trust, TrustRecord } from "../../../src/core/model/trust.ts";
 import type { Commit, Digest, Instant, Sequence } from "../../../src/core/model/value.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
 import { readHistory } from "../../../src/shell/reconcile/history.ts";
-import { freshMemory, type Memory } from "../../../src/shell/reconcile/memory.ts";
+import { type Memory, newMemory } from "../../../src/shell/reconcile/memory.ts";
 import type { Repository } from "../../../src/shell/reconcile/ports.ts";
 import type { Settings } from "../../../src/shell/reconcile/settings.ts";
 import { readSource } from "../../../src/shell/reconcile/source.ts";
@@ -66,7 +66,7 @@ export async function signedHub(): Promise<SignedHub> {
     },
     sign: (signer, namespace, text) =>
       workshop.run("ssh-keygen", ["-q", "-Y", "sign", "-n", namespace, "-f", signer.key], text).toString("utf8"),
-    async look({ ledger: more = {}, anchor = null, memory = freshMemory(), settings = {}, now = noon } = {}) {
+    async look({ ledger: more = {}, anchor = null, memory = newMemory(), settings = {}, now = noon } = {}) {
       const ledger = { ...emptyLedger, ...more };
       const { source: head } = await repository.heads();
       const state = { commit: null, ledger, accepted: new Map(), held: new Map() };

@@ -6,7 +6,7 @@ import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/
 import { openRepository } from "../../../src/shell/git/open.ts";
 import { systemEntropy } from "../../../src/shell/host/system.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Clock, Ports, Repository } from "../../../src/shell/reconcile/ports.ts";
 import type { Settings } from "../../../src/shell/reconcile/settings.ts";
@@ -71,11 +71,11 @@ export const once: Settings = { members: "ask", patience: "none", acceptRewrite:
 
 /** One pass of a reconciler that remembers nothing. */
 export const freshPass = (ports: Ports, settings: Settings = once): Promise<PassResult> =>
-  pass(ports, settings, freshMemory(), true);
+  pass(ports, settings, newMemory(), true);
 
 /** Passes until one neither commits nor acts. */
 export async function rest(ports: Ports, settings: Settings = once): Promise<Extract<PassResult, { kind: "passed" }>> {
-  const memory = freshMemory();
+  const memory = newMemory();
   for (let count = 0; count < 20; count++) {
     const result = await pass(ports, settings, memory, true);
     if (result.kind === "unsound") throw new Error(result.faults.map((it) => it.message).join("; "));

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import type { Instant, RunKey } from "../../../src/core/model/value.ts";
 import type { Fleet, Ports } from "../../../src/shell/reconcile/ports.ts";
-import { readState } from "../../../src/shell/reconcile/state.ts";
+import { readStateBranch } from "../../../src/shell/reconcile/state.ts";
 import { Member } from "../../member.ts";
 import { Hub } from "../../simulation/hub.ts";
 import { unsigned } from "../../unsigned.ts";
@@ -46,7 +46,7 @@ export function stagedFleet(
   };
   const ports = { repository: hubRepository(hub), fleet, clock, ...unsigned };
   const recorded = async (): Promise<RunRecord> => {
-    const { ledger } = await readState(ports.repository, hub.state);
+    const { ledger } = await readStateBranch(ports.repository, hub.state);
     return ledger.runs.get("first" as RunKey) ?? expect.fail("the run is not on record");
   };
   const push: StagedFleet["push"] = (changes) => {

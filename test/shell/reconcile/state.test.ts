@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import type { Ledger } from "../../../src/core/model/ledger.ts";
 import type { BlobId } from "../../../src/core/model/value.ts";
 import { Fault } from "../../../src/shell/reconcile/fault.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { observe } from "../../../src/shell/reconcile/observe.ts";
-import { readState } from "../../../src/shell/reconcile/state.ts";
+import { readStateBranch } from "../../../src/shell/reconcile/state.ts";
 import { editedFleet } from "./edited-fleet.ts";
 import { hubRepository, listingRepository } from "./hub-repository.ts";
 
@@ -26,21 +26,21 @@ test("a state read on top of any other is the state that is there", async () => 
   for (const seed of [1, 2, 3]) {
     const { hub } = await history(seed);
     const repository = hubRepository(hub);
-    const states = await Promise.all(hub.history.map((it) => readState(repository, it)));
+    const states = await Promise.all(hub.history.map((it) => readStateBranch(repository, it)));
     for (const [at, want] of states.entries())
       for (const known of [states[at - 1], states[at + 1], states.at(-1), states[0]])
-        deepStrictEqual(await readState(repository, want.commit, known ?? null), want);
+        deepStrictEqual(await readStateBranch(repository, want.commit, known ?? null), want);
   }
 });
 
 test("what is the same in another state keeps its identity, and only what differs is read", async () => {
   const { hub } = await history(4);
   const repository = hubRepository(hub);
-  let known = await readState(repository, hub.history[0] ?? null);
+  let known = await readStateBranch(repository, hub.history[0] ?? null);
   for (const commit of hub.history.slice(1)) {
     const before = known;
     repository.read.length = 0;
-    const next = await readState(repository, commit, before);
+    const next = await readStateBranch(repository, commit, before);
     const [tree, old] = [hub.treeAt(commit), hub.treeAt(before.commit)];
     const again = [...tree].filter(([path, blob]) => old.get(path) === blob && repository.read.includes(blob));
     expect(again.map(([path]) => path)).toEqual([]);
@@ -70,7 +70,7 @@ function expectKept(before: Ledger, after: Ledger): void {
 test("a state whose past is lost is read anew", async () => {
   const { hub } = await history(5);
   const [first, last] = [hub.history[0], hub.history.at(-1)];
-  const known = await readState(hubRepository(hub), first ?? null);
+  const known = await readStateBranch(hubRepository(hub), first ?? null);
   const repository = hubRepository(hub);
   const forgetful = {
     ...repository,
@@ -79,13 +79,16 @@ test("a state whose past is lost is read anew", async () => {
       return repository.changes?.(from, to, enters) ?? [];
     },
   };
-  deepStrictEqual(await readState(forgetful, last ?? null, known), await readState(repository, last ?? null));
+  deepStrictEqual(
+    await readStateBranch(forgetful, last ?? null, known),
+    await readStateBranch(repository, last ?? null),
+  );
 });
 
 test("an intent read on top of any other is the intent that is there, and what stays keeps its identity", async () => {
   for (const seed of [6, 7, 8]) {
     const fleet = editedFleet(seed);
-    const [warm, listing] = [freshMemory(), freshMemory()];
+    const [warm, listing] = [newMemory(), newMemory()];
     const lister = listingRepository(fleet.hub);
     let before = null;
     for (let at = 0; at < 20; at++) {
@@ -93,7 +96,7 @@ test("an intent read on top of any other is the intent that is there, and what s
       fleet.push();
       const { world } = await observe(fleet.ports, record, warm);
       const { intent } = world;
-      deepStrictEqual(intent, (await observe(fleet.ports, record, freshMemory())).world.intent);
+      deepStrictEqual(intent, (await observe(fleet.ports, record, newMemory())).world.intent);
       deepStrictEqual((await observe({ ...fleet.ports, repository: lister }, record, listing)).world.intent, intent);
       for (const key of ["placements", "clusters", "objects"] as const)
         for (const [name, it] of intent[key] as ReadonlyMap<string, unknown>) {
@@ -110,7 +113,7 @@ test("nothing is read where nothing changed, nor again after a commit of ours", 
   const fleet = editedFleet(9);
   const repository = hubRepository(fleet.hub);
   const ports = { ...fleet.ports, repository };
-  const memory = freshMemory();
+  const memory = newMemory();
   fleet.push();
   await fleet.pass();
   const first = await observe(ports, record, memory);
@@ -128,7 +131,7 @@ test("a file that people keep in a folder called like one of ours stays accepted
   );
   push();
   await pass();
-  const { accepted } = await readState(ports.repository, hub.state);
+  const { accepted } = await readStateBranch(ports.repository, hub.state);
   expect([...accepted.keys()].sort()).toEqual([...files.keys()].sort());
 });
 
@@ -145,7 +148,7 @@ test("a link that became a file nobody reads is forgotten", async () => {
       return kind === undefined ? changes : [{ path: file.path, file: { ...file, kind } }, ...changes];
     },
   };
-  const memory = freshMemory();
+  const memory = newMemory();
   const seen: boolean[] = [];
   for (const kind of ["link", "file"] as const) {
     tree[push()] = kind;

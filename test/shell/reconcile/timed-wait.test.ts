@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { type Instant, later, minutes, seconds } from "../../../src/core/model/value.ts";
 import { loop } from "../../../src/shell/reconcile/loop.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
-import { newDoorbell } from "../../../src/shell/reconcile/settle.ts";
+import { newWakeSignal } from "../../../src/shell/reconcile/settle.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { once } from "./stage.ts";
 import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";
@@ -37,7 +37,7 @@ async function waiting(waitTime = "1h", wait = minutes(60)): Promise<Waiting> {
 
 /** A pass of a process that has just begun, and remembers nothing. */
 async function freshPass({ ports }: StagedFleet): Promise<void> {
-  expect((await pass(ports, once, freshMemory(), true)).kind).toBe("passed");
+  expect((await pass(ports, once, newMemory(), true)).kind).toBe("passed");
 }
 
 const goTo = ({ clock }: StagedFleet, at: number): Promise<void> => clock.advance(at - clock.now());
@@ -89,7 +89,7 @@ test("a daemon that began in between wakes up by itself, at that instant", async
     poll: minutes(600),
     resync: minutes(600),
     signal: stop.signal,
-    doorbell: newDoorbell(),
+    wakeSignal: newWakeSignal(),
     report: () => {
       passes += 1;
     },

@@ -1,10 +1,10 @@
 // Approvals without a signature, and a folder trust/ that says who may approve: from then on none of them counts, for good.
 import { expect, test } from "vitest";
 import { seconds } from "../../../src/core/model/value.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
 import { acceptedIntent, exactText, maxTrustBytes, readSource } from "../../../src/shell/reconcile/source.ts";
-import { readState } from "../../../src/shell/reconcile/state.ts";
+import { readStateBranch } from "../../../src/shell/reconcile/state.ts";
 import { ed25519 } from "../../core/intent/trust/public-keys.ts";
 import { once } from "./stage.ts";
 import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";
@@ -20,7 +20,7 @@ async function asking(): Promise<StagedFleet & { readonly answer: Readonly<Recor
 }
 
 /** Some passes of one process. */
-async function passes({ ports, clock }: StagedFleet, memory = freshMemory()): Promise<void> {
+async function passes({ ports, clock }: StagedFleet, memory = newMemory()): Promise<void> {
   for (let count = 0; count < 4; count++) {
     expect((await pass(ports, once, memory, true)).kind).toBe("passed");
     await clock.advance(seconds(7));
@@ -28,7 +28,7 @@ async function passes({ ports, clock }: StagedFleet, memory = freshMemory()): Pr
 }
 
 const trustOf = async ({ ports }: StagedFleet): Promise<boolean> =>
-  (await readState(ports.repository, (await ports.repository.heads()).state)).ledger.hasTrust;
+  (await readStateBranch(ports.repository, (await ports.repository.heads()).state)).ledger.hasTrust;
 
 test("where fleet.yaml allows it, an approval without a signature lets the run in", async () => {
   const fleet = await asking();
@@ -40,7 +40,7 @@ test("where fleet.yaml allows it, an approval without a signature lets the run i
 
 test("once there was a folder trust/ it does not, in the same commit or after the folder is gone", async () => {
   const fleet = await asking();
-  const memory = freshMemory();
+  const memory = newMemory();
   fleet.push({ ...fleet.answer, "trust/allowed_signers": "ann ssh-ed25519 AAAA\n" });
   await passes(fleet, memory);
   expect([await trustOf(fleet), fleet.begun.has("m1")]).toEqual([true, false]);
@@ -53,7 +53,7 @@ test("once there was a folder trust/ it does not, in the same commit or after th
 
 test("a folder that comes alone, with nothing else changed, is remembered", async () => {
   const fleet = await asking();
-  const memory = freshMemory();
+  const memory = newMemory();
   await passes(fleet, memory);
   fleet.push({ "trust/allowed_signers": "ann ssh-ed25519 AAAA\n" });
   await passes(fleet, memory);
@@ -89,10 +89,10 @@ spec:
   await passes(fleet);
   const { repository } = fleet.ports;
   const { source, state } = await repository.heads();
-  const recorded = await readState(repository, state);
-  const read = async (memory = freshMemory()) =>
+  const recorded = await readStateBranch(repository, state);
+  const read = async (memory = newMemory()) =>
     (await readSource(repository, source ?? expect.fail(), recorded, { memory, settings: once })).intent;
-  const accepted = await acceptedIntent(repository, recorded, freshMemory());
+  const accepted = await acceptedIntent(repository, recorded, newMemory());
   for (const { trust, hasTrust, files } of [await read(), accepted]) {
     expect([hasTrust, trust?.text, files.has("trust/sigs/1.a.sig")]).toEqual([true, text, true]);
     expect(trust?.trust?.version).toBe(1);

@@ -1,7 +1,7 @@
 // The examples, brought to real members and edited: what the reconciler wrote down on the way holds when it is judged again.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Instant, seconds } from "../../../src/core/model/value.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { pass } from "../../../src/shell/reconcile/pass.ts";
 import { auditState } from "../../../src/shell/reconcile/verify/verify.ts";
 import { once, type Stage, setStage } from "./stage.ts";
@@ -14,7 +14,7 @@ afterAll(() => stage.close());
 
 test("everything that was written down on the way to rest, and after edits, follows from what was there", async () => {
   const ports = await stage.reconciler();
-  const memory = freshMemory();
+  const memory = newMemory();
   const settle = async (): Promise<void> => {
     for (let at = 0; at < 25; at++) {
       const result = await pass(ports, once, memory, true);

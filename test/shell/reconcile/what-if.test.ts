@@ -4,17 +4,17 @@ import type { RunKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { describeChanges } from "../../../src/core/report/commit-message.ts";
 import { currentProblems } from "../../../src/core/report/current-problems.ts";
-import { freshMemory } from "../../../src/shell/reconcile/memory.ts";
+import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import { observe } from "../../../src/shell/reconcile/observe.ts";
 import type { Ports } from "../../../src/shell/reconcile/ports.ts";
-import { type Foresight, whatIf } from "../../../src/shell/reconcile/what-if.ts";
+import { type WhatIfResult, whatIf } from "../../../src/shell/reconcile/what-if.ts";
 import { type EditedFleet, editedFleet } from "./edited-fleet.ts";
 import { hubRepository, listingRepository } from "./hub-repository.ts";
 
 const record = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
 
 /** Everything of a plan that is ever shown. */
-const shown = ({ world, plan: decided, problems }: Foresight) => ({
+const shown = ({ world, plan: decided, problems }: WhatIfResult) => ({
   refusal: decided.refusal,
   decides: decided.decides,
   changes: describeChanges(world.ledger, decided.ledger),
@@ -24,14 +24,14 @@ const shown = ({ world, plan: decided, problems }: Foresight) => ({
 });
 
 /** What the whole state says. */
-async function inFull(ports: Ports): Promise<Foresight> {
-  const { world, reasons } = await observe(ports, record, freshMemory());
+async function inFull(ports: Ports): Promise<WhatIfResult> {
+  const { world, reasons } = await observe(ports, record, newMemory());
   const decided = plan(world);
   const problems = currentProblems(world.intent, world.ledger);
   return { world, plan: { ...decided, reasons: [...reasons, ...decided.reasons] }, problems };
 }
 
-const isPart = ({ world }: Foresight, whole: Foresight): boolean =>
+const isPart = ({ world }: WhatIfResult, whole: WhatIfResult): boolean =>
   world.ledger.placements.size < whole.world.ledger.placements.size;
 
 /** Edits, passes and troubles by turns; after each edit somebody asks, before the reconciler sees it. */

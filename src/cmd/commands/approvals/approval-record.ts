@@ -8,11 +8,11 @@ import { type Ask, askState, asksIn } from "../../../core/plan/approval/ask.ts";
 import { approveCommand, approversText } from "../../../core/report/approval-files.ts";
 import type { ShownDeletion } from "../../../core/report/deletion-text.ts";
 import type { ShownContent } from "../../../core/report/request-changes.ts";
-import { readAsked } from "../../../shell/reconcile/approval-content.ts";
+import { readApprovalView } from "../../../shell/reconcile/approval-content.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
 import type { State } from "../../../shell/reconcile/memory.ts";
 import type { DeliveryObjection, Repository } from "../../../shell/reconcile/ports.ts";
-import { readState } from "../../../shell/reconcile/state.ts";
+import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { documentsIn } from "../../edits/found-document.ts";
 import { acceptedApprovals } from "../../hub/record.ts";
 import { type HubOptions, openReconcilerRecord, openRecord } from "../../hub/wire.ts";
@@ -40,7 +40,7 @@ export async function readApprovalRecord(
 ): Promise<ApprovalRecord> {
   const repository = await openRecord(options, environment);
   try {
-    const state = await readState(repository, (await repository.heads()).state);
+    const state = await readStateBranch(repository, (await repository.heads()).state);
     const { ledger, accepted } = state;
     const fleet =
       (await textAt(repository, state, "fleet.yaml")) ?? (await textAt(repository, state, "fleet.yml")) ?? "";
@@ -87,7 +87,7 @@ export async function readRequestContent(
   try {
     const { state } = await repository.heads();
     if (state === null) return null;
-    const view = await readAsked(repository, state, ask, ledger);
+    const view = await readApprovalView(repository, state, ask, ledger);
     const lines: string[] = [];
     for (const it of view.commits) lines.push(await commitText(repository, it));
     return { ...view, commitLines: lines, state };
@@ -110,7 +110,7 @@ async function commitText(repository: Repository, commit: Commit): Promise<strin
 
 async function rawOf(repository: Repository, commit: Commit): Promise<Uint8Array | null> {
   try {
-    const [found] = (await repository.lineage?.(commit, 1)) ?? [];
+    const [found] = (await repository.firstParents?.(commit, 1)) ?? [];
     return found?.commit === commit ? found.raw : null;
   } catch (error) {
     if (error instanceof Fault) return null;
@@ -161,7 +161,7 @@ async function objectionByRecord(
   try {
     const repository = await openReconcilerRecord(options, environment);
     try {
-      return objection((await readState(repository, (await repository.heads()).state)).ledger);
+      return objection((await readStateBranch(repository, (await repository.heads()).state)).ledger);
     } finally {
       await repository.close();
     }

@@ -15,7 +15,7 @@ import { someNames as listed, quantity } from "../../../core/report/phrases.ts";
 import { evictionVerdict } from "../../../core/report/tables.ts";
 import type { State } from "../../../shell/reconcile/memory.ts";
 import type { Clock, Repository } from "../../../shell/reconcile/ports.ts";
-import { readState } from "../../../shell/reconcile/state.ts";
+import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { commitFiles } from "../../hub/commit-files.ts";
 import { clockOf, openReconcilerRecord, originUrl } from "../../hub/wire.ts";
 import type { WorkTree } from "../../hub/work-tree.ts";
@@ -154,7 +154,7 @@ export async function awaitEvictions(names: readonly string[], watch: EvictionWa
   let known: State | null = null;
   for (;;) {
     const { state: head } = await repository.heads();
-    if (known === null || known.commit !== head) known = await readState(repository, head, known);
+    if (known === null || known.commit !== head) known = await readStateBranch(repository, head, known);
     const { ledger } = known;
     for (const name of missing) {
       const record = ledger.evictions.get(name);

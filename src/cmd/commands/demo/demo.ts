@@ -12,9 +12,9 @@ import { type EmbeddedServer, startEmbedded } from "../../../shell/embedded/serv
 import { gitEnvironment, runGit } from "../../../shell/git/program/process.ts";
 import { systemClock } from "../../../shell/host/system.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
-import { freshMemory } from "../../../shell/reconcile/memory.ts";
-import { settle } from "../../../shell/reconcile/settle.ts";
-import { readState } from "../../../shell/reconcile/state.ts";
+import { newMemory } from "../../../shell/reconcile/memory.ts";
+import { runUntilSettled } from "../../../shell/reconcile/settle.ts";
+import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { type HubOptions, openHub, openPorts } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { type Terminal, table } from "../../terminal/terminal.ts";
@@ -125,7 +125,7 @@ async function reconcileOnce(
 ): Promise<void> {
   const ports = await openPorts(hubAt(hub), { kubeconfig, deadline: seconds(5) }, terminal.environment);
   try {
-    const settled = await settle(ports, freshMemory(), {
+    const settled = await runUntilSettled(ports, newMemory(), {
       settings: { members: "ask", patience: "none", acceptRewrite: null, trustAnchor: null },
       wait,
       signal: new AbortController().signal,
@@ -155,7 +155,7 @@ async function showFleet(stage: DemoSetup, terminal: Terminal): Promise<void> {
 async function recordedAt({ hub }: DemoSetup, terminal: Terminal): Promise<Ledger> {
   const repository = await openHub(hubAt(hub), terminal.environment);
   try {
-    return (await readState(repository, (await repository.heads()).state)).ledger;
+    return (await readStateBranch(repository, (await repository.heads()).state)).ledger;
   } finally {
     await repository.close();
   }

@@ -5,7 +5,7 @@ import type { Digest } from "../../../core/model/value.ts";
 import { describeChanges } from "../../../core/report/commit-message.ts";
 import { planRefusalText, reasonLines, reasonValues, type WeighReason } from "../../../core/report/reason-lines.ts";
 import { weightOf } from "../../../core/report/reason-text.ts";
-import { type Foresight, whatIf } from "../../../shell/reconcile/what-if.ts";
+import { type WhatIfResult, whatIf } from "../../../shell/reconcile/what-if.ts";
 import { type HubOptions, openPorts, readableHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfProblems, codeOfReasons, printProblems } from "../../terminal/outcome.ts";
@@ -43,7 +43,7 @@ interface Showing extends Pick<PlanOptions, "output" | "expectNoChange"> {
 }
 
 function show(
-  { plan: decided, world, problems }: Foresight,
+  { plan: decided, world, problems }: WhatIfResult,
   { output, weigh, expectNoChange }: Showing,
   terminal: Terminal,
 ): ExitCode {

@@ -20,11 +20,11 @@ import {
 } from "../../../core/report/reason-lines.ts";
 import type { Fault } from "../../../shell/reconcile/fault.ts";
 import { loop } from "../../../shell/reconcile/loop.ts";
-import { freshMemory } from "../../../shell/reconcile/memory.ts";
+import { newMemory } from "../../../shell/reconcile/memory.ts";
 import type { PassResult } from "../../../shell/reconcile/pass.ts";
 import type { Ports, Receipt } from "../../../shell/reconcile/ports.ts";
 import type { Settings } from "../../../shell/reconcile/settings.ts";
-import { type Doorbell, newDoorbell, type Settled, settle } from "../../../shell/reconcile/settle.ts";
+import { newWakeSignal, runUntilSettled, type Settled, type WakeSignal } from "../../../shell/reconcile/settle.ts";
 import { forgeProblem, type HubOptions, openPorts, watchHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfFiles, codeOfReasons, interruptionLines, printProblems, receiptText } from "../../terminal/outcome.ts";
@@ -65,8 +65,8 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
   }
   const key = await openSigningKey(options.signingKey, terminal);
   if (key === "declined") return exitCodes.usage;
-  const doorbell = newDoorbell();
-  const watch = { ring: doorbell.ring, heartbeat: options.resync };
+  const wakeSignal = newWakeSignal();
+  const watch = { ring: wakeSignal.wake, heartbeat: options.resync };
   const isWatching = options.watch || options.wait !== undefined;
   const fleet = { kubeconfig: options.kubeconfig, deadline: options.deadline, ...(isWatching ? { watch } : {}) };
   const hub = key === null ? options : { ...options, sign: key.sign };
@@ -87,8 +87,8 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     const settings: Settings = { members: "ask", patience, acceptRewrite: rewrite, trustAnchor, ...seal };
     const warn = key === null ? unsignedWarner(options, ports.repository.name, terminal) : () => {};
     const run = { ports, settings, signal: stop.signal, terminal, warn };
-    if (isWatching) await watchHub(options, doorbell.ring, stop.signal);
-    return isDaemon ? await watchForever(options, run, doorbell) : await runOnce(options, run, doorbell);
+    if (isWatching) await watchHub(options, wakeSignal.wake, stop.signal);
+    return isDaemon ? await watchForever(options, run, wakeSignal) : await runOnce(options, run, wakeSignal);
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     await ports.fleet.close();
@@ -117,7 +117,7 @@ function rewriteOf(text: string | undefined): Settings["acceptRewrite"] | "malfo
 async function runOnce(
   options: ReconcileOptions,
   { ports, settings, signal, terminal, warn }: Run,
-  doorbell: Doorbell,
+  wakeSignal: WakeSignal,
 ): Promise<ExitCode> {
   const isText = options.output === "text";
   const denied = new Set<string>();
@@ -126,11 +126,11 @@ async function runOnce(
     if (isText) printPass(result, terminal);
     if (result.kind === "passed") for (const path of newlyDenied(result.plan.reasons)) denied.add(path);
   };
-  const settled = await settle(ports, freshMemory(), {
+  const settled = await runUntilSettled(ports, newMemory(), {
     settings,
     wait: options.wait ?? null,
     signal,
-    doorbell,
+    wakeSignal,
     report,
   });
   if (isText) printEnd(settled, denied, terminal);
@@ -221,7 +221,7 @@ function asValue(settled: Settled): Json {
 }
 
 /** A member that needs longer to answer, or to do what it is told, is left to a later pass. */
-const grace = seconds(1);
+const memberDeadline = seconds(1);
 
 /** Members say when they change; those that cannot be watched are looked at this often while something moves. */
 const memberPoll = seconds(5);
@@ -253,7 +253,7 @@ function newsReporter(terminal: Terminal): (result: PassResult) => void {
 async function watchForever(
   options: ReconcileOptions,
   { ports, settings, signal, terminal, warn }: Run,
-  doorbell: Doorbell,
+  wakeSignal: WakeSignal,
 ): Promise<ExitCode> {
   const tell = newsReporter(terminal);
   const report = (result: PassResult): void => {
@@ -265,10 +265,10 @@ async function watchForever(
     settings,
     poll: options.poll,
     resync: options.resync,
-    glance: memberPoll,
-    grace,
+    memberPoll: memberPoll,
+    memberDeadline,
     signal,
-    doorbell,
+    wakeSignal,
     reportLate: (receipt) => {
       for (const line of [...receiptLines(receipt), ...interruptionLines([receipt])]) terminal.out(`${line}\n`);
     },

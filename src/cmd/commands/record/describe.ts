@@ -11,7 +11,7 @@ import { runApprovalValues, runUnmatchedLines } from "../../../core/report/appro
 import { runTree, treeLines } from "../../../core/report/run-tree.ts";
 import { gateRequestKey } from "../../../core/report/tables.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
-import { readState } from "../../../shell/reconcile/state.ts";
+import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { viewerOf } from "../../hub/approver.ts";
 import { acceptedApprovals, printRecordAge, recordedObjects } from "../../hub/record.ts";
 import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
@@ -36,7 +36,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
   try {
     const heads = await repository.heads();
     const { state: head } = heads;
-    const state = await readState(repository, head);
+    const state = await readStateBranch(repository, head);
     const { ledger } = state;
     const run = ledger.runs.get(options.name as RunKey);
     if (head === null || run === undefined) {

@@ -8,7 +8,7 @@ import {
   recordedClusters,
 } from "../../../core/report/placement-text.ts";
 import { summaryOf } from "../../../core/status/summary.ts";
-import { readState } from "../../../shell/reconcile/state.ts";
+import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { printRecordAge, recordedObjects } from "../../hub/record.ts";
 import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
@@ -28,7 +28,7 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
   try {
     const heads = await repository.heads();
     const { state: head } = heads;
-    const { ledger } = await readState(repository, head);
+    const { ledger } = await readStateBranch(repository, head);
     const { placement, cluster } = options;
     const record = ledger.placements.get(placement as PlacementKey);
     if (head === null || record === undefined) {

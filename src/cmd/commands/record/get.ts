@@ -19,7 +19,7 @@ import {
   type TableRows,
 } from "../../../core/report/tables.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
-import { readState } from "../../../shell/reconcile/state.ts";
+import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { cordonedIn } from "../../edits/drain.ts";
 import { viewerOf } from "../../hub/approver.ts";
 import { acceptedApprovals, acceptedFiles, printRecordAge, recordedObjects } from "../../hub/record.ts";
@@ -51,7 +51,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
   try {
     const heads = await repository.heads();
     const { state: head } = heads;
-    const state = await readState(repository, head);
+    const state = await readStateBranch(repository, head);
     const { ledger } = state;
     const { name, output } = options;
     const known = keysOf(kind, ledger);

@@ -8,7 +8,7 @@ import { type ClusterName, type Digest, type DurationMs, instantText } from "../
 import { currentProblems } from "../../../core/report/current-problems.ts";
 import { shortDuration } from "../../../core/report/phrases.ts";
 import { planRefusalText } from "../../../core/report/reason-lines.ts";
-import { freshMemory } from "../../../shell/reconcile/memory.ts";
+import { newMemory } from "../../../shell/reconcile/memory.ts";
 import { observe } from "../../../shell/reconcile/observe.ts";
 import { usageError } from "../../hub/commit-files.ts";
 import { printRecordAge } from "../../hub/record.ts";
@@ -49,7 +49,7 @@ export async function simulate(options: SimulateOptions, terminal: Terminal): Pr
   try {
     const { trustAnchor } = options;
     const settings = { members: "record", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;
-    const memory = freshMemory();
+    const memory = newMemory();
     const { world, reasons } = await observe(ports, settings, memory);
     const { sourceCommit } = world.ledger;
     const heads = memory.heads ?? { source: null, state: null };

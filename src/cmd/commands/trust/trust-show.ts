@@ -5,7 +5,7 @@ import type { TrustRecord } from "../../../core/model/trust.ts";
 import type { Commit } from "../../../core/model/value.ts";
 import { type ShownTrust, signersOf, trustLines, trustValue } from "../../../core/report/trust-text.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
-import { readState } from "../../../shell/reconcile/state.ts";
+import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { usageError } from "../../hub/commit-files.ts";
 import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
@@ -25,7 +25,7 @@ export async function trustShow(options: TrustShowOptions, terminal: Terminal): 
   try {
     const { source, state } = await repository.heads();
     const found = source === null ? null : await trustAt(repository, source);
-    const { ledger } = await readState(repository, state);
+    const { ledger } = await readStateBranch(repository, state);
     if (found === null) return usageError(...missing(ledger.trust, options), terminal);
     const shown = await shownOf(found, ledger.trust);
     const { problems } = found.reading;

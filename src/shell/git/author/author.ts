@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { lstat, mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Fault } from "../../reconcile/fault.ts";
-import type { Author, Authored, AuthoredChange, AuthoredFile } from "../../reconcile/ports.ts";
+import type { Author, AuthoredChange, AuthoredCommit, AuthoredFile } from "../../reconcile/ports.ts";
 import { addressOf } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 import { literal, type PersonGit, personGit, printed, printedOrNull } from "./person-git.ts";
@@ -87,7 +87,7 @@ class WorkTreeAuthor implements Author {
     return personSignature(this.#git, this.name, bytes, namespace);
   }
 
-  async commit(change: AuthoredChange): Promise<Authored> {
+  async commit(change: AuthoredChange): Promise<AuthoredCommit> {
     const during = `writing to ${this.name}`;
     for (const file of change.files) await this.#sureOf(file, during);
     const { delivery } = change;
@@ -96,9 +96,9 @@ class WorkTreeAuthor implements Author {
     const target = delivery.kind === "push" ? await pushTarget(this.#git, branch, during) : null;
     const own = await this.#inPlace(change, during);
     if (target === null || delivery.kind !== "push")
-      return { commit: own, branch, remote: null, page: null, overtaken: null };
+      return { commit: own, branch, remote: null, page: null, integrated: null };
     const { commit, way } = await pushHead(this.#git, own, target, delivery.objection ?? nothingAgainst);
-    return { commit, branch, remote: target.remote, page: null, overtaken: way };
+    return { commit, branch, remote: target.remote, page: null, integrated: way };
   }
 
   #detached(during: string): never {
@@ -179,7 +179,7 @@ class WorkTreeAuthor implements Author {
     change: AuthoredChange,
     { branch, base }: { readonly branch: string; readonly base: string },
     during: string,
-  ): Promise<Authored> {
+  ): Promise<AuthoredCommit> {
     const { remote } = await pushTarget(this.#git, this.branch, during);
     const ref = `refs/heads/${branch}`;
     if ((await printedOrNull(this.#git, ["rev-parse", "--verify", "--quiet", ref], { during })) !== null) {
@@ -202,7 +202,7 @@ class WorkTreeAuthor implements Author {
       throw error;
     }
     const url = await printed(this.#git, ["remote", "get-url", "--push", remote], { during });
-    return { commit, branch, remote, page: pullRequestPage({ url, base, branch, said }), overtaken: null };
+    return { commit, branch, remote, page: pullRequestPage({ url, base, branch, said }), integrated: null };
   }
 
   /** The tree of `parent` with the files in it, made in an index of its own. */

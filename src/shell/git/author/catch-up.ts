@@ -10,7 +10,7 @@ import { type PersonGit, printed, printedOrNull } from "./person-git.ts";
 export interface CaughtUp {
   readonly commit: string;
   /** It was made anew on top of theirs, or theirs was merged into the branch here. */
-  readonly way: "anew" | "merged";
+  readonly way: "rebased" | "merged";
 }
 
 /**
@@ -43,7 +43,7 @@ export async function catchUp(git: PersonGit, ours: string, theirs: string, duri
   }
   const commit = output.trim();
   await move(git, ours, commit, during);
-  return { commit, way: "anew" };
+  return { commit, way: "rebased" };
 }
 
 /**

@@ -1,6 +1,6 @@
 import git, { type TreeEntry } from "isomorphic-git";
 import { type BlobId, type Commit, compareText } from "../../../core/model/value.ts";
-import type { Change, Edit, TreeFile } from "../../reconcile/ports.ts";
+import type { Edit, TreeChange, TreeFile } from "../../reconcile/ports.ts";
 import { entriesIn, linesIn } from "../model/sound-objects.ts";
 import { type TreeEntry as FolderEntry, treeChanges } from "../model/tree-changes.ts";
 import { assertTreePath } from "../model/tree-object.ts";
@@ -31,7 +31,7 @@ export async function changesBetween(
   store: IsoStore,
   from: Commit | null,
   { to, enters }: { readonly to: Commit; readonly enters: ((folder: string) => boolean) | undefined },
-): Promise<readonly Change[]> {
+): Promise<readonly TreeChange[]> {
   const read = (ids: readonly string[]) => readTrees(store, ids);
   return treeChanges(read, from === null ? null : await treeOf(store, from), await treeOf(store, to), enters);
 }

@@ -6,13 +6,13 @@ import type { BlobId, Commit } from "../../../core/model/value.ts";
 import { Fault } from "../../reconcile/fault.ts";
 import type {
   BranchNames,
-  Change,
-  Committed,
+  CommitResult,
   Heads,
   HistoricCommit,
   Proposal,
   RawCommit,
   Repository,
+  TreeChange,
   TreeFile,
 } from "../../reconcile/ports.ts";
 import { cacheNameOf, exchangeDeadlineMs, type HttpAddress, type RemoteOptions, scrub } from "../model/address.ts";
@@ -105,7 +105,7 @@ class IsoRepository implements Repository {
     return this.#guarded(`reading ${this.name}`, () => listFiles(this.#store, commit, under));
   }
 
-  changes(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly Change[]> {
+  changes(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly TreeChange[]> {
     return this.#guarded(`reading ${this.name}`, () => changesBetween(this.#store, from, { to, enters }));
   }
 
@@ -130,11 +130,11 @@ class IsoRepository implements Repository {
     return this.#guarded(`reading the history of ${this.name}`, () => isoHistory(this.#store, { head, base, limit }));
   }
 
-  lineage(head: Commit, limit: number): Promise<readonly RawCommit[]> {
+  firstParents(head: Commit, limit: number): Promise<readonly RawCommit[]> {
     return this.#guarded(`reading the history of ${this.name}`, () => isoLineage(this.#store, head, limit));
   }
 
-  async commit(proposal: Proposal): Promise<Committed> {
+  async commit(proposal: Proposal): Promise<CommitResult> {
     const commit = await this.#guarded(`writing to ${this.name}`, () => this.#write(proposal));
     const said: string[] = [];
     try {

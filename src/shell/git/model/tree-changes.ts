@@ -1,5 +1,5 @@
 import { type BlobId, compareText } from "../../../core/model/value.ts";
-import type { Change, TreeFile } from "../../reconcile/ports.ts";
+import type { TreeChange, TreeFile } from "../../reconcile/ports.ts";
 
 /** One entry of a folder, as git keeps it. */
 export interface TreeEntry {
@@ -36,7 +36,7 @@ export async function treeChanges(
   before: string | null,
   after: string,
   enters: (folder: string) => boolean = everywhere,
-): Promise<readonly Change[]> {
+): Promise<readonly TreeChange[]> {
   const all = await treeDifferences(read, before, after, enters);
   const changes = all.filter((it) => it.before?.id !== it.after?.id || it.before?.kind !== it.after?.kind);
   return changes.map(({ path, after }) => ({ path, file: after === null ? null : fileOf(path, after) }));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Commit } from "../../../core/model/value.ts";
 import { Fault } from "../../reconcile/fault.ts";
-import type { BranchNames, Committed, Heads, Repository } from "../../reconcile/ports.ts";
+import type { BranchNames, CommitResult, Heads, Repository } from "../../reconcile/ports.ts";
 import {
   cacheNameOf,
   exchangeDeadlineMs,
@@ -122,7 +122,7 @@ class MirrorHub implements Hub {
     return { source, state, there: namesOf(refs, head) };
   }
 
-  async move(commit: Commit, parent: Commit | null, scratch: string): Promise<Committed> {
+  async move(commit: Commit, parent: Commit | null, scratch: string): Promise<CommitResult> {
     const ref = refOf(this.#branches.state);
     const lease = `--force-with-lease=${ref}:${parent ?? ""}`;
     const args = ["push", "--porcelain", "--no-progress", "--no-verify", lease, this.#address.url, `${commit}:${ref}`];

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Commit } from "../../../core/model/value.ts";
-import type { BranchNames, Committed, Heads, Repository } from "../../reconcile/ports.ts";
+import type { BranchNames, CommitResult, Heads, Repository } from "../../reconcile/ports.ts";
 import type { PathAddress } from "../model/address.ts";
 import { type Branches, namesOf, refOf } from "../model/branch.ts";
 import type { SignCommit } from "../model/commit-object.ts";
@@ -112,7 +112,7 @@ class PathHub implements Hub {
     return { source, state, there: namesOf([...refs.keys()], head.output.toString("utf8").trimEnd()) };
   }
 
-  async move(commit: Commit, parent: Commit | null, scratch: string): Promise<Committed> {
+  async move(commit: Commit, parent: Commit | null, scratch: string): Promise<CommitResult> {
     const ref = refOf(this.#branches.state);
     const during = `moving ${this.#branches.state} of ${this.#name}`;
     const swap = parent === null ? `create ${ref} ${commit}` : `update ${ref} ${commit} ${parent}`;

@@ -5,13 +5,13 @@ import { type CommitLines, commitLines } from "../../../core/model/commit.ts";
 import { type BlobId, type Commit, compareText } from "../../../core/model/value.ts";
 import type {
   BranchNames,
-  Change,
-  Committed,
+  CommitResult,
   Heads,
   HistoricCommit,
   Proposal,
   RawCommit,
   Repository,
+  TreeChange,
   TreeFile,
 } from "../../reconcile/ports.ts";
 import { longestCommit } from "../model/ancestry.ts";
@@ -32,7 +32,7 @@ export interface Hub {
    * Moves the state branch from `parent` to `commit`, which so far only `scratch` holds. May take `scratch` away with it;
    * what remains of it is left to the caller.
    */
-  move(commit: Commit, parent: Commit | null, scratch: string): Promise<Committed>;
+  move(commit: Commit, parent: Commit | null, scratch: string): Promise<CommitResult>;
 }
 
 /** Where commits stand before the state branch moves to them: `refs/flotilla/write/<seconds>-<process>-<random>`. */
@@ -86,7 +86,7 @@ export class ProgramRepository implements Repository {
     return files.sort((a, b) => compareText(a.path, b.path));
   }
 
-  async changes(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly Change[]> {
+  async changes(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly TreeChange[]> {
     const commits = await this.#objects.read("commit", from === null ? [to] : [from, to]);
     const linesOf = (commit: Commit): CommitLines => linesIn(commits.get(commit), commit, `reading ${this.name}`);
     await this.#confirm(to, linesOf(to));
@@ -138,7 +138,7 @@ export class ProgramRepository implements Repository {
     return programHistory(source, { head, base, limit });
   }
 
-  async lineage(head: Commit, limit: number): Promise<readonly RawCommit[]> {
+  async firstParents(head: Commit, limit: number): Promise<readonly RawCommit[]> {
     const unsound = isObjectId(head) ? null : head.slice(0, 80);
     if (unsound !== null) throw repositoryFault("RepositoryCorrupt", `reading ${this.name}`, `there is no ${unsound}`);
     const args = ["-c", "core.commitGraph=false", "rev-list", "--first-parent", `--max-count=${limit}`, head, "--"];
@@ -148,10 +148,10 @@ export class ProgramRepository implements Repository {
     return ids.map((commit) => ({ commit, raw: raws.get(commit) ?? new Uint8Array() }));
   }
 
-  async commit(proposal: Proposal): Promise<Committed> {
+  async commit(proposal: Proposal): Promise<CommitResult> {
     const stamp = Math.floor(Date.now() / 1000);
     const scratch = `${scratchFolder}/${stamp}-${process.pid}-${randomBytes(6).toString("hex")}`;
-    let outcome: Committed | null = null;
+    let outcome: CommitResult | null = null;
     try {
       const commit = await this.#signed(await this.#import(proposal, scratch));
       outcome = await this.#hub.move(commit, proposal.parent, scratch);

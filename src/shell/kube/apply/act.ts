@@ -1,20 +1,33 @@
-import { type Change, type Changes, changed, isOutdated, refusalOf, stillDue } from "../../../core/apply/claim.ts";
+import {
+  changesStillDue,
+  claimRefusal,
+  type InventoryChange,
+  type InventoryChanges,
+  isOutdatedAction,
+  withChanges,
+} from "../../../core/apply/claim.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
 import { memberAt, textOf } from "../../../core/model/json.ts";
 import { type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
 import type { ClusterActions, PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
 import type { Digest, Sequence } from "../../../core/model/value.ts";
 import type { Receipt } from "../../reconcile/ports.ts";
-import { anyResourceOf, resourceOf, type Served } from "../client/discovery.ts";
-import { lossOf } from "../client/member-unreachable.ts";
+import { anyResourceOf, resourceOf, type ServedResources } from "../client/discovery.ts";
+import { contactFailureOf } from "../client/member-unreachable.ts";
 import { readInventory, type StoredInventory, writeInventory } from "../inventory/inventory.ts";
-import { kubeSystem, uidOf } from "../watch/observe.ts";
-import { entryOf, type Removal, type Result, type Scene, type Write } from "./apply-context.ts";
+import { clusterUidOf, kubeSystem } from "../watch/observe.ts";
+import {
+  type ApplyContext,
+  inventoryEntryOf,
+  type RemovalTask,
+  type TaskResult,
+  type WriteTask,
+} from "./apply-context.ts";
 import { applyAll } from "./apply-objects.ts";
 import { claimedEntry } from "./inventory-entry.ts";
-import { absent, type Found, survey } from "./lookup.ts";
+import { absent, type LookupResult, lookUpAll } from "./lookup.ts";
 import { removeAll } from "./remove-objects.ts";
-import { type Approach, approach, rivals } from "./takeover.ts";
+import { decideTakeover, otherOwners, type TakeoverDecision } from "./takeover.ts";
 
 /**
  * Carries out what one member is to do: claim, write, remove, record.
@@ -39,12 +52,12 @@ export async function actOn(scene: Opening): Promise<Receipt> {
     const trouble = await record(scene, ready.claimed, resultChanges(ready, writes, removals));
     return receipt(trouble ?? scene.contact.loss ?? ready.outdated);
   } catch (error) {
-    return receipt(lossOf(error).message);
+    return receipt(contactFailureOf(error).message);
   }
 }
 
 /** The scene before the inventory was read. */
-type Opening = Omit<Scene, "asOf">;
+type Opening = Omit<ApplyContext, "asOf">;
 
 type Tally = { -readonly [key in "created" | "configured" | "deleted" | "released" | "failed"]: number };
 
@@ -52,13 +65,13 @@ type Tally = { -readonly [key in "created" | "configured" | "deleted" | "release
 interface Ready {
   readonly claimed: StoredInventory;
   readonly accepted: readonly PlacementActions[];
-  readonly writes: readonly Write[];
-  readonly removals: readonly Removal[];
+  readonly writes: readonly WriteTask[];
+  readonly removals: readonly RemovalTask[];
   /** Names the placements that a later action has overtaken; null when there are none. */
   readonly outdated: string | null;
 }
 
-const mostConflicts = 5;
+const maxConflicts = 5;
 
 /** Makes sure of the member and the fence, finds out what exists, and claims; a text says why nothing may be done. */
 async function prepare(scene: Opening): Promise<Ready | string> {
@@ -68,16 +81,16 @@ async function prepare(scene: Opening): Promise<Ready | string> {
     readInventory(client),
   ]);
   if (identity.kind === "refused") return identity.message;
-  const uid = uidOf(identity);
+  const uid = clusterUidOf(identity);
   if (uid !== actions.clusterUid) return `it is another cluster now (kube-system ${uid}, not ${actions.clusterUid})`;
   let earlier: Inventory | null = null;
-  for (let attempt = 0; attempt < mostConflicts; attempt += 1) {
+  for (let attempt = 0; attempt < maxConflicts; attempt += 1) {
     const stored = attempt === 0 ? first : await readInventory(client);
     if (stored.kind === "refused") return `its inventory cannot be read: ${stored.message}`;
-    const refusal = refusalOf(actions, stored.inventory);
+    const refusal = claimRefusal(actions, stored.inventory);
     if (refusal !== null) return refusal;
     const plan = await planFor(scene, stored.inventory, earlier, await servedFor(scene));
-    const claim = changed(stored.inventory, claimChanges(scene, plan), actions);
+    const claim = withChanges(stored.inventory, claimChanges(scene, plan), actions);
     const written = await writeInventory(client, stored, claim);
     if (written.kind === "written") return { ...plan, claimed: written.stored };
     if (written.kind === "refused") return `its inventory cannot be written: ${written.refusal.message}`;
@@ -87,7 +100,7 @@ async function prepare(scene: Opening): Promise<Ready | string> {
 }
 
 /** What the member serves, asked anew when it is not known to serve a kind that is to be written. */
-async function servedFor({ client, discovery, actions }: Opening): Promise<Served> {
+async function servedFor({ client, discovery, actions }: Opening): Promise<ServedResources> {
   const known = await discovery.served(client);
   const isKnown = actions.placements.every(({ apply }) => apply.every(({ id }) => resourceOf(known, id) !== null));
   return isKnown ? known : discovery.refresh(client);
@@ -98,11 +111,11 @@ async function planFor(
   scene: Opening,
   inventory: Inventory,
   earlier: Inventory | null,
-  served: Served,
+  served: ServedResources,
 ): Promise<Omit<Ready, "claimed">> {
   const { client, actions } = scene;
   const isLate = (it: PlacementActions): boolean =>
-    isOutdated(it, actions, inventory) ||
+    isOutdatedAction(it, actions, inventory) ||
     // It was there a moment ago: a later action has removed it since.
     (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement));
   const late = actions.placements.filter(isLate);
@@ -110,27 +123,29 @@ async function planFor(
   // A report on differences never writes anything (`apply/README.md#c-1`).
   const wanted = accepted
     .filter((it) => it.applyStrategy.type !== "ReportDiff")
-    .flatMap((action) => action.apply.map((item) => ({ action, item, before: entryOf(inventory, action, item.key) })));
+    .flatMap((action) =>
+      action.apply.map((item) => ({ action, item, before: inventoryEntryOf(inventory, action, item.key) })),
+    );
   const unknown = wanted.filter((it) => it.before === null || it.before.uid === null || isRepair(it));
-  const found = await survey(
+  const found = await lookUpAll(
     client,
     served,
     unknown.map(({ item }) => item.id),
   );
-  const rivalOf = rivals(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
-  const writes = wanted.map(({ action, item, before }): Write => {
+  const rivalOf = otherOwners(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
+  const writes = wanted.map(({ action, item, before }): WriteTask => {
     const there = found.get(item.key) ?? absent;
     const known = before !== null && before.uid !== null;
     if (known && (there.kind === "unknown" || !isRepair({ item, before }) || uidIn(there) === before.uid)) {
       const way = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
-      return { id: item.id, action, item, before, approach: way };
+      return { id: item.id, action, item, before, takeover: way };
     }
     const rival = known ? null : rivalOf(item.key, action);
     const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
     const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
-    const way = approach(there, { ...actions, action, entry, rival });
+    const way = decideTakeover(there, { ...actions, action, entry, rival });
     const earlier = known && isCreation(way) ? unmade(before, action) : isKept(there, way) ? entry : before;
-    return { id: item.id, action, item, before: earlier, approach: way };
+    return { id: item.id, action, item, before: earlier, takeover: way };
   });
   const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
   return { accepted, writes, removals, outdated: outdatedText(late) };
@@ -148,7 +163,7 @@ interface Wanted {
 const isRepair = ({ item, before }: Wanted): boolean =>
   before?.outcome.kind === "applied" && before.digest === item.digest;
 
-const isCreation = (way: Approach): boolean => way.kind === "write" && way.uid === null;
+const isCreation = (way: TakeoverDecision): boolean => way.kind === "write" && way.uid === null;
 
 /** What is known of an object that is gone: whatever stands there by our mark from now on is what we make. */
 const unmade = (before: InventoryEntry, { sequence }: PlacementActions): InventoryEntry => ({
@@ -159,11 +174,11 @@ const unmade = (before: InventoryEntry, { sequence }: PlacementActions): Invento
   fingerprint: null,
 });
 
-const uidIn = (found: Found): string | null =>
+const uidIn = (found: LookupResult): string | null =>
   found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
 
 /** The entry of the same object under another key: what was served in one group is served in another one too. */
-function twinOf(found: Found, carried: InventoryPlacement | undefined): InventoryEntry | null {
+function twinOf(found: LookupResult, carried: InventoryPlacement | undefined): InventoryEntry | null {
   const uid = uidIn(found);
   if (uid === null || carried === undefined) return null;
   for (const entry of carried.entries.values()) if (entry.uid === uid) return entry;
@@ -171,7 +186,10 @@ function twinOf(found: Found, carried: InventoryPlacement | undefined): Inventor
 }
 
 /** Whether what a removal is of is carried by its placement under a key that does not go. */
-function carriedBeside({ claimed, removals }: Ready, writes: ReadonlyMap<Write, Result>): (it: Removal) => boolean {
+function carriedBeside(
+  { claimed, removals }: Ready,
+  writes: ReadonlyMap<WriteTask, TaskResult>,
+): (it: RemovalTask) => boolean {
   const goes = new Set(removals.map(({ action, departure }) => `${action.placement} ${departure.key}`));
   const kept = new Set<string>();
   const keep = (placement: string, key: ObjectKey, uid: string | null): void => {
@@ -199,19 +217,19 @@ const lostEntry = (version: string): InventoryEntry => ({
 });
 
 /** What is made now, or taken from others, is not what was lost. */
-const isKept = (found: Found, way: Approach): boolean =>
+const isKept = (found: LookupResult, way: TakeoverDecision): boolean =>
   found.kind === "unknown" || (way.kind === "write" && way.uid !== null && way.live === null);
 
 /** Claimed like everything else, so that nothing is forgotten when this is cut short, and then looked up by their marks. */
 const recoveriesOf = (
   accepted: readonly PlacementActions[],
   inventory: Inventory,
-  served: Served,
-): readonly Removal[] =>
+  served: ServedResources,
+): readonly RemovalTask[] =>
   accepted
     .filter((it) => isUnlisted(it, inventory))
     .flatMap((action) =>
-      action.recover.map((object): Removal => {
+      action.recover.map((object): RemovalTask => {
         const id = { ...object, version: anyResourceOf(served, object)?.version ?? "" };
         const departure = {
           id,
@@ -226,10 +244,10 @@ const recoveriesOf = (
     );
 
 /** Only what the inventory lists can go (`plan/README.md#d-1`). */
-const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory): readonly Removal[] =>
+const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory): readonly RemovalTask[] =>
   accepted.flatMap((action) =>
-    action.remove.flatMap((departure): readonly Removal[] => {
-      const entry = entryOf(inventory, action, departure.key);
+    action.remove.flatMap((departure): readonly RemovalTask[] => {
+      const entry = inventoryEntryOf(inventory, action, departure.key);
       return entry === null ? [] : [{ id: departure.id, action, departure, entry }];
     }),
   );
@@ -243,7 +261,7 @@ const outdatedText = (late: readonly PlacementActions[]): string | null =>
         .join(", ")}`;
 
 /** The claim: everything that is about to be written, beside everything that was there. */
-function claimChanges(scene: Opening, { accepted, writes, removals }: Omit<Ready, "claimed">): Changes {
+function claimChanges(scene: Opening, { accepted, writes, removals }: Omit<Ready, "claimed">): InventoryChanges {
   const entries = new Map(accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>()]));
   for (const { action, departure, entry } of removals) entries.get(action)?.set(departure.key, entry);
   for (const write of writes) entries.get(write.action)?.set(write.item.key, claimedEntry(scene, write));
@@ -253,9 +271,9 @@ function claimChanges(scene: Opening, { accepted, writes, removals }: Omit<Ready
 
 function resultChanges(
   { accepted }: Ready,
-  writes: ReadonlyMap<Write, Result>,
-  removals: ReadonlyMap<Removal, Result>,
-): Changes {
+  writes: ReadonlyMap<WriteTask, TaskResult>,
+  removals: ReadonlyMap<RemovalTask, TaskResult>,
+): InventoryChanges {
   const entries = new Map(
     accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>(it.forget.map((key) => [key, null]))]),
   );
@@ -266,29 +284,29 @@ function resultChanges(
 
 const changesOf = (
   accepted: readonly PlacementActions[],
-  entries: ReadonlyMap<PlacementActions, Change["entries"]>,
-): Changes =>
+  entries: ReadonlyMap<PlacementActions, InventoryChange["entries"]>,
+): InventoryChanges =>
   new Map(
-    accepted.map((it): [PlacementActions["placement"], Change] => [
+    accepted.map((it): [PlacementActions["placement"], InventoryChange] => [
       it.placement,
       { sequence: it.sequence, digest: it.digest, entries: entries.get(it) ?? new Map() },
     ]),
   );
 
 /** Writes the result over the claim; a text says why it could not. Without it, the claim stands and nothing is lost. */
-async function record(scene: Opening, claimed: StoredInventory, results: Changes): Promise<string | null> {
+async function record(scene: Opening, claimed: StoredInventory, results: InventoryChanges): Promise<string | null> {
   const { recorder: client, actions } = scene;
   let stored = claimed;
   let due = results;
-  for (let attempt = 0; attempt < mostConflicts; attempt += 1) {
-    const next = changed(stored.inventory, due, headOf(actions, stored.inventory));
+  for (let attempt = 0; attempt < maxConflicts; attempt += 1) {
+    const next = withChanges(stored.inventory, due, headOf(actions, stored.inventory));
     const written = await writeInventory(client, stored, next);
     if (written.kind === "written") return null;
     if (written.kind === "refused") return `its inventory cannot be written: ${written.refusal.message}`;
     const fresh = await readInventory(client);
     if (fresh.kind === "refused") return `its inventory cannot be read: ${fresh.message}`;
     stored = fresh;
-    due = stillDue(results, actions, fresh.inventory);
+    due = changesStillDue(results, actions, fresh.inventory);
     if (due.size === 0) return null;
   }
   return "somebody else keeps writing its inventory";
@@ -296,6 +314,6 @@ async function record(scene: Opening, claimed: StoredInventory, results: Changes
 
 /** Whoever is later by epoch, or owns the inventory by now, stays at its head. */
 function headOf(actions: ClusterActions, inventory: Inventory): ClusterActions {
-  if (refusalOf(actions, inventory) === null) return actions;
+  if (claimRefusal(actions, inventory) === null) return actions;
   return { ...actions, fleet: inventory.fleet, epoch: inventory.epoch };
 }

@@ -4,34 +4,34 @@ import type { Instant } from "../../../core/model/value.ts";
 import { Fault } from "../../reconcile/fault.ts";
 import type { Client } from "../client/client.ts";
 import type { Discovery } from "../client/discovery.ts";
-import { Lost, lossOf } from "../client/member-unreachable.ts";
-import type { Approach } from "./takeover.ts";
+import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
+import type { TakeoverDecision } from "./takeover.ts";
 
 /** What everything that happens on one member during one action has in common. */
-export interface Scene {
+export interface ApplyContext {
   readonly client: Client;
   readonly discovery: Discovery;
   readonly actions: ClusterActions;
   readonly now: Instant;
   /** The member's resourceVersion before anything was written: what has a later one was changed. */
   readonly asOf: string;
-  readonly contact: Contact;
+  readonly contact: MemberContact;
   /** For what is noted when all is done: it still has time when the other's has run out. */
   readonly recorder: Client;
 }
 
 /** One object to be written, and how. */
-export interface Write {
+export interface WriteTask {
   readonly id: RenderedManifest["id"];
   readonly action: PlacementActions;
   readonly item: RenderedManifest;
   /** As it stood before the claim. */
   readonly before: InventoryEntry | null;
-  readonly approach: Approach;
+  readonly takeover: TakeoverDecision;
 }
 
 /** One object that goes. */
-export interface Removal {
+export interface RemovalTask {
   readonly id: Departure["id"];
   readonly action: PlacementActions;
   readonly departure: Departure;
@@ -39,14 +39,14 @@ export interface Removal {
 }
 
 /** What became of one object. */
-export interface Result {
+export interface TaskResult {
   /** Null: the inventory forgets it. */
   readonly entry: InventoryEntry | null;
   readonly effect: "created" | "configured" | "deleted" | "released" | "failed" | "none";
 }
 
 /** The inventory's entry of an object in a placement, or null. */
-export const entryOf = (
+export const inventoryEntryOf = (
   inventory: Inventory,
   action: PlacementActions,
   key: RenderedManifest["key"],
@@ -57,7 +57,7 @@ export const entryOf = (
  * credentials that are not accepted, are the member's, and nothing more is tried. What nobody expected ends nothing else:
  * a defect that one object brings out is that object's trouble too, and what was done for the others is still recorded.
  */
-interface Contact {
+interface MemberContact {
   /** The result of a task; `otherwise` when it ended in nothing; null once the member is given up. */
   attempt<T>(task: () => Promise<T>, otherwise: (message: string) => T): Promise<T | null>;
   /** Why the member is given up; null while it is there. */
@@ -65,7 +65,7 @@ interface Contact {
 }
 
 /** A member that is there, as far as anybody knows. */
-export function contact(): Contact {
+export function trackContact(): MemberContact {
   let inARow = 0;
   let loss: string | null = null;
   return {
@@ -79,7 +79,7 @@ export function contact(): Contact {
         // It may quote what it stumbled over, such as a Secret, so only its name is told.
         if (!isLoss(error)) return otherwise(`unexpected in Flotilla itself: ${nameOf(error)}`);
         inARow += 1;
-        const { code, message } = lossOf(error);
+        const { code, message } = contactFailureOf(error);
         if (inARow < 3 && code !== "Unauthorized") return otherwise(message);
         loss ??= message;
         return null;
@@ -92,6 +92,6 @@ export function contact(): Contact {
 }
 
 /** The outside failed us: the member, or what leads to it. */
-const isLoss = (error: unknown): boolean => error instanceof Lost || error instanceof Fault;
+const isLoss = (error: unknown): boolean => error instanceof MemberUnreachable || error instanceof Fault;
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

@@ -1,8 +1,8 @@
 import { type FailureCode, maxRetryDelay, type Outcome } from "../../../core/model/inventory.ts";
 import type { ObjectId } from "../../../core/model/manifest.ts";
 import { type DurationMs, type Instant, later, seconds } from "../../../core/model/value.ts";
-import type { Refused } from "../client/client.ts";
-import type { Resource } from "../client/discovery.ts";
+import type { ApiFailure } from "../client/client.ts";
+import type { ApiResource } from "../client/discovery.ts";
 
 /** Why one object was not written. */
 export interface Failure {
@@ -30,7 +30,7 @@ const pauseAfter = (attempts: number): DurationMs =>
  * path it would land elsewhere, in no namespace at all, and could never be found again under its name
  * (`trust/README.md#t-42`).
  */
-export function misplaced(served: Pick<Resource, "namespaced">, { kind, namespace }: ObjectId): Failure | null {
+export function scopeMismatch(served: Pick<ApiResource, "namespaced">, { kind, namespace }: ObjectId): Failure | null {
   if (served.namespaced === (namespace !== null)) return null;
   const [ours, theirs] = served.namespaced ? ["Cluster", "Namespaced"] : ["Namespaced", "Cluster"];
   const message =
@@ -40,8 +40,8 @@ export function misplaced(served: Pick<Resource, "namespaced">, { kind, namespac
 }
 
 /** What the member said to a write of an object, as a failure of that object. */
-export function refusedWrite(refusal: Refused, kind: string): Failure {
-  const message = refusalText(refusal, kind);
+export function writeFailure(refusal: ApiFailure, kind: string): Failure {
+  const message = failureMessage(refusal, kind);
   if (refusal.status !== 404) return { code: "ManifestApplyFailed", message };
   // Status names what was not found: the namespace, or, on a path that the member does not serve, nothing in particular.
   return refusal.about === "namespaces" && kind !== "Namespace"
@@ -53,7 +53,7 @@ export function refusedWrite(refusal: Refused, kind: string): Failure {
  * A refusal in the member's words. Not for Secrets: validation quotes the values it refuses, so of those only the reason
  * and the fields are told.
  */
-export function refusalText({ status, reason, message, causes }: Refused, kind: string): string {
+export function failureMessage({ status, reason, message, causes }: ApiFailure, kind: string): string {
   if (kind !== "Secret") return message;
   const fields = causes.map((it) => it.field).filter((it) => it !== "");
   const said = reason === "" ? `HTTP ${status}` : reason;

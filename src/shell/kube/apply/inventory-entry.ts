@@ -4,19 +4,19 @@ import type { InventoryEntry } from "../../../core/model/inventory.ts";
 import { memberAt, textOf } from "../../../core/model/json.ts";
 import type { Manifest } from "../../../core/model/manifest.ts";
 import { fieldManager } from "../../../core/model/names.ts";
-import type { Result, Scene, Write } from "./apply-context.ts";
+import type { ApplyContext, TaskResult, WriteTask } from "./apply-context.ts";
 import { type Failure, failedOutcome } from "./failure.ts";
-import type { Approach } from "./takeover.ts";
+import type { TakeoverDecision } from "./takeover.ts";
 
 /** What came of a write that was carried out. */
 interface Wrote {
   readonly live: Manifest;
   readonly adopted: boolean;
-  readonly effect: Result["effect"];
+  readonly effect: TaskResult["effect"];
 }
 
 /** What the inventory says of an object once it is written. */
-export function writtenEntry(scene: Scene, write: Write, { live, adopted, effect }: Wrote): InventoryEntry {
+export function writtenEntry(scene: ApplyContext, write: WriteTask, { live, adopted, effect }: Wrote): InventoryEntry {
   const { action, before } = write;
   const uid = textOf(memberAt(live, "metadata", "uid"));
   return {
@@ -30,8 +30,8 @@ export function writtenEntry(scene: Scene, write: Write, { live, adopted, effect
 }
 
 /** What the inventory says of an object that was not written. What stands there and is not ours ends what was known; what could not be looked at ends nothing. */
-export function failedEntry(scene: Pick<Scene, "now">, write: Write, failure: Failure): InventoryEntry {
-  const { before, approach: way } = write;
+export function failedEntry(scene: Pick<ApplyContext, "now">, write: WriteTask, failure: Failure): InventoryEntry {
+  const { before, takeover: way } = write;
   const isUnseen = way.kind === "leave" && way.failure.code === "FailedToFindObjInMemberCluster";
   const known = way.kind === "write" || isUnseen ? before : null;
   return {
@@ -44,11 +44,12 @@ export function failedEntry(scene: Pick<Scene, "now">, write: Write, failure: Fa
 }
 
 /** Whether the write would take over what others made. */
-export const adopts = (way: Approach): boolean => way.kind === "compare" || (way.kind !== "leave" && way.adopted);
+export const adopts = (way: TakeoverDecision): boolean =>
+  way.kind === "compare" || (way.kind !== "leave" && way.adopted);
 
 /** What the inventory says of an object from the claim on, until its result is known. */
-export function claimedEntry(scene: Pick<Scene, "now">, write: Write): InventoryEntry {
-  const { approach: way, before } = write;
+export function claimedEntry(scene: Pick<ApplyContext, "now">, write: WriteTask): InventoryEntry {
+  const { takeover: way, before } = write;
   if (way.kind === "leave") return failedEntry(scene, write, way.failure);
   return {
     ...plainEntry(scene, write),
@@ -60,7 +61,7 @@ export function claimedEntry(scene: Pick<Scene, "now">, write: Write): Inventory
 }
 
 /** Without a uid, it may still have been written by any claim since the first. */
-function plainEntry(scene: Pick<Scene, "now">, write: Write, effect?: Result["effect"]) {
+function plainEntry(scene: Pick<ApplyContext, "now">, write: WriteTask, effect?: TaskResult["effect"]) {
   const { item, action, before } = write;
   const { id, digest } = item;
   const repairs = repairsOf(scene, write, effect);
@@ -69,7 +70,7 @@ function plainEntry(scene: Pick<Scene, "now">, write: Write, effect?: Result["ef
 }
 
 /** A repair writes again what was written already; one that turns out to change nothing was somebody else's. */
-function repairsOf({ now }: Pick<Scene, "now">, { item, before }: Write, effect?: Result["effect"]) {
+function repairsOf({ now }: Pick<ApplyContext, "now">, { item, before }: WriteTask, effect?: TaskResult["effect"]) {
   const isSame = before?.digest === item.digest && before.version === item.id.version;
   const isRepair = isSame && before?.outcome.kind === "applied" && effect !== "none";
   return isRepair ? repaired(before?.repairs, now) : unrepaired(before?.repairs, now);

@@ -7,26 +7,26 @@ import {
   objectKey,
   type VersionedId,
 } from "../../../core/model/manifest.ts";
-import { type Client, metadataListOnly, metadataOnly, type Refused } from "../client/client.ts";
+import { type ApiFailure, type Client, metadataListOnly, metadataOnly } from "../client/client.ts";
 import {
+  type ApiResource,
   anyResourceOf,
   collectionPath,
   objectPath,
-  type Resource,
   resourceOf,
-  type Served,
+  type ServedResources,
 } from "../client/discovery.ts";
-import { misplaced } from "./failure.ts";
+import { scopeMismatch } from "./failure.ts";
 
 /** What stands in a member at the place of an object that we do not know yet. */
-export type Found =
+export type LookupResult =
   | { readonly kind: "absent" }
   /** Its metadata at least, managed fields included. */
   | { readonly kind: "present"; readonly live: JsonObject }
-  | { readonly kind: "unknown"; readonly refusal: Refused };
+  | { readonly kind: "unknown"; readonly refusal: ApiFailure };
 
 /** Nothing stands there. */
-export const absent: Found = { kind: "absent" };
+export const absent: LookupResult = { kind: "absent" };
 
 /** More new objects of one kind than this are found by one list instead of one request each. */
 const fewObjects = 10;
@@ -35,25 +35,25 @@ const fewObjects = 10;
  * Finds out which of these objects exist already. A namespace that is not there is asked for once and answers for all
  * that would be in it, which makes the first placement on an empty member cheap.
  */
-export async function survey(
+export async function lookUpAll(
   client: Client,
-  served: Served,
+  served: ServedResources,
   ids: readonly VersionedId[],
-): Promise<ReadonlyMap<ObjectKey, Found>> {
+): Promise<ReadonlyMap<ObjectKey, LookupResult>> {
   const missing = await missingNamespaces(client, ids);
-  const shares = new Map<Resource, VersionedId[]>();
+  const shares = new Map<ApiResource, VersionedId[]>();
   for (const id of ids) {
     // Identity is free of versions: an object may stand there in another one than it will be written in.
     const space = isNamespace(id) ? id.name : id.namespace;
     if (space !== null && missing.has(space)) continue;
     const resource = resourceOf(served, id) ?? anyResourceOf(served, id);
     // What stands under its name in the other scope is another object.
-    if (resource === null || misplaced(resource, id) !== null) continue;
+    if (resource === null || scopeMismatch(resource, id) !== null) continue;
     const share = shares.get(resource);
     if (share === undefined) shares.set(resource, [id]);
     else share.push(id);
   }
-  const found = await Promise.all([...shares].map(([resource, share]) => surveyKind(client, resource, share)));
+  const found = await Promise.all([...shares].map(([resource, share]) => lookUpKind(client, resource, share)));
   const all = new Map(found.flat());
   return new Map(ids.map((id) => [objectKey(id), all.get(objectKey(id)) ?? absent]));
 }
@@ -78,28 +78,30 @@ async function missingNamespaces(client: Client, ids: readonly ObjectId[]): Prom
   return new Set(answers.flat());
 }
 
-type Finding = readonly [ObjectKey, Found];
+type Finding = readonly [ObjectKey, LookupResult];
 
-async function surveyKind(
+async function lookUpKind(
   client: Client,
-  resource: Resource,
+  resource: ApiResource,
   ids: readonly VersionedId[],
 ): Promise<readonly Finding[]> {
-  if (ids.length > fewObjects) return surveyByList(client, resource, ids);
-  return Promise.all(ids.map(async (id): Promise<Finding> => [objectKey(id), await lookUp(client, resource, id)]));
+  if (ids.length > fewObjects) return lookUpByList(client, resource, ids);
+  return Promise.all(
+    ids.map(async (id): Promise<Finding> => [objectKey(id), await lookUpObject(client, resource, id)]),
+  );
 }
 
 /** One object's metadata. */
-export async function lookUp(client: Client, resource: Resource, id: ObjectId): Promise<Found> {
+export async function lookUpObject(client: Client, resource: ApiResource, id: ObjectId): Promise<LookupResult> {
   const answer = await client.request({ method: "GET", path: objectPath(resource, id), accept: metadataOnly });
   if (answer.kind === "done") return { kind: "present", live: answer.body };
   // A 404 that names nothing is about the path: the member serves the kind no more, or in other versions only.
   return answer.status === 404 && answer.about !== "" ? absent : { kind: "unknown", refusal: answer };
 }
 
-async function surveyByList(
+async function lookUpByList(
   client: Client,
-  resource: Resource,
+  resource: ApiResource,
   ids: readonly VersionedId[],
 ): Promise<readonly Finding[]> {
   const namespaces = new Set(ids.map((it) => it.namespace));

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, memberAt, textOf } from "../../../core/mode
 import { groupVersionOf, kindKey, objectKey } from "../../../core/model/manifest.ts";
 import { compareText } from "../../../core/model/value.ts";
 import { type Client, metadataListOnly } from "../client/client.ts";
-import { collectionPath, type Discovery, listable, type Resource } from "../client/discovery.ts";
+import { type ApiResource, collectionPath, type Discovery, listableResources } from "../client/discovery.ts";
 
 /** Whether a namespace, or a definition, can go without taking anything of others with it. */
 type Contents =
@@ -15,7 +15,7 @@ type Contents =
 interface Held {
   readonly uid: string;
   readonly owners: readonly Owner[];
-  readonly resource: Resource;
+  readonly resource: ApiResource;
   readonly namespace: string | null;
   readonly name: string;
 }
@@ -32,7 +32,7 @@ interface Owner {
  * Apart from what is `going` by its uid, things may stay that go by themselves: what is being deleted already, what has
  * no owner left but such objects (the pods of a Deployment), and what Kubernetes itself puts into every namespace.
  */
-export async function contentsOf(
+export async function namespaceContents(
   { client, discovery }: { readonly client: Client; readonly discovery: Discovery },
   namespace: string,
   going: ReadonlySet<string>,
@@ -41,15 +41,15 @@ export async function contentsOf(
   const uncertain = [...served.uncertainGroups].filter((it) => !isVirtual(it));
   if (uncertain.length > 0)
     return { kind: "unknown", text: `the member cannot tell about ${uncertain.sort().join(", ")}` };
-  const resources = listable(served).filter((it) => !isVirtual(it.group) && !ownKinds.has(kindKey(it)));
-  return leftIn(await Promise.all(resources.map((it) => heldOf(client, it, namespace))), going, resources);
+  const resources = listableResources(served).filter((it) => !isVirtual(it.group) && !ownKinds.has(kindKey(it)));
+  return remainingContents(await Promise.all(resources.map((it) => heldOf(client, it, namespace))), going, resources);
 }
 
 /**
  * Looks at everything of the kind that a CustomResourceDefinition defines, by the definition's name (`widgets.example.com`):
  * all of it would go along, in every namespace. A kind that cannot be listed may exist all the same, so that proves nothing.
  */
-export async function instancesOf(
+export async function definitionInstances(
   { client, discovery }: { readonly client: Client; readonly discovery: Discovery },
   definition: string,
   going: ReadonlySet<string>,
@@ -57,14 +57,14 @@ export async function instancesOf(
   const served = await discovery.refresh(client);
   const resource = served.resources.find((it) => `${it.plural}.${it.group}` === definition);
   if (resource === undefined) return { kind: "unknown", text: "the member does not serve its kind now" };
-  return leftIn([await heldOf(client, resource, null)], going, [resource]);
+  return remainingContents([await heldOf(client, resource, null)], going, [resource]);
 }
 
 /** What would go along with these lists of things, apart from what goes anyway. */
-function leftIn(
+function remainingContents(
   lists: readonly (readonly Held[] | string)[],
   going: ReadonlySet<string>,
-  resources: readonly Resource[],
+  resources: readonly ApiResource[],
 ): Contents {
   const refused = lists.find((it): it is string => typeof it === "string");
   if (refused !== undefined) return { kind: "unknown", text: refused };
@@ -93,7 +93,11 @@ const isVirtual = (group: string): boolean => group === "metrics.k8s.io" || grou
 const ownKinds: ReadonlySet<string> = new Set(["/Event", "events.k8s.io/Event", "coordination.k8s.io/Lease"]);
 
 /** The things of one kind that are not about to go, or why they cannot be seen. */
-async function heldOf(client: Client, resource: Resource, namespace: string | null): Promise<readonly Held[] | string> {
+async function heldOf(
+  client: Client,
+  resource: ApiResource,
+  namespace: string | null,
+): Promise<readonly Held[] | string> {
   const listing = await client.list({ path: collectionPath(resource, namespace), accept: metadataListOnly });
   if (listing.kind === "refused") {
     if (listing.status === 404 || listing.status === 405) return [];
@@ -115,7 +119,7 @@ function ownerOf(reference: Json): Owner {
   return { uid: textOf(memberAt(reference, "uid")) ?? "", kind: kindKey({ group, kind }) };
 }
 
-function isKubernetesOwn({ group, kind }: Resource, name: string, item: JsonObject): boolean {
+function isKubernetesOwn({ group, kind }: ApiResource, name: string, item: JsonObject): boolean {
   // Those of a Service with a selector; what people write for one without is theirs.
   if (endpointKinds.has(kindKey({ group, kind }))) return isOfController(item);
   if (group !== "") return false;

@@ -6,12 +6,12 @@ import { type Json, type JsonObject, memberAt, textOf } from "../../../core/mode
 import { kindKey, objectKey, objectText } from "../../../core/model/manifest.ts";
 import { fieldManager } from "../../../core/model/names.ts";
 import { jsonPatch } from "../client/client.ts";
-import { inLanes } from "../client/concurrency.ts";
-import { anyResourceOf, objectPath, type Resource, resourceOf } from "../client/discovery.ts";
-import type { Removal, Result, Scene } from "./apply-context.ts";
-import { refusalText } from "./failure.ts";
-import { lookUp } from "./lookup.ts";
-import { contentsOf, instancesOf } from "./namespace-contents.ts";
+import { forEachConcurrently } from "../client/concurrency.ts";
+import { type ApiResource, anyResourceOf, objectPath, resourceOf } from "../client/discovery.ts";
+import type { ApplyContext, RemovalTask, TaskResult } from "./apply-context.ts";
+import { failureMessage } from "./failure.ts";
+import { lookUpObject } from "./lookup.ts";
+import { definitionInstances, namespaceContents } from "./namespace-contents.ts";
 import { mayBeAdopted } from "./takeover.ts";
 
 /**
@@ -19,14 +19,14 @@ import { mayBeAdopted } from "./takeover.ts";
  * the same placement still carries under another key, only the entry goes.
  */
 export async function removeAll(
-  scene: Scene,
-  removals: readonly Removal[],
-  isCarried: (removal: Removal) => boolean = () => false,
-): Promise<ReadonlyMap<Removal, Result>> {
-  const results = new Map<Removal, Result>();
+  scene: ApplyContext,
+  removals: readonly RemovalTask[],
+  isCarried: (removal: RemovalTask) => boolean = () => false,
+): Promise<ReadonlyMap<RemovalTask, TaskResult>> {
+  const results = new Map<RemovalTask, TaskResult>();
   const going = new Set<string>();
   for (const wave of removeOrder(removals)) {
-    await inLanes(wave, async (removal) => {
+    await forEachConcurrently(wave, async (removal) => {
       const result = await scene.contact.attempt(
         // One object that is served in two groups goes under one key and stays under the other (`plan/README.md#d-9`).
         async () => (isCarried(removal) ? gone : removeOne(scene, removal, going)),
@@ -42,12 +42,12 @@ export async function removeAll(
 }
 
 /** An entry that is dropped because its object is somebody else's by now says nothing of the object. */
-const isGoing = ({ entry, effect }: Result): boolean =>
+const isGoing = ({ entry, effect }: TaskResult): boolean =>
   effect === "deleted" || (entry?.outcome.kind === "lingering" && entry.outcome.code === "Terminating");
 
-const gone: Result = { entry: null, effect: "none" };
+const gone: TaskResult = { entry: null, effect: "none" };
 
-async function removeOne(scene: Scene, removal: Removal, going: ReadonlySet<string>): Promise<Result> {
+async function removeOne(scene: ApplyContext, removal: RemovalTask, going: ReadonlySet<string>): Promise<TaskResult> {
   const { departure, entry } = removal;
   const resource = await resourceFor(scene, removal);
   if (resource === "gone") return gone;
@@ -59,11 +59,16 @@ async function removeOne(scene: Scene, removal: Removal, going: ReadonlySet<stri
   if (departure.uid !== entry.uid) {
     return lingering(entry, "IdentityChanged", "the inventory knows it under another uid than the one that is to go");
   }
-  return departure.how === "release" ? release(scene, removal, resource) : remove({ scene, removal, resource }, going);
+  return departure.how === "release"
+    ? releaseObject(scene, removal, resource)
+    : deleteObject({ scene, removal, resource }, going);
 }
 
 /** Any served version will do to delete an object; where its kind is not served at all, it is gone. */
-async function resourceFor({ client, discovery }: Scene, { id }: Removal): Promise<Resource | "gone" | null> {
+async function resourceFor(
+  { client, discovery }: ApplyContext,
+  { id }: RemovalTask,
+): Promise<ApiResource | "gone" | null> {
   const known = await discovery.served(client);
   const found = resourceOf(known, id) ?? anyResourceOf(known, id);
   if (found !== null) return found;
@@ -76,9 +81,13 @@ async function resourceFor({ client, discovery }: Scene, { id }: Removal): Promi
  * uid is recorded, and deletion follows in a later pass (`plan/README.md#d-7`); otherwise the object is not ours and is
  * forgotten.
  */
-async function identify(scene: Scene, { id, entry, action }: Removal, resource: Resource): Promise<Result> {
-  const found = await lookUp(scene.client, resource, id);
-  if (found.kind === "unknown") return lingering(entry, "DeletionRefused", refusalText(found.refusal, id.kind));
+async function identify(
+  scene: ApplyContext,
+  { id, entry, action }: RemovalTask,
+  resource: ApiResource,
+): Promise<TaskResult> {
+  const found = await lookUpObject(scene.client, resource, id);
+  if (found.kind === "unknown") return lingering(entry, "DeletionRefused", failureMessage(found.refusal, id.kind));
   if (found.kind === "absent") return gone;
   const mark = readMark(found.live);
   const isOurs =
@@ -90,25 +99,25 @@ async function identify(scene: Scene, { id, entry, action }: Removal, resource: 
   return { entry: { ...entry, uid, adopted: mayBeAdopted(entry, uid) }, effect: "none" };
 }
 
-interface Removing {
-  readonly scene: Scene;
-  readonly removal: Removal;
-  readonly resource: Resource;
+interface DeletionContext {
+  readonly scene: ApplyContext;
+  readonly removal: RemovalTask;
+  readonly resource: ApiResource;
 }
 
 /** How often a change of the object between our look and our request is met by another look. */
-const mostLooks = 5;
+const maxLooks = 5;
 
 /**
  * Deletes one object, and only as it was when the member was asked: uid and resourceVersion in the request hold the
  * member to what we saw, our mark included (`plan/README.md#d-1`, `apply/README.md#i-27` and `kube/README.md#f-31`).
  */
-async function remove(removing: Removing, going: ReadonlySet<string>): Promise<Result> {
+async function deleteObject(removing: DeletionContext, going: ReadonlySet<string>): Promise<TaskResult> {
   const { scene, removal, resource } = removing;
   const { id, entry } = removal;
   for (let look = 1; ; look += 1) {
-    const found = await lookUp(scene.client, resource, id);
-    if (found.kind === "unknown") return lingering(entry, "DeletionRefused", refusalText(found.refusal, id.kind));
+    const found = await lookUpObject(scene.client, resource, id);
+    if (found.kind === "unknown") return lingering(entry, "DeletionRefused", failureMessage(found.refusal, id.kind));
     if (found.kind === "absent") return gone;
     const objection = await objectionTo(removing, found.live, going);
     if (objection !== null) return objection;
@@ -126,16 +135,19 @@ async function remove(removing: Removing, going: ReadonlySet<string>): Promise<R
     });
     if (answer.kind === "done") return removed(removing, answer.body);
     if (answer.status === 404 && answer.about !== "") return gone;
-    if (answer.status === 409 && look < mostLooks) continue;
-    return lingering(entry, "DeletionRefused", refusalText(answer, id.kind));
+    if (answer.status === 409 && look < maxLooks) continue;
+    return lingering(entry, "DeletionRefused", failureMessage(answer, id.kind));
   }
 }
 
 /** What a deletion that the member accepted has come to. */
-async function removed({ scene, removal: { id, entry }, resource }: Removing, answer: JsonObject): Promise<Result> {
+async function removed(
+  { scene, removal: { id, entry }, resource }: DeletionContext,
+  answer: JsonObject,
+): Promise<TaskResult> {
   if (answer["kind"] === "Status") return { entry: null, effect: "deleted" };
   // The answer is the object as it was; some kinds are gone all the same.
-  const after = await lookUp(scene.client, resource, id);
+  const after = await lookUpObject(scene.client, resource, id);
   if (after.kind === "absent") return { entry: null, effect: "deleted" };
   const last = after.kind === "present" ? after.live : answer;
   return { ...terminating(entry, last), effect: "deleted" };
@@ -143,10 +155,10 @@ async function removed({ scene, removal: { id, entry }, resource }: Removing, an
 
 /** Why a live object may not be deleted, or need not; null when it may. */
 async function objectionTo(
-  { scene, removal }: Removing,
+  { scene, removal }: DeletionContext,
   live: JsonObject,
   going: ReadonlySet<string>,
-): Promise<Result | null> {
+): Promise<TaskResult | null> {
   const { id, entry, action, departure } = removal;
   if (memberAt(live, "metadata", "uid") !== entry.uid) {
     return lingering(entry, "IdentityChanged", "it was made anew by somebody else and is left alone");
@@ -182,7 +194,7 @@ function isCovered({ count, objects }: OthersFound, confirmed: readonly OtherObj
 }
 
 /** It holds objects of others: which, so that a person can be asked about just these. */
-function occupied(entry: InventoryEntry, others: OthersFound): Result {
+function occupied(entry: InventoryEntry, others: OthersFound): TaskResult {
   const { count, objects } = others;
   const shown = objects.slice(0, 3).map(objectText).join(", ") + (count > 3 ? ` and ${count - 3} more` : "");
   const message =
@@ -195,22 +207,22 @@ function occupied(entry: InventoryEntry, others: OthersFound): Result {
 }
 
 /** Kinds whose objects take others along when they go, and what those are (`plan/README.md#d-4`). */
-const companies: ReadonlyMap<string, typeof contentsOf> = new Map([
-  ["/Namespace", contentsOf],
-  ["apiextensions.k8s.io/CustomResourceDefinition", instancesOf],
+const companies: ReadonlyMap<string, typeof namespaceContents> = new Map([
+  ["/Namespace", namespaceContents],
+  ["apiextensions.k8s.io/CustomResourceDefinition", definitionInstances],
 ]);
 
 const mostReleases = 3;
 
 /** Takes our mark and our ownership of fields off an object, and forgets it; nothing else about it changes. */
-async function release(scene: Scene, removal: Removal, resource: Resource): Promise<Result> {
+async function releaseObject(scene: ApplyContext, removal: RemovalTask, resource: ApiResource): Promise<TaskResult> {
   const { id, entry } = removal;
   const path = objectPath(resource, id);
   for (let attempt = 1; ; attempt += 1) {
     const live = await scene.client.request({ method: "GET", path });
     // A 404 that names nothing is about the path: the member may serve the kind again.
     if (live.kind === "refused" && live.status === 404 && live.about !== "") return gone;
-    if (live.kind === "refused") return lingering(entry, "DeletionRefused", refusalText(live, id.kind));
+    if (live.kind === "refused") return lingering(entry, "DeletionRefused", failureMessage(live, id.kind));
     if (memberAt(live.body, "metadata", "uid") !== entry.uid || isTakenOver(scene, removal, live.body)) return gone;
     const operations = unmarkPatch(live.body, fieldManager);
     if (operations.length <= 1) return gone;
@@ -219,12 +231,12 @@ async function release(scene: Scene, removal: Removal, resource: Resource): Prom
     const answer = await scene.client.request(request);
     if (answer.kind === "done") return { entry: null, effect: "released" };
     if (answer.status === 409 && attempt < mostReleases) continue;
-    return lingering(entry, "DeletionRefused", `it cannot be released: ${refusalText(answer, id.kind)}`);
+    return lingering(entry, "DeletionRefused", `it cannot be released: ${failureMessage(answer, id.kind)}`);
   }
 }
 
 /** Another placement, fleet or later decision has put its mark on it: nothing is left for us to take off. */
-function isTakenOver(scene: Scene, removal: Removal, live: JsonObject): boolean {
+function isTakenOver(scene: ApplyContext, removal: RemovalTask, live: JsonObject): boolean {
   const mark = readMark(live);
   if (mark === null) return false;
   const isOthers = mark.fleet !== scene.actions.fleet || mark.label !== markOf(removal.action.placement);
@@ -232,20 +244,20 @@ function isTakenOver(scene: Scene, removal: Removal, live: JsonObject): boolean 
 }
 
 /** The fence once more, at the object: whoever froze after its claim does not undo what was decided since. */
-function isLater(live: JsonObject, { actions }: Scene, { action }: Removal): boolean {
+function isLater(live: JsonObject, { actions }: ApplyContext, { action }: RemovalTask): boolean {
   const mark = readMark(live);
   if (mark === null) return false;
   return mark.epoch > actions.epoch || (mark.epoch === actions.epoch && mark.sequence > action.sequence);
 }
 
-function terminating(entry: InventoryEntry, live: JsonObject): Result {
+function terminating(entry: InventoryEntry, live: JsonObject): TaskResult {
   const listed = memberAt(live, "metadata", "finalizers");
   const finalizers = (Array.isArray(listed) ? listed : []).filter((it: Json) => typeof it === "string");
   const waits = finalizers.length === 0 ? "" : `, waits for ${finalizers.slice(0, 3).join(", ")}`;
   return { ...lingering(entry, "Terminating", `is being deleted${waits}`), effect: "none" };
 }
 
-const lingering = (entry: InventoryEntry, code: FailureCode, message: string): Result => ({
+const lingering = (entry: InventoryEntry, code: FailureCode, message: string): TaskResult => ({
   entry: { ...entry, outcome: { kind: "lingering", code, message: message.slice(0, 512) } },
   effect: "failed",
 });

@@ -7,12 +7,12 @@ import { fieldManager, flotillaGroup } from "../../../core/model/names.ts";
 import type { ClusterActions, PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
 import type { PlacementKey } from "../../../core/model/value.ts";
 import { applyPatch, type Client } from "../client/client.ts";
-import { collectionPath, objectPath, type Resource } from "../client/discovery.ts";
-import { type Failure, refusalText } from "./failure.ts";
-import type { Found } from "./lookup.ts";
+import { type ApiResource, collectionPath, objectPath } from "../client/discovery.ts";
+import { type Failure, failureMessage } from "./failure.ts";
+import type { LookupResult } from "./lookup.ts";
 
 /** How an object that is to be written is to be gone about. */
-export type Approach =
+export type TakeoverDecision =
   /** Free to be written, under this uid if it has one; null creates it. */
   | { readonly kind: "write"; readonly uid: string | null; readonly adopted: boolean; readonly live: Manifest | null }
   /** Ours, and being deleted: no write keeps it, so it is listed, and made anew once it is gone. */
@@ -30,9 +30,12 @@ interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
 }
 
 /** Decides about one object by what stands at its place (`apply/README.md#takeover`, `#takeover`). */
-export function approach(found: Found, claimant: Claimant): Approach {
+export function decideTakeover(found: LookupResult, claimant: Claimant): TakeoverDecision {
   const { fleet, action, entry, rival } = claimant;
-  const leave = (code: Failure["code"], message: string): Approach => ({ kind: "leave", failure: { code, message } });
+  const leave = (code: Failure["code"], message: string): TakeoverDecision => ({
+    kind: "leave",
+    failure: { code, message },
+  });
   if (found.kind === "unknown") return leave("FailedToFindObjInMemberCluster", found.refusal.message);
   if (found.kind === "absent") {
     if (rival !== null) return leave("FailedToTakeOver", `placement ${rival} places it here`);
@@ -84,18 +87,18 @@ export const mayBeAdopted = (entry: InventoryEntry | null, uid: string): boolean
   entry === null || entry.adopted || (entry.uid !== null && entry.uid !== uid);
 
 /** Tells who else of this fleet has an object in the member; null when nobody does. */
-type Rivals = (key: ObjectKey, action: PlacementActions) => PlacementKey | null;
+type OtherOwners = (key: ObjectKey, action: PlacementActions) => PlacementKey | null;
 
 /**
  * An object belongs to the placement that the inventory says, then to the first of this action that applies it. An entry
  * whose object is gone, and which nobody is about to write again, is in nobody's way: no decision may be left that would
  * ever clear it, where a placement is gone from a member that left the fleet and came back.
  */
-export function rivals(
+export function otherOwners(
   inventory: Inventory,
   actions: readonly PlacementActions[],
   isGone: (key: ObjectKey) => boolean,
-): Rivals {
+): OtherOwners {
   const forgotten = new Map(actions.map((it) => [it.placement, new Set(it.forget)]));
   const applied = new Map(actions.map((it) => [it.placement, new Set(it.apply.map(({ key }) => key))]));
   const holders = new Map<ObjectKey, PlacementKey>();
@@ -120,7 +123,7 @@ export function rivals(
 /** What is to be compared, and how closely. */
 interface Comparison {
   readonly client: Client;
-  readonly resource: Resource;
+  readonly resource: ApiResource;
   readonly item: RenderedManifest;
   readonly isFull: boolean;
 }
@@ -131,7 +134,7 @@ interface Comparison {
  * Asked of the member itself, as a dry run of the apply, so that defaults and normalised values are no difference
  * (`apply/README.md#c-20`). The full comparison also finds what the live object has and the manifest would not give it.
  */
-export async function differenceOf(comparison: Comparison): Promise<Failure | null> {
+export async function compareWithLive(comparison: Comparison): Promise<Failure | null> {
   const { client, resource, item, isFull } = comparison;
   const path = objectPath(resource, item.id);
   const [live, applied] = await Promise.all([
@@ -146,7 +149,7 @@ export async function differenceOf(comparison: Comparison): Promise<Failure | nu
   ]);
   const refusal = live.kind === "refused" ? live : applied.kind === "refused" ? applied : null;
   if (refusal !== null) {
-    const said = refusalText(refusal, item.id.kind);
+    const said = failureMessage(refusal, item.id.kind);
     return { code: "FailedToTakeOver", message: `it cannot be compared with what is there: ${said}` };
   }
   if (live.kind === "refused" || applied.kind === "refused") return null;
@@ -188,7 +191,7 @@ const assigned =
 function comparable(object: JsonObject): JsonObject {
   const { status: _, metadata, ...rest } = object;
   const { labels, annotations } = isObject(metadata) ? metadata : { labels: null, annotations: null };
-  return { ...rest, metadata: { labels: ownWords(labels), annotations: ownWords(annotations) } };
+  return { ...rest, metadata: { labels: comparableKeys(labels), annotations: comparableKeys(annotations) } };
 }
 
 const ignoredKeys: ReadonlySet<string> = new Set([
@@ -197,7 +200,7 @@ const ignoredKeys: ReadonlySet<string> = new Set([
   "kubernetes.io/metadata.name",
 ]);
 
-function ownWords(map: JsonObject[string] | undefined): JsonObject {
+function comparableKeys(map: JsonObject[string] | undefined): JsonObject {
   if (!isObject(map)) return {};
   return Object.fromEntries(
     Object.entries(map).filter(([key]) => !ignoredKeys.has(key) && !key.startsWith(`${flotillaGroup}/`)),

@@ -1,25 +1,25 @@
 import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import { parsedJson } from "./bounded-json.ts";
+import { parseBoundedJson } from "./bounded-json.ts";
 import { type Limiter, limiter, socketsPerMember } from "./concurrency.ts";
-import type { Access, Connection, Refusal } from "./connection.ts";
-import { Lost } from "./member-unreachable.ts";
+import type { Access, AccessFailure, Connection } from "./connection.ts";
+import { MemberUnreachable } from "./member-unreachable.ts";
 import {
   type Deadlines,
-  type Incoming,
+  defaultDeadlines,
+  httpNetwork,
+  httpStreams,
   type Network,
-  type Outgoing,
-  overHttp,
-  type Streaming,
+  type StreamingResponse,
   type Streams,
-  streamsOverHttp,
-  usualDeadlines,
+  type WireRequest,
+  type WireResponse,
 } from "./transport.ts";
 
-/** What a member says to one request. A refusal is an answer; only losing the member is thrown, as {@link Lost}. */
-export type Answer = { readonly kind: "done"; readonly status: number; readonly body: JsonObject } | Refused;
+/** What a member says to one request. A refusal is an answer; only losing the member is thrown, as {@link MemberUnreachable}. */
+export type ApiResponse = { readonly kind: "done"; readonly status: number; readonly body: JsonObject } | ApiFailure;
 
 /** A Kubernetes `Status` of failure. */
-export interface Refused {
+export interface ApiFailure {
   readonly kind: "refused";
   readonly status: number;
   /** `NotFound`, `Conflict`, `Forbidden` …; empty when the answer was no Status. */
@@ -31,7 +31,7 @@ export interface Refused {
 }
 
 /** What is asked of a member. */
-export interface Request {
+export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Without the server's own prefix: `/api/v1/namespaces`. */
   readonly path: string;
@@ -45,12 +45,12 @@ export interface Request {
 
 /** Speaks raw JSON with one member: nothing is dropped or rewritten on the way (`kube/README.md#the-client`). */
 export interface Client {
-  request(request: Request): Promise<Answer>;
+  request(request: ApiRequest): Promise<ApiResponse>;
   /** Every item of a list, page by page, or the refusal. A list is complete or it is none (`kube/README.md#f-39`). */
-  list(request: ListRequest): Promise<Listing | Refused>;
+  list(request: CollectionRequest): Promise<Listing | ApiFailure>;
   /** Follows a collection from a version on, event by event, or gives the refusal. */
-  watch(request: WatchRequest, onEvent: (event: WatchEvent) => void): Promise<Watching | Refused>;
-  /** Waits, and no longer than it may go on asking: rejects with {@link Lost} when the time is over. */
+  watch(request: WatchRequest, onEvent: (event: WatchEvent) => void): Promise<OpenWatch | ApiFailure>;
+  /** Waits, and no longer than it may go on asking: rejects with {@link MemberUnreachable} when the time is over. */
   pause(ms: number): Promise<void>;
   /** The same client, whose requests end when the signal does; watches only while they are not answered yet. */
   until(signal: AbortSignal): Client;
@@ -66,14 +66,14 @@ interface Listing {
 }
 
 /** Which objects are to be listed, and in which form. */
-export interface ListRequest {
+export interface CollectionRequest {
   readonly path: string;
   readonly labelSelector?: string;
   readonly accept?: string;
 }
 
 /** What is to be followed, and from where on. */
-interface WatchRequest extends ListRequest {
+interface WatchRequest extends CollectionRequest {
   readonly resourceVersion: string;
   /** The member ends the watch after so long. */
   readonly timeoutSeconds: number;
@@ -86,10 +86,10 @@ interface WatchEvent {
 }
 
 /** A watch that stands. */
-export interface Watching {
+export interface OpenWatch {
   readonly kind: "watching";
   /** Fulfilled when it has ended: null when the member was done, otherwise how it was lost. */
-  readonly ended: Promise<Lost | null>;
+  readonly ended: Promise<MemberUnreachable | null>;
   stop(): void;
 }
 
@@ -105,12 +105,12 @@ export const metadataListOnly = "application/json;as=PartialObjectMetadataList;g
 /** Opens a client that keeps its connections, as many at once as there are sockets. */
 export function openClient(
   connection: Connection,
-  deadlines: Deadlines = usualDeadlines,
-  network: Network = overHttp,
-  streams: Streams = streamsOverHttp,
+  deadlines: Deadlines = defaultDeadlines,
+  network: Network = httpNetwork,
+  streams: Streams = httpStreams,
 ): Client {
-  const lanes = limiter(socketsPerMember);
-  const session: Session = { connection, deadlines, network, streams, lanes };
+  const slots = limiter(socketsPerMember);
+  const session: Session = { connection, deadlines, network, streams, slots };
   return clientOf(session, null);
 }
 
@@ -120,14 +120,16 @@ interface Session {
   readonly deadlines: Deadlines;
   readonly network: Network;
   readonly streams: Streams;
-  readonly lanes: Limiter;
+  readonly slots: Limiter;
 }
 
 function clientOf(session: Session, signal: AbortSignal | null): Client {
-  const { lanes, network } = session;
-  const request = async (it: Request): Promise<Answer> =>
-    answerOf(
-      await lanes.run(() => persist(session, { request: it, signal }, (outgoing) => network.exchange(outgoing))),
+  const { slots, network } = session;
+  const request = async (it: ApiRequest): Promise<ApiResponse> =>
+    responseOf(
+      await slots.run(() =>
+        sendWithRetries(session, { request: it, signal }, (outgoing) => network.exchange(outgoing)),
+      ),
     );
   return {
     request,
@@ -139,23 +141,23 @@ function clientOf(session: Session, signal: AbortSignal | null): Client {
   };
 }
 
-const attempts = 5;
-const patienceMs = 10_000;
+const maxAttempts = 5;
+const maxRetryWaitMs = 10_000;
 
 /**
  * Sends one request until it is answered, at most five times. Every request of ours can be repeated: reads, applies,
- * and writes that name a resourceVersion or a uid. Overload (429) also narrows the lanes (`kube/README.md#f-33`).
+ * and writes that name a resourceVersion or a uid. Overload (429) also lowers how many run at once (`kube/README.md#f-33`).
  */
-async function persist<T extends Incoming | Streaming>(
+async function sendWithRetries<T extends WireResponse | StreamingResponse>(
   session: Session,
   { request, signal }: Sending,
-  send: (outgoing: Outgoing) => Promise<T>,
+  send: (outgoing: WireRequest) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await authorized(session.connection, signal, (access) =>
       send(outgoingOf(session, request, access, signal)),
     ).catch((error: unknown) => {
-      if (attempt > 1 || !isBroken(error)) throw error;
+      if (attempt > 1 || !isConnectionReset(error)) throw error;
       return null;
     });
     // A kept connection that the other side had closed: once more, on a new one.
@@ -163,62 +165,67 @@ async function persist<T extends Incoming | Streaming>(
     const status = "status" in answer ? answer.status : 200;
     const retryAfterMs = "status" in answer ? answer.retryAfterMs : null;
     const isBusy = status === 429;
-    if (isBusy) session.lanes.slower();
-    else session.lanes.faster();
+    if (isBusy) session.slots.narrow();
+    else session.slots.widen();
     const isPassing = isBusy || [500, 502, 503, 504].includes(status);
-    if (!isPassing || attempt >= attempts) return answer;
+    if (!isPassing || attempt >= maxAttempts) return answer;
     if (status === 500 && retryAfterMs === null && attempt >= 2) return answer;
-    await pause(session.network, Math.min(retryAfterMs ?? 100 * 2 ** attempt, patienceMs), signal);
+    await pause(session.network, Math.min(retryAfterMs ?? 100 * 2 ** attempt, maxRetryWaitMs), signal);
   }
 }
 
 const pause = (network: Network, ms: number, signal: AbortSignal | null): Promise<void> =>
   network.pause(ms, signal).catch(() => {
-    throw new Lost("Unreachable", "out of time");
+    throw new MemberUnreachable("Unreachable", "out of time");
   });
 
 /** A request, and until when it is worth sending. */
 interface Sending {
-  readonly request: Request;
+  readonly request: ApiRequest;
   readonly signal: AbortSignal | null;
 }
 
-const isBroken = (error: unknown): boolean =>
-  error instanceof Lost && isObject(error.cause) && ["ECONNRESET", "EPIPE"].includes(String(error.cause["code"]));
+const isConnectionReset = (error: unknown): boolean =>
+  error instanceof MemberUnreachable &&
+  isObject(error.cause) &&
+  ["ECONNRESET", "EPIPE"].includes(String(error.cause["code"]));
 
 /** One exchange with our access, which is renewed once when the member has no use for it (401, or no TLS connection). */
-async function authorized<T extends Incoming | Streaming>(
+async function authorized<T extends WireResponse | StreamingResponse>(
   connection: Connection,
   signal: AbortSignal | null,
   send: (access: Access) => Promise<T>,
 ): Promise<T> {
-  const used = await intime(connection.access(), signal);
+  const used = await inTime(connection.access(), signal);
   const first = await send(used).catch((error: unknown) => {
     if (!isHandshake(error)) throw error;
     return error;
   });
-  const refusal: Refusal | null = first instanceof Lost ? "handshake" : isUnauthorized(first) ? "credentials" : null;
+  const refusal: AccessFailure | null =
+    first instanceof MemberUnreachable ? "handshake" : isUnauthorized(first) ? "credentials" : null;
   if (refusal === null) return first as T;
-  const access = await intime(connection.renewed(used, refusal), signal);
-  if (access === used && first instanceof Lost) throw first;
+  const access = await inTime(connection.renewed(used, refusal), signal);
+  if (access === used && first instanceof MemberUnreachable) throw first;
   const second = access === used ? (first as T) : await send(access);
-  if (isUnauthorized(second)) throw new Lost("Unauthorized", "the credentials of its context are not accepted (401)");
+  if (isUnauthorized(second))
+    throw new MemberUnreachable("Unauthorized", "the credentials of its context are not accepted (401)");
   return second;
 }
 
-const isUnauthorized = (answer: Incoming | Streaming): boolean => "status" in answer && answer.status === 401;
+const isUnauthorized = (answer: WireResponse | StreamingResponse): boolean =>
+  "status" in answer && answer.status === 401;
 
 /** Names of OpenSSL's errors, and of Node's about certificates; an alert of TLS 1.2 is EPROTO. No request was heard. */
-const isHandshake = (error: unknown): error is Lost =>
-  error instanceof Lost &&
+const isHandshake = (error: unknown): error is MemberUnreachable =>
+  error instanceof MemberUnreachable &&
   isObject(error.cause) &&
   /^EPROTO$|^ERR_(SSL|TLS|OSSL)_|CERT|SIGNATURE|ISSUER/.test(String(error.cause["code"]));
 
 /** A credential plugin may take longer than anybody has time; the others that wait for it go on waiting. */
-function intime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {
+function inTime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {
   if (signal === null) return asked;
   return new Promise((resolve, reject) => {
-    const late = (): void => reject(new Lost("Unauthorized", "its credentials were not obtained in time"));
+    const late = (): void => reject(new MemberUnreachable("Unauthorized", "its credentials were not obtained in time"));
     if (signal.aborted) late();
     signal.addEventListener("abort", late, { once: true });
     asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", late));
@@ -227,10 +234,10 @@ function intime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {
 
 function outgoingOf(
   { connection, deadlines }: Session,
-  request: Request,
+  request: ApiRequest,
   { agent, headers: identity }: Access,
   signal: AbortSignal | null,
-): Outgoing {
+): WireRequest {
   const url = new URL(connection.server);
   url.pathname = url.pathname.replace(/\/$/, "") + request.path;
   for (const [key, value] of Object.entries(request.query ?? {})) url.searchParams.set(key, value);
@@ -241,13 +248,13 @@ function outgoingOf(
 }
 
 /** A member that says nothing for so long after the end of a watch that it agreed to has forgotten us. */
-const overdueMs = 30_000;
+const watchOverrunMs = 30_000;
 
 async function openWatch(
   session: Session,
   { path, labelSelector, accept, resourceVersion, timeoutSeconds }: WatchRequest,
   { signal, onEvent }: { readonly signal: AbortSignal | null; readonly onEvent: (event: WatchEvent) => void },
-): Promise<Watching | Refused> {
+): Promise<OpenWatch | ApiFailure> {
   const query: Record<string, string> = {
     watch: "1",
     allowWatchBookmarks: "true",
@@ -255,36 +262,37 @@ async function openWatch(
     timeoutSeconds: String(timeoutSeconds),
   };
   if (labelSelector !== undefined) query["labelSelector"] = labelSelector;
-  const request: Request = { method: "GET", path, query, ...(accept === undefined ? {} : { accept }) };
+  const request: ApiRequest = { method: "GET", path, query, ...(accept === undefined ? {} : { accept }) };
   const onLine = (line: string): void => {
     const event = parsed(line);
     const object = event?.["object"];
     onEvent({ type: textOf(event?.["type"] ?? null) ?? "", object: isObject(object) ? object : {} });
   };
-  const longestMs = timeoutSeconds * 1000 + overdueMs;
-  const opened = await persist(session, { request, signal }, (outgoing) =>
+  const longestMs = timeoutSeconds * 1000 + watchOverrunMs;
+  const opened = await sendWithRetries(session, { request, signal }, (outgoing) =>
     session.streams.open(outgoing, longestMs, onLine),
   );
   if ("status" in opened) {
-    const answer = answerOf(opened);
+    const answer = responseOf(opened);
     if (answer.kind === "refused") return answer;
-    throw new Lost("Unintelligible", `its answer to a watch is none (${opened.status})`);
+    throw new MemberUnreachable("Unintelligible", `its answer to a watch is none (${opened.status})`);
   }
   return { kind: "watching", ended: opened.ended, stop: () => opened.stop() };
 }
 
-function answerOf({ status, text }: Incoming): Answer {
-  if (status >= 300 && status < 400) throw new Lost("Unintelligible", `it answers with a redirect (${status})`);
+function responseOf({ status, text }: WireResponse): ApiResponse {
+  if (status >= 300 && status < 400)
+    throw new MemberUnreachable("Unintelligible", `it answers with a redirect (${status})`);
   const body = parsed(text);
   if (status < 300) {
     if (body === null)
-      throw new Lost("Unintelligible", `its answer is not a JSON object, or too large a one (${status})`);
+      throw new MemberUnreachable("Unintelligible", `its answer is not a JSON object, or too large a one (${status})`);
     return { kind: "done", status, body };
   }
-  return refusalOf(status, body);
+  return failureOf(status, body);
 }
 
-function refusalOf(status: number, body: JsonObject | null): Refused {
+function failureOf(status: number, body: JsonObject | null): ApiFailure {
   const causes = memberAt(body, "details", "causes");
   return {
     kind: "refused",
@@ -302,29 +310,29 @@ function refusalOf(status: number, body: JsonObject | null): Refused {
 
 /** Numbers beyond 2^53 lose their last digits here; only what we compare is read, and what we send is exact. */
 function parsed(text: string): JsonObject | null {
-  const value = parsedJson(text);
+  const value = parseBoundedJson(text);
   return isObject(value) ? value : null;
 }
 
 const pageSize = 500;
-const mostPages = 2_000;
-const mostRestarts = 3;
+const maxPages = 2_000;
+const maxRestarts = 3;
 
 async function listPages(
-  request: (it: Request) => Promise<Answer>,
-  { path, labelSelector, accept }: ListRequest,
-): Promise<Listing | Refused> {
+  request: (it: ApiRequest) => Promise<ApiResponse>,
+  { path, labelSelector, accept }: CollectionRequest,
+): Promise<Listing | ApiFailure> {
   let items: JsonObject[] = [];
   let restarts = 0;
   let next = "";
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < maxPages; page += 1) {
     const query: Record<string, string> = { limit: String(pageSize) };
     if (labelSelector !== undefined) query["labelSelector"] = labelSelector;
     if (next !== "") query["continue"] = next;
     const answer = await request({ method: "GET", path, query, ...(accept === undefined ? {} : { accept }) });
     if (answer.kind === "refused") {
       // The list moved on under the pages: begin again, a partial list is none.
-      if (answer.status !== 410 || next === "" || restarts >= mostRestarts) return answer;
+      if (answer.status !== 410 || next === "" || restarts >= maxRestarts) return answer;
       [items, next, restarts] = [[], "", restarts + 1];
       continue;
     }
@@ -333,12 +341,12 @@ async function listPages(
     const resourceVersion = textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "";
     if (next === "") return { kind: "listed", items, resourceVersion };
   }
-  throw new Lost("Unintelligible", `its list of ${path} does not end`);
+  throw new MemberUnreachable("Unintelligible", `its list of ${path} does not end`);
 }
 
 /** An empty list of metadata says `null` for its items; anything else without items is no list. */
 function itemsOf({ kind, items }: JsonObject, path: string): readonly JsonObject[] {
   if (Array.isArray(items)) return items.filter(isObject);
   if (items === null && textOf(kind)?.endsWith("List") === true) return [];
-  throw new Lost("Unintelligible", `its list of ${path} has no items`);
+  throw new MemberUnreachable("Unintelligible", `its list of ${path} has no items`);
 }

@@ -5,9 +5,9 @@ export interface Limiter {
   /** A task that counts as several; one that is wider than the limiter runs alone. */
   run<T>(task: () => Promise<T>, weight?: number): Promise<T>;
   /** The other side is overloaded: half as many from here on, at least one. */
-  slower(): void;
+  narrow(): void;
   /** An answer came without complaint. */
-  faster(): void;
+  widen(): void;
   readonly width: number;
 }
 
@@ -39,11 +39,11 @@ export function limiter(widest: number): Limiter {
         next();
       }
     },
-    slower() {
+    narrow() {
       width = Math.max(1, Math.floor(width / 2));
       streak = 0;
     },
-    faster() {
+    widen() {
       if (width === widest) return;
       streak += 1;
       // One step wider after as many calm answers as fit at once: back at full width within a few hundred answers.
@@ -62,24 +62,24 @@ export function limiter(widest: number): Limiter {
 export const socketsPerMember = 16;
 
 /** Where members wait for their turn. */
-export interface Turns {
-  readonly lanes: Limiter;
+export interface SlotPool {
+  readonly limiter: Limiter;
   readonly network: Network;
 }
 
 /** A member that answers late gives its lane to the next one (`reconcile/README.md#i-17`). */
-const laneMs = 1_000;
+const slotMs = 1_000;
 
 /** Does a task that never rejects in a lane, which it leaves early when it takes long. */
-export function inTurn<T>({ lanes, network }: Turns, task: () => Promise<T>): Promise<T> {
+export function inSlot<T>({ limiter, network }: SlotPool, task: () => Promise<T>): Promise<T> {
   return new Promise((resolve) => {
-    void lanes.run(async () => {
+    void limiter.run(async () => {
       const over = new AbortController();
       const going = task().then((result) => {
         over.abort();
         resolve(result);
       });
-      await Promise.race([going, network.pause(laneMs, over.signal).catch(() => {})]);
+      await Promise.race([going, network.pause(slotMs, over.signal).catch(() => {})]);
     });
   });
 }
@@ -89,7 +89,7 @@ export function inTurn<T>({ lanes, network }: Turns, task: () => Promise<T>): Pr
  *
  * What waits for its turn has not begun, so a member with a thousand objects to write costs no more than one with twenty.
  */
-export async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   const lane = async (): Promise<void> => {
     for (const item of rest) await work(item);

@@ -5,14 +5,14 @@ import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import { canonicalJson, type Json } from "../../../core/model/json.ts";
 import { socketsPerMember } from "./concurrency.ts";
 import {
+  credentialFailure,
   type ExecCluster,
   type ExecCredential,
   type ExecPlugin,
   execPluginOf,
-  noCredential,
 } from "./exec-credential.ts";
 import type { ExecRunner } from "./exec-runner.ts";
-import { Lost } from "./member-unreachable.ts";
+import { MemberUnreachable } from "./member-unreachable.ts";
 
 /** How one member is spoken to at one time: connections that carry CA, client certificate or proxy, and headers that identify us. */
 export interface Access {
@@ -23,22 +23,22 @@ export interface Access {
 }
 
 /** Why an access was of no use: the member does not accept our credentials (401), or no TLS connection stands with it. */
-export type Refusal = "credentials" | "handshake";
+export type AccessFailure = "credentials" | "handshake";
 
 /** How to reach one member: where it is and how it knows us, whatever rotates. */
 export interface Connection {
   readonly server: URL;
-  /** The access of this moment: the same one as long as it serves. Rejects with {@link Lost} `Unauthorized`. */
+  /** The access of this moment: the same one as long as it serves. Rejects with {@link MemberUnreachable} `Unauthorized`. */
   access(): Promise<Access>;
   /** Another one than that which was of no use, made from what files and plugin say now; the same one when they say the same. */
-  renewed(used: Access, why: Refusal): Promise<Access>;
+  renewed(used: Access, why: AccessFailure): Promise<Access>;
   /** Keeps so many connections at most that nothing is under way on. */
   trim(idle: number): void;
   close(): void;
 }
 
 /** One context of a kubeconfig, with everything it names. */
-export interface Way {
+export interface KubeconfigContext {
   readonly cluster: Cluster;
   readonly user: User;
   /** Settings of the cluster for its credential plugin. */
@@ -46,13 +46,13 @@ export interface Way {
 }
 
 /** A {@link Connection} that notices when the files behind it change, once it is told to look. */
-export interface FollowedConnection extends Connection {
+export interface ReloadingConnection extends Connection {
   /** Looks at the files' stamps; the next access is a new one if they changed. */
   look(): void;
 }
 
 /** An access, and what it was made from. */
-interface Made {
+interface CurrentAccess {
   readonly access: Access;
   readonly stamp: string;
   readonly credential: ExecCredential | null;
@@ -65,14 +65,14 @@ interface Made {
  * again when they changed and whenever an access was refused; connections that carry what was replaced end with what is
  * under way on them.
  */
-export function connectionOf(way: Way, view: KubeConfig, plugins: ExecRunner): FollowedConnection {
+export function connectionOf(way: KubeconfigContext, view: KubeConfig, plugins: ExecRunner): ReloadingConnection {
   const server = new URL(way.cluster.server);
   const files = filesOf(way);
-  let made: Made | null = null;
-  let making: Promise<Made> | null = null;
+  let made: CurrentAccess | null = null;
+  let making: Promise<CurrentAccess> | null = null;
   let isStale = false;
 
-  const renew = async (refused: ExecCredential | null): Promise<Made> => {
+  const renew = async (refused: ExecCredential | null): Promise<CurrentAccess> => {
     isStale = false;
     // Before they are read: what changes meanwhile is read once more.
     const stamp = stampOf(files);
@@ -88,7 +88,7 @@ export function connectionOf(way: Way, view: KubeConfig, plugins: ExecRunner): F
     if (before !== null && !isSame) retire(before.access.agent);
     return made;
   };
-  const renewal = (refused: ExecCredential | null): Promise<Made> => {
+  const renewal = (refused: ExecCredential | null): Promise<CurrentAccess> => {
     making ??= renew(refused).finally(() => {
       making = null;
     });
@@ -99,7 +99,7 @@ export function connectionOf(way: Way, view: KubeConfig, plugins: ExecRunner): F
     async access() {
       if (made === null || plugins.hasExpired(made.credential)) return accessOf(await renewal(null));
       // What cannot be read right now may be in the middle of being replaced; what it replaces may still serve.
-      return isStale ? renewal(null).then(accessOf, () => (made as Made).access) : made.access;
+      return isStale ? renewal(null).then(accessOf, () => (made as CurrentAccess).access) : made.access;
     },
     async renewed(used, why) {
       // Others may have renewed it while this request was on its way.
@@ -115,7 +115,7 @@ export function connectionOf(way: Way, view: KubeConfig, plugins: ExecRunner): F
   };
 }
 
-const accessOf = ({ access }: Made): Access => access;
+const accessOf = ({ access }: CurrentAccess): Access => access;
 
 /** Ends the connections of an agent: idle ones at once, the others when they become idle. */
 function retire(agent: http.Agent): void {
@@ -135,7 +135,7 @@ const tokenFileOf = ({ authProvider }: User): string | null => {
   return typeof file === "string" && file !== "" ? file : null;
 };
 
-function filesOf({ cluster, user }: Way): readonly string[] {
+function filesOf({ cluster, user }: KubeconfigContext): readonly string[] {
   const all = [cluster.caFile, user.certFile, user.keyFile, tokenFileOf(user)];
   return all.filter((it): it is string => typeof it === "string" && it !== "");
 }
@@ -153,7 +153,7 @@ export const stampOf = (files: readonly string[]): string =>
 const execOf = ({ exec, authProvider }: User): Json => (exec ?? authProvider?.config?.exec ?? null) as Json;
 
 async function credentialOf(
-  { cluster, user, execConfig }: Way,
+  { cluster, user, execConfig }: KubeconfigContext,
   plugins: ExecRunner,
   refused: ExecCredential | null,
 ): Promise<ExecCredential | null> {
@@ -177,7 +177,11 @@ function authorityOf({ caFile, caData }: Cluster): Buffer | null {
 }
 
 /** What the library makes of it. It is not shown plugins, which it would run itself. */
-async function optionsOf(view: KubeConfig, way: Way, credential: ExecCredential | null): Promise<https.RequestOptions> {
+async function optionsOf(
+  view: KubeConfig,
+  way: KubeconfigContext,
+  credential: ExecCredential | null,
+): Promise<https.RequestOptions> {
   const { exec, authProvider, ...user } = way.user;
   const isOurs = authProvider?.config?.exec !== undefined || tokenFileOf(way.user) !== null;
   view.loadFromOptions({
@@ -188,7 +192,7 @@ async function optionsOf(view: KubeConfig, way: Way, credential: ExecCredential 
     currentContext: "member",
   });
   const options: https.RequestOptions = { headers: {} };
-  await view.applyToHTTPSOptions(options).catch(failed);
+  await view.applyToHTTPSOptions(options).catch(throwCredentialFailure);
   return options;
 }
 
@@ -207,21 +211,21 @@ function reading<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    return failed(error);
+    return throwCredentialFailure(error);
   }
 }
 
 /** Of what went wrong only a file's name and a code are told: messages may quote secrets. */
-function failed(error: unknown): never {
+function throwCredentialFailure(error: unknown): never {
   const { code, path } = error as NodeJS.ErrnoException;
-  throw noCredential(path === undefined ? "see `kubectl --context` with it" : `${path} cannot be read (${code})`);
+  throw credentialFailure(path === undefined ? "see `kubectl --context` with it" : `${path} cannot be read (${code})`);
 }
 
 /** What connections are made of. */
 const tlsText = ({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }: https.RequestOptions): string =>
   [ca, cert, key, pfx, passphrase, rejectUnauthorized, servername].map((it) => String(it)).join("\n");
 
-function agentFor(server: URL, { cluster }: Way, options: https.RequestOptions): http.Agent {
+function agentFor(server: URL, { cluster }: KubeconfigContext, options: https.RequestOptions): http.Agent {
   if (cluster.proxyUrl !== undefined) return options.agent as http.Agent;
   // No limit here: the client's lanes are one, and watches, which take a socket each for good, must not use them up.
   const shared = { keepAlive: true, maxFreeSockets: socketsPerMember, scheduling: "lifo" as const };

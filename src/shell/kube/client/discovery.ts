@@ -1,10 +1,10 @@
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import type { ObjectId, VersionedId } from "../../../core/model/manifest.ts";
 import type { Client } from "./client.ts";
-import { Lost } from "./member-unreachable.ts";
+import { MemberUnreachable } from "./member-unreachable.ts";
 
 /** One kind in one version, as a member serves it. */
-export interface Resource {
+export interface ApiResource {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -14,23 +14,23 @@ export interface Resource {
 }
 
 /** What a member serves, at one moment. */
-export interface Served {
+export interface ServedResources {
   /** In the member's order: within a group, its preferred version first. */
-  readonly resources: readonly Resource[];
+  readonly resources: readonly ApiResource[];
   /** Groups about which the member itself could not find out: their kinds are unknown, not absent. */
   readonly uncertainGroups: ReadonlySet<string>;
 }
 
 /** The kinds of one member: asked for on first use, kept, and asked for again when told to. */
 export interface Discovery {
-  served(client: Client): Promise<Served>;
-  refresh(client: Client): Promise<Served>;
+  served(client: Client): Promise<ServedResources>;
+  refresh(client: Client): Promise<ServedResources>;
 }
 
 /** Knows nothing yet. A discovery that failed is not kept. */
-export function discovery(): Discovery {
-  let known: Promise<Served> | null = null;
-  const refresh = (client: Client): Promise<Served> => {
+export function newDiscovery(): Discovery {
+  let known: Promise<ServedResources> | null = null;
+  const refresh = (client: Client): Promise<ServedResources> => {
     const asking = discover(client);
     known = asking;
     asking.catch(() => {
@@ -43,17 +43,19 @@ export function discovery(): Discovery {
 
 /** The kind in exactly that version, or null. */
 export const resourceOf = (
-  { resources }: Served,
+  { resources }: ServedResources,
   id: Pick<VersionedId, "group" | "version" | "kind">,
-): Resource | null =>
+): ApiResource | null =>
   resources.find((it) => it.kind === id.kind && it.group === id.group && it.version === id.version) ?? null;
 
 /** The kind in any version, the member's preferred one first, or null. */
-export const anyResourceOf = ({ resources }: Served, id: Pick<ObjectId, "group" | "kind">): Resource | null =>
-  resources.find((it) => it.kind === id.kind && it.group === id.group) ?? null;
+export const anyResourceOf = (
+  { resources }: ServedResources,
+  id: Pick<ObjectId, "group" | "kind">,
+): ApiResource | null => resources.find((it) => it.kind === id.kind && it.group === id.group) ?? null;
 
 /** Every namespaced kind that can be listed, once, in the version that the member prefers. */
-export function listable({ resources }: Served): readonly Resource[] {
+export function listableResources({ resources }: ServedResources): readonly ApiResource[] {
   const seen = new Set<string>();
   return resources.filter((it) => {
     const key = `${it.group}/${it.plural}`;
@@ -64,14 +66,14 @@ export function listable({ resources }: Served): readonly Resource[] {
 }
 
 /** `/apis/apps/v1/namespaces/shop/deployments`; without a namespace, that of all namespaces or of the cluster. */
-export function collectionPath({ group, version, plural, namespaced }: Resource, namespace: string | null): string {
+export function collectionPath({ group, version, plural, namespaced }: ApiResource, namespace: string | null): string {
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const inside = namespaced && namespace !== null ? `/namespaces/${encodeURIComponent(namespace)}` : "";
   return `${root}${inside}/${plural}`;
 }
 
 /** `/apis/apps/v1/namespaces/shop/deployments/web`. */
-export const objectPath = (resource: Resource, { namespace, name }: Pick<ObjectId, "namespace" | "name">): string =>
+export const objectPath = (resource: ApiResource, { namespace, name }: Pick<ObjectId, "namespace" | "name">): string =>
   `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
 
 const aggregated = ["v2", "v2beta1"]
@@ -80,7 +82,7 @@ const aggregated = ["v2", "v2beta1"]
   .join();
 
 /** Two requests where the server aggregates (KEP-3352, on by default since 1.27), one per group version elsewhere. */
-async function discover(client: Client): Promise<Served> {
+async function discover(client: Client): Promise<ServedResources> {
   const parts = await Promise.all(["/api", "/apis"].map((path) => discoverUnder(client, path)));
   return {
     resources: parts.flatMap((it) => it.resources),
@@ -88,24 +90,25 @@ async function discover(client: Client): Promise<Served> {
   };
 }
 
-async function discoverUnder(client: Client, path: string): Promise<Served> {
+async function discoverUnder(client: Client, path: string): Promise<ServedResources> {
   const answer = await client.request({ method: "GET", path, accept: aggregated });
-  if (answer.kind === "refused") throw new Lost("Unintelligible", `it does not tell what it serves: ${answer.message}`);
+  if (answer.kind === "refused")
+    throw new MemberUnreachable("Unintelligible", `it does not tell what it serves: ${answer.message}`);
   const kind = answer.body["kind"];
   if (kind === "APIGroupDiscoveryList") return aggregatedOf(answer.body);
   if (kind === "APIVersions" || kind === "APIGroupList") return classic(client, groupVersionsOf(answer.body));
   // Taken for a list of nothing, it would make everything that the member carries count as gone.
-  throw new Lost("Unintelligible", `its answer to ${path} does not tell what it serves`);
+  throw new MemberUnreachable("Unintelligible", `its answer to ${path} does not tell what it serves`);
 }
 
-function aggregatedOf(body: JsonObject): Served {
+function aggregatedOf(body: JsonObject): ServedResources {
   const uncertain = new Set<string>();
   const resources = objectsAt(body, "items").flatMap((item) => {
     const group = textOf(memberAt(item, "metadata", "name")) ?? "";
     return objectsAt(item, "versions").flatMap((it) => {
       if (it["freshness"] === "Stale") uncertain.add(group);
       const version = textOf(it["version"]) ?? "";
-      return objectsAt(it, "resources").flatMap((resource): readonly Resource[] => {
+      return objectsAt(it, "resources").flatMap((resource): readonly ApiResource[] => {
         const kind = textOf(memberAt(resource, "responseKind", "kind"));
         const plural = textOf(resource["resource"]);
         if (kind === null || plural === null) return [];
@@ -132,7 +135,7 @@ function groupVersionsOf(body: JsonObject): readonly { group: string; version: s
 async function classic(
   client: Client,
   groupVersions: readonly { readonly group: string; readonly version: string }[],
-): Promise<Served> {
+): Promise<ServedResources> {
   const uncertain = new Set<string>();
   const lists = await Promise.all(
     groupVersions.map(async ({ group, version }) => {
@@ -147,7 +150,7 @@ async function classic(
   return { resources: lists.flat(), uncertainGroups: uncertain };
 }
 
-function classicOf(item: JsonObject, group: string, version: string): readonly Resource[] {
+function classicOf(item: JsonObject, group: string, version: string): readonly ApiResource[] {
   const plural = textOf(item["name"]) ?? "";
   const kind = textOf(item["kind"]);
   if (kind === null || plural.includes("/")) return [];

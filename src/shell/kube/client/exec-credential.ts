@@ -1,5 +1,5 @@
 import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import { Lost } from "./member-unreachable.ts";
+import { MemberUnreachable } from "./member-unreachable.ts";
 
 /** A credential plugin as a kubeconfig names it (`users[].user.exec`). */
 export interface ExecPlugin {
@@ -41,24 +41,25 @@ const versions: readonly ExecPlugin["apiVersion"][] = [
 const could = "the credentials of its context could not be obtained";
 
 /** A plugin that gave no credential; `why` never quotes what it printed, nor its arguments or environment. */
-export const noCredential = (why: string): Lost => new Lost("Unauthorized", `${could}: ${why}`);
+export const credentialFailure = (why: string): MemberUnreachable =>
+  new MemberUnreachable("Unauthorized", `${could}: ${why}`);
 
 /**
  * Reads `users[].user.exec` of a kubeconfig by kubectl's rules (KEP-541): v1 has to say how interactive it is, and
- * nobody can be asked anything here. Throws {@link Lost} `Unauthorized`.
+ * nobody can be asked anything here. Throws {@link MemberUnreachable} `Unauthorized`.
  */
 export function execPluginOf(exec: Json): ExecPlugin {
   const command = textOf(memberAt(exec, "command"));
-  if (command === null || command === "") throw noCredential("the exec plugin in the kubeconfig names no command");
+  if (command === null || command === "") throw credentialFailure("the exec plugin in the kubeconfig names no command");
   const version = textOf(memberAt(exec, "apiVersion")) ?? "";
   const apiVersion = versions.find((it) => it === version);
   if (apiVersion === undefined)
-    throw noCredential(`the exec plugin in the kubeconfig needs apiVersion ${versions.join(" or ")}`);
+    throw credentialFailure(`the exec plugin in the kubeconfig needs apiVersion ${versions.join(" or ")}`);
   const mode = textOf(memberAt(exec, "interactiveMode")) ?? (apiVersion === versions[0] ? null : "IfAvailable");
   if (mode === "Always")
-    throw noCredential("the exec plugin in the kubeconfig needs a terminal (interactiveMode Always)");
+    throw credentialFailure("the exec plugin in the kubeconfig needs a terminal (interactiveMode Always)");
   if (mode !== "Never" && mode !== "IfAvailable")
-    throw noCredential("the exec plugin in the kubeconfig needs interactiveMode Never or IfAvailable");
+    throw credentialFailure("the exec plugin in the kubeconfig needs interactiveMode Never or IfAvailable");
   const [args, env] = [memberAt(exec, "args"), memberAt(exec, "env")];
   const pairs = (Array.isArray(env) ? env : []).filter(isObject).map((it) => [it["name"], it["value"]] as const);
   return {
@@ -88,18 +89,19 @@ const clusterInfo = (cluster: ExecCluster): JsonObject => ({
   ...(cluster.config === null ? {} : { config: cluster.config }),
 });
 
-/** Reads what a plugin printed. Throws {@link Lost} `Unauthorized`, in words of ours only. */
+/** Reads what a plugin printed. Throws {@link MemberUnreachable} `Unauthorized`, in words of ours only. */
 export function readExecCredential(text: string, { apiVersion }: ExecPlugin): ExecCredential {
   const answer = parsed(text);
-  if (answer?.["kind"] !== "ExecCredential") throw noCredential("its plugin printed no ExecCredential");
-  if (answer["apiVersion"] !== apiVersion) throw noCredential(`its plugin did not answer in ${apiVersion}`);
+  if (answer?.["kind"] !== "ExecCredential") throw credentialFailure("its plugin printed no ExecCredential");
+  if (answer["apiVersion"] !== apiVersion) throw credentialFailure(`its plugin did not answer in ${apiVersion}`);
   const [token, chain, key] = ["token", "clientCertificateData", "clientKeyData"].map((it) => {
     const value = memberAt(answer, "status", it);
     return value === "" ? null : textOf(value);
   }) as [string | null, string | null, string | null];
   if ((chain === null) !== (key === null))
-    throw noCredential("its plugin gave a client certificate without its key, or a key without its certificate");
-  if (token === null && chain === null) throw noCredential("its plugin gave neither a token nor a client certificate");
+    throw credentialFailure("its plugin gave a client certificate without its key, or a key without its certificate");
+  if (token === null && chain === null)
+    throw credentialFailure("its plugin gave neither a token nor a client certificate");
   const certificate = chain === null || key === null ? null : { chain, key };
   return { token, certificate, expiresAt: expiryOf(memberAt(answer, "status", "expirationTimestamp")) };
 }
@@ -111,7 +113,7 @@ function expiryOf(timestamp: Json): number | null {
   const at = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text)
     ? Date.parse(text)
     : Number.NaN;
-  if (Number.isNaN(at)) throw noCredential("its plugin gave an expirationTimestamp that is no time");
+  if (Number.isNaN(at)) throw credentialFailure("its plugin gave an expirationTimestamp that is no time");
   return at;
 }
 

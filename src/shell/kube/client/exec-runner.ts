@@ -4,11 +4,11 @@ import { canonicalJson } from "../../../core/model/json.ts";
 import { killGroup, startGroup } from "../../host/process-group.ts";
 import { type Limiter, limiter } from "./concurrency.ts";
 import {
+  credentialFailure,
   type ExecCluster,
   type ExecCredential,
   type ExecPlugin,
   execInfo,
-  noCredential,
   readExecCredential,
 } from "./exec-credential.ts";
 
@@ -34,13 +34,13 @@ export interface ExecRunner {
 }
 
 /** Processes at the same time. Those that failed last time have few places of their own: they may hang again. */
-const atOnce = 12;
-const suspectsAtOnce = 4;
+const maxConcurrent = 12;
+const maxConcurrentSuspects = 4;
 
 /** A token and a chain of certificates are far smaller. */
-const largestAnswer = 1 << 20;
+const maxOutputBytes = 1 << 20;
 
-const mostAnswers = 10_000;
+const maxCachedAnswers = 10_000;
 
 /** Runs credential plugins ourselves: the library's own way has no deadline, and keeps what was refused. */
 export function execRunner(options: RunnerOptions): ExecRunner {
@@ -48,11 +48,11 @@ export function execRunner(options: RunnerOptions): ExecRunner {
   const closing = new AbortController();
   // As many plugins as run may listen to it.
   setMaxListeners(0, closing.signal);
-  const [sound, suspect] = [limiter(atOnce), limiter(suspectsAtOnce)];
+  const [sound, suspect] = [limiter(maxConcurrent), limiter(maxConcurrentSuspects)];
   const run = async (kept: Kept, call: PluginCall): Promise<ExecCredential> => {
     try {
       const lanes = kept.hasFailed ? suspect : sound;
-      const text = await inLane(lanes, call, options.deadlineMs, closing.signal);
+      const text = await inSlotUntil(lanes, call, options.deadlineMs, closing.signal);
       const credential = readExecCredential(text, call.plugin);
       [kept.credential, kept.hasFailed] = [credential, false];
       return credential;
@@ -73,7 +73,7 @@ export function execRunner(options: RunnerOptions): ExecRunner {
       const kept = answers.get(key) ?? { credential: null, asking: null, hasFailed: false };
       answers.set(key, kept);
       // A kubeconfig that keeps changing: whoever is forgotten is asked again.
-      if (answers.size > mostAnswers) answers.delete([...answers.keys()][0] ?? "");
+      if (answers.size > maxCachedAnswers) answers.delete([...answers.keys()][0] ?? "");
       const { credential } = kept;
       if (credential !== null && credential !== refused && !hasExpired(credential)) return Promise.resolve(credential);
       kept.asking ??= run(kept, call);
@@ -95,12 +95,12 @@ interface PluginCall {
 }
 
 /** Waits for a place, and no longer than the deadline either. */
-function inLane(lanes: Limiter, call: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
+function inSlotUntil(lanes: Limiter, call: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      reject(noCredential(`other plugins kept its own waiting for ${inSeconds(deadlineMs)}`));
+      reject(credentialFailure(`other plugins kept its own waiting for ${inSeconds(deadlineMs)}`));
     }, deadlineMs);
     void lanes.run(async () => {
       clearTimeout(timer);
@@ -125,7 +125,7 @@ function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: Ab
       // What it started in a session of its own may hold on to them.
       child.stdout.destroy();
       child.stderr.destroy();
-      reject(noCredential(`its plugin ${name} ${why}`));
+      reject(credentialFailure(`its plugin ${name} ${why}`));
     };
     const closed = (): void => kill("was stopped");
     const timer = setTimeout(() => kill(`gave no answer within ${inSeconds(deadlineMs)}`), deadlineMs);
@@ -134,7 +134,7 @@ function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: Ab
     let size = 0;
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > largestAnswer) kill(`printed more than ${largestAnswer} bytes`);
+      if (size > maxOutputBytes) kill(`printed more than ${maxOutputBytes} bytes`);
       else chunks.push(chunk);
     });
     child.stderr.resume();
@@ -143,7 +143,7 @@ function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: Ab
     child.once("close", (code, signal) => {
       end();
       if (code === 0) resolve(Buffer.concat(chunks).toString("utf8"));
-      else reject(noCredential(`its plugin ${name} ended with ${code === null ? signal : `exit code ${code}`}`));
+      else reject(credentialFailure(`its plugin ${name} ended with ${code === null ? signal : `exit code ${code}`}`));
     });
     if (closing.aborted) closed();
   });
@@ -154,7 +154,7 @@ function started({ command, args }: ExecPlugin, env: NodeJS.ProcessEnv): ReturnT
     return startGroup(command, args, { env });
   } catch {
     // Such as a NUL in an argument, which the error would quote.
-    throw noCredential("its plugin cannot be run with these arguments and this environment");
+    throw credentialFailure("its plugin cannot be run with these arguments and this environment");
   }
 }
 

@@ -7,7 +7,13 @@ import { parse } from "yaml";
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { isBounded } from "../../../core/yaml/compose.ts";
 import { Fault } from "../../reconcile/fault.ts";
-import { type Connection, connectionOf, type FollowedConnection, stampOf, type Way } from "./connection.ts";
+import {
+  type Connection,
+  connectionOf,
+  type KubeconfigContext,
+  type ReloadingConnection,
+  stampOf,
+} from "./connection.ts";
 import { type ExecRunner, execRunner, type RunnerOptions } from "./exec-runner.ts";
 
 /** The operator's connections, by the name of their context. Never from the repository (`plan/README.md#d-11`). */
@@ -68,7 +74,7 @@ interface Known {
   readonly files: KubeconfigFiles;
   /** What they said of it. */
   readonly definition: string;
-  readonly connection: FollowedConnection | null;
+  readonly connection: ReloadingConnection | null;
 }
 
 /** Another kubeconfig may say the same of a context: what stands there goes on. */
@@ -172,7 +178,7 @@ function mergeInto(all: KubeConfig, one: KubeConfig): void {
 }
 
 /** Finds a context with everything it names; null when something of it is missing or its server is no URL. */
-function contextOf({ config, execConfigs }: KubeconfigFiles, name: string): Way | null {
+function contextOf({ config, execConfigs }: KubeconfigFiles, name: string): KubeconfigContext | null {
   const chosen = config.getContextObject(name);
   const cluster = chosen === null ? null : config.getCluster(chosen.cluster);
   if (chosen === null || cluster === null || !URL.canParse(cluster.server)) return null;

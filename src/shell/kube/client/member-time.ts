@@ -1,21 +1,21 @@
 import type { DurationMs, Instant } from "../../../core/model/value.ts";
-import type { Incoming, Network, Streaming, Streams } from "./transport.ts";
+import type { Network, StreamingResponse, Streams, WireResponse } from "./transport.ts";
 
 /** What time it is at a member right now; null when it has not said so within the last minutes. */
 export type MemberTime = () => Instant | null;
 
 /** The ways to a member, and the time that its answers tell. */
-export interface Heard {
+export interface TimedTransport {
   readonly network: Network;
   readonly streams: Streams;
   readonly time: MemberTime;
 }
 
 /** Some heartbeats of a member that is watched: one a minute, unless we are told otherwise. */
-const longestSilenceMs = 5 * 60_000;
+const maxAgeMs = 5 * 60_000;
 
 /** No more than one answer a second is read. */
-const shortestRestMs = 1_000;
+const minIntervalMs = 1_000;
 
 /**
  * Hears what time it is at one member: every answer of an API server says so in its `Date` header (RFC 9110 §6.6.1).
@@ -24,13 +24,13 @@ const shortestRestMs = 1_000;
  * answers again (`rollout/README.md#i-06`, `kube/README.md#f-50`). It counts for the middle of the exchange, which it
  * misses by half its duration at most, and by the second to which the header is written.
  */
-export function hearTime(network: Network, streams: Streams): Heard {
+export function trackMemberTime(network: Network, streams: Streams): TimedTransport {
   let said: { readonly theirs: number; readonly at: number } | null = null;
-  const listen = async <T extends Incoming | Streaming>(ask: () => Promise<T>): Promise<T> => {
+  const listen = async <T extends WireResponse | StreamingResponse>(ask: () => Promise<T>): Promise<T> => {
     const sent = network.elapsed();
     const answer = await ask();
     const at = (sent + network.elapsed()) / 2;
-    if (said !== null && at - said.at < shortestRestMs) return answer;
+    if (said !== null && at - said.at < minIntervalMs) return answer;
     const theirs = instantOf(answer.date);
     if (theirs !== null) said = { theirs, at };
     return answer;
@@ -46,7 +46,7 @@ export function hearTime(network: Network, streams: Streams): Heard {
     time() {
       if (said === null) return null;
       const since = network.elapsed() - said.at;
-      return since > longestSilenceMs ? null : ((said.theirs + since) as Instant);
+      return since > maxAgeMs ? null : ((said.theirs + since) as Instant);
     },
   };
 }
@@ -59,5 +59,5 @@ function instantOf(date: string | null): number | null {
 }
 
 /** By how much our clock is ahead of a member's, in whole seconds; null when the member's is not known. */
-export const offsetOf = (ours: Instant, theirs: Instant | null): DurationMs | null =>
+export const clockOffsetOf = (ours: Instant, theirs: Instant | null): DurationMs | null =>
   theirs === null ? null : ((Math.floor((ours - theirs) / 1000) * 1000) as DurationMs);

@@ -1,13 +1,13 @@
 import type { ContactCode, Observation } from "../../../core/model/observation.ts";
 import { Fault } from "../../reconcile/fault.ts";
-import type { Refused } from "./client.ts";
+import type { ApiFailure } from "./client.ts";
 
 /**
  * The member is gone for this pass: no connection, no valid credentials, no Kubernetes.
  *
  * What a member refuses is an answer; this is thrown, because nothing that was planned for the member can go on.
  */
-export class Lost extends Error {
+export class MemberUnreachable extends Error {
   override readonly name = "Lost";
   readonly code: ContactCode;
 
@@ -18,8 +18,11 @@ export class Lost extends Error {
 }
 
 /** Why a member was lost. What is neither its own loss nor the kubeconfig's is the fault of an answer of its. */
-export function lossOf(error: unknown): { readonly code: Lost["code"]; readonly message: string } {
-  if (error instanceof Lost) return { code: error.code, message: error.message.slice(0, 512) };
+export function contactFailureOf(error: unknown): {
+  readonly code: MemberUnreachable["code"];
+  readonly message: string;
+} {
+  if (error instanceof MemberUnreachable) return { code: error.code, message: error.message.slice(0, 512) };
   if (error instanceof Fault) return { code: "NoConnection", message: error.message.slice(0, 512) };
   // It may quote what it stumbled over, such as a Secret, so only its name is told.
   const name = error instanceof Error ? error.name : typeof error;
@@ -27,7 +30,7 @@ export function lossOf(error: unknown): { readonly code: Lost["code"]; readonly 
 }
 
 /** A member that refuses to say who it is, or what it remembers of us, as an observation. */
-export function unreachableBy({ status, message }: Refused): Extract<Observation, { kind: "unreachable" }> {
+export function unreachableObservation({ status, message }: ApiFailure): Extract<Observation, { kind: "unreachable" }> {
   const code = status === 403 ? "Forbidden" : status >= 500 || status === 429 ? "Unreachable" : "Unintelligible";
   return { kind: "unreachable", code, message: message.slice(0, 512) };
 }

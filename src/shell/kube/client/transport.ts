@@ -2,12 +2,12 @@ import { setMaxListeners } from "node:events";
 import http from "node:http";
 import https from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Lost } from "./member-unreachable.ts";
+import { MemberUnreachable } from "./member-unreachable.ts";
 
 /** What lies between us and a member. A simulation puts its own weather here, and its own time. */
 export interface Network {
-  /** One request and its answer; rejects with {@link Lost} only. */
-  exchange(outgoing: Outgoing): Promise<Incoming>;
+  /** One request and its answer; rejects with {@link MemberUnreachable} only. */
+  exchange(outgoing: WireRequest): Promise<WireResponse>;
   /** Waits before something is asked again; rejects when the signal aborts. */
   pause(ms: number, signal: AbortSignal | null): Promise<void>;
   /** A signal that aborts after so many milliseconds. */
@@ -17,7 +17,7 @@ export interface Network {
 }
 
 /** The real one: HTTP and TLS, and the time on the wall. */
-export const overHttp: Network = {
+export const httpNetwork: Network = {
   exchange: (outgoing) => exchange(outgoing),
   pause: (ms, signal) => sleep(ms, undefined, signal === null ? {} : { signal }),
   deadline(ms) {
@@ -30,7 +30,7 @@ export const overHttp: Network = {
 };
 
 /** One request as it goes over the wire. */
-export interface Outgoing {
+export interface WireRequest {
   readonly method: string;
   readonly url: URL;
   readonly agent: http.Agent;
@@ -51,10 +51,10 @@ export interface Deadlines {
 }
 
 /** A member that needs longer counts as lost for this pass. The largest body leaves 130 kB to each of a page of 500 objects. */
-export const usualDeadlines: Deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
+export const defaultDeadlines: Deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
 
 /** An answer, read to its end. */
-export interface Incoming {
+export interface WireResponse {
   readonly status: number;
   readonly retryAfterMs: number | null;
   /** The `Date` header as it was sent: when the answer was begun, by the clock over there. */
@@ -64,10 +64,10 @@ export interface Incoming {
 
 /**
  * One HTTP exchange, over before its deadlines whatever the other side does: refuses, hangs, drips or floods
- * (`kube/README.md#f-34`, `#f-35`, `#f-46`). Rejects with {@link Lost} only. Redirects are answers like any other,
+ * (`kube/README.md#f-34`, `#f-35`, `#f-46`). Rejects with {@link MemberUnreachable} only. Redirects are answers like any other,
  * never followed.
  */
-export function exchange(outgoing: Outgoing): Promise<Incoming> {
+export function exchange(outgoing: WireRequest): Promise<WireResponse> {
   const { method, url, agent, headers, body, deadlines } = outgoing;
   return new Promise((resolve, reject) => {
     const { request: open } = url.protocol === "http:" ? http : https;
@@ -77,27 +77,27 @@ export function exchange(outgoing: Outgoing): Promise<Incoming> {
       request = open(url, { method, agent, headers: { ...headers, ...length } });
     } catch (error) {
       // Such as a token with a line break in it, which is no header; what it says names the header and not its value.
-      reject(lostBy(error as NodeJS.ErrnoException));
+      reject(unreachableError(error as NodeJS.ErrnoException));
       return;
     }
-    const stop = (lost: Lost): void => {
+    const stop = (lost: MemberUnreachable): void => {
       request.destroy();
       reject(lost);
     };
     const timers = [
       setTimeout(
-        () => stop(new Lost("Unreachable", `no answer within ${deadlines.requestMs} ms`)),
+        () => stop(new MemberUnreachable("Unreachable", `no answer within ${deadlines.requestMs} ms`)),
         deadlines.requestMs,
       ),
       connectTimer(request, deadlines.connectMs, stop),
     ];
-    const abort = (): void => stop(new Lost("Unreachable", "out of time"));
+    const abort = (): void => stop(new MemberUnreachable("Unreachable", "out of time"));
     outgoing.signal?.addEventListener("abort", abort, { once: true });
     request.once("close", () => {
       for (const timer of timers) clearTimeout(timer);
       outgoing.signal?.removeEventListener("abort", abort);
     });
-    request.on("error", (error: NodeJS.ErrnoException) => reject(lostBy(error)));
+    request.on("error", (error: NodeJS.ErrnoException) => reject(unreachableError(error)));
     request.once("response", (response) => collect(response, deadlines.largestBody).then(resolve, stop));
     if (outgoing.signal?.aborted === true) abort();
     else request.end(body ?? undefined);
@@ -105,8 +105,12 @@ export function exchange(outgoing: Outgoing): Promise<Incoming> {
 }
 
 /** Stops a request whose socket does not stand in time; a kept one stands already. */
-function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost) => void): NodeJS.Timeout {
-  const timer = setTimeout(() => stop(new Lost("Unreachable", `no connection within ${ms} ms`)), ms);
+function connectTimer(
+  request: http.ClientRequest,
+  ms: number,
+  stop: (lost: MemberUnreachable) => void,
+): NodeJS.Timeout {
+  const timer = setTimeout(() => stop(new MemberUnreachable("Unreachable", `no connection within ${ms} ms`)), ms);
   request.once("socket", (socket) => {
     const ready = "encrypted" in socket ? "secureConnect" : "connect";
     if (socket.connecting) socket.once(ready, () => clearTimeout(timer));
@@ -115,18 +119,18 @@ function connectTimer(request: http.ClientRequest, ms: number, stop: (lost: Lost
   return timer;
 }
 
-/** Reads an answer to its end; rejects with {@link Lost} when it breaks off or is larger than it may be. */
-function collect(response: http.IncomingMessage, largest: number): Promise<Incoming> {
+/** Reads an answer to its end; rejects with {@link MemberUnreachable} when it breaks off or is larger than it may be. */
+function collect(response: http.IncomingMessage, largest: number): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     response.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > largest) reject(new Lost("Unintelligible", `its answer is larger than ${largest} bytes`));
+      if (size > largest) reject(new MemberUnreachable("Unintelligible", `its answer is larger than ${largest} bytes`));
       else chunks.push(chunk);
     });
-    response.on("error", (error) => reject(lostBy(error)));
-    response.once("aborted", () => reject(new Lost("Unreachable", "the connection broke off")));
+    response.on("error", (error) => reject(unreachableError(error)));
+    response.once("aborted", () => reject(new MemberUnreachable("Unreachable", "the connection broke off")));
     response.once("end", () => {
       const seconds = Number(response.headers["retry-after"] ?? Number.NaN);
       const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;
@@ -140,31 +144,35 @@ function collect(response: http.IncomingMessage, largest: number): Promise<Incom
  * What OpenSSL says of an error: a thread, a number, a library, a function, the reason, and a line of its source. All but the
  * reason is another one in every process, and what members say is recorded.
  */
-const opensslWords = /(?:\w+ EPROTO )?[0-9A-F]{8,}:error:[0-9A-F]+:[^:]*:[^:]*:([^:]*):.*/s;
+const opensslError = /(?:\w+ EPROTO )?[0-9A-F]{8,}:error:[0-9A-F]+:[^:]*:[^:]*:([^:]*):.*/s;
 
 /** Error codes of sockets and TLS are words of their own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`); messages follow them. */
-function lostBy(error: NodeJS.ErrnoException): Lost {
-  if (error instanceof Lost) return error;
-  const message = error.message.replace(opensslWords, "$1");
-  return new Lost("Unreachable", error.code === undefined ? message : `${error.code}: ${message}`, error);
+function unreachableError(error: NodeJS.ErrnoException): MemberUnreachable {
+  if (error instanceof MemberUnreachable) return error;
+  const message = error.message.replace(opensslError, "$1");
+  return new MemberUnreachable("Unreachable", error.code === undefined ? message : `${error.code}: ${message}`, error);
 }
 
 /** Answers that go on: what a watch needs besides a `Network`. */
 export interface Streams {
   /**
    * Sends a request and gives its answer while it goes on, line by line; or the whole of it when it is no success. Rejects
-   * with {@link Lost} only. It ends after `longestMs` whatever the other side does.
+   * with {@link MemberUnreachable} only. It ends after `longestMs` whatever the other side does.
    */
-  open(outgoing: Outgoing, longestMs: number, onLine: (line: string) => void): Promise<Incoming | Streaming>;
+  open(
+    outgoing: WireRequest,
+    longestMs: number,
+    onLine: (line: string) => void,
+  ): Promise<WireResponse | StreamingResponse>;
 }
 
 /** An answer that goes on. */
-export interface Streaming {
+export interface StreamingResponse {
   readonly kind: "streaming";
-  /** As {@link Incoming} has it. */
+  /** As {@link WireResponse} has it. */
   readonly date: string | null;
   /** Fulfilled when it has ended: null when the other side was done, otherwise how it was lost. */
-  readonly ended: Promise<Lost | null>;
+  readonly ended: Promise<MemberUnreachable | null>;
   stop(): void;
 }
 
@@ -172,17 +180,17 @@ export interface Streaming {
 const probeAfterMs = 15_000;
 
 /** The real ones. The outgoing signal only counts until the answer begins: afterwards `stop` ends it. */
-export const streamsOverHttp: Streams = {
+export const httpStreams: Streams = {
   open: (outgoing, longestMs, onLine) =>
     new Promise((resolve, reject) => {
       const { deadlines, signal } = outgoing;
       const request = requestOf(outgoing);
-      const stop = (lost: Lost): void => {
+      const stop = (lost: MemberUnreachable): void => {
         request.destroy();
         reject(lost);
       };
-      const abort = (): void => stop(new Lost("Unreachable", "out of time"));
-      const late = (): void => stop(new Lost("Unreachable", `no answer within ${deadlines.requestMs} ms`));
+      const abort = (): void => stop(new MemberUnreachable("Unreachable", "out of time"));
+      const late = (): void => stop(new MemberUnreachable("Unreachable", `no answer within ${deadlines.requestMs} ms`));
       const timers = [setTimeout(late, deadlines.requestMs), connectTimer(request, deadlines.connectMs, stop)];
       const begun = (): void => {
         for (const timer of timers) clearTimeout(timer);
@@ -190,7 +198,7 @@ export const streamsOverHttp: Streams = {
       };
       signal?.addEventListener("abort", abort, { once: true });
       request.once("close", begun);
-      request.on("error", (error: NodeJS.ErrnoException) => reject(lostBy(error)));
+      request.on("error", (error: NodeJS.ErrnoException) => reject(unreachableError(error)));
       request.once("response", (response) => {
         if (response.statusCode === 200) {
           begun();
@@ -202,13 +210,13 @@ export const streamsOverHttp: Streams = {
     }),
 };
 
-function requestOf({ url, method, agent, headers }: Outgoing): http.ClientRequest {
+function requestOf({ url, method, agent, headers }: WireRequest): http.ClientRequest {
   const { request } = url.protocol === "http:" ? http : https;
   try {
     return request(url, { method, agent, headers });
   } catch (error) {
     // Such as a token with a line break in it, which is no header.
-    throw lostBy(error as NodeJS.ErrnoException);
+    throw unreachableError(error as NodeJS.ErrnoException);
   }
 }
 
@@ -219,26 +227,27 @@ interface Reading {
   readonly onLine: (line: string) => void;
 }
 
-function follow(request: http.ClientRequest, response: http.IncomingMessage, reading: Reading): Streaming {
+function follow(request: http.ClientRequest, response: http.IncomingMessage, reading: Reading): StreamingResponse {
   const { longestMs, largest, onLine } = reading;
-  let lost: Lost | null = null;
-  const stop = (why: Lost | null): void => {
+  let lost: MemberUnreachable | null = null;
+  const stop = (why: MemberUnreachable | null): void => {
     lost ??= why;
     request.destroy();
   };
-  const timer = setTimeout(() => stop(new Lost("Unreachable", "a watch went silent")), longestMs);
+  const timer = setTimeout(() => stop(new MemberUnreachable("Unreachable", "a watch went silent")), longestMs);
   response.socket.setKeepAlive(true, probeAfterMs);
   const take = lines(largest, onLine);
   response.on("data", (chunk: Buffer) => {
-    if (!take(chunk)) stop(new Lost("Unintelligible", `a line of a watch is longer than ${largest} bytes`));
+    if (!take(chunk))
+      stop(new MemberUnreachable("Unintelligible", `a line of a watch is longer than ${largest} bytes`));
   });
   response.on("error", (error: NodeJS.ErrnoException) => {
-    lost ??= lostBy(error);
+    lost ??= unreachableError(error);
   });
-  const ended = new Promise<Lost | null>((resolve) => {
+  const ended = new Promise<MemberUnreachable | null>((resolve) => {
     response.once("close", () => {
       clearTimeout(timer);
-      resolve(lost ?? (response.complete ? null : new Lost("Unreachable", "the connection broke off")));
+      resolve(lost ?? (response.complete ? null : new MemberUnreachable("Unreachable", "the connection broke off")));
     });
   });
   return { kind: "streaming", date: response.headers.date ?? null, ended, stop: () => stop(null) };

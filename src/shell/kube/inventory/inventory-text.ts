@@ -16,7 +16,7 @@ import {
   type PlacementKey,
   type Sequence,
 } from "../../../core/model/value.ts";
-import { parsedJson } from "../client/bounded-json.ts";
+import { parseBoundedJson } from "../client/bounded-json.ts";
 
 /** What one ConfigMap of the inventory holds: names of data keys and their texts. */
 export type Shard = Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export function encodeInventory(
   for (let count = 1; ; count *= 2) {
     const shards: Record<string, string>[] = Array.from({ length: count }, () => ({}));
     for (const [name, text] of units) (shards[bucketOf(name, count)] as Record<string, string>)[name] = text;
-    if (count < mostShards && shards.some((it) => sizeOf(it) > limit)) continue;
+    if (count < maxShards && shards.some((it) => sizeOf(it) > limit)) continue;
     const header = canonicalJson({ format, fleet: inventory.fleet, epoch: inventory.epoch, shards: count });
     return shards.map((it) => ({ [headerKey]: header, ...it }));
   }
@@ -58,7 +58,7 @@ type KnownText = (key: PlacementKey, placement: InventoryPlacement) => string | 
  * The texts of an inventory as its shards have them. Who changes one placement of a thousand puts one into words again.
  * A placement in several parts, or twice, as a crash may leave it, is put into words anew.
  */
-export function textsIn(shards: Iterable<Shard>, { placements }: Inventory): KnownText {
+export function placementTexts(shards: Iterable<Shard>, { placements }: Inventory): KnownText {
   const texts = new Map<PlacementKey, string | null>();
   for (const shard of shards) {
     for (const [name, text] of Object.entries(shard)) texts.set(keyOf(name), texts.has(keyOf(name)) ? null : text);
@@ -104,8 +104,8 @@ export function decodeInventory(
 const format = 1;
 /** Placement names begin with a letter or digit, so this one is free. */
 const headerKey = "_inventory";
-const mostShards = 256;
-const mostParts = 256;
+const maxShards = 256;
+const maxParts = 256;
 
 interface Header {
   readonly fleet: string;
@@ -128,11 +128,10 @@ function isComplete(headers: ReadonlyMap<number, Header>): boolean {
 }
 
 function headerOf(text: string | undefined): Header | null {
-  const header = parsedJson(text ?? "");
+  const header = parseBoundedJson(text ?? "");
   if (!isObject(header) || header["format"] !== format) return null;
   const { fleet, epoch, shards } = header;
-  if (typeof fleet !== "string" || !isCount(epoch) || !isCount(shards) || shards < 1 || shards > mostShards)
-    return null;
+  if (typeof fleet !== "string" || !isCount(epoch) || !isCount(shards) || shards < 1 || shards > maxShards) return null;
   return { fleet, epoch, shards };
 }
 
@@ -150,7 +149,7 @@ function unitsOf(
     const parts = Array.from({ length: count }, () => [head]);
     for (const { object, line } of lines) (parts[bucketOf(object, count)] as string[]).push(line);
     const texts = parts.map((it) => it.join("\n"));
-    if (count < mostParts && texts.some((it) => Buffer.byteLength(it) > limit)) continue;
+    if (count < maxParts && texts.some((it) => Buffer.byteLength(it) > limit)) continue;
     return texts.map((text, at): readonly [string, string] => [unitName(key, at), text]);
   }
 }
@@ -204,11 +203,11 @@ function othersOf(count: Json | undefined, list: Json | undefined): OthersFound 
 
 function placementOf(text: string): InventoryPlacement | null {
   const [head = "", ...lines] = text.split("\n");
-  const read = parsedJson(head);
+  const read = parseBoundedJson(head);
   if (!Array.isArray(read) || !isCount(read[0]) || typeof read[1] !== "string") return null;
   const entries = new Map<ObjectKey, InventoryEntry>();
   for (const line of lines) {
-    const entry = entryOf(parsedJson(line));
+    const entry = entryOf(parseBoundedJson(line));
     if (entry === null) return null;
     entries.set(...entry);
   }

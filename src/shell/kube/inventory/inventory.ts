@@ -1,9 +1,9 @@
 import { emptyInventory, type Inventory } from "../../../core/model/inventory.ts";
 import { isObject, type Json, type JsonObject, memberAt, sameJson, textOf } from "../../../core/model/json.ts";
 import { fieldManager, flotillaGroup, systemNamespace } from "../../../core/model/names.ts";
-import type { Answer, Client, Refused } from "../client/client.ts";
-import { Lost } from "../client/member-unreachable.ts";
-import { decodeInventory, encodeInventory, type Shard, shardOf, textsIn } from "./inventory-text.ts";
+import type { ApiFailure, ApiResponse, Client } from "../client/client.ts";
+import { MemberUnreachable } from "../client/member-unreachable.ts";
+import { decodeInventory, encodeInventory, placementTexts, type Shard, shardOf } from "./inventory-text.ts";
 
 /** The inventory as it was read, with what is needed to write it back over exactly that. */
 export interface StoredInventory {
@@ -20,11 +20,11 @@ interface StoredShard {
 }
 
 /** What became of writing the inventory. */
-export type Written =
+export type InventoryWrite =
   | { readonly kind: "written"; readonly stored: StoredInventory }
   /** Somebody else wrote meanwhile: read again. Shards may have been written before that was noticed. */
   | { readonly kind: "conflict" }
-  | { readonly kind: "refused"; readonly refusal: Refused };
+  | { readonly kind: "refused"; readonly refusal: ApiFailure };
 
 const inventoryLabel = `${flotillaGroup}/inventory`;
 const namePrefix = "flotilla-inventory-";
@@ -35,9 +35,9 @@ export const inventoryListing = { path: collection, labelSelector: `${inventoryL
 
 /**
  * Reads what the member remembers of us, complete and consistent, or gives the refusal. An inventory that cannot be
- * understood is {@link Lost}, never an empty one: unreadable is never absent (`plan/README.md#d-2`).
+ * understood is {@link MemberUnreachable}, never an empty one: unreadable is never absent (`plan/README.md#d-2`).
  */
-export async function readInventory(client: Client): Promise<StoredInventory | Refused> {
+export async function readInventory(client: Client): Promise<StoredInventory | ApiFailure> {
   const listing = await client.list(inventoryListing);
   if (listing.kind === "refused") return listing;
   const { items, resourceVersion: asOf } = listing;
@@ -53,7 +53,7 @@ export async function readInventory(client: Client): Promise<StoredInventory | R
   const data = new Map([...shards].map(([at, it]) => [at, it.data]));
   const inventory = decodeInventory(data, writtenInOrder(shards));
   if (inventory === null) {
-    throw new Lost(
+    throw new MemberUnreachable(
       "Unintelligible",
       `its inventory (ConfigMaps in ${systemNamespace}) is incomplete or cannot be read; where all of them are deleted, it is made anew`,
     );
@@ -73,9 +73,13 @@ const writtenInOrder = (shards: ReadonlyMap<number, StoredShard>): readonly numb
  * New shards come first when their number grows and old ones go last when it shrinks, so that a crash in between leaves
  * every entry in at least one shard.
  */
-export async function writeInventory(client: Client, before: StoredInventory, next: Inventory): Promise<Written> {
+export async function writeInventory(
+  client: Client,
+  before: StoredInventory,
+  next: Inventory,
+): Promise<InventoryWrite> {
   const data = [...before.shards.values()].map((it) => it.data);
-  const shards = encodeInventory(next, undefined, textsIn(data, before.inventory));
+  const shards = encodeInventory(next, undefined, placementTexts(data, before.inventory));
   const isGrowing = shards.length > before.shards.size;
   const order = shards.map((data, at) => ({ data, at }));
   const stored = new Map<number, StoredShard>();
@@ -98,12 +102,12 @@ export async function writeInventory(client: Client, before: StoredInventory, ne
   return { kind: "written", stored: { ...before, inventory: next, shards: stored } };
 }
 
-const refusedWrite = (refusal: Refused): Written =>
+const refusedWrite = (refusal: ApiFailure): InventoryWrite =>
   refusal.status === 409 ? { kind: "conflict" } : { kind: "refused", refusal };
 
 const query = { fieldManager } as const;
 
-async function writeShard(client: Client, at: number, data: Shard, old: StoredShard | null): Promise<Answer> {
+async function writeShard(client: Client, at: number, data: Shard, old: StoredShard | null): Promise<ApiResponse> {
   const metadata: JsonObject = {
     name: `${namePrefix}${at}`,
     namespace: systemNamespace,
@@ -121,7 +125,7 @@ async function writeShard(client: Client, at: number, data: Shard, old: StoredSh
   return client.request({ method: "POST", path: collection, query, body });
 }
 
-const foundNamespace = (client: Client): Promise<Answer> =>
+const foundNamespace = (client: Client): Promise<ApiResponse> =>
   client.request({
     method: "POST",
     path: "/api/v1/namespaces",
@@ -133,7 +137,7 @@ const foundNamespace = (client: Client): Promise<Answer> =>
     },
   });
 
-const deleteShard = (client: Client, at: number, resourceVersion: string): Promise<Answer> =>
+const deleteShard = (client: Client, at: number, resourceVersion: string): Promise<ApiResponse> =>
   client.request({
     method: "DELETE",
     path: `${collection}/${namePrefix}${at}`,

@@ -1,11 +1,11 @@
 import { memberAt, textOf } from "../../../core/model/json.ts";
 import { idOf, type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
 import { placementLabel } from "../../../core/model/names.ts";
-import type { Answer, Client, Request } from "../client/client.ts";
-import { versionOf } from "./retry-watcher.ts";
+import type { ApiRequest, ApiResponse, Client } from "../client/client.ts";
+import { resourceVersionNumber } from "./retry-watcher.ts";
 
 /** One write of ours that a member confirmed: whoever watches has to see it before the next decision. */
-export type Written =
+export type ConfirmedWrite =
   | {
       readonly kind: "wrote";
       readonly key: ObjectKey;
@@ -18,7 +18,7 @@ export type Written =
   | { readonly kind: "unclear" };
 
 /** The same client, telling of every write that was confirmed. */
-export function recording(client: Client, note: (written: Written) => void): Client {
+export function recordingClient(client: Client, note: (written: ConfirmedWrite) => void): Client {
   return {
     async request(it) {
       const answer = await client.request(it);
@@ -29,12 +29,12 @@ export function recording(client: Client, note: (written: Written) => void): Cli
     list: (it) => client.list(it),
     watch: (it, onEvent) => client.watch(it, onEvent),
     pause: (ms) => client.pause(ms),
-    until: (signal) => recording(client.until(signal), note),
+    until: (signal) => recordingClient(client.until(signal), note),
     close: () => client.close(),
   };
 }
 
-function writtenBy({ method, query, body: sent }: Request, answer: Answer): Written | null {
+function writtenBy({ method, query, body: sent }: ApiRequest, answer: ApiResponse): ConfirmedWrite | null {
   if (method === "GET" || answer.kind === "refused" || query?.["dryRun"] !== undefined) return null;
   if (method === "DELETE") {
     const uid = textOf(memberAt(sent ?? null, "preconditions", "uid"));
@@ -43,6 +43,6 @@ function writtenBy({ method, query, body: sent }: Request, answer: Answer): Writ
   const id = idOf(answer.body);
   if (id === null || id.kind === "PartialObjectMetadata") return { kind: "unclear" };
   const isMarked = memberAt(answer.body, "metadata", "labels", placementLabel) !== null;
-  const version = versionOf(textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "");
+  const version = resourceVersionNumber(textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "");
   return { kind: "wrote", key: objectKey(id), isMarked, version };
 }

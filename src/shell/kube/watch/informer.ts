@@ -1,18 +1,18 @@
 import { setMaxListeners } from "node:events";
 import type { Observation } from "../../../core/model/observation.ts";
 import type { Client } from "../client/client.ts";
-import { inTurn, type Turns } from "../client/concurrency.ts";
+import { inSlot, type SlotPool } from "../client/concurrency.ts";
 import type { Discovery } from "../client/discovery.ts";
-import { lossOf, unreachableBy } from "../client/member-unreachable.ts";
-import type { Written } from "./confirmed-writes.ts";
+import { contactFailureOf, unreachableObservation } from "../client/member-unreachable.ts";
+import type { ConfirmedWrite } from "./confirmed-writes.ts";
 import { MemberWatch } from "./member-watch.ts";
-import type { Asking } from "./observe.ts";
-import { carriedOver } from "./reuse-unchanged.ts";
+import type { MemberApi } from "./observe.ts";
+import { reuseUnchanged } from "./reuse-unchanged.ts";
 
 /** What informers of one fleet share. */
-export interface Watching extends Turns {
+export interface InformerOptions extends SlotPool {
   /** Told when a member is different from what was last seen of it. */
-  readonly ring: () => void;
+  readonly onChange: () => void;
   /** How long listing a member may take. */
   readonly deadlineMs: number;
   /** How often a member is asked whether it is still there, and for what no watch tells of. */
@@ -20,7 +20,7 @@ export interface Watching extends Turns {
 }
 
 /** Whom an informer asks. */
-interface Watched {
+interface InformerMember {
   readonly client: Client;
   readonly discovery: Discovery;
   /** Spreads the pauses of many members, the same way each time. */
@@ -40,10 +40,10 @@ const firstRetryMs = 1_000;
 const lastRetryMs = 16_000;
 
 /** A watch that broke sooner counts as one more failure. */
-const calmMs = 10_000;
+const stableMs = 10_000;
 
 /** A look that finds a watch broken waits for the next one this often. */
-const mostLooks = 3;
+const maxLooks = 3;
 
 type Unreachable = Extract<Observation, { kind: "unreachable" }>;
 
@@ -65,8 +65,8 @@ interface Opened {
 
 /** Keeps one member watched, whatever happens to it: lists, follows, and begins again when something breaks. */
 export class Informer {
-  readonly #member: Watched;
-  readonly #watching: Watching;
+  readonly #member: InformerMember;
+  readonly #watching: InformerOptions;
   readonly #pace: number;
   readonly #closing = new AbortController();
   #state: State = { kind: "idle" };
@@ -74,12 +74,12 @@ export class Informer {
   #looking: Promise<Observation> | null = null;
   #unaskedBeats = 0;
   /** What we wrote since what is to be watched next began to be listed; null while nothing is listed. */
-  #meanwhile: Written[] | "anything" | null = null;
+  #meanwhile: ConfirmedWrite[] | "anything" | null = null;
 
-  constructor(member: Watched, watching: Watching) {
+  constructor(member: InformerMember, watching: InformerOptions) {
     this.#member = member;
     this.#watching = watching;
-    this.#pace = paceOf(member.name);
+    this.#pace = jitterOf(member.name);
     // As many pauses as there are kinds may listen to it.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -103,7 +103,7 @@ export class Informer {
   }
 
   /** The next observation knows of these writes of ours; null: of whatever may have been written. */
-  expect(writes: readonly Written[] | null): void {
+  expect(writes: readonly ConfirmedWrite[] | null): void {
     // A look that is under way may have looked too early.
     this.#looking = null;
     if (writes === null) this.#meanwhile = this.#meanwhile === null ? null : "anything";
@@ -131,12 +131,12 @@ export class Informer {
         this.#last = await watch.look(this.#asking());
         return this.#last;
       } catch (error) {
-        const loss: Unreachable = { kind: "unreachable", ...lossOf(error) };
+        const loss: Unreachable = { kind: "unreachable", ...contactFailureOf(error) };
         // What a look could not make sure of is not to be looked at again, and whoever is told of the loss is rung for after it.
         if (this.#state.kind === "live" && this.#state.opened.watch === watch) this.#become(listing());
-        if (looks >= mostLooks) this.#last = loss;
+        if (looks >= maxLooks) this.#last = loss;
         breakOff(loss);
-        if (looks >= mostLooks) return loss;
+        if (looks >= maxLooks) return loss;
       }
     }
   }
@@ -145,7 +145,7 @@ export class Informer {
     // What goes on being watched while everything is only listed again.
     let aging: MemberWatch | null = null;
     for (let failures = 0; ; ) {
-      const opened = await inTurn(this.#watching, () => this.#open());
+      const opened = await inSlot(this.#watching, () => this.#open());
       aging?.stop();
       aging = null;
       if (this.#closing.signal.aborted) {
@@ -168,7 +168,7 @@ export class Informer {
         if (isStale) opened.watch.stop();
         else aging = opened.watch;
         if (end === "idle" || this.#closing.signal.aborted) return this.#become({ kind: "idle" });
-        failures = end === "old" || performance.now() - began > calmMs ? 0 : failures + 1;
+        failures = end === "old" || performance.now() - began > stableMs ? 0 : failures + 1;
         if (isStale && this.#state.kind === "live") this.#become(listing());
         // It may have been its connection alone. Where lists go well and watches do not, it is listed now and then.
         if (failures <= 1) continue;
@@ -191,16 +191,16 @@ export class Informer {
     const around = {
       client: this.#member.client,
       changed: () => {
-        if (this.#state.kind === "live" && this.#state.opened.broken === broken) this.#watching.ring();
+        if (this.#state.kind === "live" && this.#state.opened.broken === broken) this.#watching.onChange();
       },
-      broken: (why: unknown) => breakOff({ kind: "unreachable", ...lossOf(why) }),
+      broken: (why: unknown) => breakOff({ kind: "unreachable", ...contactFailureOf(why) }),
       pause: (ms: number) => this.#pause(ms, this.#closing.signal),
     };
     try {
       const watch = await MemberWatch.open(this.#asking(), around, this.#last);
-      return watch instanceof MemberWatch ? { watch, broken, breakOff } : unreachableBy(watch);
+      return watch instanceof MemberWatch ? { watch, broken, breakOff } : unreachableObservation(watch);
     } catch (error) {
-      return { kind: "unreachable", ...lossOf(error) };
+      return { kind: "unreachable", ...contactFailureOf(error) };
     }
   }
 
@@ -220,7 +220,7 @@ export class Informer {
       }
       return "old";
     } catch (error) {
-      return { kind: "unreachable", ...lossOf(error) };
+      return { kind: "unreachable", ...contactFailureOf(error) };
     } finally {
       this.#closing.signal.removeEventListener("abort", closed);
       ending.abort();
@@ -232,7 +232,7 @@ export class Informer {
   }
 
   /** The deadline begins with the first request: most looks send none. */
-  #asking(): Asking {
+  #asking(): MemberApi {
     const { client, discovery } = this.#member;
     const { network, deadlineMs } = this.#watching;
     let bounded: Client | null = null;
@@ -252,8 +252,8 @@ export class Informer {
   }
 
   #note(seen: Observation): void {
-    const carried = carriedOver(this.#last, seen);
-    if (carried !== this.#last) this.#watching.ring();
+    const carried = reuseUnchanged(this.#last, seen);
+    if (carried !== this.#last) this.#watching.onChange();
     this.#last = carried;
   }
 
@@ -268,7 +268,7 @@ function listing(): State {
 }
 
 /** From 0.75 to 1.25: members that lost their connection together do not come back together. */
-function paceOf(name: string): number {
+function jitterOf(name: string): number {
   let hash = 0;
   for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 997;
   return 0.75 + hash / 1994;

@@ -3,27 +3,27 @@ import type { ObjectKey } from "../../../core/model/manifest.ts";
 import { placementLabel } from "../../../core/model/names.ts";
 import type { LiveObject } from "../../../core/model/observation.ts";
 import type { Client } from "../client/client.ts";
-import { collectionPath, type Resource } from "../client/discovery.ts";
-import type { Lost } from "../client/member-unreachable.ts";
-import type { Written } from "./confirmed-writes.ts";
-import { type KindShare, type LiveObjects, reducedOne, sameLive } from "./live-objects.ts";
-import { type Asking, listKind, missingOf, observeUnmarked } from "./observe.ts";
-import { type Following, follow } from "./retry-watcher.ts";
+import { type ApiResource, collectionPath } from "../client/discovery.ts";
+import type { MemberUnreachable } from "../client/member-unreachable.ts";
+import type { ConfirmedWrite } from "./confirmed-writes.ts";
+import { type InventoryKind, isSameLiveObject, type LiveObjects, reduceOne } from "./live-objects.ts";
+import { listKind, type MemberApi, missingKeys, observeUnlabelled } from "./observe.ts";
+import { type RetryWatcher, retryWatch } from "./retry-watcher.ts";
 
 /** What the watches of one member have in common. */
-export interface Surroundings {
+export interface WatchContext {
   /** Whose requests have no deadline but their own: watches outlive every look. */
   readonly client: Client;
   /** Something is different from what the last look gave. */
   readonly changed: () => void;
   /** What is held may be out of date from here on. */
-  readonly broken: (why: Lost) => void;
+  readonly broken: (why: MemberUnreachable) => void;
   /** Waits, in the time of the network. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
 /** A write of ours that a watch has not told of by then is looked for with a list. */
-const eventPatienceMs = 1_000;
+const maxEventWaitMs = 1_000;
 
 /**
  * The objects of one kind on one member: listed once, then followed.
@@ -32,14 +32,14 @@ const eventPatienceMs = 1_000;
  * watch tells of; it is asked for when a look finds it missing, and again with every heartbeat.
  */
 export class KindWatch {
-  readonly #kind: KindShare["kind"];
-  readonly #around: Surroundings;
+  readonly #kind: InventoryKind["kind"];
+  readonly #around: WatchContext;
   /** Null until it was listed, or as long as the member would not tell. */
-  #resource: Resource | "gone" | null = null;
+  #resource: ApiResource | "gone" | null = null;
   #isListed = false;
   #isStopped = false;
   #marked = new Map<ObjectKey, LiveObject>();
-  #following: Following | null = null;
+  #following: RetryWatcher | null = null;
   #unmarked: { readonly keys: readonly ObjectKey[]; readonly found: LiveObjects | null } = noneMissing;
   #listing: Promise<void> = Promise.resolve();
   /** Grows with every write that is expected: a list that began before one does not tell of it. */
@@ -49,7 +49,7 @@ export class KindWatch {
   #progressed: (() => void) | null = null;
   #changes = 0;
 
-  constructor(kind: KindShare["kind"], around: Surroundings) {
+  constructor(kind: InventoryKind["kind"], around: WatchContext) {
     this.#kind = kind;
     this.#around = around;
   }
@@ -66,24 +66,24 @@ export class KindWatch {
   }
 
   /** Brings what is held up to our own writes and to what the inventory names. */
-  async look(asking: Asking, share: KindShare): Promise<void> {
+  async look(asking: MemberApi, wanted: InventoryKind): Promise<void> {
     if (!this.#isListed || this.#isUnwatchable()) await this.#list(asking);
     else if (!this.#isCaughtUp()) await this.#catchUp(asking);
-    const missing = this.#missing(share);
+    const missing = this.#missing(wanted);
     if (missing.length === this.#unmarked.keys.length && missing.every((it, at) => it === this.#unmarked.keys[at]))
       return;
     await this.#askUnmarked(asking, missing);
   }
 
   /** Asks again for what no watch tells of. */
-  async refresh(asking: Asking, share: KindShare): Promise<void> {
+  async refresh(asking: MemberApi, wanted: InventoryKind): Promise<void> {
     if (this.#following === null) await this.#list(asking);
-    const missing = this.#missing(share);
+    const missing = this.#missing(wanted);
     if (missing.length > 0) await this.#askUnmarked(asking, missing);
   }
 
   /** The next look must know of these. */
-  expect(written: Written): void {
+  expect(written: ConfirmedWrite): void {
     if (written.kind === "unclear") return;
     this.#writes += 1;
     if (written.kind === "deleted") {
@@ -104,13 +104,13 @@ export class KindWatch {
   }
 
   /** One list after the other: what the later one finds is what counts. */
-  #list(asking: Asking): Promise<void> {
+  #list(asking: MemberApi): Promise<void> {
     const list = this.#listing.then(() => this.#listNow(asking));
     this.#listing = list.catch(() => {});
     return list;
   }
 
-  async #listNow(asking: Asking): Promise<void> {
+  async #listNow(asking: MemberApi): Promise<void> {
     this.#following?.stop();
     this.#following = null;
     const writes = this.#writes;
@@ -121,14 +121,14 @@ export class KindWatch {
       this.#replace(listed, new Map());
       return;
     }
-    const { resource, marked, resourceVersion } = listed;
-    this.#replace(resource, marked);
+    const { resource, labelled, resourceVersion } = listed;
+    this.#replace(resource, labelled);
     if (this.#isStopped) return;
     if (resource.verbs.length === 0 || resource.verbs.includes("watch")) this.#follow(resource, resourceVersion);
   }
 
-  #follow(resource: Resource, from: string): void {
-    const following = follow({
+  #follow(resource: ApiResource, from: string): void {
+    const following = retryWatch({
       client: this.#around.client,
       what: { path: collectionPath(resource, null), labelSelector: placementLabel },
       from,
@@ -145,7 +145,7 @@ export class KindWatch {
     this.#following = following;
   }
 
-  #replace(resource: Resource | "gone" | null, marked: LiveObjects): void {
+  #replace(resource: ApiResource | "gone" | null, marked: LiveObjects): void {
     const before = this.#marked;
     const isSame = resource === this.#resource && before.size === marked.size;
     this.#marked = new Map([...marked].map(([key, live]) => [key, kept(before.get(key), live)]));
@@ -154,8 +154,8 @@ export class KindWatch {
     this.#change();
   }
 
-  #take(object: JsonObject, resource: Resource, isGone: boolean): void {
-    const [key, reduce] = reducedOne(object, resource);
+  #take(object: JsonObject, resource: ApiResource, isGone: boolean): void {
+    const [key, reduce] = reduceOne(object, resource);
     const before = this.#marked.get(key);
     if (isGone) {
       if (before !== undefined) this.#expectedGone.delete(before.uid);
@@ -165,7 +165,7 @@ export class KindWatch {
     const live = reduce();
     if (live.terminating) this.#expectedGone.delete(live.uid);
     if (before !== undefined && before.uid !== live.uid) this.#expectedGone.delete(before.uid);
-    if (before !== undefined && sameLive(before, live)) return;
+    if (before !== undefined && isSameLiveObject(before, live)) return;
     this.#marked.set(key, live);
     this.#change();
   }
@@ -180,19 +180,19 @@ export class KindWatch {
     return this.#following === null && this.#resource !== null && this.#resource !== "gone";
   }
 
-  #missing(share: KindShare): readonly ObjectKey[] {
-    return this.#resource === null || this.#resource === "gone" ? [] : missingOf(share, this.#marked);
+  #missing(wanted: InventoryKind): readonly ObjectKey[] {
+    return this.#resource === null || this.#resource === "gone" ? [] : missingKeys(wanted, this.#marked);
   }
 
-  async #askUnmarked({ client }: Asking, keys: readonly ObjectKey[]): Promise<void> {
-    const resource = this.#resource as Resource;
+  async #askUnmarked({ client }: MemberApi, keys: readonly ObjectKey[]): Promise<void> {
+    const resource = this.#resource as ApiResource;
     const before = this.#unmarked.found;
-    const found = keys.length === 0 ? noneMissing.found : await observeUnmarked(client, resource, keys);
+    const found = keys.length === 0 ? noneMissing.found : await observeUnlabelled(client, resource, keys);
     const isSame =
       before?.size === found?.size &&
       [...(found ?? [])].every(([key, live]) => {
         const was = before?.get(key);
-        return was !== undefined && sameLive(was, live);
+        return was !== undefined && isSameLiveObject(was, live);
       });
     this.#unmarked = { keys, found: isSame ? before : found };
     if (!isSame) this.#change();
@@ -205,12 +205,12 @@ export class KindWatch {
     );
   }
 
-  async #catchUp(asking: Asking): Promise<void> {
+  async #catchUp(asking: MemberApi): Promise<void> {
     if (this.#following !== null && this.#expectedVersion < Number.POSITIVE_INFINITY) {
       const progressed = new Promise<void>((resolve) => {
         this.#progressed = resolve;
       });
-      await Promise.race([progressed, this.#around.pause(eventPatienceMs)]);
+      await Promise.race([progressed, this.#around.pause(maxEventWaitMs)]);
       this.#progressed = null;
     }
     if (this.#isCaughtUp()) this.#expectNothing();
@@ -229,4 +229,4 @@ const noneMissing: { readonly keys: readonly ObjectKey[]; readonly found: LiveOb
 };
 
 const kept = (before: LiveObject | undefined, live: LiveObject): LiveObject =>
-  before !== undefined && sameLive(before, live) ? before : live;
+  before !== undefined && isSameLiveObject(before, live) ? before : live;

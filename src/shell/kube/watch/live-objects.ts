@@ -14,36 +14,37 @@ import {
 import { fieldManager, writeAnnotation } from "../../../core/model/names.ts";
 import type { Health, LiveObject, Observation } from "../../../core/model/observation.ts";
 import { compareText } from "../../../core/model/value.ts";
-import type { Resource } from "../client/discovery.ts";
-import { Lost } from "../client/member-unreachable.ts";
+import type { ApiResource } from "../client/discovery.ts";
+import { MemberUnreachable } from "../client/member-unreachable.ts";
 
 /** Live objects, each reduced to what decisions need. */
 export type LiveObjects = ReadonlyMap<ObjectKey, LiveObject>;
 
 /** The items of a list, reduced; of these keys only, when some are given. */
-export function reducedAll(
+export function reduceAll(
   items: readonly JsonObject[],
-  resource: Resource,
+  resource: ApiResource,
   only?: ReadonlySet<ObjectKey>,
 ): LiveObjects {
   const found = new Map<ObjectKey, LiveObject>();
   for (const item of items) {
-    const [key, live] = reducedOne(item, resource);
+    const [key, live] = reduceOne(item, resource);
     if (only === undefined || only.has(key)) found.set(key, live());
   }
   return found;
 }
 
 /** One object as a list or a watch shows it: its key, and its reduction when it is wanted. Lists leave the kind out, and health needs it. */
-export function reducedOne(item: JsonObject, resource: Resource): readonly [ObjectKey, () => LiveObject] {
+export function reduceOne(item: JsonObject, resource: ApiResource): readonly [ObjectKey, () => LiveObject] {
   const live = { ...item, apiVersion: apiVersionOf(resource), kind: resource.kind };
   const id = idOf(live);
-  if (id === null) throw new Lost("Unintelligible", `its list of ${resource.plural} holds an object without a name`);
+  if (id === null)
+    throw new MemberUnreachable("Unintelligible", `its list of ${resource.plural} holds an object without a name`);
   return [objectKey(id), () => reduced(live)];
 }
 
 /** Whether two reductions say the same: a heartbeat in the status of an object is no change, nor is who wrote it last. */
-export const sameLive = (a: LiveObject, b: LiveObject): boolean =>
+export const isSameLiveObject = (a: LiveObject, b: LiveObject): boolean =>
   a.uid === b.uid &&
   a.generation === b.generation &&
   a.fingerprint === b.fingerprint &&
@@ -81,7 +82,7 @@ function rivalIn(managedFields: Json): string | null {
 }
 
 /** The objects of one kind, in one version, that an inventory names. */
-export interface KindShare {
+export interface InventoryKind {
   readonly kind: Pick<VersionedId, "group" | "kind" | "version">;
   readonly keys: ReadonlySet<ObjectKey>;
 }
@@ -90,37 +91,37 @@ export interface KindShare {
  * An inventory's objects by `group/version/Kind`. Fingerprints speak in the paths of one version, so a kind is listed in
  * the version in which it was written.
  */
-export function sharesOf({ placements }: Inventory): ReadonlyMap<string, KindShare> {
+export function inventoryKinds({ placements }: Inventory): ReadonlyMap<string, InventoryKind> {
   const versions = new Map<ObjectKey, InventoryEntry>();
   for (const { entries } of placements.values()) {
     for (const [key, entry] of entries) if (!versions.has(key) || entry.uid !== null) versions.set(key, entry);
   }
-  const shares = new Map<string, { kind: KindShare["kind"]; keys: Set<ObjectKey> }>();
+  const kinds = new Map<string, { kind: InventoryKind["kind"]; keys: Set<ObjectKey> }>();
   for (const [key, { version }] of versions) {
     const { group, kind } = objectIdOf(key);
     const name = `${group}/${version}/${kind}`;
-    const share = shares.get(name) ?? { kind: { group, kind, version }, keys: new Set() };
-    shares.set(name, share);
-    share.keys.add(key);
+    const known = kinds.get(name) ?? { kind: { group, kind, version }, keys: new Set() };
+    kinds.set(name, known);
+    known.keys.add(key);
   }
-  return shares;
+  return kinds;
 }
 
-/** What was found of one share; null when the member would not tell. */
-interface FoundShare {
-  readonly share: KindShare;
+/** What was found of one kind; null when the member would not tell. */
+interface ObservedKind {
+  readonly kind: InventoryKind;
   readonly found: LiveObjects | null;
 }
 
 /** The part of an observation that tells of objects. */
 type ObjectsSeen = Pick<Extract<Observation, { kind: "reached" }>, "objects" | "unlisted">;
 
-/** Puts shares together. A list in one version holds the objects of all versions; each is taken from the list in its own. */
-export function objectsOf(seen: readonly FoundShare[]): ObjectsSeen {
-  const unlisted = seen.filter(({ found }) => found === null).map(({ share }) => kindKey(share.kind));
-  const named = new Set(seen.flatMap(({ share }) => [...share.keys]));
+/** Puts the kinds together. A list in one version holds the objects of all versions; each is taken from the list in its own. */
+export function observedObjects(seen: readonly ObservedKind[]): ObjectsSeen {
+  const unlisted = seen.filter(({ found }) => found === null).map(({ kind }) => kindKey(kind.kind));
+  const named = new Set(seen.flatMap(({ kind }) => [...kind.keys]));
   const found = seen
-    .flatMap(({ share, found: all }) => [...(all ?? [])].filter(([key]) => share.keys.has(key) || !named.has(key)))
+    .flatMap(({ kind, found: all }) => [...(all ?? [])].filter(([key]) => kind.keys.has(key) || !named.has(key)))
     .sort(([a], [b]) => compareText(a, b));
   return { objects: new Map(found), unlisted: new Set(unlisted.sort(compareText)) };
 }

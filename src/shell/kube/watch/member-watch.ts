@@ -1,15 +1,15 @@
 import type { Inventory } from "../../../core/model/inventory.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
 import type { Observation } from "../../../core/model/observation.ts";
-import { metadataOnly, type Refused } from "../client/client.ts";
-import { Lost, unreachableBy } from "../client/member-unreachable.ts";
+import { type ApiFailure, metadataOnly } from "../client/client.ts";
+import { MemberUnreachable, unreachableObservation } from "../client/member-unreachable.ts";
 import { inventoryListing, readInventory } from "../inventory/inventory.ts";
-import type { Written } from "./confirmed-writes.ts";
-import { KindWatch, type Surroundings } from "./kind-watch.ts";
-import { type KindShare, objectsOf, sharesOf } from "./live-objects.ts";
-import { type Asking, askBasics, askIdentity, type Identity } from "./observe.ts";
-import { type Following, follow } from "./retry-watcher.ts";
-import { carriedInventory, carriedOver } from "./reuse-unchanged.ts";
+import type { ConfirmedWrite } from "./confirmed-writes.ts";
+import { KindWatch, type WatchContext } from "./kind-watch.ts";
+import { type InventoryKind, inventoryKinds, observedObjects } from "./live-objects.ts";
+import { type MemberApi, type MemberIdentity, readIdentity, readIdentityAndInventory } from "./observe.ts";
+import { type RetryWatcher, retryWatch } from "./retry-watcher.ts";
+import { reuseUnchanged, reuseUnchangedInventory } from "./reuse-unchanged.ts";
 
 /**
  * One member from one complete look on, kept up to date by watches for as long as none of them breaks.
@@ -18,11 +18,11 @@ import { carriedInventory, carriedOver } from "./reuse-unchanged.ts";
  * it opens another one, which lists everything.
  */
 export class MemberWatch {
-  readonly #around: Surroundings;
-  #identity: Identity;
+  readonly #around: WatchContext;
+  #identity: MemberIdentity;
   #inventory: Inventory;
-  #shares: ReadonlyMap<string, KindShare>;
-  #inventoryWatch: Following | null = null;
+  #wantedKinds: ReadonlyMap<string, InventoryKind>;
+  #inventoryWatch: RetryWatcher | null = null;
   /** The inventory is small and changes seldom: its watch only says that it did, and a look reads it. */
   #isInventoryOld = false;
   readonly #kinds = new Map<string, KindWatch>();
@@ -37,9 +37,13 @@ export class MemberWatch {
     return this.#view as Observation;
   }
 
-  /** Looks at everything once. A refusal is the member's; rejects with {@link Lost} when it is lost meanwhile. */
-  static async open(asking: Asking, around: Surroundings, before: Observation | null): Promise<MemberWatch | Refused> {
-    const basics = await askBasics(asking.client);
+  /** Looks at everything once. A refusal is the member's; rejects with {@link MemberUnreachable} when it is lost meanwhile. */
+  static async open(
+    asking: MemberApi,
+    around: WatchContext,
+    before: Observation | null,
+  ): Promise<MemberWatch | ApiFailure> {
+    const basics = await readIdentityAndInventory(asking.client);
     if (basics.kind === "refused") return basics;
     const opened = new MemberWatch(basics, basics.stored.inventory, { around, before });
     opened.#followInventory(basics.stored.asOf);
@@ -53,51 +57,52 @@ export class MemberWatch {
   }
 
   private constructor(
-    identity: Identity,
+    identity: MemberIdentity,
     inventory: Inventory,
-    { around, before }: { readonly around: Surroundings; readonly before: Observation | null },
+    { around, before }: { readonly around: WatchContext; readonly before: Observation | null },
   ) {
     this.#identity = identity;
     this.#around = around;
     this.#view = before;
-    this.#inventory = before?.kind === "reached" ? carriedInventory(before.inventory, inventory) : inventory;
-    this.#shares = sharesOf(this.#inventory);
+    this.#inventory = before?.kind === "reached" ? reuseUnchangedInventory(before.inventory, inventory) : inventory;
+    this.#wantedKinds = inventoryKinds(this.#inventory);
   }
 
   /**
    * The member as it is, no older than our own last write to it; the same object while nothing changed. Rejects with
-   * {@link Lost} when it cannot be made sure of.
+   * {@link MemberUnreachable} when it cannot be made sure of.
    */
-  async look(asking: Asking): Promise<Observation> {
+  async look(asking: MemberApi): Promise<Observation> {
     if (this.#isInventoryOld) await this.#readInventory(asking);
     for (const [name, kind] of this.#kinds) {
-      if (this.#shares.has(name)) continue;
+      if (this.#wantedKinds.has(name)) continue;
       kind.stop();
       this.#kinds.delete(name);
     }
-    await Promise.all([...this.#shares].map(([name, share]) => this.#kind(name, share).look(asking, share)));
+    await Promise.all([...this.#wantedKinds].map(([name, wanted]) => this.#kind(name, wanted).look(asking, wanted)));
     return this.#assembled();
   }
 
   /** What watches do not tell: whether the member is still there and still itself, and what carries no label of ours. */
-  async beat(asking: Asking): Promise<void> {
-    const identity = await askIdentity(asking.client);
+  async beat(asking: MemberApi): Promise<void> {
+    const identity = await readIdentity(asking.client);
     if (identity.kind === "refused") throw lostBy(identity);
-    if (identity.clusterUid !== this.#identity.clusterUid) throw new Lost("Unreachable", "it is another cluster now");
+    if (identity.clusterUid !== this.#identity.clusterUid)
+      throw new MemberUnreachable("Unreachable", "it is another cluster now");
     if (identity.kubernetesVersion !== this.#identity.kubernetesVersion) {
       this.#identity = identity;
       this.#around.changed();
     }
     if (this.#inventoryWatch === null) this.#noticeInventory();
-    const known = [...this.#shares].filter(([name]) => this.#kinds.has(name));
-    await Promise.all(known.map(([name, share]) => this.#kind(name, share).refresh(asking, share)));
+    const known = [...this.#wantedKinds].filter(([name]) => this.#kinds.has(name));
+    await Promise.all(known.map(([name, wanted]) => this.#kind(name, wanted).refresh(asking, wanted)));
   }
 
   /** The next look must know of these. */
-  expect(writes: readonly Written[]): void {
+  expect(writes: readonly ConfirmedWrite[]): void {
     this.#isInventoryOld = true;
     for (const written of writes) {
-      for (const [name, { kind }] of this.#shares) {
+      for (const [name, { kind }] of this.#wantedKinds) {
         if (written.kind !== "wrote" || isOfKind(written.key, kind)) this.#kinds.get(name)?.expect(written);
       }
     }
@@ -109,7 +114,7 @@ export class MemberWatch {
     for (const kind of this.#kinds.values()) kind.stop();
   }
 
-  #kind(name: string, { kind }: KindShare): KindWatch {
+  #kind(name: string, { kind }: InventoryKind): KindWatch {
     const known = this.#kinds.get(name) ?? new KindWatch(kind, this.#around);
     // A look may still be under way.
     if (this.#isStopped) known.stop();
@@ -118,7 +123,7 @@ export class MemberWatch {
   }
 
   #followInventory(from: string): void {
-    this.#inventoryWatch = follow({
+    this.#inventoryWatch = retryWatch({
       client: this.#around.client,
       what: { ...inventoryListing, accept: metadataOnly },
       from,
@@ -141,7 +146,7 @@ export class MemberWatch {
     this.#around.changed();
   }
 
-  async #readInventory({ client }: Asking): Promise<void> {
+  async #readInventory({ client }: MemberApi): Promise<void> {
     // Before the answer: what changes while it is on its way makes it old again.
     this.#isInventoryOld = false;
     const stored = await readInventory(client).catch((error: unknown) => {
@@ -152,19 +157,19 @@ export class MemberWatch {
       this.#isInventoryOld = true;
       throw lostBy(stored);
     }
-    const inventory = carriedInventory(this.#inventory, stored.inventory);
-    if (inventory !== this.#inventory) this.#shares = sharesOf(inventory);
+    const inventory = reuseUnchangedInventory(this.#inventory, stored.inventory);
+    if (inventory !== this.#inventory) this.#wantedKinds = inventoryKinds(inventory);
     this.#inventory = inventory;
   }
 
   #assembled(): Observation {
-    const kinds = [...this.#shares].map(([name, share]) => ({ share, watch: this.#kind(name, share) }));
+    const kinds = [...this.#wantedKinds].map(([name, wanted]) => ({ wanted, watch: this.#kind(name, wanted) }));
     const seen = [this.#identity, this.#inventory, ...kinds.flatMap(({ watch }) => [watch, watch.changes])];
     if (this.#view !== null && seen.length === this.#seen.length && seen.every((it, at) => it === this.#seen[at]))
       return this.#view;
     this.#seen = seen;
     const { clusterUid, kubernetesVersion } = this.#identity;
-    const objects = objectsOf(kinds.map(({ share, watch }) => ({ share, found: watch.found })));
+    const objects = observedObjects(kinds.map(({ wanted, watch }) => ({ kind: wanted, found: watch.found })));
     const view: Observation = {
       kind: "reached",
       clusterUid,
@@ -172,17 +177,17 @@ export class MemberWatch {
       inventory: this.#inventory,
       ...objects,
     };
-    this.#view = carriedOver(this.#view, view);
+    this.#view = reuseUnchanged(this.#view, view);
     return this.#view;
   }
 }
 
-const lostBy = (refusal: Refused): Lost => {
-  const { code, message } = unreachableBy(refusal);
-  return new Lost(code, message);
+const lostBy = (refusal: ApiFailure): MemberUnreachable => {
+  const { code, message } = unreachableObservation(refusal);
+  return new MemberUnreachable(code, message);
 };
 
-const isOfKind = (key: ObjectKey, { group, kind }: KindShare["kind"]): boolean => {
+const isOfKind = (key: ObjectKey, { group, kind }: InventoryKind["kind"]): boolean => {
   const id = objectIdOf(key);
   return id.group === group && id.kind === kind;
 };

@@ -2,18 +2,18 @@ import { memberAt, textOf } from "../../../core/model/json.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
 import { placementLabel } from "../../../core/model/names.ts";
 import type { Observation } from "../../../core/model/observation.ts";
-import type { Answer, Client, Refused } from "../client/client.ts";
+import type { ApiFailure, ApiResponse, Client } from "../client/client.ts";
 import {
+  type ApiResource,
   anyResourceOf,
   collectionPath,
   type Discovery,
   objectPath,
-  type Resource,
   resourceOf,
 } from "../client/discovery.ts";
-import { Lost, lossOf, unreachableBy } from "../client/member-unreachable.ts";
+import { contactFailureOf, MemberUnreachable, unreachableObservation } from "../client/member-unreachable.ts";
 import { readInventory, type StoredInventory } from "../inventory/inventory.ts";
-import { type KindShare, type LiveObjects, objectsOf, reducedAll, sharesOf } from "./live-objects.ts";
+import { type InventoryKind, inventoryKinds, type LiveObjects, observedObjects, reduceAll } from "./live-objects.ts";
 
 /**
  * Asks one member which cluster it is, what it remembers of us, and how the objects are that it should carry.
@@ -24,27 +24,27 @@ import { type KindShare, type LiveObjects, objectsOf, reducedAll, sharesOf } fro
 export async function observeMember(client: Client, discovery: Discovery): Promise<Observation> {
   try {
     const asking = { client, discovery };
-    const basics = await askBasics(client);
-    if (basics.kind === "refused") return unreachableBy(basics);
+    const basics = await readIdentityAndInventory(client);
+    if (basics.kind === "refused") return unreachableObservation(basics);
     const { clusterUid, kubernetesVersion } = basics;
     const { inventory } = basics.stored;
-    const shares = [...sharesOf(inventory).values()];
-    const seen = await Promise.all(shares.map(async (share) => ({ share, found: await observeKind(asking, share) })));
-    return { kind: "reached", clusterUid, kubernetesVersion, inventory, ...objectsOf(seen) };
+    const kinds = [...inventoryKinds(inventory).values()];
+    const seen = await Promise.all(kinds.map(async (kind) => ({ kind, found: await observeKind(asking, kind) })));
+    return { kind: "reached", clusterUid, kubernetesVersion, inventory, ...observedObjects(seen) };
   } catch (error) {
-    return { kind: "unreachable", ...lossOf(error) };
+    return { kind: "unreachable", ...contactFailureOf(error) };
   }
 }
 
 /** Which cluster a member is, and in which version. */
-export interface Identity {
+export interface MemberIdentity {
   readonly kind: "known";
   readonly clusterUid: string;
   readonly kubernetesVersion: string;
 }
 
 /** Asks a member who it is. */
-export async function askIdentity(client: Client): Promise<Identity | Refused> {
+export async function readIdentity(client: Client): Promise<MemberIdentity | ApiFailure> {
   const [namespace, version] = await Promise.all([
     client.request({ method: "GET", path: kubeSystem }),
     client.request({ method: "GET", path: "/version" }),
@@ -53,14 +53,16 @@ export async function askIdentity(client: Client): Promise<Identity | Refused> {
   if (version.kind === "refused") return version;
   return {
     kind: "known",
-    clusterUid: uidOf(namespace),
+    clusterUid: clusterUidOf(namespace),
     kubernetesVersion: textOf(version.body["gitVersion"]) ?? "",
   };
 }
 
 /** Asks a member who it is and what it remembers of us. */
-export async function askBasics(client: Client): Promise<(Identity & { readonly stored: StoredInventory }) | Refused> {
-  const [identity, stored] = await Promise.all([askIdentity(client), readInventory(client)]);
+export async function readIdentityAndInventory(
+  client: Client,
+): Promise<(MemberIdentity & { readonly stored: StoredInventory }) | ApiFailure> {
+  const [identity, stored] = await Promise.all([readIdentity(client), readInventory(client)]);
   if (identity.kind === "refused") return identity;
   return stored.kind === "refused" ? stored : { ...identity, stored };
 }
@@ -69,14 +71,14 @@ export async function askBasics(client: Client): Promise<(Identity & { readonly 
 export const kubeSystem = "/api/v1/namespaces/kube-system";
 
 /** The uid of an answered object; an object without one is not Kubernetes'. */
-export function uidOf(answer: Answer): string {
+export function clusterUidOf(answer: ApiResponse): string {
   const uid = answer.kind === "done" ? textOf(memberAt(answer.body, "metadata", "uid")) : null;
-  if (uid === null || uid === "") throw new Lost("Unintelligible", "its kube-system namespace has no uid");
+  if (uid === null || uid === "") throw new MemberUnreachable("Unintelligible", "its kube-system namespace has no uid");
   return uid;
 }
 
 /** Whom we ask, and what we know of what it serves. */
-export interface Asking {
+export interface MemberApi {
   readonly client: Client;
   readonly discovery: Discovery;
 }
@@ -84,42 +86,45 @@ export interface Asking {
 const nothing: LiveObjects = new Map();
 
 /** The marked objects of a kind and those of the inventory; null when the member would not tell. */
-async function observeKind(asking: Asking, share: KindShare): Promise<LiveObjects | null> {
-  const listed = await listKind(asking, share.kind);
+async function observeKind(asking: MemberApi, wanted: InventoryKind): Promise<LiveObjects | null> {
+  const listed = await listKind(asking, wanted.kind);
   if (listed === "gone") return nothing;
   if (listed === null) return null;
-  const { resource, marked } = listed;
-  const unmarked = await observeUnmarked(asking.client, resource, missingOf(share, marked));
-  return unmarked === null ? null : new Map([...marked, ...unmarked]);
+  const { resource, labelled } = listed;
+  const unmarked = await observeUnlabelled(asking.client, resource, missingKeys(wanted, labelled));
+  return unmarked === null ? null : new Map([...labelled, ...unmarked]);
 }
 
 /** What the inventory names and the list of marked objects does not hold. */
-export const missingOf = ({ keys }: KindShare, marked: LiveObjects): readonly ObjectKey[] =>
+export const missingKeys = ({ keys }: InventoryKind, marked: LiveObjects): readonly ObjectKey[] =>
   [...keys].filter((it) => !marked.has(it));
 
 /** The objects of a kind that carry our label, at one moment. */
 interface ListedKind {
-  readonly resource: Resource;
-  readonly marked: LiveObjects;
+  readonly resource: ApiResource;
+  readonly labelled: LiveObjects;
   /** The member's, at that moment. */
   readonly resourceVersion: string;
 }
 
 /** Lists what carries our label. Gone: the member does not serve the kind; null: it would not tell. */
-export async function listKind(asking: Asking, kind: KindShare["kind"]): Promise<ListedKind | "gone" | null> {
+export async function listKind(asking: MemberApi, kind: InventoryKind["kind"]): Promise<ListedKind | "gone" | null> {
   const resource = await resourceFor(asking, kind);
   if (resource === "gone" || resource === null) return resource;
   const path = collectionPath(resource, null);
   const listing = await asking.client.list({ path, labelSelector: placementLabel });
   if (listing.kind === "refused") return listing.status === 404 ? afterNotFound(asking, kind) : null;
-  return { resource, marked: reducedAll(listing.items, resource), resourceVersion: listing.resourceVersion };
+  return { resource, labelled: reduceAll(listing.items, resource), resourceVersion: listing.resourceVersion };
 }
 
 /**
  * The kind as the member serves it. Gone: the member is certain that it does not serve it at all, and with a definition
  * its resources go. A group that the member cannot ask right now is not gone (`kube/README.md#f-38`).
  */
-async function resourceFor({ client, discovery }: Asking, kind: KindShare["kind"]): Promise<Resource | "gone" | null> {
+async function resourceFor(
+  { client, discovery }: MemberApi,
+  kind: InventoryKind["kind"],
+): Promise<ApiResource | "gone" | null> {
   const known = await discovery.served(client);
   const exact = resourceOf(known, kind);
   if (exact !== null) return exact;
@@ -130,7 +135,7 @@ async function resourceFor({ client, discovery }: Asking, kind: KindShare["kind"
 }
 
 /** A kind that was served a moment ago: either discovery is old and the kind is gone, or something is wrong. */
-async function afterNotFound(asking: Asking, kind: KindShare["kind"]): Promise<"gone" | null> {
+async function afterNotFound(asking: MemberApi, kind: InventoryKind["kind"]): Promise<"gone" | null> {
   await asking.discovery.refresh(asking.client);
   return (await resourceFor(asking, kind)) === "gone" ? "gone" : null;
 }
@@ -139,20 +144,20 @@ async function afterNotFound(asking: Asking, kind: KindShare["kind"]): Promise<"
 const fewObjects = 16;
 
 /** Objects of the inventory that no longer carry our label, or never did: taken off by hand, or never taken over. */
-export async function observeUnmarked(
+export async function observeUnlabelled(
   client: Client,
-  resource: Resource,
+  resource: ApiResource,
   keys: readonly ObjectKey[],
 ): Promise<LiveObjects | null> {
   if (keys.length === 0) return nothing;
   if (keys.length > fewObjects) {
     const listing = await client.list({ path: collectionPath(resource, null) });
-    return listing.kind === "refused" ? null : reducedAll(listing.items, resource, new Set(keys));
+    return listing.kind === "refused" ? null : reduceAll(listing.items, resource, new Set(keys));
   }
   const answers = await Promise.all(
     keys.map((key) => client.request({ method: "GET", path: objectPath(resource, objectIdOf(key)) })),
   );
   if (answers.some((it) => it.kind === "refused" && it.status !== 404)) return null;
   const present = answers.flatMap((it) => (it.kind === "done" ? [it.body] : []));
-  return reducedAll(present, resource);
+  return reduceAll(present, resource);
 }

@@ -1,18 +1,18 @@
 import { type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import type { Client, ListRequest, Watching } from "../client/client.ts";
-import { Lost, lossOf } from "../client/member-unreachable.ts";
+import type { Client, CollectionRequest, OpenWatch } from "../client/client.ts";
+import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 
 /** A collection that is followed from a version on. */
-export interface Following {
+export interface RetryWatcher {
   /** How far it has seen; not a number when the member's versions are none. */
   readonly version: number;
   stop(): void;
 }
 
 /** What is followed, and who is told. */
-interface Followed {
+interface RetryWatchOptions {
   readonly client: Client;
-  readonly what: ListRequest;
+  readonly what: CollectionRequest;
   /** The resourceVersion of the list that it goes on from. */
   readonly from: string;
   /** An object was added, changed or, when `isGone`, left the selection. May throw what makes it unintelligible. */
@@ -20,33 +20,33 @@ interface Followed {
   /** It got further, by an object or without one. */
   readonly onProgress: () => void;
   /** It cannot go on: too old, refused, or lost. Told once; from here on, only a new list helps. */
-  readonly onBroken: (why: Broken) => void;
+  readonly onBroken: (why: WatchFailure) => void;
 }
 
 /** Why a watch cannot go on: the member was lost or has forgotten the version, or does not let us watch at all. */
-export type Broken = { readonly kind: "lost"; readonly lost: Lost } | { readonly kind: "refused" };
+export type WatchFailure = { readonly kind: "lost"; readonly lost: MemberUnreachable } | { readonly kind: "refused" };
 
 /** Watches end after so long and go on from where they were; different ones at different times. */
 const shortestSeconds = 240;
 const spreadSeconds = 120;
 
 /** A watch that ends sooner than this without having brought anything is not opened again at once. */
-const soonMs = 1_000;
+const minWatchMs = 1_000;
 
 /** A resourceVersion as a number (KEP-5504 makes them comparable). */
-export const versionOf = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN);
+export const resourceVersionNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN);
 
 /**
  * Follows a collection. A watch that ends, or whose connection breaks, is opened again from where it was, once; whoever
  * cannot go on says so and is done (`kube/README.md#f-32`, `#f-35`).
  */
-export function follow(followed: Followed): Following {
+export function retryWatch(followed: RetryWatchOptions): RetryWatcher {
   const { client, what, onBroken } = followed;
   let isStopped = false;
-  let watching: Watching | null = null;
-  let [version, resume] = [versionOf(followed.from), followed.from];
+  let watching: OpenWatch | null = null;
+  let [version, resume] = [resourceVersionNumber(followed.from), followed.from];
 
-  const breakOff = (why: Broken): void => {
+  const breakOff = (why: WatchFailure): void => {
     if (isStopped) return;
     isStopped = true;
     watching?.stop();
@@ -55,10 +55,10 @@ export function follow(followed: Followed): Following {
   const onEvent = (type: string, object: JsonObject): void => {
     if (isStopped) return;
     if (!["ADDED", "MODIFIED", "DELETED", "BOOKMARK"].includes(type))
-      throw new Lost("Unreachable", complaintOf(object));
+      throw new MemberUnreachable("Unreachable", watchErrorText(object));
     if (type !== "BOOKMARK") followed.onObject(object, type === "DELETED");
     resume = textOf(memberAt(object, "metadata", "resourceVersion")) ?? resume;
-    version = versionOf(resume);
+    version = resourceVersionNumber(resume);
     followed.onProgress();
   };
   const open = async (): Promise<void> => {
@@ -69,22 +69,25 @@ export function follow(followed: Followed): Following {
         try {
           onEvent(type, object);
         } catch (error) {
-          breakOff({ kind: "lost", lost: asLost(error) });
+          breakOff({ kind: "lost", lost: asUnreachable(error) });
         }
       });
       if (answer.kind === "refused") {
         if (answer.status === 403 || answer.status === 405) return breakOff({ kind: "refused" });
-        throw new Lost("Unreachable", answer.message);
+        throw new MemberUnreachable("Unreachable", answer.message);
       }
       watching = answer;
       if (isStopped) return answer.stop();
       const lost = await answer.ended;
       if (lost !== null && lost.code !== "Unreachable") return breakOff({ kind: "lost", lost });
-      if (resume === at && performance.now() - began < soonMs)
-        return breakOff({ kind: "lost", lost: lost ?? new Lost("Unreachable", "its watches end at once") });
+      if (resume === at && performance.now() - began < minWatchMs)
+        return breakOff({
+          kind: "lost",
+          lost: lost ?? new MemberUnreachable("Unreachable", "its watches end at once"),
+        });
     }
   };
-  open().catch((error: unknown) => breakOff({ kind: "lost", lost: asLost(error) }));
+  open().catch((error: unknown) => breakOff({ kind: "lost", lost: asUnreachable(error) }));
   return {
     get version() {
       return version;
@@ -96,12 +99,12 @@ export function follow(followed: Followed): Following {
   };
 }
 
-function asLost(error: unknown): Lost {
-  if (error instanceof Lost) return error;
-  const { code, message } = lossOf(error);
-  return new Lost(code, message);
+function asUnreachable(error: unknown): MemberUnreachable {
+  if (error instanceof MemberUnreachable) return error;
+  const { code, message } = contactFailureOf(error);
+  return new MemberUnreachable(code, message);
 }
 
 /** Too old (410), or whatever else the member has to say: what is to be done is the same. */
-const complaintOf = (status: JsonObject): string =>
+const watchErrorText = (status: JsonObject): string =>
   (textOf(memberAt(status, "message")) ?? "a watch failed").slice(0, 200);

@@ -1,17 +1,17 @@
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
 import { type Json, sameJson } from "../../../core/model/json.ts";
 import type { Observation } from "../../../core/model/observation.ts";
-import { sameLive } from "./live-objects.ts";
+import { isSameLiveObject } from "./live-objects.ts";
 
 /**
  * The observation with everything that is as it was before taken from before: whoever compares by identity (`===`) sees
  * what changed and nothing else, at every level.
  */
-export function carriedOver(before: Observation | null, next: Observation): Observation {
+export function reuseUnchanged(before: Observation | null, next: Observation): Observation {
   if (before === null) return next;
-  if (before.kind === "unreachable" || next.kind === "unreachable") return sameLoss(before, next) ? before : next;
-  const inventory = carriedInventory(before.inventory, next.inventory);
-  const objects = carriedMap(before.objects, next.objects, sameLive);
+  if (before.kind === "unreachable" || next.kind === "unreachable") return isSameFailure(before, next) ? before : next;
+  const inventory = reuseUnchangedInventory(before.inventory, next.inventory);
+  const objects = reuseUnchangedMap(before.objects, next.objects, isSameLiveObject);
   const unlisted = sameSet(before.unlisted, next.unlisted) ? before.unlisted : next.unlisted;
   const isSame =
     before.clusterUid === next.clusterUid &&
@@ -22,26 +22,28 @@ export function carriedOver(before: Observation | null, next: Observation): Obse
   return isSame ? before : { ...next, inventory, objects, unlisted };
 }
 
-const sameLoss = (before: Observation, next: Observation): boolean =>
+const isSameFailure = (before: Observation, next: Observation): boolean =>
   before.kind === "unreachable" &&
   next.kind === "unreachable" &&
   before.code === next.code &&
   before.message === next.message;
 
 /** The same for an inventory alone. */
-export function carriedInventory(before: Inventory, next: Inventory): Inventory {
+export function reuseUnchangedInventory(before: Inventory, next: Inventory): Inventory {
   if (before === next) return before;
-  const placements = carriedMap(before.placements, next.placements, samePlacement, carriedPlacement);
+  const placements = reuseUnchangedMap(before.placements, next.placements, samePlacement, reuseUnchangedEntries);
   const isSame = placements === before.placements && before.fleet === next.fleet && before.epoch === next.epoch;
   return isSame ? before : { ...next, placements };
 }
 
 const samePlacement = (a: InventoryPlacement, b: InventoryPlacement): boolean =>
-  a.sequence === b.sequence && a.digest === b.digest && carriedMap(a.entries, b.entries, sameEntry) === a.entries;
+  a.sequence === b.sequence &&
+  a.digest === b.digest &&
+  reuseUnchangedMap(a.entries, b.entries, sameEntry) === a.entries;
 
-const carriedPlacement = (a: InventoryPlacement, b: InventoryPlacement): InventoryPlacement => ({
+const reuseUnchangedEntries = (a: InventoryPlacement, b: InventoryPlacement): InventoryPlacement => ({
   ...b,
-  entries: carriedMap(a.entries, b.entries, sameEntry),
+  entries: reuseUnchangedMap(a.entries, b.entries, sameEntry),
 });
 
 const sameEntry = (a: InventoryEntry, b: InventoryEntry): boolean =>
@@ -58,7 +60,7 @@ const sameRepairs = (a: InventoryEntry["repairs"], b: InventoryEntry["repairs"])
   a === b || (a?.count === b?.count && a?.since === b?.since && a?.last === b?.last);
 
 /** The old map when both say the same in the same order; otherwise the new one, with the old values that are the same. */
-function carriedMap<K, V>(
+function reuseUnchangedMap<K, V>(
   before: ReadonlyMap<K, V>,
   next: ReadonlyMap<K, V>,
   same: (a: V, b: V) => boolean,

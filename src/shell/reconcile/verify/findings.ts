@@ -39,7 +39,7 @@ export interface Audit {
 }
 
 /** Gathers what an audit finds. */
-export interface Findings {
+export interface AuditFindings {
   readonly add: (check: AuditCheck, commit: Commit, fault: { readonly what: string }) => void;
   readonly take: (commit: Commit, finding: AuditFinding) => void;
   readonly count: (check: AuditCheck, looked: number) => void;
@@ -53,7 +53,7 @@ export interface Findings {
 const most = 1000;
 
 /** Begins with nothing found. What is beyond the bound is counted, and not kept. */
-export function newFindings(): Findings {
+export function newAuditFindings(): AuditFindings {
   const faults: AuditFault[] = [];
   const looked: Record<AuditCheck, number | null> = {
     chain: 0,
@@ -68,7 +68,7 @@ export function newFindings(): Findings {
   const notes: string[] = [];
   const skipped = new Map<string, number>();
   let more = 0;
-  const take: Findings["take"] = (commit, { check, subject, what }) => {
+  const take: AuditFindings["take"] = (commit, { check, subject, what }) => {
     if (faults.length < most) faults.push({ check, commit, path: pathOf(subject), what, fix: fixes[check] });
     else more += 1;
   };

@@ -6,11 +6,11 @@ import type { BlobId, Commit, Instant } from "../../../core/model/value.ts";
 import { askedPlacement, asksIn } from "../../../core/plan/approval/ask.ts";
 import { openIn, sharesOf } from "../../../core/plan/approval/asked-content.ts";
 import { requestFolder } from "../../../core/report/request-page.ts";
-import { readAsked } from "../approval-content.ts";
+import { readApprovalView } from "../approval-content.ts";
 import { readArchive } from "../archive.ts";
 import type { Memory, State } from "../memory.ts";
 import type { Ports } from "../ports.ts";
-import type { Findings } from "./findings.ts";
+import type { AuditFindings } from "./findings.ts";
 import { worldAt } from "./world.ts";
 
 /** Files whose texts are held at the same time. */
@@ -21,7 +21,7 @@ export async function auditRendered(
   ports: Pick<Ports, "repository" | "verifier">,
   tip: State,
   memory: Memory,
-  findings: Findings,
+  findings: AuditFindings,
 ): Promise<void> {
   const { repository } = ports;
   const { commit, ledger } = tip;
@@ -62,7 +62,7 @@ async function askedAmiss(
 ): Promise<readonly string[]> {
   const amiss: string[] = [];
   for (const ask of openIn(ledger)) {
-    const { moves } = await readAsked(repository, commit, ask, ledger);
+    const { moves } = await readApprovalView(repository, commit, ask, ledger);
     const placement = askedPlacement(ask, ledger)?.key;
     for (const { clusters } of sharesOf(ask)) {
       const path = placement === undefined ? "" : askedPath(requestFolder(ask), clusters[0], placement);

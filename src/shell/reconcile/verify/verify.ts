@@ -8,12 +8,12 @@ import type { World } from "../../../core/model/plan.ts";
 import type { Digest } from "../../../core/model/value.ts";
 import { decisionVersion } from "../../../core/plan/decision.ts";
 import { Fault } from "../fault.ts";
-import { freshMemory, type Memory, type State } from "../memory.ts";
+import { type Memory, newMemory, type State } from "../memory.ts";
 import type { Ports, RawCommit } from "../ports.ts";
-import { firstParent, lineageOf } from "../repository-queries.ts";
+import { firstParent, firstParentHistory } from "../repository-queries.ts";
 import { sourceBranchMissing } from "../source.ts";
-import { readState } from "../state.ts";
-import { type Audit, type Findings, newFindings } from "./findings.ts";
+import { readStateBranch } from "../state.ts";
+import { type Audit, type AuditFindings, newAuditFindings } from "./findings.ts";
 import { auditRendered } from "./rendered.ts";
 import { followsSource, stateCommitOf, worldAt } from "./world.ts";
 
@@ -51,12 +51,12 @@ export async function auditState(
   if (heads.state === null) throw stateMissing(repository.name);
   if (heads.source === null) throw await sourceBranchMissing(repository, "fetch it, or name it with --branch");
   const limit = full ? longestBranch : last + 1;
-  const lineage = [...(await lineageOf(repository, heads.state, limit))].reverse();
+  const lineage = [...(await firstParentHistory(repository, heads.state, limit))].reverse();
   const [first] = lineage;
   const isWhole = first === undefined || firstParent(first) === null;
-  const findings = newFindings();
-  const base = isWhole || first === undefined ? emptyState : await readState(repository, first.commit);
-  const walk: Walk = { ports, findings, memory: freshMemory(), anchored: [], watch: signatureWatch() };
+  const findings = newAuditFindings();
+  const base = isWhole || first === undefined ? emptyState : await readStateBranch(repository, first.commit);
+  const walk: Walk = { ports, findings, memory: newMemory(), anchored: [], watch: signatureWatch() };
   const steps = isWhole ? lineage : lineage.slice(1);
   const tip = await walked(walk, base, steps);
   if (tip.ledger.sourceCommit !== null && !(await followsSource(repository, heads.source, tip.ledger.sourceCommit)))
@@ -91,7 +91,7 @@ const stateMissing = (name: string): Fault =>
 
 interface Walk {
   readonly ports: Sources;
-  readonly findings: Findings;
+  readonly findings: AuditFindings;
   readonly memory: Memory;
   readonly anchored: Anchored[];
   readonly watch: ReturnType<typeof signatureWatch>;
@@ -102,7 +102,7 @@ async function walked(walk: Walk, base: State, steps: readonly RawCommit[]): Pro
   // What could not be read leaves a hole: the next one that can be is not held against what stood before it.
   let isBroken = false;
   for (const it of steps) {
-    const next = await readState(walk.ports.repository, it.commit, state).catch((error: unknown) => {
+    const next = await readStateBranch(walk.ports.repository, it.commit, state).catch((error: unknown) => {
       if (error instanceof Fault && error.code === "StateUnreadable") return error;
       throw error;
     });
@@ -148,7 +148,7 @@ async function judge(walk: Walk, raw: RawCommit, { before, after, isBroken }: St
   for (const it of found) findings.take(raw.commit, it);
 }
 
-function judged(findings: Findings, world: World, after: State): readonly AuditFinding[] {
+function judged(findings: AuditFindings, world: World, after: State): readonly AuditFinding[] {
   const { trust, approvals, plans } = auditCounts(world.ledger, after.ledger);
   findings.count("trust", trust);
   findings.count("approvals", approvals);
@@ -164,7 +164,7 @@ function judged(findings: Findings, world: World, after: State): readonly AuditF
 
 /** Where a commit changed what was scheduled, the schedule is made again, if by the rules of then. */
 function scheduled(
-  findings: Findings,
+  findings: AuditFindings,
   world: World,
   { after, version }: { readonly after: State; readonly version: string | null },
 ): readonly AuditFinding[] {

@@ -14,13 +14,13 @@ import { readSource } from "../source.ts";
 type Sources = Pick<Ports, "repository" | "verifier">;
 
 /** One step of the state branch. */
-interface Written {
+interface StateStep {
   readonly before: State;
   readonly after: State;
 }
 
 /** What the writer of a state commit could see, and the files of its source commit that are read. */
-export interface Seen {
+export interface WriterView {
   readonly world: World;
   readonly files: State["accepted"];
 }
@@ -32,8 +32,8 @@ export interface Seen {
 export async function worldAt(
   { repository, verifier }: Sources,
   memory: Memory,
-  { before, after, at }: Written & { readonly at: Instant },
-): Promise<Seen | null> {
+  { before, after, at }: StateStep & { readonly at: Instant },
+): Promise<WriterView | null> {
   const head = after.ledger.sourceCommit;
   if (head === null) return null;
   const from = before.ledger.sourceCommit;
@@ -88,7 +88,7 @@ export const followsSource = (repository: Repository, commit: Commit, ancestor: 
 export async function stateCommitOf(
   { repository, verifier }: Sources,
   raw: RawCommit,
-  { before, after }: Written,
+  { before, after }: StateStep,
 ): Promise<StateCommit> {
   const text = new TextDecoder().decode(raw.raw);
   const at = decidedAt(commitLines(raw.raw)?.committer ?? "", trailer(text, "Decided-At"));

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Observation } from "../../../src/core/model/observation.ts";
 import type { ClusterActions } from "../../../src/core/model/plan.ts";
 import { type DurationMs, later, seconds } from "../../../src/core/model/value.ts";
-import { type PatientFleet, withGrace } from "../../../src/shell/reconcile/deadline-fleet.ts";
+import { type DeadlineFleet, withDeadline } from "../../../src/shell/reconcile/deadline-fleet.ts";
 import type { MemberAddress, Receipt } from "../../../src/shell/reconcile/ports.ts";
 import { type HandClock, handClock, settled } from "./hand-clock.ts";
 
@@ -14,7 +14,7 @@ const receipt = { cluster: "m1", created: 3, interrupted: null } as unknown as R
 const actions = {} as ClusterActions;
 
 let clock: HandClock;
-let fleet: PatientFleet;
+let fleet: DeadlineFleet;
 /** Questions and actions that the member has not answered yet. */
 let asked: ((answer: Observation) => void)[];
 let told: ((receipt: Receipt) => void)[];
@@ -26,16 +26,16 @@ beforeEach(() => {
   fleet = begin(seconds(0));
 });
 
-function begin(atFirst: DurationMs): PatientFleet {
+function begin(firstDeadline: DurationMs): DeadlineFleet {
   const slow = {
     observe: () => new Promise<Observation>((resolve) => void asked.push(resolve)),
     act: () => new Promise<Receipt>((resolve) => void told.push(resolve)),
     clockOffsets: () => [],
     close: async () => {},
   };
-  const ring = (): void => void rings++;
+  const onLate = (): void => void rings++;
   const report = (it: Receipt): void => void reports.push(it);
-  return withGrace(slow, { clock, grace: seconds(1), atFirst, ring, report });
+  return withDeadline(slow, { clock, deadline: seconds(1), firstDeadline, onLate, report });
 }
 
 /** What came of a promise so far. */
