@@ -17,7 +17,7 @@ process.once("message", (name: string) => {
   const { documents, tokens } = decodeBlob(bytes);
   const took = performance.now() - from;
   const { user, system } = process.cpuUsage(spent);
-  const refused = documents.some((it) => it.findings.some(({ severity }) => severity === "error"));
+  const refused = documents.some((it) => it.problems.some(({ severity }) => severity === "error"));
   const memory = ((process.resourceUsage().maxRSS - before) * 1024) / mebibyte;
   process.send?.({ name, refused, took, cpu: (user + system) / 1000, memory, tokens });
 });

@@ -26,20 +26,20 @@ export function adviceOn(said: AdviceContext, versions: DocumentVersions): reado
   const problems: Problem[] = [];
   for (const version of versions.values()) {
     if (version.isHeld || version.content.kind === "manifest") continue;
-    for (const it of remarksOn(version, said))
+    for (const it of problemsWith(version, said))
       problems.push({ ...locateProblem(version.document, it), path: version.source.path });
   }
   return problems;
 }
 
-function remarksOn({ content }: DocumentVersion, said: AdviceContext): readonly FieldProblem[] {
+function problemsWith({ content }: DocumentVersion, said: AdviceContext): readonly FieldProblem[] {
   switch (content.kind) {
     case "fleet":
-      return contextRemarks(said);
+      return contextProblems(said);
     case "placement":
-      return [...clusterNameRemarks(content.placement, said), ...placementAdvice(content.placement, said)];
+      return [...clusterNameProblems(content.placement, said), ...placementAdvice(content.placement, said)];
     case "override":
-      return overrideRemarks(content.override, said);
+      return overrideProblems(content.override, said);
     case "run":
       return runAdvice(content.run, said);
     case "strategy":
@@ -57,13 +57,13 @@ function remarksOn({ content }: DocumentVersion, said: AdviceContext): readonly 
   }
 }
 
-function contextRemarks({ fleet, clusters }: AdviceContext): readonly FieldProblem[] {
+function contextProblems({ fleet, clusters }: AdviceContext): readonly FieldProblem[] {
   return [...fleet.contexts.keys()]
     .filter((it) => !clusters.has(it))
     .map((it) => unknownCluster(it, ["spec", "contexts", it], clusters));
 }
 
-function clusterNameRemarks(
+function clusterNameProblems(
   { spec: { policy } }: Pick<Placement, "spec">,
   { clusters }: AdviceContext,
 ): readonly FieldProblem[] {
@@ -78,12 +78,15 @@ function unknownCluster(name: ClusterName, at: FieldProblem["at"], clusters: Adv
   return { ...warning("FLT1335", at, `there is no MemberCluster ${name}`, fix), on: "key" };
 }
 
-function overrideRemarks(override: Pick<Override, "namespace" | "spec">, said: AdviceContext): readonly FieldProblem[] {
-  return [...reachRemarks(override, said), ...ruleRemarks(override, said)];
+function overrideProblems(
+  override: Pick<Override, "namespace" | "spec">,
+  said: AdviceContext,
+): readonly FieldProblem[] {
+  return [...reachProblems(override, said), ...ruleProblems(override, said)];
 }
 
 /** To which placements an override applies: those that select one of its objects, and are meant. */
-function reachRemarks(
+function reachProblems(
   { namespace, spec }: Pick<Override, "namespace" | "spec">,
   said: AdviceContext,
 ): readonly FieldProblem[] {
@@ -141,7 +144,7 @@ function picks({ name, labelSelector }: ResourceSelector, wanted: string, labels
 }
 
 /** Rules whose selectors match no cluster of the fleet: `yaml/README.md#b-87`. */
-function ruleRemarks({ spec }: Pick<Override, "spec">, { clusters }: AdviceContext): readonly FieldProblem[] {
+function ruleProblems({ spec }: Pick<Override, "spec">, { clusters }: AdviceContext): readonly FieldProblem[] {
   if (clusters.size === 0) return [];
   return spec.rules.flatMap(({ clusters: selectors }, i) => {
     if (selectors === null || selectors.length === 0) return [];
@@ -171,7 +174,7 @@ export function secretsNote({ objects }: Pick<Intent, "objects">): Problem | nul
     path,
     line,
     column,
-    message: `${which} here in plain text; the state branch repeats ${them} under accepted/ and rendered/, and keeps ${them} in its history`,
+    message: `${which} here in plain text; the state branch copies ${them} under accepted/ and rendered/, and keeps ${them} in its history`,
     fix: `let nobody read either branch who may not read ${them}, or have something in the clusters make ${them}`,
   };
 }

@@ -2,66 +2,66 @@ import { remembered } from "../model/memo.ts";
 import { type DocumentRef, keyOfId } from "./resolve.ts";
 import { isSourceFile, isUnderRoots, type SourceFile } from "./source-file.ts";
 
-/** Every document under the roots of a commit: what is claimed, and what cannot be known. */
+/** Every document under the roots of a commit, and what could not be read. */
 export interface DocumentIndex {
   /** In the order of paths and documents. */
-  readonly claims: readonly DocumentRef[];
-  /** Documents that might be any object: where they stand, and what they say of themselves. */
+  readonly refs: readonly DocumentRef[];
+  /** Documents that might be any object: what they say they are, and where. */
   readonly unidentified: readonly string[];
   /** Files without any document. */
   readonly emptied: readonly string[];
-  /** Links and submodules: what stands behind them is not read. */
+  /** Links and submodules, which are not followed. */
   readonly unfollowed: readonly string[];
-  /** Roots in which no document is. The empty root is the whole repository. */
+  /** Roots without any document. The empty root is the whole repository. */
   readonly emptyRoots: readonly string[];
 }
 
-/** Counts the documents of a commit. `files` are ordered by path. */
+/** Indexes the documents of a commit. `files` are ordered by path. */
 export function indexDocuments(files: readonly SourceFile[], roots: readonly string[]): DocumentIndex {
-  const claims: DocumentRef[] = [];
+  const refs: DocumentRef[] = [];
   const unidentified: string[] = [];
   const emptied: string[] = [];
   const unfollowed: string[] = [];
-  const silentRoots = new Set(roots.length === 0 ? [""] : roots);
+  const emptyRoots = new Set(roots.length === 0 ? [""] : roots);
   for (const file of files) {
     if (file.kind !== "file") unfollowed.push(file.path);
     if (file.kind !== "file" || !isSourceFile(file, roots)) continue;
-    const survey = indexFile(file);
-    claims.push(...survey.claims);
-    unidentified.push(...survey.unidentified);
-    if (survey.isEmpty) emptied.push(file.path);
-    if (survey.says)
-      for (const it of silentRoots) if (it === "" || isUnderRoots(file.path, [it])) silentRoots.delete(it);
+    const indexed = indexFile(file);
+    refs.push(...indexed.refs);
+    unidentified.push(...indexed.unidentified);
+    if (indexed.isEmpty) emptied.push(file.path);
+    if (indexed.hasObjects)
+      for (const it of emptyRoots) if (it === "" || isUnderRoots(file.path, [it])) emptyRoots.delete(it);
   }
-  return { claims, unidentified, emptied, unfollowed, emptyRoots: [...silentRoots] };
+  return { refs, unidentified, emptied, unfollowed, emptyRoots: [...emptyRoots] };
 }
 
-/** What one file adds to a census. */
+/** What one file adds to an index. */
 interface FileIndex {
-  readonly claims: readonly DocumentRef[];
+  readonly refs: readonly DocumentRef[];
   readonly unidentified: readonly string[];
-  /** It was read and holds no document. */
+  /** It was read and has no document. */
   readonly isEmpty: boolean;
-  /** It holds more than notes. */
-  readonly says: boolean;
+  /** It has more than notes. */
+  readonly hasObjects: boolean;
 }
 
-/** A file is surveyed once: commits come and go, and most files stay. */
+/** A file is indexed once: most files stay the same from commit to commit. */
 const indexFile = remembered(({ path, blob, decoded }: SourceFile): FileIndex => {
   if (decoded === null)
-    return { claims: [], unidentified: [`${path}, which was not read`], isEmpty: false, says: false };
+    return { refs: [], unidentified: [`${path}, which was not read`], isEmpty: false, hasObjects: false };
   const { documents } = decoded;
-  const claims = documents.flatMap((document, index): readonly DocumentRef[] => {
+  const refs = documents.flatMap((document, index): readonly DocumentRef[] => {
     if (document.kind !== "object") return [];
     const { id, content, line, column } = document;
     return [{ key: keyOfId(id), id, content, source: { path, document: index, line, column }, blob, document }];
   });
   return {
-    claims,
+    refs,
     unidentified: documents.flatMap((it) =>
       it.kind === "unidentified" ? [`${it.said === null ? "" : `${it.said} in `}${path}:${it.line}`] : [],
     ),
     isEmpty: documents.length === 0,
-    says: documents.some((it) => it.kind !== "note"),
+    hasObjects: documents.some((it) => it.kind !== "note"),
   };
 });

@@ -9,13 +9,13 @@ import { isLargeFilePointer, maxFileBytes, positionsIn, slicesOf, type TextSlice
 import { identityOf, isIdentityEncrypted, isIdentityReadable, otherToolProblem, sopsProblem } from "./identity.ts";
 import { type DocumentContent, readContent } from "./kinds/content.ts";
 
-/** What a blob says, whatever path it stands under: callers keep it by blob id. */
+/** What a blob says, whatever its path: callers keep it by blob id. */
 export interface DecodedFile {
-  /** In the order of the file, items of a `List` one by one, none for what is empty: `Source.document` counts them. */
+  /** In the order of the file, items of a `List` one by one, without empty ones: `SourcePosition.document` counts them. */
   readonly documents: readonly DecodedDocument[];
   /** About the file as a whole. */
-  readonly findings: readonly LocatedProblem[];
-  /** How many tokens the library was handed: the work that it was beyond reading plain texts. */
+  readonly problems: readonly LocatedProblem[];
+  /** How many tokens the YAML library read, which is what costs time. */
   readonly tokens: number;
 }
 
@@ -25,16 +25,16 @@ export type DecodedDocument = LocatedDocument &
     | {
         readonly kind: "object";
         readonly id: VersionedId;
-        /** Null when it cannot be used: its findings say why. */
+        /** Null when it cannot be used: its problems say why. */
         readonly content: DocumentContent | null;
       }
-    /** Which object it is cannot be read: nothing that is absent may count as deleted (`plan/README.md#d-2`). */
+    /** It may be any object, so that nothing that is missing counts as deleted (`plan/README.md#d-2`). */
     | {
         readonly kind: "unidentified";
-        /** What it says of itself all the same: a kind, and the beginning of its names. */
+        /** What it still says about itself: a kind, and the beginning of its names. */
         readonly said: string | null;
       }
-    /** No object of a cluster: it costs and holds nothing. */
+    /** Not an object. */
     | { readonly kind: "note" }
   );
 
@@ -46,26 +46,26 @@ export function decodeBlob(bytes: Uint8Array): DecodedFile {
   const read = textOfBytes(bytes);
   if (read.kind === "not-utf8") return unreadableFile(notUtf8(read.byte, read.wide));
   if (isLargeFilePointer(read.text)) return unreadableFile(largeFilePointer);
-  const findings = read.hasMark ? [fileWideProblem(byteOrderMark)] : [];
-  // Empty ones may stand between documents; more slices than that are no manifest.
+  const problems = read.hasMark ? [fileWideProblem(byteOrderMark)] : [];
+  // There may be empty ones between documents.
   const slices = slicesOf(read.text, 2 * maxDocuments);
   const { documents, tokens } = decodeSlices(slices);
-  if (documents.length <= maxDocuments && slices.length < 2 * maxDocuments) return { documents, findings, tokens };
+  if (documents.length <= maxDocuments && slices.length < 2 * maxDocuments) return { documents, problems, tokens };
   const { documents: rest } = unreadableFile(tooManyDocuments);
-  return { documents: [...documents.slice(0, maxDocuments), ...rest], findings, tokens };
+  return { documents: [...documents.slice(0, maxDocuments), ...rest], problems, tokens };
 }
 
-/** How many tokens of a file the library is handed at most: those that documents have which cannot be used count most. */
+/** How many tokens of a file the YAML library may read; of its unusable documents, {@link maxTokens} together. */
 const maxFileTokens = 4 * maxTokens;
 
-function decodeSlices(slices: readonly TextSlice[]): Omit<DecodedFile, "findings"> {
+function decodeSlices(slices: readonly TextSlice[]): Omit<DecodedFile, "problems"> {
   const documents: DecodedDocument[] = [];
   let [spent, wasted] = [0, 0];
   for (const slice of slices) {
     const read = decodeSlice(slice, Math.max(0, Math.min(maxTokens - wasted, maxFileTokens - spent)));
     documents.push(...read.documents);
     spent += read.tokens;
-    if (read.documents.some((it) => it.findings.some(isError))) wasted += read.tokens;
+    if (read.documents.some((it) => it.problems.some(isError))) wasted += read.tokens;
     if (documents.length > maxDocuments) break;
   }
   return { documents, tokens: spent };
@@ -73,16 +73,15 @@ function decodeSlices(slices: readonly TextSlice[]): Omit<DecodedFile, "findings
 
 interface DecodedSlice {
   readonly documents: readonly DecodedDocument[];
-  /** How many tokens of it the library was handed. */
   readonly tokens: number;
 }
 
 function decodeSlice(slice: TextSlice, most: number): DecodedSlice {
-  const ruler = positionsIn(slice);
-  const yaml = readYaml(slice, ruler, most);
+  const positionOf = positionsIn(slice);
+  const yaml = readYaml(slice, positionOf, most);
   const { tokens } = yaml;
-  const whole: ParsedValue = { slice, ruler, yaml, base: [] };
-  const isBroken = yaml.flaws.some(isError);
+  const whole: ParsedValue = { slice, positionOf, yaml, base: [] };
+  const isBroken = yaml.textProblems.some(isError);
   if (yaml.begin === null)
     return { tokens, documents: isBroken ? [{ kind: "unidentified", said: null, ...locateDocument(whole, []) }] : [] };
   const items = itemsOf(yaml.value);
@@ -102,43 +101,46 @@ function itemsOf(value: Json): readonly Json[] | null {
 
 function decodeValue(origin: ParsedValue, value: Json): DecodedDocument {
   const { yaml, base } = origin;
-  const isBroken = yaml.flaws.some(
+  const isBroken = yaml.textProblems.some(
     (it) => isError(it) && (it.at === null || base.every((step, at) => it.at?.[at] === step)),
   );
   if (isBroken && !isIdentityReadable(yaml, base))
     return { kind: "unidentified", said: null, ...locateDocument(origin, []) };
   if (base.length > 0 && itemsOf(value) !== null)
     return { kind: "unidentified", said: null, ...locateDocument(origin, [nestedList]) };
-  const foreign = otherToolProblem(value);
-  if (foreign !== null) return { kind: "note", ...locateDocument(withoutFlaws(origin), [foreign]) };
+  const otherTool = otherToolProblem(value);
+  if (otherTool !== null) return { kind: "note", ...locateDocument(withoutTextProblems(origin), [otherTool]) };
   const sops = sopsProblem(value);
   if (sops !== null && isIdentityEncrypted(value))
     return { kind: "unidentified", said: "a document encrypted with SOPS", ...locateDocument(origin, [sops]) };
   const identity = identityOf(value);
   switch (identity.kind) {
     case "none":
-      return { kind: "note", ...locateDocument(withoutFlaws(origin), [noObject]) };
+      return { kind: "note", ...locateDocument(withoutTextProblems(origin), [notAnObject]) };
     case "unreadable":
-      return { kind: "unidentified", said: identity.said, ...locateDocument(origin, [identity.remark]) };
+      return { kind: "unidentified", said: identity.said, ...locateDocument(origin, [identity.problem]) };
     case "object": {
       if (isBroken) return { kind: "object", id: identity.id, content: null, ...locateDocument(origin, []) };
       if (sops !== null) return { kind: "object", id: identity.id, content: null, ...locateDocument(origin, [sops]) };
-      const { id, content, remarks } = readContent(identity.id, value);
+      const { id, content, problems } = readContent(identity.id, value);
       return {
         kind: "object",
         id,
-        content: remarks.some(isError) ? null : content,
-        ...locateDocument(origin, remarks),
+        content: problems.some(isError) ? null : content,
+        ...locateDocument(origin, problems),
       };
     }
   }
 }
 
-/** What is no object may be written as it likes. */
-const withoutFlaws = (origin: ParsedValue): ParsedValue => ({ ...origin, yaml: { ...origin.yaml, flaws: [] } });
+/** Text that is not an object may look any way. */
+const withoutTextProblems = (origin: ParsedValue): ParsedValue => ({
+  ...origin,
+  yaml: { ...origin.yaml, textProblems: [] },
+});
 
 /** A file that cannot be read at all might hold anything. */
-function unreadableFile(remark: FieldProblem): DecodedFile {
+function unreadableFile(problem: FieldProblem): DecodedFile {
   const slice = { text: "", line: 1 };
   const place = { slice, base: [] };
   const document = {
@@ -146,10 +148,10 @@ function unreadableFile(remark: FieldProblem): DecodedFile {
     said: null,
     line: 1,
     column: 1,
-    findings: [fileWideProblem(remark)],
+    problems: [fileWideProblem(problem)],
     place,
   } as const;
-  return { documents: [document], findings: [], tokens: 0 };
+  return { documents: [document], problems: [], tokens: 0 };
 }
 
 const tooLarge = error("FLT1009", [], `the file is larger than ${maxFileBytes} bytes`, "split it");
@@ -160,14 +162,14 @@ const notUtf8 = (byte: number, wide: boolean): FieldProblem =>
 const largeFilePointer = error(
   "FLT1105",
   [],
-  "this is a pointer of Git LFS, its content is not in the repository",
+  "this is a Git LFS pointer; its content is not in the repository",
   "commit the file itself",
 );
 
 const tooManyDocuments = error(
   "FLT1010",
   [],
-  `more than ${maxDocuments} documents in one file, the rest is not read`,
+  `more than ${maxDocuments} documents in one file; the rest is not read`,
   "split the file",
 );
 
@@ -175,15 +177,15 @@ const byteOrderMark = warning("FLT1021", [], "the file begins with a byte order 
 
 const nestedList = error("FLT1402", [], "a List inside a List is not read", "put the items into one List");
 
-const noObject = note(
+const notAnObject = note(
   "FLT1023",
   [],
-  "neither apiVersion nor kind: this is no Kubernetes object and is ignored",
+  "neither apiVersion nor kind: not a Kubernetes object, ignored",
   "keep such files outside the roots, or in a folder whose name begins with a dot",
 );
 
 /**
- * The documents of a file that decisions read, in its order: what people answer with, and what is no object, is left out.
+ * The documents of a file that decisions rest on, in its order: without approvals, confirmations and what is not an object.
  * Null where something in it may be any object.
  */
 export function pastDocuments({ documents }: DecodedFile): readonly PastDocument[] | null {
@@ -208,7 +210,6 @@ function saidBy(content: DocumentContent, id: ObjectId & { readonly version: str
     case "budget":
     case "fleet":
       return content;
-    // What people answer with is judged on its own.
     case "confirmation":
     case "approval":
     case "later":

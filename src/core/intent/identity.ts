@@ -6,19 +6,19 @@ import type { YamlDocument } from "../yaml/kyaml.ts";
 import { error, type FieldProblem, isError, type JsonPath, type TextProblem, warning } from "../yaml/problems.ts";
 
 /**
- * Whether what a document says about its identity can be believed although it has flaws.
+ * Whether the identity of a document can be trusted although its text has problems.
  *
- * Everything hangs on this: an object whose identity is known holds only itself when it is broken, one whose identity
- * is unknown holds the whole fleet (`plan/README.md#d-2`). So a flaw must lie clearly elsewhere: at a path that does
- * not touch the identity or, where the text itself is broken, after a key that follows apiVersion, kind and metadata.
+ * A broken object with a known identity holds only itself; one with an unknown identity holds the whole fleet
+ * (`plan/README.md#d-2`). So a problem must clearly lie elsewhere: at a path that does not touch the identity or, where
+ * the text itself is broken, after a key that follows apiVersion, kind and metadata.
  */
-export function isIdentityReadable({ tree, flaws }: YamlDocument, base: JsonPath): boolean {
-  return flaws
+export function isIdentityReadable({ tree, textProblems }: YamlDocument, base: JsonPath): boolean {
+  return textProblems
     .filter(isError)
-    .every((flaw) => (flaw.at === null ? isBehind(tree, base, flaw) : isBeside(flaw.at, base)));
+    .every((it) => (it.at === null ? isAfterIdentity(tree, base, it) : isOutsideIdentity(it.at, base)));
 }
 
-function isBehind(root: Node | null, base: JsonPath, { offset }: TextProblem): boolean {
+function isAfterIdentity(root: Node | null, base: JsonPath, { offset }: TextProblem): boolean {
   if (!isMap(root) || base.length > 0) return false;
   const pairs = root.items as Pair<Node, Node | null>[];
   const ends = pairs.filter((it) => identityKeys.has(nameOf(it.key))).map((it) => (it.value ?? it.key).range?.[1] ?? 0);
@@ -26,7 +26,7 @@ function isBehind(root: Node | null, base: JsonPath, { offset }: TextProblem): b
   return ends.length === identityKeys.size && pairs.some(({ key }) => start(key) >= end && start(key) < offset);
 }
 
-function isBeside(at: JsonPath, base: JsonPath): boolean {
+function isOutsideIdentity(at: JsonPath, base: JsonPath): boolean {
   const shared = base.findIndex((step, depth) => at[depth] !== step);
   // Another item of the same list.
   if (shared >= 0) return at.length > shared;
@@ -41,33 +41,33 @@ const start = (node: Node): number => node.range?.[0] ?? 0;
 
 export type DocumentIdentity =
   | { readonly kind: "object"; readonly id: VersionedId }
-  /** Neither apiVersion nor kind: a file of something else. */
+  /** Neither apiVersion nor kind: not an object. */
   | { readonly kind: "none" }
-  | { readonly kind: "unreadable"; readonly remark: FieldProblem; readonly said: string | null };
+  | { readonly kind: "unreadable"; readonly problem: FieldProblem; readonly said: string | null };
 
-/** Which object a value claims to be. Names are not judged here, except that an {@link objectKey} must hold them. */
+/** Which object a value says it is. Names are not checked here, except that an {@link objectKey} can hold them. */
 export function identityOf(value: Json): DocumentIdentity {
   if (!isObject(value)) return { kind: "none" };
   const { apiVersion, kind } = value;
   if (apiVersion === undefined && kind === undefined) return { kind: "none" };
   for (const [key, text] of Object.entries({ apiVersion, kind }))
     if (typeof text !== "string" || text === "" || (key === "kind" && text.includes("/")))
-      return unreadable([key], text === undefined ? "is missing" : "must be a text", `say the ${key} of the object`);
+      return unreadable([key], text === undefined ? "is missing" : "must be a string", `add the ${key}`);
   const named = idOf(withSoleName(value));
   if (named === null || named.name === "") return nameless(value);
   const namespace = memberAt(value, "metadata", "namespace");
   if (namespace !== null && typeof namespace !== "string")
-    return unreadable(["metadata", "namespace"], "must be a text", "put it in quotes");
+    return unreadable(["metadata", "namespace"], "must be a string", "put it in quotes");
   if (/\//.test(named.name) || /\//.test(named.namespace ?? ""))
     return unreadable(
       ["metadata", named.name.includes("/") ? "name" : "namespace"],
-      "must not hold a slash",
+      "must not contain a slash",
       "rename it",
     );
   return { kind: "object", id: named };
 }
 
-/** There is one Fleet, and confirmations and approvals are known by their files: none needs a name of its own. */
+/** There is one Fleet, and confirmations and approvals are known by their files: none needs a name. */
 function withSoleName(value: Json): Json {
   if (!isObject(value) || !String(value["apiVersion"]).startsWith(`${flotillaGroup}/`)) return value;
   if (value["kind"] === "Fleet") return { ...value, metadata: { name: "fleet" } };
@@ -79,21 +79,22 @@ function withSoleName(value: Json): Json {
 function nameless(value: Json): DocumentIdentity {
   const name = memberAt(value, "metadata", "name");
   if (name !== null && typeof name !== "string")
-    return unreadable(["metadata", "name"], "must be a text", "put it in quotes");
+    return unreadable(["metadata", "name"], "must be a string", "put it in quotes");
   const prefix = textOf(memberAt(value, "metadata", "generateName"));
   const said = prefix === null ? textOf(member(value, "kind")) : `${textOf(member(value, "kind"))} ${prefix}…`;
-  const why = prefix === null ? "is missing" : `is missing; generateName (${prefix}) gives another object each time`;
-  const fix = "give the object a name; until then nothing that is absent is deleted, since it might be this";
+  const why =
+    prefix === null ? "is missing" : `is missing; generateName (${prefix}) would create a new object each time`;
+  const fix = "give the object a name; until then nothing is deleted, since any missing object might be this one";
   return { ...unreadable(["metadata", "name"], why, fix), said };
 }
 
 const unreadable = (at: JsonPath, message: string, fix: string) =>
-  ({ kind: "unreadable", remark: error("FLT1401", at, message, fix), said: null }) as const;
+  ({ kind: "unreadable", problem: error("FLT1401", at, message, fix), said: null }) as const;
 
 /**
- * What to say about a file that other tools leave beside manifests and that only looks like an object; null for others.
+ * The problem with a file of another tool that only looks like an object; null for any other file.
  *
- * They have no name, and would otherwise hold every deletion of the fleet as objects nobody can identify.
+ * Such files have no name, and would otherwise hold every deletion of the fleet as objects that cannot be identified.
  */
 export function otherToolProblem(value: Json): FieldProblem | null {
   const apiVersion = textOf(member(value, "apiVersion"));
@@ -111,19 +112,19 @@ const isChart = (value: Json): boolean =>
   /^v[12]$/.test(textOf(member(value, "apiVersion")) ?? "") && textOf(member(value, "name")) !== null;
 
 const ofTool = (tool: string, result: string): FieldProblem =>
-  warning("FLT1903", [], `this is a file of ${tool}, which is not run here; it is ignored`, `commit ${result}`);
+  warning("FLT1903", [], `this is a ${tool} file; Flotilla does not run ${tool} and ignores it`, `commit ${result}`);
 
 const kubeconfig = error(
   "FLT1509",
   [],
-  "this is a kubeconfig; it is not read, and credentials must not stand in a repository",
-  "remove it, replace the credentials in it, and give the kubeconfig to the process instead",
+  "this is a kubeconfig; it is not read, and credentials do not belong in a repository",
+  "remove it, rotate the credentials in it, and give the kubeconfig to the process instead",
 );
 
 /**
- * Says of a document that it is encrypted with SOPS, which nobody decrypts here; null for any other.
+ * The problem with a document that is encrypted with SOPS; null for any other.
  *
- * Its metadata may be gone while its values are still encrypted: they would pass for texts, or for bad base64.
+ * Its `sops` metadata may be missing while its values are still encrypted: they would pass for strings, or for bad base64.
  */
 export function sopsProblem(value: Json): FieldProblem | null {
   if (isObject(member(value, "sops"))) return encrypted;
@@ -133,7 +134,7 @@ export function sopsProblem(value: Json): FieldProblem | null {
 
 const isEncrypted = (value: Json): boolean => typeof value === "string" && value.startsWith("ENC[AES256_GCM,");
 
-/** Whether SOPS left readable which object a document is. */
+/** Whether SOPS encrypted which object a document is. */
 export const isIdentityEncrypted = (value: Json): boolean =>
   [member(value, "apiVersion"), member(value, "kind"), memberAt(value, "metadata", "name")].some(isEncrypted) ||
   isEncrypted(memberAt(value, "metadata", "namespace"));
@@ -142,5 +143,5 @@ const encrypted = error(
   "FLT1905",
   [],
   "this is encrypted with SOPS, which is not supported yet: it is neither decrypted nor placed",
-  "let something in the clusters make the Secret, an External Secrets operator for one",
+  "let something in the clusters create the Secret, such as the External Secrets operator",
 );

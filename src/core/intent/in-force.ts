@@ -6,7 +6,7 @@ import { flotillaGroup } from "../model/names.ts";
 import type { Commit } from "../model/value.ts";
 import { error, type FieldProblem } from "../yaml/problems.ts";
 import { type DocumentIndex, indexDocuments } from "./document-index.ts";
-import { type DocumentContent, selectionRemarks, unknownKindProblem, updateRemarks } from "./kinds/content.ts";
+import { type DocumentContent, selectionProblems, unknownKindProblem, updateProblems } from "./kinds/content.ts";
 import { isDefinition, scopesOf } from "./kinds/custom-resource-definition.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
 import { fleetKindOf, isFleetGroup } from "./kinds/fleet-kinds.ts";
@@ -23,16 +23,16 @@ import {
 } from "./resolve.ts";
 import { fileProblem, type SourceFile } from "./source-file.ts";
 
-/** What is in force at a commit: the documents that count, and what that leaves to complain about. */
+/** What is in force at a commit, and what is wrong with the documents that are not. */
 export interface DocumentsInForce {
   readonly versions: DocumentVersions;
   /** Objects with a document, of which no version is in force. */
   readonly unusable: ReadonlySet<ObjectKey>;
-  /** Of those that are held without a document: why. */
+  /** Objects that are kept in force without a document, and why. */
   readonly suspects: ReadonlyMap<ObjectKey, string>;
   readonly fleet: FleetSpec;
   readonly scopes: ScopeTable;
-  readonly complaints: readonly DocumentProblem[];
+  readonly documentProblems: readonly DocumentProblem[];
   readonly problems: readonly Problem[];
 }
 
@@ -43,20 +43,20 @@ export function documentsInForce(
   before: DocumentVersions,
 ): DocumentsInForce {
   const settings = fleetInForce(commit, files, before);
-  const census = indexDocuments(files, settings.fleet.roots);
-  const { claims, complaints: misplaced } = inPlace(census.claims);
-  const objects = objectsInForce(commit, claims, { census, before: withoutFleet(before) });
-  const { versions, complaints } = withoutConflicts(objects.versions, before);
+  const index = indexDocuments(files, settings.fleet.roots);
+  const { refs, documentProblems: misplaced } = inPlace(index.refs);
+  const objects = objectsInForce(refs, { commit, before: withoutFleet(before), absenceDoubt: absenceDoubts(index) });
+  const { versions, documentProblems } = withoutConflicts(objects.versions, before);
   const unusable = new Set<ObjectKey>();
-  for (const { key } of claims) if (!versions.has(key)) unusable.add(key);
+  for (const { key } of refs) if (!versions.has(key)) unusable.add(key);
   return {
     versions: settings.versions.size === 0 ? versions : new Map([...versions, ...settings.versions]),
     unusable,
     suspects: new Map([...settings.suspects, ...objects.suspects]),
     fleet: settings.fleet,
     scopes: objects.scopes,
-    complaints: [...settings.complaints, ...misplaced, ...objects.complaints, ...complaints],
-    problems: emptyProblems(census, before),
+    documentProblems: [...settings.documentProblems, ...misplaced, ...objects.documentProblems, ...documentProblems],
+    problems: emptyProblems(index, before),
   };
 }
 
@@ -73,33 +73,33 @@ function fleetIn(versions: DocumentVersions): DocumentVersions {
   return found;
 }
 
-/** The settings decide where to look for everything else, so they come first, from a place of their own. */
+/** Settings say where to look for everything else, so they are resolved first. */
 function fleetInForce(commit: Commit, files: readonly SourceFile[], before: DocumentVersions) {
   const own = files.filter((it) => isFleetPath(it.path));
-  const claims = indexDocuments(own, []).claims.filter(isFleet);
+  const refs = indexDocuments(own, []).refs.filter(isFleet);
   const previous = fleetIn(before);
-  const silence = claims.length > 0 || previous.size === 0 ? null : absenceDoubts(indexDocuments(files, []));
-  const terms = { commit, before: previous, silence: silence ?? (() => null), check: () => [] };
-  const { versions, complaints, suspects } = resolveDocuments(claims, terms);
+  const absenceDoubt = refs.length > 0 || previous.size === 0 ? null : absenceDoubts(indexDocuments(files, []));
+  const context = { commit, before: previous, absenceDoubt: absenceDoubt ?? (() => null), check: () => [] };
+  const { versions, documentProblems, suspects } = resolveDocuments(refs, context);
   const [fleet] = [...versions.values()].flatMap(({ content }) => (content.kind === "fleet" ? [content.fleet] : []));
-  return { versions, complaints, suspects, fleet: fleet ?? defaultFleet };
+  return { versions, documentProblems, suspects, fleet: fleet ?? defaultFleet };
 }
 
-/** Settings, confirmations and approvals count in their own places only. */
-function inPlace(claims: readonly DocumentRef[]): {
-  claims: readonly DocumentRef[];
-  complaints: readonly DocumentProblem[];
+/** Settings, confirmations and approvals are read from their own paths only. */
+function inPlace(refs: readonly DocumentRef[]): {
+  refs: readonly DocumentRef[];
+  documentProblems: readonly DocumentProblem[];
 } {
-  const complaints: DocumentProblem[] = [];
-  const kept = claims.filter((claim) => {
-    const { id, source } = claim;
+  const documentProblems: DocumentProblem[] = [];
+  const kept = refs.filter((ref) => {
+    const { id, source } = ref;
     if (id.group !== flotillaGroup) return true;
-    if (id.kind === "Fleet" && !isFleetPath(source.path)) complaints.push({ claim, remark: strayFleet });
-    if (id.kind === "DeletionConfirmation") complaints.push({ claim, remark: strayConfirmation });
-    if (id.kind === "Approval") complaints.push({ claim, remark: strayApproval });
+    if (id.kind === "Fleet" && !isFleetPath(source.path)) documentProblems.push({ ref, problem: strayFleet });
+    if (id.kind === "DeletionConfirmation") documentProblems.push({ ref, problem: strayConfirmation });
+    if (id.kind === "Approval") documentProblems.push({ ref, problem: strayApproval });
     return id.kind !== "Fleet" && id.kind !== "DeletionConfirmation" && id.kind !== "Approval";
   });
-  return { claims: kept, complaints };
+  return { refs: kept, documentProblems };
 }
 
 const strayFleet = error("FLT1350", ["kind"], "a Fleet is read from fleet.yaml at the top only", "move it there");
@@ -118,132 +118,132 @@ const strayApproval = error(
   "move it there",
 );
 
-interface Ground {
-  readonly census: DocumentIndex;
-  readonly before: DocumentVersions;
+function objectsInForce(refs: readonly DocumentRef[], context: Omit<ResolveContext, "check">) {
+  const first = resolveScoped(refs, context);
+  const { unscoped } = first;
+  if (unscoped === null) return first;
+  // An object whose namespace is missing might be any of its kind: resolved again, with that in mind.
+  const suspect = `${unscoped.id.kind} ${unscoped.id.name} in ${positionText(unscoped.source)} has no namespace and might be it`;
+  return resolveScoped(refs, { ...context, absenceDoubt: () => suspect });
 }
 
-function objectsInForce(commit: Commit, claims: readonly DocumentRef[], { census, before }: Ground) {
-  const terms = { commit, before, silence: absenceDoubts(census) };
-  const first = settleScoped(claims, terms);
-  const { placeless } = first;
-  if (placeless === null) return first;
-  // An object whose namespace is missing might be any of its kind: settled again, with that in mind.
-  const suspect = `${placeless.id.kind} ${placeless.id.name} in ${positionText(placeless.source)} has no namespace and might be it`;
-  return settleScoped(claims, { ...terms, silence: () => suspect });
-}
-
-function settleScoped(claims: readonly DocumentRef[], { commit, before, silence }: Omit<ResolveContext, "check">) {
-  const scopes = scopesInForce(claims, { commit, before, silence, check: () => [] });
+function resolveScoped(refs: readonly DocumentRef[], { commit, before, absenceDoubt }: Omit<ResolveContext, "check">) {
+  const scopes = scopesInForce(refs, { commit, before, absenceDoubt, check: () => [] });
   const known: DocumentRef[] = [];
-  const misfits: DocumentProblem[] = [];
-  const namesakes = new Map<string, DocumentRef>();
-  let placeless: DocumentRef | null = null;
-  for (const claim of claims) {
-    const scoped = scopedClaim(claim, scopes);
-    if (scoped.claim !== null) known.push(scoped.claim);
-    else placeless ??= claim;
-    if (scoped.remark !== null) misfits.push({ claim, remark: scoped.remark });
-    if (scoped.isUnknown) namesakes.set(nameOf(claim), claim);
+  const scopeProblems: DocumentProblem[] = [];
+  const unknownKinds = new Map<string, DocumentRef>();
+  let unscoped: DocumentRef | null = null;
+  for (const ref of refs) {
+    const scoped = scopedRef(ref, scopes);
+    if (scoped.ref !== null) known.push(scoped.ref);
+    else unscoped ??= ref;
+    if (scoped.problem !== null) scopeProblems.push({ ref, problem: scoped.problem });
+    if (scoped.isUnknown) unknownKinds.set(nameOf(ref), ref);
   }
-  const { versions, complaints, suspects } = resolveDocuments(known, {
+  const { versions, documentProblems, suspects } = resolveDocuments(known, {
     commit,
     before,
-    // A kind that nobody knows may be a known one misspelt: what had that name before is not deleted for its absence.
-    silence: (version) => silence(version) ?? namesake(namesakes.get(nameOf(version))),
-    check: (content, previous) => remarksOn(content, previous?.content ?? null, scopes),
+    // An unknown kind may be a misspelt one: what had that name before is not deleted.
+    absenceDoubt: (version) => absenceDoubt(version) ?? misspeltDoubt(unknownKinds.get(nameOf(version))),
+    check: (content, previous) => problemsWith(content, previous?.content ?? null, scopes),
   });
-  return { scopes, placeless, versions, suspects, complaints: [...misfits, ...complaints] };
+  return { scopes, unscoped, versions, suspects, documentProblems: [...scopeProblems, ...documentProblems] };
 }
 
-function namesake(claim: DocumentRef | undefined): string | null {
-  if (claim === undefined) return null;
-  return `the ${claim.id.kind} in ${positionText(claim.source)} has its name, and is of no kind that is known`;
+function misspeltDoubt(ref: DocumentRef | undefined): string | null {
+  if (ref === undefined) return null;
+  return `the ${ref.id.kind} in ${positionText(ref.source)} has its name and an unknown kind`;
 }
 
 const nameOf = ({ id }: Pick<DocumentRef, "id">): string => `${id.namespace ?? ""}/${id.name}`;
 
-/** What speaks against some content taking the place of another one. The same content as before takes its own. */
-function remarksOn(
+/** Why content may not replace what was accepted. The same content as before may. */
+function problemsWith(
   content: DocumentContent,
   previous: DocumentContent | null,
   scopes: ScopeTable,
 ): readonly FieldProblem[] {
-  const selection = content.kind === "manifest" ? none : selectionRemarksOf(content, scopes);
+  const selection = content.kind === "manifest" ? none : selectionProblemsOf(content, scopes);
   if (previous === null || previous === content) return selection;
-  const update = updateRemarks(previous, content);
+  const update = updateProblems(previous, content);
   return update.length === 0 ? selection : [...update, ...selection];
 }
 
 const none: readonly FieldProblem[] = [];
 
-const selectionRemarksOf = rememberedPair(selectionRemarks);
+const selectionProblemsOf = rememberedPair(selectionProblems);
 
-function scopesInForce(claims: readonly DocumentRef[], terms: ResolveContext): ScopeTable {
+function scopesInForce(refs: readonly DocumentRef[], context: ResolveContext): ScopeTable {
   const before = new Map<ObjectKey, DocumentVersion>();
-  for (const [key, it] of terms.before) if (isDefinition(it.id)) before.set(key, it);
-  const definitions = claims.filter((it) => isDefinition(it.id));
-  const { versions } = resolveDocuments(definitions, { ...terms, before });
+  for (const [key, it] of context.before) if (isDefinition(it.id)) before.set(key, it);
+  const definitions = refs.filter((it) => isDefinition(it.id));
+  const { versions } = resolveDocuments(definitions, { ...context, before });
   return scopesOf([...versions.values()].flatMap(manifestsIn));
 }
 
 const manifestsIn = ({ content }: DocumentVersion): readonly Manifest[] =>
   content.kind === "manifest" ? [content.manifest] : [];
 
-interface ScopedClaim {
+interface ScopedRef {
   /** Null when the namespace is missing, and with it the identity. */
-  readonly claim: DocumentRef | null;
-  readonly remark: FieldProblem | null;
-  /** Nobody knows the kind. */
+  readonly ref: DocumentRef | null;
+  readonly problem: FieldProblem | null;
+  /** Its kind is unknown. */
   readonly isUnknown: boolean;
 }
 
-/** Judges an object by the scope of its kind: known at all, with a namespace, or without one. */
-function scopedClaim(claim: DocumentRef, scopes: ScopeTable): ScopedClaim {
-  const { id } = claim;
-  if (isFleetGroup(id.group)) return scopedFleetClaim(claim);
+/** Checks an object against the scope of its kind. */
+function scopedRef(ref: DocumentRef, scopes: ScopeTable): ScopedRef {
+  const { id } = ref;
+  if (isFleetGroup(id.group)) return scopedFleetRef(ref);
   const scope = scopes.get(kindKey(id));
-  if (scope === undefined)
-    return { claim: { ...claim, content: null }, remark: unknownKindProblem(id), isUnknown: true };
+  if (scope === undefined) return { ref: { ...ref, content: null }, problem: unknownKindProblem(id), isUnknown: true };
   if (scope === "Namespaced" && id.namespace === null)
-    return { claim: null, remark: noNamespace(id.kind), isUnknown: false };
-  if (scope === "Namespaced" || id.namespace === null) return { claim, remark: null, isUnknown: false };
-  const placeless = { ...id, namespace: null };
-  const misplaced = { ...claim, key: keyOfId(placeless), id: placeless, content: null };
-  return { claim: misplaced, remark: clusterScoped(id.kind), isUnknown: false };
+    return { ref: null, problem: missingNamespace(id.kind), isUnknown: false };
+  if (scope === "Namespaced" || id.namespace === null) return { ref, problem: null, isUnknown: false };
+  const clusterId = { ...id, namespace: null };
+  return {
+    ref: { ...ref, key: keyOfId(clusterId), id: clusterId, content: null },
+    problem: clusterScoped(id.kind),
+    isUnknown: false,
+  };
 }
 
 /** A cluster-scoped kind of ours has no namespace, whatever its document says; one that is ignored may lack its own. */
-function scopedFleetClaim(claim: DocumentRef): ScopedClaim {
-  const { id, content } = claim;
+function scopedFleetRef(ref: DocumentRef): ScopedRef {
+  const { id, content } = ref;
   const kind = fleetKindOf(id.group, id.kind);
   if (kind?.scope === "Namespaced" && kind.schema !== null && id.namespace === null)
-    return { claim: null, remark: noNamespace(id.kind), isUnknown: false };
-  return { claim, remark: null, isUnknown: content === null && kind === null };
+    return { ref: null, problem: missingNamespace(id.kind), isUnknown: false };
+  return { ref, problem: null, isUnknown: content === null && kind === null };
 }
 
-const noNamespace = (kind: string): FieldProblem =>
-  error("FLT1412", ["metadata", "namespace"], `is missing: ${kind} is namespaced`, "say which namespace it lives in");
+const missingNamespace = (kind: string): FieldProblem =>
+  error("FLT1412", ["metadata", "namespace"], `is missing: ${kind} is namespaced`, "add its namespace");
 
 const clusterScoped = (kind: string): FieldProblem =>
   error("FLT1413", ["metadata", "namespace"], `${kind} is cluster-scoped and has no namespace`, "remove the namespace");
 
 /**
- * When absence is no deletion (`plan/README.md#d-2`): while any document might be the absent object, while a root is
- * empty, and for what stood in a file that is still there and says nothing any more.
+ * When a missing document is no deletion (`plan/README.md#d-2`): while any document might be the missing object, while a
+ * root is empty, and for what a file defined that is still there and empty now.
  */
-function absenceDoubts({ unidentified, emptied, unfollowed, emptyRoots }: DocumentIndex): ResolveContext["silence"] {
+function absenceDoubts({
+  unidentified,
+  emptied,
+  unfollowed,
+  emptyRoots,
+}: DocumentIndex): ResolveContext["absenceDoubt"] {
   const [suspect, ...more] = unidentified;
   const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
-  if (suspect !== undefined) return () => `${suspect}${others} might be it: which object that is cannot be read`;
+  if (suspect !== undefined) return () => `${suspect}${others} might be it: it cannot be identified`;
   const [root] = emptyRoots;
-  if (root !== undefined)
-    return () => `there is no object at all ${root === "" ? "in the repository" : `under ${root}`}`;
-  const silent = new Set(emptied);
+  if (root !== undefined) return () => `there are no objects ${root === "" ? "in the repository" : `under ${root}`}`;
+  const empty = new Set(emptied);
   const links = new Set(unfollowed);
   const folders = unfollowed.map((it) => `${it}/`);
   return ({ source: { path } }) => {
-    if (silent.has(path)) return `${path} says nothing any more`;
+    if (empty.has(path)) return `${path} is empty now`;
     return links.has(path) || folders.some((it) => path.startsWith(it))
       ? `${path} is behind a link or a submodule now`
       : null;
@@ -257,10 +257,10 @@ function emptyProblems({ emptied, emptyRoots }: DocumentIndex, before: DocumentV
     ...emptied.map((path) =>
       paths.has(path)
         ? fileProblem("warning", "FLT1020", path, [
-            "the file says nothing any more; what it defined stays in force",
+            "the file is empty now; what it defined stays in force",
             "remove the file to delete what it defined",
           ])
-        : fileProblem("note", "FLT1020", path, ["the file holds no document", "remove it"]),
+        : fileProblem("note", "FLT1020", path, ["the file has no documents", "remove it"]),
     ),
     ...(before.size === 0 && emptyRoots.includes("") ? [] : emptyRoots.map(emptyRoot)),
   ];
@@ -268,6 +268,6 @@ function emptyProblems({ emptied, emptyRoots }: DocumentIndex, before: DocumentV
 
 const emptyRoot = (root: string): Problem =>
   fileProblem("error", "FLT1110", root === "" ? "." : root, [
-    "there is no object here; nothing that is absent counts as deleted",
+    "there are no objects here; nothing is deleted because of that",
     root === "" ? "commit at least one object" : "correct spec.roots in fleet.yaml, or commit at least one object",
   ]);

@@ -29,6 +29,7 @@ import { type DocumentsInForce, documentsInForce } from "./in-force.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
 import { type DocumentProblem, type DocumentVersion, type DocumentVersions, keyOfId } from "./resolve.ts";
 import {
+  fileProblem,
   isKeptInState,
   isSourceFile,
   isTrustPath,
@@ -47,30 +48,30 @@ interface IntentInput {
   readonly accepted: AcceptedSource | null;
 }
 
-/** What was in force before: the commit that was last accepted, and what was held at earlier versions. */
+/** What was in force before: the commit that was accepted last, and what was held at earlier versions. */
 export interface AcceptedSource {
   readonly commit: Commit;
   readonly files: readonly SourceFile[];
   readonly holds: readonly Hold[];
-  /** The blobs that the holds name, decoded. It may hold others as well. */
+  /** The blobs that the holds name, decoded; and perhaps others. */
   readonly heldFiles: ReadonlyMap<BlobId, DecodedFile>;
 }
 
 /**
- * Reads what one commit asks for, and keeps in force what it fails to say (`plan/README.md#d-2`).
+ * Reads what one commit asks for, and keeps in force what it fails to define (`plan/README.md#d-2`).
  *
- * Never throws and never gives up: what is wrong costs what it defines, and is listed. The same input gives the same
- * intent, and reading a commit again after it was accepted changes nothing. What a document defines is the same object
- * (`===`) from commit to commit, as long as its file and its place in there are.
+ * Never throws: a bad document affects only what it defines, and is listed. Reading a commit again after it was accepted
+ * changes nothing. What a document defines is the same object (`===`) from commit to commit, as long as its file and its
+ * place in it are the same.
  */
 export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   const ordered = [...files].sort((a, b) => compareText(a.path, b.path));
   const now = documentsInForce(commit, ordered, accepted === null ? noVersions : acceptedVersions(accepted));
   const versions = new Map([...now.versions].sort(([a], [b]) => compareText(a, b)));
   const { confirmations, problems } = confirmationsIn(ordered);
-  const answers = approvalsIn(ordered);
+  const approvals = approvalsIn(ordered);
   const trust = trustFileIn(ordered);
-  const said = {
+  const intent = {
     commit,
     fleet: now.fleet,
     clusters: collect(versions, clusterIn),
@@ -80,7 +81,7 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
     strategies: collect(versions, strategyIn),
     evictions: collect(versions, evictionIn),
     budgets: collect(versions, budgetIn),
-    approvals: answers.approvals,
+    approvals: approvals.approvals,
     hasTrust: ordered.some((it) => isTrustPath(it.path)),
     trust: trust.trust,
     objects: collect(versions, objectIn),
@@ -92,13 +93,13 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
     files: keptFiles(ordered, now),
   };
   return {
-    ...said,
+    ...intent,
     problems: [
       ...problemsOf(ordered, now),
       ...problems,
-      ...answers.problems,
+      ...approvals.problems,
       ...trust.problems,
-      ...adviceOn(said, versions),
+      ...adviceOn(intent, versions),
     ].sort(compareProblems),
   };
 }
@@ -113,7 +114,7 @@ export function manifestAt(file: DecodedFile, document: number): { manifest: Man
 
 const noVersions: DocumentVersions = new Map();
 
-/** What was in force when the accepted commit had been read: the same decision again, with its holds for its past. */
+/** What was in force at the accepted commit: the same decision again, with its holds for its past. */
 const acceptedVersions = remembered((accepted: AcceptedSource): DocumentVersions => {
   const ordered = [...accepted.files].sort((a, b) => compareText(a.path, b.path));
   return documentsInForce(accepted.commit, ordered, heldVersions(accepted)).versions;
@@ -143,7 +144,7 @@ function heldSourceOf(held: DecodedDocument, path: string, document: number): So
 
 const heldSources = new WeakMap<DecodedDocument, SourcePosition>();
 
-/** A map of those versions that `pick` makes an entry of, in their order. */
+/** The entries that `pick` makes of versions, in their order. */
 function collect<K, V>(
   versions: DocumentVersions,
   pick: (version: DocumentVersion) => readonly [K, V] | null,
@@ -156,8 +157,8 @@ function collect<K, V>(
   return found;
 }
 
-/** What a version gives, as long as its document stands where it stands: commits come and go. */
-function standing<V>(make: (version: DocumentVersion) => V): (version: DocumentVersion) => V {
+/** Remembers what a version gives as long as its document stays where it is. */
+function rememberedBySource<V>(make: (version: DocumentVersion) => V): (version: DocumentVersion) => V {
   const known = new WeakMap<SourcePosition, V>();
   return (version) => {
     const found = known.get(version.source);
@@ -168,35 +169,35 @@ function standing<V>(make: (version: DocumentVersion) => V): (version: DocumentV
   };
 }
 
-const clusterIn = standing(({ content, source }): readonly [ClusterName, MemberCluster] | null =>
+const clusterIn = rememberedBySource(({ content, source }): readonly [ClusterName, MemberCluster] | null =>
   content.kind === "cluster" ? [content.cluster.name, { ...content.cluster, source }] : null,
 );
 
-const placementIn = standing(({ content, source }): readonly [PlacementKey, Placement] | null =>
+const placementIn = rememberedBySource(({ content, source }): readonly [PlacementKey, Placement] | null =>
   content.kind === "placement" ? [content.placement.key, { ...content.placement, source }] : null,
 );
 
-const overrideIn = standing(({ content, source }): Override | null =>
+const overrideIn = rememberedBySource(({ content, source }): Override | null =>
   content.kind === "override" ? { ...content.override, source } : null,
 );
 
-const runIn = standing(({ content, source }): readonly [RunKey, UpdateRun] | null =>
+const runIn = rememberedBySource(({ content, source }): readonly [RunKey, UpdateRun] | null =>
   content.kind === "run" ? [content.run.key, { ...content.run, source }] : null,
 );
 
-const strategyIn = standing(({ content, source }): readonly [StrategyKey, UpdateStrategy] | null =>
+const strategyIn = rememberedBySource(({ content, source }): readonly [StrategyKey, UpdateStrategy] | null =>
   content.kind === "strategy" ? [content.strategy.key, { ...content.strategy, source }] : null,
 );
 
-const evictionIn = standing(({ content, source }): readonly [string, Eviction] | null =>
+const evictionIn = rememberedBySource(({ content, source }): readonly [string, Eviction] | null =>
   content.kind === "eviction" ? [content.eviction.name, { ...content.eviction, source }] : null,
 );
 
-const budgetIn = standing(({ content, source }): readonly [PlacementKey, DisruptionBudget] | null =>
+const budgetIn = rememberedBySource(({ content, source }): readonly [PlacementKey, DisruptionBudget] | null =>
   content.kind === "budget" ? [content.budget.placement, { ...content.budget, source }] : null,
 );
 
-const objectIn = standing(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null =>
+const objectIn = rememberedBySource(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null =>
   content.kind === "manifest" ? [key, { id, manifest: content.manifest, digest: content.digest, source }] : null,
 );
 
@@ -229,31 +230,22 @@ function keptFiles(files: readonly SourceFile[], { fleet }: DocumentsInForce): R
 
 function problemsOf(
   files: readonly SourceFile[],
-  { fleet, complaints, problems }: DocumentsInForce,
+  { fleet, documentProblems, problems }: DocumentsInForce,
 ): readonly Problem[] {
   const found = [...problems, ...pathProblems(files, fleet.roots)];
   for (const file of files)
     if (isSourceFile(file, fleet.roots) || isFleetPath(file.path)) found.push(...problemsIn(file));
-  return [...found, ...complaints.map(problemOf)];
+  return [...found, ...documentProblems.map(problemOf)];
 }
 
 const problemsIn = remembered(({ path, kind, decoded }: SourceFile): readonly Problem[] => {
   if (kind !== "file") return [];
-  if (decoded === null) return [unread(path)];
-  return [...decoded.findings, ...decoded.documents.flatMap((it) => it.findings)].map((it) => ({ ...it, path }));
+  if (decoded === null)
+    return [fileProblem("error", "FLT1009", path, ["the file was not read", "split it if it is large"])];
+  return [...decoded.problems, ...decoded.documents.flatMap((it) => it.problems)].map((it) => ({ ...it, path }));
 });
 
-const unread = (path: string): Problem => ({
-  code: "FLT1009",
-  severity: "error",
-  path,
-  line: 0,
-  column: 0,
-  message: "the file was not read",
-  fix: "split it if it is large",
-});
-
-const problemOf = ({ claim: { source, document }, remark }: DocumentProblem): Problem => ({
-  ...locateProblem(document, remark),
+const problemOf = ({ ref: { source, document }, problem }: DocumentProblem): Problem => ({
+  ...locateProblem(document, problem),
   path: source.path,
 });

@@ -27,24 +27,24 @@ const isOverride = (version: DocumentVersion): version is OverrideVersion => ver
 export function withoutConflicts(
   settled: DocumentVersions,
   before: DocumentVersions,
-): { readonly versions: DocumentVersions; readonly complaints: readonly DocumentProblem[] } {
-  const complaints: DocumentProblem[] = [];
-  if (![...settled.values()].some(isOverride)) return { versions: settled, complaints };
+): { readonly versions: DocumentVersions; readonly documentProblems: readonly DocumentProblem[] } {
+  const documentProblems: DocumentProblem[] = [];
+  if (![...settled.values()].some(isOverride)) return { versions: settled, documentProblems };
   const versions = new Map(settled);
   // Each round takes at least one override of this commit out, so it ends.
   for (;;) {
-    const rivals = [...conflictsAmong(versions)].filter(([key]) => versions.get(key)?.isHeld === false);
-    if (rivals.length === 0) break;
-    for (const [key, { version, others }] of rivals) {
-      complaints.push({ claim: version, remark: overlap(version, others) });
+    const duplicates = [...conflictsAmong(versions)].filter(([key]) => versions.get(key)?.isHeld === false);
+    if (duplicates.length === 0) break;
+    for (const [key, { version, others }] of duplicates) {
+      documentProblems.push({ ref: version, problem: overlap(version, others) });
       restore(versions, key, before);
     }
   }
   for (const [key, version] of surplus(versions, before)) {
-    complaints.push({ claim: version, remark: tooMany });
+    documentProblems.push({ ref: version, problem: tooMany });
     versions.delete(key);
   }
-  return { versions, complaints };
+  return { versions, documentProblems };
 }
 
 function restore(versions: Map<ObjectKey, DocumentVersion>, key: ObjectKey, before: DocumentVersions): void {
@@ -70,13 +70,13 @@ function conflictsAmong(versions: DocumentVersions): ReadonlyMap<ObjectKey, Over
       else group.push([key, version]);
     }
   }
-  const rivals = new Map<ObjectKey, OverrideConflict>();
+  const duplicates = new Map<ObjectKey, OverrideConflict>();
   for (const group of byObject.values())
     for (const [key, version] of group) {
       const others = group.filter(([other, it]) => other !== key && collide(version, it)).map(([, it]) => it);
-      if (others.length > 0) rivals.set(key, { version, others });
+      if (others.length > 0) duplicates.set(key, { version, others });
     }
-  return rivals;
+  return duplicates;
 }
 
 function collide({ content: a }: OverrideVersion, { content: b }: OverrideVersion): boolean {
@@ -112,6 +112,6 @@ function surplus(
 const tooMany = error(
   "FLT1338",
   ["metadata", "name"],
-  `there may be ${maxOverrides} overrides; this one is not taken in`,
+  `more than ${maxOverrides} overrides; this one is ignored`,
   "merge overrides, or remove some",
 );

@@ -23,9 +23,9 @@ export function placementAdvice(
   if (said.unusable.size > 0) return [];
   const resourceSelectors = said.objects.size === 0 ? [] : placement.spec.resourceSelectors;
   return [
-    ...clusterRemarks(placement, said),
+    ...clusterProblems(placement, said),
     ...resourceSelectors.flatMap((it, i) =>
-      selectorRemarks(it, placement, { said, at: ["spec", "resourceSelectors", i] }),
+      selectorProblems(it, placement, { said, at: ["spec", "resourceSelectors", i] }),
     ),
   ];
 }
@@ -35,7 +35,7 @@ const termsPath = [
   ...["requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms"],
 ];
 
-function clusterRemarks(
+function clusterProblems(
   { spec: { policy } }: Pick<Placement, "spec">,
   { clusters }: AdviceContext,
 ): readonly FieldProblem[] {
@@ -54,7 +54,7 @@ interface Scene {
   readonly at: JsonPath;
 }
 
-function selectorRemarks(
+function selectorProblems(
   selector: ResourceSelector,
   placement: Pick<Placement, "spec" | "namespace">,
   { said, at }: Scene,

@@ -11,20 +11,20 @@ import { error, type FieldProblem, isError } from "../yaml/problems.ts";
 import type { DecodedDocument } from "./documents.ts";
 import type { DocumentContent } from "./kinds/content.ts";
 
-/** What claims are settled by. */
+/** What documents are resolved against. */
 export interface ResolveContext {
   readonly commit: Commit;
   /** What was in force until now. */
   readonly before: DocumentVersions;
-  /** Why an object's absence is no deletion, in words: something that cannot be read might be it. Null where it is one. */
-  readonly silence: (version: DocumentVersion) => string | null;
-  /** What speaks against a version taking the place of the one before. */
+  /** Why an object without a document may still be there, in words; null where it was deleted. */
+  readonly absenceDoubt: (version: DocumentVersion) => string | null;
+  /** Why a version may not replace the one before it. */
   readonly check: (content: DocumentContent, before: DocumentVersion | null) => readonly FieldProblem[];
 }
 
 interface Resolved {
   readonly versions: Map<ObjectKey, DocumentVersion>;
-  readonly complaints: readonly DocumentProblem[];
+  readonly documentProblems: readonly DocumentProblem[];
   /** Of those that are held without a document: why. */
   readonly suspects: ReadonlyMap<ObjectKey, string>;
 }
@@ -33,105 +33,85 @@ interface Resolved {
  * Decides for every object which document is in force: `plan/README.md#d-2`.
  *
  * One usable document is. An unusable one, two of them, or one that may not replace what was accepted leave what was in
- * force before; nothing if there was nothing. An object without a document is gone, unless nothing was heard of it.
+ * force before, if anything was. An object without a document is gone, unless it may be somewhere that cannot be read.
  */
 export function resolveDocuments(
-  claims: readonly DocumentRef[],
-  { commit, before, silence, check }: ResolveContext,
+  refs: readonly DocumentRef[],
+  { commit, before, absenceDoubt, check }: ResolveContext,
 ): Resolved {
   const versions = new Map<ObjectKey, DocumentVersion>();
-  const complaints: DocumentProblem[] = [];
-  const { byKey, rivals } = grouped(claims);
-  for (const [key, claim] of byKey) {
+  const documentProblems: DocumentProblem[] = [];
+  const { byKey, duplicates } = grouped(refs);
+  for (const [key, ref] of byKey) {
     const previous = before.get(key) ?? null;
-    const remarks = remarksOn(claim, rivals.get(key) ?? none, { check, previous });
-    let content = claim.content;
-    for (const it of remarks) {
-      complaints.push(it);
-      if (isError(it.remark)) content = null;
+    const problems = problemsWith(ref, duplicates.get(key) ?? none, { check, previous });
+    let content = ref.content;
+    for (const it of problems) {
+      documentProblems.push(it);
+      if (isError(it.problem)) content = null;
     }
     if (content?.kind === "later") continue;
-    if (content !== null) versions.set(key, inForce(claim, content, commit));
+    if (content !== null) versions.set(key, { ...ref, content, commit, isHeld: false });
     else if (previous !== null) versions.set(key, heldVersion(previous));
   }
   const suspects = new Map<ObjectKey, string>();
   for (const [key, previous] of before) {
-    const suspect = byKey.has(key) ? null : silence(previous);
+    const suspect = byKey.has(key) ? null : absenceDoubt(previous);
     if (suspect === null) continue;
     versions.set(key, heldVersion(previous));
     suspects.set(key, suspect);
   }
-  return { versions, complaints, suspects };
+  return { versions, documentProblems, suspects };
 }
 
-const inForce = (
-  { key, id, source, blob, document }: DocumentRef,
-  content: DocumentVersion["content"],
-  commit: Commit,
-): DocumentVersion => ({
-  key,
-  id,
-  content,
-  source,
-  blob,
-  document,
-  commit,
-  isHeld: false,
-});
-
-/** The version before, kept in force against or without its document. */
+/** The version before, kept in force although its document changed or is missing. */
 export const heldVersion = (version: DocumentVersion): DocumentVersion =>
   version.isHeld ? version : { ...version, isHeld: true };
 
 const none: readonly never[] = [];
 
-/** The first claim of every object, and the others where there are more. */
-function grouped(claims: readonly DocumentRef[]) {
+/** The first document of every object, and its duplicates. */
+function grouped(refs: readonly DocumentRef[]) {
   const byKey = new Map<ObjectKey, DocumentRef>();
-  const rivals = new Map<ObjectKey, DocumentRef[]>();
-  for (const claim of claims) {
-    if (!byKey.has(claim.key)) {
-      byKey.set(claim.key, claim);
+  const duplicates = new Map<ObjectKey, DocumentRef[]>();
+  for (const ref of refs) {
+    if (!byKey.has(ref.key)) {
+      byKey.set(ref.key, ref);
       continue;
     }
-    const others = rivals.get(claim.key);
-    if (others === undefined) rivals.set(claim.key, [claim]);
-    else others.push(claim);
+    const others = duplicates.get(ref.key);
+    if (others === undefined) duplicates.set(ref.key, [ref]);
+    else others.push(ref);
   }
-  return { byKey, rivals };
+  return { byKey, duplicates };
 }
 
-function remarksOn(
-  claim: DocumentRef,
-  rivals: readonly DocumentRef[],
+function problemsWith(
+  ref: DocumentRef,
+  duplicates: readonly DocumentRef[],
   { check, previous }: Pick<ResolveContext, "check"> & { readonly previous: DocumentVersion | null },
 ): readonly DocumentProblem[] {
-  if (rivals.length > 0) {
-    const all = [claim, ...rivals];
-    return all.map((it) => ({
-      claim: it,
-      remark: rivalry(
-        it,
-        all.filter((other) => other !== it),
-      ),
-    }));
+  if (duplicates.length > 0) {
+    const all = [ref, ...duplicates];
+    const others = (it: DocumentRef) => all.filter((other) => other !== it);
+    return all.map((it) => ({ ref: it, problem: duplicateProblem(it, others(it)) }));
   }
-  const { content } = claim;
+  const { content } = ref;
   if (content === null) return none;
-  const remarks = check(content, previous);
-  return remarks.length === 0 ? none : remarks.map((remark) => ({ claim, remark }));
+  const problems = check(content, previous);
+  return problems.length === 0 ? none : problems.map((problem) => ({ ref, problem }));
 }
 
-function rivalry({ id }: DocumentRef, others: readonly DocumentRef[]): FieldProblem {
+function duplicateProblem({ id }: DocumentRef, others: readonly DocumentRef[]): FieldProblem {
   const places = others.slice(0, 3).map((it) => positionText(it.source));
   const more = others.length > places.length ? ` and ${others.length - places.length} more` : "";
-  const message = `${objectText(id)} is also defined at ${places.join(", ")}${more}; none of them counts`;
+  const message = `${objectText(id)} is also defined at ${places.join(", ")}${more}; none of them is used`;
   return error("FLT1316", ["metadata", "name"], message, "keep one of them");
 }
 
 /** A document that says which object it is. */
 export interface DocumentRef {
-  /** Of `id`, made once: every step of reading looks it up. */
+  /** Of `id`. */
   readonly key: ObjectKey;
   readonly id: VersionedId;
   /** Null when it cannot be used. */
@@ -152,10 +132,10 @@ export interface DocumentVersion extends DocumentRef {
 
 export type DocumentVersions = ReadonlyMap<ObjectKey, DocumentVersion>;
 
-/** Something that came out only when documents were compared with each other or with what was accepted. */
+/** A problem that shows only beside other documents, or beside what was accepted. */
 export interface DocumentProblem {
-  readonly claim: Pick<DocumentRef, "source" | "document">;
-  readonly remark: FieldProblem;
+  readonly ref: Pick<DocumentRef, "source" | "document">;
+  readonly problem: FieldProblem;
 }
 
 export const keyOfId = ({ group, kind, namespace, name }: ObjectId): ObjectKey =>

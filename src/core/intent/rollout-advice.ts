@@ -151,18 +151,18 @@ export function evictionAdvice(
   { clusters, placements }: AdviceContext,
 ): readonly FieldProblem[] {
   const placement = placements.get(eviction.placement);
-  const remarks: FieldProblem[] = [];
+  const problems: FieldProblem[] = [];
   if (placement === undefined)
-    remarks.push(unknownPlacement(eviction.placement, placements, "remove the eviction when it is over"));
+    problems.push(unknownPlacement(eviction.placement, placements, "remove the eviction when it is over"));
   if (placement?.spec.policy.kind === "PickFixed") {
     const message = `placement ${placement.key} is PickFixed: nothing is evicted from it`;
-    remarks.push(error("FLT1314", atPlacement, message, "remove the cluster from its clusterNames"));
+    problems.push(error("FLT1314", atPlacement, message, "remove the cluster from its clusterNames"));
   }
   if (!clusters.has(eviction.cluster)) {
     const fix = didYouMean(eviction.cluster, clusters.keys(), "add its MemberCluster, or remove the eviction");
-    remarks.push(warning("FLT1335", ["spec", "clusterName"], `there is no MemberCluster ${eviction.cluster}`, fix));
+    problems.push(warning("FLT1335", ["spec", "clusterName"], `there is no MemberCluster ${eviction.cluster}`, fix));
   }
-  return remarks;
+  return problems;
 }
 
 /**
@@ -175,13 +175,13 @@ export function budgetAdvice(
   { placements }: AdviceContext,
 ): readonly FieldProblem[] {
   const placement = placements.get(key);
-  const remarks: FieldProblem[] = [];
+  const problems: FieldProblem[] = [];
   if (placement === undefined) {
     const fix = didYouMean(key, placements.keys(), "add the placement, or correct the name");
-    remarks.push(warning("FLT1337", ["metadata", "name"], `there is no placement ${key}`, fix));
+    problems.push(warning("FLT1337", ["metadata", "name"], `there is no placement ${key}`, fix));
   }
-  if (placement?.spec.policy.kind !== "PickAll" || (bound === "minAvailable" && "count" in limit)) return remarks;
+  if (placement?.spec.policy.kind !== "PickAll" || (bound === "minAvailable" && "count" in limit)) return problems;
   const what = bound === "maxUnavailable" ? bound : "a percentage";
   const message = `placement ${key} is PickAll, for which ${what} is no bound: nothing is evicted from it`;
-  return [...remarks, error("FLT1314", ["spec", bound], message, "use minAvailable with a number")];
+  return [...problems, error("FLT1314", ["spec", bound], message, "use minAvailable with a number")];
 }

@@ -143,6 +143,6 @@ const collision = (path: string, other: string): Problem =>
   fileProblem("warning", "FLT1104", path, [`on some systems this is the same file as ${other}`, "rename one"]);
 
 const strayAnswer = (path: string): Problem =>
-  fileProblem("note", "FLT1350", path, ["no confirmation stands here; this file is ignored", confirmationsPlace]);
+  fileProblem("note", "FLT1350", path, ["not a confirmation; this file is ignored", confirmationsPlace]);
 
 const confirmationsPlace = "confirmations are read from approvals/deletions/<digest>.yaml";

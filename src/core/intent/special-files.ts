@@ -21,7 +21,7 @@ export function confirmationsIn(files: readonly SourceFile[]): {
     const digest = confirmationPath(path);
     if (digest === null || kind !== "file") continue;
     const documents = decoded?.documents ?? [];
-    problems.push(...documents.flatMap((it) => it.findings.map((finding) => ({ ...finding, path }))));
+    problems.push(...documents.flatMap((it) => it.problems.map((finding) => ({ ...finding, path }))));
     const contents = documents.flatMap((it) => (it.kind === "object" && it.content !== null ? [it.content] : []));
     const [content] = contents;
     if (contents.length === 1 && content?.kind === "confirmation" && content.digest === digest)
@@ -32,7 +32,7 @@ export function confirmationsIn(files: readonly SourceFile[]): {
 }
 
 const notThis = [
-  "this confirms nothing: it must be one DeletionConfirmation whose spec.digest is the name of the file",
+  "not a valid confirmation: it must be one DeletionConfirmation whose spec.digest is the name of the file",
   "flotilla confirm writes it; or copy the file that plan prints",
 ] as const;
 
@@ -50,9 +50,9 @@ export function approvalsIn(files: readonly SourceFile[]): {
   const problems: Problem[] = [];
   for (const file of files) {
     if (file.kind !== "file" || !isApprovalPath(file.path)) continue;
-    const said = approvalIn(file);
-    if (said.approval !== null) approvals.push(said.approval);
-    problems.push(...said.problems);
+    const read = approvalIn(file);
+    if (read.approval !== null) approvals.push(read.approval);
+    problems.push(...read.problems);
   }
   return { approvals, problems };
 }
@@ -60,8 +60,8 @@ export function approvalsIn(files: readonly SourceFile[]): {
 /** Read once for a file: an answer is the same object from commit to commit. */
 const approvalIn = remembered(({ path, blob, decoded }: SourceFile) => {
   const documents = decoded?.documents ?? [];
-  const findings = [...(decoded?.findings ?? []), ...documents.flatMap((it) => it.findings)];
-  const problems = findings.map((it): Problem => ({ ...it, path }));
+  const located = [...(decoded?.problems ?? []), ...documents.flatMap((it) => it.problems)];
+  const problems = located.map((it): Problem => ({ ...it, path }));
   const [document] = documents;
   const content = document?.kind === "object" && documents.length === 1 ? document.content : null;
   if (content?.kind === "approval") {
@@ -74,8 +74,8 @@ const approvalIn = remembered(({ path, blob, decoded }: SourceFile) => {
 
 const answersNothing = (path: string): Problem =>
   fileProblem("error", "FLT1350", path, [
-    "this answers no request: it must be one Approval of flotilla.dev/v1alpha1",
-    "write one Approval per file, and nothing else under approvals/",
+    "not a valid approval: it must be one Approval of flotilla.dev/v1alpha1",
+    "write one Approval per file, and only approvals under approvals/",
   ]);
 
 /**

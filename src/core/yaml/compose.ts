@@ -2,116 +2,114 @@ import { Composer, type Document, Lexer, type Node, Parser } from "yaml";
 import { maxProblems, type TextProblem } from "./problems.ts";
 import { slicesOf } from "./text.ts";
 
-/** How deep mappings and lists may stand in each other. */
+/** How deeply mappings and lists may be nested. */
 export const maxDepth = 64;
 
 /**
- * How many tokens the library is handed at most, of one document and of all refused ones of a file.
+ * How many tokens the library may read, of one document and of all refused ones of a file.
  *
- * A token costs it some microseconds and some hundred bytes, whatever comes of the text. A manifest of 150 KB has so many,
- * and those that are written as nearly all are do not come here (`plain-yaml.ts`).
+ * A token costs some microseconds and some hundred bytes. A manifest of 150 KB has this many, and nearly all manifests
+ * are read without the library (`plain-yaml.ts`).
  */
 export const maxTokens = 40_000;
 
-/** Something that the library stumbled over: its own code, and where. Its words quote the text, and are not kept. */
+/** An error of the library. Its message is left out: it quotes the text. */
 export interface ParserError {
   readonly code: string;
   readonly offset: number;
 }
 
-/** What the library makes of a text. */
+/** What the library read. */
 interface Composed {
   readonly root: Node | null;
-  /** The first ones that it came upon. */
-  readonly slips: readonly ParserError[];
+  readonly parserErrors: readonly ParserError[];
   /** Where a second document begins, or null. */
   readonly second: number | null;
-  /** Where reading stopped since the text has more tokens than were allowed; null where it went to the end. */
+  /** Where reading stopped, if the text has more tokens than allowed. */
   readonly cut: number | null;
-  /** How many tokens were taken: the work that it was. */
   readonly tokens: number;
 }
 
 /**
- * Has the library read a text, up to its token number `most`; null for one that is nested so deeply that composing it
- * would exhaust the stack. Never throws; costs no more than so many tokens do.
+ * Reads a text with the library, up to `most` tokens; null for one that is nested so deeply that it would exhaust the
+ * stack. Never throws.
  */
 export function composeYaml(text: string, most: number): Composed | null {
   const parser = new Parser();
   const parsed: Token[] = [];
   let tokens = 0;
   let cut: number | null = null;
-  const wild: ParserError[] = [];
+  const badEscapes: ParserError[] = [];
   for (const lexeme of new Lexer().lex(text)) {
-    if (hasManyBadEscapes(lexeme)) wild.push({ code: "BAD_DQ_ESCAPE", offset: parser.offset });
+    if (hasManyBadEscapes(lexeme)) badEscapes.push({ code: "BAD_DQ_ESCAPE", offset: parser.offset });
     if (tokens >= most) cut = parser.offset;
-    if (wild.length > 0 || cut !== null) break;
+    if (badEscapes.length > 0 || cut !== null) break;
     tokens += 1;
     for (const token of parser.next(lexeme)) parsed.push(token);
     if (parser.stack.length > maxStack) return null;
   }
   parsed.push(...parser.end());
-  const { slips, ...read } = compose(parsed, cut ?? text.length);
-  return { ...read, tokens, cut, slips: [...wild, ...slips] };
+  const { parserErrors, ...read } = compose(parsed, cut ?? text.length);
+  return { ...read, tokens, cut, parserErrors: [...badEscapes, ...parserErrors] };
 }
 
-/** One text may hold half a million of them, for each of which the library would write a message. */
+/** A text may have half a million of them, and the library would write a message for each. */
 function hasManyBadEscapes(lexeme: string): boolean {
-  if (!lexeme.startsWith('"') || lexeme.length < maxSlips) return false;
+  if (!lexeme.startsWith('"') || lexeme.length < maxParserErrors) return false;
   let found = 0;
   for (const _ of lexeme.matchAll(badEscape)) {
     found += 1;
-    if (found > maxSlips) return true;
+    if (found > maxParserErrors) return true;
   }
   return false;
 }
 
 const badEscape = /(?<!\\)(?:\\\\)*\\[^0abtnvfreN_LPxuU \t\r\n"/\\]/g;
 
-/** Whether a text may be handed to a reader of all of YAML: at most `most` tokens, and no more than a few slips. */
+/** Whether a full YAML parser may read a text: at most `most` tokens, and only a few errors. */
 export function isBounded(text: string, most: number): boolean {
   let left = most;
   for (const slice of slicesOf(text)) {
     const read = composeYaml(slice.text, left);
-    if (read === null || read.cut !== null || read.slips.length > fewSlips) return false;
+    if (read === null || read.cut !== null || read.parserErrors.length > fewParserErrors) return false;
     left -= read.tokens;
   }
   return true;
 }
 
-const fewSlips = 20;
+const fewParserErrors = 20;
 
 type Token = Parser["stack"][number];
 
 /** Mappings in lists count twice in the parser's stack; far above {@link maxDepth}, far below what exhausts ours. */
 const maxStack = 3 * maxDepth;
 
-/** More than are ever shown, after they were put in order. */
-const maxSlips = 500;
+/** More than are ever shown. */
+const maxParserErrors = 500;
 
 function compose(tokens: readonly Token[], length: number) {
-  const slips: ParserError[] = [];
+  const parserErrors: ParserError[] = [];
   const note = (source: Place, code: string): void => {
-    if (slips.length < maxSlips) slips.push({ code, offset: offsetOf(source) });
+    if (parserErrors.length < maxParserErrors) parserErrors.push({ code, offset: offsetOf(source) });
   };
   const composer = new Composer(options);
-  // Its own makes an error with a trace for each of perhaps a million slips: a kilobyte and ten microseconds.
+  // The library's own handler makes an Error with a trace of each, a kilobyte and ten microseconds; there may be a million.
   Object.assign(composer, {
     onError: (source: Place, code: string, _: string, isWarning = false) => isWarning || note(source, code),
   });
-  const kept: Token[] = [];
+  const first: Token[] = [];
   let documents = 0;
   let second: number | null = null;
   for (const token of tokens) {
     if (token.type === "document") documents += 1;
     if (documents === 2) second ??= token.offset;
-    // For these as well it would make errors of its own, one for each.
+    // The library would make an Error of each of these too.
     if (token.type === "error" || (token.type === "doc-end" && documents === 0)) note(token, "UNEXPECTED_TOKEN");
-    else if (documents < 2) kept.push(token);
+    else if (documents < 2) first.push(token);
   }
-  const [document] = [...composer.compose(kept, true, length)] as Document.Parsed[];
+  const [document] = [...composer.compose(first, true, length)] as Document.Parsed[];
   for (const { code, pos } of document?.errors ?? []) note(pos, code);
-  return { root: document?.contents ?? null, slips, second };
+  return { root: document?.contents ?? null, parserErrors, second };
 }
 
 /** How the library says where something is. */
@@ -132,35 +130,34 @@ const options = {
 } as const;
 
 /**
- * Says in our words what the YAML parser stumbled over, the first places first. Its own words are not used: they quote
- * the text, which may be a Secret's.
+ * Errors of the YAML parser in our words, in the order of the text. Its own messages quote the text, which may be a
+ * Secret's.
  *
- * What looks like a template that nobody rendered, or like JSON with a slip, is named as such: `status/README.md#b-23`,
- * `#b-24`.
+ * What looks like an unrendered template or like broken JSON is named as such: `status/README.md#b-23`, `#b-24`.
  */
-export function syntaxProblems(slips: readonly ParserError[], text: string): readonly TextProblem[] {
-  if (slips.length === 0) return [];
+export function syntaxProblems(parserErrors: readonly ParserError[], text: string): readonly TextProblem[] {
+  if (parserErrors.length === 0) return [];
   const conflict = conflictIn(text);
   if (conflict !== null) return [{ ...unresolved, offset: conflict }];
-  const ordered = [...slips].sort((a, b) => a.offset - b.offset).slice(0, maxProblems);
+  const ordered = [...parserErrors].sort((a, b) => a.offset - b.offset).slice(0, maxProblems);
   const template = /\{\{-?[^{}\n]*\}\}/.exec(text);
   if (template !== null)
     return [{ ...textual, ...unrendered, offset: Math.min(template.index, ordered[0]?.offset ?? 0) }];
   const directive = /^%/m.exec(text);
-  if (directive !== null) return [{ ...saying("BAD_DIRECTIVE", false), offset: directive.index }];
+  if (directive !== null) return [{ ...messageFor("BAD_DIRECTIVE", false), offset: directive.index }];
   const isJson = /^\s*[{[]/.test(text);
-  return ordered.map(({ code, offset }) => ({ ...saying(code, isJson), offset }));
+  return ordered.map(({ code, offset }) => ({ ...messageFor(code, isJson), offset }));
 }
 
-function saying(code: string, isJson: boolean): Omit<TextProblem, "offset"> {
+function messageFor(code: string, isJson: boolean): Omit<TextProblem, "offset"> {
   if (code === "TAB_AS_INDENT") return tabbed;
   if (code === "RESOURCE_EXHAUSTION") return tooDeepToRead;
   if (isJson) return brokenJson;
-  const [message, fix] = sayings[code] ?? ["this is not YAML", "check the lines above"];
+  const [message, fix] = messages[code] ?? ["this is not YAML", "check the lines above"];
   return { ...textual, code: "FLT1022", message, fix };
 }
 
-/** Where git left both sides of a merge for somebody to choose from; null where it did not. */
+/** Where git left the markers of a merge conflict. */
 function conflictIn(text: string): number | null {
   const begin = /^<{7}(?: .*)?\r?$/m.exec(text);
   return begin !== null && /^={7}\r?$/m.test(text) ? begin.index : null;
@@ -168,7 +165,7 @@ function conflictIn(text: string): number | null {
 
 const textual = { severity: "error", at: null, got: null } as const;
 
-/** Also what `{{ .Values.x }}` is when it happens to be YAML: a mapping with a mapping for a key. */
+/** Also for `{{ .Values.x }}` where it happens to be YAML: a mapping with a mapping for a key. */
 export const unrendered = {
   code: "FLT1019",
   message: "this looks like a template that has not been rendered",
@@ -178,8 +175,8 @@ export const unrendered = {
 const unresolved = {
   ...textual,
   code: "FLT1025",
-  message: "a merge conflict stands here that nobody resolved",
-  fix: "choose one of the two sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
+  message: "unresolved merge conflict",
+  fix: "keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
 } as const;
 
 const tabbed = {
@@ -196,7 +193,7 @@ const brokenJson = {
   fix: "check brackets, commas and quotes; comments begin with #",
 } as const;
 
-/** For a mapping or list that stands too deep, where the rest of the document can still be read. */
+/** For a mapping or list that is nested too deeply in a document that can be read. */
 export const tooDeep = {
   code: "FLT1008",
   message: "nested deeper than 64 levels",
@@ -210,11 +207,11 @@ export const tooDeepToRead: TextProblem = { ...textual, ...tooDeep, offset: 0 };
 export const tooLongToRead: Omit<TextProblem, "offset"> = {
   ...textual,
   code: "FLT1010",
-  message: `more than ${maxTokens} words and signs; what follows is not read`,
+  message: `more than ${maxTokens} tokens in one document; the rest is not read`,
   fix: "split the document, or write it in the plain style of kubectl get -o yaml",
 };
 
-/** For a document with more flaws than anybody would repair one by one: none of it is believed. */
+/** For a document with so many problems that it is not read. */
 export const tooManyProblems: TextProblem = {
   ...textual,
   code: "FLT1010",
@@ -224,15 +221,18 @@ export const tooManyProblems: TextProblem = {
 };
 
 /** By the parser's code: what is wrong and what to do. */
-const sayings: Readonly<Record<string, readonly [string, string]>> = {
+const messages: Readonly<Record<string, readonly [string, string]>> = {
   BAD_DIRECTIVE: ["directives are not allowed", "remove the line that begins with %"],
   BAD_DQ_ESCAPE: ["this escape does not exist in double quotes", "write \\\\ for a backslash, or use single quotes"],
   BAD_INDENT: ["this line is indented differently from its neighbours", "align it with them"],
   BAD_SCALAR_START: ["a value cannot begin with this character", "put the value in quotes"],
-  BLOCK_AS_IMPLICIT_KEY: ["a second key stands in one line, or deeper than its neighbours", "check the indentation"],
-  BLOCK_IN_FLOW: ["indented lines stand inside brackets", "use one style, brackets or indentation"],
+  BLOCK_AS_IMPLICIT_KEY: [
+    "a second key is on the same line, or indented further than its neighbours",
+    "check the indentation",
+  ],
+  BLOCK_IN_FLOW: ["indented lines inside brackets", "use one style, brackets or indentation"],
   KEY_OVER_1024_CHARS: ["a key is longer than 1024 characters", "shorten it"],
   MISSING_CHAR: ["a closing quote, a bracket, a comma or a colon is missing before this", "add it"],
   MULTILINE_IMPLICIT_KEY: ["a key runs over several lines", "check the indentation and the colons"],
-  UNEXPECTED_TOKEN: ["this was not expected here", "check the indentation and the quotes of the lines above"],
+  UNEXPECTED_TOKEN: ["unexpected text", "check the indentation and the quotes of the lines above"],
 };

@@ -14,20 +14,20 @@ import {
 import { offsetInPlain, readPlainYaml } from "./plain-yaml.ts";
 import { isError, type JsonPath, maxProblems, type TextProblem } from "./problems.ts";
 import { ambiguity, plainScalar } from "./scalar.ts";
-import { type PositionOf, type TextSlice, textProblems } from "./text.ts";
+import { characterProblems, type PositionOf, type TextSlice } from "./text.ts";
 
 /** What one document of a file says. */
 export interface YamlDocument {
   /** Where the root begins; null when there is only white space and comments, or when the text is beyond reading. */
   readonly begin: number | null;
-  /** What could be read; null where nothing could. To be trusted only as far as `flaws` allow. */
+  /** What could be read; null where nothing could. To be trusted only as far as `textProblems` allow. */
   readonly value: Json;
-  readonly flaws: readonly TextProblem[];
+  readonly textProblems: readonly TextProblem[];
   /** The library's tree, where it was the library that read the text. */
   readonly tree: Node | null;
-  /** Where the value at a path stands, or its key; the nearest thing around it when it is not there. */
+  /** Where the value at a path is, or its key; the nearest thing around it when it is missing. */
   readonly offsetOf: (path: JsonPath, on: "key" | "value") => number;
-  /** How many tokens the library took: the work that it was. */
+  /** How many tokens the library read. */
   readonly tokens: number;
 }
 
@@ -35,17 +35,17 @@ export interface YamlDocument {
 const maxValues = 50_000;
 
 /**
- * Reads one YAML document as kubectl does, strictly: whatever two readers could take for two things is an error.
+ * Reads one YAML document as kubectl does, strictly: whatever two readers could read differently is an error.
  *
- * Nearly every text is plain and without a flaw: {@link readPlainYaml} reads those, twenty times as fast as the library,
- * which has the word on all others: of up to `most` tokens, what is longer is refused.
+ * Nearly every text is plain and without a problem: {@link readPlainYaml} reads those, twenty times as fast as the
+ * library, which reads all others, of up to `most` tokens.
  */
-export function readYaml(slice: TextSlice, ruler: PositionOf, most = maxTokens): YamlDocument {
+export function readYaml(slice: TextSlice, positionOf: PositionOf, most = maxTokens): YamlDocument {
   const { text } = slice;
   const plain = readPlainYaml(text);
-  if (plain === null) return readAnyYaml(slice, ruler, most);
+  if (plain === null) return readAnyYaml(slice, positionOf, most);
   const offsetOf = offsetInPlain(text, plain);
-  return { ...plain, flaws: [], tree: null, offsetOf, tokens: 0 };
+  return { ...plain, textProblems: [], tree: null, offsetOf, tokens: 0 };
 }
 
 /**
@@ -54,26 +54,28 @@ export function readYaml(slice: TextSlice, ruler: PositionOf, most = maxTokens):
  * Refused are anchors, aliases, merge keys, tags, duplicate and non-text keys and what JSON cannot say
  * (`yaml/README.md#hostile-input`, `#b-05` … `#b-22`). Ambiguous scalars pass with a warning (`intent/README.md#e-1`). Never throws.
  */
-export function readAnyYaml({ text }: TextSlice, ruler: PositionOf, most = maxTokens): YamlDocument {
+export function readAnyYaml({ text }: TextSlice, positionOf: PositionOf, most = maxTokens): YamlDocument {
   const read = composeYaml(text, most);
-  const foul = textProblems(text);
-  if (read === null)
-    return { begin: null, value: null, flaws: [tooDeepToRead], tree: null, offsetOf: () => 0, tokens: maxTokens };
-  const { slips, second, cut } = read;
-  // Foul characters make the parser stumble; what it says then only distracts.
-  const stumbles = foul.some(isError) ? [] : slips;
+  const bad = characterProblems(text);
+  if (read === null) {
+    const nothing = { begin: null, value: null, tree: null, offsetOf: () => 0 };
+    return { ...nothing, textProblems: [tooDeepToRead], tokens: maxTokens };
+  }
+  const { parserErrors, second, cut } = read;
+  // Bad characters make the parser fail in other places too.
+  const relevant = bad.some(isError) ? [] : parserErrors;
   const surplus = second === null ? [] : [surplusDocument(second)];
   // An empty scalar is what the library makes of a text without content.
   const isEmpty = isScalar(read.root) && read.root.source === "" && read.root.type === "PLAIN";
   const root = isEmpty ? null : read.root;
   // What the parser says about a text that was cut is about the cut.
-  const said = cut === null ? syntaxProblems(stumbles, text) : [{ ...tooLongToRead, offset: cut }];
-  const flaws = [...foul, ...said, ...surplus];
-  const walk: Walk = { ruler, path: [], flaws, values: 0, doubts: 0 };
+  const syntax = cut === null ? syntaxProblems(relevant, text) : [{ ...tooLongToRead, offset: cut }];
+  const textProblems = [...bad, ...syntax, ...surplus];
+  const walk: Walk = { positionOf, path: [], textProblems, values: 0, ambiguous: 0 };
   const value = jsonOf(root, walk);
   const begin = root === null ? null : startOf(root);
   const offsetOf = (path: JsonPath, on: "key" | "value"): number => (root === null ? 0 : offsetIn(root, path, on));
-  return { begin, value, flaws, tree: root, offsetOf, tokens: read.tokens };
+  return { begin, value, textProblems, tree: root, offsetOf, tokens: read.tokens };
 }
 
 function offsetIn(root: Node, path: JsonPath, on: "key" | "value"): number {
@@ -98,26 +100,26 @@ function offsetIn(root: Node, path: JsonPath, on: "key" | "value"): number {
 }
 
 interface Walk {
-  readonly ruler: PositionOf;
+  readonly positionOf: PositionOf;
   readonly path: (string | number)[];
-  readonly flaws: TextProblem[];
+  readonly textProblems: TextProblem[];
   values: number;
-  doubts: number;
+  ambiguous: number;
 }
 
-/** How many flaws of a document are gathered. With more errors than that, none of it is believed. */
-const maxFlaws = 500;
+/** How many problems of a document are gathered. */
+const maxTextProblems = 500;
 
 function jsonOf(node: Node | null, walk: Walk): Json {
   if (node === null) return null;
   walk.values += 1;
-  if (walk.values === maxValues + 1) complain(walk, node, tooManyValues);
+  if (walk.values === maxValues + 1) addProblem(walk, node, tooManyValues);
   if (walk.values > maxValues) return null;
-  if (isAlias(node)) return complain(walk, node, aliasUsed);
-  if (node.anchor !== undefined) complain(walk, node, anchorUsed);
-  if (node.tag !== undefined) complain(walk, node, { ...tagUsed, got: node.tag });
+  if (isAlias(node)) return addProblem(walk, node, aliasUsed);
+  if (node.anchor !== undefined) addProblem(walk, node, anchorUsed);
+  if (node.tag !== undefined) addProblem(walk, node, { ...tagUsed, got: node.tag });
   if (isScalar(node)) return scalarOf(node, walk);
-  if (walk.path.length >= maxDepth) return complain(walk, node, tooDeep);
+  if (walk.path.length >= maxDepth) return addProblem(walk, node, tooDeep);
   if (isSeq(node)) return node.items.map((item, at) => within(walk, at, () => jsonOf(item as Node | null, walk)));
   return isMap(node) ? objectOf(node.items as Pair<Node, Node | null>[], walk) : null;
 }
@@ -127,19 +129,19 @@ function scalarOf(node: Node, walk: Walk): Json {
   const text = String(node.value ?? "");
   if (node.type !== "PLAIN") return text;
   const scalar = plainScalar(text);
-  if (scalar.kind === "overflow") return complain(walk, node, { ...integerOverflow, got: text });
-  if (scalar.kind === "unrepresentable") return complain(walk, node, { ...unrepresentable, got: text });
-  if (typeof scalar.value !== "string") doubt(text, scalar.value, node, walk);
+  if (scalar.kind === "overflow") return addProblem(walk, node, { ...integerOverflow, got: text });
+  if (scalar.kind === "unrepresentable") return addProblem(walk, node, { ...unrepresentable, got: text });
+  if (typeof scalar.value !== "string") warnIfAmbiguous(text, scalar.value, node, walk);
   return scalar.value;
 }
 
-function doubt(text: string, value: Json, node: Node, walk: Walk): void {
+function warnIfAmbiguous(text: string, value: Json, node: Node, walk: Walk): void {
   const kind = ambiguity(text, value);
   if (kind === null) return;
-  walk.doubts += 1;
-  if (walk.doubts > maxProblems) return;
+  walk.ambiguous += 1;
+  if (walk.ambiguous > maxProblems) return;
   const read = `${text}, which kubectl reads as ${String(value)}`;
-  complain(walk, node, { ...(kind === "boolean" ? ambiguousBoolean : ambiguousNumber), got: read });
+  addProblem(walk, node, { ...(kind === "boolean" ? ambiguousBoolean : ambiguousNumber), got: read });
 }
 
 function objectOf(pairs: readonly Pair<Node, Node | null>[], walk: Walk): Json {
@@ -151,8 +153,8 @@ function objectOf(pairs: readonly Pair<Node, Node | null>[], walk: Walk): Json {
     walk.path.push(key);
     const first = firsts.get(key);
     if (first === undefined) firsts.set(key, pair.key);
-    else complain(walk, pair.key, duplicateKey(walk.ruler(startOf(first)).line));
-    if (key === "__proto__") complain(walk, pair.key, reservedKey);
+    else addProblem(walk, pair.key, duplicateKey(walk.positionOf(startOf(first)).line));
+    if (key === "__proto__") addProblem(walk, pair.key, reservedKey);
     else if (first === undefined) object[key] = jsonOf(pair.value, walk);
     walk.path.pop();
   }
@@ -162,24 +164,24 @@ function objectOf(pairs: readonly Pair<Node, Node | null>[], walk: Walk): Json {
 /** The text of a key, or null for a key that cannot be used; what kubectl turns into text passes with a warning. */
 function keyOf(node: Node, walk: Walk): string | null {
   if (isScalar(node) && node.anchor === undefined && node.tag === undefined) {
-    if (node.type === "PLAIN" && node.value === "<<") return complain(walk, node, mergeKey);
+    if (node.type === "PLAIN" && node.value === "<<") return addProblem(walk, node, mergeKey);
     const text = keyText(node);
     if (
       typeof text === "string" &&
       /[\u0000-\u0008\u000e-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069]/.test(text)
     )
-      return complain(walk, node, hiddenInKey);
+      return addProblem(walk, node, hiddenInKey);
     if (text === null)
-      return within(walk, "?", () => complain(walk, node, { ...keyIsNoText, got: String(node.value) }));
-    if (node.type === "PLAIN" && text !== node.value) doubt(String(node.value), text === "true", node, walk);
+      return within(walk, "?", () => addProblem(walk, node, { ...nonStringKey, got: String(node.value) }));
+    if (node.type === "PLAIN" && text !== node.value) warnIfAmbiguous(String(node.value), text === "true", node, walk);
     return text;
   }
-  if (isAlias(node) || (isScalar(node) && node.tag === undefined)) return complain(walk, node, anchorUsed);
-  if (isMap(node) && node.flow === true) return complain(walk, node, unrendered);
-  return within(walk, "?", () => complain(walk, node, isScalar(node) ? tagUsed : keyIsNoText));
+  if (isAlias(node) || (isScalar(node) && node.tag === undefined)) return addProblem(walk, node, anchorUsed);
+  if (isMap(node) && node.flow === true) return addProblem(walk, node, unrendered);
+  return within(walk, "?", () => addProblem(walk, node, isScalar(node) ? tagUsed : nonStringKey));
 }
 
-/** What a key is called: booleans turn into text as in kubectl; numbers, null and collections have no name. */
+/** The name of a key: kubectl turns booleans into strings; numbers, null and collections are no keys. */
 function keyText(node: Node): string | null {
   if (!isScalar(node)) return null;
   const text = String(node.value ?? "");
@@ -197,14 +199,14 @@ function within<T>(walk: Walk, step: string | number, visit: () => T): T {
   return result;
 }
 
-type Complaint = Pick<TextProblem, "code" | "message" | "fix"> & Partial<Pick<TextProblem, "severity" | "got">>;
+type ProblemText = Pick<TextProblem, "code" | "message" | "fix"> & Partial<Pick<TextProblem, "severity" | "got">>;
 
-/** Notes a flaw where the walk stands. Gives null: what is refused has no value. */
-function complain(walk: Walk, node: Node, complaint: Complaint): null {
-  if (walk.flaws.length === maxFlaws) walk.flaws.push(tooManyProblems);
-  if (walk.flaws.length > maxFlaws) return null;
+/** Adds a problem at the current path. Gives null, since what is refused has no value. */
+function addProblem(walk: Walk, node: Node, text: ProblemText): null {
+  if (walk.textProblems.length === maxTextProblems) walk.textProblems.push(tooManyProblems);
+  if (walk.textProblems.length > maxTextProblems) return null;
   const base = { severity: "error", got: null } as const;
-  walk.flaws.push({ ...base, ...complaint, offset: startOf(node), at: [...walk.path] });
+  walk.textProblems.push({ ...base, ...text, offset: startOf(node), at: [...walk.path] });
   return null;
 }
 
@@ -215,56 +217,56 @@ const surplusDocument = (offset: number): TextProblem => ({
   severity: "error",
   offset,
   at: null,
-  message: "a second document begins here without a line of its own that says ---",
+  message: "a second document begins here without a --- line before it",
   got: null,
-  fix: "put --- on a line of its own between documents",
+  fix: "put a --- line between documents",
 });
 
 const spelledOut = "write the value out where it is used";
-const aliasUsed: Complaint = { code: "FLT1006", message: "aliases are not allowed", fix: spelledOut };
-const anchorUsed: Complaint = { code: "FLT1006", message: "anchors and aliases are not allowed", fix: spelledOut };
-const mergeKey: Complaint = { code: "FLT1006", message: "merge keys are not allowed", fix: spelledOut };
-const tagUsed: Complaint = {
+const aliasUsed: ProblemText = { code: "FLT1006", message: "aliases are not allowed", fix: spelledOut };
+const anchorUsed: ProblemText = { code: "FLT1006", message: "anchors and aliases are not allowed", fix: spelledOut };
+const mergeKey: ProblemText = { code: "FLT1006", message: "merge keys are not allowed", fix: spelledOut };
+const tagUsed: ProblemText = {
   code: "FLT1007",
   message: "explicit tags are not allowed",
-  fix: "remove the tag; quote the value if it is to be text",
+  fix: "remove the tag; quote the value if it is meant as a string",
 };
-const tooManyValues: Complaint = {
+const tooManyValues: ProblemText = {
   code: "FLT1010",
   message: `more than ${maxValues} values in one document`,
   fix: "split it",
 };
-const duplicateKey = (firstLine: number): Complaint => ({
+const duplicateKey = (firstLine: number): ProblemText => ({
   code: "FLT1005",
   message: `duplicate key, first at line ${firstLine}`,
   fix: "remove one of the two; kubectl would silently use the last",
 });
-const reservedKey: Complaint = { code: "FLT1017", message: "this key is reserved", fix: "use another name" };
-const hiddenInKey: Complaint = {
+const reservedKey: ProblemText = { code: "FLT1017", message: "this key is reserved", fix: "use another name" };
+const hiddenInKey: ProblemText = {
   code: "FLT1003",
-  message: "a key holds an invisible character",
+  message: "a key contains an invisible character",
   fix: "remove the character",
 };
-const keyIsNoText: Complaint = { code: "FLT1015", message: "a key is not text", fix: "put the key in quotes" };
-const integerOverflow: Complaint = {
+const nonStringKey: ProblemText = { code: "FLT1015", message: "a key is not a string", fix: "put the key in quotes" };
+const integerOverflow: ProblemText = {
   code: "FLT1013",
-  message: "the integer does not fit 64 bits",
-  fix: "quote it if it is to be text",
+  message: "the integer does not fit into 64 bits",
+  fix: "quote it if it is meant as a string",
 };
-const unrepresentable: Complaint = {
+const unrepresentable: ProblemText = {
   code: "FLT1014",
   message: "JSON has no such number",
-  fix: "quote it if it is to be text",
+  fix: "quote it if it is meant as a string",
 };
-const ambiguousBoolean: Complaint = {
+const ambiguousBoolean: ProblemText = {
   code: "FLT1011",
   severity: "warning",
   message: "ambiguous boolean",
-  fix: "write true or false, or quote it if it is to be text",
+  fix: "write true or false, or quote it if it is meant as a string",
 };
-const ambiguousNumber: Complaint = {
+const ambiguousNumber: ProblemText = {
   code: "FLT1012",
   severity: "warning",
   message: "ambiguous number",
-  fix: "write it as a plain decimal, or quote it if it is to be text",
+  fix: "write it as a plain decimal, or quote it if it is meant as a string",
 };

@@ -13,115 +13,111 @@ import {
 } from "./problems.ts";
 import { type PositionOf, positionsIn, type TextSlice } from "./text.ts";
 
-/** Where a document stands in its file, and what is wrong with it there. */
+/** Where a document is in its file, and what is wrong with it there. */
 export interface LocatedDocument {
   /** Where it begins, from 1. */
   readonly line: number;
   readonly column: number;
-  /** At most {@link maxProblems}, ordered by place. */
-  readonly findings: readonly LocatedProblem[];
-  /** Enough to find later in which line a value stands: the document's text, and the way to its root in there. */
+  /** At most {@link maxProblems}, ordered by position. */
+  readonly problems: readonly LocatedProblem[];
+  /** To find the line of a value later: the text of the document, and the path to its root in there. */
   readonly place: { readonly slice: TextSlice; readonly base: JsonPath };
 }
 
 /** A value and the document it was read from. */
 export interface ParsedValue {
   readonly slice: TextSlice;
-  readonly ruler: PositionOf;
+  readonly positionOf: PositionOf;
   readonly yaml: YamlDocument;
-  /** The way to the value from the document's root: empty, or `items`, n in a `List`. */
+  /** The path to the value from the document's root: empty, or `items`, n in a `List`. */
   readonly base: JsonPath;
 }
 
-/** Puts a document in its place: where it begins, and its flaws and remarks by line and column. */
+/** Locates a document: where it begins, and its problems by line and column. */
 export function locateDocument(
-  { slice, ruler, yaml, base }: ParsedValue,
-  remarks: readonly FieldProblem[],
+  { slice, positionOf, yaml, base }: ParsedValue,
+  fieldProblems: readonly FieldProblem[],
 ): LocatedDocument {
-  const { flaws, value } = yaml;
+  const { textProblems, value } = yaml;
   // A broken text may hide that it is a Secret.
-  const secret = isSecret(value, base) || flaws.some((it) => it.at === null);
-  const said = [
-    ...withoutEchoes(flaws.filter((it) => isOf(it, base))).map((it) => ({
+  const secret = isSecret(value, base) || textProblems.some((it) => it.at === null);
+  const found = [
+    ...withoutEchoes(textProblems.filter((it) => isOf(it, base))).map((it) => ({
       ...it,
       at: (it.at ?? []).slice(base.length),
     })),
-    ...first(remarks).map((it) => ({ ...it, offset: yaml.offsetOf([...base, ...it.at], it.on) })),
+    ...first(fieldProblems).map((it) => ({ ...it, offset: yaml.offsetOf([...base, ...it.at], it.on) })),
   ];
-  const { kept, surplus: cut } = capped(said);
-  const surplus = cut + remarks.length - first(remarks).length;
-  const findings = kept.map((it) => findingOf(it, secret, ruler(it.offset)));
-  const last = findings.at(-1) ?? { line: 0, column: 0 };
-  const more = surplus === 0 ? [] : [findingOf(unlisted(surplus), false, last)];
+  const { kept, surplus: cut } = capped(found);
+  const surplus = cut + fieldProblems.length - first(fieldProblems).length;
+  const problems = kept.map((it) => locatedProblem(it, secret, positionOf(it.offset)));
+  const last = problems.at(-1) ?? { line: 0, column: 0 };
+  const more = surplus === 0 ? [] : [locatedProblem(unlisted(surplus), false, last)];
   return {
-    ...ruler(yaml.offsetOf(base, "value")),
-    findings: [...findings.sort(compareLocated), ...more],
+    ...positionOf(yaml.offsetOf(base, "value")),
+    problems: [...problems.sort(compareLocated), ...more],
     place: { slice, base },
   };
 }
 
-/** What a remark about a document is in its file. Reads the document's text again: for the few that come late. */
-export function locateProblem({ place: { slice, base } }: LocatedDocument, remark: FieldProblem): LocatedProblem {
-  const ruler = positionsIn(slice);
-  const yaml = readYaml(slice, ruler);
-  const offset = yaml.offsetOf([...base, ...remark.at], remark.on);
-  return findingOf(remark, isSecret(yaml.value, base), ruler(offset));
+/** Locates one more problem of a document, by reading its text again. */
+export function locateProblem({ place: { slice, base } }: LocatedDocument, problem: FieldProblem): LocatedProblem {
+  const positionOf = positionsIn(slice);
+  const yaml = readYaml(slice, positionOf);
+  const offset = yaml.offsetOf([...base, ...problem.at], problem.on);
+  return locatedProblem(problem, isSecret(yaml.value, base), positionOf(offset));
 }
 
-/** A remark about a whole file, or about something that has no lines. */
-export const fileWideProblem = (remark: FieldProblem): LocatedProblem =>
-  findingOf(remark, false, { line: 0, column: 0 });
+/** A problem about a whole file, or about something that has no lines. */
+export const fileWideProblem = (problem: FieldProblem): LocatedProblem =>
+  locatedProblem(problem, false, { line: 0, column: 0 });
 
-type Said = Pick<FieldProblem, "code" | "severity" | "message" | "got" | "fix" | "at">;
+type Unlocated = Pick<FieldProblem, "code" | "severity" | "message" | "got" | "fix" | "at">;
 
-function findingOf(
-  said: Said,
+function locatedProblem(
+  problem: Unlocated,
   secret: boolean,
-  position: { readonly line: number; readonly column: number },
+  { line, column }: { readonly line: number; readonly column: number },
 ): LocatedProblem {
-  const { code, severity, fix } = said;
-  const { line, column } = position;
-  return { code, severity, line, column, message: problemMessage(said, secret), fix };
+  const { code, severity, fix } = problem;
+  return { code, severity, line, column, message: problemMessage(problem, secret), fix };
 }
 
-/** More are not looked up: whoever made so many slips repairs the first ones first. */
-const maxPlaced = 500;
+/** How many problems of a document are located: people mend the first ones first. */
+const maxLocated = 500;
 
-const first = (remarks: readonly FieldProblem[]): readonly FieldProblem[] =>
-  remarks.length <= maxPlaced
-    ? remarks
-    : [...remarks.filter(isError), ...remarks.filter((it) => !isError(it))].slice(0, maxPlaced);
+const first = (problems: readonly FieldProblem[]): readonly FieldProblem[] =>
+  problems.length <= maxLocated
+    ? problems
+    : [...problems.filter(isError), ...problems.filter((it) => !isError(it))].slice(0, maxLocated);
 
-/**
- * One anchor is used many times, one template opens many lines: the first place is enough to say so. Two sides of a
- * merge say most things twice.
- */
-function withoutEchoes(flaws: readonly TextProblem[]): readonly TextProblem[] {
-  const conflict = flaws.find((it) => it.code === "FLT1025");
+/** Of anchors and templates, the first one; of an unresolved merge, which has most things twice, the merge itself. */
+function withoutEchoes(textProblems: readonly TextProblem[]): readonly TextProblem[] {
+  const conflict = textProblems.find((it) => it.code === "FLT1025");
   if (conflict !== undefined) return [conflict];
   const first = new Map<string, TextProblem>();
-  for (const flaw of flaws) if (flaw.offset < (first.get(flaw.code)?.offset ?? Infinity)) first.set(flaw.code, flaw);
-  return flaws.filter((it) => !echoing.has(it.code) || first.get(it.code) === it);
+  for (const it of textProblems) if (it.offset < (first.get(it.code)?.offset ?? Infinity)) first.set(it.code, it);
+  return textProblems.filter((it) => !echoing.has(it.code) || first.get(it.code) === it);
 }
 
 const echoing: ReadonlySet<string> = new Set(["FLT1006", "FLT1019"]);
 
-/** A flaw of a list item belongs to that item; one outside of all items to the first. */
+/** A problem of a list item belongs to that item; one outside of all items to the first. */
 function isOf({ at }: TextProblem, base: JsonPath): boolean {
   if (base.length === 0) return true;
   if (at !== null && at[0] === "items" && at.length > 1) return at[1] === base[1];
   return base[1] === 0;
 }
 
-/** The first problems of a document, errors before the rest, by place. */
-function capped<T extends Said & { readonly offset: number }>(said: readonly T[]) {
-  const ordered = [...said].sort((a, b) => a.offset - b.offset);
+/** The first problems of a document by position, errors before the rest. */
+function capped<T extends Unlocated & { readonly offset: number }>(found: readonly T[]) {
+  const ordered = [...found].sort((a, b) => a.offset - b.offset);
   const kept = [...ordered.filter(isError), ...ordered.filter((it) => !isError(it))].slice(0, maxProblems);
-  return { kept: kept.sort((a, b) => a.offset - b.offset), surplus: said.length - kept.length };
+  return { kept: kept.sort((a, b) => a.offset - b.offset), surplus: found.length - kept.length };
 }
 
 const unlisted = (count: number): FieldProblem =>
-  note("FLT1024", [], `further problems of this document that are not listed: ${count}`, "repair these first");
+  note("FLT1024", [], `more problems of this document are not listed: ${count}`, "fix these first");
 
 function isSecret(value: Json, base: JsonPath): boolean {
   let here: Json = value;

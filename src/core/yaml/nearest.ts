@@ -17,10 +17,10 @@ export function didYouMean(word: string, known: Iterable<string>, otherwise: str
   return found === null ? otherwise : `did you mean "${found}"?`;
 }
 
-/** How many slips may be in a word: none in one so short that half of it would be wrong, its end apart. */
+/** How many errors may be in a word: none in one so short that half of it would be wrong, its end apart. */
 const slipsIn = (word: string): number => Math.min(3, Math.max(word.length > 1 ? 1 : 0, Math.floor(word.length / 3)));
 
-/** Another number is another thing of a series and no slip; in short words the first letter is hardly ever wrong. */
+/** Another number is another thing of a series and no error; in short words the first letter is hardly ever wrong. */
 function isLike(word: string, other: string): boolean {
   if (word.length < 3 && !other.startsWith(word)) return false;
   const isShort = Math.min(word.length, other.length) < 6;

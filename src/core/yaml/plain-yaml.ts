@@ -30,7 +30,7 @@ const maxDepth = 50;
  *
  * Plain are mappings and lists by indentation or in brackets, scalars in every style, and comments between lines.
  * Whatever deserves a word (a duplicate key, an ambiguous scalar, a tab) and whatever is not surely understood is
- * declined: a value from here has no flaw, and is the one that the library would give.
+ * declined: a value from here has no problem, and is the one that the library would give.
  */
 export function readPlainYaml(text: string): PlainYaml | null {
   if (!text.includes("\r")) return readLines(text, null);

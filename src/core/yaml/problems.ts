@@ -1,10 +1,10 @@
 import type { Problem } from "../model/intent.ts";
 import { compareText } from "../model/value.ts";
 
-/** The way from a document's root to a value in it: keys and list indices. */
+/** The path from a document's root to a value: keys and list indices. */
 export type JsonPath = readonly (string | number)[];
 
-/** Something wrong at a place in a value, before it is known in which line and file that stands. */
+/** A problem at a path in a value, whose line and file are not known yet. */
 export interface FieldProblem {
   readonly code: ProblemCode;
   readonly severity: Problem["severity"];
@@ -13,22 +13,22 @@ export interface FieldProblem {
   readonly on: "key" | "value";
   /** Without the field's name, which is put in front. */
   readonly message: string;
-  /** What stands there, shown unless the document is a Secret; null shows nothing. */
+  /** The value there, shown unless the document is a Secret; null shows nothing. */
   readonly got: string | null;
   readonly fix: string;
 }
 
-/** A problem of a document, before it is known which file the document stands in. */
+/** A problem at a line and column, whose file is not known yet. */
 export type LocatedProblem = Omit<Problem, "path">;
 
 type Words = readonly [code: ProblemCode, at: JsonPath, message: string, fix: string];
 
-export const error = (...[code, at, message, fix]: Words): FieldProblem => remark("error", code, at, [message, fix]);
+export const error = (...[code, at, message, fix]: Words): FieldProblem => problem("error", code, at, [message, fix]);
 export const warning = (...[code, at, message, fix]: Words): FieldProblem =>
-  remark("warning", code, at, [message, fix]);
-export const note = (...[code, at, message, fix]: Words): FieldProblem => remark("note", code, at, [message, fix]);
+  problem("warning", code, at, [message, fix]);
+export const note = (...[code, at, message, fix]: Words): FieldProblem => problem("note", code, at, [message, fix]);
 
-function remark(
+function problem(
   severity: Problem["severity"],
   code: ProblemCode,
   at: JsonPath,
@@ -53,13 +53,13 @@ function pathText(path: JsonPath): string {
   return text;
 }
 
-/** A text at most `limit` characters long, on one line, with what was cut away marked. */
+/** A text on one line, cut to `limit` characters. */
 function excerpt(text: string, limit = 80): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
 }
 
-/** The words of a remark: field, what is wrong, what stands there. At most 1 KiB. */
+/** The message of a problem: field, what is wrong, the value there. At most 1 KiB. */
 export function problemMessage(
   { at, message, got }: Pick<FieldProblem, "at" | "message" | "got">,
   secret: boolean,
@@ -82,7 +82,7 @@ export function problemText({ path, line, column, severity, code, message, fix }
 }
 
 /**
- * Every code a Problem may carry, with what it stands for. Codes are stable: a meaning never moves to another code.
+ * Every code that a Problem may have, and its meaning. Codes are stable: a meaning never moves to another code.
  *
  * FLT10xx text and YAML, FLT11xx files and paths, FLT12xx who may approve what (FLT1201 … FLT1222 are `core/trust`'s),
  * FLT13xx our own kinds, FLT14xx plain objects, FLT15xx what does not belong in a repository, FLT19xx what is
@@ -90,10 +90,10 @@ export function problemText({ path, line, column, severity, code, message, fix }
  */
 export const problemCodes = {
   FLT1001: "the file is not UTF-8",
-  FLT1002: "a control character stands in the text",
+  FLT1002: "a control character",
   FLT1003: "an invisible character that changes how a line looks",
   FLT1004: "a tab is used as indentation",
-  FLT1005: "a key occurs twice in one mapping",
+  FLT1005: "a duplicate key in a mapping",
   FLT1006: "an anchor, alias or merge key",
   FLT1007: "an explicit tag",
   FLT1008: "nested too deeply",
@@ -103,7 +103,7 @@ export const problemCodes = {
   FLT1012: "a number whose notation is not read as it looks",
   FLT1013: "an integer beyond 64 bits",
   FLT1014: "a number that JSON cannot hold",
-  FLT1015: "a key that is not text",
+  FLT1015: "a key that is not a string",
   FLT1016: "a line end that is neither LF nor CRLF",
   FLT1017: "a reserved key",
   FLT1018: "broken JSON",
@@ -111,29 +111,29 @@ export const problemCodes = {
   FLT1020: "a file without any document",
   FLT1021: "a byte order mark",
   FLT1022: "text that is not YAML",
-  FLT1023: "a document that is no Kubernetes object",
+  FLT1023: "a document that is not a Kubernetes object",
   FLT1024: "more problems than are listed",
-  FLT1025: "the marks of a merge that nobody resolved",
+  FLT1025: "an unresolved merge conflict",
   FLT1101: "a symbolic link",
   FLT1102: "a submodule",
   FLT1103: "a path that not every system can hold",
-  FLT1104: "two paths that are one on some systems",
+  FLT1104: "two paths that are the same on some systems",
   FLT1105: "a pointer to a large file instead of its content",
   FLT1110: "a root without any object",
-  FLT1223: "more people asked for than there are",
-  FLT1224: "a moment that is none",
+  FLT1223: "more approvals required than there are principals",
+  FLT1224: "a malformed timestamp",
   FLT1226: "a weak key",
   FLT1227: "a malformed key, or one of an unknown kind",
   FLT1228: "a key that occurs twice",
   FLT1229: "a private key in the repository",
-  FLT1230: "a name of nobody",
-  FLT1231: "a machine where a person is wanted",
-  FLT1232: "somebody without any key",
-  FLT1233: "a wildcard or an option where a name or a key is wanted",
+  FLT1230: "an unknown principal",
+  FLT1231: "a principal that is not human where a human is required",
+  FLT1232: "a principal without any key",
+  FLT1233: "a wildcard or an option where a name or a key is required",
   FLT1234: "a trust file that is more than one document, or too large",
   FLT1237: "a trust folder without its root.yaml",
   FLT1238: "more signatures under a trust file than count",
-  FLT1239: "a rule that leaves people no choice, or nobody",
+  FLT1239: "a rule that all, or too few, of its principals can meet",
   FLT1300: "a required field is missing",
   FLT1301: "an unknown field, kind or version",
   FLT1302: "a value of the wrong type or out of range",
@@ -146,10 +146,10 @@ export const problemCodes = {
   FLT1309: "a malformed name",
   FLT1310: "a malformed duration or setting in an annotation",
   FLT1311: "a kind that cannot be selected here",
-  FLT1312: "a wait that is no duration above zero",
+  FLT1312: "a wait that is not a duration above zero",
   FLT1313: "tasks of a stage that do not go together",
-  FLT1314: "what a run, an eviction or a budget is about is missing or does not suit it",
-  FLT1315: "a field that cannot change has changed",
+  FLT1314: "a run, an eviction or a budget refers to something that is missing or does not suit it",
+  FLT1315: "an immutable field has changed",
   FLT1316: "two documents define one object",
   FLT1317: "stages that do not suit the clusters of the fleet",
   FLT1320: "a malformed patch path",
@@ -160,23 +160,23 @@ export const problemCodes = {
   FLT1332: "a malformed variable in an override",
   FLT1333: "an override without effect",
   FLT1334: "which placements an override applies to",
-  FLT1335: "a name of a cluster that has no file",
-  FLT1337: "a name of a placement that has no file",
+  FLT1335: "an unknown cluster",
+  FLT1337: "an unknown placement",
   FLT1338: "too many overrides",
   FLT1339: "a patch that replaces a whole map",
   FLT1340: "a placement that matches no cluster",
   FLT1341: "a selector that selects nothing",
   FLT1350: "settings, a confirmation or an approval in the wrong place",
   FLT1401: "the identity of an object cannot be read",
-  FLT1402: "a list inside a list",
+  FLT1402: "a List inside a List",
   FLT1403: "a reserved namespace",
   FLT1405: "a field that only a server may write",
   FLT1406: "data of a Secret that is not base64",
   FLT1407: "annotations larger than Kubernetes allows",
-  FLT1411: "a hook that nobody runs here",
+  FLT1411: "a hook, which is not run here",
   FLT1412: "a namespaced object without a namespace",
   FLT1413: "a cluster-scoped object with a namespace",
-  FLT1414: "a mark that only we may set",
+  FLT1414: "a label or annotation that only Flotilla may set",
   FLT1415: "a malformed CustomResourceDefinition",
   FLT1509: "credentials in the repository",
   FLT1510: "Secrets in plain text",
@@ -190,12 +190,12 @@ export const problemCodes = {
 
 export type ProblemCode = keyof typeof problemCodes;
 
-/** Something wrong in a text, at an offset. */
+/** A problem at an offset in a text. */
 export interface TextProblem {
   readonly code: ProblemCode;
   readonly severity: Problem["severity"];
   readonly offset: number;
-  /** The value it concerns; null when the text itself is broken there, so that nothing after it can be trusted. */
+  /** The path to the value; null when the text itself is broken there, so that nothing after it can be trusted. */
   readonly at: JsonPath | null;
   readonly message: string;
   readonly got: string | null;

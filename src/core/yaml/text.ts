@@ -17,7 +17,7 @@ export function textOfBytes(bytes: Uint8Array): FileText {
   return { kind: "not-utf8", byte: firstBadByte(body) + (hasMark ? 3 : 0), wide };
 }
 
-/** A file that Git LFS left in place of the content: a pointer that would pass for a harmless YAML text. */
+/** Whether Git LFS left a pointer in place of the content; it would pass for harmless YAML. */
 export const isLargeFilePointer = (text: string): boolean =>
   text.startsWith("version https://git-lfs.github.com/spec/");
 
@@ -28,10 +28,8 @@ export interface TextSlice {
 }
 
 /**
- * Cuts a file at its `---` lines, as kubectl does before it parses anything.
- *
- * So a broken document cannot swallow the next one: what is unreadable stays as small as possible. Gives the first
- * `most` slices.
+ * Cuts a file at its `---` lines, as kubectl does before it parses anything, so that a broken document cannot swallow
+ * the next one. Gives the first `most` slices.
  */
 export function slicesOf(text: string, most = Infinity): readonly TextSlice[] {
   const slices: TextSlice[] = [];
@@ -48,10 +46,10 @@ export function slicesOf(text: string, most = Infinity): readonly TextSlice[] {
   return slices;
 }
 
-/** Says for an offset in a slice in which line and column of the file it stands (from 1). */
+/** The line and column in the file (from 1) of an offset in a slice. */
 export type PositionOf = (offset: number) => { readonly line: number; readonly column: number };
 
-/** Measures a slice, once and only as far as it is asked: then each offset costs a search among the lines before it. */
+/** Finds the lines of a slice once, and only as far as it is asked. */
 export function positionsIn({ text, line }: TextSlice): PositionOf {
   const starts = [0];
   let next = 0;
@@ -71,36 +69,36 @@ export function positionsIn({ text, line }: TextSlice): PositionOf {
   };
 }
 
-const foul = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]|\r(?!\n)|[\u0085\u2028\u2029]/;
-const disguise = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069]/;
+const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]|\r(?!\n)|[\u0085\u2028\u2029]/;
+const invisibles = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069]/;
 
-/** What is wrong with the characters themselves: control characters, foreign line ends, marks that turn text around. */
-export function textProblems(text: string): readonly TextProblem[] {
-  const flaws: TextProblem[] = [];
-  const bad = foul.exec(text);
-  if (bad !== null) flaws.push(/[\r\u0085\u2028\u2029]/.test(bad[0]) ? foreignLineEnd(bad) : controlCharacter(bad));
-  const hidden = disguise.exec(text);
-  if (hidden !== null) flaws.push(invisible(hidden));
-  return flaws;
+/** Control characters, odd line ends, and invisible characters such as those that turn text around. */
+export function characterProblems(text: string): readonly TextProblem[] {
+  const textProblems: TextProblem[] = [];
+  const bad = control.exec(text);
+  if (bad !== null) textProblems.push(/[\r\u0085\u2028\u2029]/.test(bad[0]) ? oddLineEnd(bad) : controlCharacter(bad));
+  const hidden = invisibles.exec(text);
+  if (hidden !== null) textProblems.push(invisible(hidden));
+  return textProblems;
 }
 
-const foreignLineEnd = (match: RegExpExecArray): TextProblem => ({
-  ...flaw("FLT1016", match, `line end ${codePoint(match)} means a new line to some readers only`),
+const oddLineEnd = (match: RegExpExecArray): TextProblem => ({
+  ...textProblem("FLT1016", match, `line end ${codePoint(match)} is a new line only for some readers`),
   fix: "use LF or CRLF, or write the character as an escape in double quotes",
 });
 
 const controlCharacter = (match: RegExpExecArray): TextProblem => ({
-  ...flaw("FLT1002", match, `control character ${codePoint(match)}`),
+  ...textProblem("FLT1002", match, `control character ${codePoint(match)}`),
   fix: "remove it, or write it as an escape in double quotes",
 });
 
 const invisible = (match: RegExpExecArray): TextProblem => ({
-  ...flaw("FLT1003", match, `invisible character ${codePoint(match)} makes the text look different from what it is`),
+  ...textProblem("FLT1003", match, `invisible character ${codePoint(match)} disguises the text`),
   severity: "warning",
   fix: "remove it, or write it as an escape in double quotes",
 });
 
-const flaw = (code: TextProblem["code"], match: RegExpExecArray, message: string): Omit<TextProblem, "fix"> => ({
+const textProblem = (code: TextProblem["code"], match: RegExpExecArray, message: string): Omit<TextProblem, "fix"> => ({
   code,
   severity: "error",
   offset: match.index,
@@ -133,7 +131,7 @@ function firstBadByte(bytes: Uint8Array): number {
   }
 }
 
-/** Whether an odd number of backslashes stands before an offset. */
+/** Whether the character at an offset is escaped: behind an odd number of backslashes. */
 export function isEscaped(text: string, offset: number): boolean {
   let first = offset;
   while (text[first - 1] === "\\") first -= 1;

@@ -67,7 +67,7 @@ describe("approvals", () => {
     ]);
   });
 
-  const broken: readonly [claim: string, text: string, want: string][] = [
+  const broken: readonly [ref: string, text: string, want: string][] = [
     ["text that is no YAML", "spec: [", "error FLT1022"],
     ["an empty file", "", "error FLT1350"],
     ["another object", configMap("x"), "error FLT1350"],
@@ -103,8 +103,8 @@ describe("approvals", () => {
     ],
     ["a field that does not exist", approval("decision: Approve, principal: ann, expires: never"), "error FLT1301"],
   ];
-  for (const [claim, text, want] of broken)
-    it(`a broken file costs only itself: ${claim}`, () => {
+  for (const [ref, text, want] of broken)
+    it(`a broken file costs only itself: ${ref}`, () => {
       const before = {
         "approvals/a.yaml": approval(),
         "approvals/b.yaml": approval(),

@@ -17,7 +17,7 @@ const web = configMap("web");
 const api = configMap("api");
 
 describe("unreadable is never deleted (D 2)", () => {
-  const cases: readonly [claim: string, commits: readonly Files[], want: readonly string[]][] = [
+  const cases: readonly [ref: string, commits: readonly Files[], want: readonly string[]][] = [
     ["a removed file is a deletion", [{ "a.yaml": web, "b.yaml": api }, { "b.yaml": api }], ["ConfigMap web/api"]],
     [
       "an invalid document holds its own object and no other",
@@ -125,8 +125,8 @@ describe("unreadable is never deleted (D 2)", () => {
       ["ConfigMap web/web"],
     ],
   ];
-  for (const [claim, commits, want] of cases)
-    it(claim, () => {
+  for (const [ref, commits, want] of cases)
+    it(ref, () => {
       expect(inForce(readAll(...commits))).toEqual(want);
     });
 
@@ -175,7 +175,7 @@ describe("unreadable is never deleted (D 2)", () => {
 
 describe("what has a document that cannot be used is not absent (D 2)", () => {
   const broken = web.replace("a: b", "a: *x");
-  const cases: readonly [claim: string, commits: readonly Files[], want: readonly string[]][] = [
+  const cases: readonly [ref: string, commits: readonly Files[], want: readonly string[]][] = [
     ["nobody knows an earlier version", [{ "a.yaml": broken, "b.yaml": api }], ["/ConfigMap/web/web"]],
     ["a kind that nobody serves", [{ "a.yaml": web.replace("ConfigMap", "ConfigMpa") }], ["/ConfigMpa/web/web"]],
     ["a member's", [{ "c.yaml": cluster("eu", "env: [x]") }], ["cluster.kubernetes-fleet.io/MemberCluster//eu"]],
@@ -194,8 +194,8 @@ describe("what has a document that cannot be used is not absent (D 2)", () => {
     ["an earlier version is in force", [{ "a.yaml": web }, { "a.yaml": broken }], []],
     ["the document is gone", [{ "a.yaml": broken, "b.yaml": api }, { "b.yaml": api }], []],
   ];
-  for (const [claim, commits, want] of cases)
-    it(claim, () => {
+  for (const [ref, commits, want] of cases)
+    it(ref, () => {
       expect([...readAll(...commits).unusable]).toEqual(want);
     });
 });
@@ -275,7 +275,7 @@ items:
   const files: Files = { "a.yaml": `# first\n---\n${list}` };
   const intent = read(files);
   expect(inForce(intent)).toEqual(["Namespace a", "Namespace c"]);
-  expect(errorsOf(intent)).toEqual(["a.yaml:7:71: error FLT1302: metadata.labels.x: must be a text"]);
+  expect(errorsOf(intent)).toEqual(["a.yaml:7:71: error FLT1302: metadata.labels.x: must be a string"]);
   const [file] = sourceFiles(files);
   expect(file?.decoded === undefined || file.decoded === null ? null : manifestAt(file.decoded, 2)).toMatchObject({
     manifest: { metadata: { name: "c" } },

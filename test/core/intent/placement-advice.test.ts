@@ -33,7 +33,7 @@ const at =
   "spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms[0]";
 
 describe("a placement that matches no cluster says what was perhaps meant", () => {
-  const cases: readonly (readonly [claim: string, policy: string, want: readonly string[]])[] = [
+  const cases: readonly (readonly [ref: string, policy: string, want: readonly string[]])[] = [
     ["one that matches says nothing", labels("env: prod"), []],
     [
       "one of two terms is enough",
@@ -65,7 +65,7 @@ describe("a placement that matches no cluster says what was perhaps meant", () =
 });
 
 describe("a selector that selects nothing says what was perhaps meant", () => {
-  const cases: readonly (readonly [claim: string, selector: string, want: readonly string[]])[] = [
+  const cases: readonly (readonly [ref: string, selector: string, want: readonly string[]])[] = [
     ["one that is there says nothing", "kind: Namespace, name: shop", []],
     ["all of a kind that is there", "kind: Namespace", []],
     ["a name that is misspelt", "kind: Namespace, name: shpo", [`there is no Namespace shpo; did you mean "shop"?`]],

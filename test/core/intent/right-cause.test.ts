@@ -9,7 +9,7 @@ describe("what holds a deletion is named", () => {
   const both = { ...gone, "app2.yaml": map("app2") };
   const placeless = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app2}\n";
   const foreign = "apiVersion: example.com/v1\nkind: Misspelt\nmetadata: {name: app2, namespace: web}\n";
-  const cases: readonly (readonly [claim: string, after: Files, want: string | undefined])[] = [
+  const cases: readonly (readonly [ref: string, after: Files, want: string | undefined])[] = [
     [
       "an object with a generated name",
       { ...gone, "jobs/run.yaml": `\n${job}` },
@@ -27,7 +27,7 @@ describe("what holds a deletion is named", () => {
     ],
     ["a kind that nobody knows", { ...gone, "b.yaml": foreign }, "the Misspelt in b.yaml:1 has its name"],
     ["a link", { ...gone, "app2.yaml": "link" }, "app2.yaml is behind a link"],
-    ["a file that says nothing", { ...gone, "app2.yaml": "# nothing\n" }, "app2.yaml says nothing any more"],
+    ["a file that says nothing", { ...gone, "app2.yaml": "# nothing\n" }, "app2.yaml is empty now"],
     ["its own file is no other", { ...both, "app2.yaml": `${map("app2")}data: {a: b, a: c}\n` }, undefined],
   ];
   it.each(cases)("%s", (_, after, want) => {
@@ -40,13 +40,13 @@ describe("what holds a deletion is named", () => {
 
   it("the object with a generated name says so itself, with what it costs", () => {
     expect(problemsOf(job)).toEqual([
-      "3:1: error FLT1401: metadata.name: is missing; generateName (run-) gives another object each time; give the object a name; until then nothing that is absent is deleted, since it might be this",
+      "3:1: error FLT1401: metadata.name: is missing; generateName (run-) would create a new object each time; give the object a name; until then nothing is deleted, since any missing object might be this one",
     ]);
   });
 });
 
 describe("a merge that nobody resolved is called that", () => {
-  const cases: readonly (readonly [claim: string, text: string])[] = [
+  const cases: readonly (readonly [ref: string, text: string])[] = [
     ["between keys", `${map("a")}data:\n<<<<<<< HEAD\n  a: b\n=======\n  a: c\n>>>>>>> theirs\n`],
     ["around everything", `<<<<<<< HEAD\n${map("a")}=======\n${map("b")}>>>>>>> theirs\n`],
     ["in a text", `${map("a")}data:\n  a: |\n    b\n<<<<<<< HEAD\n    c\n=======\n    d\n>>>>>>> theirs\n`],
@@ -57,7 +57,7 @@ describe("a merge that nobody resolved is called that", () => {
   ];
   it.each(cases)("%s", (_, text) => {
     expect(problemsOf(text).map((it) => it.replace(/^\S+ /, ""))).toEqual([
-      "error FLT1025: a merge conflict stands here that nobody resolved; choose one of the two sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
+      "error FLT1025: unresolved merge conflict; keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
     ]);
   });
 
@@ -67,7 +67,7 @@ describe("a merge that nobody resolved is called that", () => {
 });
 
 describe("a field in the wrong place is told where it belongs", () => {
-  const cases: readonly (readonly [claim: string, text: string, want: string])[] = [
+  const cases: readonly (readonly [ref: string, text: string, want: string])[] = [
     ["one of the spec at the top", `${placement("a")}policy: {placementType: PickAll}\n`, "it belongs under spec"],
     ["one of the policy in the spec", placement("a", `  numberOfClusters: 3\n`), "it belongs under spec.policy"],
     ["one of a rolling update", placement("a", `  maxSurge: 3\n`), "it belongs under spec.strategy.rollingUpdate"],

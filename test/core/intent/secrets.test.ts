@@ -9,10 +9,10 @@ const secret = (name: string, rest: string): string =>
 const encrypted = "ENC[AES256_GCM,data:p673w==,iv:YY=,tag:UQ==,type:str]";
 const sops = "sops:\n  kms: []\n  mac: x\n  version: 3.9.0\n";
 const refused =
-  "1:1: error FLT1905: this is encrypted with SOPS, which is not supported yet: it is neither decrypted nor placed; let something in the clusters make the Secret, an External Secrets operator for one";
+  "1:1: error FLT1905: this is encrypted with SOPS, which is not supported yet: it is neither decrypted nor placed; let something in the clusters create the Secret, such as the External Secrets operator";
 
 describe("what is encrypted with SOPS is called that, and not bad base64", () => {
-  const cases: readonly (readonly [claim: string, text: string])[] = [
+  const cases: readonly (readonly [ref: string, text: string])[] = [
     ["a Secret", secret("a", `data:\n  password: ${encrypted}\n${sops}`)],
     ["a Secret of texts", secret("a", `stringData:\n  password: ${encrypted}\n${sops}`)],
     ["one that lost what SOPS says of itself", secret("a", `data: {password: "${encrypted}"}\n`)],
@@ -44,7 +44,7 @@ describe("Secrets in plain text get one note", () => {
     };
     const note = secretsNote(read(files));
     expect(note === null ? null : problemText(note)).toBe(
-      "a.yaml:5:1: note FLT1510: 2 Secrets, this one first, stand here in plain text; the state branch repeats them under accepted/ and rendered/, and keeps them in its history; let nobody read either branch who may not read them, or have something in the clusters make them",
+      "a.yaml:5:1: note FLT1510: 2 Secrets, this one first, stand here in plain text; the state branch copies them under accepted/ and rendered/, and keeps them in its history; let nobody read either branch who may not read them, or have something in the clusters make them",
     );
   });
 

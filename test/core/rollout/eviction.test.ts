@@ -137,7 +137,9 @@ test("E18, B 12: a budget without a bound is refused where it is read", () => {
     metadata: { name: "web" },
     spec: {},
   } as WrittenBudget);
-  expect(remarks.map((it) => [it.severity, it.message])).toEqual([["error", "names no bound"]]);
+  expect(remarks.map((it) => [it.severity, it.message])).toEqual([
+    ["error", "has neither maxUnavailable nor minAvailable"],
+  ]);
 });
 
 test("E18, I-54: a budget that cannot be read protects all there is, what has failed apart", () => {

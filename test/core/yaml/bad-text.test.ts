@@ -9,7 +9,7 @@ const map = (data: string): string =>
 
 const object = (fields: string): string => map(fields).replace("\ndata:", "\nx:");
 
-type Case = readonly [id: string, claim: string, text: string | Uint8Array, want: readonly string[]];
+type Case = readonly [id: string, ref: string, text: string | Uint8Array, want: readonly string[]];
 
 // The bad inputs of `yaml/README.md#hostile-input`: where, how bad and which code.
 const cases: readonly Case[] = [
@@ -78,8 +78,8 @@ const cases: readonly Case[] = [
 ];
 
 describe("bad text is named and placed", () => {
-  for (const [id, claim, text, want] of cases)
-    it(`${id} ${claim}`, () => {
+  for (const [id, ref, text, want] of cases)
+    it(`${id} ${ref}`, () => {
       expect(codesOf(text)).toEqual(want);
     });
 
@@ -92,7 +92,7 @@ describe("bad text is named and placed", () => {
   it("B-12 more documents than anybody keeps in one file", () => {
     const { documents } = decodeBlob(bytesOf("a: b\n---\n".repeat(maxDocuments + 5)));
     expect(documents.length).toBe(maxDocuments + 1);
-    expect(documents.at(-1)).toMatchObject({ kind: "unidentified", findings: [{ code: "FLT1010" }] });
+    expect(documents.at(-1)).toMatchObject({ kind: "unidentified", problems: [{ code: "FLT1010" }] });
   });
 
   it("at most twenty problems of a document are listed, errors before warnings", () => {
@@ -112,7 +112,7 @@ describe("messages say what is wrong and what to do", () => {
     ],
     [
       object("  a: 0777\n"),
-      "5:6: warning FLT1012: x.a: ambiguous number (got 0777, which kubectl reads as 511); write it as a plain decimal, or quote it if it is to be text",
+      "5:6: warning FLT1012: x.a: ambiguous number (got 0777, which kubectl reads as 511); write it as a plain decimal, or quote it if it is meant as a string",
     ],
   ];
   for (const [text, want] of cases)

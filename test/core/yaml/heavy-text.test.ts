@@ -11,22 +11,22 @@ import { heavyTexts, largeTexts } from "./heavy-texts.ts";
 describe("a text that is refused costs no more than so many tokens", () => {
   it.each([...heavyTexts])("%s", { timeout: 60_000 }, (_, text) => {
     const { documents, tokens } = decodeBlob(bytesOf(text));
-    expect(documents.some((it) => it.findings.some(({ severity }) => severity === "error"))).toBe(true);
+    expect(documents.some((it) => it.problems.some(({ severity }) => severity === "error"))).toBe(true);
     expect(tokens).toBeLessThanOrEqual(maxTokens);
     expect(documents.length).toBeLessThanOrEqual(maxDocuments + 1);
-    for (const { findings } of documents) expect(findings.length).toBeLessThanOrEqual(maxProblems + 1);
+    for (const { problems } of documents) expect(problems.length).toBeLessThanOrEqual(maxProblems + 1);
   });
 });
 
 describe("a large text that people really keep is accepted", () => {
   it.each([...largeTexts])("%s", { timeout: 60_000 }, (_, text) => {
     const { documents, tokens } = decodeBlob(bytesOf(text));
-    expect(documents.flatMap((it) => it.findings.filter(({ severity }) => severity === "error"))).toEqual([]);
+    expect(documents.flatMap((it) => it.problems.filter(({ severity }) => severity === "error"))).toEqual([]);
     expect(tokens).toBeLessThanOrEqual(4 * maxTokens);
   });
 });
 
-it("the library keeps no more than five hundred slips of a million, and no second document", () => {
+it("the library keeps no more than five hundred parser errors of a million, and no second document", () => {
   for (const text of [
     `a: "${"\\q".repeat(500_000)}"`,
     "%a\n".repeat(10_000),
@@ -34,7 +34,7 @@ it("the library keeps no more than five hundred slips of a million, and no secon
     "--- a\n".repeat(9_000),
   ]) {
     const read = composeYaml(text, maxTokens);
-    expect(read?.slips.length ?? 0).toBeLessThanOrEqual(500);
+    expect(read?.parserErrors.length ?? 0).toBeLessThanOrEqual(500);
   }
 });
 
@@ -42,13 +42,13 @@ it("of a document that is too long, its first keys still say which object it is"
   const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: web}\n";
   const [document] = decodeBlob(bytesOf(`${head}x: &a b\ndata: [${"c,".repeat(100_000)}]\n`)).documents;
   expect(document).toMatchObject({ kind: "object", id: { name: "a" }, content: null });
-  expect(document?.findings.map((it) => it.code)).toEqual(["FLT1006", "FLT1010"]);
+  expect(document?.problems.map((it) => it.code)).toEqual(["FLT1006", "FLT1010"]);
 });
 
 it("a document is not refused for the length of those before it that are in order", () => {
   const long = `a: [${"b,".repeat(12_000)}]\nc: on\n`;
   const { documents } = decodeBlob(bytesOf(Array(4).fill(long).join("---\n")));
-  expect(documents.flatMap((it) => it.findings.filter(({ code }) => code === "FLT1010"))).toEqual([]);
+  expect(documents.flatMap((it) => it.problems.filter(({ code }) => code === "FLT1010"))).toEqual([]);
 });
 
 it("what hands a text to another reader of YAML asks first how long it is", () => {

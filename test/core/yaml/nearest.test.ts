@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nearest } from "../../../src/core/yaml/nearest.ts";
 
-const cases: readonly (readonly [claim: string, word: string, known: readonly string[], want: string | null])[] = [
+const cases: readonly (readonly [ref: string, word: string, known: readonly string[], want: string | null])[] = [
   ["a missing letter is a slip", "maxUnavailble", ["maxSurge", "maxUnavailable"], "maxUnavailable"],
   ["so are swapped letters", "prdo", ["prod", "dev"], "prod"],
   ["so is another case", "PICKALL", ["PickAll", "PickN"], "PickAll"],

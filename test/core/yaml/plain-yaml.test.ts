@@ -9,7 +9,7 @@ import { memberNames, workloadOf } from "../../bench/workload.ts";
 import { seeded } from "../intent/random.ts";
 import { mutated, yamlText } from "./yaml-texts.ts";
 
-const plain: readonly (readonly [claim: string, text: string, value: Json])[] = [
+const plain: readonly (readonly [ref: string, text: string, value: Json])[] = [
   ["nothing", "", null],
   ["comments and blank lines", "---\n# a\n\n   \n  # b\n", null],
   ["what stands behind three dashes", "--- # why\na: b\n", { a: "b" }],
@@ -56,7 +56,7 @@ const plain: readonly (readonly [claim: string, text: string, value: Json])[] = 
 ];
 
 // What the library has to decide on. The ids are those of `yaml/README.md#hostile-input`.
-const declined: readonly (readonly [claim: string, text: string])[] = [
+const declined: readonly (readonly [ref: string, text: string])[] = [
   ["B-03: control characters", "a: b\u0000\n"],
   ["B-04: marks that turn text around, and marks nobody sees", "a: b\u202e\n"],
   ["B-05: tabs that indent", "a:\n\tb: c\n"],
@@ -166,7 +166,7 @@ function pathsIn(value: Json): readonly JsonPath[] {
   });
 }
 
-/** What the short way and the long way say differently about a text: values, the order of keys, flaws and places. */
+/** What the short way and the long way say differently about a text: values, the order of keys, problems and places. */
 function differences(text: string, places: Places): readonly string[] {
   if (readPlainYaml(text) === null) return [];
   const slice = { text, line: 1 };
@@ -175,7 +175,7 @@ function differences(text: string, places: Places): readonly string[] {
 }
 
 function sayings(yaml: YamlDocument, places: Places): string {
-  const { begin, value, flaws, offsetOf } = yaml;
+  const { begin, value, textProblems, offsetOf } = yaml;
   const offsets = places(value).map((it) => [offsetOf(it, "key"), offsetOf(it, "value")]);
-  return JSON.stringify({ begin, value, flaws, offsets }, (_, it) => (typeof it === "bigint" ? `${it}n` : it));
+  return JSON.stringify({ begin, value, textProblems, offsets }, (_, it) => (typeof it === "bigint" ? `${it}n` : it));
 }

@@ -10,10 +10,11 @@ export function yamlText(random: Random): string {
   return random.below(8) === 0 ? text : `${text}\n`;
 }
 
-/** The text with one to three of the slips that people and tools make. */
+/** The text with one to three of the errors that people and tools make. */
 export function mutated(text: string, random: Random): string {
   let result = text;
-  for (let slips = 1 + random.below(3); slips > 0; slips -= 1) result = random.pick(slipsOf)(result, random);
+  for (let parserErrors = 1 + random.below(3); parserErrors > 0; parserErrors -= 1)
+    result = random.pick(slipsOf)(result, random);
   return result;
 }
 
@@ -60,7 +61,7 @@ const endings = [" ", "  # c", "#c", ":", " :", ",", " |", ": |", ": >-", " - a"
 function mapping(random: Random, indent: number, count: number): readonly string[] {
   const keys = Array.from({ length: count }, () => key(random));
   return keys.flatMap((it) => [
-    ...(random.below(8) === 0 ? silence(random) : []),
+    ...(random.below(8) === 0 ? doubt(random) : []),
     ...entry(random, `${" ".repeat(indent)}${it}:`, indent),
   ]);
 }
@@ -79,8 +80,8 @@ function entry(random: Random, head: string, indent: number): readonly string[] 
   if (kind === 1) return [`${head} ${pick(headers)}`, ...block(random, inner)];
   if (kind === 2) return [`${head} ${closed(random, 2)}${pick(ends)}`];
   if (kind < 7) return [`${head} ${unquoted(random)}${pick(ends)}`];
-  if (kind === 7) return [head, ...silence(random), ...list(random, isKey ? pick([indent, inner]) : inner, size)];
-  if (kind < 10 || isKey) return [head, ...silence(random), ...mapping(random, inner, size)];
+  if (kind === 7) return [head, ...doubt(random), ...list(random, isKey ? pick([indent, inner]) : inner, size)];
+  if (kind < 10 || isKey) return [head, ...doubt(random), ...mapping(random, inner, size)];
   return inline(random, head, indent);
 }
 
@@ -93,7 +94,7 @@ function inline(random: Random, dash: string, indent: number): readonly string[]
   return [`${dash}${" ".repeat(gap)}${(first ?? "").trimStart()}`, ...rest];
 }
 
-const silence = ({ pick }: Random): readonly string[] =>
+const doubt = ({ pick }: Random): readonly string[] =>
   pick([[], [], [], [""], ["# c"], ["# c"], ["   "], ["   # c", ""]]);
 
 const headers = ["|", "|", "|-", "|-", "|+", ">", ">-", ">+", "|  # why", "|2", "|1-", ">2"];

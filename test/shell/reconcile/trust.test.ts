@@ -1,4 +1,4 @@
-// Approvals without a signature, and a folder trust/ that says who may approve: from then on none of them counts, for good.
+// Approvals without a signature, and a folder trust/ that says who may approve: from then on none of them is used, for good.
 import { expect, test } from "vitest";
 import { seconds } from "../../../src/core/model/value.ts";
 import { newMemory } from "../../../src/shell/reconcile/memory.ts";

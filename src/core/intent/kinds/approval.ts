@@ -14,18 +14,18 @@ export const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "pat
 });
 
 /** Checks an approval that its schema has passed: what it answers, and that whoever reads the record can read it. */
-export function approvalRemarks({ spec }: WrittenApproval): readonly FieldProblem[] {
+export function approvalProblems({ spec }: WrittenApproval): readonly FieldProblem[] {
   const { requestDigest, principal, comment = "", signature = null } = spec;
-  const remarks: FieldProblem[] = [];
+  const problems: FieldProblem[] = [];
   if (!/^[0-9a-f]{64}$/.test(requestDigest))
-    remarks.push(error("FLT1302", ["spec", "requestDigest"], "is not a digest of 64 hexadecimal digits", copyDigest));
+    problems.push(error("FLT1302", ["spec", "requestDigest"], "is not a digest of 64 hexadecimal digits", copyDigest));
   if (!/^\P{C}{1,253}$/u.test(principal) || principal.trim() !== principal)
-    remarks.push(error("FLT1302", ["spec", "principal"], "is not a name on one line", "say who answers"));
+    problems.push(error("FLT1302", ["spec", "principal"], "is not a name on one line", "write who approves"));
   if (comment.length > 1000)
-    remarks.push(error("FLT1302", ["spec", "comment"], "is longer than 1000 characters", "shorten it"));
+    problems.push(error("FLT1302", ["spec", "comment"], "is longer than 1000 characters", "shorten it"));
   if (signature !== null && !isArmored(signature))
-    remarks.push(error("FLT1302", ["spec", "signature"], "is no armored signature of at most 16 KiB", signIt));
-  return remarks;
+    problems.push(error("FLT1302", ["spec", "signature"], "is not an armored signature of at most 16 KiB", signIt));
+  return problems;
 }
 
 /** Whether a text is an armored signature from its first to its last line. What it proves is for others to say. */

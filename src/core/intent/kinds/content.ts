@@ -8,22 +8,22 @@ import type { UpdateRun, UpdateStrategy } from "../../model/update-run.ts";
 import type { Digest } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, isError, warning } from "../../yaml/problems.ts";
-import { approvalFrom, approvalRemarks } from "./approval.ts";
-import { definitionRemarks, isDefinition } from "./custom-resource-definition.ts";
-import { confirmationRemarks, confirmedDigest } from "./deletion-confirmation.ts";
+import { approvalFrom, approvalProblems } from "./approval.ts";
+import { definitionProblems, isDefinition } from "./custom-resource-definition.ts";
+import { confirmationProblems, confirmedDigest } from "./deletion-confirmation.ts";
 import { disruptionBudgetFrom, disruptionBudgetProblems } from "./disruption-budget.ts";
-import { evictionFrom, evictionRemarks, evictionUpdateRemarks } from "./eviction.ts";
-import { fleetFrom, fleetRemarks } from "./fleet.ts";
+import { evictionFrom, evictionProblems, evictionUpdateProblems } from "./eviction.ts";
+import { fleetFrom, fleetProblems } from "./fleet.ts";
 import { type FleetKind, fleetKindOf, fleetKinds, isFleetGroup } from "./fleet-kinds.ts";
-import { manifestFrom, manifestRemarks } from "./manifest.ts";
-import { clusterRemarks, memberClusterFrom } from "./member-cluster.ts";
-import { dnsLabelRemarks, metadataRemarks } from "./metadata.ts";
-import { overrideFrom, overrideRemarks, overrideScopeRemarks, overrideUpdateRemarks } from "./override.ts";
-import { placementFrom, placementRemarks, placementScopeRemarks, placementUpdateRemarks } from "./placement.ts";
+import { manifestFrom, manifestProblems } from "./manifest.ts";
+import { clusterProblems, memberClusterFrom } from "./member-cluster.ts";
+import { dnsLabelProblems, metadataProblems } from "./metadata.ts";
+import { overrideFrom, overrideProblems, overrideScopeProblems, overrideUpdateProblems } from "./override.ts";
+import { placementFrom, placementProblems, placementScopeProblems, placementUpdateProblems } from "./placement.ts";
 import { checkSchema } from "./schema-check.ts";
 import type { SchemaDocuments, SchemaName } from "./schemas.ts";
-import { updateRunFrom, updateRunRemarks, updateRunUpdateRemarks } from "./update-run.ts";
-import { updateStrategyFrom, updateStrategyRemarks } from "./update-strategy.ts";
+import { updateRunFrom, updateRunProblems, updateRunUpdateProblems } from "./update-run.ts";
+import { updateStrategyFrom, updateStrategyProblems } from "./update-strategy.ts";
 
 /** What a document defines, wherever it stands. */
 export type DocumentContent =
@@ -45,17 +45,17 @@ export interface ContentReading {
   /** The object's identity: cluster-scoped kinds of ours have no namespace, whatever their document says. */
   readonly id: VersionedId;
   readonly content: DocumentContent | null;
-  readonly remarks: readonly FieldProblem[];
+  readonly problems: readonly FieldProblem[];
 }
 
 /** Reads what an identified document defines: schema, rules that the document alone decides, defaults. */
 export function readContent(id: VersionedId, value: Json): ContentReading {
-  if (!isObject(value)) return { id, content: null, remarks: [] };
+  if (!isObject(value)) return { id, content: null, problems: [] };
   const kind = fleetKindOf(id.group, id.kind);
   if (kind !== null) return readFleetKind(kind, id, value);
-  if (isFleetGroup(id.group)) return { id, content: null, remarks: [unknownKindProblem(id)] };
-  const remarks = [...manifestRemarks(id, value), ...(isDefinition(id) ? definitionRemarks(value) : [])];
-  return { id, content: remarks.some(isError) ? null : { kind: "manifest", ...manifestFrom(value) }, remarks };
+  if (isFleetGroup(id.group)) return { id, content: null, problems: [unknownKindProblem(id)] };
+  const problems = [...manifestProblems(id, value), ...(isDefinition(id) ? definitionProblems(value) : [])];
+  return { id, content: problems.some(isError) ? null : { kind: "manifest", ...manifestFrom(value) }, problems };
 }
 
 /** A kind that stands in no group of ours is suggested to those who misspelt the group of one that does. */
@@ -72,16 +72,16 @@ export function unknownKindProblem({ group, kind }: VersionedId): FieldProblem {
   return error("FLT1301", ["kind"], `${shown} is not known`, fix);
 }
 
-function readFleetKind(kind: FleetKind, claimed: VersionedId, value: JsonObject): ContentReading {
-  const id = kind.scope === "Cluster" ? { ...claimed, namespace: null } : claimed;
-  if (!kind.versions.includes(id.version)) return { id, content: null, remarks: [unknownVersion(kind, id)] };
-  if (kind.schema === null) return { id, content: { kind: "later" }, remarks: [notYetSupported(kind)] };
+function readFleetKind(kind: FleetKind, written: VersionedId, value: JsonObject): ContentReading {
+  const id = kind.scope === "Cluster" ? { ...written, namespace: null } : written;
+  if (!kind.versions.includes(id.version)) return { id, content: null, problems: [unknownVersion(kind, id)] };
+  if (kind.schema === null) return { id, content: { kind: "later" }, problems: [notYetSupported(kind)] };
   const checked = checkSchema(kind.schema, value);
-  if (!checked.isValid) return { id, content: null, remarks: checked.remarks };
+  if (!checked.isValid) return { id, content: null, problems: checked.problems };
   const { document } = checked;
   const reader: KindReader<typeof document> = readers[kind.schema];
-  const remarks = [...namespaceRemarks(kind, claimed), ...metadataRemarks(value), ...reader.rules(document)];
-  return { id, content: remarks.some(isError) ? null : reader.content(document, kind.scope), remarks };
+  const problems = [...namespaceProblems(kind, written), ...metadataProblems(value), ...reader.rules(document)];
+  return { id, content: problems.some(isError) ? null : reader.content(document, kind.scope), problems };
 }
 
 /** How documents of a kind are read once their schema has passed them. */
@@ -93,37 +93,37 @@ interface KindReader<Document> {
 }
 
 const readers: { readonly [Name in SchemaName]: KindReader<SchemaDocuments[Name]> } = {
-  MemberCluster: { rules: clusterRemarks, content: (it) => ({ kind: "cluster", cluster: memberClusterFrom(it) }) },
+  MemberCluster: { rules: clusterProblems, content: (it) => ({ kind: "cluster", cluster: memberClusterFrom(it) }) },
   ClusterResourcePlacement: {
-    rules: placementRemarks,
+    rules: placementProblems,
     content: (it) => ({ kind: "placement", placement: placementFrom(it) }),
   },
   ClusterResourceOverride: {
-    rules: overrideRemarks,
+    rules: overrideProblems,
     content: (it) => ({ kind: "override", override: overrideFrom(it) }),
   },
   ClusterStagedUpdateRun: {
-    rules: updateRunRemarks,
+    rules: updateRunProblems,
     content: (it, scope) => ({ kind: "run", run: updateRunFrom(it, scope) }),
   },
   ClusterStagedUpdateStrategy: {
-    rules: updateStrategyRemarks,
+    rules: updateStrategyProblems,
     content: (it, scope) => ({ kind: "strategy", strategy: updateStrategyFrom(it, scope) }),
   },
   ClusterResourcePlacementEviction: {
-    rules: evictionRemarks,
+    rules: evictionProblems,
     content: (it) => ({ kind: "eviction", eviction: evictionFrom(it) }),
   },
   ClusterResourcePlacementDisruptionBudget: {
     rules: disruptionBudgetProblems,
     content: (it) => ({ kind: "budget", budget: disruptionBudgetFrom(it) }),
   },
-  Fleet: { rules: fleetRemarks, content: (it) => ({ kind: "fleet", fleet: fleetFrom(it) }) },
+  Fleet: { rules: fleetProblems, content: (it) => ({ kind: "fleet", fleet: fleetFrom(it) }) },
   DeletionConfirmation: {
-    rules: confirmationRemarks,
+    rules: confirmationProblems,
     content: (it) => ({ kind: "confirmation", digest: confirmedDigest(it) }),
   },
-  Approval: { rules: approvalRemarks, content: (it) => ({ kind: "approval", approval: approvalFrom(it) }) },
+  Approval: { rules: approvalProblems, content: (it) => ({ kind: "approval", approval: approvalFrom(it) }) },
   // Read from one file, and not as an object among others.
   Trust: {
     rules: () => [error("FLT1350", ["kind"], "a Trust is read from trust/root.yaml only", "move it there")],
@@ -132,21 +132,21 @@ const readers: { readonly [Name in SchemaName]: KindReader<SchemaDocuments[Name]
 };
 
 /** Checks an object against its accepted version: what a hub lets nobody change stays as it was. */
-export function updateRemarks(before: DocumentContent, after: DocumentContent): readonly FieldProblem[] {
+export function updateProblems(before: DocumentContent, after: DocumentContent): readonly FieldProblem[] {
   if (before.kind === "placement" && after.kind === "placement")
-    return placementUpdateRemarks(before.placement.spec, after.placement.spec);
+    return placementUpdateProblems(before.placement.spec, after.placement.spec);
   if (before.kind === "override" && after.kind === "override")
-    return overrideUpdateRemarks(before.override.spec, after.override.spec);
-  if (before.kind === "run" && after.kind === "run") return updateRunUpdateRemarks(before.run.spec, after.run.spec);
+    return overrideUpdateProblems(before.override.spec, after.override.spec);
+  if (before.kind === "run" && after.kind === "run") return updateRunUpdateProblems(before.run.spec, after.run.spec);
   if (before.kind === "eviction" && after.kind === "eviction")
-    return evictionUpdateRemarks(before.eviction, after.eviction);
+    return evictionUpdateProblems(before.eviction, after.eviction);
   return [];
 }
 
 /** Checks the kinds that a placement or override selects, which depends on the definitions of the same commit. */
-export function selectionRemarks(content: DocumentContent, scopes: ScopeTable): readonly FieldProblem[] {
-  if (content.kind === "placement") return placementScopeRemarks(content.placement.spec, scopes);
-  return content.kind === "override" ? overrideScopeRemarks(content.override.spec, scopes) : [];
+export function selectionProblems(content: DocumentContent, scopes: ScopeTable): readonly FieldProblem[] {
+  if (content.kind === "placement") return placementScopeProblems(content.placement.spec, scopes);
+  return content.kind === "override" ? overrideScopeProblems(content.override.spec, scopes) : [];
 }
 
 function unknownVersion({ group, kind, versions }: FleetKind, { version }: VersionedId): FieldProblem {
@@ -168,9 +168,9 @@ const writtenByUs = (kind: string): FieldProblem =>
 const laterKind = (kind: string): FieldProblem =>
   warning("FLT1900", ["kind"], `${kind} is not yet supported and is ignored`, "wait for a later version, or remove it");
 
-function namespaceRemarks(kind: FleetKind, { namespace }: VersionedId): readonly FieldProblem[] {
+function namespaceProblems(kind: FleetKind, { namespace }: VersionedId): readonly FieldProblem[] {
   if (namespace === null) return [];
-  return kind.scope === "Cluster" ? [clusterScoped(kind)] : dnsLabelRemarks(namespace, ["metadata", "namespace"]);
+  return kind.scope === "Cluster" ? [clusterScoped(kind)] : dnsLabelProblems(namespace, ["metadata", "namespace"]);
 }
 
 const clusterScoped = ({ kind }: FleetKind): FieldProblem =>

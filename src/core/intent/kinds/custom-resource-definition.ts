@@ -28,7 +28,7 @@ export function scopesOf(definitions: Iterable<Manifest>): ScopeTable {
 }
 
 /** Checks that a CustomResourceDefinition says which kind it defines and where its objects live. */
-export function definitionRemarks(definition: Json): readonly FieldProblem[] {
+export function definitionProblems(definition: Json): readonly FieldProblem[] {
   if (isObject(definition) && definedKind(definition) !== null) return [];
   const message = "must say group, names.kind, and a scope that is Cluster or Namespaced";
   return [error("FLT1415", ["spec"], message, "complete the definition")];

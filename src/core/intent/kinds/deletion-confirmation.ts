@@ -6,7 +6,7 @@ import { error, type FieldProblem } from "../../yaml/problems.ts";
 export const confirmedDigest = ({ spec }: DeletionConfirmation): Digest => spec.digest as Digest;
 
 /** Checks a confirmation that its schema has passed. */
-export function confirmationRemarks({ spec }: DeletionConfirmation): readonly FieldProblem[] {
+export function confirmationProblems({ spec }: DeletionConfirmation): readonly FieldProblem[] {
   if (/^[0-9a-f]{64}$/.test(spec.digest)) return [];
   const fix = "copy the one that plan prints";
   return [error("FLT1302", ["spec", "digest"], "is not a digest of 64 hexadecimal digits", fix)];

@@ -1,8 +1,8 @@
 import type { ClusterResourcePlacementDisruptionBudget as WrittenBudget } from "#schemas/cluster-resource-placement-disruption-budget";
 import { type DisruptionBudget, placementKey } from "../../model/placement.ts";
 import { error, type FieldProblem } from "../../yaml/problems.ts";
-import { countOrPercent, countOrPercentRemarks } from "./fields.ts";
-import { annotationRemarks, dnsSubdomainRemarks, oldVersionRemarks } from "./metadata.ts";
+import { countOrPercent, countOrPercentProblems } from "./fields.ts";
+import { annotationProblems, dnsSubdomainProblems, oldVersionProblems } from "./metadata.ts";
 
 /** A disruption budget that has passed its schema and its rules. */
 export function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<DisruptionBudget, "source"> {
@@ -23,12 +23,14 @@ export function disruptionBudgetProblems({ apiVersion, metadata, spec }: Written
   const isTwice = maxUnavailable !== undefined && minAvailable !== undefined;
   const exclusive = "maxUnavailable and minAvailable exclude each other";
   return [
-    ...dnsSubdomainRemarks(metadata.name),
-    ...annotationRemarks(metadata.annotations, []),
-    ...oldVersionRemarks(apiVersion, "v1beta1"),
-    ...(isUnbounded ? [error("FLT1300", ["spec"], "names no bound", "write maxUnavailable: 1, or minAvailable")] : []),
+    ...dnsSubdomainProblems(metadata.name),
+    ...annotationProblems(metadata.annotations, []),
+    ...oldVersionProblems(apiVersion, "v1beta1"),
+    ...(isUnbounded
+      ? [error("FLT1300", ["spec"], "has neither maxUnavailable nor minAvailable", "add one of them")]
+      : []),
     ...(isTwice ? [error("FLT1307", ["spec"], exclusive, "remove one of them")] : []),
-    ...countOrPercentRemarks(maxUnavailable, ["spec", "maxUnavailable"]),
-    ...countOrPercentRemarks(minAvailable, ["spec", "minAvailable"]),
+    ...countOrPercentProblems(maxUnavailable, ["spec", "maxUnavailable"]),
+    ...countOrPercentProblems(minAvailable, ["spec", "minAvailable"]),
   ];
 }

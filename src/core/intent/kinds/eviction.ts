@@ -2,13 +2,13 @@ import type { ClusterResourcePlacementEviction as WrittenEviction } from "#schem
 import { type Eviction, placementKey } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
 import type { FieldProblem } from "../../yaml/problems.ts";
-import { immutableRemarks } from "./fields.ts";
+import { immutableProblems } from "./fields.ts";
 import {
-  annotationRemarks,
-  dnsLabelRemarks,
-  dnsSubdomainRemarks,
-  oldVersionRemarks,
-  statusRemarks,
+  annotationProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  oldVersionProblems,
+  statusProblems,
 } from "./metadata.ts";
 
 /** An eviction that has passed its schema and its rules. */
@@ -19,23 +19,23 @@ export const evictionFrom = ({ metadata, spec }: WrittenEviction): Omit<Eviction
 });
 
 /** Checks an eviction that its schema has passed: `intent/README.md#v-crpe-01`. */
-export function evictionRemarks({ apiVersion, metadata, spec, status }: WrittenEviction): readonly FieldProblem[] {
+export function evictionProblems({ apiVersion, metadata, spec, status }: WrittenEviction): readonly FieldProblem[] {
   return [
-    ...dnsSubdomainRemarks(metadata.name),
-    ...annotationRemarks(metadata.annotations, []),
-    ...dnsLabelRemarks(spec.placementName, ["spec", "placementName"]),
-    ...dnsLabelRemarks(spec.clusterName, ["spec", "clusterName"]),
-    ...oldVersionRemarks(apiVersion, "v1beta1"),
-    ...statusRemarks(status),
+    ...dnsSubdomainProblems(metadata.name),
+    ...annotationProblems(metadata.annotations, []),
+    ...dnsLabelProblems(spec.placementName, ["spec", "placementName"]),
+    ...dnsLabelProblems(spec.clusterName, ["spec", "clusterName"]),
+    ...oldVersionProblems(apiVersion, "v1beta1"),
+    ...statusProblems(status),
   ];
 }
 
 /** `intent/README.md#v-crpe-02`: an eviction is one order. */
-export const evictionUpdateRemarks = (
+export const evictionUpdateProblems = (
   before: Omit<Eviction, "source">,
   after: Omit<Eviction, "source">,
 ): readonly FieldProblem[] =>
-  immutableRemarks("an eviction", [
+  immutableProblems("an eviction", [
     ["placementName", before.placement, after.placement],
     ["clusterName", before.cluster, after.cluster],
   ]);

@@ -25,7 +25,7 @@ export function countOrPercent(written: number | string): CountOrPercent | null 
 }
 
 /** Checks a field that is `3` or `"25%"`; an absent one passes. */
-export function countOrPercentRemarks(written: number | string | undefined, at: JsonPath): readonly FieldProblem[] {
+export function countOrPercentProblems(written: number | string | undefined, at: JsonPath): readonly FieldProblem[] {
   if (written === undefined || countOrPercent(written) !== null) return [];
   const message = "must be a whole number from 0, or a percentage from 0% to 100%";
   return [{ ...error("FLT1303", at, message, "write 3 or 25%"), got: JSON.stringify(written) }];
@@ -47,7 +47,7 @@ export function repeatedIndices<T>(entries: readonly T[], keyOf: (entry: T) => s
 }
 
 /** Fields of a spec that cannot change once a document was accepted: what they were, and what they are now. */
-export const immutableRemarks = (
+export const immutableProblems = (
   kind: string,
   fields: readonly (readonly [field: string, was: string, is: string])[],
 ): readonly FieldProblem[] =>

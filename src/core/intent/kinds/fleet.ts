@@ -21,7 +21,7 @@ export function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
 }
 
 /** Checks settings that their schema has passed. */
-export function fleetRemarks({ spec = {} }: WrittenFleet): readonly FieldProblem[] {
+export function fleetProblems({ spec = {} }: WrittenFleet): readonly FieldProblem[] {
   const roots = spec.roots ?? [];
   return [
     ...roots.flatMap((root, i) =>

@@ -4,9 +4,9 @@ import type { Manifest, VersionedId } from "../../model/manifest.ts";
 import { kubeFleetPrefix } from "../../model/names.ts";
 import type { Digest } from "../../model/value.ts";
 import { error, type FieldProblem, type JsonPath, warning } from "../../yaml/problems.ts";
-import { isDnsLabel, isDnsSubdomain, metadataRemarks } from "./metadata.ts";
+import { isDnsLabel, isDnsSubdomain, metadataProblems } from "./metadata.ts";
 
-/** A plain Kubernetes object as placements may select it; {@link manifestRemarks} has found no error in it. */
+/** A plain Kubernetes object as placements may select it; {@link manifestProblems} has found no error in it. */
 export function manifestFrom(value: Manifest): { readonly manifest: Manifest; readonly digest: Digest } {
   const manifest = withoutServerFields(value);
   return { manifest, digest: digestOf(manifest) };
@@ -16,35 +16,35 @@ export function manifestFrom(value: Manifest): { readonly manifest: Manifest; re
  * Checks what every API server checks of any object, and what would go wrong silently (`yaml/README.md#b-90` …
  * `#b-100`).
  */
-export function manifestRemarks(id: VersionedId, value: Manifest): readonly FieldProblem[] {
+export function manifestProblems(id: VersionedId, value: Manifest): readonly FieldProblem[] {
   return [
-    ...nameRemarks(id),
-    ...metadataRemarks(value),
-    ...strippedRemarks(value),
-    ...hookRemarks(value),
-    ...envelopeRemarks(id, value),
-    ...(id.group === "" && id.kind === "Secret" ? secretRemarks(value) : []),
+    ...nameProblems(id),
+    ...metadataProblems(value),
+    ...strippedProblems(value),
+    ...hookProblems(value),
+    ...envelopeProblems(id, value),
+    ...(id.group === "" && id.kind === "Secret" ? secretProblems(value) : []),
   ];
 }
 
-function nameRemarks({ group, kind, namespace, name }: VersionedId): readonly FieldProblem[] {
-  const remarks: FieldProblem[] = [];
+function nameProblems({ group, kind, namespace, name }: VersionedId): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
   const at: JsonPath = ["metadata", "name"];
   if (!isName(group, kind, name))
-    remarks.push({
-      ...error("FLT1401", at, "is no valid name", "use lower-case letters, digits, - and ."),
+    problems.push({
+      ...error("FLT1401", at, "is not a valid name", "use lower-case letters, digits, - and ."),
       got: JSON.stringify(name),
     });
   if (namespace !== null && !isDnsLabel(namespace)) {
-    const remark = error(
+    const problem = error(
       "FLT1401",
       ["metadata", "namespace"],
-      "is no valid namespace",
+      "is not a valid namespace",
       "use lower-case letters, digits and -",
     );
-    remarks.push({ ...remark, got: JSON.stringify(namespace) });
+    problems.push({ ...problem, got: JSON.stringify(namespace) });
   }
-  return remarks;
+  return problems;
 }
 
 /** Roles and addresses may be called nearly anything; namespaces are DNS labels; the rest are DNS subdomains. */
@@ -55,7 +55,7 @@ function isName(group: string, kind: string, name: string): boolean {
 }
 
 /** Fields that make sense on a server only, and whose loss somebody might miss (`render/README.md#c-24`). */
-function strippedRemarks(value: Manifest): readonly FieldProblem[] {
+function strippedProblems(value: Manifest): readonly FieldProblem[] {
   return (["finalizers", "ownerReferences"] as const).flatMap((field) => {
     const list = memberAt(value, "metadata", field);
     if (list === null || (Array.isArray(list) && list.length === 0)) return [];
@@ -63,7 +63,7 @@ function strippedRemarks(value: Manifest): readonly FieldProblem[] {
   });
 }
 
-function hookRemarks(value: Manifest): readonly FieldProblem[] {
+function hookProblems(value: Manifest): readonly FieldProblem[] {
   const annotations = memberAt(value, "metadata", "annotations");
   if (!isObject(annotations)) return [];
   return ["helm.sh/hook", "argocd.argoproj.io/hook"]
@@ -80,7 +80,7 @@ const envelopeAnnotation = `${kubeFleetPrefix}/envelope-configmap`;
  * ConfigMaps as envelopes are gone; placing one as a plain ConfigMap would surprise its author
  * (`render/README.md#a-9`).
  */
-function envelopeRemarks({ group, kind }: VersionedId, value: Manifest): readonly FieldProblem[] {
+function envelopeProblems({ group, kind }: VersionedId, value: Manifest): readonly FieldProblem[] {
   const annotations = memberAt(value, "metadata", "annotations");
   if (group !== "" || kind !== "ConfigMap" || member(annotations, envelopeAnnotation) === null) return [];
   const fix = "put the objects into files of their own, or into a ClusterResourceEnvelope or ResourceEnvelope";
@@ -92,7 +92,7 @@ function envelopeRemarks({ group, kind }: VersionedId, value: Manifest): readonl
  * A Secret whose data is not base64 would be refused by every member; its values are never shown
  * (`yaml/README.md#b-95`).
  */
-function secretRemarks(value: Manifest): readonly FieldProblem[] {
+function secretProblems(value: Manifest): readonly FieldProblem[] {
   return [
     ...textsOnly(value, "data"),
     ...textsOnly(value, "stringData"),
@@ -104,10 +104,10 @@ function secretRemarks(value: Manifest): readonly FieldProblem[] {
 
 function textsOnly(value: Manifest, field: string): readonly FieldProblem[] {
   const map = member(value, field);
-  if (map !== null && !isObject(map)) return [error("FLT1302", [field], "must be a mapping of texts", "correct it")];
+  if (map !== null && !isObject(map)) return [error("FLT1302", [field], "must be a map of strings", "correct it")];
   return Object.entries(objectIn(value, field))
     .filter(([, it]) => typeof it !== "string")
-    .map(([key]) => error("FLT1302", [field, key], "must be a text", "put the value in quotes"));
+    .map(([key]) => error("FLT1302", [field, key], "must be a string", "put the value in quotes"));
 }
 
 function objectIn(value: Json, field: string): JsonObject {

@@ -5,7 +5,7 @@ import { memberNameLabel } from "../../model/names.ts";
 import type { ClusterName } from "../../model/value.ts";
 import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
 import { repeatedIndices } from "./fields.ts";
-import { dnsLabelRemarks, isLabelValue, isQualifiedName, malformedProblem, newerFieldRemarks } from "./metadata.ts";
+import { dnsLabelProblems, isLabelValue, isQualifiedName, malformedProblem, newerFieldProblems } from "./metadata.ts";
 
 type WrittenQuantities = Readonly<Record<string, string | number>>;
 
@@ -31,13 +31,13 @@ export function memberClusterFrom({ metadata, spec, status }: WrittenCluster): O
  * Checks a member cluster that its schema has passed: `intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`,
  * `yaml/README.md#b-113`.
  */
-export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCluster): readonly FieldProblem[] {
+export function clusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): readonly FieldProblem[] {
   const taints = spec.taints ?? [];
   const taintAt = (i: number): JsonPath => ["spec", "taints", i];
   const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
   return [
-    ...dnsLabelRemarks(metadata.name),
-    ...memberNameRemarks(metadata.name, metadata.labels?.[memberNameLabel]),
+    ...dnsLabelProblems(metadata.name),
+    ...memberNameProblems(metadata.name, metadata.labels?.[memberNameLabel]),
     ...taints.flatMap(({ key }, i) =>
       isQualifiedName(key) ? [] : [malformedProblem("taint key", [...taintAt(i), "key"], key)],
     ),
@@ -47,15 +47,15 @@ export function clusterRemarks({ apiVersion, metadata, spec, status }: WrittenCl
     ...repeatedIndices(taints, ({ key, value = "", effect }) => JSON.stringify([key, value, effect])).map((i) =>
       error("FLT1308", taintAt(i), "this taint occurs twice", "remove one of the two"),
     ),
-    ...quantityRemarks(capacity, "capacity"),
-    ...quantityRemarks(allocatable, "allocatable"),
-    ...quantityRemarks(available, "available"),
-    ...newerFieldRemarks(apiVersion, ["spec"], { deleteOptions: spec.deleteOptions }),
+    ...quantityProblems(capacity, "capacity"),
+    ...quantityProblems(allocatable, "allocatable"),
+    ...quantityProblems(available, "available"),
+    ...newerFieldProblems(apiVersion, ["spec"], { deleteOptions: spec.deleteOptions }),
   ];
 }
 
 /** The label is filled in with the cluster's own name; another value would select the wrong cluster. */
-function memberNameRemarks(name: string, label: string | undefined): readonly FieldProblem[] {
+function memberNameProblems(name: string, label: string | undefined): readonly FieldProblem[] {
   if (label === undefined || label === name) return [];
   const at: JsonPath = ["metadata", "labels", memberNameLabel];
   return [error("FLT1305", at, "must be the cluster's own name", "remove it; it is filled in")];
@@ -65,7 +65,7 @@ function memberNameRemarks(name: string, label: string | undefined): readonly Fi
 const quantity =
   /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?$/;
 
-const quantityRemarks = (written: WrittenQuantities, field: string): readonly FieldProblem[] =>
+const quantityProblems = (written: WrittenQuantities, field: string): readonly FieldProblem[] =>
   Object.entries(written)
     .filter(([, it]) => !quantity.test(String(it)))
     .map(([resource]) =>

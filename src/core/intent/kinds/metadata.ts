@@ -11,20 +11,20 @@ const maxAnnotationBytes = 256 * 1024;
  * Checks labels and annotations of any object, as an API server would before it stores them (`yaml/README.md#b-74`,
  * `#b-94`, `#b-96`).
  */
-export function metadataRemarks(value: Json): readonly FieldProblem[] {
+export function metadataProblems(value: Json): readonly FieldProblem[] {
   const labels = memberAt(value, "metadata", "labels");
   const annotations = memberAt(value, "metadata", "annotations");
   return [
-    ...textMapRemarks(labels, ["metadata", "labels"]),
-    ...labelRemarks(labels, ["metadata", "labels"]),
-    ...textMapRemarks(annotations, ["metadata", "annotations"]),
-    ...annotationSizeRemarks(annotations),
-    ...markRemarks(labels, annotations),
+    ...textMapProblems(labels, ["metadata", "labels"]),
+    ...labelProblems(labels, ["metadata", "labels"]),
+    ...textMapProblems(annotations, ["metadata", "annotations"]),
+    ...annotationSizeProblems(annotations),
+    ...markProblems(labels, annotations),
   ];
 }
 
 /** Checks the keys and values of labels, or of a selector's `matchLabels`. */
-function labelRemarks(labels: Json | undefined, at: JsonPath): readonly FieldProblem[] {
+function labelProblems(labels: Json | undefined, at: JsonPath): readonly FieldProblem[] {
   if (!isObject(labels)) return [];
   return Object.entries(labels).flatMap(([key, value]) => [
     ...(isQualifiedName(key) ? [] : [malformedProblem("label key", [...at, key], key)]),
@@ -32,26 +32,26 @@ function labelRemarks(labels: Json | undefined, at: JsonPath): readonly FieldPro
   ]);
 }
 
-/** A remark about a key or value that is not of the form Kubernetes wants for labels. */
+/** A problem about a key or value that is not of the form Kubernetes wants for labels. */
 export const malformedProblem = (what: string, at: JsonPath, got: string): FieldProblem => ({
   ...error("FLT1305", at, `is not a valid ${what}`, "use letters, digits, - _ . and at most 63 characters"),
   got: JSON.stringify(got),
 });
 
 /** The name of a placement or member cluster: a DNS label, since names are built from it (`intent/README.md#e-3`). */
-export function dnsLabelRemarks(name: string, at: JsonPath = ["metadata", "name"]): readonly FieldProblem[] {
+export function dnsLabelProblems(name: string, at: JsonPath = ["metadata", "name"]): readonly FieldProblem[] {
   if (isDnsLabel(name)) return [];
-  const remark = error(
+  const problem = error(
     "FLT1309",
     at,
     "must be a DNS label",
     "use lower-case letters, digits and -, at most 63 characters",
   );
-  return [{ ...remark, got: JSON.stringify(name) }];
+  return [{ ...problem, got: JSON.stringify(name) }];
 }
 
 /** The name of any other object of ours, as Kubernetes wants it; with dots, and at most `limit` characters. */
-export function dnsSubdomainRemarks(
+export function dnsSubdomainProblems(
   name: string,
   at: JsonPath = ["metadata", "name"],
   limit: 253 | 63 = 253,
@@ -62,13 +62,13 @@ export function dnsSubdomainRemarks(
 }
 
 /** v1alpha1 is read as the later versions are, with a word of warning. */
-export const oldVersionRemarks = (apiVersion: string, later = "v1beta1 or v1"): readonly FieldProblem[] =>
+export const oldVersionProblems = (apiVersion: string, later = "v1beta1 or v1"): readonly FieldProblem[] =>
   apiVersion.endsWith("/v1alpha1")
     ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later}`)]
     : [];
 
 /** Fields that a hub drops from a v1 document without a word (`intent/README.md#kinds`). */
-export const newerFieldRemarks = (
+export const newerFieldProblems = (
   apiVersion: string,
   at: JsonPath,
   fields: Readonly<Record<string, unknown>>,
@@ -81,7 +81,7 @@ export const newerFieldRemarks = (
     });
 
 /** Warns of settings of ours that do not exist: a misspelt annotation would be ignored silently. */
-export function annotationRemarks(annotations: Json | undefined, known: readonly string[]): readonly FieldProblem[] {
+export function annotationProblems(annotations: Json | undefined, known: readonly string[]): readonly FieldProblem[] {
   if (!isObject(annotations)) return [];
   return Object.keys(annotations)
     .filter((it) => it.startsWith(`${flotillaGroup}/`) && !known.includes(it))
@@ -92,27 +92,27 @@ export function annotationRemarks(annotations: Json | undefined, known: readonly
 }
 
 /** Status in a file of the source branch is nobody's: the reconciler writes it to the state branch. */
-export const statusRemarks = (status: unknown): readonly FieldProblem[] =>
+export const statusProblems = (status: unknown): readonly FieldProblem[] =>
   status === undefined ? [] : [warning("FLT1405", ["status"], "status in a file is ignored", "remove it")];
 
-function textMapRemarks(map: Json, at: JsonPath): readonly FieldProblem[] {
+function textMapProblems(map: Json, at: JsonPath): readonly FieldProblem[] {
   if (map === null) return [];
-  if (!isObject(map)) return [error("FLT1302", at, "must be a mapping of texts", "correct it")];
+  if (!isObject(map)) return [error("FLT1302", at, "must be a map of strings", "correct it")];
   return Object.entries(map)
     .filter(([, value]) => typeof value !== "string")
-    .map(([key]) => error("FLT1302", [...at, key], "must be a text", "put the value in quotes"));
+    .map(([key]) => error("FLT1302", [...at, key], "must be a string", "put the value in quotes"));
 }
 
-function annotationSizeRemarks(annotations: Json): readonly FieldProblem[] {
+function annotationSizeProblems(annotations: Json): readonly FieldProblem[] {
   if (!isObject(annotations)) return [];
   let size = 0;
   for (const [key, value] of Object.entries(annotations)) size += key.length + String(value).length;
   if (size <= maxAnnotationBytes) return [];
-  return [error("FLT1407", ["metadata", "annotations"], `hold more than ${maxAnnotationBytes} bytes`, "shorten them")];
+  return [error("FLT1407", ["metadata", "annotations"], `have more than ${maxAnnotationBytes} bytes`, "shorten them")];
 }
 
 /** Our marks say what we own in a member: a manifest that brings its own would be a lie. */
-function markRemarks(labels: Json, annotations: Json): readonly FieldProblem[] {
+function markProblems(labels: Json, annotations: Json): readonly FieldProblem[] {
   const mark = (at: JsonPath): FieldProblem => error("FLT1414", at, "is set by Flotilla alone", "remove it");
   return [
     ...(isObject(labels) && placementLabel in labels ? [mark(["metadata", "labels", placementLabel])] : []),
@@ -123,15 +123,15 @@ function markRemarks(labels: Json, annotations: Json): readonly FieldProblem[] {
 }
 
 /** Checks that a label selector is one Kubernetes would take: `intent/README.md#v-pl-04`, `#v-pl-31`, `#v-ov-04`. */
-export function labelSelectorRemarks(selector: LabelSelector | undefined, at: JsonPath): readonly FieldProblem[] {
+export function labelSelectorProblems(selector: LabelSelector | undefined, at: JsonPath): readonly FieldProblem[] {
   if (selector === undefined) return [];
   return [
-    ...labelRemarks(selector.matchLabels, [...at, "matchLabels"]),
-    ...(selector.matchExpressions ?? []).flatMap((it, i) => requirementRemarks(it, [...at, "matchExpressions", i])),
+    ...labelProblems(selector.matchLabels, [...at, "matchLabels"]),
+    ...(selector.matchExpressions ?? []).flatMap((it, i) => requirementProblems(it, [...at, "matchExpressions", i])),
   ];
 }
 
-function requirementRemarks({ key, operator, values }: LabelRequirement, at: JsonPath): readonly FieldProblem[] {
+function requirementProblems({ key, operator, values }: LabelRequirement, at: JsonPath): readonly FieldProblem[] {
   const takesValues = operator === "In" || operator === "NotIn";
   const count = values?.length ?? 0;
   const malformedValues = (values ?? []).flatMap((it, i) =>

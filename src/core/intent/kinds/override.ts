@@ -10,11 +10,11 @@ import { placementKey } from "../../model/placement.ts";
 import { error, type FieldProblem, type JsonPath, type ProblemCode, warning } from "../../yaml/problems.ts";
 import { repeatedIndices } from "./fields.ts";
 import {
-  annotationRemarks,
-  dnsSubdomainRemarks,
-  labelSelectorRemarks,
-  oldVersionRemarks,
-  statusRemarks,
+  annotationProblems,
+  dnsSubdomainProblems,
+  labelSelectorProblems,
+  oldVersionProblems,
+  statusProblems,
 } from "./metadata.ts";
 
 type WrittenRule = Policy["overrideRules"][number];
@@ -48,25 +48,25 @@ const operationOf = ({ op, path, value = null }: WrittenOperation): PatchOperati
 /**
  * Checks an override that its schema has passed against every rule that it alone decides (`intent/README.md#overrides`).
  */
-export function overrideRemarks({ apiVersion, metadata, spec, status }: WrittenOverride): readonly FieldProblem[] {
+export function overrideProblems({ apiVersion, metadata, spec, status }: WrittenOverride): readonly FieldProblem[] {
   return [
-    ...dnsSubdomainRemarks(metadata.name),
-    ...annotationRemarks(metadata.annotations, []),
-    ...placementRefRemarks(spec),
-    ...selectorRemarks(spec.clusterResourceSelectors),
-    ...spec.policy.overrideRules.flatMap((it, i) => ruleRemarks(it, ["spec", "policy", "overrideRules", i])),
-    ...oldVersionRemarks(apiVersion),
-    ...statusRemarks(status),
+    ...dnsSubdomainProblems(metadata.name),
+    ...annotationProblems(metadata.annotations, []),
+    ...placementRefProblems(spec),
+    ...selectorProblems(spec.clusterResourceSelectors),
+    ...spec.policy.overrideRules.flatMap((it, i) => ruleProblems(it, ["spec", "policy", "overrideRules", i])),
+    ...oldVersionProblems(apiVersion),
+    ...statusProblems(status),
   ];
 }
 
-function placementRefRemarks({ placement }: WrittenOverride["spec"]): readonly FieldProblem[] {
+function placementRefProblems({ placement }: WrittenOverride["spec"]): readonly FieldProblem[] {
   if (placement?.scope !== "Namespaced") return [];
   const message = "a ClusterResourceOverride cannot belong to a ResourcePlacement";
   return [error("FLT1307", ["spec", "placement", "scope"], message, "use a ResourceOverride")];
 }
 
-function selectorRemarks(selectors: WrittenOverride["spec"]["clusterResourceSelectors"]): readonly FieldProblem[] {
+function selectorProblems(selectors: WrittenOverride["spec"]["clusterResourceSelectors"]): readonly FieldProblem[] {
   const at: JsonPath = ["spec", "clusterResourceSelectors"];
   return [
     ...selectors.flatMap((it, i) =>
@@ -85,53 +85,53 @@ function selectorRemarks(selectors: WrittenOverride["spec"]["clusterResourceSele
   ];
 }
 
-function ruleRemarks(rule: WrittenRule, at: JsonPath): readonly FieldProblem[] {
+function ruleProblems(rule: WrittenRule, at: JsonPath): readonly FieldProblem[] {
   const { clusterSelector, overrideType = "JSONPatch", jsonPatchOverrides } = rule;
-  const remarks = (clusterSelector?.clusterSelectorTerms ?? []).flatMap((it, i) =>
-    termRemarks(it, [...at, "clusterSelector", "clusterSelectorTerms", i]),
+  const problems = (clusterSelector?.clusterSelectorTerms ?? []).flatMap((it, i) =>
+    termProblems(it, [...at, "clusterSelector", "clusterSelectorTerms", i]),
   );
   const patches: JsonPath = [...at, "jsonPatchOverrides"];
   if (overrideType === "Delete") {
-    if (jsonPatchOverrides === undefined) return remarks;
-    return [...remarks, error("FLT1307", patches, "does not go with overrideType Delete", "remove it")];
+    if (jsonPatchOverrides === undefined) return problems;
+    return [...problems, error("FLT1307", patches, "does not go with overrideType Delete", "remove it")];
   }
   if (jsonPatchOverrides === undefined)
     return [
-      ...remarks,
+      ...problems,
       error("FLT1300", patches, "is required for overrideType JSONPatch", "add at least one operation"),
     ];
   if (clusterSelector === undefined)
-    remarks.push(warning("FLT1333", at, "without clusterSelector the rule applies to no cluster", forAll));
-  return [...remarks, ...jsonPatchOverrides.flatMap((it, i) => operationRemarks(it, [...patches, i]))];
+    problems.push(warning("FLT1333", at, "without clusterSelector the rule applies to no cluster", forAll));
+  return [...problems, ...jsonPatchOverrides.flatMap((it, i) => operationProblems(it, [...patches, i]))];
 }
 
 const forAll = "add clusterSelector: {clusterSelectorTerms: []} to mean all";
 
-function termRemarks(term: ClusterTerm, at: JsonPath): readonly FieldProblem[] {
-  const remarks = [...labelSelectorRemarks(term.labelSelector, [...at, "labelSelector"])];
+function termProblems(term: ClusterTerm, at: JsonPath): readonly FieldProblem[] {
+  const problems = [...labelSelectorProblems(term.labelSelector, [...at, "labelSelector"])];
   if (term.labelSelector === undefined)
-    remarks.push(error("FLT1300", [...at, "labelSelector"], "is required", "add it"));
+    problems.push(error("FLT1300", [...at, "labelSelector"], "is required", "add it"));
   for (const field of ["propertySelector", "propertySorter"] as const)
     if (term[field] !== undefined)
-      remarks.push(error("FLT1306", [...at, field], "is not allowed in an override", "select by labels"));
-  return remarks;
+      problems.push(error("FLT1306", [...at, field], "is not allowed in an override", "select by labels"));
+  return problems;
 }
 
 /**
  * Checks one JSON Patch operation: where it points, and what it carries (`intent/README.md#v-ov-08` … `#v-ov-15`,
  * `yaml/README.md#b-83` … `#b-86`).
  */
-function operationRemarks(operation: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
+function operationProblems(operation: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
   return [
-    ...pathRemarks(operation.path, [...at, "path"]),
-    ...valueRemarks(operation, at),
-    ...(operation.value === undefined ? [] : variableRemarks(operation.value, [...at, "value"])),
-    ...wholeMapRemarks(operation, at),
+    ...pathProblems(operation.path, [...at, "path"]),
+    ...valueProblems(operation, at),
+    ...(operation.value === undefined ? [] : variableProblems(operation.value, [...at, "value"])),
+    ...wholeMapProblems(operation, at),
   ];
 }
 
 /** The first rule that a path breaks: form, then reserved names, then fields that nobody may override. */
-function pathRemarks(path: string, at: JsonPath): readonly FieldProblem[] {
+function pathProblems(path: string, at: JsonPath): readonly FieldProblem[] {
   const complain = (code: ProblemCode, message: string, fix: string): readonly FieldProblem[] => [
     { ...error(code, at, message, fix), got: JSON.stringify(path) },
   ];
@@ -159,7 +159,7 @@ const reservedNames: ReadonlySet<string> = new Set(["__proto__", "constructor", 
 
 const unescaped = (segment: string): string => segment.replaceAll("~1", "/").replaceAll("~0", "~");
 
-function valueRemarks({ op, value }: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
+function valueProblems({ op, value }: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
   if (op === "remove" && value !== undefined)
     return [error("FLT1325", [...at, "value"], "remove takes no value", "remove the value")];
   if (op !== "remove" && value === undefined) return [error("FLT1325", at, `${op} needs a value`, "add the value")];
@@ -167,37 +167,37 @@ function valueRemarks({ op, value }: WrittenOperation, at: JsonPath): readonly F
 }
 
 /** Checks the variables in every text of a value; what does not begin like one of ours is left alone. */
-function variableRemarks(value: Json, at: JsonPath): readonly FieldProblem[] {
-  if (typeof value === "string") return variableRemarksOf(value, at);
+function variableProblems(value: Json, at: JsonPath): readonly FieldProblem[] {
+  if (typeof value === "string") return variableProblemsOf(value, at);
   if (typeof value !== "object" || value === null) return [];
   const entries: readonly (readonly [string | number, Json])[] = Array.isArray(value)
     ? [...(value as readonly Json[]).entries()]
     : Object.entries(value);
-  return entries.flatMap(([step, it]) => variableRemarks(it, [...at, step]));
+  return entries.flatMap(([step, it]) => variableProblems(it, [...at, step]));
 }
 
-function variableRemarksOf(text: string, at: JsonPath): readonly FieldProblem[] {
-  const remarks: FieldProblem[] = [];
+function variableProblemsOf(text: string, at: JsonPath): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
   for (const match of text.matchAll(/\$\{MEMBER-CLUSTER-([^}]*)(\}?)/g)) {
     const [whole, name = "", end] = match;
-    if (end === "") remarks.push(error("FLT1332", at, "a variable has no closing brace", "add }"));
+    if (end === "") problems.push(error("FLT1332", at, "a variable has no closing brace", "add }"));
     else if (name !== "NAME" && !/^LABEL-KEY-[^${\s]+$/.test(name))
-      remarks.push({ ...error("FLT1332", at, "unknown variable", knownVariables), got: whole });
+      problems.push({ ...error("FLT1332", at, "unknown variable", knownVariables), got: whole });
   }
-  return remarks;
+  return problems;
 }
 
 const knownVariables = "use ${MEMBER-CLUSTER-NAME} or ${MEMBER-CLUSTER-LABEL-KEY-<label>}";
 
 /** Replacing labels or annotations as a whole loses what stood there (`render/README.md#c-35`). */
-function wholeMapRemarks({ op, path }: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
+function wholeMapProblems({ op, path }: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
   if (op === "remove" || !/\/metadata\/(?:labels|annotations)$/.test(path)) return [];
   const message = "replaces the whole map: keys that the object already has are lost";
   return [warning("FLT1339", [...at, "path"], message, `name one key: ${path}/example.com~1key`)];
 }
 
 /** `intent/README.md#v-cro-02`, `#v-ro-01`: an override belongs to the placement it was made for. */
-export function overrideUpdateRemarks(before: Override["spec"], after: Override["spec"]): readonly FieldProblem[] {
+export function overrideUpdateProblems(before: Override["spec"], after: Override["spec"]): readonly FieldProblem[] {
   if (before.placement === after.placement) return [];
   const text = (it: string | null): string => it ?? "every placement";
   const message = `cannot change from ${text(before.placement)} to ${text(after.placement)}`;
@@ -205,7 +205,7 @@ export function overrideUpdateRemarks(before: Override["spec"], after: Override[
 }
 
 /** A cluster override names cluster-scoped objects; others it would never meet. */
-export function overrideScopeRemarks({ selectors }: Override["spec"], scopes: ScopeTable): readonly FieldProblem[] {
+export function overrideScopeProblems({ selectors }: Override["spec"], scopes: ScopeTable): readonly FieldProblem[] {
   return selectors.flatMap((selector, i) => {
     const at: JsonPath = ["spec", "clusterResourceSelectors", i];
     const found = scopes.get(kindKey(selector));

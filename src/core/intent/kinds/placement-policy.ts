@@ -3,7 +3,13 @@ import type { ClusterTerm, PlacementPolicy, Toleration } from "../../model/place
 import type { ClusterName } from "../../model/value.ts";
 import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
 import { notSupportedYet, repeatedIndices } from "./fields.ts";
-import { dnsLabelRemarks, isLabelValue, isQualifiedName, labelSelectorRemarks, malformedProblem } from "./metadata.ts";
+import {
+  dnsLabelProblems,
+  isLabelValue,
+  isQualifiedName,
+  labelSelectorProblems,
+  malformedProblem,
+} from "./metadata.ts";
 
 type WrittenToleration = NonNullable<WrittenPolicy["tolerations"]>[number];
 
@@ -47,13 +53,13 @@ const refused: Readonly<Record<NonNullable<WrittenPolicy["placementType"]>, read
  * Checks a scheduling policy: which fields go together, and that each is well formed (`intent/README.md#v-pl-22` …
  * `#v-pl-57`).
  */
-export function policyRemarks(policy: WrittenPolicy): readonly FieldProblem[] {
+export function policyProblems(policy: WrittenPolicy): readonly FieldProblem[] {
   return [
-    ...matrixRemarks(policy),
-    ...clusterNameRemarks(policy.clusterNames ?? []),
-    ...affinityRemarks(policy),
-    ...spreadRemarks(policy),
-    ...(policy.tolerations ?? []).flatMap((it, i) => tolerationRemarks(it, [...at, "tolerations", i])),
+    ...matrixProblems(policy),
+    ...clusterNameProblems(policy.clusterNames ?? []),
+    ...affinityProblems(policy),
+    ...spreadProblems(policy),
+    ...(policy.tolerations ?? []).flatMap((it, i) => tolerationProblems(it, [...at, "tolerations", i])),
     ...repeatedIndices(policy.tolerations ?? [], tolerationKey).map((i) =>
       error("FLT1308", [...at, "tolerations", i], "this toleration occurs twice", "remove one of the two"),
     ),
@@ -67,7 +73,7 @@ const tolerationKey = ({ key, operator, value, effect }: TolerationWords): strin
 /** A toleration as it is written, or as the model has it. */
 type TolerationWords = { readonly [Field in keyof WrittenToleration]: string };
 
-function matrixRemarks(policy: WrittenPolicy): readonly FieldProblem[] {
+function matrixProblems(policy: WrittenPolicy): readonly FieldProblem[] {
   const { placementType: type = "PickAll" } = policy;
   const wrong = refused[type]
     // KubeFleet's own webhook drops empty lists before its rules see them.
@@ -82,16 +88,16 @@ function otherType(field: Field, type: string): string {
   return `remove it${types.length === 0 ? "" : `, or use ${types.filter((it) => it !== type).join(" or ")}`}`;
 }
 
-function clusterNameRemarks(names: readonly string[]): readonly FieldProblem[] {
+function clusterNameProblems(names: readonly string[]): readonly FieldProblem[] {
   return [
-    ...names.flatMap((name, i) => dnsLabelRemarks(name, [...at, "clusterNames", i])),
+    ...names.flatMap((name, i) => dnsLabelProblems(name, [...at, "clusterNames", i])),
     ...repeatedIndices(names, (it) => it).map((i) =>
       error("FLT1308", [...at, "clusterNames", i], "this cluster is named twice", "remove one of the two"),
     ),
   ];
 }
 
-function affinityRemarks({ placementType, affinity }: WrittenPolicy): readonly FieldProblem[] {
+function affinityProblems({ placementType, affinity }: WrittenPolicy): readonly FieldProblem[] {
   const base: JsonPath = [...at, "affinity", "clusterAffinity"];
   const required = "requiredDuringSchedulingIgnoredDuringExecution";
   const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -99,25 +105,25 @@ function affinityRemarks({ placementType, affinity }: WrittenPolicy): readonly F
   const preferredTerms = affinity?.clusterAffinity?.[preferred] ?? [];
   const ignored = (placementType ?? "PickAll") === "PickAll" && preferredTerms.length > 0;
   return [
-    ...requiredTerms.flatMap((it, i) => requiredTermRemarks(it, [...base, required, "clusterSelectorTerms", i])),
-    ...preferredTerms.flatMap((it, i) => preferredTermRemarks(it.preference, [...base, preferred, i, "preference"])),
+    ...requiredTerms.flatMap((it, i) => requiredTermProblems(it, [...base, required, "clusterSelectorTerms", i])),
+    ...preferredTerms.flatMap((it, i) => preferredTermProblems(it.preference, [...base, preferred, i, "preference"])),
     ...(ignored
       ? [error("FLT1304", [...base, preferred], "does not go with placementType PickAll", "remove it, or use PickN")]
       : []),
   ];
 }
 
-function requiredTermRemarks(term: WrittenTerm, path: JsonPath): readonly FieldProblem[] {
+function requiredTermProblems(term: WrittenTerm, path: JsonPath): readonly FieldProblem[] {
   return [
-    ...labelSelectorRemarks(term.labelSelector, [...path, "labelSelector"]),
+    ...labelSelectorProblems(term.labelSelector, [...path, "labelSelector"]),
     ...(term.propertySelector === undefined ? [] : [notSupportedYet([...path, "propertySelector"])]),
     ...(term.propertySorter === undefined ? [] : [misplaced([...path, "propertySorter"], "a required term")]),
   ];
 }
 
-function preferredTermRemarks(term: WrittenTerm, path: JsonPath): readonly FieldProblem[] {
+function preferredTermProblems(term: WrittenTerm, path: JsonPath): readonly FieldProblem[] {
   return [
-    ...labelSelectorRemarks(term.labelSelector, [...path, "labelSelector"]),
+    ...labelSelectorProblems(term.labelSelector, [...path, "labelSelector"]),
     ...(term.propertySorter === undefined ? [] : [notSupportedYet([...path, "propertySorter"])]),
     ...(term.propertySelector === undefined ? [] : [misplaced([...path, "propertySelector"], "a preferred term")]),
   ];
@@ -126,26 +132,28 @@ function preferredTermRemarks(term: WrittenTerm, path: JsonPath): readonly Field
 const misplaced = (path: JsonPath, where: string): FieldProblem =>
   error("FLT1306", path, `is not allowed in ${where}`, "selectors belong to required terms, sorters to preferred ones");
 
-const spreadRemarks = ({ topologySpreadConstraints: constraints = [] }: WrittenPolicy): readonly FieldProblem[] =>
+const spreadProblems = ({ topologySpreadConstraints: constraints = [] }: WrittenPolicy): readonly FieldProblem[] =>
   constraints.length === 0 ? [] : [notSupportedYet([...at, "topologySpreadConstraints"], "spread constraints are")];
 
-function tolerationRemarks(toleration: WrittenToleration, path: JsonPath): readonly FieldProblem[] {
+function tolerationProblems(toleration: WrittenToleration, path: JsonPath): readonly FieldProblem[] {
   const { key = "", operator = "Equal", value = "" } = toleration;
-  const remarks: FieldProblem[] = [];
+  const problems: FieldProblem[] = [];
   if (operator === "Exists" && value !== "")
-    remarks.push(error("FLT1305", [...path, "value"], "operator Exists takes no value", "remove the value"));
+    problems.push(error("FLT1305", [...path, "value"], "operator Exists takes no value", "remove the value"));
   if (key === "" && operator !== "Exists")
-    remarks.push(error("FLT1305", path, "without a key only operator Exists is possible", "name a key, or use Exists"));
-  if (key !== "" && !isQualifiedName(key)) remarks.push(malformedProblem("taint key", [...path, "key"], key));
+    problems.push(
+      error("FLT1305", path, "without a key only operator Exists is possible", "name a key, or use Exists"),
+    );
+  if (key !== "" && !isQualifiedName(key)) problems.push(malformedProblem("taint key", [...path, "key"], key));
   if (operator === "Equal" && !isLabelValue(value))
-    remarks.push(malformedProblem("taint value", [...path, "value"], value));
-  return remarks;
+    problems.push(malformedProblem("taint value", [...path, "value"], value));
+  return problems;
 }
 
 /**
  * `intent/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the placement type is for life. `#v-pl-56`: tolerations grow.
  */
-export function policyUpdateRemarks(before: PlacementPolicy, after: PlacementPolicy): readonly FieldProblem[] {
+export function policyUpdateProblems(before: PlacementPolicy, after: PlacementPolicy): readonly FieldProblem[] {
   if (before.kind !== after.kind) {
     const message = `cannot change from ${before.kind} to ${after.kind}`;
     return [error("FLT1315", [...at, "placementType"], message, "write a placement with another name")];
@@ -154,7 +162,7 @@ export function policyUpdateRemarks(before: PlacementPolicy, after: PlacementPol
   const lost = tolerationsOf(before).filter((it) => !present.has(tolerationKey(it)));
   return lost.map(({ key, value, effect }) => {
     const what = [key === "" ? "every taint" : key, value, effect].filter((it) => it !== "").join(" ");
-    const message = `the accepted toleration of ${what} is gone; tolerations can only be added`;
+    const message = `the accepted toleration of ${what} was removed; tolerations can only be added`;
     return error("FLT1315", [...at, "tolerations"], message, "put it back");
   });
 }

@@ -3,8 +3,8 @@ import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../../model
 import type { ApplyStrategy, CountOrPercent, Placement, RollingUpdate } from "../../model/placement.ts";
 import { minutes, seconds } from "../../model/value.ts";
 import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
-import { countOrPercent, countOrPercentRemarks, durationOf, notSupportedYet } from "./fields.ts";
-import { annotationRemarks } from "./metadata.ts";
+import { countOrPercent, countOrPercentProblems, durationOf, notSupportedYet } from "./fields.ts";
+import { annotationProblems } from "./metadata.ts";
 
 type WrittenApplyStrategy = NonNullable<WrittenStrategy["applyStrategy"]>;
 type Annotations = Readonly<Record<string, string>>;
@@ -55,23 +55,23 @@ const at: JsonPath = ["spec", "strategy"];
  * Checks how a placement rolls out and applies (`intent/README.md#v-pl-60`, `#v-pl-62` … `#v-pl-71`), and refuses what
  * does not work yet.
  */
-export function strategyRemarks(strategy: WrittenStrategy): readonly FieldProblem[] {
+export function strategyProblems(strategy: WrittenStrategy): readonly FieldProblem[] {
   return [
-    ...rollingUpdateRemarks(strategy),
-    ...applyStrategyRemarks(strategy.applyStrategy ?? {}),
+    ...rollingUpdateProblems(strategy),
+    ...applyStrategyProblems(strategy.applyStrategy ?? {}),
     ...(strategy.reportBackStrategy?.type === "Mirror"
       ? [notSupportedYet([...at, "reportBackStrategy", "type"], "Mirror is")]
       : []),
   ];
 }
 
-function rollingUpdateRemarks({ type, rollingUpdate }: WrittenStrategy): readonly FieldProblem[] {
+function rollingUpdateProblems({ type, rollingUpdate }: WrittenStrategy): readonly FieldProblem[] {
   if (rollingUpdate === undefined) return [];
   const path: JsonPath = [...at, "rollingUpdate"];
   if (type === "External") return [error("FLT1307", path, "does not go with type External", "remove it")];
   const { maxUnavailable = "25%", maxSurge = "25%" } = rollingUpdate;
   const wrong = Object.entries({ maxUnavailable, maxSurge }).flatMap(([field, it]) =>
-    countOrPercentRemarks(it, [...path, field]),
+    countOrPercentProblems(it, [...path, field]),
   );
   const stalls = isNothing(maxUnavailable) && isNothing(maxSurge);
   return stalls ? [...wrong, error("FLT1303", path, stalled, "raise one of the two")] : wrong;
@@ -84,40 +84,40 @@ function isNothing(written: number | string): boolean {
   return value !== null && ("count" in value ? value.count : value.percent) === 0;
 }
 
-function applyStrategyRemarks(strategy: WrittenApplyStrategy): readonly FieldProblem[] {
+function applyStrategyProblems(strategy: WrittenApplyStrategy): readonly FieldProblem[] {
   const path: JsonPath = [...at, "applyStrategy"];
   const { type = "ClientSideApply", comparisonOption, whenToApply, serverSideApplyConfig } = strategy;
-  const remarks: FieldProblem[] = [];
-  if (type === "ReportDiff") remarks.push(notSupportedYet([...path, "type"], "ReportDiff is"));
+  const problems: FieldProblem[] = [];
+  if (type === "ReportDiff") problems.push(notSupportedYet([...path, "type"], "ReportDiff is"));
   if (comparisonOption === "FullComparison")
-    remarks.push(notSupportedYet([...path, "comparisonOption"], "FullComparison is"));
-  if (whenToApply === "IfNotDrifted") remarks.push(notSupportedYet([...path, "whenToApply"], "IfNotDrifted is"));
+    problems.push(notSupportedYet([...path, "comparisonOption"], "FullComparison is"));
+  if (whenToApply === "IfNotDrifted") problems.push(notSupportedYet([...path, "whenToApply"], "IfNotDrifted is"));
   if (serverSideApplyConfig !== undefined && type !== "ServerSideApply")
-    remarks.push(error("FLT1307", [...path, "serverSideApplyConfig"], `does not go with type ${type}`, useServerSide));
-  return remarks;
+    problems.push(error("FLT1307", [...path, "serverSideApplyConfig"], `does not go with type ${type}`, useServerSide));
+  return problems;
 }
 
 const useServerSide = "remove it, or use type ServerSideApply";
 
 /** Checks the settings of ours that are annotations of a placement. */
-export function settingRemarks(annotations: Annotations): readonly FieldProblem[] {
+export function settingProblems(annotations: Annotations): readonly FieldProblem[] {
   const at = (key: string): JsonPath => ["metadata", "annotations", key];
   const deadline = annotations[progressDeadlineAnnotation];
   const adopted = annotations[deleteAdoptedAnnotation];
-  const remarks = [...annotationRemarks(annotations, [progressDeadlineAnnotation, deleteAdoptedAnnotation])];
+  const problems = [...annotationProblems(annotations, [progressDeadlineAnnotation, deleteAdoptedAnnotation])];
   if (deadline !== undefined && durationOf(deadline) === null)
-    remarks.push(
+    problems.push(
       error("FLT1310", at(progressDeadlineAnnotation), "is not a duration above 0", "write 10m, 90s or 1h30m"),
     );
   if (adopted !== undefined && adopted !== "true" && adopted !== "false")
-    remarks.push(
+    problems.push(
       error("FLT1310", at(deleteAdoptedAnnotation), "must be true or false, in quotes", 'write "true" or "false"'),
     );
-  return remarks;
+  return problems;
 }
 
 /** `intent/README.md#v-pl-61`: External is for life. */
-export function strategyUpdateRemarks(before: Placement["spec"], after: Placement["spec"]): readonly FieldProblem[] {
+export function strategyUpdateProblems(before: Placement["spec"], after: Placement["spec"]): readonly FieldProblem[] {
   if (before.strategy.type !== "External" || after.strategy.type === "External") return [];
   const message = "cannot change from External to RollingUpdate";
   return [error("FLT1315", [...at, "type"], message, "put External back")];

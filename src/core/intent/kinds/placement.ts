@@ -9,9 +9,14 @@ import { nearest } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type JsonPath, note, warning } from "../../yaml/problems.ts";
 import { notSupportedYet, repeatedIndices } from "./fields.ts";
 import { fleetKindOf, isNeverPlaced } from "./fleet-kinds.ts";
-import { dnsLabelRemarks, labelSelectorRemarks, newerFieldRemarks, statusRemarks } from "./metadata.ts";
-import { policyFrom, policyRemarks, policyUpdateRemarks } from "./placement-policy.ts";
-import { placementStrategyFrom, settingRemarks, strategyRemarks, strategyUpdateRemarks } from "./placement-strategy.ts";
+import { dnsLabelProblems, labelSelectorProblems, newerFieldProblems, statusProblems } from "./metadata.ts";
+import { policyFrom, policyProblems, policyUpdateProblems } from "./placement-policy.ts";
+import {
+  placementStrategyFrom,
+  settingProblems,
+  strategyProblems,
+  strategyUpdateProblems,
+} from "./placement-strategy.ts";
 
 /** A placement after defaults (`intent/README.md#defaults`), which has passed its schema and its rules. */
 export function placementFrom({ metadata, spec }: WrittenPlacement): Omit<Placement, "source"> {
@@ -41,54 +46,56 @@ function selectorOf(written: WrittenSelector): ResourceSelector {
 /**
  * Checks a placement that its schema has passed against the rules that it alone decides (`intent/README.md#placements`).
  */
-export function placementRemarks({ apiVersion, metadata, spec, status }: WrittenPlacement): readonly FieldProblem[] {
+export function placementProblems({ apiVersion, metadata, spec, status }: WrittenPlacement): readonly FieldProblem[] {
   return [
-    ...dnsLabelRemarks(metadata.name),
-    ...settingRemarks(metadata.annotations ?? {}),
-    ...selectorsRemarks(spec.resourceSelectors),
-    ...policyRemarks(spec.policy ?? {}),
-    ...strategyRemarks(spec.strategy ?? {}),
-    ...newerFieldRemarks(apiVersion, ["spec", "strategy"], {
+    ...dnsLabelProblems(metadata.name),
+    ...settingProblems(metadata.annotations ?? {}),
+    ...selectorsProblems(spec.resourceSelectors),
+    ...policyProblems(spec.policy ?? {}),
+    ...strategyProblems(spec.strategy ?? {}),
+    ...newerFieldProblems(apiVersion, ["spec", "strategy"], {
       deleteStrategy: spec.strategy?.deleteStrategy,
       reportBackStrategy: spec.strategy?.reportBackStrategy,
     }),
     ...(spec.statusReportingScope === "NamespaceAccessible"
       ? [notSupportedYet(["spec", "statusReportingScope"], "NamespaceAccessible is")]
       : []),
-    ...statusRemarks(status),
+    ...statusProblems(status),
   ];
 }
 
-function selectorsRemarks(selectors: readonly WrittenSelector[]): readonly FieldProblem[] {
+function selectorsProblems(selectors: readonly WrittenSelector[]): readonly FieldProblem[] {
   const at: JsonPath = ["spec", "resourceSelectors"];
   return [
-    ...selectors.flatMap((it, i) => selectorRemarks(it, [...at, i])),
-    ...namespaceModeRemarks(selectors, at),
+    ...selectors.flatMap((it, i) => selectorProblems(it, [...at, i])),
+    ...namespaceModeProblems(selectors, at),
     ...repeatedIndices(selectors, (it) => JSON.stringify([it.group ?? "", it.kind, it.name, it.labelSelector])).map(
       (i) => warning("FLT1308", [...at, i], "this selector occurs twice", "remove one of the two"),
     ),
   ];
 }
 
-function selectorRemarks(selector: WrittenSelector, at: JsonPath): readonly FieldProblem[] {
+function selectorProblems(selector: WrittenSelector, at: JsonPath): readonly FieldProblem[] {
   const { group = "", kind, name = "", labelSelector } = selector;
-  const remarks = [...labelSelectorRemarks(labelSelector, [...at, "labelSelector"])];
+  const problems = [...labelSelectorProblems(labelSelector, [...at, "labelSelector"])];
   if (selector.group === undefined)
-    remarks.push(note("FLT1300", [...at, "group"], "is missing and read as the core group", 'add group: ""'));
+    problems.push(note("FLT1300", [...at, "group"], "is missing and read as the core group", 'add group: ""'));
   if (name !== "" && labelSelector !== undefined)
-    remarks.push(error("FLT1307", at, "name and labelSelector exclude each other", "remove one of the two"));
+    problems.push(error("FLT1307", at, "name and labelSelector exclude each other", "remove one of the two"));
   if (isNamespaceKind(selector) && isReservedNamespace(name))
-    remarks.push(error("FLT1403", [...at, "name"], `namespace ${name} is reserved and never placed`, "choose another"));
+    problems.push(
+      error("FLT1403", [...at, "name"], `namespace ${name} is reserved and never placed`, "choose another"),
+    );
   if (isNeverPlaced({ group, kind }))
-    remarks.push(warning("FLT1311", at, `objects of kind ${kind} are never placed`, "remove the selector"));
-  return remarks;
+    problems.push(warning("FLT1311", at, `objects of kind ${kind} are never placed`, "remove the selector"));
+  return problems;
 }
 
 /**
  * NamespaceWithResourceSelectors: one namespace, by name, and no other Namespace selector (`intent/README.md#v-pl-06` …
  * `#v-pl-08`).
  */
-function namespaceModeRemarks(selectors: readonly WrittenSelector[], at: JsonPath): readonly FieldProblem[] {
+function namespaceModeProblems(selectors: readonly WrittenSelector[], at: JsonPath): readonly FieldProblem[] {
   const namespaces = [...selectors.entries()].filter(([, it]) => isNamespaceKind(it));
   const special = namespaces.filter(([, it]) => it.selectionScope === "NamespaceWithResourceSelectors");
   const [first] = special;
@@ -114,7 +121,7 @@ const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readon
   group === "" && kind === "Namespace";
 
 /** `intent/README.md#v-crp-05`, `#v-pl-09`: a kind must be known, and live where the placement looks. */
-export function placementScopeRemarks(
+export function placementScopeProblems(
   { resourceSelectors }: Placement["spec"],
   scopes: ScopeTable,
 ): readonly FieldProblem[] {
@@ -162,10 +169,10 @@ function unknownSelected(
   return error("FLT1301", [...at, "kind"], `${kind} of group "${group}" is not known`, fix);
 }
 
-export const placementUpdateRemarks = (
+export const placementUpdateProblems = (
   before: Placement["spec"],
   after: Placement["spec"],
 ): readonly FieldProblem[] => [
-  ...policyUpdateRemarks(before.policy, after.policy),
-  ...strategyUpdateRemarks(before, after),
+  ...policyUpdateProblems(before.policy, after.policy),
+  ...strategyUpdateProblems(before, after),
 ];

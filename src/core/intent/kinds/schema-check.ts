@@ -4,10 +4,10 @@ import { error, type FieldProblem, type JsonPath, maxProblems } from "../../yaml
 import { type SchemaDocuments, type SchemaName, schemas } from "./schemas.ts";
 import { type SchemaError, validators } from "./validators.ts";
 
-/** A document that its schema has passed, or one remark per place that is wrong, in words of our own. */
+/** A document that its schema has passed, or one problem per place that is wrong, in our own words. */
 type SchemaCheck<Kind extends SchemaName> =
   | { readonly isValid: true; readonly document: SchemaDocuments[Kind] }
-  | { readonly isValid: false; readonly remarks: readonly FieldProblem[] };
+  | { readonly isValid: false; readonly problems: readonly FieldProblem[] };
 
 /** Checks a document against the schema of its kind. */
 export function checkSchema<Kind extends SchemaName>(kind: Kind, value: JsonObject): SchemaCheck<Kind> {
@@ -15,17 +15,21 @@ export function checkSchema<Kind extends SchemaName>(kind: Kind, value: JsonObje
   // The type says what the schema does.
   if (errors.length === 0) return { isValid: true, document: value as unknown as SchemaDocuments[Kind] };
   const seen = new Set<string>();
-  const remarks = errors.slice(0, 10 * maxProblems).flatMap((it) => {
-    const remark = remarkOf(kind, value, it);
-    const place = `${remark.at.join("/")} ${remark.on}`;
+  const problems = errors.slice(0, 10 * maxProblems).flatMap((it) => {
+    const problem = schemaProblem(kind, value, it);
+    const place = `${problem.at.join("/")} ${problem.on}`;
     if (seen.has(place)) return [];
     seen.add(place);
-    return [remark];
+    return [problem];
   });
-  return { isValid: false, remarks };
+  return { isValid: false, problems };
 }
 
-function remarkOf(kind: SchemaName, value: JsonObject, { instancePath, keyword, params }: SchemaError): FieldProblem {
+function schemaProblem(
+  kind: SchemaName,
+  value: JsonObject,
+  { instancePath, keyword, params }: SchemaError,
+): FieldProblem {
   const at = pathOf(instancePath, value);
   const here = valueAt(value, at);
   switch (keyword) {
@@ -54,7 +58,7 @@ function remarkOf(kind: SchemaName, value: JsonObject, { instancePath, keyword, 
 
 function unknownField(kind: SchemaName, at: JsonPath, name: string): FieldProblem {
   const elsewhere = homesOf(kind, name);
-  const otherwise = "remove it; a misspelt field would otherwise be lost silently";
+  const otherwise = "remove it; a misspelt field would be lost silently";
   const fix =
     elsewhere.length === 1 || elsewhere.length === 2
       ? `it belongs ${elsewhere.map((it) => (it === "" ? "at the top" : `under ${it}`)).join(" or ")}`
@@ -73,7 +77,7 @@ function oneOf(at: JsonPath, value: Json | undefined, allowed: unknown): FieldPr
   return { ...wrong(at, value, `must be ${values.length === 1 ? "" : "one of "}${values.join(", ")}`), fix };
 }
 
-/** The commonest slip: a number or a boolean where Kubernetes wants a text. */
+/** The most common mistake: a number or a boolean where Kubernetes wants a string. */
 const typeFix = (type: unknown, value: Json | undefined): string =>
   type === "string" && typeof value !== "object" ? "put the value in quotes" : "correct it";
 
@@ -150,7 +154,7 @@ function typeText(type: unknown): string {
   const names: Readonly<Record<string, string>> = {
     object: "a mapping",
     array: "a list",
-    string: "a text",
+    string: "a string",
     integer: "a whole number",
     number: "a number",
     boolean: "true or false",
@@ -162,6 +166,6 @@ function typeOf(value: Json | undefined): string {
   if (value === null || value === undefined) return "empty";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";
-  if (typeof value === "string") return "a text";
+  if (typeof value === "string") return "a string";
   return typeof value === "boolean" ? "a boolean" : "a number";
 }

@@ -3,13 +3,13 @@ import type { Scope } from "../../model/manifest.ts";
 import { placementKey } from "../../model/placement.ts";
 import { runKey, strategyKey, type UpdateRun } from "../../model/update-run.ts";
 import { error, type FieldProblem } from "../../yaml/problems.ts";
-import { immutableRemarks } from "./fields.ts";
+import { immutableProblems } from "./fields.ts";
 import {
-  annotationRemarks,
-  dnsLabelRemarks,
-  dnsSubdomainRemarks,
-  oldVersionRemarks,
-  statusRemarks,
+  annotationProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  oldVersionProblems,
+  statusProblems,
 } from "./metadata.ts";
 
 /**
@@ -39,15 +39,15 @@ export function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omi
  *
  * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are one.
  */
-export function updateRunRemarks({ apiVersion, metadata, spec, status }: WrittenRun): readonly FieldProblem[] {
+export function updateRunProblems({ apiVersion, metadata, spec, status }: WrittenRun): readonly FieldProblem[] {
   return [
-    ...dnsSubdomainRemarks(metadata.name, ["metadata", "name"], 63),
-    ...annotationRemarks(metadata.annotations, []),
-    ...dnsLabelRemarks(spec.placementName, ["spec", "placementName"]),
-    ...dnsSubdomainRemarks(spec.stagedRolloutStrategyName, ["spec", "stagedRolloutStrategyName"]),
-    ...indexRemarks(spec.resourceSnapshotIndex ?? ""),
-    ...oldVersionRemarks(apiVersion),
-    ...statusRemarks(status),
+    ...dnsSubdomainProblems(metadata.name, ["metadata", "name"], 63),
+    ...annotationProblems(metadata.annotations, []),
+    ...dnsLabelProblems(spec.placementName, ["spec", "placementName"]),
+    ...dnsSubdomainProblems(spec.stagedRolloutStrategyName, ["spec", "stagedRolloutStrategyName"]),
+    ...indexProblems(spec.resourceSnapshotIndex ?? ""),
+    ...oldVersionProblems(apiVersion),
+    ...statusProblems(status),
   ];
 }
 
@@ -55,18 +55,18 @@ export function updateRunRemarks({ apiVersion, metadata, spec, status }: Written
  * What is no index can never become one. One that does not exist, `01` among them, the run itself has to say
  * (`rollout/README.md#u19`).
  */
-function indexRemarks(index: string): readonly FieldProblem[] {
+function indexProblems(index: string): readonly FieldProblem[] {
   if (/^[0-9]{0,9}$/.test(index)) return [];
   const fix = 'write it in digits, such as "3", or leave it out to roll out what is selected now';
-  const remark = error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not the index of a snapshot", fix);
-  return [{ ...remark, got: JSON.stringify(index) }];
+  const problem = error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not the index of a snapshot", fix);
+  return [{ ...problem, got: JSON.stringify(index) }];
 }
 
 /**
  * `intent/README.md#v-ur-04`: a run is for one version of one placement. An absent index and an empty one are the same.
  */
-export function updateRunUpdateRemarks(before: UpdateRun["spec"], after: UpdateRun["spec"]): readonly FieldProblem[] {
-  const changed = immutableRemarks("a run", [
+export function updateRunUpdateProblems(before: UpdateRun["spec"], after: UpdateRun["spec"]): readonly FieldProblem[] {
+  const changed = immutableProblems("a run", [
     ["placementName", before.placement, after.placement],
     ["resourceSnapshotIndex", before.resourceIndex ?? "none", after.resourceIndex ?? "none"],
     ["stagedRolloutStrategyName", before.strategy, after.strategy],

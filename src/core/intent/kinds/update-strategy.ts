@@ -12,13 +12,13 @@ import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type JsonPath, warning } from "../../yaml/problems.ts";
 import { countOrPercent, durationOf, repeatedIndices } from "./fields.ts";
 import {
-  annotationRemarks,
-  dnsSubdomainRemarks,
+  annotationProblems,
+  dnsSubdomainProblems,
   isQualifiedName,
-  labelSelectorRemarks,
+  labelSelectorProblems,
   malformedProblem,
-  oldVersionRemarks,
-  statusRemarks,
+  oldVersionProblems,
+  statusProblems,
 } from "./metadata.ts";
 
 /** A strategy after defaults, which has passed its schema and its rules. */
@@ -92,41 +92,41 @@ function failureLimits(text: string): readonly FailureLimit[] {
  * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`rollout/README.md#b-19`,
  * `#b-20`). The fields that v1alpha1 does not have are read there too.
  */
-export function updateStrategyRemarks(strategy: WrittenStrategy): readonly FieldProblem[] {
+export function updateStrategyProblems(strategy: WrittenStrategy): readonly FieldProblem[] {
   const { apiVersion, metadata, spec, status } = strategy;
   const { stages } = spec;
   const at: JsonPath = ["spec", "stages"];
   return [
-    ...dnsSubdomainRemarks(metadata.name),
-    ...annotationRemarks(metadata.annotations, [maxFailuresAnnotation]),
-    ...failureRemarks(metadata.annotations?.[maxFailuresAnnotation] ?? "", stages),
+    ...dnsSubdomainProblems(metadata.name),
+    ...annotationProblems(metadata.annotations, [maxFailuresAnnotation]),
+    ...failureProblems(metadata.annotations?.[maxFailuresAnnotation] ?? "", stages),
     ...(stages.length === 0 ? [warning("FLT1317", at, "without a stage every run fails", "add a stage")] : []),
-    ...stages.flatMap((it, i) => stageRemarks(it, [...at, i])),
+    ...stages.flatMap((it, i) => stageProblems(it, [...at, i])),
     ...repeatedIndices(stages, (it) => it.name).map((i) =>
       error("FLT1308", [...at, i, "name"], "another stage has this name", "give each stage a name of its own"),
     ),
-    ...oldVersionRemarks(apiVersion),
-    ...statusRemarks(status),
+    ...oldVersionProblems(apiVersion),
+    ...statusProblems(status),
   ];
 }
 
-function stageRemarks(stage: WrittenStage, at: JsonPath): readonly FieldProblem[] {
+function stageProblems(stage: WrittenStage, at: JsonPath): readonly FieldProblem[] {
   const { name, sortingLabelKey = "", maxConcurrency = 1, beforeStageTasks = [], afterStageTasks = [] } = stage;
-  const remarks = [...labelSelectorRemarks(stage.labelSelector, [...at, "labelSelector"])];
-  if (!/^[a-z0-9]{1,63}$/.test(name)) remarks.push(stageName(name, [...at, "name"]));
+  const problems = [...labelSelectorProblems(stage.labelSelector, [...at, "labelSelector"])];
+  if (!/^[a-z0-9]{1,63}$/.test(name)) problems.push(stageName(name, [...at, "name"]));
   if (stage.labelSelector === undefined)
-    remarks.push(warning("FLT1317", at, "without labelSelector the stage has no cluster", "write {} to mean all"));
+    problems.push(warning("FLT1317", at, "without labelSelector the stage has no cluster", "write {} to mean all"));
   if (sortingLabelKey !== "" && !isQualifiedName(sortingLabelKey))
-    remarks.push(malformedProblem("label key", [...at, "sortingLabelKey"], sortingLabelKey));
+    problems.push(malformedProblem("label key", [...at, "sortingLabelKey"], sortingLabelKey));
   if (concurrencyOf(maxConcurrency) === null)
-    remarks.push({
+    problems.push({
       ...error("FLT1303", [...at, "maxConcurrency"], concurrency, "write 3 or 25%"),
       got: JSON.stringify(maxConcurrency),
     });
   return [
-    ...remarks,
-    ...beforeStageTasks.flatMap((it, i) => beforeRemarks(it, [...at, "beforeStageTasks", i])),
-    ...afterStageTasks.flatMap((it, i) => afterRemarks(it, [...at, "afterStageTasks", i])),
+    ...problems,
+    ...beforeStageTasks.flatMap((it, i) => beforeProblems(it, [...at, "beforeStageTasks", i])),
+    ...afterStageTasks.flatMap((it, i) => afterProblems(it, [...at, "afterStageTasks", i])),
     ...repeatedIndices(afterStageTasks, (it) => it.type).map((i) =>
       error("FLT1313", [...at, "afterStageTasks", i], "another task has this type", "keep one Approval, one TimedWait"),
     ),
@@ -136,32 +136,34 @@ function stageRemarks(stage: WrittenStage, at: JsonPath): readonly FieldProblem[
 const concurrency = "must be a whole number from 1, or a percentage from 1% to 100%";
 
 const stageName = (name: string, at: JsonPath): FieldProblem => ({
-  ...error("FLT1309", at, "is no name of a stage", "use lower-case letters and digits only, at most 63"),
+  ...error("FLT1309", at, "is not a valid stage name", "use lower-case letters and digits only, at most 63"),
   got: JSON.stringify(name),
 });
 
-function beforeRemarks(task: WrittenTask, at: JsonPath): readonly FieldProblem[] {
-  if (task.type === "Approval") return approvalRemarks(task, at);
-  return [error("FLT1313", [...at, "type"], "TimedWait cannot stand before a stage", "put it after the stage before")];
+function beforeProblems(task: WrittenTask, at: JsonPath): readonly FieldProblem[] {
+  if (task.type === "Approval") return approvalProblems(task, at);
+  return [
+    error("FLT1313", [...at, "type"], "TimedWait is not allowed before a stage", "put it after the previous stage"),
+  ];
 }
 
-function afterRemarks(task: WrittenTask, at: JsonPath): readonly FieldProblem[] {
-  if (task.type === "Approval") return approvalRemarks(task, at);
+function afterProblems(task: WrittenTask, at: JsonPath): readonly FieldProblem[] {
+  if (task.type === "Approval") return approvalProblems(task, at);
   const { waitTime } = task;
   const path: JsonPath = [...at, "waitTime"];
   if (waitTime === undefined) return [error("FLT1300", path, "is required for a TimedWait", "write 30m or 1h30m")];
   if (waitOf(waitTime) !== null) return [];
   const fix = "write hours, minutes and seconds, such as 30m or 1h30m";
-  return [{ ...error("FLT1312", path, "is no duration above zero", fix), got: JSON.stringify(waitTime) }];
+  return [{ ...error("FLT1312", path, "is not a duration above zero", fix), got: JSON.stringify(waitTime) }];
 }
 
-const approvalRemarks = ({ waitTime }: WrittenTask, at: JsonPath): readonly FieldProblem[] =>
+const approvalProblems = ({ waitTime }: WrittenTask, at: JsonPath): readonly FieldProblem[] =>
   waitTime === undefined
     ? []
     : [error("FLT1313", [...at, "waitTime"], "does not go with an Approval", "remove it, or use a TimedWait")];
 
 /** Every entry names a stage, once, with what it allows: a bound that is not understood would be none. */
-function failureRemarks(text: string, stages: readonly WrittenStage[]): readonly FieldProblem[] {
+function failureProblems(text: string, stages: readonly WrittenStage[]): readonly FieldProblem[] {
   const at: JsonPath = ["metadata", "annotations", maxFailuresAnnotation];
   const limits = failureLimits(text);
   const names = stages.map((it) => it.name);

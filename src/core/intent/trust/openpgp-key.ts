@@ -14,13 +14,13 @@ export function parseOpenPgpKey(armor: string): KeyResult {
   const bytes = dearmored(armor);
   const packets = bytes === null ? null : packetsOf(bytes);
   const [primary] = packets ?? [];
-  if (primary === undefined || packets === null) return malformed("is no armored OpenPGP public key");
+  if (primary === undefined || packets === null) return malformed("is not an armored OpenPGP public key");
   if (packets.some((it) => it.tag === 5 || it.tag === 7)) return privateKey;
   if (primary.tag !== 6) return malformed("does not begin with a public key");
-  if (packets.filter((it) => it.tag === 6).length > 1) return malformed("holds more than one key");
+  if (packets.filter((it) => it.tag === 6).length > 1) return malformed("contains more than one key");
   const { body } = primary;
   const version = body[0];
-  if (version !== 4 && version !== 6) return weak("is of a version that is too old");
+  if (version !== 4 && version !== 6) return weak("has a version that is too old");
   const strength = strengthOf(body, version === 4 ? 6 : 10);
   if (strength !== null) return strength;
   return { kind: "key", fingerprint: fingerprintOf(body) };
@@ -55,7 +55,7 @@ function strengthOf(body: Buffer, at: number): KeyResult | null {
   if (algorithm === 17) return weak("is a DSA key");
   if (algorithm === 1 || algorithm === 3)
     return body.readUInt16BE(at) < 3072 ? weak("is an RSA key of less than 3072 bits") : null;
-  return [19, 22, 27, 28].includes(algorithm) ? null : malformed("is a key that does not sign");
+  return [19, 22, 27, 28].includes(algorithm) ? null : malformed("cannot sign");
 }
 
 /** The bytes inside the armor; null when the text is no single block. Its checksum proves nothing and is not looked at. */

@@ -27,10 +27,10 @@ export function parseSshKey(line: string): KeyResult {
   const blob = blobOf(base64);
   const fields = blob === null ? null : fieldsOf(blob);
   if (shape === undefined || blob === null || fields === null || fields[0]?.toString("latin1") !== type)
-    return unusable("FLT1227", "is no OpenSSH public key of a known kind", "write the line of the .pub file");
-  const flaw = shape(fields.slice(1));
-  if (flaw === "malformed") return unusable("FLT1227", "is damaged", "copy the line of the .pub file again");
-  if (flaw === "weak") return unusable("FLT1226", "is an RSA key of less than 3072 bits", "use an ed25519 key");
+    return unusable("FLT1227", "is not an OpenSSH public key of a known type", "write the line of the .pub file");
+  const textProblem = shape(fields.slice(1));
+  if (textProblem === "malformed") return unusable("FLT1227", "is damaged", "copy the line of the .pub file again");
+  if (textProblem === "weak") return unusable("FLT1226", "is an RSA key of less than 3072 bits", "use an ed25519 key");
   return { kind: "key", fingerprint: `SHA256:${hash("sha256", blob, "base64").replace(/=+$/, "")}` };
 }
 

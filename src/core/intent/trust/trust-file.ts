@@ -14,11 +14,11 @@ import { fileWideProblem, locateDocument } from "../../yaml/locate.ts";
 import { error, type FieldProblem, isError, type LocatedProblem } from "../../yaml/problems.ts";
 import { type PositionOf, positionsIn, slicesOf, type TextSlice } from "../../yaml/text.ts";
 import { durationOf } from "../kinds/fields.ts";
-import { metadataRemarks } from "../kinds/metadata.ts";
+import { metadataProblems } from "../kinds/metadata.ts";
 import { checkSchema } from "../kinds/schema-check.ts";
 import { parseOpenPgpKey } from "./openpgp-key.ts";
 import { type KeyResult, parseSshKey } from "./ssh-key.ts";
-import { normalizedFingerprint, trustRemarks, type WrittenVoters } from "./trust-rules.ts";
+import { normalizedFingerprint, trustProblems, type WrittenVoters } from "./trust-rules.ts";
 
 /** The one file that says who may approve. */
 export const trustPath = "trust/root.yaml";
@@ -40,8 +40,8 @@ export interface TrustReading {
  * closed. Whether it may follow the version that is in force is for `core/trust` to say.
  */
 export function readTrust(text: string): TrustReading {
-  const { value, findings } = readText(text);
-  const problems = findings.map((it): Problem => ({ ...it, severity: severityOf(it), path: trustPath }));
+  const { value, problems: located } = readText(text);
+  const problems = located.map((it): Problem => ({ ...it, severity: severityOf(it), path: trustPath }));
   const trust = value === null || problems.some(isError) ? null : trustOf(value, digestOfText(text));
   return { trust, problems };
 }
@@ -51,7 +51,7 @@ const severityOf = ({ severity }: LocatedProblem): LocatedProblem["severity"] =>
 
 interface TextReading {
   readonly value: WrittenTrust | null;
-  readonly findings: readonly LocatedProblem[];
+  readonly problems: readonly LocatedProblem[];
 }
 
 function readText(text: string): TextReading {
@@ -63,30 +63,30 @@ function readText(text: string): TextReading {
   const [document] = documents;
   if (document === undefined || documents.length > 1) return unreadable(notOne);
   const { yaml } = document;
-  if (yaml.flaws.some(isError) || yaml.begin === null)
+  if (yaml.textProblems.some(isError) || yaml.begin === null)
     return { value: null, ...locateDocument({ ...document, base: [] }, []) };
   if (!isObject(yaml.value)) return unreadable(notOne);
   const checked = checkSchema("Trust", yaml.value);
   const origin = { ...document, base: [] };
-  if (!checked.isValid) return { value: null, ...locateDocument(origin, checked.remarks) };
-  const remarks = [...metadataRemarks(yaml.value), ...trustRemarks(checked.document)];
-  return { value: checked.document, ...locateDocument(origin, remarks) };
+  if (!checked.isValid) return { value: null, ...locateDocument(origin, checked.problems) };
+  const problems = [...metadataProblems(yaml.value), ...trustProblems(checked.document)];
+  return { value: checked.document, ...locateDocument(origin, problems) };
 }
 
 interface OneDocument {
   readonly slice: TextSlice;
-  readonly ruler: PositionOf;
+  readonly positionOf: PositionOf;
   readonly yaml: YamlDocument;
 }
 
 /** A slice with something in it, or with something wrong. */
 function documentOf(slice: TextSlice): readonly OneDocument[] {
-  const ruler = positionsIn(slice);
-  const yaml = readYaml(slice, ruler);
-  return yaml.begin === null && yaml.flaws.length === 0 ? [] : [{ slice, ruler, yaml }];
+  const positionOf = positionsIn(slice);
+  const yaml = readYaml(slice, positionOf);
+  return yaml.begin === null && yaml.textProblems.length === 0 ? [] : [{ slice, positionOf, yaml }];
 }
 
-const unreadable = (remark: FieldProblem): TextReading => ({ value: null, findings: [fileWideProblem(remark)] });
+const unreadable = (problem: FieldProblem): TextReading => ({ value: null, problems: [fileWideProblem(problem)] });
 
 const tooLarge = error("FLT1234", [], `the file is larger than ${maxTrustText} characters`, "remove old keys");
 
@@ -102,8 +102,8 @@ const notOne = error(
 const privateKey = error(
   "FLT1229",
   [],
-  "a private key stands in this file",
-  "revoke it: everybody who reads the repository has it now; then list another one's public half",
+  "this file contains a private key",
+  "revoke it: everybody who can read the repository has it now; then list another one's public half",
 );
 
 /** How long a request may stand unanswered where the rule does not say (`yaml/README.md#limits`). */
@@ -161,7 +161,7 @@ const votersOf = ({ principals, minimum = 1, accept = ["commit", "detached"] }: 
 });
 
 /** What is to be said of one rule of a usable trust file: see `core/trust/quorum.ts`. */
-interface Remarked {
+interface RuleNote {
   readonly field: "approvals" | "protectedTargets";
   readonly index: number;
   readonly isHopeless: boolean;
@@ -169,10 +169,10 @@ interface Remarked {
 }
 
 /** The same as problems with positions, for whoever writes the file: they cost nothing. `text`: of a usable trust file. */
-export function trustNotes(text: string, remarked: readonly Remarked[]): readonly Problem[] {
-  if (remarked.length === 0) return [];
+export function trustNotes(text: string, notes: readonly RuleNote[]): readonly Problem[] {
+  if (notes.length === 0) return [];
   const document = parseDocument(text);
-  return remarked.map(({ field, index, isHopeless, message }): Problem => {
+  return notes.map(({ field, index, isHopeless, message }): Problem => {
     const node: unknown = document.getIn(["spec", field, index], true);
     const before = text.slice(0, isNode(node) ? (node.range?.[0] ?? 0) : 0);
     const fix = isHopeless

@@ -20,42 +20,44 @@ type Spec = WrittenTrust["spec"];
  * Checks a trust file that its schema has passed: all that it alone decides (`trust/README.md#the-trust-file`; `#b-66`,
  * `yaml/README.md#b-67`).
  */
-export function trustRemarks({ spec }: WrittenTrust): readonly FieldProblem[] {
+export function trustProblems({ spec }: WrittenTrust): readonly FieldProblem[] {
   return [
-    ...versionRemarks(spec),
-    ...rootRemarks(spec),
-    ...principalRemarks(spec.principals),
-    ...(spec.approvals ?? []).flatMap((it, i) => approvalRuleRemarks(spec, it, ["spec", "approvals", i])),
-    ...(spec.protectedTargets ?? []).flatMap((it, i) => targetRemarks(spec, it, ["spec", "protectedTargets", i])),
-    ...revocationRemarks(spec),
+    ...versionProblems(spec),
+    ...rootProblems(spec),
+    ...principalProblems(spec.principals),
+    ...(spec.approvals ?? []).flatMap((it, i) => approvalRuleProblems(spec, it, ["spec", "approvals", i])),
+    ...(spec.protectedTargets ?? []).flatMap((it, i) => targetProblems(spec, it, ["spec", "protectedTargets", i])),
+    ...revocationProblems(spec),
   ];
 }
 
-function versionRemarks({ version, previous, expires }: Spec): readonly FieldProblem[] {
-  const remarks: FieldProblem[] = [];
+function versionProblems({ version, previous, expires }: Spec): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
   const at = ["spec", "previous"];
   if (version === 1 && previous !== undefined)
-    remarks.push(error("FLT1307", at, "must not be there in version 1", "remove it, or count the version up"));
+    problems.push(error("FLT1307", at, "must not be there in version 1", "remove it, or count the version up"));
   if (version > 1 && previous === undefined)
-    remarks.push(error("FLT1300", at, "is required after version 1", "add the SHA-256 of the version before"));
+    problems.push(error("FLT1300", at, "is required after version 1", "add the SHA-256 of the version before"));
   if (previous !== undefined && !/^[0-9a-f]{64}$/.test(previous))
-    remarks.push(error("FLT1302", at, "is not a digest of 64 hexadecimal digits", "write the file's SHA-256"));
+    problems.push(error("FLT1302", at, "is not a digest of 64 hexadecimal digits", "write the file's SHA-256"));
   if (instantOf(expires) === null)
-    remarks.push(error("FLT1224", ["spec", "expires"], "is no moment in RFC 3339", "write it as 2027-10-01T00:00:00Z"));
-  return remarks;
+    problems.push(
+      error("FLT1224", ["spec", "expires"], "is not an RFC 3339 timestamp", "write it like 2027-10-01T00:00:00Z"),
+    );
+  return problems;
 }
 
-function rootRemarks({ threshold, roots, principals }: Spec): readonly FieldProblem[] {
+function rootProblems({ threshold, roots, principals }: Spec): readonly FieldProblem[] {
   const at = ["spec", "threshold"];
   const fix = "lower it, or add roots";
   return [
-    ...peopleRemarks(principals, roots, ["spec", "roots"]),
+    ...peopleProblems(principals, roots, ["spec", "roots"]),
     ...(threshold > roots.length ? [error("FLT1223", at, `asks for more than the ${roots.length} roots`, fix)] : []),
   ];
 }
 
 /** Names that people are listed by: each of somebody, a person, and once. */
-function peopleRemarks(
+function peopleProblems(
   principals: Spec["principals"],
   names: readonly string[],
   at: JsonPath,
@@ -68,7 +70,7 @@ function peopleRemarks(
       const somebody = Object.hasOwn(principals, name) ? principals[name] : undefined;
       if (somebody === undefined) return [nobody(name, Object.keys(principals), [...at, i])];
       const fix = "name a person, or say human: true where one signs with these keys";
-      return somebody.human ? [] : [error("FLT1231", [...at, i], "is a machine; people alone decide", fix)];
+      return somebody.human ? [] : [error("FLT1231", [...at, i], "is not human; only humans can approve", fix)];
     }),
   ];
 }
@@ -76,17 +78,17 @@ function peopleRemarks(
 function nobody(name: string, known: readonly string[], at: JsonPath): FieldProblem {
   const got = JSON.stringify(name);
   if (name.includes("*"))
-    return { ...error("FLT1233", at, "must be a name; nobody is meant by a wildcard", "list the names"), got };
+    return { ...error("FLT1233", at, "must be a name; wildcards are not allowed", "list the names"), got };
   const fix = didYouMean(name, known, "add this principal, with their keys");
   return { ...error("FLT1230", at, "is not the name of a principal", fix), got };
 }
 
-function votersRemarks({ principals }: Spec, voters: WrittenVoters, at: JsonPath): readonly FieldProblem[] {
+function votersProblems({ principals }: Spec, voters: WrittenVoters, at: JsonPath): readonly FieldProblem[] {
   const { principals: names, minimum = 1, accept = [] } = voters;
   const tooMany = minimum > names.length;
   const fix = "lower it, or add principals";
   return [
-    ...peopleRemarks(principals, names, [...at, "principals"]),
+    ...peopleProblems(principals, names, [...at, "principals"]),
     ...(tooMany ? [error("FLT1223", [...at, "minimum"], `asks for more than the ${names.length} named`, fix)] : []),
     ...repeatedIndices(accept, (it) => it).map((i) =>
       error("FLT1308", [...at, "accept", i], "occurs twice", "remove it"),
@@ -94,29 +96,29 @@ function votersRemarks({ principals }: Spec, voters: WrittenVoters, at: JsonPath
   ];
 }
 
-function approvalRuleRemarks(spec: Spec, rule: WrittenRule, at: JsonPath): readonly FieldProblem[] {
+function approvalRuleProblems(spec: Spec, rule: WrittenRule, at: JsonPath): readonly FieldProblem[] {
   const { placements, stages, maxAge } = rule;
   const age = maxAge === undefined ? 1 : (durationOf(maxAge) ?? Infinity);
   const fix = "write a duration such as 24h, at most 168h";
   return [
-    ...patternRemarks(placements, /^(?:[a-z0-9-]+\/)?[a-z0-9-]+$/, [...at, "placements"]),
-    ...patternRemarks(stages, /^[A-Za-z0-9._-]+$/, [...at, "stages"]),
-    ...votersRemarks(spec, rule, at),
-    ...(age > longestAge ? [error("FLT1302", [...at, "maxAge"], "is no time for an answer", fix)] : []),
+    ...patternProblems(placements, /^(?:[a-z0-9-]+\/)?[a-z0-9-]+$/, [...at, "placements"]),
+    ...patternProblems(stages, /^[A-Za-z0-9._-]+$/, [...at, "stages"]),
+    ...votersProblems(spec, rule, at),
+    ...(age > longestAge ? [error("FLT1302", [...at, "maxAge"], "is not a valid age", fix)] : []),
   ];
 }
 
 /** A week (`yaml/README.md#limits`): who is asked about something older should be asked again. */
 const longestAge = 168 * 3_600_000;
 
-const targetRemarks = (spec: Spec, target: WrittenTarget, at: JsonPath): readonly FieldProblem[] => [
-  ...patternRemarks(target.clusters, /^[a-z0-9-]+(?:@[a-z0-9-]+)?$/, [...at, "clusters"]),
-  ...patternRemarks(target.namespaces, /^[a-z0-9-]+$/, [...at, "namespaces"]),
-  ...votersRemarks(spec, target, at),
+const targetProblems = (spec: Spec, target: WrittenTarget, at: JsonPath): readonly FieldProblem[] => [
+  ...patternProblems(target.clusters, /^[a-z0-9-]+(?:@[a-z0-9-]+)?$/, [...at, "clusters"]),
+  ...patternProblems(target.namespaces, /^[a-z0-9-]+$/, [...at, "namespaces"]),
+  ...votersProblems(spec, target, at),
 ];
 
 /** Names of a form, or beginnings of such names with a `*` behind them. */
-function patternRemarks(patterns: readonly string[], form: RegExp, at: JsonPath): readonly FieldProblem[] {
+function patternProblems(patterns: readonly string[], form: RegExp, at: JsonPath): readonly FieldProblem[] {
   return patterns.flatMap((it, i) => {
     const start = it.endsWith("*") ? it.slice(0, -1) : null;
     // What stands before the star may end in the middle of a name.
@@ -129,7 +131,7 @@ function patternRemarks(patterns: readonly string[], form: RegExp, at: JsonPath)
 /** Whole, and as it is printed: 256 bits leave two of the last digit of base64 unused, and they are never set. */
 const fingerprintForm = /^(?:SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]|[0-9A-F]{40}|[0-9A-F]{64})$/;
 
-function revocationRemarks({ principals, revocations = [] }: Spec): readonly FieldProblem[] {
+function revocationProblems({ principals, revocations = [] }: Spec): readonly FieldProblem[] {
   const at = (i: number): JsonPath => ["spec", "revocations", i, "key"];
   const keys = revocations.map(({ key }) => normalizedFingerprint(key));
   const subkeys = ownersOfSubkeys(principals);
@@ -139,7 +141,7 @@ function revocationRemarks({ principals, revocations = [] }: Spec): readonly Fie
     ...keys.flatMap((key, i) =>
       fingerprintForm.test(key)
         ? []
-        : [{ ...error("FLT1227", at(i), "is no whole fingerprint", fix), got: JSON.stringify(key) }],
+        : [{ ...error("FLT1227", at(i), "is not a full fingerprint", fix), got: JSON.stringify(key) }],
     ),
     ...keys.flatMap((key, i) => {
       const owner = subkeys.get(key);
@@ -168,22 +170,22 @@ const maxPrincipals = 256;
  *
  * An authority may stand with several people, as their certificates tell them apart; it is nobody's own key.
  */
-function principalRemarks(principals: Spec["principals"]): readonly FieldProblem[] {
+function principalProblems(principals: Spec["principals"]): readonly FieldProblem[] {
   const people = Object.entries(principals);
   const at = ["spec", "principals"];
-  const crowd = error("FLT1302", at, `hold more than ${maxPrincipals} principals`, "remove those who left");
+  const crowd = error("FLT1302", at, `have more than ${maxPrincipals} principals`, "remove old ones");
   if (people.length > maxPrincipals) return [crowd];
   const keys = people.flatMap(([name, it]) => keysOf(name, it));
   return [
-    ...people.flatMap(([name, it]) => [...nameRemarks(name), ...emptyRemarks(name, it), ...forgeRemarks(name, it)]),
+    ...people.flatMap(([name, it]) => [...nameProblems(name), ...emptyProblems(name, it), ...forgeProblems(name, it)]),
     ...keys.flatMap(({ at: place, key }) => (key.kind === "key" ? [] : [error(key.code, place, key.message, key.fix)])),
-    ...repeatedKeyRemarks(keys),
-    ...repeatedAccountRemarks(people),
+    ...repeatedKeyProblems(keys),
+    ...repeatedAccountProblems(people),
   ];
 }
 
 /** A name stands in file names and on screens: lower-case, so that no two look alike (`trust/README.md#t-22`). */
-function nameRemarks(name: string): readonly FieldProblem[] {
+function nameProblems(name: string): readonly FieldProblem[] {
   if (/^[a-z0-9](?:[a-z0-9._@+-]{0,126}[a-z0-9])?$/.test(name)) return [];
   const code = name.includes("*") ? "FLT1233" : "FLT1309";
   const fix = "use lower-case letters, digits and . _ @ + -, at most 128 characters";
@@ -191,13 +193,13 @@ function nameRemarks(name: string): readonly FieldProblem[] {
   return [{ ...error(code, at, "is not a usable name", fix), on: "key", got: JSON.stringify(name) }];
 }
 
-function emptyRemarks(name: string, { keys = [], authorities = [], openpgp = [], forge = {} }: WrittenPrincipal) {
+function emptyProblems(name: string, { keys = [], authorities = [], openpgp = [], forge = {} }: WrittenPrincipal) {
   const count = keys.length + authorities.length + openpgp.length + Object.keys(forge).length;
   const fix = "add keys, authorities, openpgp or forge, or remove this principal";
-  return count > 0 ? [] : [error("FLT1232", ["spec", "principals", name], "has nothing to sign with", fix)];
+  return count > 0 ? [] : [error("FLT1232", ["spec", "principals", name], "has no keys", fix)];
 }
 
-function forgeRemarks(name: string, { forge = {} }: WrittenPrincipal): readonly FieldProblem[] {
+function forgeProblems(name: string, { forge = {} }: WrittenPrincipal): readonly FieldProblem[] {
   return Object.entries(forge)
     .filter(([, id]) => !/^[1-9][0-9]{0,19}$/.test(id))
     .map(([it]) => {
@@ -223,7 +225,7 @@ function keysOf(owner: string, { keys = [], authorities = [], openpgp = [] }: Wr
 }
 
 /** Two people with one key are one voice that would count twice, or nobody knows whose. */
-function repeatedKeyRemarks(keys: readonly PlacedKey[]): readonly FieldProblem[] {
+function repeatedKeyProblems(keys: readonly PlacedKey[]): readonly FieldProblem[] {
   const seen = new Map<string, PlacedKey>();
   return keys.flatMap((it) => {
     if (it.key.kind !== "key") return [];
@@ -231,11 +233,11 @@ function repeatedKeyRemarks(keys: readonly PlacedKey[]): readonly FieldProblem[]
     if (first === undefined) seen.set(it.key.fingerprint, it);
     if (first === undefined || (first.isAuthority && it.isAuthority && first.owner !== it.owner)) return [];
     const whose = first.owner === it.owner ? "occurs twice" : `is listed for ${first.owner} as well`;
-    return [error("FLT1228", it.at, whose, "leave it with the one whose key it is")];
+    return [error("FLT1228", it.at, whose, "keep it only for the owner of the key")];
   });
 }
 
-function repeatedAccountRemarks(people: readonly (readonly [string, WrittenPrincipal])[]): readonly FieldProblem[] {
+function repeatedAccountProblems(people: readonly (readonly [string, WrittenPrincipal])[]): readonly FieldProblem[] {
   const seen = new Map<string, string>();
   return people.flatMap(([name, { forge = {} }]) =>
     Object.entries(forge).flatMap(([it, id]) => {
@@ -243,7 +245,7 @@ function repeatedAccountRemarks(people: readonly (readonly [string, WrittenPrinc
       seen.set(`${it} ${id}`, first ?? name);
       if (first === undefined) return [];
       const at = ["spec", "principals", name, "forge", it];
-      return [error("FLT1228", at, `is the account of ${first} as well`, "leave it with the one whose account it is")];
+      return [error("FLT1228", at, `is the account of ${first} as well`, "keep it only for the owner of the account")];
     }),
   );
 }

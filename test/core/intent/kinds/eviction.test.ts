@@ -18,7 +18,7 @@ describe("evictions", () => {
     ]);
   });
 
-  const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
+  const cases: readonly [id: string, ref: string, text: string, want: readonly string[]][] = [
     ["V-CRPE-01", "both names", eviction("e", "web", "c1"), []],
     ["V-CRPE-01", "no cluster", eviction("e", "web", "c1").replace(", clusterName: c1", ""), ["error FLT1300"]],
     ["V-CRPE-01", "no placement", eviction("e", "web", "c1").replace("placementName: web, ", ""), ["error FLT1300"]],
@@ -29,8 +29,8 @@ describe("evictions", () => {
     ["V-CRPE-05", "a placement that is missing", eviction("e", "ghost", "c1"), ["error FLT1314"]],
     ["V-CRPE-06", "a cluster that is missing", eviction("e", "web", "c2"), ["warning FLT1335"]],
   ];
-  for (const [id, claim, text, want] of cases)
-    it(`${id} ${claim}`, () => {
+  for (const [id, ref, text, want] of cases)
+    it(`${id} ${ref}`, () => {
       expect(codesIn(read({ ...ground, "a.yaml": text }))).toEqual(want);
     });
 

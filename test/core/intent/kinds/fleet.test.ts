@@ -51,7 +51,7 @@ describe("fleet.yaml", () => {
   it("with a root in which nothing is deletes nothing", () => {
     const intent = readAll({ "apps/a.yaml": web }, { "fleet.yaml": fleet("roots: [app]"), "apps/a.yaml": web });
     expect(inForce(intent)).toEqual(["ConfigMap web/web (held c1 apps/a.yaml#0)"]);
-    expect(errorsOf(intent)).toEqual(["app: error FLT1110: there is no object here"]);
+    expect(errorsOf(intent)).toEqual(["app: error FLT1110: there are no objects here"]);
   });
 
   it("names contexts of members that do not exist", () => {

@@ -5,7 +5,7 @@ import { codesOf, problemsOf } from "../reading.ts";
 
 const plain: Manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { k: "v" } };
 
-const sanitising: readonly [claim: string, before: Manifest, after: Manifest][] = [
+const sanitising: readonly [ref: string, before: Manifest, after: Manifest][] = [
   [
     "what a server adds to metadata goes",
     {
@@ -103,8 +103,8 @@ const sanitising: readonly [claim: string, before: Manifest, after: Manifest][] 
 ];
 
 describe("a manifest is read without what belongs to one cluster (C 24)", () => {
-  for (const [claim, before, after] of sanitising)
-    it(claim, () => {
+  for (const [ref, before, after] of sanitising)
+    it(ref, () => {
       expect(withoutServerFields(before)).toEqual(after);
     });
 
@@ -116,7 +116,7 @@ describe("a manifest is read without what belongs to one cluster (C 24)", () => 
 const object = (kind: string, metadata: string, rest = ""): string =>
   `apiVersion: v1\nkind: ${kind}\nmetadata: {${metadata}}\n${rest}`;
 
-const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
+const cases: readonly [id: string, ref: string, text: string, want: readonly string[]][] = [
   ["B-90", "no kind", "apiVersion: v1\nmetadata: {name: a}\n", ["1:1 error FLT1401"]],
   ["B-90", "no apiVersion", "kind: ConfigMap\nmetadata: {name: a}\n", ["1:1 error FLT1401"]],
   ["B-90", "no name", object("ConfigMap", "namespace: b"), ["3:1 error FLT1401"]],
@@ -192,8 +192,8 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
 ];
 
 describe("an object that no API server would take, or that would surprise its author, is named", () => {
-  for (const [id, claim, text, want] of cases)
-    it(`${id} ${claim}`, () => {
+  for (const [id, ref, text, want] of cases)
+    it(`${id} ${ref}`, () => {
       expect(codesOf(text)).toEqual(want);
     });
 

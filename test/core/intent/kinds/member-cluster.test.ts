@@ -36,7 +36,7 @@ status:
   });
 });
 
-const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
+const cases: readonly [id: string, ref: string, text: string, want: readonly string[]][] = [
   ["V-MC-01", "a long name", cluster("a".repeat(64)), ["3:18 error FLT1309"]],
   ["E", "a name with dots", cluster("a.b"), ["3:18 error FLT1309"]],
   ["V-MC-02", "no identity", cluster("a").replace(/spec: .*/, "spec: {}"), ["4:1 error FLT1300"]],
@@ -77,8 +77,8 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
 ];
 
 describe("what a hub would refuse is refused", () => {
-  for (const [id, claim, text, want] of cases)
-    it(`${id} ${claim}`, () => {
+  for (const [id, ref, text, want] of cases)
+    it(`${id} ${ref}`, () => {
       expect(codesOf(text)).toEqual(want);
     });
 });

@@ -27,7 +27,7 @@ describe("overrides (C 21)", () => {
     );
     const intent = readAll(hundred, { ...hundred, "extra.yaml": override("extra", "n100") });
     expect(intent.overrides.length).toBe(100);
-    expect(errorsOf(intent)).toEqual(["extra.yaml:3:18: error FLT1338: metadata.name: there may be 100 overrides"]);
+    expect(errorsOf(intent)).toEqual(["extra.yaml:3:18: error FLT1338: metadata.name: more than 100 overrides"]);
   });
 
   it("one without a placement says to which it applies", () => {

@@ -42,7 +42,7 @@ describe("an override is read with its defaults", () => {
   });
 });
 
-const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
+const cases: readonly [id: string, ref: string, text: string, want: readonly string[]][] = [
   ["V-CRO-01", "a namespaced placement", override("o", "web", "a, scope: Namespaced"), ["FLT1307"]],
   [
     "V-CRO-03",
@@ -107,8 +107,8 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
 ];
 
 describe("what a hub would refuse is refused (O-24)", () => {
-  for (const [id, claim, text, want] of cases)
-    it(`${id} ${claim}`, () => {
+  for (const [id, ref, text, want] of cases)
+    it(`${id} ${ref}`, () => {
       const { problems } = read({ "a.yaml": text, "p.yaml": placement("p"), "c.yaml": cluster("c") });
       expect(problems.filter((it) => it.severity !== "note").map((it) => it.code)).toEqual(want);
     });

@@ -113,8 +113,8 @@ const required = (term: string): string =>
 const namespace = 'group: "", version: v1, kind: Namespace';
 const whole = "selectionScope: NamespaceWithResourceSelectors";
 
-// Codes of errors and warnings; an empty list is a claim too.
-const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
+// Codes of errors and warnings; an empty list is a document too.
+const cases: readonly [id: string, ref: string, text: string, want: readonly string[]][] = [
   ["V-ANY-01", "an upper-case name", placement("Web"), ["FLT1309"]],
   ["E 3", "a name with dots", placement("web.prod"), ["FLT1309"]],
   ["V-CRP-01", "a name of 63 characters", placement("a".repeat(63)), []],
@@ -280,8 +280,8 @@ const cases: readonly [id: string, claim: string, text: string, want: readonly s
 ];
 
 describe("what a hub would refuse is refused", () => {
-  for (const [id, claim, text, want] of cases)
-    it(`${id} ${claim}`, () => {
+  for (const [id, ref, text, want] of cases)
+    it(`${id} ${ref}`, () => {
       expect(
         codesOf(text)
           .filter((it) => !it.includes("note") && !it.includes("FLT1335"))

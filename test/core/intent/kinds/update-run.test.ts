@@ -60,7 +60,7 @@ describe("an update run is read with KubeFleet's defaults", () => {
 });
 
 describe("what a hub would refuse is refused", () => {
-  const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
+  const cases: readonly [id: string, ref: string, text: string, want: readonly string[]][] = [
     ["V-UR-01", "a name of 63 characters", run("a".repeat(63)), []],
     ["V-UR-01", "a name of 64 characters", run("a".repeat(64)), ["error FLT1309"]],
     ["V-ANY-01", "an upper-case name", run("Run"), ["error FLT1309"]],
@@ -101,8 +101,8 @@ describe("what a hub would refuse is refused", () => {
       ["warning FLT1301"],
     ],
   ];
-  for (const [id, claim, text, want] of cases)
-    it(`${id} ${claim}`, () => {
+  for (const [id, ref, text, want] of cases)
+    it(`${id} ${ref}`, () => {
       expect(codesIn(read({ ...ground, "a.yaml": text }))).toEqual(want);
     });
 });

@@ -68,7 +68,7 @@ describe("what a hub would refuse, now or when a run begins, is refused", () => 
   const wait = (time: string): string => afterwards(`{type: TimedWait, waitTime: ${time}}`);
   const many = (count: number): string =>
     updateStrategy("ring", ...Array.from({ length: count }, (_, i) => `{name: s${i}, labelSelector: {}}`));
-  const cases: readonly [id: string, claim: string, text: string, want: readonly string[]][] = [
+  const cases: readonly [id: string, ref: string, text: string, want: readonly string[]][] = [
     ["V-US-01", "31 stages", many(31), []],
     ["V-US-01", "32 stages", many(32), ["error FLT1302"]],
     ["V-US-01", "no stages at all", stage("").replace(/spec:[\s\S]*/, "spec: {}\n"), ["error FLT1300"]],
@@ -138,8 +138,8 @@ describe("what a hub would refuse, now or when a run begins, is refused", () => 
     ["", "an upper-case name", stage("").replace("{name: ring}", "{name: Ring}"), ["error FLT1309"]],
     ["", "a namespaced strategy without a namespace", stage("").replace("Cluster", ""), ["error FLT1412"]],
   ];
-  for (const [id, claim, text, want] of cases)
-    it(`${id} ${claim}`, () => {
+  for (const [id, ref, text, want] of cases)
+    it(`${id} ${ref}`, () => {
       expect(codesOf(text).map((it) => it.replace(/^\S+ /, ""))).toEqual(want);
       expect(stagesIn(text).length > 0 || text.includes("stages: []")).toBe(
         want.every((it) => it.startsWith("warning")),

@@ -26,7 +26,7 @@ describe("trust/root.yaml of a commit", () => {
     expect([intent.trust, intent.hasTrust, intent.problems]).toEqual([null, false, []]);
   });
 
-  const broken: readonly [claim: string, content: Files[string], want: string][] = [
+  const broken: readonly [ref: string, content: Files[string], want: string][] = [
     ["a link", "link", "trust/root.yaml error FLT1101"],
     ["a submodule", "submodule", "trust/root.yaml error FLT1102"],
     ["no UTF-8, or too large", new Uint8Array([0xff, 0xfe]), "trust/root.yaml error FLT1234"],
