@@ -44,7 +44,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "writes what is being deleted where the inventory does not know it any more",
     file: "src/shell/kube/apply/takeover.ts",
-    find: 'if (memberAt(live, "metadata", "deletionTimestamp") !== null) return { kind: "wait", uid, adopted };',
+    find: 'if (isBeingDeleted(live)) return { kind: "wait", uid, adopted };',
     replace: "",
     caughtBy: stories,
   },

@@ -7,6 +7,7 @@ import {
   departure,
   entriesOf,
   get,
+  merge,
   namespace,
   outcomesOf,
   post,
@@ -117,5 +118,27 @@ export function takeoverCases(stage: () => Stage): void {
     const strategy = { allowCoOwnership: true };
     const second = await stage().act({ placement: "other", sequence: 2, strategy, apply: [owned] });
     expect(second).toEqual(receipt({ configured: 1 }));
+  });
+
+  it("takes over nothing that is being deleted, and creates its own once it is gone (I-14)", async () => {
+    bodyOf(await post(stage().client, "/api/v1/namespaces", namespace("going")));
+    const path = core("going", "configmaps", "a");
+    const theirs = configMap("going/a", { a: "theirs" });
+    const metadata = { ...(theirs["metadata"] as JsonObject), finalizers: ["test.flotilla.dev/wait"] };
+    bodyOf(await post(stage().client, "/api/v1/namespaces/going/configmaps", { ...theirs, metadata }));
+    bodyOf(await stage().client.request({ method: "DELETE", path }));
+    const ours = configMap("going/a", { a: "1" });
+    for (const whenToTakeOver of ["Always", "IfNoDiff"] as const) {
+      const strategy = { whenToTakeOver };
+      expect(await stage().act({ placement: "going", strategy, apply: [ours] })).toEqual(receipt({ failed: 1 }));
+      const entry = entriesOf(await stage().see(), "going").get(rendered(ours).key);
+      const message = "it is being deleted; ours is created once it is gone";
+      expect(entry).toMatchObject({ uid: null, outcome: { code: "FailedToTakeOver", message } });
+    }
+    expect(bodyOf(await get(stage().client, path))["data"]).toEqual({ a: "theirs" });
+
+    bodyOf(await merge(stage().client, path, { metadata: { finalizers: null } }));
+    expect(await stage().act({ placement: "going", apply: [ours] })).toEqual(receipt({ created: 1 }));
+    expect(entriesOf(await stage().see(), "going").get(rendered(ours).key)?.adopted).toBe(false);
   });
 }

@@ -46,7 +46,7 @@ export function decideTakeover(found: LookupResult, claimant: Claimant): Takeove
   if (isLater(live, claimant)) return leave("FailedToTakeOver", "a later decision has written it");
   if (isClaimed(live, claimant)) {
     const adopted = mayBeAdopted(entry, uid);
-    if (memberAt(live, "metadata", "deletionTimestamp") !== null) return { kind: "wait", uid, adopted };
+    if (isBeingDeleted(live)) return { kind: "wait", uid, adopted };
     return { kind: "write", uid, adopted, live: null };
   }
   const { whenToTakeOver, allowCoOwnership } = action.applyStrategy;
@@ -61,8 +61,12 @@ export function decideTakeover(found: LookupResult, claimant: Claimant): Takeove
     const name = `${textOf(memberAt(first, "kind")) ?? ""} ${textOf(memberAt(first, "name")) ?? ""}`;
     return leave("FailedToTakeOver", `${name} owns it, and allowCoOwnership is false`);
   }
+  // No write keeps it, and what replaces it is made by us.
+  if (isBeingDeleted(live)) return leave("FailedToTakeOver", "it is being deleted; ours is created once it is gone");
   return whenToTakeOver === "IfNoDiff" ? { kind: "compare", uid, live } : { kind: "write", uid, adopted: true, live };
 }
+
+const isBeingDeleted = (live: Manifest): boolean => memberAt(live, "metadata", "deletionTimestamp") !== null;
 
 /** The fence once more, at the object: where the inventory was deleted, nothing else stops who has been overtaken. */
 function isLater(live: Manifest, { fleet, epoch, action }: Claimant): boolean {
