@@ -533,4 +533,25 @@ export const mutants: readonly Mutant[] = [
     replace: "if (count > text.length) return false;",
     caughtBy: ["test/shell/kube/bounded-json.test.ts"],
   },
+  {
+    breaks: "reads what a binding is to delete although it was adopted, and never writes it",
+    file: "src/core/ledger/bindings.ts",
+    find: "  evenAdopted: flag,",
+    replace: '  evenAdopted: { put: () => {}, take: at(["evenAdopted"], flag).take },',
+    caughtBy: ["test/core/ledger/ledger.test.ts"],
+  },
+  {
+    breaks: "writes how many objects of a cluster are in trouble, and never reads it",
+    file: "src/core/ledger/bindings.ts",
+    find: "troubleCount.take(from, context) ?? failedCount(from)",
+    replace: "failedCount(from)",
+    caughtBy: ["test/core/ledger/ledger.test.ts"],
+  },
+  {
+    breaks: "leaves out of a run's notes which run superseded it",
+    file: "src/core/ledger/run-clusters.ts",
+    find: "supersededIn.put(into, superseded, null);",
+    replace: "",
+    caughtBy: ["test/core/ledger/ledger.test.ts"],
+  },
 ];

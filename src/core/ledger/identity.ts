@@ -1,48 +1,51 @@
 import type { Intent } from "../model/intent.ts";
-import { type Json, sameJson } from "../model/json.ts";
+import { isObject, type JsonObject } from "../model/json.ts";
 import { compareText } from "../model/value.ts";
 
 // What reads as it was keeps its identity (`===`): the ledger's promise, for values that come from files.
 
-/** The value itself while a new one says the same. Plain data: records without maps in them. */
-export const kept = <T>(before: T | undefined, after: T): T =>
-  before !== undefined && sameJson(before as unknown as Json, after as unknown as Json) ? before : after;
-
-/** The list with what stays, found by its place; the list itself when all of it stays. */
-export function keptList<T>(before: readonly T[], after: readonly T[]): readonly T[] {
-  const list = after.map((it, at) => kept(before[at], it));
-  return sameList(before, list) ? before : list;
+/**
+ * The value itself while a new one says the same; otherwise the new one, with all that stays of the old one at every level:
+ * entries of maps by key, members by name, items of lists by place.
+ */
+export function kept<T>(before: T | undefined, after: T): T {
+  if (before === undefined || same(before, after)) return before ?? after;
+  if (after instanceof Map && before instanceof Map)
+    return new Map([...after].map(([key, it]) => [key, kept(before.get(key), it)])) as T;
+  if (Array.isArray(after) && Array.isArray(before)) return after.map((it, index) => kept(before[index], it)) as T;
+  if (!isObject(after) || !isObject(before)) return after;
+  const next: Record<string, unknown> = {};
+  for (const key of Object.keys(after)) next[key] = kept(before[key], after[key]);
+  return next as T;
 }
 
-/** Whether two lists hold the same, by identity. */
-export const sameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
-  a.length === b.length && a.every((it, at) => it === b[at]);
-
-/** The object with those members that stay; the object itself when all do. `settled` members are compared by identity. */
-export function keptMembers<T extends object>(before: T, after: T, settled: readonly (keyof T)[]): T {
-  const next = { ...after };
-  for (const key of Object.keys(after) as (keyof T)[])
-    if (!settled.includes(key)) next[key] = kept(before[key], after[key]);
-  return (Object.keys(next) as (keyof T)[]).every((key) => next[key] === before[key]) ? before : next;
+/** Whether two values say the same; maps in the same order. */
+function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && sameList(a, b, same);
+  if (a instanceof Map) return b instanceof Map && a.size === b.size && sameList([...a], [...b], same);
+  if (!isObject(a) || !isObject(b) || b instanceof Map) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && same(a[key], (b as JsonObject)[key]))
+  );
 }
 
-/** A map in the order of what was read, with those entries of the old one that stay; the old map itself when all do. */
-export function keptEntries<K, V>(before: ReadonlyMap<K, V>, after: ReadonlyMap<K, V>): ReadonlyMap<K, V> {
-  const next = [...after].map(([key, it]) => [key, kept(before.get(key), it)] as const);
-  const old = [...before];
-  const isSame = next.length === old.length && next.every(([key, it], at) => old[at]?.[0] === key && old[at][1] === it);
-  return isSame ? before : new Map(next);
-}
+/** Whether two lists hold the same, by identity unless `isSame` says otherwise. */
+export const sameList = <T>(
+  a: readonly T[],
+  b: readonly T[],
+  isSame: (a: T, b: T) => boolean = (one, other) => one === other,
+): boolean => a.length === b.length && a.every((it, at) => isSame(it, b[at] as T));
 
-/** A map in the order of its keys, with those entries of the old one that stay; the old map itself when all do. */
-export function replaced<K extends string, V>(
+/** What is read, by key, in the order of the keys: with those that stay, the old map itself when all do. */
+export const keptByKey = <K extends string, V>(
   before: ReadonlyMap<K, V>,
-  entries: readonly (readonly [K, V])[],
-): ReadonlyMap<K, V> {
-  const next = entries.map(([key, it]) => [key, kept(before.get(key), it)] as const);
-  const isSame = next.length === before.size && next.every(([key, it]) => before.get(key) === it);
-  return isSame ? before : new Map([...next].sort(([a], [b]) => compareText(a, b)));
-}
+  values: readonly V[],
+  keyOf: (value: V) => K,
+): ReadonlyMap<K, V> =>
+  kept(before, new Map(values.map((it) => [keyOf(it), it] as const).sort(([a], [b]) => compareText(a, b))));
 
 /** The map with some values replaced, null ones removed. What stays is `===`. */
 export function amended<K extends string, V>(

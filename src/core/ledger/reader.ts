@@ -1,9 +1,8 @@
-import type { DeletionLedger } from "../model/deletion.ts";
-import { type ChangeRequest, emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
+import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
-import type { DeletionProgress, RunRecord, StageProgress } from "../model/update-run.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import { compareText, type PlacementKey, type RunKey } from "../model/value.ts";
-import { amended, kept, keptEntries, keptList, keptMembers, replaced, sameList } from "./identity.ts";
+import { amended, kept, keptByKey, sameList } from "./identity.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
 import { newReading, type PlacementParts, type Reading, type RunParts, readStateFile } from "./record-reading.ts";
 import type { RunHead } from "./runs.ts";
@@ -68,36 +67,20 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
     epoch: head.epoch,
     sequence: head.sequence,
     sourceCommit: head.sourceCommit,
-    holds: keptList(base.holds, head.holds),
-    deletions: keptDeletions(base.deletions, head.deletions),
+    holds: kept(base.holds, head.holds),
+    deletions: kept(base.deletions, head.deletions),
     clusters: amended(base.clusters, filesOf(reading.clusters, base.clusters)),
-    formerNames: formerNamesIn(reading, base),
+    formerNames: byKey(base.formerNames, reading.formerNames, (it) => it.uid),
     placements: amended(base.placements, placements),
     runs: amended(base.runs, runs),
     evictions: amended(base.evictions, filesOf(reading.evictions, base.evictions)),
     hasTrust: head.hasTrust,
     trust: trust.trust,
-    answers: answersIn(reading, base),
+    answers: byKey(base.answers, reading.answers, (it) => it.file.path),
     overrides: overridesOf(base.overrides, reading.overrides),
   };
   return { kind: "read", ledger };
 }
-
-const answersIn = ({ answers }: Reading, base: Ledger): Ledger["answers"] =>
-  answers === undefined
-    ? base.answers
-    : replaced(
-        base.answers,
-        answers.map((it) => [it.file.path, it]),
-      );
-
-const formerNamesIn = ({ formerNames }: Reading, base: Ledger): Ledger["formerNames"] =>
-  formerNames === undefined
-    ? base.formerNames
-    : replaced(
-        base.formerNames,
-        formerNames.map((it) => [it.uid, it]),
-      );
 
 type Changes<K, V> = readonly (readonly [K, V | null])[];
 
@@ -133,22 +116,21 @@ function runsOf(reading: Reading, base: Ledger): Changes<RunKey, RunRecord> {
 /** One placement put together, in the order that the ledger promises; null when all of its files are gone. */
 function recordOf(parts: PlacementParts, old: PlacementRecord | null): PlacementRecord | null | "headless" {
   const head = parts.head === undefined ? old : parts.head;
-  const bindings =
-    parts.bindings === undefined
-      ? (old?.bindings ?? emptyMap)
-      : replaced(
-          old?.bindings ?? emptyMap,
-          parts.bindings.map((it) => [it.cluster, it]),
-        );
+  const bindings = byKey(old?.bindings ?? noBindings, parts.bindings, (it) => it.cluster);
   const policySnapshots = keptSnapshots(old?.policySnapshots ?? [], parts.policySnapshots);
   const resourceSnapshots = resourceSnapshotsOf(parts, old);
   if (head === null) return bindings.size + policySnapshots.length + resourceSnapshots.length > 0 ? "headless" : null;
-  const change = keptChange(old?.change ?? null, head.change);
-  const record = { ...head, change, policySnapshots, resourceSnapshots, bindings };
-  return old === null
-    ? record
-    : keptMembers(old, record, ["change", "policySnapshots", "resourceSnapshots", "bindings"]);
+  return kept(old ?? undefined, { ...head, policySnapshots, resourceSnapshots, bindings });
 }
+
+const noBindings: PlacementRecord["bindings"] = new Map();
+
+/** What stands in a file as a list; all of it stays while the file was not read. */
+const byKey = <K extends string, V>(
+  before: ReadonlyMap<K, V>,
+  read: readonly V[] | undefined,
+  keyOf: (value: V) => K,
+): ReadonlyMap<K, V> => (read === undefined ? before : keptByKey(before, read, keyOf));
 
 function resourceSnapshotsOf({ resourceSnapshots }: PlacementParts, old: PlacementRecord | null) {
   const before = old?.resourceSnapshots ?? [];
@@ -186,23 +168,6 @@ function overridesOf(
 const bySnapshot = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
   compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.override, b.override) || a.index - b.index;
 
-const emptyMap: ReadonlyMap<never, never> = new Map<never, never>();
-
-function keptDeletions(before: DeletionLedger, after: DeletionLedger): DeletionLedger {
-  const permitted = replaced(before.permitted, [...after.permitted]);
-  const confirmations = replaced(before.confirmations, [...after.confirmations]);
-  const next = { ...after, permitted, held: keptList(before.held, after.held), confirmations };
-  return keptMembers(before, next, ["permitted", "held", "confirmations"]);
-}
-
-/** The change with what stays of the one before; that itself when all of it stays. */
-function keptChange(before: ChangeRequest | null, after: ChangeRequest | null): ChangeRequest | null {
-  if (before === null || after === null) return after;
-  const clusters = replaced(before.clusters, [...after.clusters]);
-  const leaves = replaced(before.leaves, [...after.leaves]);
-  return keptMembers(before, { ...after, clusters, leaves }, ["clusters", "leaves"]);
-}
-
 /** One run put together, null when its files are gone, or which file is wrong. */
 type RunRead =
   | { readonly kind: "read"; readonly run: RunRecord | null }
@@ -223,27 +188,10 @@ function runReadOf({ head, plan }: RunParts, old: RunRecord | null): RunRead {
   if (planRoot !== (nextPlan?.root ?? null)) return wrong("plan.yaml", "is not the plan that run.yaml was written for");
   const [told, planned] = [run.stages.length, nextPlan?.stages.length ?? 0];
   if (told !== planned) return wrong("run.yaml", `tells of ${told} stages, and plan.yaml has ${planned}`);
-  return { kind: "read", run: keptRun(old, { ...run, plan: nextPlan }) };
+  return { kind: "read", run: kept(old ?? undefined, { ...run, plan: nextPlan }) };
 }
 
 const wrong = (file: string, message: string): RunRead => ({ kind: "wrong", file, message });
 
 const headOf = (old: RunRecord | null): RunHead | null =>
   old === null ? null : { ...old, planRoot: old.plan?.root ?? null };
-
-function keptRun(before: RunRecord | null, after: RunRecord): RunRecord {
-  if (before === null) return after;
-  const stages = after.stages.map((it, at) => keptProgress(before.stages[at], it));
-  const next: RunRecord = {
-    ...after,
-    plan: kept(before.plan, after.plan),
-    stages: sameList(before.stages, stages) ? before.stages : stages,
-    deletion: keptProgress(before.deletion, after.deletion),
-  };
-  return keptMembers(before, next, ["plan", "stages", "deletion"]);
-}
-
-const keptProgress = <T extends StageProgress | DeletionProgress>(before: T | undefined, after: T): T =>
-  before === undefined
-    ? after
-    : keptMembers(before, { ...after, clusters: keptEntries(before.clusters, after.clusters) }, ["clusters"]);

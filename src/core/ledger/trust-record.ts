@@ -2,7 +2,7 @@ import { readTrust } from "../intent/trust/trust-file.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
 import type { Commit, Digest, Sequence } from "../model/value.ts";
 import { type Codec, listOf, object, reportProblem } from "./codec.ts";
-import { keptMembers } from "./identity.ts";
+import { kept } from "./identity.ts";
 import { trustTextPath } from "./layout.ts";
 import { integer, integerOf, string, stringOf } from "./scalars.ts";
 
@@ -56,7 +56,7 @@ export function trustReadOf(
   if (trust.digest !== digest || trust.version !== version)
     return wrong("is not the version that ledger.yaml was written for");
   const next: TrustRecord = { trust, text: nextText, ...rest };
-  return { kind: "read", trust: before === null ? next : keptMembers(before, next, ["trust", "text"]) };
+  return { kind: "read", trust: kept(before ?? undefined, next) };
 }
 
 const wrong = (message: string): TrustRead => ({ kind: "wrong", message: `${trustTextPath} ${message}` });

@@ -81,7 +81,7 @@ export function randomLedger(seed: number): Ledger {
 
 const formerNames = (random: Random): FormerNames => ({
   uid: hex(random, 8),
-  names: [random.pick(clusterNames) as ClusterName],
+  names: [...clusterNames.slice(random.below(clusterNames.length))] as ClusterName[],
   since: random.below(9) as Sequence,
 });
 
@@ -161,7 +161,14 @@ const cluster = (random: Random, name: ClusterName): ClusterRecord => ({
   kubeSystemUid: maybe(random, () => hex(random, 32)),
   kubernetesVersion: maybe(random, () => "v1.36.3"),
   trouble: maybe(random, () => ({
-    code: random.pick(["Unreachable", "IdentityChanged"] as const),
+    code: random.pick([
+      "Unreachable",
+      "NoConnection",
+      "Unauthorized",
+      "Forbidden",
+      "Unintelligible",
+      "IdentityChanged",
+    ] as const),
     message: text(random),
     since: instant(random),
   })),
@@ -202,12 +209,11 @@ const spec = (random: Random): PlacementSpec => ({
   })),
   policy: policy(random),
   strategy: {
-    type: "RollingUpdate",
-    rollingUpdate: {
-      maxUnavailable: random.pick([{ count: 3 }, { percent: 25 }, { count: 0 }]),
-      maxSurge: random.pick([{ count: 1 }, { percent: 100 }, { percent: 0 }]),
-      unavailablePeriod: (random.below(100) * 1000) as DurationMs,
-    },
+    ...random.pick<Pick<PlacementSpec["strategy"], "type" | "rollingUpdate">>([
+      { type: "RollingUpdate", rollingUpdate: rollingUpdate(random) },
+      // An External placement has no rolling update: it reads as KubeFleet's defaults.
+      { type: "External", rollingUpdate: unusedRollingUpdate },
+    ]),
     applyStrategy: applyStrategy(random),
     propagationPolicy: random.pick(["Delete", "Abandon"]),
     progressDeadline: random.pick([600_000, 1500, 0]) as DurationMs,
@@ -215,6 +221,18 @@ const spec = (random: Random): PlacementSpec => ({
   },
   revisionHistoryLimit: random.below(10) + 1,
 });
+
+const rollingUpdate = (random: Random): PlacementSpec["strategy"]["rollingUpdate"] => ({
+  maxUnavailable: random.pick([{ count: 3 }, { percent: 25 }, { count: 0 }]),
+  maxSurge: random.pick([{ count: 1 }, { percent: 100 }, { percent: 0 }]),
+  unavailablePeriod: (random.below(100) * 1000) as DurationMs,
+});
+
+const unusedRollingUpdate: PlacementSpec["strategy"]["rollingUpdate"] = {
+  maxUnavailable: { percent: 25 },
+  maxSurge: { percent: 25 },
+  unavailablePeriod: 60_000 as DurationMs,
+};
 
 const toleration = (random: Random): Toleration => ({
   key: random.pick(["", "gpu"]),

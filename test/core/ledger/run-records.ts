@@ -151,6 +151,7 @@ const clusterEnd = (random: Random): ClusterEnd =>
 const runEnd = (random: Random): RunEnd =>
   random.pick<RunEnd>([
     { kind: "succeeded", at: instant(random) },
+    { kind: "superseded", at: instant(random), by: runKey(random.pick([null, "a"]), "newer") },
     {
       kind: "failed",
       at: instant(random),
