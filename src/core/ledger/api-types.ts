@@ -95,7 +95,7 @@ const labelRequirement = object<LabelRequirement>({
   values: optional(listOf(string)),
 });
 
-export const labelSelector = object<LabelSelector>({
+export const kubeLabelSelector = object<LabelSelector>({
   matchLabels: optional(labels),
   matchExpressions: optional(listOf(labelRequirement)),
 });

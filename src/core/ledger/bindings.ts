@@ -134,7 +134,7 @@ const leaving = object<Leaving>({
 });
 
 /** A document of `bindings.yaml`: KubeFleet's ResourceBinding. */
-export const bindingFile = documentOf<Binding>(
+export const bindingDocument = documentOf<Binding>(
   {
     kind: "ResourceBinding",
     spec: [
@@ -179,4 +179,6 @@ export const bindingFile = documentOf<Binding>(
 
 /** The text of `bindings.yaml`: a document for each binding, by cluster. */
 export const bindingsText = ({ name: owner, namespace, bindings }: PlacementRecord): string =>
-  emitDocuments([...bindings.values()].map((it): Json => bindingFile.write(it, { name: it.name, namespace, owner })));
+  emitDocuments(
+    [...bindings.values()].map((it): Json => bindingDocument.write(it, { name: it.name, namespace, owner })),
+  );

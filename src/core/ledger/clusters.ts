@@ -11,7 +11,7 @@ import { choice, instant, integer, integerOf, string, stringOf } from "./scalars
 const troubleKey = ownKey("trouble");
 
 /** `clusters/<name>.yaml`: KubeFleet's MemberCluster with what we recorded as its status. */
-export const clusterFile = documentOf<ClusterRecord>(
+export const clusterDocument = documentOf<ClusterRecord>(
   { kind: "MemberCluster", apiVersion: `${clusterGroup}/v1beta1`, status: ["conditions", "properties"] },
   {
     name: fromName((name) => name as ClusterName),
@@ -39,7 +39,7 @@ export const clusterFile = documentOf<ClusterRecord>(
  */
 export const clusterText = (record: ClusterRecord, file: MemberCluster | null): string =>
   emitYaml(
-    clusterFile.write(record, {
+    clusterDocument.write(record, {
       name: record.name,
       namespace: null,
       labels: file?.labels ?? {},

@@ -134,7 +134,7 @@ function readStep<T>(
 }
 
 /** Reads what stands at those steps of where reading is: problems are found there. */
-export function within<T>(steps: readonly (string | number)[], { path }: ReadContext, read: () => T): T {
+export function readWithin<T>(steps: readonly (string | number)[], { path }: ReadContext, read: () => T): T {
   path?.push(...steps);
   const value = read();
   path?.splice(-steps.length);
@@ -165,7 +165,7 @@ function atStep<T>(step: string, { put, take }: Field<T>): Field<T> {
     take(from, context) {
       const part = from[step];
       const object = isObject(part) ? part : nothing;
-      return context.path === null ? take(object, context) : within([step], context, () => take(object, context));
+      return context.path === null ? take(object, context) : readWithin([step], context, () => take(object, context));
     },
   };
 }

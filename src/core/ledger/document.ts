@@ -54,13 +54,13 @@ export interface Heading {
 }
 
 /** An API object that holds a value: members are found by {@link inMetadata}, {@link inSpec} and the like. */
-export interface DocumentCodec<T, W = T> {
+interface DocumentCodec<T, W = T> {
   readonly write: (value: W, heading: Heading) => JsonObject;
   readonly read: (document: Json, context: ReadContext) => T;
 }
 
 /** What all documents of a kind have in common. */
-export interface DocumentKind {
+interface DocumentKind {
   /** Without `Cluster`, if there is one of either scope. */
   readonly kind: string;
   /** KubeFleet's placement group and two scopes, if it is left out. */

@@ -6,7 +6,7 @@ import { documentOf, fromName, inMetadata, inOwnNamespace, inSpec, inStatus } fr
 import { string, stringOf } from "./scalars.ts";
 
 /** `evictions/<name>.yaml`: KubeFleet's eviction with its status. */
-export const evictionFile = documentOf<EvictionRecord>(
+export const evictionDocument = documentOf<EvictionRecord>(
   { kind: "ResourcePlacementEviction", status: ["conditions"] },
   {
     name: fromName((name) => name),
@@ -19,4 +19,4 @@ export const evictionFile = documentOf<EvictionRecord>(
 
 /** The text of an eviction's file. Its spec is immutable: generation 1. */
 export const evictionText = (it: EvictionRecord): string =>
-  emitYaml(evictionFile.write(it, { name: it.name, namespace: null, generation: 1 }));
+  emitYaml(evictionDocument.write(it, { name: it.name, namespace: null, generation: 1 }));

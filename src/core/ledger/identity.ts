@@ -22,8 +22,8 @@ export function kept<T>(before: T | undefined, after: T): T {
 /** Whether two values say the same; maps in the same order. */
 function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (Array.isArray(a)) return Array.isArray(b) && sameList(a, b, same);
-  if (a instanceof Map) return b instanceof Map && a.size === b.size && sameList([...a], [...b], same);
+  if (Array.isArray(a)) return Array.isArray(b) && sameItems(a, b, same);
+  if (a instanceof Map) return b instanceof Map && a.size === b.size && sameItems([...a], [...b], same);
   if (!isObject(a) || !isObject(b) || b instanceof Map) return false;
   const keys = Object.keys(a);
   return (
@@ -33,7 +33,7 @@ function same(a: unknown, b: unknown): boolean {
 }
 
 /** Whether two lists hold the same, by identity unless `isSame` says otherwise. */
-export const sameList = <T>(
+export const sameItems = <T>(
   a: readonly T[],
   b: readonly T[],
   isSame: (a: T, b: T) => boolean = (one, other) => one === other,
@@ -107,4 +107,4 @@ function likeSet<V>(before: ReadonlySet<V>, after: ReadonlySet<V>): ReadonlySet<
 }
 
 const likeList = <V>(before: readonly V[], after: readonly V[]): readonly V[] =>
-  sameList(before, after) ? before : after;
+  sameItems(before, after) ? before : after;

@@ -9,7 +9,7 @@ import type {
 import { placementKey } from "../model/placement.ts";
 import type { LabelSelector, PlacementKey } from "../model/value.ts";
 import { emitDocuments } from "../yaml/canonical.ts";
-import { labelSelector } from "./api-types.ts";
+import { kubeLabelSelector } from "./api-types.ts";
 import { at, type Codec, converted, listOf, nullable, object, unionOf } from "./codec.ts";
 import { documentOf, fleetKey, fromName, inLabels, inSpec, scopeIn } from "./document.ts";
 import { choice, integerText, json, string } from "./scalars.ts";
@@ -27,7 +27,9 @@ const placementRef = (namespace: string | null): Codec<PlacementKey> =>
 
 const clusterSelector: Codec<readonly LabelSelector[]> = converted(
   object<{ readonly clusterSelectorTerms: readonly { readonly labelSelector: LabelSelector }[] }>({
-    clusterSelectorTerms: listOf(object<{ readonly labelSelector: LabelSelector }>({ labelSelector })),
+    clusterSelectorTerms: listOf(
+      object<{ readonly labelSelector: LabelSelector }>({ labelSelector: kubeLabelSelector }),
+    ),
   }),
   (all) => ({ clusterSelectorTerms: all.map((it) => ({ labelSelector: it })) }),
   ({ clusterSelectorTerms }) => clusterSelectorTerms.map((it) => it.labelSelector),
@@ -63,7 +65,7 @@ const overrideSpec = (namespace: string | null): Codec<OverrideSpec> =>
   });
 
 /** A document of an override's file: KubeFleet's ResourceOverrideSnapshot. */
-export const overrideSnapshotFile = documentOf<OverrideSnapshot>(
+export const overrideSnapshotDocument = documentOf<OverrideSnapshot>(
   { kind: "ResourceOverrideSnapshot" },
   {
     name: fromName((name) => name),
@@ -85,7 +87,7 @@ export const overrideSnapshotFile = documentOf<OverrideSnapshot>(
 export const overrideText = (snapshots: readonly OverrideSnapshot[]): string =>
   emitDocuments(
     snapshots.map((it) =>
-      overrideSnapshotFile.write(it, {
+      overrideSnapshotDocument.write(it, {
         name: it.name,
         namespace: it.namespace,
         labels: { [fleetKey.isLatest]: String(it === snapshots.at(-1)) },

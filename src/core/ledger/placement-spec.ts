@@ -11,7 +11,7 @@ import type {
   Toleration,
 } from "../model/placement.ts";
 import { type ClusterName, type DurationMs, seconds } from "../model/value.ts";
-import { applyStrategy, labelSelector } from "./api-types.ts";
+import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
 import {
   at,
   type Codec,
@@ -27,11 +27,11 @@ import {
   unionOf,
 } from "./codec.ts";
 import { inAnnotations, inSpec } from "./document.ts";
-import { choice, countOrPercent, duration, flagText, integer, number, string, stringOf } from "./scalars.ts";
+import { choice, countOrPercentCodec, duration, flagText, integer, number, string, stringOf } from "./scalars.ts";
 
 // A placement's spec as KubeFleet writes it, defaults filled in: `ledger/README.md#the-state-branch`.
 
-const clusterTerm = object<ClusterTerm>({ labelSelector: nullable(labelSelector) });
+const clusterTerm = object<ClusterTerm>({ labelSelector: nullable(kubeLabelSelector) });
 
 const requiredTerms = at<readonly ClusterTerm[]>(
   ["affinity", "clusterAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms"],
@@ -65,7 +65,7 @@ const resourceSelector = object<ResourceSelector>({
   version: string,
   kind: string,
   name: nullable(string),
-  labelSelector: nullable(labelSelector),
+  labelSelector: nullable(kubeLabelSelector),
   selectionScope: choice("NamespaceWithResources", "NamespaceOnly", "NamespaceWithResourceSelectors"),
 });
 
@@ -76,8 +76,8 @@ const wholeSeconds: Codec<DurationMs> = converted(
 );
 
 const rollingUpdate = object<RollingUpdate>({
-  maxUnavailable: countOrPercent,
-  maxSurge: countOrPercent,
+  maxUnavailable: countOrPercentCodec,
+  maxSurge: countOrPercentCodec,
   unavailablePeriod: at(["unavailablePeriodSeconds"], wholeSeconds),
 });
 

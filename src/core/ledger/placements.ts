@@ -91,7 +91,7 @@ export type PlacementHead = Omit<PlacementRecord, "policySnapshots" | "resourceS
 const deletionCause = ownKey("deletion-cause");
 
 /** `placement.yaml`: KubeFleet's placement with its status. */
-export const placementFile = documentOf<PlacementHead>(
+export const placementDocument = documentOf<PlacementHead>(
   { kind: "ResourcePlacement", status: ["conditions"] },
   {
     key: fromName((name, namespace) => placementKey(namespace, name)),
@@ -114,7 +114,7 @@ export const placementFile = documentOf<PlacementHead>(
 );
 
 /** What a placement's status shows and the record does not hold: derived by `core/status`, never read back. */
-export interface DerivedStatus {
+interface DerivedStatus {
   /** `status.observedResourceIndex`. */
   readonly index: string;
   /** `status.selectedResources`. */
@@ -125,7 +125,7 @@ export interface DerivedStatus {
 
 /** The text of `placement.yaml`. The rows come last, see {@link withoutRows}. */
 export function placementText(record: PlacementHead, { index, selected, rows }: DerivedStatus): string {
-  const document = placementFile.write(record, { name: record.name, namespace: record.namespace });
+  const document = placementDocument.write(record, { name: record.name, namespace: record.namespace });
   const status: Draft = { ...(document["status"] as JsonObject), observedResourceIndex: index };
   if (selected.length > 0) status["selectedResources"] = selected;
   if (rows.length > 0) status["placementStatuses"] = rows;

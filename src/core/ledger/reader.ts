@@ -2,7 +2,7 @@ import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { compareText, type PlacementKey, type RunKey } from "../model/value.ts";
-import { amended, kept, keptByKey, sameList } from "./identity.ts";
+import { amended, kept, keptByKey, sameItems } from "./identity.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
 import { newReading, type PlacementParts, type Reading, type RunParts, readStateFile } from "./record-reading.ts";
 import type { RunHead } from "./runs.ts";
@@ -150,7 +150,7 @@ function keptSnapshots<T extends { readonly index: number }>(
   if (after === undefined) return before;
   const known = new Map(before.map((it) => [it.index, it]));
   const list = after.map((it) => kept(known.get(it.index), it)).sort((a, b) => a.index - b.index);
-  return sameList(before, list) ? before : list;
+  return sameItems(before, list) ? before : list;
 }
 
 function overridesOf(
@@ -162,7 +162,7 @@ function overridesOf(
   const known = new Map(before.map((it) => [`${it.namespace ?? ""}/${it.name}`, it]));
   const read = [...files.values()].flat().map((it) => kept(known.get(`${it.namespace ?? ""}/${it.name}`), it));
   const list = [...others, ...read].sort(bySnapshot);
-  return sameList(before, list) ? before : list;
+  return sameItems(before, list) ? before : list;
 }
 
 const bySnapshot = (a: OverrideSnapshot, b: OverrideSnapshot): number =>

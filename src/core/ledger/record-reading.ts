@@ -10,18 +10,18 @@ import { type InternPool, newInternPool } from "../yaml/canonical-read.ts";
 import { readYaml } from "../yaml/kyaml.ts";
 import { readYamlStream } from "../yaml/read-stream.ts";
 import { positionsIn, slicesOf } from "../yaml/text.ts";
-import { bindingFile } from "./bindings.ts";
-import { clusterFile, formerNamesFile } from "./clusters.ts";
+import { bindingDocument } from "./bindings.ts";
+import { clusterDocument, formerNamesFile } from "./clusters.ts";
 import type { ReadContext } from "./codec.ts";
-import { evictionFile } from "./evictions.ts";
+import { evictionDocument } from "./evictions.ts";
 import { clusterPath, evictionPath, overridePath, placementPath, runPath, runPlanPath, stateFileOf } from "./layout.ts";
 import { type LedgerHead, ledgerFile } from "./ledger-file.ts";
-import { overrideSnapshotFile } from "./overrides.ts";
-import { type PlacementHead, placementFile, withoutRows } from "./placements.ts";
+import { overrideSnapshotDocument } from "./overrides.ts";
+import { type PlacementHead, placementDocument, withoutRows } from "./placements.ts";
 import { answersFile } from "./requests.ts";
-import { runPlanFile } from "./run-plan.ts";
-import { type RunHead, runFile } from "./runs.ts";
-import { policySnapshotFile, resourceSnapshotFile } from "./snapshots.ts";
+import { runPlanDocument } from "./run-plan.ts";
+import { type RunHead, runDocument } from "./runs.ts";
+import { policySnapshotDocument, resourceSnapshotDocument } from "./snapshots.ts";
 
 /** What has been read of a state branch so far, and the first thing that is wrong with it. Null stands for a file that is gone. */
 export interface Reading {
@@ -91,27 +91,27 @@ export function readStateFile(reading: Reading, path: string, text: string | nul
     case "cluster":
       reading.clusters.set(
         path,
-        onlyOne(one, clusterFile.read, (it) => clusterPath(it.name)),
+        onlyOne(one, clusterDocument.read, (it) => clusterPath(it.name)),
       );
       return;
     case "eviction":
       reading.evictions.set(
         path,
-        onlyOne(one, evictionFile.read, (it) => evictionPath(it.name)),
+        onlyOne(one, evictionDocument.read, (it) => evictionPath(it.name)),
       );
       return;
     case "override": {
-      const snapshots = documentsIn(one, overrideSnapshotFile.read);
+      const snapshots = documentsIn(one, overrideSnapshotDocument.read);
       if (snapshots.some((it) => overridePath(it) !== path)) misplaced(one);
       reading.overrides.set(path, snapshots);
       return;
     }
     case "run":
-      partsIn(reading.runs, file.folder, {}).head = onlyOne(one, runFile.read, (it) => runPath(it.key));
+      partsIn(reading.runs, file.folder, {}).head = onlyOne(one, runDocument.read, (it) => runPath(it.key));
       return;
     case "runPlan":
       partsIn(reading.runs, file.folder, {}).plan =
-        onlyOne(one, runPlanFile.read, (it) => runPlanPath(it.key))?.plan ?? null;
+        onlyOne(one, runPlanDocument.read, (it) => runPlanPath(it.key))?.plan ?? null;
       return;
     default:
       readPlacementFile(partsIn(reading.placements, file.folder, { resourceSnapshots: new Map() }), file.kind, one);
@@ -125,19 +125,19 @@ function readPlacementFile(parts: PlacementParts, kind: PlacementFileKind, one: 
   switch (kind) {
     case "placement": {
       const head = { ...one, text: text === null ? null : withoutRows(text) };
-      parts.head = onlyOne(head, placementFile.read, (it) => placementPath(it.key));
+      parts.head = onlyOne(head, placementDocument.read, (it) => placementPath(it.key));
       return;
     }
     case "bindings":
-      parts.bindings = documentsIn(one, bindingFile.read);
+      parts.bindings = documentsIn(one, bindingDocument.read);
       return;
     case "policySnapshots":
-      parts.policySnapshots = documentsIn(one, policySnapshotFile.read);
+      parts.policySnapshots = documentsIn(one, policySnapshotDocument.read);
       return;
     case "resourceSnapshot":
       parts.resourceSnapshots.set(
         path,
-        onlyOne(one, resourceSnapshotFile.read, (it) => path.replace(/\d+(?=\/[^/]+$)/, String(it.index))),
+        onlyOne(one, resourceSnapshotDocument.read, (it) => path.replace(/\d+(?=\/[^/]+$)/, String(it.index))),
       );
   }
 }

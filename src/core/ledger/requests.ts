@@ -37,7 +37,7 @@ const approver = object<Approver>({
 });
 
 /** A request without its two instants: KubeFleet has fields for those. */
-export interface RequestNotes extends Omit<Request, "requestedAt" | "approval"> {
+interface RequestNotes extends Omit<Request, "requestedAt" | "approval"> {
   /** Null while it is open. */
   readonly by: readonly Approver[] | null;
 }

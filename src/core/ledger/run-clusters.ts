@@ -10,15 +10,15 @@ import {
   listIfAny,
   nullable,
   type ReadContext,
+  readWithin,
   reportProblem,
   unlessEmpty,
-  within,
 } from "./codec.ts";
 import { present } from "./document.ts";
 import { choice, instant, integerOf, jsonObject, string, stringOf } from "./scalars.ts";
 
 /** What makes a condition that is True. */
-export interface TrueCondition {
+interface TrueCondition {
   readonly reason: string;
   readonly message: string;
   readonly at: Instant;
@@ -63,7 +63,7 @@ const asCondition = <T, W extends OfRun>(
 });
 
 /** What a stage does to its clusters, in words. */
-export interface StageWords {
+interface StageWords {
   readonly started: string;
   readonly succeeded: string;
 }
@@ -128,7 +128,7 @@ const clusterProgress = group<ClusterProgress, WrittenProgress>({
 });
 
 /** How far each cluster is, those that have begun or ended. */
-export type ClustersProgress = ReadonlyMap<ClusterName, ClusterProgress>;
+type ClustersProgress = ReadonlyMap<ClusterName, ClusterProgress>;
 
 /** The clusters of a stage in their order, with what they carry of overrides, and what its words are. */
 export interface StageClusters extends OfRun {
@@ -174,7 +174,7 @@ export const stageClusters: Field<ClustersProgress, StageClusters> = {
     for (const [index, entry] of entriesIn.take(from, context).entries()) {
       const cluster = nameIn.take(entry, context);
       const notes = present({ sequence: sequences[cluster], supersededBy: superseded[cluster] });
-      const progress = within(["clusters", index], context, () =>
+      const progress = readWithin(["clusters", index], context, () =>
         clusterProgress.take({ ...entry, ...notes }, context),
       );
       if (progress.startedAt !== null || progress.sequence !== null || progress.end !== null)

@@ -10,10 +10,10 @@ import {
 } from "../model/update-run.ts";
 import type { ClusterName, Digest, RunKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { applyStrategy, labelSelector } from "./api-types.ts";
+import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
 import { at, listIfAny, listOf, type Members, nullable, object, objectOf, unionOf } from "./codec.ts";
 import { documentOf, fromName } from "./document.ts";
-import { countOrPercent, duration, flag, integer, labelsIfAny, string, stringOf } from "./scalars.ts";
+import { countOrPercentCodec, duration, flag, integer, labelsIfAny, string, stringOf } from "./scalars.ts";
 
 const tasks = listIfAny(
   objectOf(unionOf<StageTask>("type", { Approval: {}, TimedWait: { wait: at(["waitTime"], duration) } })),
@@ -21,9 +21,9 @@ const tasks = listIfAny(
 
 const stageMembers: Members<Omit<Stage, "maxFailures">> = {
   name: string,
-  selector: at(["labelSelector"], nullable(labelSelector)),
+  selector: at(["labelSelector"], nullable(kubeLabelSelector)),
   sortingLabelKey: nullable(string),
-  maxConcurrency: countOrPercent,
+  maxConcurrency: countOrPercentCodec,
   before: at(["beforeStageTasks"], tasks),
   after: at(["afterStageTasks"], tasks),
 };
@@ -48,17 +48,17 @@ const runPlan = object<RunPlan>({
   applyStrategy,
   deleteAdopted: flag,
   stages: listOf(
-    object<PlannedStage>({ ...stageMembers, maxFailures: countOrPercent, clusters: listOf(plannedCluster) }),
+    object<PlannedStage>({ ...stageMembers, maxFailures: countOrPercentCodec, clusters: listOf(plannedCluster) }),
   ),
   deletions: listOf(stringOf<ClusterName>()),
 });
 
 /** `runs/<name>/plan.yaml`, a kind of our own: a plan, and the run that it is of. */
-export const runPlanFile = documentOf<{ readonly key: RunKey; readonly plan: RunPlan }>(
+export const runPlanDocument = documentOf<{ readonly key: RunKey; readonly plan: RunPlan }>(
   { kind: "UpdateRunPlan", apiVersion: `${flotillaGroup}/v1alpha1` },
   { key: fromName((name, namespace) => runKey(namespace, name)), plan: at(["spec"], runPlan) },
 );
 
 /** The text of a plan's file: written once, and never again (`rollout/README.md#b-22`). */
 export const runPlanText = ({ key, name, namespace }: RunRecord, plan: RunPlan): string =>
-  emitYaml(runPlanFile.write({ key, plan }, { name, namespace }));
+  emitYaml(runPlanDocument.write({ key, plan }, { name, namespace }));

@@ -17,7 +17,7 @@ import {
 import { type Digest, type Instant, later, type RunKey, type Sequence } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, conditionsIfAny } from "./api-types.ts";
-import { at, type Draft, type Field, group, listOf, nullable, objectOf, unionOf, within } from "./codec.ts";
+import { at, type Draft, type Field, group, listOf, nullable, objectOf, readWithin, unionOf } from "./codec.ts";
 import {
   blank,
   documentOf,
@@ -185,7 +185,7 @@ const stages: Field<RunRecord["stages"], WrittenRun> = {
     return stagesIn
       .take(from, context)
       .map((status, index) =>
-        within(["status", "stagesStatus", index], context, () =>
+        readWithin(["status", "stagesStatus", index], context, () =>
           stageProgress.take({ ...status, notes: notes[index] ?? {} }, context),
         ),
       );
@@ -205,7 +205,7 @@ const deletion: Field<DeletionProgress, WrittenRun> = {
   },
   take: (from, context) => {
     const status = { ...deletionIn.take(from, context), notes: deletionNotesIn.take(from, context) };
-    return within(["status", "deletionStageStatus"], context, () => deletionProgress.take(status, context));
+    return readWithin(["status", "deletionStageStatus"], context, () => deletionProgress.take(status, context));
   },
 };
 
@@ -242,7 +242,7 @@ const runEnd = objectOf(
  * The status is the record, as far as KubeFleet has fields: times of clusters and tasks are those of their conditions. One
  * annotation holds the rest. Nothing stands twice.
  */
-export const runFile = documentOf<RunHead, WrittenRun>(
+export const runDocument = documentOf<RunHead, WrittenRun>(
   {
     kind: "StagedUpdateRun",
     status: ["stagesStatus", "deletionStageStatus", "conditions"],
@@ -281,7 +281,7 @@ const planStatus = (plan: RunPlan): JsonObject => ({
 /** The text of `run.yaml`. */
 export function runText(run: RunRecord): string {
   const { name, namespace, plan } = run;
-  const document = runFile.write({ ...run, planRoot: plan?.root ?? null }, { name, namespace });
+  const document = runDocument.write({ ...run, planRoot: plan?.root ?? null }, { name, namespace });
   const status = document["status"];
   return emitYaml(
     plan === null || !isObject(status) ? document : { ...document, status: { ...planStatus(plan), ...status } },

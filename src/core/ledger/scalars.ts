@@ -93,7 +93,7 @@ export const duration: Codec<DurationMs> = {
 };
 
 /** `3` or `"25%"`, as KubeFleet writes it. */
-export const countOrPercent: Codec<CountOrPercent> = {
+export const countOrPercentCodec: Codec<CountOrPercent> = {
   write: (value) => ("count" in value ? value.count : `${value.percent}%`),
   read(json, key, context) {
     const percent = /^(\d{1,3})%$/.exec(String(json));

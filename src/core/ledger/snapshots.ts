@@ -37,7 +37,7 @@ const verdict = group<SchedulingVerdict>({
 });
 
 /** A document of `policy-snapshots.yaml`: KubeFleet's SchedulingPolicySnapshot. */
-export const policySnapshotFile = documentOf<PolicySnapshot>(
+export const policySnapshotDocument = documentOf<PolicySnapshot>(
   { kind: "SchedulingPolicySnapshot" },
   {
     index: inLabels(fleetKey.policyIndex, integerText),
@@ -57,7 +57,7 @@ function policySnapshotJson(
 ): Json {
   const isLatest = it === policySnapshots.at(-1);
   const observed = isLatest ? generation : it.verdict?.observedGeneration;
-  return policySnapshotFile.write(it, {
+  return policySnapshotDocument.write(it, {
     name: `${name}-${it.index}`,
     namespace,
     owner: name,
@@ -81,7 +81,7 @@ const snapshotResource = object<SnapshotResource>({
  * `resource-snapshots/<index>/snapshot.yaml`: KubeFleet's ResourceSnapshot, whose `selectedResources` point at the objects, in
  * the files and documents of a source commit, instead of copying them.
  */
-export const resourceSnapshotFile = documentOf<ResourceSnapshot>(
+export const resourceSnapshotDocument = documentOf<ResourceSnapshot>(
   { kind: "ResourceSnapshot" },
   {
     index: inLabels(fleetKey.resourceIndex, integerText),
@@ -93,7 +93,7 @@ export const resourceSnapshotFile = documentOf<ResourceSnapshot>(
 
 export const resourceSnapshotText = (record: PlacementRecord, it: ResourceSnapshot): string =>
   emitYaml(
-    resourceSnapshotFile.write(it, {
+    resourceSnapshotDocument.write(it, {
       name: `${record.name}-${it.index}-snapshot`,
       namespace: record.namespace,
       owner: record.name,

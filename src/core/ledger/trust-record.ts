@@ -30,7 +30,7 @@ export const trustHead = object<TrustHead>({
 });
 
 /** The trust record put together, null when there is none, or what is wrong. */
-export type TrustRead =
+type TrustRead =
   | { readonly kind: "read"; readonly trust: TrustRecord | null }
   | { readonly kind: "wrong"; readonly message: string };
 

@@ -24,7 +24,7 @@ import {
   base64Of,
   boolean,
   choice,
-  countOrPercent,
+  countOrPercentCodec,
   duration,
   flag,
   instant,
@@ -74,7 +74,7 @@ describe("what is described once", () => {
     ...pairs(flag, [true, true], [false, undefined]),
     ...pairs(instant, [1_700_000_000_123 as Instant, "2023-11-14T22:13:20.123Z"]),
     ...pairs(duration, [90_000 as DurationMs, "90s"], [1500 as DurationMs, "1500ms"]),
-    ...pairs(countOrPercent, [{ count: 3 }, 3], [{ percent: 25 }, "25%"]),
+    ...pairs(countOrPercentCodec, [{ count: 3 }, 3], [{ percent: 25 }, "25%"]),
     ...pairs(base64Of(), ["abc", "YWJj"]),
     ...pairs(
       labels,
