@@ -24,7 +24,7 @@ describe("a reconcile that is killed and run again ends like one that was not", 
 
   /** Slow members keep a run in each of its steps for a while. */
   const slow = (latencyMs: number) =>
-    Promise.all(memberNames.map((it) => stage.member(it).control({ trouble: { latencyMs } })));
+    Promise.all(memberNames.map((it) => stage.member(it).control({ faults: { latencyMs } })));
 
   /** The same members, new and empty, and a hub of which nobody has decided anything. */
   const startAgain = async (): Promise<Desk> => {

@@ -22,24 +22,24 @@ describe("a member that", () => {
     stage.hub.push(`Issue by ${issuer}`);
   };
 
-  const troubles: readonly { readonly name: string; readonly trouble: JsonObject; readonly says: RegExp }[] = [
-    { name: "is down", trouble: { down: true }, says: /^stuck: prod-us-1: unreachable since .+Z: .+$/ },
+  const troubles: readonly { readonly name: string; readonly faults: JsonObject; readonly says: RegExp }[] = [
+    { name: "is down", faults: { down: true }, says: /^stuck: prod-us-1: unreachable since .+Z: .+$/ },
     {
       name: "refuses the token",
-      trouble: { unauthorized: true },
+      faults: { unauthorized: true },
       says: /^stuck: prod-us-1: credentials refused since .+Z: .+$/,
     },
     {
       name: "answers 500",
-      trouble: { failWith: 500 },
+      faults: { failWith: 500 },
       says: /^stuck: prod-us-1: (unreachable|answers unintelligibly) since .+Z: .+$/,
     },
-    { name: "never answers", trouble: { hang: true }, says: /^stuck: prod-us-1: unreachable since .+Z: .+$/ },
+    { name: "never answers", faults: { hang: true }, says: /^stuck: prod-us-1: unreachable since .+Z: .+$/ },
   ];
   test.each(troubles)("$name is named once, holds up nobody else, and gets what it missed", async (row) => {
     const before = await stage.contents();
     const member = stage.member(troubled);
-    await member.control({ trouble: { ...row.trouble } });
+    await member.control({ faults: { ...row.faults } });
     await restoreStage(stage);
     await change(row.name);
     const run = await stage.reconcile("--deadline", "500ms");
@@ -50,7 +50,7 @@ describe("a member that", () => {
     const planned = await stage.run("plan", "--expect-no-change");
     expect([planned.code, planned.out]).toEqual([0, expect.stringMatching(/^notice: prod-us-1: .+ since .+Z: .+$/m)]);
     expect(planned.out).not.toContain("stuck: ");
-    await member.control({ trouble: { down: false, unauthorized: false, failWith: null, hang: false } });
+    await member.control({ faults: { down: false, unauthorized: false, failWith: null, hang: false } });
     expect(await stage.differences(before)).toEqual(changedOn(elsewhere));
     const back = await stage.reconcile();
     expect(back).toMatchObject({ code: 0, err: "" });
@@ -79,7 +79,7 @@ describe("a member that", () => {
   test("refuses a write says which object and why, and nothing is deleted", async () => {
     const before = await stage.contents();
     const member = stage.member(troubled);
-    await member.control({ trouble: { readOnly: ["/ConfigMap"] } });
+    await member.control({ faults: { readOnly: ["/ConfigMap"] } });
     await restoreStage(stage);
     await change("refused");
     const run = await stage.reconcile();
@@ -87,7 +87,7 @@ describe("a member that", () => {
     expect(run.out).toMatch(/^stuck: prod-us-1: its inventory cannot be written: .*is forbidden.*$/m);
     expect(run.out.match(/is forbidden/g)).toHaveLength(1);
     expect(await stage.differences(before)).toEqual(changedOn(elsewhere));
-    await member.control({ trouble: { readOnly: [] } });
+    await member.control({ faults: { readOnly: [] } });
     expect(await stage.reconcile()).toMatchObject({ code: 0, err: "" });
     expect(await stage.differences(before)).toEqual(changedOn(memberNames));
   });
@@ -107,7 +107,7 @@ describe("a member that", () => {
   });
 
   test("is one of nine that are all down ends a run that says so nine times", async () => {
-    for (const name of memberNames) await stage.member(name).control({ trouble: { down: true } });
+    for (const name of memberNames) await stage.member(name).control({ faults: { down: true } });
     const run = await stage.reconcile();
     expect(run.code).toBe(3);
     expect(run.out.split("\n").filter((it) => it.startsWith("stuck: "))).toHaveLength(9);

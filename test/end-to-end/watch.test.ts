@@ -94,20 +94,20 @@ describe("reconcile --watch", () => {
   test("is told to stop while a member hangs, and stops", async () => {
     const run = await stage.startReconcile([...patient, "--deadline", "500ms"]);
     await atRest(run);
-    await stage.member("prod-us-1").control({ trouble: { hang: true } });
+    await stage.member("prod-us-1").control({ faults: { hang: true } });
     await stage.hub.edit("resources/payments/config.yaml", `SETTLEMENT: ${settlement}`, "SETTLEMENT: late");
     settlement = "late";
     stage.hub.push("Settle late");
     await eventually("it has looked", async () => (/stuck: prod-us-1/.test(run.out()) ? true : null), 20_000);
     run.signal("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 0, err: "" });
-    await stage.member("prod-us-1").control({ trouble: { hang: false } });
+    await stage.member("prod-us-1").control({ faults: { hang: false } });
   }, 60_000);
 
   test("reaches the others within two seconds while a member hangs, and that one once it answers again", async () => {
     const run = await stage.startReconcile(["--watch", "--poll", "10m", "--resync", "5s", "--deadline", "5s"]);
     await atRest(run);
-    await stage.member("prod-us-1").control({ trouble: { hang: true } });
+    await stage.member("prod-us-1").control({ faults: { hang: true } });
     for (const to of ["first", "second"]) {
       await push(to);
       expect(await settles("prod-eu-1")).toBeLessThan(2000);
@@ -115,7 +115,7 @@ describe("reconcile --watch", () => {
     await eventually("it is said", async () => (/stuck: prod-us-1/.test(run.out()) ? true : null), 20_000);
     await push("third");
     expect(await settles("prod-eu-1")).toBeLessThan(2000);
-    await stage.member("prod-us-1").control({ trouble: { hang: false } });
+    await stage.member("prod-us-1").control({ faults: { hang: false } });
     await settles("prod-us-1");
     run.signal("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 0, err: "" });

@@ -54,8 +54,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "walks over no commit that programs read differently",
     file: "src/shell/git/iso/iso-history.ts",
-    find: "readTrees(store, ids, anyEntriesIn);",
-    replace: "readTrees(store, ids.length > 0 ? ids : [String(anyEntriesIn)]);",
+    find: "readTrees(store, ids, lenientEntriesIn);",
+    replace: "readTrees(store, ids.length > 0 ? ids : [String(lenientEntriesIn)]);",
     caughtBy: ["test/shell/git/iso.test.ts"],
   },
   {

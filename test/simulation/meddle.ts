@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/core/model/json.ts";
-import { Refusal } from "../../src/shell/embedded/api/status.ts";
-import type { ClusterHandle, Place } from "../../src/shell/embedded/handle.ts";
+import { StatusError } from "../../src/shell/embedded/api/status.ts";
+import type { ClusterHandle, ObjectPlace } from "../../src/shell/embedded/handle.ts";
 import { identityOf, manifestOf, wordIn } from "./document.ts";
 import { uidOf } from "./sight.ts";
 import type { Site } from "./site.ts";
@@ -20,7 +20,7 @@ export function meddle(site: Site, step: Extract<Step, { do: "meddle" }>, event:
     return true;
   } catch (error) {
     // A namespace that is not there, one that is going: the member says no to others too.
-    if (error instanceof Refusal) return false;
+    if (error instanceof StatusError) return false;
     throw error;
   }
 }
@@ -37,7 +37,7 @@ export function fightBack(site: Site): number {
       changes++;
     } catch (error) {
       // What is going cannot be written.
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof StatusError)) throw error;
     }
   }
   return changes;
@@ -68,7 +68,7 @@ interface Touch {
   readonly manifest: JsonObject;
 }
 
-function touch(hands: ClusterHandle, place: Place, { how, manifest }: Touch): void {
+function touch(hands: ClusterHandle, place: ObjectPlace, { how, manifest }: Touch): void {
   if (how === "edit") hands.apply("somebody", manifest);
   else if (how === "delete") hands.remove(place);
   else hands.patch("somebody", place, { metadata: touched[how] });

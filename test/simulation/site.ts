@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../src/core/model/json.ts";
-import type { Kind } from "../../src/shell/embedded/api/kinds.ts";
-import { react } from "../../src/shell/embedded/controllers/controllers.ts";
-import { type ClusterHandle, handleOf } from "../../src/shell/embedded/handle.ts";
-import { answerTo } from "../../src/shell/embedded/http/dispatch.ts";
-import { found } from "../../src/shell/embedded/registry/bootstrap.ts";
+import type { ServedKind } from "../../src/shell/embedded/api/kinds.ts";
+import { runControllers } from "../../src/shell/embedded/controllers/controllers.ts";
+import { type ClusterHandle, newClusterHandle } from "../../src/shell/embedded/handle.ts";
+import { dispatch } from "../../src/shell/embedded/http/dispatch.ts";
+import { bootstrapCluster } from "../../src/shell/embedded/registry/bootstrap.ts";
 import { Cluster } from "../../src/shell/embedded/storage/cluster.ts";
-import { noTrouble } from "../../src/shell/embedded/storage/injected-faults.ts";
+import { noFaults } from "../../src/shell/embedded/storage/injected-faults.ts";
 import type { WireRequest, WireResponse } from "../../src/shell/kube/client/transport.ts";
 import type { Attempt } from "./attempt.ts";
 import { effects, type Request } from "./call.ts";
@@ -48,31 +48,31 @@ export class Site {
       availableAfterMs: 0,
       token: null,
       now: () => time.now,
-      newSchedule: () => time.schedule(),
-      react,
-      found,
+      newDelayedWork: () => time.schedule(),
+      runControllers,
+      bootstrap: bootstrapCluster,
     });
-    this.hands = handleOf(this.cluster);
+    this.hands = newClusterHandle(this.cluster);
   }
 
   /** Sets what is wrong with the cluster; only the last one counts. */
   turn(weather: Weather): void {
     this.weather = weather;
-    const trouble = {
-      ...noTrouble,
+    const faults = {
+      ...noFaults,
       failWith: weather === "busy" ? 429 : weather === "broken" ? 503 : null,
       unauthorized: weather === "unauthorized",
       readOnly: weather === "read-only" ? ["*"] : [],
       frozen: weather === "frozen",
     };
-    this.hands.control({ trouble });
+    this.hands.control({ faults });
   }
 
   /** What the cluster says to a request that reaches it now. */
   answer({ method, path, query }: Request, { headers, body }: WireRequest): WireResponse {
     const lowered = Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]);
     const asked = { method, path, query, headers: Object.fromEntries(lowered), body: body ?? "", now: this.#time.now };
-    const answer = answerTo(this.cluster, asked, deaf);
+    const answer = dispatch(this.cluster, asked, deaf);
     if (answer === null) throw new Error(`a watch cannot be simulated: ${path}`);
     const retryAfter = answer.headers?.["retry-after"];
     const retryAfterMs = retryAfter === undefined ? null : Number(retryAfter) * 1000;
@@ -130,6 +130,6 @@ const deaf = { begin: () => {}, send: () => {}, end: () => {}, onClose: () => {}
 
 /** An object as a cluster stores it. */
 export interface Stored {
-  readonly kind: Kind;
+  readonly kind: ServedKind;
   readonly object: JsonObject;
 }

@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/shell/embedded/storage/cluster.ts";
+import type { DelayedWork } from "../../src/shell/embedded/storage/cluster.ts";
 
 /** Half past eight in the morning: instants in transcripts are easy to read. */
 const beginning = Date.UTC(2026, 10, 21, 8, 30);
@@ -49,7 +49,7 @@ export class VirtualTime {
   }
 
   /** What a cluster's controllers do later. */
-  schedule(): Schedule {
+  schedule(): DelayedWork {
     const pending = new Set<() => void>();
     let isClosed = false;
     return {

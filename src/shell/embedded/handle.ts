@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject, memberAt } from "../../core/model/json.ts";
 import { idOf } from "../../core/model/manifest.ts";
-import type { Kind } from "./api/kinds.ts";
-import { remove } from "./registry/deletion.ts";
-import { apply, create, type PatchType, patch, type Target } from "./registry/objects.ts";
+import type { ServedKind } from "./api/kinds.ts";
+import { deleteObject } from "./registry/deletion.ts";
+import { apply, create, type PatchType, patch, type RequestTarget } from "./registry/objects.ts";
 import type { Cluster } from "./storage/cluster.ts";
-import { type Counters, type LogEntry, type Trouble, troubleOf } from "./storage/injected-faults.ts";
+import { type Counters, type InjectedFaults, type LogEntry, parseFaults } from "./storage/injected-faults.ts";
 
 /** Where an object stands, as people say it: `{ group: "apps", kind: "Deployment", namespace: "shop", name: "web" }`. */
-export interface Place {
+export interface ObjectPlace {
   readonly group: string;
   readonly kind: string;
   readonly namespace: string | null;
@@ -20,13 +20,13 @@ export interface ClusterHandle {
   /** The uid of `kube-system`: which cluster this is. */
   readonly uid: string;
   readonly resourceVersion: number;
-  readonly trouble: Trouble;
+  readonly faults: InjectedFaults;
   readonly counters: Counters;
   /** Null while no log is kept. */
   readonly log: readonly LogEntry[] | null;
   /** Troubles, delays, counters, a reset: all that the control endpoint can do. */
-  control(change: Change): void;
-  get(place: Place): JsonObject | null;
+  control(change: ClusterChange): void;
+  get(place: ObjectPlace): JsonObject | null;
   /** Objects of a kind, in order; of all namespaces when none is given. */
   list(group: string, kind: string, namespace?: string): readonly JsonObject[];
   /** Everything in the cluster. */
@@ -36,12 +36,12 @@ export interface ClusterHandle {
   /** Creates like a client does that knows nothing of apply. Refused when it exists. */
   create(manager: string, object: JsonObject): JsonObject;
   /** Changes like `kubectl patch` does; a merge patch unless another type is named. */
-  patch(manager: string, place: Place, body: Json, type?: PatchType): JsonObject;
-  remove(place: Place): void;
+  patch(manager: string, place: ObjectPlace, body: Json, type?: PatchType): JsonObject;
+  remove(place: ObjectPlace): void;
 }
 
 /** Hands out a cluster. */
-export const handleOf = (cluster: Cluster): ClusterHandle => ({
+export const newClusterHandle = (cluster: Cluster): ClusterHandle => ({
   name: cluster.name,
   get uid() {
     const namespace = cluster.store.get(kindIn(cluster, "", "Namespace"), null, "kube-system");
@@ -50,16 +50,16 @@ export const handleOf = (cluster: Cluster): ClusterHandle => ({
   get resourceVersion() {
     return cluster.store.version;
   },
-  get trouble() {
-    return cluster.trouble;
+  get faults() {
+    return cluster.faults;
   },
   get counters() {
-    return cluster.tally.read();
+    return cluster.counters.read();
   },
   get log() {
     return cluster.log;
   },
-  control: (change) => control(cluster, change),
+  control: (change) => changeCluster(cluster, change),
   get: (place) => {
     const target = targetAt(cluster, place);
     return cluster.store.get(target.kind, target.namespace, target.name);
@@ -79,26 +79,26 @@ export const handleOf = (cluster: Cluster): ClusterHandle => ({
     patch(cluster, targetAt(cluster, place), structuredClone(body), { ...asWritten(manager), type }).object,
   remove: (place) => {
     const options = { uid: null, resourceVersion: null, propagation: "Background", dryRun: false } as const;
-    remove(cluster, targetAt(cluster, place), options);
+    deleteObject(cluster, targetAt(cluster, place), options);
   },
 });
 
 const asWritten = (manager: string) => ({ manager, force: false, dryRun: false, strict: false });
 
-function kindIn(cluster: Cluster, group: string, kind: string): Kind {
+function kindIn(cluster: Cluster, group: string, kind: string): ServedKind {
   const found = cluster.kinds.byKind(group, kind);
   if (found === null) throw new Error(`${cluster.name} serves no ${kind} of group "${group}"`);
   return found;
 }
 
-const targetAt = (cluster: Cluster, { group, kind, namespace, name }: Place): Target => ({
+const targetAt = (cluster: Cluster, { group, kind, namespace, name }: ObjectPlace): RequestTarget => ({
   kind: kindIn(cluster, group, kind),
   namespace,
   name,
   subresource: null,
 });
 
-function targetOf(cluster: Cluster, object: JsonObject): Target {
+function targetOf(cluster: Cluster, object: JsonObject): RequestTarget {
   const id = idOf(object);
   if (id === null) throw new Error("an object needs apiVersion, kind and metadata.name");
   const kind = cluster.kinds.all.find(
@@ -109,8 +109,8 @@ function targetOf(cluster: Cluster, object: JsonObject): Target {
 }
 
 /** What can be changed about a running cluster. Absent members stay as they are. */
-interface Change {
-  readonly trouble?: Partial<Trouble>;
+interface ClusterChange {
+  readonly faults?: Partial<InjectedFaults>;
   readonly availableAfterMs?: number;
   /** Begins an empty request log, or ends it. */
   readonly log?: boolean;
@@ -120,23 +120,23 @@ interface Change {
 }
 
 /** Changes a cluster while it runs. Controllers that are let go again do what they missed. */
-export function control(cluster: Cluster, change: Change): void {
+export function changeCluster(cluster: Cluster, change: ClusterChange): void {
   if (change.reset === true) cluster.reset();
-  if (change.resetCounters === true) cluster.tally.reset();
+  if (change.resetCounters === true) cluster.counters.reset();
   if (change.log !== undefined) cluster.log = change.log ? [] : null;
   if (change.availableAfterMs !== undefined) cluster.availableAfterMs = change.availableAfterMs;
-  if (change.trouble === undefined) return;
-  cluster.trouble = { ...cluster.trouble, ...change.trouble };
-  if (change.trouble.down === true) cluster.cut();
-  if (!cluster.trouble.frozen) cluster.thaw();
+  if (change.faults === undefined) return;
+  cluster.faults = { ...cluster.faults, ...change.faults };
+  if (change.faults.down === true) cluster.endWatches();
+  if (!cluster.faults.frozen) cluster.thaw();
 }
 
 /** A change as the control endpoint takes it, as JSON; null when it is none. */
-export function changeOf(value: Json): Change | null {
+export function parseClusterChange(value: Json): ClusterChange | null {
   if (!isObject(value)) return null;
-  const trouble = value["trouble"] === undefined ? undefined : troubleOf(value["trouble"]);
-  if (trouble === null) return null;
-  const known = ["trouble", "availableAfterMs", "log", "resetCounters", "reset"];
+  const faults = value["faults"] === undefined ? undefined : parseFaults(value["faults"]);
+  if (faults === null) return null;
+  const known = ["faults", "availableAfterMs", "log", "resetCounters", "reset"];
   const flags = ["log", "resetCounters", "reset"];
   const delay = value["availableAfterMs"];
   const wrong =
@@ -144,18 +144,18 @@ export function changeOf(value: Json): Change | null {
     flags.some((key) => value[key] !== undefined && typeof value[key] !== "boolean") ||
     (delay !== undefined && !(typeof delay === "number" && delay >= 0));
   if (wrong) return null;
-  const { trouble: _, ...rest } = value;
-  return { ...(rest as unknown as Change), ...(trouble === undefined ? {} : { trouble }) };
+  const { faults: _, ...rest } = value;
+  return { ...(rest as unknown as ClusterChange), ...(faults === undefined ? {} : { faults }) };
 }
 
 /** What a cluster tells about itself: its troubles, its counters, its log if one is kept. */
-export const report = (cluster: Cluster): JsonObject =>
+export const clusterReport = (cluster: Cluster): JsonObject =>
   ({
     name: cluster.name,
-    trouble: cluster.trouble,
+    faults: cluster.faults,
     availableAfterMs: cluster.availableAfterMs,
     objects: cluster.store.size,
     resourceVersion: cluster.store.version,
-    counters: cluster.tally.read(),
+    counters: cluster.counters.read(),
     log: cluster.log,
   }) as unknown as JsonObject;

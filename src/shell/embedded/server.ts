@@ -2,17 +2,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { stringify } from "yaml";
 import { isObject, type Json, type JsonObject, member, textOf } from "../../core/model/json.ts";
-import { react } from "./controllers/controllers.ts";
-import { type ClusterHandle, changeOf, control, handleOf, report } from "./handle.ts";
-import { type Answer, jsonAnswer, send } from "./http/bodies.ts";
-import { answerTo } from "./http/dispatch.ts";
+import { runControllers } from "./controllers/controllers.ts";
+import { type ClusterHandle, changeCluster, clusterReport, newClusterHandle, parseClusterChange } from "./handle.ts";
+import { type HttpResponse, jsonResponse, send } from "./http/bodies.ts";
+import { dispatch } from "./http/dispatch.ts";
 import type { Stream } from "./http/handlers.ts";
 import { textOfBinary } from "./http/protobuf.ts";
-import { found } from "./registry/bootstrap.ts";
-import { Cluster, Timers } from "./storage/cluster.ts";
+import { bootstrapCluster } from "./registry/bootstrap.ts";
+import { Cluster, RealTimers } from "./storage/cluster.ts";
 
 /** What to simulate. */
-export interface EmbeddedOptions {
+export interface EmbeddedServerOptions {
   /** Names of the clusters to begin with: DNS labels, which become part of their addresses. */
   readonly clusters: readonly string[];
   /** 0 or absent: any free one. */
@@ -48,14 +48,22 @@ const bodyLimit = 3 * 1024 * 1024;
  * A container's image decides the fate of its workload: with `broken` in its text it never becomes available, with `crash` it
  * is reported as failed once its deadline (`spec.progressDeadlineSeconds`) has passed. No pods are made.
  */
-export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+export async function startEmbedded(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
   const { availableAfterMs = 50, tokens = {}, now } = options;
   const clusters = new Map<string, Cluster>();
   const add = (name: string): Cluster => {
-    mustBeName(name, clusters);
+    requireNewName(name, clusters);
     const token = tokens[name] ?? null;
-    const newSchedule = (): Timers => new Timers();
-    const cluster = new Cluster({ name, availableAfterMs, token, now, newSchedule, react, found });
+    const newDelayedWork = (): RealTimers => new RealTimers();
+    const cluster = new Cluster({
+      name,
+      availableAfterMs,
+      token,
+      now,
+      newDelayedWork,
+      runControllers,
+      bootstrap: bootstrapCluster,
+    });
     clusters.set(name, cluster);
     return cluster;
   };
@@ -73,8 +81,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     url,
     kubeconfig: () =>
       kubeconfigOf([...clusters.values()].map(({ name, token }) => ({ name, server: url(name), token }))),
-    cluster: (name) => handleOf(known(clusters, name)),
-    addCluster: (name) => handleOf(add(name)),
+    cluster: (name) => newClusterHandle(known(clusters, name)),
+    addCluster: (name) => newClusterHandle(add(name)),
     close: () => {
       for (const it of clusters.values()) it.close();
       return new Promise((resolve) => {
@@ -85,7 +93,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   };
 }
 
-function mustBeName(name: string, clusters: ReadonlyMap<string, Cluster>): void {
+function requireNewName(name: string, clusters: ReadonlyMap<string, Cluster>): void {
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name))
     throw new Error(`"${name}" is no name for a cluster: it must be a DNS label`);
   if (clusters.has(name)) throw new Error(`there is a cluster ${name} already`);
@@ -97,13 +105,13 @@ function known(clusters: ReadonlyMap<string, Cluster>, name: string): Cluster {
   return cluster;
 }
 
-interface House {
+interface ServerState {
   readonly clusters: ReadonlyMap<string, Cluster>;
   readonly add: (name: string) => Cluster;
   readonly now: () => number;
 }
 
-async function handle(house: House, message: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(house: ServerState, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = message.url ?? "/";
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -114,16 +122,16 @@ async function handle(house: House, message: IncomingMessage, response: ServerRe
   }
   const cluster = root === "clusters" ? house.clusters.get(name) : undefined;
   if (cluster === undefined) {
-    send(response, jsonAnswer(404, { error: `there is no cluster at ${path}` }));
+    send(response, jsonResponse(404, { error: `there is no cluster at ${path}` }));
     return;
   }
   const sent = textOfBody(message.headers, message.method === "GET" ? Buffer.of() : await bytesOf(message));
   const query = new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
-  await meet(cluster, { message, response, path: `/${rest.join("/")}`, query, ...sent, now: house.now() });
+  await serveRequest(cluster, { message, response, path: `/${rest.join("/")}`, query, ...sent, now: house.now() });
 }
 
 /** What was sent, as text: Kubernetes' binary form as JSON, where it can be read; otherwise it is refused for what it is. */
-function textOfBody(headers: Headers, bytes: Buffer): Pick<Visit, "body" | "headers"> {
+function textOfBody(headers: Headers, bytes: Buffer): Pick<ClusterRequest, "body" | "headers"> {
   const read = headers["content-type"]?.includes("protobuf") === true ? textOfBinary(bytes) : null;
   if (read === null) return { headers, body: bytes.toString("utf8") };
   return { headers: { ...headers, "content-type": "application/json" }, body: read };
@@ -148,7 +156,7 @@ function bytesOf(message: IncomingMessage): Promise<Buffer> {
 
 type Headers = IncomingMessage["headers"];
 
-interface Visit {
+interface ClusterRequest {
   readonly message: IncomingMessage;
   readonly headers: Headers;
   readonly response: ServerResponse;
@@ -160,17 +168,17 @@ interface Visit {
 }
 
 /** Lets a request meet the cluster's troubles, then the cluster. */
-async function meet(cluster: Cluster, visit: Visit): Promise<void> {
+async function serveRequest(cluster: Cluster, visit: ClusterRequest): Promise<void> {
   const { response, path, query, message, headers, body, now } = visit;
-  if (cluster.trouble.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, cluster.trouble.latencyMs));
+  if (cluster.faults.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, cluster.faults.latencyMs));
   // Trouble is looked at afterwards: it may have begun in the meantime.
-  if (cluster.trouble.down) {
+  if (cluster.faults.down) {
     message.socket.destroy();
     return;
   }
-  if (cluster.trouble.hang) return;
+  if (cluster.faults.hang) return;
   const { method = "GET" } = message;
-  const answer = answerTo(cluster, { method, path, query, headers, body, now }, streamOver(response, cluster));
+  const answer = dispatch(cluster, { method, path, query, headers, body, now }, streamOver(response, cluster));
   if (answer !== null) send(response, answer);
 }
 
@@ -200,26 +208,26 @@ function streamOver(response: ServerResponse, cluster: Cluster): Stream {
 }
 
 /** `/control`: the names of the clusters, or a new one; `/control/NAME`: what a cluster tells about itself, or a change of it. */
-function controlAnswer({ clusters, add }: House, method: string, name: string, text: string): Answer {
-  const wrong = (message: string): Answer => jsonAnswer(400, { error: message });
+function controlAnswer({ clusters, add }: ServerState, method: string, name: string, text: string): HttpResponse {
+  const wrong = (message: string): HttpResponse => jsonResponse(400, { error: message });
   const body = jsonOf(text);
   if (name === "") {
-    if (method === "GET") return jsonAnswer(200, { clusters: [...clusters.keys()] });
+    if (method === "GET") return jsonResponse(200, { clusters: [...clusters.keys()] });
     const wanted = textOf(member(body, "name"));
     if (method !== "POST" || wanted === null) return wrong('POST {"name": "…"} adds a cluster');
     try {
-      return jsonAnswer(201, report(add(wanted)));
+      return jsonResponse(201, clusterReport(add(wanted)));
     } catch (error) {
       return wrong((error as Error).message);
     }
   }
   const cluster = clusters.get(name);
-  if (cluster === undefined) return jsonAnswer(404, { error: `there is no cluster ${name}` });
-  if (method === "GET") return jsonAnswer(200, report(cluster));
-  const change = method === "PATCH" ? changeOf(body) : null;
-  if (change === null) return wrong("PATCH takes trouble, availableAfterMs, log, resetCounters, reset");
-  control(cluster, change);
-  return jsonAnswer(200, report(cluster));
+  if (cluster === undefined) return jsonResponse(404, { error: `there is no cluster ${name}` });
+  if (method === "GET") return jsonResponse(200, clusterReport(cluster));
+  const change = method === "PATCH" ? parseClusterChange(body) : null;
+  if (change === null) return wrong("PATCH takes faults, availableAfterMs, log, resetCounters, reset");
+  changeCluster(cluster, change);
+  return jsonResponse(200, clusterReport(cluster));
 }
 
 function jsonOf(text: string): Json {
@@ -232,14 +240,14 @@ function jsonOf(text: string): Json {
 }
 
 /** One cluster as a kubeconfig names it. */
-interface Entry {
+interface KubeconfigEntry {
   readonly name: string;
   readonly server: string;
   readonly token: string | null;
 }
 
 /** A kubeconfig with one context per cluster, named like it; the first is current. */
-export function kubeconfigOf(entries: readonly Entry[]): string {
+export function kubeconfigOf(entries: readonly KubeconfigEntry[]): string {
   return stringify({
     apiVersion: "v1",
     kind: "Config",

@@ -2,10 +2,10 @@ import type { ReviewQuestion } from "../../core/model/history.ts";
 import type { Json } from "../../core/model/json.ts";
 
 /** The forge cannot be asked, or answers nothing that can be read: in words, for whoever runs us. Caught in this room. */
-export class Unanswered extends Error {}
+export class ForgeUnavailable extends Error {}
 
 /** An answer is longer than one that matters: who writes a pull request decides that, and asking again is no use. */
-export class TooLong extends Unanswered {}
+export class ResponseTooLarge extends ForgeUnavailable {}
 
 /** How a forge is asked. */
 interface ClientOptions {
@@ -18,8 +18,8 @@ interface ClientOptions {
   readonly signal: AbortSignal;
 }
 
-/** Asks a forge's API: an answer's JSON, or null where it says that there is none (404). Rejects with {@link Unanswered}. */
-export type Ask = (path: string) => Promise<Json | null>;
+/** Asks a forge's API: an answer's JSON, or null where it says that there is none (404). Rejects with {@link ForgeUnavailable}. */
+export type ForgeGet = (path: string) => Promise<Json | null>;
 
 /** More than an answer that matters has. */
 const longestAnswer = 4 << 20;
@@ -29,12 +29,12 @@ const mostRedirects = 3;
  * Makes a client that only reads, within a time and a size, and stays where it is sent: a redirect to another host
  * would take the token along (`trust/README.md#t-25`).
  */
-export function forgeClient(options: ClientOptions): Ask {
+export function forgeClient(options: ClientOptions): ForgeGet {
   return async (path) => {
     try {
       return await answerTo(`${options.api}${path}`, options, mostRedirects);
     } catch (error) {
-      if (error instanceof Unanswered) throw error;
+      if (error instanceof ForgeUnavailable) throw error;
       throw unanswered(options, reasonOf(error));
     }
   };
@@ -74,7 +74,8 @@ async function gathered(answer: Response, options: ClientOptions): Promise<strin
   let size = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > longestAnswer) throw new TooLong(`${options.name} answers more than ${longestAnswer >> 20} MiB at once`);
+    if (size > longestAnswer)
+      throw new ResponseTooLarge(`${options.name} answers more than ${longestAnswer >> 20} MiB at once`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -88,8 +89,8 @@ function parsed(text: string, options: ClientOptions): Json {
   }
 }
 
-const unanswered = ({ name }: ClientOptions, why: string): Unanswered =>
-  new Unanswered(`${name} cannot be asked for its reviews: ${why}`);
+const unanswered = ({ name }: ClientOptions, why: string): ForgeUnavailable =>
+  new ForgeUnavailable(`${name} cannot be asked for its reviews: ${why}`);
 
 /** `fetch failed` says nothing; its cause does: ECONNREFUSED, ENOTFOUND, a certificate that expired. */
 function reasonOf(error: unknown): string {
@@ -100,7 +101,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** What one forge says otherwise than another. */
-export interface Dialect {
+export interface ForgeApi {
   /** As trust files name it. */
   readonly forge: string;
   /** So many things fit on a page, by this parameter. */
@@ -109,9 +110,9 @@ export interface Dialect {
   readonly keepsReviewsOnNewBase: boolean;
   authorization(token: string): string;
   /** What the rules of a branch do not ask for and have to, in words that name the switches; empty when nothing is missing. */
-  missing(ask: Ask, repository: string, branch: string): Promise<readonly string[]>;
+  missing(ask: ForgeGet, repository: string, branch: string): Promise<readonly string[]>;
   /** The pull requests that may have brought a file. */
-  pulls(ask: Ask, repository: string, question: ReviewQuestion): Promise<readonly Json[]>;
+  pulls(ask: ForgeGet, repository: string, question: ReviewQuestion): Promise<readonly Json[]>;
   /** Whether a review approves, says something else in place of an earlier one, or is no more than a remark. */
   opinion(review: Json): "approved" | "otherwise" | "remark";
 }
@@ -129,7 +130,7 @@ export function jsonAt(value: Json | undefined, ...names: readonly string[]): Js
 }
 
 /** A text there. */
-export function textAt(value: Json, ...names: readonly string[]): string | null {
+export function stringAt(value: Json, ...names: readonly string[]): string | null {
   const found = jsonAt(value, ...names);
   return typeof found === "string" ? found : null;
 }
@@ -141,7 +142,7 @@ export function idAt(value: Json, ...names: readonly string[]): string | null {
 }
 
 /** A number there. */
-export function numberAt(value: Json, ...names: readonly string[]): number | null {
+export function numericAt(value: Json, ...names: readonly string[]): number | null {
   const found = jsonAt(value, ...names);
   return typeof found === "number" ? found : null;
 }

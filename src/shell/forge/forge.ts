@@ -1,10 +1,10 @@
 import type { ForgeFinding } from "../../core/model/history.ts";
 import type { Forge } from "../reconcile/ports.ts";
 import type { ForgeAddress } from "./address.ts";
-import { forgeClient, Unanswered } from "./client.ts";
+import { ForgeUnavailable, forgeClient } from "./client.ts";
 import { gitea } from "./gitea.ts";
 import { gitHub } from "./github.ts";
-import { findReviews, type Place } from "./review.ts";
+import { findReviews, type ReviewTarget } from "./review.ts";
 
 /** Which forge is asked, and about which branch. */
 interface ForgeOptions {
@@ -27,11 +27,16 @@ export function openForge({ address, branch, token, deadlineMs = 10_000, lagMs =
     name,
     async review(question): Promise<ForgeFinding> {
       const ask = forgeClient({ api, name, authorization, signal: AbortSignal.timeout(deadlineMs) });
-      const place: Place = { name, path: `/repos/${owner}/${repository}`, full: `${owner}/${repository}`, branch };
+      const place: ReviewTarget = {
+        name,
+        path: `/repos/${owner}/${repository}`,
+        full: `${owner}/${repository}`,
+        branch,
+      };
       try {
         return await findReviews(question, { ask, dialect, place, lagMs });
       } catch (error) {
-        if (error instanceof Unanswered) return { kind: "unavailable", because: error.message };
+        if (error instanceof ForgeUnavailable) return { kind: "unavailable", because: error.message };
         throw error;
       }
     },

@@ -1,26 +1,26 @@
-import { type Dialect, isTrueAt, numberAt, textAt, Unanswered } from "./client.ts";
+import { type ForgeApi, ForgeUnavailable, isTrueAt, numericAt, stringAt } from "./client.ts";
 
 /**
  * The API of Gitea and Forgejo, version 1.
  *
  * Neither has a rule about who pushed last: that the one who reviews is somebody else is seen in the commits alone.
  */
-export const gitea: Dialect = {
+export const gitea: ForgeApi = {
   forge: "gitea",
   page: { size: 50, parameter: "limit" },
   keepsReviewsOnNewBase: true,
   authorization: (token) => `token ${token}`,
   async missing(ask, repository, branch) {
     const at = await ask(`${repository}/branches/${encodeURIComponent(branch)}`);
-    if (at === null) throw new Unanswered(unreadable);
+    if (at === null) throw new ForgeUnavailable(unreadable);
     if (!isTrueAt(at, "protected")) return ["a branch protection with at least 1 required approval"];
     // The rule may be for many branches; only administrators are told its name, and what it says.
-    const name = textAt(at, "effective_branch_protection_name");
-    if (name === null || name === "") throw new Unanswered(hidden);
+    const name = stringAt(at, "effective_branch_protection_name");
+    if (name === null || name === "") throw new ForgeUnavailable(hidden);
     const rule = await ask(`${repository}/branch_protections/${encodeURIComponent(name)}`);
-    if (rule === null) throw new Unanswered(hidden);
+    if (rule === null) throw new ForgeUnavailable(hidden);
     return [
-      ...((numberAt(rule, "required_approvals") ?? 0) >= 1 ? [] : ["at least 1 required approval"]),
+      ...((numericAt(rule, "required_approvals") ?? 0) >= 1 ? [] : ["at least 1 required approval"]),
       ...(isTrueAt(rule, "dismiss_stale_approvals") ? [] : ["“Dismiss stale approvals”"]),
     ];
   },
@@ -30,7 +30,7 @@ export const gitea: Dialect = {
   },
   opinion(review) {
     if (isTrueAt(review, "dismissed")) return "otherwise";
-    switch (textAt(review, "state")) {
+    switch (stringAt(review, "state")) {
       case "APPROVED":
         return "approved";
       case "REQUEST_CHANGES":

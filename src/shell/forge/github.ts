@@ -1,8 +1,8 @@
 import type { Json } from "../../core/model/json.ts";
-import { type Dialect, isTrueAt, jsonAt, listIn, numberAt, textAt, Unanswered } from "./client.ts";
+import { type ForgeApi, ForgeUnavailable, isTrueAt, jsonAt, listIn, numericAt, stringAt } from "./client.ts";
 
 /** GitHub's REST API, version 2022-11-28. */
-export const gitHub: Dialect = {
+export const gitHub: ForgeApi = {
   forge: "github",
   page: { size: 100, parameter: "per_page" },
   keepsReviewsOnNewBase: false,
@@ -10,11 +10,11 @@ export const gitHub: Dialect = {
   // Branch protection of the older kind may be read by administrators alone, and does not show here: rulesets do.
   async missing(ask, repository, branch) {
     const rules = listIn(await ask(`${repository}/rules/branches/${encodeURIComponent(branch)}?per_page=100`));
-    if (rules === null) throw new Unanswered(unreadable);
-    const asked = rules.filter((it) => textAt(it, "type") === "pull_request").map((it) => jsonAt(it, "parameters"));
+    if (rules === null) throw new ForgeUnavailable(unreadable);
+    const asked = rules.filter((it) => stringAt(it, "type") === "pull_request").map((it) => jsonAt(it, "parameters"));
     const has = (test: (parameters: Json) => boolean): boolean => asked.some((it) => it !== null && test(it));
     return [
-      ...(has((it) => (numberAt(it, "required_approving_review_count") ?? 0) >= 1)
+      ...(has((it) => (numericAt(it, "required_approving_review_count") ?? 0) >= 1)
         ? []
         : ["a ruleset that requires a pull request with at least 1 approval"]),
       ...(has((it) => isTrueAt(it, "dismiss_stale_reviews_on_push"))
@@ -28,11 +28,11 @@ export const gitHub: Dialect = {
   // Also finds what a rebase made of a pull request's commits.
   async pulls(ask, repository, { introducer }) {
     const pulls = listIn(await ask(`${repository}/commits/${introducer}/pulls?per_page=100`));
-    if (pulls === null) throw new Unanswered(unreadable);
+    if (pulls === null) throw new ForgeUnavailable(unreadable);
     return pulls;
   },
   opinion(review) {
-    switch (textAt(review, "state")) {
+    switch (stringAt(review, "state")) {
       case "APPROVED":
         return "approved";
       case "CHANGES_REQUESTED":

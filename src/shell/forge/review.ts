@@ -1,10 +1,19 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ForgeFinding, ForgeReview, ReviewQuestion } from "../../core/model/history.ts";
 import type { Json } from "../../core/model/json.ts";
-import { type Ask, type Dialect, idAt, jsonAt, listIn, TooLong, textAt, Unanswered } from "./client.ts";
+import {
+  type ForgeApi,
+  type ForgeGet,
+  ForgeUnavailable,
+  idAt,
+  jsonAt,
+  listIn,
+  ResponseTooLarge,
+  stringAt,
+} from "./client.ts";
 
 /** The repository and branch that are asked about. */
-export interface Place {
+export interface ReviewTarget {
   /** For messages. */
   readonly name: string;
   /** Of the repository, in the API. */
@@ -15,10 +24,10 @@ export interface Place {
 }
 
 /** With what the forge is asked. */
-interface Desk {
-  readonly ask: Ask;
-  readonly dialect: Dialect;
-  readonly place: Place;
+interface ReviewContext {
+  readonly ask: ForgeGet;
+  readonly dialect: ForgeApi;
+  readonly place: ReviewTarget;
   readonly lagMs: number;
 }
 
@@ -32,17 +41,17 @@ class NoReview extends Error {}
  * The pull request is the one whose merge git itself shows to have brought the file; what the forge adds is who looked
  * at it. Who merged it does not matter.
  */
-export async function findReviews(question: ReviewQuestion, desk: Desk): Promise<ForgeFinding> {
+export async function findReviews(question: ReviewQuestion, desk: ReviewContext): Promise<ForgeFinding> {
   try {
     await assureRules(desk);
-    return { kind: "reviewed", reviews: await reviewsFor(question, { ...desk, ask: sparing(desk.ask) }) };
+    return { kind: "reviewed", reviews: await reviewsFor(question, { ...desk, ask: withSizeLimit(desk.ask) }) };
   } catch (error) {
     if (error instanceof NoReview) return { kind: "none", because: error.message };
     throw error;
   }
 }
 
-async function reviewsFor(question: ReviewQuestion, desk: Desk): Promise<readonly ForgeReview[]> {
+async function reviewsFor(question: ReviewQuestion, desk: ReviewContext): Promise<readonly ForgeReview[]> {
   const pull = await pullOf(question, desk);
   const commits = await listOf(`/pulls/${pull.number}/commits`, desk);
   const last = lastOf(commits, pull, question);
@@ -54,22 +63,22 @@ async function reviewsFor(question: ReviewQuestion, desk: Desk): Promise<readonl
 }
 
 /** Whoever writes more about a pull request than is read does not keep the file, and all others, waiting for ever. */
-const sparing =
-  (ask: Ask): Ask =>
+const withSizeLimit =
+  (ask: ForgeGet): ForgeGet =>
   (path) =>
     ask(path).catch((error: unknown) => {
-      if (error instanceof TooLong) throw new NoReview(`${error.message}; use a smaller pull request`);
+      if (error instanceof ResponseTooLarge) throw new NoReview(`${error.message}; use a smaller pull request`);
       throw error;
     });
 
-async function assureRules({ ask, dialect, place }: Desk): Promise<void> {
+async function assureRules({ ask, dialect, place }: ReviewContext): Promise<void> {
   const missing = await dialect.missing(ask, place.path, place.branch);
   if (missing.length === 0) return;
   throw new NoReview(`branch ${place.branch} of ${place.name} asks for too little; switch on ${missing.join(", ")}`);
 }
 
 /** The merged pull request that brought the file. A merge may be seen in git a moment before the forge knows of it. */
-async function pullOf(question: ReviewQuestion, { ask, dialect, place, lagMs }: Desk): Promise<MergedPull> {
+async function pullOf(question: ReviewQuestion, { ask, dialect, place, lagMs }: ReviewContext): Promise<MergedPull> {
   let found: readonly Json[] = [];
   for (const wait of [0, lagMs / 2, lagMs / 2]) {
     if (wait > 0) await pause(wait);
@@ -86,30 +95,34 @@ async function pullOf(question: ReviewQuestion, { ask, dialect, place, lagMs }: 
   );
 }
 
-const isOf = ({ base, baseRepository, merge }: MergedPull, { arrival }: ReviewQuestion, place: Place): boolean =>
+const isOf = ({ base, baseRepository, merge }: MergedPull, { arrival }: ReviewQuestion, place: ReviewTarget): boolean =>
   base === place.branch && baseRepository.toLowerCase() === place.full.toLowerCase() && merge === arrival;
 
 /** The last commit; the file has to be of the pull request's own commits, or of the one that they became. */
 function lastOf(commits: readonly Json[], pull: MergedPull, { introducer }: ReviewQuestion): Json {
-  const ids = commits.map((it) => textAt(it, "sha"));
+  const ids = commits.map((it) => stringAt(it, "sha"));
   if (introducer !== pull.merge && !ids.includes(introducer))
     throw new NoReview(
-      `commit ${introducer.slice(0, 12)} is not what ${wordsOf(pull)} became; rebased with others, the file goes into the last commit`,
+      `commit ${introducer.slice(0, 12)} is not what ${pullText(pull)} became; rebased with others, the file goes into the last commit`,
     );
-  const last = commits.find((it) => textAt(it, "sha") === pull.head);
+  const last = commits.find((it) => stringAt(it, "sha") === pull.head);
   if (last === undefined)
-    throw new NoReview(`${wordsOf(pull)} has no commit ${pull.head.slice(0, 12)}, which is said to be its last`);
+    throw new NoReview(`${pullText(pull)} has no commit ${pull.head.slice(0, 12)}, which is said to be its last`);
   return last;
 }
 
-async function fileAt(path: string, commit: string, { ask, place }: Desk): Promise<Json | null> {
+async function fileAt(path: string, commit: string, { ask, place }: ReviewContext): Promise<Json | null> {
   const at = path.split("/").map(encodeURIComponent).join("/");
   return ask(`${place.path}/contents/${at}?ref=${commit}`);
 }
 
-async function assureReviewed({ head }: MergedPull, { path, blob }: ReviewQuestion, desk: Desk): Promise<void> {
+async function assureReviewed(
+  { head }: MergedPull,
+  { path, blob }: ReviewQuestion,
+  desk: ReviewContext,
+): Promise<void> {
   const file = await fileAt(path, head, desk);
-  if (file !== null && textAt(file, "type") === "file" && textAt(file, "sha") === blob) return;
+  if (file !== null && stringAt(file, "type") === "file" && stringAt(file, "sha") === blob) return;
   throw new NoReview(`what was reviewed, ${head.slice(0, 12)}, does not hold ${path} as it is now; write a new file`);
 }
 
@@ -124,12 +137,16 @@ interface Shown {
  * the file already, and give the pull request its proper base once it is reviewed. Where it is one commit, which adds
  * the file, every base shows it.
  */
-async function assureShown({ pull, commits, last }: Shown, { path }: ReviewQuestion, desk: Desk): Promise<void> {
+async function assureShown(
+  { pull, commits, last }: Shown,
+  { path }: ReviewQuestion,
+  desk: ReviewContext,
+): Promise<void> {
   const parents = listIn(jsonAt(last, "parents")) ?? [];
-  const parent = parents.length === 1 && commits.length === 1 ? textAt(parents[0] ?? null, "sha") : null;
+  const parent = parents.length === 1 && commits.length === 1 ? stringAt(parents[0] ?? null, "sha") : null;
   if (parent !== null && (await fileAt(path, parent, desk)) === null) return;
   throw new NoReview(
-    `${wordsOf(pull)} is not one commit that adds ${path}, so that its base may have hidden the file from who reviewed it; ` +
+    `${pullText(pull)} is not one commit that adds ${path}, so that its base may have hidden the file from who reviewed it; ` +
       "have a new file reviewed in a pull request of one commit",
   );
 }
@@ -139,7 +156,7 @@ interface Reviewed {
   readonly blob: string;
 }
 
-async function reviewsOf(pull: MergedPull, about: Reviewed, desk: Desk): Promise<readonly ForgeReview[]> {
+async function reviewsOf(pull: MergedPull, about: Reviewed, desk: ReviewContext): Promise<readonly ForgeReview[]> {
   const { dialect, place } = desk;
   const reviews = await listOf(`/pulls/${pull.number}/reviews`, desk);
   const last = new Map<string, Json>();
@@ -150,7 +167,7 @@ async function reviewsOf(pull: MergedPull, about: Reviewed, desk: Desk): Promise
   const flaws: string[] = [];
   const good: ForgeReview[] = [];
   for (const [account, it] of last) {
-    const flaw = flawOf(it, { account, pull, pusher: about.pusher, dialect });
+    const flaw = objectionTo(it, { account, pull, pusher: about.pusher, dialect });
     const number = idAt(it, "id") ?? "";
     if (flaw !== null) flaws.push(`review ${number} of ${dialect.forge}:${account} ${flaw}`);
     else {
@@ -160,7 +177,7 @@ async function reviewsOf(pull: MergedPull, about: Reviewed, desk: Desk): Promise
   }
   if (good.length > 0) return good;
   const why = flaws.length === 0 ? "nobody approved it" : flaws.slice(0, mostFlaws).join(", ");
-  throw new NoReview(`of ${wordsOf(pull)} no review counts: ${why}; have a new file reviewed in a new pull request`);
+  throw new NoReview(`of ${pullText(pull)} no review counts: ${why}; have a new file reviewed in a new pull request`);
 }
 
 /** So many reviews that do not count are told of. */
@@ -170,13 +187,13 @@ interface Judged {
   readonly account: string;
   readonly pull: MergedPull;
   readonly pusher: ReadonlySet<string | null>;
-  readonly dialect: Dialect;
+  readonly dialect: ForgeApi;
 }
 
 /** Why somebody's last word about a pull request is no proof; null when it is one. */
-function flawOf(review: Json, { account, pull, pusher, dialect }: Judged): string | null {
+function objectionTo(review: Json, { account, pull, pusher, dialect }: Judged): string | null {
   if (dialect.opinion(review) !== "approved") return "is dismissed or asks for changes";
-  if (textAt(review, "commit_id") !== pull.head)
+  if (stringAt(review, "commit_id") !== pull.head)
     return `is of another commit than ${pull.head.slice(0, 12)}, which was merged`;
   if (!(timeOf(review) <= pull.mergedAt)) return "came after the merge";
   if (account === pull.author) return "is by the author of the pull request";
@@ -186,14 +203,14 @@ function flawOf(review: Json, { account, pull, pusher, dialect }: Judged): strin
 
 /** Later than anything where there is none: that is never in time, and nobody's word before it counts. */
 function timeOf(review: Json): number {
-  const time = Date.parse(textAt(review, "submitted_at") ?? "");
+  const time = Date.parse(stringAt(review, "submitted_at") ?? "");
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }
 
 const inTime = (reviews: readonly Json[]): readonly Json[] =>
   [...reviews].sort((a, b) => timeOf(a) - timeOf(b) || Number(idAt(a, "id")) - Number(idAt(b, "id")));
 
-const wordsOf = ({ number }: MergedPull): string => `pull request ${number}`;
+const pullText = ({ number }: MergedPull): string => `pull request ${number}`;
 
 const mostPages = 5;
 
@@ -203,12 +220,12 @@ const mostPages = 5;
  * A page with less on it than fits is not the last: what we may not see is left out of it (Gitea: reviews that nobody
  * submitted yet), or the forge puts less on each. Behind the last, there is an empty one.
  */
-async function listOf(path: string, { ask, dialect, place }: Desk): Promise<readonly Json[]> {
+async function listOf(path: string, { ask, dialect, place }: ReviewContext): Promise<readonly Json[]> {
   const { size, parameter } = dialect.page;
   const all: Json[] = [];
   for (let page = 1; page <= mostPages + 1; page++) {
     const some = listIn(await ask(`${place.path}${path}?${parameter}=${size}&page=${page}`));
-    if (some === null) throw new Unanswered(`${place.name} does not show ${path}`);
+    if (some === null) throw new ForgeUnavailable(`${place.name} does not show ${path}`);
     if (some.length === 0) return all;
     all.push(...some);
   }
@@ -234,11 +251,11 @@ interface MergedPull {
 /** Reads a pull request as both forges write it; null for one that was not merged, or of which anything is not known. */
 function mergedPullIn(pull: Json): MergedPull | null {
   const number = idAt(pull, "number");
-  const head = textAt(pull, "head", "sha");
-  const base = textAt(pull, "base", "ref");
-  const baseRepository = textAt(pull, "base", "repo", "full_name");
-  const merge = textAt(pull, "merge_commit_sha");
-  const mergedAt = Date.parse(textAt(pull, "merged_at") ?? "");
+  const head = stringAt(pull, "head", "sha");
+  const base = stringAt(pull, "base", "ref");
+  const baseRepository = stringAt(pull, "base", "repo", "full_name");
+  const merge = stringAt(pull, "merge_commit_sha");
+  const mergedAt = Date.parse(stringAt(pull, "merged_at") ?? "");
   if (number === null || head === null || base === null || baseRepository === null) return null;
   if (merge === null || Number.isNaN(mergedAt)) return null;
   return { number, author: idAt(pull, "user", "id"), head, base, baseRepository, merge, mergedAt };

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { Flawed } from "./flawed.ts";
+import { SignatureError } from "./signature-error.ts";
 
 /** A certificate of RSA keys of 16,384 bits, the longest that OpenSSH reads, takes a third of it. */
 const longest = 32 * 1024;
@@ -23,12 +23,13 @@ export function armorFormat(armored: string): (typeof labels)[keyof typeof label
  * after it (GitHub leaves one there).
  */
 export function armoredLines(armored: string, label: keyof typeof labels): readonly string[] {
-  if (armored.length > longest) throw new Flawed("Malformed", `the signature is longer than ${longest} bytes`);
+  if (armored.length > longest) throw new SignatureError("Malformed", `the signature is longer than ${longest} bytes`);
   const first = `-----BEGIN ${label}-----\n`;
   const last = `\n-----END ${label}-----`;
   const text = armored.replace(/\n{1,4}$/, "");
-  if (!text.startsWith(first)) throw new Flawed("Malformed", `the signature does not begin with ${first.trim()}`);
-  if (!text.endsWith(last)) throw new Flawed("Malformed", `the signature does not end with ${last.trim()}`);
+  if (!text.startsWith(first))
+    throw new SignatureError("Malformed", `the signature does not begin with ${first.trim()}`);
+  if (!text.endsWith(last)) throw new SignatureError("Malformed", `the signature does not end with ${last.trim()}`);
   return text.slice(first.length, -last.length).split("\n");
 }
 
@@ -36,9 +37,9 @@ export function armoredLines(armored: string, label: keyof typeof labels): reado
 export function base64Lines(lines: readonly string[]): Buffer {
   const text = lines.join("");
   if (lines.includes("") || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) {
-    throw new Flawed("Malformed", "the signature is not base64");
+    throw new SignatureError("Malformed", "the signature is not base64");
   }
   const bytes = Buffer.from(text, "base64");
-  if (bytes.toString("base64") !== text) throw new Flawed("Malformed", "the signature is not proper base64");
+  if (bytes.toString("base64") !== text) throw new SignatureError("Malformed", "the signature is not proper base64");
   return bytes;
 }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { commitLines } from "../../core/model/commit.ts";
 import type { Commit } from "../../core/model/value.ts";
-import { Flawed, orRejected, type Rejected } from "./flawed.ts";
+import { orRejected, type Rejected, SignatureError } from "./signature-error.ts";
 
 /** A commit taken apart. Everything in it comes from the same bytes that its signature is over. */
 export interface CommitBytes {
@@ -30,7 +30,7 @@ interface CommitPerson {
 }
 
 /** Of a commit that anybody reads (`trust/README.md#step-2`). */
-export const mostBytes = 64 * 1024;
+export const maxCommitBytes = 64 * 1024;
 const mostParents = 16;
 
 /**
@@ -48,14 +48,16 @@ export const commitId = (raw: Uint8Array): Commit =>
   createHash("sha1").update(`commit ${raw.length}\0`).update(raw).digest("hex") as Commit;
 
 function read(raw: Uint8Array): CommitBytes {
-  if (raw.length > mostBytes) throw new Flawed("Malformed", `the commit is larger than ${mostBytes} bytes`);
+  if (raw.length > maxCommitBytes)
+    throw new SignatureError("Malformed", `the commit is larger than ${maxCommitBytes} bytes`);
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
-  if (bytes.includes(0)) throw new Flawed("Malformed", "the commit has a zero byte in it");
+  if (bytes.includes(0)) throw new SignatureError("Malformed", "the commit has a zero byte in it");
   const { headers, end } = headersOf(bytes);
   const parents = headers.filter((it) => it.name === "parent");
-  if (parents.length > mostParents) throw new Flawed("Malformed", `the commit has more than ${mostParents} parents`);
+  if (parents.length > mostParents)
+    throw new SignatureError("Malformed", `the commit has more than ${mostParents} parents`);
   const lines = commitLines(bytes);
-  if (lines === null) throw new Flawed("Malformed", "the commit does not begin with its tree and its parents");
+  if (lines === null) throw new SignatureError("Malformed", "the commit does not begin with its tree and its parents");
   for (const { value } of [...headers.slice(0, 1), ...parents]) checkId(value);
   const signature = headers.find((it) => it.name === "gpgsig");
   return {
@@ -77,14 +79,14 @@ function read(raw: Uint8Array): CommitBytes {
 /** In small letters only: programs differ about others. */
 function checkId(value: string): void {
   if (!/^[0-9a-f]{40}$/.test(value))
-    throw new Flawed("Malformed", "the commit names an object by something else than its id");
+    throw new SignatureError("Malformed", "the commit names an object by something else than its id");
 }
 
 /** `NAME <EMAIL> SECONDS ZONE`, as `git fsck` wants it. */
 function personOf(value: string): CommitPerson {
   const match = /^([^<>]*) <([^<>]*)> (0|[1-9][0-9]{0,14}) ([+-][0-9]{4})$/.exec(value);
   if (match === null)
-    throw new Flawed("Malformed", "the commit's author or committer is not NAME <EMAIL> SECONDS ZONE");
+    throw new SignatureError("Malformed", "the commit's author or committer is not NAME <EMAIL> SECONDS ZONE");
   const [, name = "", email = "", seconds = "", zone = ""] = match;
   return { name: fromLatin1(name), email: fromLatin1(email), seconds: Number(seconds), zone };
 }
@@ -123,13 +125,13 @@ const mostHeaders = 64;
  */
 function headersOf(bytes: Buffer): { readonly headers: readonly Header[]; readonly end: number } {
   const end = bytes.indexOf("\n\n") + 1;
-  if (end === 0) throw new Flawed("Malformed", "the commit has no empty line after its headers");
+  if (end === 0) throw new SignatureError("Malformed", "the commit has no empty line after its headers");
   const headers = folded(bytes.toString("latin1", 0, end));
   const named = headers.map((it) => it.name);
   const parents = headers.filter((it) => it.name === "parent").length;
   const want = ["tree", ...Array.from({ length: parents }, () => "parent"), "author", "committer"];
   if (want.some((name, at) => named[at] !== name)) {
-    throw new Flawed(
+    throw new SignatureError(
       "Malformed",
       "the commit's headers do not begin with tree, parents, author, committer, in this order",
     );
@@ -137,19 +139,21 @@ function headersOf(bytes: Buffer): { readonly headers: readonly Header[]; readon
   const rest = headers.slice(want.length);
   for (const header of rest) checkRest(header);
   const once = rest.map((it) => it.name).filter((it) => !mayRepeat.has(it));
-  if (new Set(once).size < once.length) throw new Flawed("Malformed", "the commit has the same header twice");
+  if (new Set(once).size < once.length) throw new SignatureError("Malformed", "the commit has the same header twice");
   for (const { name, value } of headers) {
     if (name !== "mergetag" && value.includes("\r"))
-      throw new Flawed("Malformed", `${name} has a carriage return in it`);
-    if (!mayContinue.has(name) && value.includes("\n")) throw new Flawed("Malformed", `${name} has more than one line`);
+      throw new SignatureError("Malformed", `${name} has a carriage return in it`);
+    if (!mayContinue.has(name) && value.includes("\n"))
+      throw new SignatureError("Malformed", `${name} has more than one line`);
   }
   return { headers, end };
 }
 
 function checkRest({ name, value }: Header): void {
   const form = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (form === undefined) throw new Flawed("Malformed", `the commit has a header that should not be there: ${name}`);
-  if (!form.test(value)) throw new Flawed("Malformed", `the commit's ${name} does not look like one`);
+  if (form === undefined)
+    throw new SignatureError("Malformed", `the commit has a header that should not be there: ${name}`);
+  if (!form.test(value)) throw new SignatureError("Malformed", `the commit's ${name} does not look like one`);
 }
 
 function folded(text: string): readonly Header[] {
@@ -163,9 +167,9 @@ function folded(text: string): readonly Header[] {
     } else {
       const [, name, value] = /^([a-z][a-z0-9-]{0,39}) ([^\n]*)$/.exec(line) ?? [];
       if (name === undefined || value === undefined)
-        throw new Flawed("Malformed", "the commit has a header without a name");
+        throw new SignatureError("Malformed", "the commit has a header without a name");
       if (headers.length === mostHeaders)
-        throw new Flawed("Malformed", `the commit has more than ${mostHeaders} headers`);
+        throw new SignatureError("Malformed", `the commit has more than ${mostHeaders} headers`);
       headers.push({ name, value, start: at, end });
     }
     at = end;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { armoredLines, base64Lines } from "./armor.ts";
-import { Flawed } from "./flawed.ts";
-import { type Wire, wireOf } from "./ssh-wire.ts";
+import { SignatureError } from "./signature-error.ts";
+import { newWireReader, type WireReader } from "./ssh-wire.ts";
 
 /** The one packet of a signature, and what it says about who made it. */
 interface OpenPgpPacket {
@@ -13,7 +13,7 @@ interface OpenPgpPacket {
 }
 
 const what = "the OpenPGP signature";
-const bad = (): Flawed => new Flawed("Malformed", `${what} is not what it should be made of`);
+const bad = (): SignatureError => new SignatureError("Malformed", `${what} is not what it should be made of`);
 
 /**
  * The signature in an armor: exactly one packet, of version 4 or 6, over a file of bytes, with an algorithm that nobody
@@ -21,18 +21,18 @@ const bad = (): Flawed => new Flawed("Malformed", `${what} is not what it should
  */
 export function openPgpPacket(armored: string): OpenPgpPacket {
   const bytes = dearmored(armored);
-  const wire = wireOf(packetBody(bytes), what);
+  const wire = newWireReader(packetBody(bytes), what);
   const version = wire.byte();
   if (version !== 4 && version !== 6) {
-    throw new Flawed("Unsupported", `${what} is of version ${version}; 4 and 6 are supported`);
+    throw new SignatureError("Unsupported", `${what} is of version ${version}; 4 and 6 are supported`);
   }
-  if (wire.byte() !== 0) throw new Flawed("Unsupported", `${what} is not one over a file of bytes`);
+  if (wire.byte() !== 0) throw new SignatureError("Unsupported", `${what} is not one over a file of bytes`);
   checkAlgorithms(wire.byte(), wire.byte());
   const area = (): Buffer => wire.bytes(version === 4 ? wire.bytes(2).readUInt16BE() : wire.uint32());
   const vouched = subpackets(area());
   const added = subpackets(area());
   if (added.some((it) => it.type !== type.issuerId && it.type !== type.issuer)) {
-    throw new Flawed("Malformed", `${what} carries claims that nobody signed`);
+    throw new SignatureError("Malformed", `${what} carries claims that nobody signed`);
   }
   return { bytes, ...issuerOf([...vouched, ...added]) };
 }
@@ -45,7 +45,8 @@ function dearmored(armored: string): Buffer {
   const last = lines.at(-1) ?? "";
   const sum = /^=([A-Za-z0-9+/]{4})$/.exec(last)?.[1];
   const bytes = base64Lines(lines.slice(empty + 1, sum === undefined ? undefined : -1));
-  if (sum !== undefined && sum !== checksum(bytes)) throw new Flawed("Malformed", `the checksum of ${what} is wrong`);
+  if (sum !== undefined && sum !== checksum(bytes))
+    throw new SignatureError("Malformed", `the checksum of ${what} is wrong`);
   return bytes;
 }
 
@@ -63,18 +64,18 @@ const signatureTag = 2;
 
 /** What is in the packet; it says itself how long it is, in one of two ways, and nothing follows it. */
 function packetBody(bytes: Buffer): Buffer {
-  const wire = wireOf(bytes, what);
+  const wire = newWireReader(bytes, what);
   const first = wire.byte();
   const isOld = (first & 0xc0) === 0x80;
   const isNew = (first & 0xc0) === 0xc0;
   const tag = isNew ? first & 0x3f : (first >> 2) & 0xf;
   if ((!isOld && !isNew) || tag !== signatureTag) throw bad();
   const body = wire.bytes(isNew ? newLength(wire) : oldLength(wire, first & 3));
-  if (!wire.isAtEnd()) throw new Flawed("Ambiguous", `more than one packet is in ${what}`);
+  if (!wire.isAtEnd()) throw new SignatureError("Ambiguous", `more than one packet is in ${what}`);
   return body;
 }
 
-function oldLength(wire: Wire, form: number): number {
+function oldLength(wire: WireReader, form: number): number {
   switch (form) {
     case 0:
       return wire.byte();
@@ -88,7 +89,7 @@ function oldLength(wire: Wire, form: number): number {
 }
 
 /** Also of subpackets. Lengths in parts are for data that is not known yet. */
-function newLength(wire: Wire, mostOfTwo = 223): number {
+function newLength(wire: WireReader, mostOfTwo = 223): number {
   const first = wire.byte();
   if (first < 192) return first;
   if (first <= mostOfTwo) return ((first - 192) << 8) + wire.byte() + 192;
@@ -103,10 +104,10 @@ const weakHashes = new Set([1, 2, 3]);
 
 /** RSA, ECDSA, EdDSA (old), Ed25519, Ed448 with SHA-256, SHA-384 or SHA-512: the numbers of RFC 9580 §9. */
 function checkAlgorithms(key: number, hash: number): void {
-  if (weakKeyKinds.has(key)) throw new Flawed("Weak", `${what} is made with DSA or ElGamal`);
-  if (weakHashes.has(hash)) throw new Flawed("Weak", `${what} is made with MD5, SHA-1 or RIPEMD`);
+  if (weakKeyKinds.has(key)) throw new SignatureError("Weak", `${what} is made with DSA or ElGamal`);
+  if (weakHashes.has(hash)) throw new SignatureError("Weak", `${what} is made with MD5, SHA-1 or RIPEMD`);
   if (!keyKinds.has(key) || !hashes.has(hash)) {
-    throw new Flawed("Unsupported", `${what} is made with an algorithm that is not supported`);
+    throw new SignatureError("Unsupported", `${what} is made with an algorithm that is not supported`);
   }
 }
 
@@ -119,7 +120,7 @@ interface Subpacket {
 const type = { issuerId: 16, issuer: 33 } as const;
 
 function subpackets(area: Buffer): readonly Subpacket[] {
-  const wire = wireOf(area, what);
+  const wire = newWireReader(area, what);
   const found: Subpacket[] = [];
   while (!wire.isAtEnd()) {
     const [first = 0, ...body] = wire.bytes(newLength(wire, 254));
@@ -135,8 +136,8 @@ function issuerOf(subpackets: readonly Subpacket[]): { readonly issuerId: string
   const issuers = new Set(all(type.issuer).map(fingerprintIn));
   const ids = new Set([...all(type.issuerId).map((it) => hex(it)), ...[...issuers].map(keyIdOf)]);
   const [issuerId] = ids;
-  if (ids.size > 1 || issuers.size > 1) throw new Flawed("Ambiguous", `${what} names more than one key`);
-  if (issuerId?.length !== 16) throw new Flawed("Malformed", `${what} does not name its key`);
+  if (ids.size > 1 || issuers.size > 1) throw new SignatureError("Ambiguous", `${what} names more than one key`);
+  if (issuerId?.length !== 16) throw new SignatureError("Malformed", `${what} does not name its key`);
   return { issuerId, issuer: [...issuers][0] ?? null };
 }
 

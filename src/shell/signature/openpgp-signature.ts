@@ -1,8 +1,8 @@
 import type { PartialConfig, PublicKey, Subkey } from "openpgp";
 import type { SignatureFact } from "../../core/model/commit.ts";
 import type { Instant } from "../../core/model/value.ts";
-import { Flawed, rejectionOf } from "./flawed.ts";
 import { openPgpPacket } from "./openpgp-packet.ts";
+import { rejectionOf, SignatureError } from "./signature-error.ts";
 
 /**
  * What an OpenPGP signature says about these bytes, by one of the certificates given (armored, one each).
@@ -38,23 +38,28 @@ async function read(payload: Uint8Array, { packet, signers, now }: Claim): Promi
   const [content] = signature.packets;
   const created = content?.created ?? null;
   if (content === undefined || signature.packets.length > 1 || created === null) {
-    throw new Flawed("Malformed", "the OpenPGP signature does not say when it was made");
+    throw new SignatureError("Malformed", "the OpenPGP signature does not say when it was made");
   }
   // A clock that is ahead is no reason to refuse: the key has to be good at both times.
   const at = new Date(Math.max(now, created.getTime()));
-  if (content.getExpirationTime() <= at) throw new Flawed("Expired", "the OpenPGP signature says that it has expired");
+  if (content.getExpirationTime() <= at)
+    throw new SignatureError("Expired", "the OpenPGP signature says that it has expired");
   for (const signer of signers) await checkSigner(signer, at);
   const message = await createMessage({ binary: payload });
   for (const { certificate } of signers) {
     const { signatures } = await verify({ message, signature, verificationKeys: certificate, date: at, config });
     const isGood = await signatures[0]?.verified.catch(() => false);
     if (isGood !== true || signatures.length !== 1) {
-      throw new Flawed("Mismatch", "the signature is not one of these bytes by this key");
+      throw new SignatureError("Mismatch", "the signature is not one of these bytes by this key");
     }
   }
   const [first] = signers;
-  if (first === undefined) throw new Flawed("UnknownKey", "no certificate was given");
-  return { kind: "openpgp", fingerprint: fingerprintOf(first.certificate), claimedAt: created.getTime() as Instant };
+  if (first === undefined) throw new SignatureError("UnknownKey", "no certificate was given");
+  return {
+    kind: "openpgp",
+    fingerprint: openPgpFingerprint(first.certificate),
+    claimedAt: created.getTime() as Instant,
+  };
 }
 
 /** MD5, SHA-1 and RIPEMD (RFC 9580 §9.5), in what a certificate says about its own keys; in signatures they are anyway. */
@@ -69,23 +74,23 @@ const config: PartialConfig = {
 
 /** Whether a key may sign at that moment, by what its certificate says. */
 async function checkSigner({ certificate, key }: OpenPgpSigner, at: Date): Promise<void> {
-  const name = fingerprintOf(key);
+  const name = openPgpFingerprint(key);
   if (certificate.revocationSignatures.length > 0 || key.revocationSignatures.length > 0) {
-    throw new Flawed("Revoked", `the key ${name} is revoked`);
+    throw new SignatureError("Revoked", `the key ${name} is revoked`);
   }
   for (const { algorithm, bits = 0 } of [certificate.getAlgorithmInfo(), key.getAlgorithmInfo()]) {
     if (/^(dsa|elgamal)$/.test(algorithm) || (algorithm.startsWith("rsa") && bits < 2048)) {
-      throw new Flawed("Weak", `the key ${name} is too weak: ${algorithm} ${bits > 0 ? bits : ""}`.trimEnd());
+      throw new SignatureError("Weak", `the key ${name} is too weak: ${algorithm} ${bits > 0 ? bits : ""}`.trimEnd());
     }
   }
   const ends = [await certificate.getExpirationTime(), await expirationOf({ certificate, key }, at)];
-  if (ends.some((it) => it !== null && it <= at)) throw new Flawed("Expired", `the key ${name} has expired`);
+  if (ends.some((it) => it !== null && it <= at)) throw new SignatureError("Expired", `the key ${name} has expired`);
   const { config: defaults } = await openPgp();
   const signing = await certificate
     .getSigningKey(key.getKeyID(), at, undefined, { ...defaults, ...config })
     .catch(() => null);
-  if (signing === null || fingerprintOf(signing) !== name) {
-    throw new Flawed(
+  if (signing === null || openPgpFingerprint(signing) !== name) {
+    throw new SignatureError(
       "Unsupported",
       `the key ${name} is not one that may sign, by what its certificate says without SHA-1`,
     );
@@ -141,7 +146,7 @@ async function certificateOf(armored: string): Promise<PublicKey | null> {
   return key === undefined || keys.length > 1 || key.isPrivate() ? null : key;
 }
 
-export const fingerprintOf = (key: PublicKey | Subkey): string => key.getFingerprint().toUpperCase();
+export const openPgpFingerprint = (key: PublicKey | Subkey): string => key.getFingerprint().toUpperCase();
 
 /**
  * Who made a signature, by every certificate that has such a key; more than one only where the same certificate was
@@ -154,12 +159,13 @@ function signersNamed(
   const signers = keys
     .flatMap((certificate) => certificate.getKeys().map((key) => ({ certificate, key })))
     .filter(({ key }) => key.getKeyID().toHex().toUpperCase() === issuerId)
-    .filter(({ key }) => issuer === null || fingerprintOf(key) === issuer);
+    .filter(({ key }) => issuer === null || openPgpFingerprint(key) === issuer);
   if (signers.length === 0) {
     const rest = unreadable > 0 ? `; ${unreadable} of them cannot be read` : "";
-    throw new Flawed("UnknownKey", `none of the certificates given has the key ${issuer ?? issuerId}${rest}`);
+    throw new SignatureError("UnknownKey", `none of the certificates given has the key ${issuer ?? issuerId}${rest}`);
   }
-  const distinct = new Set(signers.map((it) => `${fingerprintOf(it.certificate)} ${fingerprintOf(it.key)}`));
-  if (distinct.size > 1) throw new Flawed("Ambiguous", `more than one certificate has the key ${issuer ?? issuerId}`);
+  const distinct = new Set(signers.map((it) => `${openPgpFingerprint(it.certificate)} ${openPgpFingerprint(it.key)}`));
+  if (distinct.size > 1)
+    throw new SignatureError("Ambiguous", `more than one certificate has the key ${issuer ?? issuerId}`);
   return signers;
 }

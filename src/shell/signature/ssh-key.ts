@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
-import { Flawed } from "./flawed.ts";
-import { type Wire, wireOf, wireString } from "./ssh-wire.ts";
+import { SignatureError } from "./signature-error.ts";
+import { newWireReader, type WireReader, wireString } from "./ssh-wire.ts";
 
 /** A public key that signatures can be checked with. */
 export interface SshKey {
@@ -14,17 +14,17 @@ export interface SshKey {
 }
 
 /** The key of a blob, which is all of it. */
-export function sshKeyOf(blob: Buffer): SshKey {
-  const wire = wireOf(blob, "the public key");
+export function publicKeyOf(blob: Buffer): SshKey {
+  const wire = newWireReader(blob, "the public key");
   const key = readSshKey(wire.text(), wire);
   wire.end();
   return key;
 }
 
 /** Reads the fields of a key of that type, where keys and certificates have them. */
-export function readSshKey(type: string, wire: Wire): SshKey {
+export function readSshKey(type: string, wire: WireReader): SshKey {
   const read = Object.hasOwn(readers, type) ? readers[type] : undefined;
-  if (read === undefined) throw new Flawed("Unsupported", "the key is of a kind that is not supported");
+  if (read === undefined) throw new SignatureError("Unsupported", "the key is of a kind that is not supported");
   const { fields, jwk, ...more } = read(wire);
   const blob = Buffer.concat([type, ...fields].map(wireString));
   const fingerprint = `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`;
@@ -37,7 +37,7 @@ interface Fields {
   readonly application?: Buffer;
 }
 
-const readers: Readonly<Record<string, (wire: Wire) => Fields>> = {
+const readers: Readonly<Record<string, (wire: WireReader) => Fields>> = {
   "ssh-ed25519": ed25519,
   "sk-ssh-ed25519@openssh.com": (wire) => bound(ed25519(wire), wire),
   "ecdsa-sha2-nistp256": (wire) => ecdsa(wire, "nistp256"),
@@ -46,13 +46,13 @@ const readers: Readonly<Record<string, (wire: Wire) => Fields>> = {
   "sk-ecdsa-sha2-nistp256@openssh.com": (wire) => bound(ecdsa(wire, "nistp256"), wire),
   "ssh-rsa": rsa,
   "ssh-dss": () => {
-    throw new Flawed("Weak", "DSA keys are too weak; use ssh-ed25519");
+    throw new SignatureError("Weak", "DSA keys are too weak; use ssh-ed25519");
   },
 };
 
-function ed25519(wire: Wire): Fields {
+function ed25519(wire: WireReader): Fields {
   const point = wire.string();
-  if (point.length !== 32) throw new Flawed("Malformed", "an Ed25519 key has 32 bytes");
+  if (point.length !== 32) throw new SignatureError("Malformed", "an Ed25519 key has 32 bytes");
   return { fields: [point], jwk: { kty: "OKP", crv: "Ed25519", x: point.toString("base64url") } };
 }
 
@@ -62,12 +62,12 @@ const curves = {
   nistp521: { crv: "P-521", size: 66 },
 } as const;
 
-function ecdsa(wire: Wire, name: keyof typeof curves): Fields {
+function ecdsa(wire: WireReader, name: keyof typeof curves): Fields {
   const { crv, size } = curves[name];
   const curve = wire.text();
   const point = wire.string();
   if (curve !== name || point.length !== 1 + 2 * size || point[0] !== 4) {
-    throw new Flawed("Malformed", `this is not a point of ${name}`);
+    throw new SignatureError("Malformed", `this is not a point of ${name}`);
   }
   const [x, y] = [point.subarray(1, 1 + size), point.subarray(1 + size)].map((it) => it.toString("base64url"));
   return { fields: [curve, point], jwk: { kty: "EC", crv, x: x ?? "", y: y ?? "" } };
@@ -78,15 +78,17 @@ const mostBits = 16_384;
 const leastBits = 2048;
 
 /** RSA. Stricter than OpenSSH 9.2, which takes 1024 bits, and any exponent. */
-function rsa(wire: Wire): Fields {
+function rsa(wire: WireReader): Fields {
   const [exponent, modulus] = [wire.positive(), wire.positive()];
   const bits = modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24;
-  if (bits < leastBits) throw new Flawed("Weak", `RSA keys need at least ${leastBits} bits, and this one has ${bits}`);
-  if (bits > mostBits) throw new Flawed("Unsupported", `RSA keys of more than ${mostBits} bits are not supported`);
+  if (bits < leastBits)
+    throw new SignatureError("Weak", `RSA keys need at least ${leastBits} bits, and this one has ${bits}`);
+  if (bits > mostBits)
+    throw new SignatureError("Unsupported", `RSA keys of more than ${mostBits} bits are not supported`);
   const isOdd = ((exponent.at(-1) ?? 0) & 1) === 1 && ((modulus.at(-1) ?? 0) & 1) === 1;
   const isOne = exponent.length === 1 && exponent[0] === 1;
   if (!isOdd || isOne || exponent.length > 4)
-    throw new Flawed("Weak", "the RSA key has an unusual exponent or modulus");
+    throw new SignatureError("Weak", "the RSA key has an unusual exponent or modulus");
   // Lengths as they were on the wire: a zero comes first where the top bit is set.
   const fields = [exponent, modulus].map((it) => ((it[0] ?? 0) < 0x80 ? it : Buffer.concat([Buffer.alloc(1), it])));
   return {
@@ -95,7 +97,7 @@ function rsa(wire: Wire): Fields {
   };
 }
 
-const bound = (key: Fields, wire: Wire): Fields => {
+const bound = (key: Fields, wire: WireReader): Fields => {
   const application = wire.string();
   return { ...key, fields: [...key.fields, application], application };
 };
@@ -104,12 +106,12 @@ function objectOf(jwk: JsonWebKey): KeyObject {
   try {
     return createPublicKey({ key: jwk, format: "jwk" });
   } catch {
-    throw new Flawed("Malformed", "the public key is none: its numbers do not fit together");
+    throw new SignatureError("Malformed", "the public key is none: its numbers do not fit together");
   }
 }
 
 /** What a signature that verifies says beyond that. */
-interface SshProof {
+interface SshSignatureFlags {
   /** Somebody touched the key; null for keys that are not in hardware of their own. */
   readonly touched: boolean | null;
 }
@@ -118,8 +120,8 @@ interface SshProof {
  * Checks one signature of SSH (RFC 8709, RFC 5656, RFC 8332, OpenSSH's PROTOCOL.u2f) over `data`, or says what is wrong
  * with it.
  */
-export function checkSshProof(key: SshKey, signature: Buffer, data: Buffer): SshProof {
-  const wire = wireOf(signature, "the signature");
+export function checkSshSignature(key: SshKey, signature: Buffer, data: Buffer): SshSignatureFlags {
+  const wire = newWireReader(signature, "the signature");
   const algorithm = wire.text();
   const hash = hashOf(key, algorithm);
   const value = wire.string();
@@ -127,7 +129,7 @@ export function checkSshProof(key: SshKey, signature: Buffer, data: Buffer): Ssh
   wire.end();
   const signed = presence === null ? data : inHardware(key, presence, data);
   if (!holds(key, { hash, value }, signed)) {
-    throw new Flawed("Mismatch", "the signature is not one of these bytes by this key");
+    throw new SignatureError("Mismatch", "the signature is not one of these bytes by this key");
   }
   return { touched: presence === null ? null : ((presence.flags[0] ?? 0) & userPresent) !== 0 };
 }
@@ -153,10 +155,10 @@ function hashOf(key: SshKey, algorithm: string): string | null {
   if (key.keyType === "ssh-rsa") {
     const hash = Object.hasOwn(hashesOfRsa, algorithm) ? hashesOfRsa[algorithm] : undefined;
     if (hash !== undefined) return hash;
-    if (algorithm === "ssh-rsa") throw new Flawed("Weak", "the signature is made with SHA-1");
+    if (algorithm === "ssh-rsa") throw new SignatureError("Weak", "the signature is made with SHA-1");
   }
   if (algorithm !== key.keyType) {
-    throw new Flawed("Unsupported", "the signature is made in a way that does not fit its key");
+    throw new SignatureError("Unsupported", "the signature is made in a way that does not fit its key");
   }
   return hashes[algorithm] ?? null;
 }
@@ -171,7 +173,7 @@ function holds({ object }: SshKey, { hash, value }: Value, signed: Buffer): bool
     case "ed25519":
       return value.length === 64 && verify(null, signed, object, value);
     case "ec": {
-      const wire = wireOf(value, "the signature");
+      const wire = newWireReader(value, "the signature");
       const size = sizes[object.asymmetricKeyDetails?.namedCurve ?? ""] ?? 0;
       const both = Buffer.concat([padded(wire, size), padded(wire, size)]);
       wire.end();
@@ -184,8 +186,9 @@ function holds({ object }: SshKey, { hash, value }: Value, signed: Buffer): bool
 
 const sizes: Readonly<Record<string, number>> = { prime256v1: 32, secp384r1: 48, secp521r1: 66 };
 
-function padded(wire: Wire, size: number): Buffer {
+function padded(wire: WireReader, size: number): Buffer {
   const digits = wire.positive();
-  if (digits.length > size) throw new Flawed("Malformed", "the signature has a number that is too large for its curve");
+  if (digits.length > size)
+    throw new SignatureError("Malformed", "the signature has a number that is too large for its curve");
   return Buffer.concat([Buffer.alloc(size - digits.length), digits]);
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { orRejected } from "./flawed.ts";
-import { wireOf, wireString } from "./ssh-wire.ts";
+import { orRejected } from "./signature-error.ts";
+import { newWireReader, wireString } from "./ssh-wire.ts";
 
 /** A private key that makes signatures. What it is made of never leaves the closure. */
 export interface SigningKey {
@@ -69,14 +69,14 @@ interface Seed {
 }
 
 function readContainer(bytes: Buffer): Seed | NoSigningKey {
-  const wire = wireOf(bytes, "the private key");
+  const wire = newWireReader(bytes, "the private key");
   if (!wire.bytes(magic.length).equals(magic)) return broken;
   const [cipher, kdf] = [wire.text(), wire.text()];
   wire.string();
   if (cipher !== "none" || kdf !== "none") return encrypted;
   if (wire.uint32() !== 1) return broken;
   wire.string();
-  const inner = wireOf(wire.string(), "the private key");
+  const inner = newWireReader(wire.string(), "the private key");
   const [check, again] = [inner.uint32(), inner.uint32()];
   if (check !== again) return broken;
   if (inner.text() !== type) return anotherKind;

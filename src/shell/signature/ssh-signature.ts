@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import type { SignatureFact, SshCertificate } from "../../core/model/commit.ts";
 import type { Instant } from "../../core/model/value.ts";
 import { armoredLines, base64Lines } from "./armor.ts";
-import { Flawed, orRejected } from "./flawed.ts";
-import { checkSshProof, readSshKey, type SshKey, sshKeyOf } from "./ssh-key.ts";
-import { type Wire, wireOf, wireString } from "./ssh-wire.ts";
+import { orRejected, SignatureError } from "./signature-error.ts";
+import { checkSshSignature, publicKeyOf, readSshKey, type SshKey } from "./ssh-key.ts";
+import { newWireReader, type WireReader, wireString } from "./ssh-wire.ts";
 
 const preamble = "SSHSIG";
 const magic = Buffer.from(preamble);
@@ -21,25 +21,28 @@ export const verifySsh = (payload: Uint8Array, armored: string): SignatureFact =
   orRejected(() => read(payload, base64Lines(armoredLines(armored, "SSH SIGNATURE"))));
 
 function read(payload: Uint8Array, blob: Buffer): SignatureFact {
-  const wire = wireOf(blob, "the signature");
-  if (!wire.bytes(magic.length).equals(magic)) throw new Flawed("Malformed", "the signature is not an SSH signature");
-  if (wire.uint32() !== 1) throw new Flawed("Unsupported", "the SSH signature is of another version than 1");
+  const wire = newWireReader(blob, "the signature");
+  if (!wire.bytes(magic.length).equals(magic))
+    throw new SignatureError("Malformed", "the signature is not an SSH signature");
+  if (wire.uint32() !== 1) throw new SignatureError("Unsupported", "the SSH signature is of another version than 1");
   const presented = wire.string();
   const namespace = wire.text();
-  if (!namespaceForm.test(namespace)) throw new Flawed("Malformed", "the SSH signature does not say what it is for");
-  if (wire.string().length > 0) throw new Flawed("Unsupported", "the SSH signature uses a field that is reserved");
+  if (!namespaceForm.test(namespace))
+    throw new SignatureError("Malformed", "the SSH signature does not say what it is for");
+  if (wire.string().length > 0)
+    throw new SignatureError("Unsupported", "the SSH signature uses a field that is reserved");
   const hash = wire.text();
   if (hash !== "sha256" && hash !== "sha512") {
-    throw new Flawed("Unsupported", "the SSH signature is made with a hash that is not supported");
+    throw new SignatureError("Unsupported", "the SSH signature is made with a hash that is not supported");
   }
   const signature = wire.string();
   wire.end();
-  const { key, certificate } = isCertificateType(wireOf(presented, "the public key").text())
+  const { key, certificate } = isCertificateType(newWireReader(presented, "the public key").text())
     ? readSshCertificate(presented)
-    : { key: sshKeyOf(presented), certificate: null };
+    : { key: publicKeyOf(presented), certificate: null };
   const digest = createHash(hash).update(payload).digest();
   const signed = Buffer.concat([magic, ...[namespace, "", hash, digest].map(wireString)]);
-  const { touched } = checkSshProof(key, signature, signed);
+  const { touched } = checkSshSignature(key, signature, signed);
   return { kind: "ssh", fingerprint: key.fingerprint, keyType: key.keyType, namespace, touched, certificate };
 }
 
@@ -59,23 +62,24 @@ const forEver = 0xffff_ffff_ffff_ffffn;
  * the key may do, and none of them is about signing.
  */
 function readSshCertificate(blob: Buffer): { readonly key: SshKey; readonly certificate: SshCertificate } {
-  const wire = wireOf(blob, "the certificate");
+  const wire = newWireReader(blob, "the certificate");
   const type = wire.text();
   wire.string(); // The nonce, which makes what is signed unpredictable.
   const key = readSshKey(keyTypeOf(type), wire);
   wire.uint64(); // The serial number, which is for lists of revoked ones.
-  if (wire.uint32() !== user) throw new Flawed("Unsupported", "the certificate is not one for users");
+  if (wire.uint32() !== user) throw new SignatureError("Unsupported", "the certificate is not one for users");
   const keyId = wire.text();
   const principals = principalsOf(wire.string());
   const [from, to] = [wire.uint64(), wire.uint64()];
   if (wire.string().length > 0) {
-    throw new Flawed("Unsupported", "the certificate has critical options, and none of them is known here");
+    throw new SignatureError("Unsupported", "the certificate has critical options, and none of them is known here");
   }
-  checkExtensions(wireOf(wire.string(), "the certificate"));
-  if (wire.string().length > 0) throw new Flawed("Unsupported", "the certificate uses a field that is reserved");
+  checkExtensions(newWireReader(wire.string(), "the certificate"));
+  if (wire.string().length > 0)
+    throw new SignatureError("Unsupported", "the certificate uses a field that is reserved");
   const authority = authorityOf(wire);
   const signed = blob.subarray(0, wire.at());
-  checkSshProof(authority, wire.string(), signed);
+  checkSshSignature(authority, wire.string(), signed);
   wire.end();
   const certificate = {
     authority: authority.fingerprint,
@@ -93,20 +97,20 @@ function keyTypeOf(type: string): string {
   return plain.startsWith("sk-") ? `${plain}@openssh.com` : plain;
 }
 
-function authorityOf(wire: Wire): SshKey {
+function authorityOf(wire: WireReader): SshKey {
   const blob = wire.string();
-  if (isCertificateType(wireOf(blob, "the authority's key").text())) {
-    throw new Flawed("Malformed", "the authority of the certificate is a certificate itself");
+  if (isCertificateType(newWireReader(blob, "the authority's key").text())) {
+    throw new SignatureError("Malformed", "the authority of the certificate is a certificate itself");
   }
-  return sshKeyOf(blob);
+  return publicKeyOf(blob);
 }
 
 function principalsOf(list: Buffer): readonly string[] {
-  const wire = wireOf(list, "the certificate");
+  const wire = newWireReader(list, "the certificate");
   const principals: string[] = [];
   while (!wire.isAtEnd()) {
     if (principals.length === mostPrincipals) {
-      throw new Flawed("Malformed", `the certificate has more than ${mostPrincipals} principals`);
+      throw new SignatureError("Malformed", `the certificate has more than ${mostPrincipals} principals`);
     }
     principals.push(wire.text());
   }
@@ -114,7 +118,7 @@ function principalsOf(list: Buffer): readonly string[] {
 }
 
 /** Extensions grant what has to do with logging in; they are read through and left aside. */
-function checkExtensions(wire: Wire): void {
+function checkExtensions(wire: WireReader): void {
   while (!wire.isAtEnd()) {
     wire.text();
     wire.string();

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { Flawed } from "./flawed.ts";
+import { SignatureError } from "./signature-error.ts";
 
-/** Reads what SSH writes (RFC 4251 §5), front to back. Whatever is not there to be read is {@link Flawed}. */
-export interface Wire {
+/** Reads what SSH writes (RFC 4251 §5), front to back. Whatever is not there to be read is {@link SignatureError}. */
+export interface WireReader {
   readonly byte: () => number;
   readonly uint32: () => number;
   readonly uint64: () => bigint;
@@ -21,9 +21,9 @@ export interface Wire {
 }
 
 /** Begins to read bytes; `what` they are is said when they are not. */
-export function wireOf(from: Buffer, what: string): Wire {
+export function newWireReader(from: Buffer, what: string): WireReader {
   let at = 0;
-  const bad = (): Flawed => new Flawed("Malformed", `${what} is not what it should be made of`);
+  const bad = (): SignatureError => new SignatureError("Malformed", `${what} is not what it should be made of`);
   const bytes = (count: number): Buffer => {
     if (count > from.length - at) throw bad();
     at += count;

@@ -3,9 +3,9 @@ import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
 import type { Commit, Instant } from "../../core/model/value.ts";
 import type { HistoricCommit, Verifier } from "../reconcile/ports.ts";
 import { armorFormat } from "./armor.ts";
-import { type CommitBytes, commitBytes, commitId, mostBytes } from "./commit-bytes.ts";
-import { type Rejected, rejectionOf } from "./flawed.ts";
+import { type CommitBytes, commitBytes, commitId, maxCommitBytes } from "./commit-bytes.ts";
 import { verifyOpenPgp } from "./openpgp-signature.ts";
+import { type Rejected, rejectionOf } from "./signature-error.ts";
 import { verifySsh } from "./ssh-signature.ts";
 
 /** Enough to say who wrote a commit. */
@@ -52,7 +52,7 @@ function ownBytes({ commit, raw }: HistoricCommit): CommitBytes | Rejected {
  */
 function waysOn({ commit, raw }: HistoricCommit): readonly Commit[] {
   // Of a longer one only the beginning is here, and that has no id.
-  if (raw.length <= mostBytes && commitId(raw) !== commit) return [];
+  if (raw.length <= maxCommitBytes && commitId(raw) !== commit) return [];
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("latin1");
   const lines = /^tree [0-9a-fA-F]{40}\n((?:parent [0-9a-fA-F]{40}\n)*)/.exec(text)?.[1] ?? "";
   return [...lines.matchAll(/ (.{40})/g)].map(([, id = ""]) => id.toLowerCase() as Commit);

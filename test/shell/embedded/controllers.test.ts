@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type Json, type JsonObject, memberAt } from "../../../src/core/model/json.ts";
-import type { Place } from "../../../src/shell/embedded/handle.ts";
+import type { ObjectPlace } from "../../../src/shell/embedded/handle.ts";
 import { configMap, embeddedScene, place, pod, until, workload } from "./scene.ts";
 
 const scene = embeddedScene();
 
-const becomes: readonly (readonly [string, JsonObject, Place, JsonObject])[] = [
+const becomes: readonly (readonly [string, JsonObject, ObjectPlace, JsonObject])[] = [
   [
     "a deployment",
     workload("Deployment", { replicas: 3 }),
@@ -138,11 +138,11 @@ describe("controllers make it so", () => {
   });
 
   test("frozen they do nothing, and afterwards what they missed", async () => {
-    scene.cluster.control({ trouble: { frozen: true }, availableAfterMs: 0 });
+    scene.cluster.control({ faults: { frozen: true }, availableAfterMs: 0 });
     scene.cluster.apply("test", workload("Deployment"));
     await scene.get("/readyz");
     expect(scene.cluster.get(place("apps", "Deployment", "web"))?.["status"]).toEqual({});
-    scene.cluster.control({ trouble: { frozen: false } });
+    scene.cluster.control({ faults: { frozen: false } });
     await until(
       () => scene.cluster.get(place("apps", "Deployment", "web")),
       (it) => memberAt(it, "status", "availableReplicas") === 1,
@@ -159,13 +159,13 @@ describe("controllers make it so", () => {
       () => scene.cluster.get(where),
       (it) => memberAt(it, "status", "observedGeneration") === 1,
     );
-    scene.cluster.control({ trouble: { frozen: true } });
+    scene.cluster.control({ faults: { frozen: true } });
     await until(
       () => performance.now(),
       (it) => it > due,
     );
     expect(available()).toBeNull();
-    scene.cluster.control({ trouble: { frozen: false } });
+    scene.cluster.control({ faults: { frozen: false } });
     await until(available, (it) => it === 2);
   });
 

@@ -1,9 +1,9 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { type Json, type JsonObject, memberAt } from "../../../src/core/model/json.ts";
-import type { ClusterHandle, Place } from "../../../src/shell/embedded/handle.ts";
+import type { ClusterHandle, ObjectPlace } from "../../../src/shell/embedded/handle.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/server.ts";
-import { noTrouble } from "../../../src/shell/embedded/storage/injected-faults.ts";
+import { noFaults } from "../../../src/shell/embedded/storage/injected-faults.ts";
 import { type Answer, ask } from "./conversation.ts";
 import type { Step } from "./requests.ts";
 
@@ -29,7 +29,7 @@ export function embeddedScene(): Scene {
   afterAll(() => started().close());
   beforeEach(() => {
     const cluster = started().cluster("one");
-    cluster.control({ reset: true, resetCounters: true, trouble: noTrouble, availableAfterMs: 20, log: false });
+    cluster.control({ reset: true, resetCounters: true, faults: noFaults, availableAfterMs: 20, log: false });
     cluster.create("test", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   });
   const send: Scene["send"] = (step, headers = {}, name = "one") => ask({ url: started().url(name), headers }, step);
@@ -62,7 +62,7 @@ export async function until<T>(read: () => T, holds: (value: T) => boolean): Pro
   }
 }
 
-export const place = (group: string, kind: string, name: string, namespace: string | null = "shop"): Place => ({
+export const place = (group: string, kind: string, name: string, namespace: string | null = "shop"): ObjectPlace => ({
   group,
   kind,
   namespace,

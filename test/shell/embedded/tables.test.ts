@@ -5,9 +5,9 @@ import { canonicalQuantity } from "../../../src/shell/embedded/admission/normali
 import { builtInKinds } from "../../../src/shell/embedded/api/kinds.ts";
 import { builtInShape } from "../../../src/shell/embedded/api/list-keys.ts";
 import { difference, intersection, pathsOf, union } from "../../../src/shell/embedded/apply/field-set.ts";
-import { merge } from "../../../src/shell/embedded/apply/merge.ts";
+import { mergeValue } from "../../../src/shell/embedded/apply/merge.ts";
 import { strategicPatch } from "../../../src/shell/embedded/apply/patch.ts";
-import { labelSelector } from "../../../src/shell/embedded/registry/selectors.ts";
+import { parseLabelSelector } from "../../../src/shell/embedded/registry/selectors.ts";
 
 const quantities: readonly (readonly [string, string | null])[] = [
   ["1000m", "1"],
@@ -48,10 +48,10 @@ const selections: readonly (readonly [string, JsonObject, boolean])[] = [
 
 describe("a label selector", () => {
   test.each(selections)("%s on %j: %s", (text, labels, want) =>
-    expect(labelSelector(text)({ metadata: { labels } })).toBe(want),
+    expect(parseLabelSelector(text)({ metadata: { labels } })).toBe(want),
   );
   test.each(["=b", "a in b", "a b", "a=b=c", "-"])("%s is refused", (text) =>
-    expect(() => labelSelector(text)).toThrow(),
+    expect(() => parseLabelSelector(text)).toThrow(),
   );
 });
 
@@ -88,13 +88,13 @@ const orders: readonly (readonly [string, string, string])[] = [
 
 describe("containers of two appliers stand in order", () => {
   test.each(orders)("%s, then %s: %s", (live, patch, want) =>
-    expect(merge(withContainers(...live), withContainers(...patch), shape)).toEqual(withContainers(...want)),
+    expect(mergeValue(withContainers(...live), withContainers(...patch), shape)).toEqual(withContainers(...want)),
   );
 });
 
 test("a patch that says nothing new gives the very same object", () => {
   const live = { metadata: { name: "x", labels: { a: "b" } }, ...(withContainers("a", "b") as object) } as JsonObject;
-  expect(merge(live, { metadata: { labels: { a: "b" } }, ...(withContainers("a") as object) }, shape)).toBe(live);
+  expect(mergeValue(live, { metadata: { labels: { a: "b" } }, ...(withContainers("a") as object) }, shape)).toBe(live);
 });
 
 const strategic: readonly (readonly [string, Json, readonly string[]])[] = [

@@ -37,7 +37,7 @@ describe.skipIf(url !== undefined)("answers like kube-apiserver", () => {
 
   test.each(cases.map((it): [string, Case] => [it.name, it]))("%s", async (name, it) => {
     // Only definitions are established by an API server alone.
-    server.cluster("one").control({ trouble: { frozen: !name.startsWith("a custom resource") } });
+    server.cluster("one").control({ faults: { frozen: !name.startsWith("a custom resource") } });
     const answers = await play({ url: server.url("one"), headers: {} }, it, `t-${cases.indexOf(it)}`);
     expect(transcript(it, answers).trimEnd()).toBe(recorded().get(name));
   });

@@ -69,7 +69,7 @@ describe("a watch", () => {
     const open = scene.watch(path, 0);
     await until(() => timed.ended, Boolean);
     expect(open.ended).toBe(false);
-    scene.cluster.control({ trouble: { down: true } });
+    scene.cluster.control({ faults: { down: true } });
     await until(() => open.ended, Boolean);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addressOf, scrub } from "../../../src/shell/git/model/address.ts";
+import { addressOf, redact } from "../../../src/shell/git/model/address.ts";
 import { branchesOf } from "../../../src/shell/git/model/branch.ts";
 
 describe("an address", () => {
@@ -66,7 +66,7 @@ describe("an address", () => {
 
   test("passwords of URLs and known secrets leave a text", () => {
     const text = "fatal: https://ada:s3@cr3t@git.example/f and ssh://u@h/ and tok123";
-    expect(scrub(text, ["tok123", ""])).toBe("fatal: https://git.example/f and ssh://h/ and ***");
+    expect(redact(text, ["tok123", ""])).toBe("fatal: https://git.example/f and ssh://h/ and ***");
   });
 });
 

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit, Instant } from "../../../src/core/model/value.ts";
-import { faultOfComplaint } from "../../../src/shell/git/model/repository-fault.ts";
+import { faultFromGitError } from "../../../src/shell/git/model/repository-fault.ts";
 import { openRepository } from "../../../src/shell/git/open.ts";
-import { sweepStaleLocks } from "../../../src/shell/git/program/mirror-hub.ts";
+import { removeStaleLocks } from "../../../src/shell/git/program/mirror-hub.ts";
 import type { Repository } from "../../../src/shell/reconcile/ports.ts";
 import { filesUnder, gitIn, type Hub, hubWithSource, repositoriesUnder, temporaryFolder } from "./hub.ts";
 
@@ -90,7 +90,7 @@ describe("in a mirror of ours, locks of the dead", () => {
     lock(folder, "refs/heads/unlocked", 11);
     lock(folder, "objects/maintenance", 11);
     const before = filesUnder(folder);
-    await sweepStaleLocks(folder);
+    await removeStaleLocks(folder);
     expect(filesUnder(folder)).toEqual(before);
     remove();
   });
@@ -117,7 +117,7 @@ describe("in a repository of somebody else, a lock", () => {
     ["remote: error: Unable to create '/srv/hub/refs/heads/main.lock': File exists.", null],
     ["fatal: Unable to create '/srv/fleet/HEAD.lock': Permission denied", null],
   ])("is named where it is on this machine: %j", (complaint, want) => {
-    const { fix } = faultOfComplaint("reading", complaint);
+    const { fix } = faultFromGitError("reading", complaint);
     expect(/then remove (.+) and try again/.exec(fix)?.[1] ?? null).toBe(want);
   });
 });

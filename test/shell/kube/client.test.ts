@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import { maxTokens } from "../../../src/shell/kube/client/bounded-json.ts";
+import { maxJsonTokens } from "../../../src/shell/kube/client/bounded-json.ts";
 import { type Client, openClient } from "../../../src/shell/kube/client/client.ts";
 import { limiter } from "../../../src/shell/kube/client/concurrency.ts";
 import { anyResourceOf, newDiscovery, resourceOf } from "../../../src/shell/kube/client/discovery.ts";
@@ -59,7 +59,7 @@ const lossOf = (asking: Promise<unknown>): Promise<unknown> =>
 
 describe("the client", () => {
   it("loses a member whose answer is not too large, and holds more values than anybody has time for (F-46)", async () => {
-    const empty = "[],".repeat(maxTokens / 2);
+    const empty = "[],".repeat(maxJsonTokens / 2);
     const deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
     const { client } = await serve((_, response) => response.end(`{"items":[${empty}[]]}`), deadlines);
     expect(await lossOf(client.request(ask))).toBe("Unintelligible");

@@ -115,9 +115,9 @@ describe("what existed before is never taken for ours", () => {
     const write = writeOf(configMap("anew/a", { a: "1" }), creation);
     const before = { ...claimedEntry({ now: noon }, write), uid: "gone", sequence: 1 as Sequence };
     const control = simulated.server.cluster("admin");
-    control.control({ trouble: { failWith: 504, retryAfterSeconds: 0 } });
+    control.control({ faults: { failWith: 504, retryAfterSeconds: 0 } });
     const made = await entryAfter({ ...write, before });
-    control.control({ trouble: { failWith: null, retryAfterSeconds: null } });
+    control.control({ faults: { failWith: null, retryAfterSeconds: null } });
     expect(made).toMatchObject({ uid: null, adopted: false, outcome: { kind: "failed" } });
     const unseen = { kind: "leave", failure: { code: "FailedToFindObjInMemberCluster", message: "" } } as const;
     const known = { ...before, uid: null, adopted: true };
@@ -129,9 +129,9 @@ describe("what existed before is never taken for ours", () => {
     const live = await theirs("lost");
     const takeOver = { kind: "write", uid: uidOf(live), adopted: true, live } as const;
     const write = writeOf(configMap("lost/a", { a: "1" }), takeOver);
-    simulated.server.cluster("admin").control({ trouble: { failWith: 504, retryAfterSeconds: 0 } });
+    simulated.server.cluster("admin").control({ faults: { failWith: 504, retryAfterSeconds: 0 } });
     const entry = await entryAfter(write);
-    simulated.server.cluster("admin").control({ trouble: { failWith: null, retryAfterSeconds: null } });
+    simulated.server.cluster("admin").control({ faults: { failWith: null, retryAfterSeconds: null } });
     expect(entry).toMatchObject({ uid: null, adopted: true, outcome: { kind: "failed" } });
   });
 
@@ -299,12 +299,12 @@ describe("a namespace", () => {
   async function contents(space: string, owners: readonly JsonObject[], going: readonly string[]): Promise<unknown> {
     const cluster = simulated.server.cluster("admin");
     bodyOf(await post(stage.client, "/api/v1/namespaces", namespace(space)));
-    cluster.control({ trouble: { frozen: true } });
+    cluster.control({ faults: { frozen: true } });
     const child = configMap(`${space}/child`, {});
     const metadata = { ...(child["metadata"] as JsonObject), ownerReferences: owners };
     bodyOf(await post(stage.client, configMapsIn(space), { ...child, metadata }));
     const found = await namespaceContents({ client: stage.client, discovery: newDiscovery() }, space, new Set(going));
-    cluster.control({ trouble: { frozen: false } });
+    cluster.control({ faults: { frozen: false } });
     return found;
   }
 
@@ -419,9 +419,9 @@ describe("an action that runs out of time", () => {
     const fleet = await kubeFleet({ kubeconfig: simulated.kubeconfig, clock, actDeadlineMs });
     const settings = Array.from({ length: 400 }, (_, at) => configMap(`slow/c-${at}`, { at: String(at) }));
     const actions = actionsOf(stage.uid, [{ placement: "slow", apply: [namespace("slow"), ...settings] }]);
-    simulated.server.cluster("admin").control({ trouble: { latencyMs: 25 } });
+    simulated.server.cluster("admin").control({ faults: { latencyMs: 25 } });
     const { interrupted, created } = await fleet.act(stage.admin, actions);
-    simulated.server.cluster("admin").control({ trouble: { latencyMs: 0 } });
+    simulated.server.cluster("admin").control({ faults: { latencyMs: 0 } });
     expect(interrupted).toBe("out of time");
     const applied = outcomesOf(await stage.see(), "slow").filter((it) => it.endsWith(": applied"));
     expect(applied.length).toBeGreaterThanOrEqual(created);

@@ -137,22 +137,22 @@ describe("when a watch breaks", () => {
   it("a member that is down is said to be, and what it missed is there when it is back", async () => {
     const { fleet, see, rings } = await watching();
     const rung = rings();
-    cluster().control({ trouble: { down: true } });
+    cluster().control({ faults: { down: true } });
     await until("it is lost", async () => (await see()).kind === "unreachable");
     expect(await see()).toMatchObject({ kind: "unreachable", code: "Unreachable" });
     expect(await see()).toBe(await see());
     expect(rings()).toBeGreaterThan(rung);
     cluster().apply("somebody", configMap("shop/a", { a: "while you were away" }));
-    cluster().control({ trouble: { down: false } });
+    cluster().control({ faults: { down: false } });
     expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
     await fleet.close();
   });
 
   it("a member whose past is forgotten meanwhile is listed again", async () => {
     const { fleet, see } = await watching();
-    cluster().control({ trouble: { down: true } });
+    cluster().control({ faults: { down: true } });
     for (let at = 0; at < 600; at += 1) cluster().apply("somebody", configMap("shop/a", { a: String(at) }));
-    cluster().control({ trouble: { down: false } });
+    cluster().control({ faults: { down: false } });
     await see();
     expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
     await fleet.close();
@@ -160,22 +160,22 @@ describe("when a watch breaks", () => {
 
   it("a member that falls silent is found out by its heartbeat, and found again (F-35)", async () => {
     const { fleet, see } = await watching({ heartbeatMs: 50, deadlineMs: 300 });
-    cluster().control({ trouble: { hang: true } });
+    cluster().control({ faults: { hang: true } });
     await until("it is lost", async () => (await see()).kind === "unreachable");
     expect(await see()).toEqual({ kind: "unreachable", code: "Unreachable", message: "out of time" });
-    cluster().control({ trouble: { hang: false } });
+    cluster().control({ faults: { hang: false } });
     expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
     await fleet.close();
   });
 
   it("an action on a member that fell silent ends with the member's deadline, not with the action's", async () => {
     const { fleet } = await watching({ deadlineMs: 300 });
-    cluster().control({ trouble: { hang: true } });
+    cluster().control({ faults: { hang: true } });
     const began = performance.now();
     const { interrupted } = await fleet.act(stage.admin, { cluster: "m1", placements: [] } as never);
     expect(interrupted).toBe("out of time");
     expect(performance.now() - began).toBeLessThan(5_000);
-    cluster().control({ trouble: { hang: false } });
+    cluster().control({ faults: { hang: false } });
     await fleet.close();
   });
 });
@@ -202,7 +202,7 @@ it("a member that is lost and about which nobody asks any more is not tried any 
     pause: (ms, signal) => httpNetwork.pause(Math.min(ms, 5), signal),
   };
   const { fleet, see } = await watching({ network });
-  cluster().control({ trouble: { down: true } });
+  cluster().control({ faults: { down: true } });
   await until("it is lost", async () => (await see()).kind === "unreachable");
   let counted = -1;
   await until("it is not tried", async () => {
@@ -210,7 +210,7 @@ it("a member that is lost and about which nobody asks any more is not tried any 
     counted = tries;
     return isQuiet;
   });
-  cluster().control({ trouble: { down: false } });
+  cluster().control({ faults: { down: false } });
   expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
   await fleet.close();
 });
@@ -295,8 +295,8 @@ it("gives what a list gives after any number of edits by anybody (F-32)", async 
       .filter(() => random(2) === 0)
       .map((name) => configMap(`shop/${name}`, { round: String(round) }));
     await stage.act({ placement: "shop", sequence: 10 + round, apply });
-    if (random(3) === 0) cluster().control({ trouble: { down: true } });
-    cluster().control({ trouble: { down: false } });
+    if (random(3) === 0) cluster().control({ faults: { down: true } });
+    cluster().control({ faults: { down: false } });
     expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
   }
   await fleet.close();

@@ -50,7 +50,7 @@ const whileTimePasses = (what: string, ms: number, isSo: () => boolean): Promise
   });
 
 test("a push reaches everybody else while a member hangs, and nothing is decided about that one", async () => {
-  stage.members.cluster("prod-us-1").control({ trouble: { hang: true } });
+  stage.members.cluster("prod-us-1").control({ faults: { hang: true } });
   await stage.hub.edit("resources/platform/config.yaml", "720h", "360h");
   stage.hub.push("Renew earlier");
   const daemon = await startDaemon();
@@ -85,7 +85,7 @@ test("a clock that was set back by hours holds back no pass and no news", async 
     return seen > 0 && idle > 20;
   });
   const passes = daemon.passed.length;
-  stage.members.cluster("prod-us-1").control({ trouble: { down: true } });
+  stage.members.cluster("prod-us-1").control({ faults: { down: true } });
   clock.setBack(minutes(120));
   const began = clock.now();
   const isLate = (): boolean => clock.now() - began > minutes(20);

@@ -26,7 +26,7 @@ test("a run ends when there is nothing left to do, and a second one has nothing 
 });
 
 test("an object that a member refuses is tried once in a run, and again by the next run", async () => {
-  stage.members.cluster("prod-eu-1").control({ trouble: { readOnly: ["apps/Deployment"] } });
+  stage.members.cluster("prod-eu-1").control({ faults: { readOnly: ["apps/Deployment"] } });
   const first = await run(await stage.reconciler());
   expect(first).toMatchObject({ kind: "settled" });
   const refused = first.kind === "settled" ? first.last.plan.reasons.filter((it) => it.kind === "applyFailed") : [];
@@ -36,15 +36,15 @@ test("an object that a member refuses is tried once in a run, and again by the n
   expect(await run(await stage.reconciler())).toMatchObject({ kind: "settled" });
   expect(mutations(stage)).toBeGreaterThan(before);
 
-  stage.members.cluster("prod-eu-1").control({ trouble: { readOnly: [] } });
+  stage.members.cluster("prod-eu-1").control({ faults: { readOnly: [] } });
   const last = await run(await stage.reconciler());
   expect(last.kind === "settled" && last.last.plan.reasons.filter((it) => it.kind === "applyFailed")).toEqual([]);
 });
 
 test("a run that waits sleeps until what is in flight has landed", async () => {
-  for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: true } });
+  for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ faults: { frozen: true } });
   const thawing = withClock(await stage.reconciler(), () => {
-    for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: false } });
+    for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ faults: { frozen: false } });
   });
   const settled = await run(thawing, minutes(5));
   expect(settled).toMatchObject({ kind: "settled", ranOut: false });
@@ -67,9 +67,9 @@ test("a run that is told to stop makes no further pass, and says that it is not 
 });
 
 test("a run that loses its first race still tries at once what failed before", async () => {
-  stage.members.cluster("prod-eu-1").control({ trouble: { readOnly: ["apps/Deployment"] } });
+  stage.members.cluster("prod-eu-1").control({ faults: { readOnly: ["apps/Deployment"] } });
   await run(await stage.reconciler());
-  stage.members.cluster("prod-eu-1").control({ trouble: { readOnly: [] } });
+  stage.members.cluster("prod-eu-1").control({ faults: { readOnly: [] } });
   const ports = await stage.reconciler();
   let races = 0;
   const racing = withRepository(ports, {
@@ -83,7 +83,7 @@ test("a run that loses its first race still tries at once what failed before", a
 });
 
 test("a run that waits is woken by its members, and has its news on the branch before it ends", async () => {
-  for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: true } });
+  for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ faults: { frozen: true } });
   const ports = await stage.reconciler();
   const wakeSignal = newWakeSignal();
   const clock = handClock(stage.now);
@@ -100,7 +100,7 @@ test("a run that waits is woken by its members, and has its news on the branch b
     return results.some((it) => it.kind === "passed" && it.committed === null) && clock.sleepers() > 0 ? true : null;
   });
   const began = clock.now();
-  for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ trouble: { frozen: false } });
+  for (const it of ["dev-eu-1", "prod-eu-1"]) stage.members.cluster(it).control({ faults: { frozen: false } });
   await eventually("it is at rest", async () => {
     wakeSignal.wake();
     await clock.advance(20);
@@ -113,7 +113,7 @@ test("a run that waits is woken by its members, and has its news on the branch b
 }, 60_000);
 
 test("the limit of waiting runs out", async () => {
-  stage.members.cluster("prod-eu-1").control({ trouble: { frozen: true } });
+  stage.members.cluster("prod-eu-1").control({ faults: { frozen: true } });
   const settled = await run(
     withClock(await stage.reconciler(), () => {}),
     seconds(30),

@@ -93,13 +93,13 @@ async function runDemo(stage: DemoSetup, terminal: Terminal): Promise<void> {
 
   say("A cluster fails while everybody gets a new setting. Nothing is deleted, nobody else waits for it.");
   const broken = server.cluster("prod-us-1");
-  broken.control({ trouble: { down: true } });
+  broken.control({ faults: { down: true } });
   await edit(clone, "resources/platform/config.yaml", (it) => it.replace("RENEW_BEFORE: 720h", "RENEW_BEFORE: 360h"));
   await push(clone, "Renew certificates earlier");
   await reconcileOnce(stage, terminal);
 
   say("It comes back, and gets what it missed.");
-  broken.control({ trouble: { down: false } });
+  broken.control({ faults: { down: false } });
   await reconcileOnce(stage, terminal);
 
   await demoStagedRollout(desk, terminal);
@@ -206,5 +206,5 @@ async function git(folder: string, ...args: readonly string[]): Promise<void> {
     during,
   });
   if (answer.code !== 0)
-    throw new Fault("RepositoryRefused", during, answer.complaint, "the demo needs a working git program");
+    throw new Fault("RepositoryRefused", during, answer.stderr, "the demo needs a working git program");
 }

@@ -1,20 +1,20 @@
 import { isObject, type Json, type JsonList, type JsonObject, member, sameJson } from "../../../core/model/json.ts";
 import { kindKey } from "../../../core/model/manifest.ts";
-import { fitToSchema } from "../api/custom-resources.ts";
-import type { Kind } from "../api/kinds.ts";
-import { Refusal } from "../api/status.ts";
+import { pruneAndDefault } from "../api/custom-resources.ts";
+import type { ServedKind } from "../api/kinds.ts";
+import { StatusError } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { defaulted } from "./defaults.ts";
-import { normalised } from "./normalize.ts";
+import { withDefaults } from "./defaults.ts";
+import { normalize } from "./normalize.ts";
 
 /** The object as its kind has it: tidied, defaulted; a custom resource without what its schema does not know. */
-export function shaped(object: JsonObject, kind: Kind, strict: boolean): JsonObject {
-  const tidy = normalised(object, kind);
-  if (kind.custom === null) return defaulted(tidy, kind);
-  const { value, unknown } = fitToSchema(tidy, kind.custom.schema);
+export function admit(object: JsonObject, kind: ServedKind, strict: boolean): JsonObject {
+  const tidy = normalize(object, kind);
+  if (kind.custom === null) return withDefaults(tidy, kind);
+  const { value, unknown } = pruneAndDefault(tidy, kind.custom.schema);
   if (strict && unknown.length > 0) {
     const fields = unknown.map((it) => `unknown field "${it}"`).join(", ");
-    throw new Refusal(
+    throw new StatusError(
       400,
       "BadRequest",
       `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${fields}`,
@@ -27,10 +27,10 @@ export function shaped(object: JsonObject, kind: Kind, strict: boolean): JsonObj
  * Keeps a write to its part: through the main resource nobody writes status, through `status` nobody writes anything else.
  * `live` is null for a creation.
  */
-export function confined(
+export function withinSubresource(
   next: JsonObject,
   live: JsonObject | null,
-  kind: Kind,
+  kind: ServedKind,
   subresource: string | null,
 ): JsonObject {
   if (subresource === "status" && live !== null) {
@@ -42,8 +42,8 @@ export function confined(
   return live?.["status"] === undefined ? rest : { ...rest, status: live["status"] };
 }
 
-/** The part of an applied configuration that counts: see {@link confined}. */
-export function confinedPatch(patch: JsonObject, kind: Kind, subresource: string | null): JsonObject {
+/** The part of an applied configuration that counts: see {@link withinSubresource}. */
+export function patchWithinSubresource(patch: JsonObject, kind: ServedKind, subresource: string | null): JsonObject {
   if (subresource === "status") {
     const { apiVersion, kind: kindName, metadata, status } = patch;
     const { name, namespace } = (metadata ?? {}) as JsonObject;
@@ -60,32 +60,37 @@ export function confinedPatch(patch: JsonObject, kind: Kind, subresource: string
   return rest;
 }
 
-const serversOwn = ["uid", "resourceVersion", "generation", "creationTimestamp", "selfLink"];
+const serverSet = ["uid", "resourceVersion", "generation", "creationTimestamp", "selfLink"];
 const deletion = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /** Makes an object ready to be stored: the server's own metadata, its generation, and what its kind gets by itself. */
-export function prepared(cluster: Cluster, next: JsonObject, live: JsonObject | null, kind: Kind): JsonObject {
-  const object = allotted(cluster, next, live, kind);
-  const own = live === null ? born(cluster, kind) : keptOf(live, object, kind);
-  return { ...object, metadata: { ...saidIn((object["metadata"] ?? {}) as JsonObject), ...own } };
+export function prepareForStorage(
+  cluster: Cluster,
+  next: JsonObject,
+  live: JsonObject | null,
+  kind: ServedKind,
+): JsonObject {
+  const object = allocated(cluster, next, live, kind);
+  const own = live === null ? newMetadata(cluster, kind) : keptMetadata(live, object, kind);
+  return { ...object, metadata: { ...writableMetadata((object["metadata"] ?? {}) as JsonObject), ...own } };
 }
 
 /** Metadata without what only the server says; the same object when there is none of that. */
-function saidIn(metadata: JsonObject): JsonObject {
-  const told = [...serversOwn, ...deletion, "managedFields"].filter((it) => Object.hasOwn(metadata, it));
+function writableMetadata(metadata: JsonObject): JsonObject {
+  const told = [...serverSet, ...deletion, "managedFields"].filter((it) => Object.hasOwn(metadata, it));
   if (told.length === 0) return metadata;
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !told.includes(key)));
 }
 
-const born = (cluster: Cluster, kind: Kind): JsonObject => ({
+const newMetadata = (cluster: Cluster, kind: ServedKind): JsonObject => ({
   uid: cluster.newUid(),
   creationTimestamp: cluster.time(),
   ...(kind.counts ? { generation: 1 } : {}),
 });
 
-function keptOf(live: JsonObject, next: JsonObject, kind: Kind): JsonObject {
+function keptMetadata(live: JsonObject, next: JsonObject, kind: ServedKind): JsonObject {
   const metadata = live["metadata"] as JsonObject;
-  const kept = Object.entries(metadata).filter(([key]) => serversOwn.includes(key) || deletion.includes(key));
+  const kept = Object.entries(metadata).filter(([key]) => serverSet.includes(key) || deletion.includes(key));
   const generation = Number(metadata["generation"] ?? 1) + (kind.counts && isChanged(live, next) ? 1 : 0);
   return { ...Object.fromEntries(kept), ...(kind.counts ? { generation } : {}) };
 }
@@ -97,7 +102,7 @@ function isChanged(live: JsonObject, next: JsonObject): boolean {
 }
 
 /** What some kinds get beyond defaults: addresses, ports, protection. */
-function allotted(cluster: Cluster, next: JsonObject, live: JsonObject | null, kind: Kind): JsonObject {
+function allocated(cluster: Cluster, next: JsonObject, live: JsonObject | null, kind: ServedKind): JsonObject {
   switch (kindKey(kind)) {
     case "/Service":
       return service(cluster, next, live);
@@ -188,7 +193,7 @@ const zeros: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
  * What a create is compared with, to say what its author owns: the object of this kind with nothing in it. Kubernetes' own
  * kinds have members even then (`spec`, a pod template); a custom resource has none.
  */
-export function zeroOf(kind: Kind): JsonObject {
+export function zeroValueOf(kind: ServedKind): JsonObject {
   if (kind.custom !== null) return { metadata: {} };
   return { metadata: {}, spec: {}, status: {}, ...zeros.get(kindKey(kind)) };
 }

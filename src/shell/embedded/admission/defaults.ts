@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonList, type JsonObject, member } from "../../../core/model/json.ts";
 import { kindKey } from "../../../core/model/manifest.ts";
-import type { Kind } from "../api/kinds.ts";
+import type { ServedKind } from "../api/kinds.ts";
 
 type Defaulting = (object: JsonObject) => JsonObject;
 
@@ -9,7 +9,7 @@ type Defaulting = (object: JsonObject) => JsonObject;
  * what makes it worth simulating: a comparison with the manifest alone sees drift everywhere. Gives the same object when
  * nothing is missing.
  */
-export function defaulted(object: JsonObject, kind: Kind): JsonObject {
+export function withDefaults(object: JsonObject, kind: ServedKind): JsonObject {
   if (kind.custom !== null) return object;
   const fill = defaulters.get(kindKey(kind));
   return fill === undefined ? object : fill(object);

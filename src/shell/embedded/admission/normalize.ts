@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonList, type JsonObject } from "../../../core/model/json.ts";
-import type { Kind } from "../api/kinds.ts";
+import type { ServedKind } from "../api/kinds.ts";
 
 /** Members that are left out when they are empty, as Go's encoder leaves out empty maps. Empty structs stay: `emptyDir: {}`. */
 const emptyMaps = new Set([
@@ -22,7 +22,7 @@ const opaque = new Set(["openAPIV3Schema"]);
  * The object as it comes back from a server that decodes into types: without nulls, without empty lists and maps, with
  * canonical quantities. Custom resources have no types; only their metadata is tidied. Gives the same object when it is tidy.
  */
-export function normalised(object: JsonObject, kind: Kind): JsonObject {
+export function normalize(object: JsonObject, kind: ServedKind): JsonObject {
   if (kind.custom === null) return tidyObject(object, "");
   const metadata = object["metadata"];
   if (!isObject(metadata)) return object;

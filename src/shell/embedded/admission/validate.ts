@@ -1,18 +1,18 @@
 import { isObject, type Json, type JsonObject, member, memberAt, sameJson } from "../../../core/model/json.ts";
 import { kindKey } from "../../../core/model/manifest.ts";
-import { faultsOf } from "../api/custom-resources.ts";
-import type { Kind } from "../api/kinds.ts";
+import { schemaCauses } from "../api/custom-resources.ts";
+import type { ServedKind } from "../api/kinds.ts";
 import { type Cause, invalid } from "../api/status.ts";
-import { nameOf } from "../storage/store.ts";
+import { objectName } from "../storage/store.ts";
 
 /** Refuses, with 422, an object that its kind does not allow: the rules that people run into, not all that Kubernetes has. */
-export function validate(object: JsonObject, live: JsonObject | null, kind: Kind): void {
+export function validateObject(object: JsonObject, live: JsonObject | null, kind: ServedKind): void {
   const causes = [
     ...(live === null ? nameCauses(object, kind) : finalizerCauses(object, live)),
-    ...(kind.custom === null ? builtInCauses(object, live, kind) : faultsOf(object, kind.custom.schema)),
+    ...(kind.custom === null ? builtInCauses(object, live, kind) : schemaCauses(object, kind.custom.schema)),
   ];
   if (causes.length > 0) {
-    throw invalid({ group: kind.group, resource: kind.plural, kind: kind.kind, name: nameOf(object) }, causes);
+    throw invalid({ group: kind.group, resource: kind.plural, kind: kind.kind, name: objectName(object) }, causes);
   }
 }
 
@@ -40,8 +40,8 @@ const labelRule =
 /** Kinds whose names need only be path segments: `system:node` is a role. */
 const looselyNamed = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"]);
 
-function nameCauses(object: JsonObject, kind: Kind): readonly Cause[] {
-  const name = nameOf(object);
+function nameCauses(object: JsonObject, kind: ServedKind): readonly Cause[] {
+  const name = objectName(object);
   if (name === "") return [required("metadata.name", "name or generateName is required")];
   if (looselyNamed.has(kind.kind))
     return /[/%]|^\.{1,2}$/.test(name) ? [wrong("metadata.name", name, "may not contain '/' or '%'")] : [];
@@ -69,7 +69,7 @@ const listAt = (object: JsonObject, ...path: readonly string[]): readonly Json[]
 
 const workloads = new Set(["apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "apps/ReplicaSet"]);
 
-function builtInCauses(object: JsonObject, live: JsonObject | null, kind: Kind): readonly Cause[] {
+function builtInCauses(object: JsonObject, live: JsonObject | null, kind: ServedKind): readonly Cause[] {
   const key = kindKey(kind);
   const causes = workloads.has(key) ? workloadCauses(object) : key === "batch/Job" ? containerCauses(object) : [];
   return live === null ? causes : [...causes, ...fixedCauses(object, live, key)];

@@ -8,7 +8,7 @@ import {
   sameJson,
   textOf,
 } from "../../../core/model/json.ts";
-import { type Kind, tableKey } from "./kinds.ts";
+import { type ServedKind, tableKey } from "./kinds.ts";
 import { metadataShape } from "./list-keys.ts";
 import { atomic, free, keyed, plain, type Shape, set, struct } from "./shape.ts";
 import type { Cause } from "./status.ts";
@@ -28,7 +28,7 @@ interface PrinterColumn {
 }
 
 /** The kinds that a CustomResourceDefinition defines: one per served version, the stored one first. */
-export function customKindsOf(definition: JsonObject): readonly Kind[] {
+export function customKindsOf(definition: JsonObject): readonly ServedKind[] {
   const spec = member(definition, "spec");
   const names = member(spec, "names");
   const plural = textOf(member(names, "plural")) ?? "";
@@ -133,7 +133,7 @@ interface Fitted {
  * Drops what a structural schema does not declare and fills in its defaults, as an API server does with custom resources
  * before anything else looks at them. apiVersion, kind and metadata are never touched.
  */
-export function fitToSchema(object: JsonObject, schema: JsonObject | null): Fitted {
+export function pruneAndDefault(object: JsonObject, schema: JsonObject | null): Fitted {
   if (schema === null) return { value: object, unknown: [] };
   const unknown: string[] = [];
   const { apiVersion, kind, metadata, ...content } = object;
@@ -178,7 +178,7 @@ function fitObject(value: JsonObject, schema: JsonObject, path: string, unknown:
 }
 
 /** What a structural schema finds wrong: types, required fields, enums, bounds and patterns. Not CEL rules. */
-export function faultsOf(object: JsonObject, schema: JsonObject | null): readonly Cause[] {
+export function schemaCauses(object: JsonObject, schema: JsonObject | null): readonly Cause[] {
   if (schema === null) return [];
   const { apiVersion: _, kind: __, metadata: ___, ...content } = object;
   return checkObject(content, schema, "");

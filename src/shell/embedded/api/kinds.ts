@@ -4,7 +4,7 @@ import { builtInShape } from "./list-keys.ts";
 import type { Shape } from "./shape.ts";
 
 /** One kind as an API server serves it in one version. */
-export interface Kind {
+export interface ServedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -111,14 +111,14 @@ const table: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The kinds that Kubernetes 1.36 serves by itself, in its order of groups and versions; the first version is preferred. */
-export const builtInKinds: readonly Kind[] = Object.entries(table).flatMap(([groupVersion, rows]) => {
+export const builtInKinds: readonly ServedKind[] = Object.entries(table).flatMap(([groupVersion, rows]) => {
   const slash = groupVersion.lastIndexOf("/");
   const group = groupVersion.slice(0, slash);
   const version = groupVersion.slice(slash + 1);
   return rows.map((row) => kindOf(group, version, row));
 });
 
-function kindOf(group: string, version: string, row: string): Kind {
+function kindOf(group: string, version: string, row: string): ServedKind {
   const [plural = "", kind = "", short = "-", flags = ""] = row.split(" ");
   const key = kindKey({ group, kind });
   return {
@@ -143,14 +143,14 @@ const addressOf = (group: string, version: string, plural: string): string => `$
 
 /** The kinds that a cluster serves, found by what they are asked for; of several versions of a kind, the preferred one. */
 interface Served {
-  readonly all: readonly Kind[];
-  readonly byAddress: ReadonlyMap<string, Kind>;
-  readonly byTable: ReadonlyMap<string, Kind>;
-  readonly byName: ReadonlyMap<string, Kind>;
+  readonly all: readonly ServedKind[];
+  readonly byAddress: ReadonlyMap<string, ServedKind>;
+  readonly byTable: ReadonlyMap<string, ServedKind>;
+  readonly byName: ReadonlyMap<string, ServedKind>;
   readonly groupVersions: ReadonlySet<string>;
 }
 
-function served(all: readonly Kind[]): Served {
+function indexed(all: readonly ServedKind[]): Served {
   // Of two with the same key, a map keeps the last: the first of the list.
   const backwards = [...all].reverse();
   return {
@@ -162,19 +162,19 @@ function served(all: readonly Kind[]): Served {
   };
 }
 
-const builtIn = served(builtInKinds);
+const builtIn = indexed(builtInKinds);
 
 /** The kinds of one cluster: Kubernetes' own, and those that its CustomResourceDefinitions add. */
 export class Kinds {
-  readonly #custom = new Map<string, readonly Kind[]>();
+  readonly #custom = new Map<string, readonly ServedKind[]>();
   #served = builtIn;
 
   /** Every kind in every served version, in order. The same array until something changes. */
-  get all(): readonly Kind[] {
+  get all(): readonly ServedKind[] {
     return this.#served.all;
   }
 
-  find(group: string, version: string, plural: string): Kind | null {
+  find(group: string, version: string, plural: string): ServedKind | null {
     return this.#served.byAddress.get(addressOf(group, version, plural)) ?? null;
   }
 
@@ -183,21 +183,21 @@ export class Kinds {
   }
 
   /** The kind whose objects stand in a table, in its preferred version. */
-  ofTable(table: TableKey): Kind | null {
+  ofTable(table: TableKey): ServedKind | null {
     return this.#served.byTable.get(table) ?? null;
   }
 
   /** The kind under its preferred version, by group and kind. */
-  byKind(group: string, kind: string): Kind | null {
+  byKind(group: string, kind: string): ServedKind | null {
     return this.#served.byName.get(kindKey({ group, kind })) ?? null;
   }
 
   /** Serves what a CustomResourceDefinition defines, or nothing of it any more. */
-  define(definition: string, kinds: readonly Kind[]): void {
+  define(definition: string, kinds: readonly ServedKind[]): void {
     if (kinds.length === 0) this.#custom.delete(definition);
     else this.#custom.set(definition, kinds);
     const names = [...this.#custom.keys()].sort();
     const custom = names.flatMap((it) => this.#custom.get(it) ?? []);
-    this.#served = custom.length === 0 ? builtIn : served([...builtInKinds, ...custom]);
+    this.#served = custom.length === 0 ? builtIn : indexed([...builtInKinds, ...custom]);
   }
 }

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../../core/model/json.ts";
-import { Refusal } from "./status.ts";
+import { StatusError } from "./status.ts";
 
 /**
  * How a value merges and who can own which part of it: the little of a schema that server-side apply asks for (KEP-555).
@@ -67,14 +67,14 @@ export function isLeaf(value: Json, shape: Shape): boolean {
 /** The element under which an item of a list is owned: `k:{"name":"web"}`, `v:"a"`. An item without its keys is refused. */
 export function elementOf(item: Json, shape: Shape): string {
   if (shape.kind !== "keyed") return `v:${JSON.stringify(item)}`;
-  if (!isObject(item)) throw new Refusal(500, "", "associative list with keys may not have non-map elements");
+  if (!isObject(item)) throw new StatusError(500, "", "associative list with keys may not have non-map elements");
   const keys: Record<string, Json> = {};
   for (const key of shape.keys) {
     const value = item[key] ?? shape.defaults[key];
     if (value !== undefined) keys[key] = value;
   }
   if (Object.keys(keys).length === 0) {
-    throw new Refusal(500, "", "associative list with keys has an element that omits all key fields");
+    throw new StatusError(500, "", "associative list with keys has an element that omits all key fields");
   }
   return `k:${JSON.stringify(keys)}`;
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../../core/model/json.ts";
 
 /** What an API server says instead of an object: a `Status` of failure. Thrown where the answer is decided, written by the server. */
-export class Refusal extends Error {
+export class StatusError extends Error {
   override readonly name = "Refusal";
   readonly code: number;
   readonly reason: string;
@@ -36,11 +36,11 @@ const codes = {
 type RefusalReason = keyof typeof codes;
 
 /** Refuses for a reason, with the status code that goes with it. */
-export const refusal = (reason: RefusalReason, message: string, details: JsonObject | null = null): Refusal =>
-  new Refusal(codes[reason], reason, message, details);
+export const statusError = (reason: RefusalReason, message: string, details: JsonObject | null = null): StatusError =>
+  new StatusError(codes[reason], reason, message, details);
 
 /** Which object a refusal is about: what `details` and most messages name. */
-export interface Subject {
+export interface ObjectReference {
   readonly group: string;
   /** The plural of the kind. */
   readonly resource: string;
@@ -50,35 +50,39 @@ export interface Subject {
 
 const qualified = (name: string, group: string): string => (group === "" ? name : `${name}.${group}`);
 
-const detailsOf = ({ group, resource, name }: Subject): JsonObject => ({
+const detailsOf = ({ group, resource, name }: ObjectReference): JsonObject => ({
   name,
   ...(group === "" ? {} : { group }),
   kind: resource,
 });
 
 /** 404. */
-export const notFound = (subject: Subject): Refusal =>
-  refusal("NotFound", `${qualified(subject.resource, subject.group)} "${subject.name}" not found`, detailsOf(subject));
+export const notFound = (subject: ObjectReference): StatusError =>
+  statusError(
+    "NotFound",
+    `${qualified(subject.resource, subject.group)} "${subject.name}" not found`,
+    detailsOf(subject),
+  );
 
 /** 409: there is one of that name. */
-export const alreadyExists = (subject: Subject): Refusal =>
-  refusal(
+export const alreadyExists = (subject: ObjectReference): StatusError =>
+  statusError(
     "AlreadyExists",
     `${qualified(subject.resource, subject.group)} "${subject.name}" already exists`,
     detailsOf(subject),
   );
 
 /** 409: it is not as the writer thought. */
-export const conflict = (subject: Subject, because: string): Refusal =>
-  refusal(
+export const conflict = (subject: ObjectReference, because: string): StatusError =>
+  statusError(
     "Conflict",
     `Operation cannot be fulfilled on ${qualified(subject.resource, subject.group)} "${subject.name}": ${because}`,
     detailsOf(subject),
   );
 
 /** 403. */
-export const forbidden = (subject: Subject, because: string, causes: readonly Cause[] = []): Refusal =>
-  refusal("Forbidden", `${qualified(subject.resource, subject.group)} "${subject.name}" is forbidden: ${because}`, {
+export const forbidden = (subject: ObjectReference, because: string, causes: readonly Cause[] = []): StatusError =>
+  statusError("Forbidden", `${qualified(subject.resource, subject.group)} "${subject.name}" is forbidden: ${because}`, {
     ...detailsOf(subject),
     ...(causes.length === 0 ? {} : { causes: causes as unknown as Json }),
   });
@@ -91,11 +95,11 @@ export interface Cause {
 }
 
 /** 422: the object does not say what its kind demands. */
-export function invalid(subject: Subject, causes: readonly Cause[]): Refusal {
+export function invalid(subject: ObjectReference, causes: readonly Cause[]): StatusError {
   const said = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const list = said.length === 1 ? said[0] : `[${said.join(", ")}]`;
   const { group, kind, name } = subject;
-  return refusal("Invalid", `${qualified(kind, group)} "${name}" is invalid: ${list}`, {
+  return statusError("Invalid", `${qualified(kind, group)} "${name}" is invalid: ${list}`, {
     ...(name === "" ? {} : { name }),
     ...(group === "" ? {} : { group }),
     kind,
@@ -104,7 +108,7 @@ export function invalid(subject: Subject, causes: readonly Cause[]): Refusal {
 }
 
 /** A refusal as the body of an answer. */
-export const statusOf = ({ code, reason, message, details }: Refusal): JsonObject => ({
+export const statusBody = ({ code, reason, message, details }: StatusError): JsonObject => ({
   kind: "Status",
   apiVersion: "v1",
   metadata: {},
@@ -116,7 +120,7 @@ export const statusOf = ({ code, reason, message, details }: Refusal): JsonObjec
 });
 
 /** What a completed deletion is answered with. */
-export const successStatus = ({ group, resource, name }: Subject, uid: string): JsonObject => ({
+export const successStatus = ({ group, resource, name }: ObjectReference, uid: string): JsonObject => ({
   kind: "Status",
   apiVersion: "v1",
   metadata: {},

@@ -1,14 +1,14 @@
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import type { Kind } from "../api/kinds.ts";
-import { type Owner, ownerBy, ownerKey, type Writer } from "./field-owners.ts";
-import { type FieldSet, shared } from "./field-set.ts";
-import type { Managed } from "./server-side-apply.ts";
+import type { ServedKind } from "../api/kinds.ts";
+import { type FieldOwner, type FieldWriter, ownerBy, ownerKey } from "./field-owners.ts";
+import { type FieldSet, interned } from "./field-set.ts";
+import type { ManagedObject } from "./server-side-apply.ts";
 
 /** A body that is to become a new object. */
-interface Making {
-  readonly operation: Owner["operation"];
+interface Creation {
+  readonly operation: FieldOwner["operation"];
   readonly body: Json;
-  readonly kind: Kind;
+  readonly kind: ServedKind;
   readonly namespace: string | null;
   /** Empty: as the body says. */
   readonly name: string;
@@ -16,15 +16,15 @@ interface Making {
 }
 
 /** What a body came to once, without what its place and its cluster add. */
-interface Fresh {
-  readonly kind: Kind;
+interface CachedCreation {
+  readonly kind: ServedKind;
   readonly strict: boolean;
   readonly object: JsonObject;
   /** What its author owns; null when that is nothing. */
   readonly fields: FieldSet | null;
 }
 
-const fresh: Readonly<Record<Owner["operation"], WeakMap<JsonObject, Fresh>>> = {
+const creations: Readonly<Record<FieldOwner["operation"], WeakMap<JsonObject, CachedCreation>>> = {
   Apply: new WeakMap(),
   Update: new WeakMap(),
 };
@@ -35,8 +35,11 @@ const fresh: Readonly<Record<Owner["operation"], WeakMap<JsonObject, Fresh>>> = 
  * A new object depends on its body, kind and author, until a cluster adds to it. What is recalled was found valid, and all
  * that are made from one body share what it says.
  */
-export function recalled({ operation, body, kind, namespace, name, strict }: Making, writer: Writer): Managed | null {
-  const known = isObject(body) ? fresh[operation].get(body) : undefined;
+export function cachedCreation(
+  { operation, body, kind, namespace, name, strict }: Creation,
+  writer: FieldWriter,
+): ManagedObject | null {
+  const known = isObject(body) ? creations[operation].get(body) : undefined;
   if (known === undefined || known.kind !== kind || known.strict !== strict) return null;
   const metadata = known.object["metadata"] as JsonObject;
   const named = metadata["namespace"] ?? null;
@@ -50,15 +53,15 @@ export function recalled({ operation, body, kind, namespace, name, strict }: Mak
 }
 
 /** Keeps what a valid body came to, for as long as anybody holds the body. One that does not name its object is not kept. */
-export function remember({ operation, body, kind, strict }: Making, { object, owners }: Managed): void {
+export function cacheCreation({ operation, body, kind, strict }: Creation, { object, owners }: ManagedObject): void {
   if (!isObject(body) || owners.size > 1 || (textOf(memberAt(body, "metadata", "name")) ?? "") === "") return;
   const [author] = owners.values();
   const isPlaced = (textOf(memberAt(body, "metadata", "namespace")) ?? "") !== "";
   const { namespace: _, ...elsewhere } = object["metadata"] as JsonObject;
-  fresh[operation].set(body, {
+  creations[operation].set(body, {
     kind,
     strict,
     object: isPlaced ? object : { ...object, metadata: elsewhere },
-    fields: author === undefined ? null : shared(author.fields),
+    fields: author === undefined ? null : interned(author.fields),
   });
 }

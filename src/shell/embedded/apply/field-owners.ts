@@ -8,10 +8,10 @@ import {
   sameJson,
   textOf,
 } from "../../../core/model/json.ts";
-import { difference, type FieldSet, isEmpty, shared } from "./field-set.ts";
+import { difference, type FieldSet, interned, isEmpty } from "./field-set.ts";
 
 /** Who owns fields of an object: one entry of `metadata.managedFields`. */
-export interface Owner {
+export interface FieldOwner {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
   readonly apiVersion: string;
@@ -22,10 +22,10 @@ export interface Owner {
 }
 
 /** The owners of one object by identity: appliers by name, updaters by name and version, both by subresource. */
-export type Owners = Map<string, Owner>;
+export type FieldOwners = Map<string, FieldOwner>;
 
 /** Who writes, how, and when. */
-export interface Writer {
+export interface FieldWriter {
   readonly manager: string;
   readonly apiVersion: string;
   readonly subresource: string | null;
@@ -34,7 +34,10 @@ export interface Writer {
 }
 
 /** A writer as an owner, of nothing yet. */
-export const ownerBy = ({ manager, apiVersion, subresource }: Omit<Writer, "time">, operation: Owner["operation"]) => ({
+export const ownerBy = (
+  { manager, apiVersion, subresource }: Omit<FieldWriter, "time">,
+  operation: FieldOwner["operation"],
+) => ({
   manager,
   operation,
   apiVersion,
@@ -42,12 +45,17 @@ export const ownerBy = ({ manager, apiVersion, subresource }: Omit<Writer, "time
 });
 
 /** What makes two entries the same owner. */
-export const ownerKey = ({ manager, operation, apiVersion, subresource }: Omit<Owner, "time" | "fields">): string =>
+export const ownerKey = ({
+  manager,
+  operation,
+  apiVersion,
+  subresource,
+}: Omit<FieldOwner, "time" | "fields">): string =>
   `${operation}\n${operation === "Apply" ? "" : apiVersion}\n${subresource ?? ""}\n${manager}`;
 
 /** The owners an object records. Entries that are not Kubernetes' own form make all of them unknown. */
-export function ownersOf(object: JsonObject): Owners {
-  const owners: Owners = new Map();
+export function fieldOwnersOf(object: JsonObject): FieldOwners {
+  const owners: FieldOwners = new Map();
   const entries = memberAt(object, "metadata", "managedFields");
   for (const entry of Array.isArray(entries) ? (entries as JsonList) : []) {
     const owner = ownerOf(entry);
@@ -57,7 +65,7 @@ export function ownersOf(object: JsonObject): Owners {
   return owners;
 }
 
-function ownerOf(entry: Json): Owner | null {
+function ownerOf(entry: Json): FieldOwner | null {
   const operation = member(entry, "operation");
   const fields = member(entry, "fieldsV1") ?? {};
   const apiVersion = textOf(member(entry, "apiVersion"));
@@ -73,7 +81,7 @@ function ownerOf(entry: Json): Owner | null {
 }
 
 /** `managedFields` as an API server lists it: appliers first, then by time, then by name. */
-function managedFieldsOf(owners: Owners): JsonList {
+function managedFieldsOf(owners: FieldOwners): JsonList {
   const all = [...owners.values()];
   return (all.length > 1 ? all.sort(byOperationTimeAndName) : all).map((it) => ({
     manager: it.manager,
@@ -81,12 +89,12 @@ function managedFieldsOf(owners: Owners): JsonList {
     apiVersion: it.apiVersion,
     ...(it.time === null ? {} : { time: it.time }),
     fieldsType: "FieldsV1",
-    fieldsV1: shared(it.fields) as unknown as JsonObject,
+    fieldsV1: interned(it.fields) as unknown as JsonObject,
     ...(it.subresource === null ? {} : { subresource: it.subresource }),
   }));
 }
 
-function byOperationTimeAndName(a: Owner, b: Owner): number {
+function byOperationTimeAndName(a: FieldOwner, b: FieldOwner): number {
   const left = [a.operation, a.time ?? "", a.manager, a.apiVersion, a.subresource ?? ""];
   const right = [b.operation, b.time ?? "", b.manager, b.apiVersion, b.subresource ?? ""];
   for (const [at, text] of left.entries()) {
@@ -97,7 +105,7 @@ function byOperationTimeAndName(a: Owner, b: Owner): number {
 }
 
 /** Whether two owner lists say the same about ownership, whatever they say about time. */
-export function sameOwners(a: Owners, b: Owners): boolean {
+export function sameOwners(a: FieldOwners, b: FieldOwners): boolean {
   if (a.size !== b.size) return false;
   for (const [key, owner] of a) {
     const other = b.get(key);
@@ -129,10 +137,10 @@ const unowned: FieldSet = {
 };
 
 /** The fields of a set that somebody can own. */
-export const ownable = (fields: FieldSet): FieldSet => difference(fields, unowned);
+export const ownableFields = (fields: FieldSet): FieldSet => difference(fields, unowned);
 
 /** Takes fields from every owner but one; who is left with none is no owner any more. */
-export function disown(owners: Owners, fields: FieldSet, except: string | null): void {
+export function removeFromOwners(owners: FieldOwners, fields: FieldSet, except: string | null): void {
   if (isEmpty(fields)) return;
   for (const [key, owner] of owners) {
     if (key === except) continue;
@@ -143,7 +151,7 @@ export function disown(owners: Owners, fields: FieldSet, except: string | null):
 }
 
 /** An object without its `managedFields`: they are not part of what is merged and compared. */
-export function bare(object: JsonObject): JsonObject {
+export function withoutManagedFields(object: JsonObject): JsonObject {
   const metadata = object["metadata"];
   if (!isObject(metadata) || !Object.hasOwn(metadata, "managedFields")) return object;
   const { managedFields: _, ...rest } = metadata;
@@ -151,7 +159,7 @@ export function bare(object: JsonObject): JsonObject {
 }
 
 /** An object with these owners written into it. */
-export function owned(object: JsonObject, owners: Owners): JsonObject {
+export function withManagedFields(object: JsonObject, owners: FieldOwners): JsonObject {
   const metadata = object["metadata"];
   const managedFields = owners.size === 0 ? {} : { managedFields: managedFieldsOf(owners) };
   return { ...object, metadata: { ...(isObject(metadata) ? metadata : {}), ...managedFields } };

@@ -76,21 +76,21 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Whether the set names this very element. */
-export const holds = (set: FieldSet, element: string): boolean => {
+export const hasField = (set: FieldSet, element: string): boolean => {
   const node = set[element];
   return node !== undefined && isMember(node);
 };
 
 /** The fields below an element, itself not counted. */
-export const within = (set: FieldSet, element: string): FieldSet => below(set[element] ?? noFields);
+export const fieldsBelow = (set: FieldSet, element: string): FieldSet => below(set[element] ?? noFields);
 
 /** Every field of the set as Kubernetes writes paths in a conflict: `.spec.containers[name="web"].image`; sorted as it sorts. */
 export function pathsOf(set: FieldSet, prefix = ""): readonly string[] {
   const elements = Object.keys(set)
     .filter((it) => it !== self)
     .sort();
-  const own = elements.filter((it) => holds(set, it)).map((it) => prefix + pathElement(it));
-  const deeper = elements.flatMap((it) => pathsOf(within(set, it), prefix + pathElement(it)));
+  const own = elements.filter((it) => hasField(set, it)).map((it) => prefix + pathElement(it));
+  const deeper = elements.flatMap((it) => pathsOf(fieldsBelow(set, it), prefix + pathElement(it)));
   return [...own, ...deeper];
 }
 
@@ -104,7 +104,7 @@ function pathElement(element: string): string {
 }
 
 /** A leaf: a field, with nothing below it. */
-export const leaf: FieldSet = noFields;
+export const leafField: FieldSet = noFields;
 
 /** Sets that were stored, by their text: owners of a thousand objects that are alike share one. */
 const stored = new Map<string, FieldSet>();
@@ -112,7 +112,7 @@ const known = new WeakSet<FieldSet>();
 const mostStored = 20_000;
 
 /** The very same set for equal sets, as far as they are remembered. */
-export function shared(set: FieldSet): FieldSet {
+export function interned(set: FieldSet): FieldSet {
   if (known.has(set)) return set;
   const text = JSON.stringify(set);
   const there = stored.get(text);

@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonList, type JsonObject, sameJson } from "../../../core/model/json.ts";
 import { elementOf, isDeclared, isLeaf, memberShape, type Shape } from "../api/shape.ts";
-import { Refusal } from "../api/status.ts";
-import { type FieldSet, holds, isEmpty, leaf, nodeOf, within } from "./field-set.ts";
+import { StatusError } from "../api/status.ts";
+import { type FieldSet, fieldsBelow, hasField, isEmpty, leafField, nodeOf } from "./field-set.ts";
 
 // The algebra of server-side apply, as structured-merge-diff defines it. Values are shared, never changed: a part that a
 // merge leaves alone is the very same object afterwards, which makes "nothing changed" a comparison of references.
 
 /** What `live` becomes when `patch` is laid over it. Gives `live` itself when the patch says nothing new. */
-export function merge(live: Json, patch: Json, shape: Shape): Json {
+export function mergeValue(live: Json, patch: Json, shape: Shape): Json {
   if (live === patch) return live;
   if (isObject(live) && (isObject(patch) || patch === null) && shape.kind !== "atomic") {
     return patch === null ? live : mergeObjects(live, patch, shape);
@@ -23,7 +23,7 @@ function mergeObjects(live: JsonObject, patch: JsonObject, shape: Shape): JsonOb
   let out: Record<string, Json> | null = null;
   for (const [key, value] of Object.entries(patch)) {
     const before = Object.hasOwn(live, key) ? live[key] : undefined;
-    const after = before === undefined ? value : merge(before, value, memberShape(shape, key));
+    const after = before === undefined ? value : mergeValue(before, value, memberShape(shape, key));
     if (after === before) continue;
     out ??= { ...live };
     out[key] = after;
@@ -55,7 +55,7 @@ function mergeLists(live: JsonList, patch: JsonList, shape: Shape): JsonList {
   let [l, r, next] = [0, 0, 0];
   const take = ({ element, value }: Item): void => {
     const before = lives.get(element);
-    out.push(before === undefined ? value : merge(before, value, item));
+    out.push(before === undefined ? value : mergeValue(before, value, item));
     merged.add(element);
     r++;
     if (shared[next] === element) next++;
@@ -85,7 +85,7 @@ export function fieldsOf(value: Json, shape: Shape): FieldSet {
   if (Array.isArray(value)) {
     for (const item of value as JsonList) {
       const element = elementOf(item, shape);
-      if (out[element] !== undefined) throw new Refusal(500, "", `duplicate entries for key ${element}`);
+      if (out[element] !== undefined) throw new StatusError(500, "", `duplicate entries for key ${element}`);
       const below = shape.kind === "keyed" ? fieldsOf(item, shape.item) : {};
       out[element] = nodeOf(true, below) ?? {};
     }
@@ -112,7 +112,7 @@ interface Comparison {
 }
 
 /** Says which fields a write added, modified and removed. A field that came or went is named with everything below it. */
-export function compare(before: Json, after: Json, shape: Shape): Comparison {
+export function compareFields(before: Json, after: Json, shape: Shape): Comparison {
   const { added, modified, removed } = walk(before, after, shape) ?? nothing;
   return { added: added ?? {}, modified: modified ?? {}, removed: removed ?? {} };
 }
@@ -127,9 +127,9 @@ function walk(before: Json | undefined, after: Json | undefined, shape: Shape): 
   const present = isContainer(before) ? before : after;
   const isWhole = present === undefined || isLeaf(present, shape) || (isBare(before) && isBare(after));
   if (isWhole || !(isBare(before) || isBare(after) || Array.isArray(before) === Array.isArray(after))) {
-    if (before === undefined) return { added: leaf, modified: null, removed: null };
-    if (after === undefined) return { added: null, modified: null, removed: leaf };
-    return sameJson(before, after) ? null : { added: null, modified: leaf, removed: null };
+    if (before === undefined) return { added: leafField, modified: null, removed: null };
+    if (after === undefined) return { added: null, modified: null, removed: leafField };
+    return sameJson(before, after) ? null : { added: null, modified: leafField, removed: null };
   }
   const below = Array.isArray(present)
     ? walkLists(listOf(before), listOf(after), shape)
@@ -185,20 +185,21 @@ function grow(out: Growing, element: string, difference: Difference | null): voi
 }
 
 /** A value without the fields of a set. What is emptied by it becomes null, so that "gone" and "never there" differ. */
-export function remove(value: Json, fields: FieldSet, shape: Shape): Json {
+export function removeFields(value: Json, fields: FieldSet, shape: Shape): Json {
   if (isEmpty(fields) || isLeaf(value, shape)) return value;
   if (Array.isArray(value)) {
     const item = shape.kind === "keyed" ? shape.item : shape;
     const kept = (value as JsonList)
       .map((it) => ({ it, element: elementOf(it, shape) }))
-      .filter(({ element }) => !holds(fields, element))
-      .map(({ it, element }) => remove(it, within(fields, element), item));
+      .filter(({ element }) => !hasField(fields, element))
+      .map(({ it, element }) => removeFields(it, fieldsBelow(fields, element), item));
     return kept.length === 0 ? null : kept;
   }
   const out: Record<string, Json> = {};
   for (const [key, child] of Object.entries(value as JsonObject)) {
     const element = `f:${key}`;
-    if (!holds(fields, element)) out[key] = remove(child, within(fields, element), memberShape(shape, key));
+    if (!hasField(fields, element))
+      out[key] = removeFields(child, fieldsBelow(fields, element), memberShape(shape, key));
   }
   return isEmptyObject(out) ? null : out;
 }

@@ -1,7 +1,7 @@
 import jsonPatch, { type Operation } from "fast-json-patch";
 import { isObject, type Json, type JsonList, type JsonObject, sameJson } from "../../../core/model/json.ts";
 import { memberShape, type Shape } from "../api/shape.ts";
-import { refusal } from "../api/status.ts";
+import { statusError } from "../api/status.ts";
 
 /** RFC 7386: objects merge, null removes, everything else replaces. */
 export function mergePatch(target: Json, patch: Json): Json {
@@ -16,12 +16,12 @@ export function mergePatch(target: Json, patch: Json): Json {
 
 /** RFC 6902, all or nothing. */
 export function operationsPatch(target: JsonObject, patch: Json): Json {
-  if (!Array.isArray(patch)) throw refusal("BadRequest", "a JSON patch is a list of operations");
+  if (!Array.isArray(patch)) throw statusError("BadRequest", "a JSON patch is a list of operations");
   try {
     const document = structuredClone(target) as object;
     return jsonPatch.applyPatch(document, structuredClone(patch) as unknown as Operation[], true).newDocument as Json;
   } catch {
-    throw refusal("Invalid", "the server rejected our request due to an error in our request", {});
+    throw statusError("Invalid", "the server rejected our request due to an error in our request", {});
   }
 }
 

@@ -1,24 +1,24 @@
 import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { isDeclared, memberShape, type Shape } from "../api/shape.ts";
-import { refusal } from "../api/status.ts";
+import { statusError } from "../api/status.ts";
 import {
-  bare,
-  disown,
-  type Owner,
-  type Owners,
-  ownable,
+  type FieldOwner,
+  type FieldOwners,
+  type FieldWriter,
+  fieldOwnersOf,
+  ownableFields,
   ownerBy,
   ownerKey,
-  ownersOf,
-  type Writer,
+  removeFromOwners,
+  withoutManagedFields,
 } from "./field-owners.ts";
-import { difference, type FieldSet, intersection, isEmpty, nodeOf, pathsOf, union, within } from "./field-set.ts";
-import { compare, fieldsOf, merge, remove } from "./merge.ts";
+import { difference, type FieldSet, fieldsBelow, intersection, isEmpty, nodeOf, pathsOf, union } from "./field-set.ts";
+import { compareFields, fieldsOf, mergeValue, removeFields } from "./merge.ts";
 
 /** An object and who owns what of it, kept apart until it is stored. */
-export interface Managed {
+export interface ManagedObject {
   readonly object: JsonObject;
-  readonly owners: Owners;
+  readonly owners: FieldOwners;
 }
 
 /**
@@ -27,51 +27,51 @@ export interface Managed {
  *
  * `live` is the stored object, or the empty one of its kind. Defaults are the caller's to fill in afterwards: nobody owns them.
  */
-export function applyTo(
+export function applyConfiguration(
   live: JsonObject,
   patch: JsonObject,
   shape: Shape,
-  by: Writer & { readonly force: boolean },
-): Managed {
-  const before = bare(live);
+  by: FieldWriter & { readonly force: boolean },
+): ManagedObject {
+  const before = withoutManagedFields(live);
   const owners = knownOwners(live, before, shape, by);
   const applier = ownerBy(by, "Apply");
   const key = ownerKey(applier);
   const last = owners.get(key);
   const fields = fieldsOf(patch, shape);
   owners.set(key, { ...applier, time: last?.time ?? null, fields });
-  const merged = merge(before, patch, shape) as JsonObject;
+  const merged = mergeValue(before, patch, shape) as JsonObject;
   const object = last === undefined ? merged : prune(merged, last.fields, owners, shape);
   // Nobody else is there to be asked or disowned when an object is new.
-  if (object !== before && owners.size > 1) settle(owners, before, object, shape, { key, force: by.force });
-  const kept = ownable(fields);
+  if (object !== before && owners.size > 1) resolveConflicts(owners, before, object, shape, { key, force: by.force });
+  const kept = ownableFields(fields);
   if (isEmpty(kept)) owners.delete(key);
   else owners.set(key, { ...applier, time: object === before ? (last?.time ?? null) : by.time, fields: kept });
   return { object, owners };
 }
 
 /** Objects stored without owners: whatever stands in them was there before the first apply. */
-function knownOwners(live: JsonObject, before: JsonObject, shape: Shape, by: Writer): Owners {
-  const owners = ownersOf(live);
+function knownOwners(live: JsonObject, before: JsonObject, shape: Shape, by: FieldWriter): FieldOwners {
+  const owners = fieldOwnersOf(live);
   if (owners.size > 0 || textOf(memberAt(live, "metadata", "uid")) === null) return owners;
-  const fields = ownable(compare({}, before, shape).added);
+  const fields = ownableFields(compareFields({}, before, shape).added);
   const manager = "before-first-apply";
-  const owner: Owner = { ...ownerBy({ ...by, manager, subresource: null }, "Update"), time: by.time, fields };
+  const owner: FieldOwner = { ...ownerBy({ ...by, manager, subresource: null }, "Update"), time: by.time, fields };
   if (!isEmpty(fields)) owners.set(ownerKey(owner), owner);
   return owners;
 }
 
 /** Removes what the applier named last time, not now, and nobody else claims. */
-function prune(merged: JsonObject, last: FieldSet, owners: Owners, shape: Shape): JsonObject {
+function prune(merged: JsonObject, last: FieldSet, owners: FieldOwners, shape: Shape): JsonObject {
   const claimed = [...owners.values()].map((it) => it.fields).reduce(union, {});
   if (isEmpty(difference(last, claimed))) return merged;
   const lastNamed = named(last, shape);
-  const pruned = remove(merged, lastNamed, shape) ?? {};
+  const pruned = removeFields(merged, lastNamed, shape) ?? {};
   const all = named(fieldsOf(merged, shape), shape);
   const left = named(fieldsOf(pruned, shape), shape);
-  const backed = remove(merged, difference(all, union(left, named(claimed, shape))), shape) ?? {};
+  const backed = removeFields(merged, difference(all, union(left, named(claimed, shape))), shape) ?? {};
   const gone = difference(all, named(fieldsOf(backed, shape), shape));
-  return remove(merged, intersection(gone, lastNamed), shape) as JsonObject;
+  return removeFields(merged, intersection(gone, lastNamed), shape) as JsonObject;
 }
 
 /** The set with every declared field on the way to a member as a member too, so that an emptied object goes as well. */
@@ -82,7 +82,7 @@ function named(fields: FieldSet, shape: Shape): FieldSet {
     const key = element.slice(2);
     const field = element.startsWith("f:");
     const below = shape.kind === "keyed" ? shape.item : shape;
-    const deeper = named(within(fields, element), field ? memberShape(shape, key) : below);
+    const deeper = named(fieldsBelow(fields, element), field ? memberShape(shape, key) : below);
     const member = isEmpty(node) || node["."] !== undefined || (field && isDeclared(shape, key));
     out[element] = nodeOf(member, deeper) ?? {};
   }
@@ -90,25 +90,25 @@ function named(fields: FieldSet, shape: Shape): FieldSet {
 }
 
 /** Takes from the other owners what this write changed under them, or refuses. */
-function settle(
-  owners: Owners,
+function resolveConflicts(
+  owners: FieldOwners,
   before: JsonObject,
   after: JsonObject,
   shape: Shape,
   { key, force }: { readonly key: string; readonly force: boolean },
 ): void {
-  const { added, modified, removed } = compare(before, after, shape);
+  const { added, modified, removed } = compareFields(before, after, shape);
   const changed = union(modified, added);
   const conflicts = [...owners]
     .filter(([it]) => it !== key)
     .map(([, owner]) => ({ owner, fields: intersection(owner.fields, changed) }))
     .filter((it) => !isEmpty(it.fields));
   if (!force && conflicts.length > 0) throw conflictOf(conflicts);
-  disown(owners, union(changed, removed), key);
+  removeFromOwners(owners, union(changed, removed), key);
 }
 
 interface Conflict {
-  readonly owner: Owner;
+  readonly owner: FieldOwner;
   readonly fields: FieldSet;
 }
 
@@ -121,7 +121,7 @@ function conflictOf(conflicts: readonly Conflict[]): Error {
     message: `conflict with ${who}`,
     field: path,
   }));
-  return refusal("Conflict", conflictText(all), { causes: causes as unknown as Json });
+  return statusError("Conflict", conflictText(all), { causes: causes as unknown as Json });
 }
 
 function conflictText(all: readonly { readonly who: string; readonly path: string }[]): string {
@@ -136,7 +136,7 @@ function conflictText(all: readonly { readonly who: string; readonly path: strin
   return `Apply failed with ${all.length} conflicts: ${lines.join("\n")}`;
 }
 
-function ownerText({ manager, operation, apiVersion, subresource }: Owner): string {
+function ownerText({ manager, operation, apiVersion, subresource }: FieldOwner): string {
   const text =
     subresource === null ? JSON.stringify(manager) : `${JSON.stringify(manager)} with subresource "${subresource}"`;
   return operation === "Update" ? `${text} using ${apiVersion}` : text;
@@ -148,20 +148,20 @@ function ownerText({ manager, operation, apiVersion, subresource }: Owner): stri
  * `live` is the stored object, or the zero value of its kind for a create. `next` may carry `managedFields` of its own, which
  * then count, an empty list forgetting them all; objects that never had owners get none by an update.
  */
-export function update(live: JsonObject, next: JsonObject, shape: Shape, by: Writer): Managed {
-  const object = bare(next);
+export function updateOwners(live: JsonObject, next: JsonObject, shape: Shape, by: FieldWriter): ManagedObject {
+  const object = withoutManagedFields(next);
   const stored = textOf(memberAt(live, "metadata", "uid")) !== null;
   const told = by.subresource === null ? memberAt(next, "metadata", "managedFields") : null;
   if (Array.isArray(told) && told.length === 0 && stored) return { object, owners: new Map() };
-  const written = by.subresource === null ? ownersOf(next) : new Map<string, Owner>();
-  const owners = written.size > 0 ? written : ownersOf(live);
+  const written = by.subresource === null ? fieldOwnersOf(next) : new Map<string, FieldOwner>();
+  const owners = written.size > 0 ? written : fieldOwnersOf(live);
   if (owners.size === 0 && stored) return { object, owners };
-  const { added, modified, removed } = compare(bare(live), object, shape);
+  const { added, modified, removed } = compareFields(withoutManagedFields(live), object, shape);
   const changed = union(modified, added);
-  disown(owners, union(changed, removed), null);
+  removeFromOwners(owners, union(changed, removed), null);
   const updater = ownerBy(by, "Update");
   const key = ownerKey(updater);
-  const gained = ownable(changed);
+  const gained = ownableFields(changed);
   if (isEmpty(gained)) return { object, owners };
   owners.set(key, { ...updater, time: by.time, fields: union(gained, owners.get(key)?.fields ?? {}) });
   return { object, owners };

@@ -1,94 +1,102 @@
 import { isObject, type Json, type JsonList, type JsonObject, memberAt, sameJson } from "../../../core/model/json.ts";
 import { apiVersionOf, kindKey } from "../../../core/model/manifest.ts";
 import { customKindsOf } from "../api/custom-resources.ts";
-import type { Kind } from "../api/kinds.ts";
-import { owned } from "../apply/field-owners.ts";
-import { update } from "../apply/server-side-apply.ts";
-import { foundNamespace } from "../registry/bootstrap.ts";
+import type { ServedKind } from "../api/kinds.ts";
+import { withManagedFields } from "../apply/field-owners.ts";
+import { updateOwners } from "../apply/server-side-apply.ts";
+import { bootstrapNamespace } from "../registry/bootstrap.ts";
 import {
-  collect,
+  collectGarbage,
+  deleteUnconditionally,
   dependentsOf,
-  discard,
   emptyNamespace,
   isTerminating,
-  ownersOf,
-  propagate,
-  release,
+  presentOwners,
+  propagateDeletion,
+  removeFinalizers,
 } from "../registry/deletion.ts";
 import { type Cluster, withStatus } from "../storage/cluster.ts";
-import { type Change, nameOf, namespaceOf, uidOf } from "../storage/store.ts";
-import { fateOf, isFinished, isWorkload, type Progress, workloadStatus } from "./workload-status.ts";
+import { objectName, objectNamespace, objectUid, type StoreChange } from "../storage/store.ts";
+import { isFinished, isWorkload, type Progress, simulatedOutcomeOf, workloadStatus } from "./workload-status.ts";
 
 /**
  * What a cluster's controllers do about a write. They act a little later, through writes of their own, and look then at what
  * is, not at what happened; so what comes due while they are frozen can be done whenever they are let go again.
  */
-export function react(cluster: Cluster, change: Change): void {
+export function runControllers(cluster: Cluster, change: StoreChange): void {
   const kind = cluster.kinds.ofTable(change.table);
   if (kind === null) return;
   if (change.type === "DELETED") afterDeletion(cluster, kind, change.object);
-  else attend(cluster, kind, change.object, change.before);
+  else reconcileObject(cluster, kind, change.object, change.before);
 }
 
-function attend(cluster: Cluster, kind: Kind, object: JsonObject, before: JsonObject | null): void {
+function reconcileObject(cluster: Cluster, kind: ServedKind, object: JsonObject, before: JsonObject | null): void {
   if (memberAt(object, "metadata", "deletionTimestamp") !== null) {
-    terminate(cluster, kind, object);
+    continueDeletion(cluster, kind, object);
     return;
   }
-  if (memberAt(object, "metadata", "ownerReferences") !== null) cluster.after(0, () => collect(cluster, kind, object));
-  if (isWorkload(kind)) attendWorkload(cluster, kind, object, before);
-  else duties.get(kindKey(kind))?.(cluster, kind, object);
+  if (memberAt(object, "metadata", "ownerReferences") !== null)
+    cluster.after(0, () => collectGarbage(cluster, kind, object));
+  if (isWorkload(kind)) reconcileWorkload(cluster, kind, object, before);
+  else controllers.get(kindKey(kind))?.(cluster, kind, object);
 }
 
-function terminate(cluster: Cluster, kind: Kind, object: JsonObject): void {
+function continueDeletion(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
   if (kindKey(kind) === "/Namespace") {
-    cluster.after(cluster.availableAfterMs, () => emptyNamespace(cluster, nameOf(object)));
+    cluster.after(cluster.availableAfterMs, () => emptyNamespace(cluster, objectName(object)));
     return;
   }
   const finalizers = memberAt(object, "metadata", "finalizers");
   const held = Array.isArray(finalizers) ? (finalizers as JsonList) : [];
   if (held.includes("foregroundDeletion") || held.includes("orphan")) {
-    cluster.after(0, () => propagate(cluster, kind, object));
+    cluster.after(0, () => propagateDeletion(cluster, kind, object));
   }
   const protection = held.filter((it) => it === "kubernetes.io/pvc-protection" || it === "kubernetes.io/pv-protection");
   if (protection.length > 0)
-    later(cluster, kind, object, (live) => release(cluster, kind, live, protection.map(String)));
+    later(cluster, kind, object, (live) => removeFinalizers(cluster, kind, live, protection.map(String)));
   if (kindKey(kind) === definitionKey && held.includes(instances))
-    later(cluster, kind, object, (live) => dissolve(cluster, kind, live));
+    later(cluster, kind, object, (live) => deleteInstances(cluster, kind, live));
 }
 
-function afterDeletion(cluster: Cluster, kind: Kind, object: JsonObject): void {
-  const uid = uidOf(object);
-  for (const it of dependentsOf(cluster, uid)) cluster.after(0, () => collect(cluster, it.kind, it.object));
-  const namespace = namespaceOf(object);
+function afterDeletion(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
+  const uid = objectUid(object);
+  for (const it of dependentsOf(cluster, uid)) cluster.after(0, () => collectGarbage(cluster, it.kind, it.object));
+  const namespace = objectNamespace(object);
   if (namespace !== null && isTerminating(cluster, namespace))
     cluster.after(0, () => emptyNamespace(cluster, namespace));
-  for (const it of ownersOf(cluster, object)) cluster.after(0, () => propagate(cluster, it.kind, it.object));
-  if (kindKey(kind) === definitionKey) cluster.kinds.define(nameOf(object), []);
+  for (const it of presentOwners(cluster, object))
+    cluster.after(0, () => propagateDeletion(cluster, it.kind, it.object));
+  if (kindKey(kind) === definitionKey) cluster.kinds.define(objectName(object), []);
 }
 
 /** Does something with an object a moment later, if it is still the same one. */
-function later(cluster: Cluster, kind: Kind, object: JsonObject, act: (live: JsonObject) => void, delayMs = 0): void {
+function later(
+  cluster: Cluster,
+  kind: ServedKind,
+  object: JsonObject,
+  act: (live: JsonObject) => void,
+  delayMs = 0,
+): void {
   cluster.after(delayMs, () => {
-    const live = cluster.store.get(kind, namespaceOf(object), nameOf(object));
-    if (live !== null && uidOf(live) === uidOf(object)) act(live);
+    const live = cluster.store.get(kind, objectNamespace(object), objectName(object));
+    if (live !== null && objectUid(live) === objectUid(object)) act(live);
   });
 }
 
 /** Writes a status, and what else `next` has, as the controllers' own manager, unless it already says so. */
-function writeStatus(cluster: Cluster, kind: Kind, next: JsonObject, status: JsonObject): void {
-  const live = cluster.store.get(kind, namespaceOf(next), nameOf(next)) ?? next;
+function writeStatus(cluster: Cluster, kind: ServedKind, next: JsonObject, status: JsonObject): void {
+  const live = cluster.store.get(kind, objectNamespace(next), objectName(next)) ?? next;
   if (live === next && sameJson(live["status"], status)) return;
-  const { object, owners } = update(live, withStatus(next, status), kind.shape, {
+  const { object, owners } = updateOwners(live, withStatus(next, status), kind.shape, {
     manager: "kube-controller-manager",
     apiVersion: apiVersionOf(kind),
     subresource: "status",
     time: cluster.time(),
   });
-  cluster.store.put(kind, owned(object, owners));
+  cluster.store.put(kind, withManagedFields(object, owners));
 }
 
-function attendWorkload(cluster: Cluster, kind: Kind, object: JsonObject, before: JsonObject | null): void {
+function reconcileWorkload(cluster: Cluster, kind: ServedKind, object: JsonObject, before: JsonObject | null): void {
   const generation = memberAt(object, "metadata", "generation");
   // Our own status writes come by here as well; only a generation that nobody took up starts something.
   if (isFinished(object) || (before !== null && memberAt(before, "metadata", "generation") === generation)) return;
@@ -115,7 +123,10 @@ function attendWorkload(cluster: Cluster, kind: Kind, object: JsonObject, before
     ["done", delay / 2],
   ] as const;
   const failing = [["overdue", Math.max(0, deadlineMs(object) - delay)]] as const;
-  reach([...(delay > 0 ? gradually : [["done", 0] as const]), ...(fateOf(object) === "crash" ? failing : [])]);
+  reach([
+    ...(delay > 0 ? gradually : [["done", 0] as const]),
+    ...(simulatedOutcomeOf(object) === "crash" ? failing : []),
+  ]);
 }
 
 const deadlineMs = (object: JsonObject): number =>
@@ -130,9 +141,9 @@ interface Step {
   readonly rolls: boolean;
 }
 
-function progressTo(cluster: Cluster, kind: Kind, live: JsonObject, { generation, progress, rolls }: Step): void {
+function progressTo(cluster: Cluster, kind: ServedKind, live: JsonObject, { generation, progress, rolls }: Step): void {
   if (memberAt(live, "metadata", "generation") !== generation) return;
-  const nodeKind = cluster.kinds.byKind("", "Node") as Kind;
+  const nodeKind = cluster.kinds.byKind("", "Node") as ServedKind;
   const nodes = cluster.store.list(nodeKind, null).length;
   const isFirst = memberAt(live, "status", "observedGeneration") !== generation;
   const object = kind.kind === "Deployment" && rolls && isFirst ? revised(live) : live;
@@ -149,40 +160,43 @@ function revised(live: JsonObject): JsonObject {
   return { ...live, metadata: { ...metadata, annotations: { ...annotations, [revisionKey]: revision } } };
 }
 
-type Duty = (cluster: Cluster, kind: Kind, object: JsonObject) => void;
+type Controller = (cluster: Cluster, kind: ServedKind, object: JsonObject) => void;
 
 const definitionKey = "apiextensions.k8s.io/CustomResourceDefinition";
 const instances = "customresourcecleanup.apiextensions.k8s.io";
 
 /** What is done for kinds that are no workloads. Each looks at an object and does what is missing, so that doing it twice is nothing. */
-const duties: ReadonlyMap<string, Duty> = new Map<string, Duty>([
+const controllers: ReadonlyMap<string, Controller> = new Map<string, Controller>([
   [
     "/Namespace",
-    (cluster, kind, object) => later(cluster, kind, object, () => foundNamespace(cluster, nameOf(object))),
+    (cluster, kind, object) => later(cluster, kind, object, () => bootstrapNamespace(cluster, objectName(object))),
   ],
   [
     "/PersistentVolumeClaim",
     (cluster, kind, object) =>
-      later(cluster, kind, object, (live) => bind(cluster, kind, live), cluster.availableAfterMs),
+      later(cluster, kind, object, (live) => bindClaim(cluster, kind, live), cluster.availableAfterMs),
   ],
   [
     "/Service",
     (cluster, kind, object) => {
       if (memberAt(object, "spec", "type") !== "LoadBalancer") return;
-      later(cluster, kind, object, (live) => balance(cluster, kind, live), cluster.availableAfterMs);
+      later(cluster, kind, object, (live) => assignLoadBalancer(cluster, kind, live), cluster.availableAfterMs);
     },
   ],
   [
     "policy/PodDisruptionBudget",
-    (cluster, kind, object) => later(cluster, kind, object, (live) => budget(cluster, kind, live)),
+    (cluster, kind, object) => later(cluster, kind, object, (live) => updateDisruptionBudget(cluster, kind, live)),
   ],
-  [definitionKey, (cluster, kind, object) => later(cluster, kind, object, (live) => establish(cluster, kind, live))],
+  [
+    definitionKey,
+    (cluster, kind, object) => later(cluster, kind, object, (live) => establishDefinition(cluster, kind, live)),
+  ],
 ]);
 
-function bind(cluster: Cluster, kind: Kind, live: JsonObject): void {
+function bindClaim(cluster: Cluster, kind: ServedKind, live: JsonObject): void {
   if (memberAt(live, "status", "phase") === "Bound") return;
   const spec = (live["spec"] ?? {}) as JsonObject;
-  const named = { ...live, spec: { ...spec, volumeName: spec["volumeName"] ?? `pvc-${uidOf(live)}` } };
+  const named = { ...live, spec: { ...spec, volumeName: spec["volumeName"] ?? `pvc-${objectUid(live)}` } };
   writeStatus(cluster, kind, named, {
     phase: "Bound",
     accessModes: spec["accessModes"] ?? [],
@@ -190,7 +204,7 @@ function bind(cluster: Cluster, kind: Kind, live: JsonObject): void {
   });
 }
 
-function balance(cluster: Cluster, kind: Kind, live: JsonObject): void {
+function assignLoadBalancer(cluster: Cluster, kind: ServedKind, live: JsonObject): void {
   if (memberAt(live, "status", "loadBalancer", "ingress") !== null) return;
   const host = String(memberAt(live, "spec", "clusterIP"))
     .split(".")
@@ -200,7 +214,7 @@ function balance(cluster: Cluster, kind: Kind, live: JsonObject): void {
 }
 
 /** No pods exist, so none may be disrupted; which is an answer, and observed. */
-function budget(cluster: Cluster, kind: Kind, live: JsonObject): void {
+function updateDisruptionBudget(cluster: Cluster, kind: ServedKind, live: JsonObject): void {
   const generation = memberAt(live, "metadata", "generation");
   if (memberAt(live, "status", "observedGeneration") === generation) return;
   writeStatus(cluster, kind, live, {
@@ -223,8 +237,8 @@ function budget(cluster: Cluster, kind: Kind, live: JsonObject): void {
 }
 
 /** Serves what a definition defines, and says so. */
-function establish(cluster: Cluster, kind: Kind, live: JsonObject): void {
-  cluster.kinds.define(nameOf(live), customKindsOf(live));
+function establishDefinition(cluster: Cluster, kind: ServedKind, live: JsonObject): void {
+  cluster.kinds.define(objectName(live), customKindsOf(live));
   const versions = memberAt(live, "spec", "versions");
   const stored = (Array.isArray(versions) ? (versions as JsonList) : []).find((it) => memberAt(it, "storage") === true);
   const before = memberAt(live, "status", "conditions");
@@ -237,7 +251,7 @@ function establish(cluster: Cluster, kind: Kind, live: JsonObject): void {
     message,
   });
   const names = memberAt(live, "spec", "names");
-  writeStatus(cluster, kind, guarded(live), {
+  writeStatus(cluster, kind, withCleanupFinalizer(live), {
     conditions: [
       condition("NamesAccepted", "NoConflicts", "no conflicts found"),
       condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
@@ -248,7 +262,7 @@ function establish(cluster: Cluster, kind: Kind, live: JsonObject): void {
 }
 
 /** A definition waits for its instances. */
-function guarded(live: JsonObject): JsonObject {
+function withCleanupFinalizer(live: JsonObject): JsonObject {
   const metadata = live["metadata"] as JsonObject;
   const finalizers = (metadata["finalizers"] ?? []) as JsonList;
   if (finalizers.includes(instances)) return live;
@@ -256,11 +270,18 @@ function guarded(live: JsonObject): JsonObject {
 }
 
 /** Deletes the instances of a definition that is going, and lets it go when none is left. */
-function dissolve(cluster: Cluster, kind: Kind, live: JsonObject): void {
+function deleteInstances(cluster: Cluster, kind: ServedKind, live: JsonObject): void {
   const [defined] = customKindsOf(live);
   const objects = defined === undefined ? [] : cluster.store.list(defined, null);
-  for (const it of objects) discard(cluster, defined as Kind, it);
+  for (const it of objects) deleteUnconditionally(cluster, defined as ServedKind, it);
   if (defined === undefined || cluster.store.list(defined, null).length === 0)
-    release(cluster, kind, live, [instances]);
-  else later(cluster, kind, live, (again) => dissolve(cluster, kind, again), Math.max(10, cluster.availableAfterMs));
+    removeFinalizers(cluster, kind, live, [instances]);
+  else
+    later(
+      cluster,
+      kind,
+      live,
+      (again) => deleteInstances(cluster, kind, again),
+      Math.max(10, cluster.availableAfterMs),
+    );
 }

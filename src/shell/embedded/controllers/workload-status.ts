@@ -10,16 +10,16 @@ import {
   sameJson,
 } from "../../../core/model/json.ts";
 import { kindKey } from "../../../core/model/manifest.ts";
-import type { Kind } from "../api/kinds.ts";
+import type { ServedKind } from "../api/kinds.ts";
 
 /** How far a change of a workload has come: seen, half of it running, all of it running. */
 export type Progress = "observed" | "half" | "done" | "overdue";
 
 /** What a container's image says about its fate. Any image whose text has the word in it: `shop/web:2-broken`. */
-type Fate = "runs" | "broken" | "crash";
+type SimulatedOutcome = "runs" | "broken" | "crash";
 
 /** `broken` never becomes available; `crash` is reported as failed once its deadline has passed. */
-export function fateOf(object: JsonObject): Fate {
+export function simulatedOutcomeOf(object: JsonObject): SimulatedOutcome {
   const template = memberAt(object, "spec", "template", "spec") ?? memberAt(object, "spec");
   const containers = member(template, "containers");
   const images = (Array.isArray(containers) ? (containers as JsonList) : []).map((it) =>
@@ -30,7 +30,7 @@ export function fateOf(object: JsonObject): Fate {
 }
 
 /** The kinds that become available by themselves. */
-export const isWorkload = (kind: Kind): boolean => statuses.has(kindKey(kind));
+export const isWorkload = (kind: ServedKind): boolean => statuses.has(kindKey(kind));
 
 /** Whether a Job has ended, one way or the other: whatever changes about it, it does not start again. */
 export function isFinished(object: JsonObject): boolean {
@@ -55,7 +55,7 @@ interface Moment {
 }
 
 /** The status that a workload's controller writes at this point; the fields and their order of appearance are Kubernetes' own. */
-export function workloadStatus(object: JsonObject, kind: Kind, moment: Moment): JsonObject {
+export function workloadStatus(object: JsonObject, kind: ServedKind, moment: Moment): JsonObject {
   const status = statuses.get(kindKey(kind)) as StatusOf;
   return status(object, moment);
 }
@@ -86,7 +86,7 @@ interface Counts {
 function countsOf(object: JsonObject, { progress, rolls }: Moment): Counts {
   const wanted = Number(memberAt(object, "spec", "replicas") ?? 1);
   if (progress === "done" || progress === "overdue") {
-    return { wanted, updated: wanted, available: fateOf(object) === "runs" ? wanted : 0 };
+    return { wanted, updated: wanted, available: simulatedOutcomeOf(object) === "runs" ? wanted : 0 };
   }
   const before = Math.min(wanted, Number(memberAt(object, "status", "availableReplicas") ?? 0));
   const half = progress === "half" ? Math.ceil(wanted / 2) : 0;
@@ -166,7 +166,7 @@ const revisionOf = (object: JsonObject): string => {
 function statefulSetStatus(object: JsonObject, moment: Moment): JsonObject {
   const { wanted, updated, available } = countsOf(object, moment);
   const revision = revisionOf(object);
-  const done = moment.progress === "done" && fateOf(object) === "runs";
+  const done = moment.progress === "done" && simulatedOutcomeOf(object) === "runs";
   return {
     ...observed(object),
     replicas: wanted,
@@ -187,7 +187,7 @@ function daemonSetStatus(object: JsonObject, moment: Moment): JsonObject {
   const done = moment.progress === "done" || moment.progress === "overdue";
   const updated =
     moment.progress === "observed" ? 0 : moment.progress === "half" ? Math.ceil(moment.nodes / 2) : moment.nodes;
-  const available = done ? (fateOf(object) === "runs" ? moment.nodes : 0) : Math.floor(before / 2);
+  const available = done ? (simulatedOutcomeOf(object) === "runs" ? moment.nodes : 0) : Math.floor(before / 2);
   return {
     ...observed(object),
     currentNumberScheduled: moment.nodes,
@@ -214,7 +214,7 @@ function replicaStatus(object: JsonObject, moment: Moment): JsonObject {
 function jobStatus(object: JsonObject, moment: Moment): JsonObject {
   const pods = Number(memberAt(object, "spec", "completions") ?? memberAt(object, "spec", "parallelism") ?? 1);
   const startTime = memberAt(object, "status", "startTime") ?? moment.time;
-  const fate = fateOf(object);
+  const fate = simulatedOutcomeOf(object);
   const condition = (type: string, reason: string, message: string): JsonObject => ({
     type,
     status: "True",
@@ -239,7 +239,7 @@ function jobStatus(object: JsonObject, moment: Moment): JsonObject {
 }
 
 function podStatus(object: JsonObject, moment: Moment): JsonObject {
-  const runs = moment.progress === "done" && fateOf(object) === "runs";
+  const runs = moment.progress === "done" && simulatedOutcomeOf(object) === "runs";
   const failed = moment.progress === "overdue";
   const types = ["PodScheduled", "Initialized", "ContainersReady", "Ready"];
   const startTime = memberAt(object, "status", "startTime") ?? moment.time;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { parse as parseYaml } from "yaml";
 import type { Json, JsonObject } from "../../../core/model/json.ts";
-import { type Refusal, refusal, statusOf } from "../api/status.ts";
+import { type StatusError, statusBody, statusError } from "../api/status.ts";
 
 /** Characters of text in each half of what is remembered: enough for all that a thousand placements apply. */
-const mostCharacters = 4_000_000;
+const maxCharacters = 4_000_000;
 /** Longer bodies hardly ever come twice. */
 const longest = 16_000;
 
@@ -18,14 +18,14 @@ let characters = 0;
  * The same text gives the same value, as far as it is remembered. Fleets are sent the same manifests over and over, and
  * what is stored is never changed in place: a thousand clusters share what one of them was sent.
  */
-export function bodyOf(text: string): Json {
+export function parseBody(text: string): Json {
   if (text.length > longest) return parsed(text);
   const known = recent.get(text);
   if (known !== undefined) return known;
   const value = older.get(text) ?? parsed(text);
   recent.set(text, value);
   characters += text.length;
-  if (characters > mostCharacters) [older, recent, characters] = [recent, new Map(), 0];
+  if (characters > maxCharacters) [older, recent, characters] = [recent, new Map(), 0];
   return value;
 }
 
@@ -37,13 +37,13 @@ function parsed(text: string): Json {
     try {
       return parseYaml(text) as Json;
     } catch {
-      throw refusal("BadRequest", "the body of the request is neither JSON nor YAML");
+      throw statusError("BadRequest", "the body of the request is neither JSON nor YAML");
     }
   }
 }
 
 /** What a request is answered with. */
-export interface Answer {
+export interface HttpResponse {
   readonly code: number;
   readonly type: string;
   readonly text: string;
@@ -51,24 +51,24 @@ export interface Answer {
 }
 
 /** An object as an answer. */
-export const jsonAnswer = (code: number, body: JsonObject): Answer => ({
+export const jsonResponse = (code: number, body: JsonObject): HttpResponse => ({
   code,
   type: "application/json",
   text: JSON.stringify(body),
 });
 
 /** Plain words as an answer: health, and paths that lead nowhere. */
-export const textAnswer = (code: number, text: string): Answer => ({ code, type: "text/plain", text });
+export const textResponse = (code: number, text: string): HttpResponse => ({ code, type: "text/plain", text });
 
 /** A refusal as an answer, with `Retry-After` where it says when to come back. */
-export function refusalAnswer(refusal: Refusal): Answer {
+export function errorResponse(refusal: StatusError): HttpResponse {
   const seconds = refusal.details?.["retryAfterSeconds"];
-  const answer = jsonAnswer(refusal.code, statusOf(refusal));
+  const answer = jsonResponse(refusal.code, statusBody(refusal));
   return typeof seconds === "number" ? { ...answer, headers: { "retry-after": String(seconds) } } : answer;
 }
 
 /** Writes an answer. */
-export function send(response: ServerResponse, { code, type, text, headers }: Answer): void {
+export function send(response: ServerResponse, { code, type, text, headers }: HttpResponse): void {
   response.writeHead(code, { "content-type": type, "content-length": Buffer.byteLength(text), ...headers });
   response.end(text);
 }

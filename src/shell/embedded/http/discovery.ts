@@ -1,6 +1,6 @@
 import type { JsonList, JsonObject } from "../../../core/model/json.ts";
 import { apiVersionOf } from "../../../core/model/manifest.ts";
-import type { Kind } from "../api/kinds.ts";
+import type { ServedKind } from "../api/kinds.ts";
 
 /** The version that clusters say they are. */
 export const kubernetesVersion = "v1.36.3";
@@ -28,7 +28,7 @@ export const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=AP
  * The answer to a discovery path, null for a path that is none: `/api`, `/apis`, `/api/v1`, `/apis/apps`, `/apis/apps/v1`.
  * Built once per set of kinds, which nearly all clusters share.
  */
-export function discoveryOf(kinds: readonly Kind[], path: string, aggregated: boolean): string | null {
+export function discoveryOf(kinds: readonly ServedKind[], path: string, aggregated: boolean): string | null {
   const key = aggregated && (path === "/api" || path === "/apis") ? `${path}!` : path;
   const known = answers.get(kinds) ?? new Map<string, string | null>();
   answers.set(kinds, known);
@@ -39,9 +39,9 @@ export function discoveryOf(kinds: readonly Kind[], path: string, aggregated: bo
   return known.get(key) ?? null;
 }
 
-const answers = new WeakMap<readonly Kind[], Map<string, string | null>>();
+const answers = new WeakMap<readonly ServedKind[], Map<string, string | null>>();
 
-function answerTo(kinds: readonly Kind[], path: string): JsonObject | null {
+function answerTo(kinds: readonly ServedKind[], path: string): JsonObject | null {
   if (path === "/api")
     return { kind: "APIVersions", apiVersion: "v1", versions: ["v1"], serverAddressByClientCIDRs: [] };
   const groups = groupsOf(kinds);
@@ -59,7 +59,7 @@ function answerTo(kinds: readonly Kind[], path: string): JsonObject | null {
 
 interface Version {
   readonly version: string;
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly ServedKind[];
 }
 
 interface Group {
@@ -67,7 +67,7 @@ interface Group {
   readonly versions: readonly Version[];
 }
 
-function groupsOf(kinds: readonly Kind[]): readonly Group[] {
+function groupsOf(kinds: readonly ServedKind[]): readonly Group[] {
   const groups = [...new Set(kinds.map((it) => it.group))];
   return groups.map((name) => {
     const own = kinds.filter((it) => it.group === name);
@@ -85,14 +85,14 @@ function groupText({ name, versions }: Group): JsonObject {
 }
 
 /** What can be done with objects of a kind. */
-const verbsOf = (kind: Kind): readonly string[] =>
+const verbsOf = (kind: ServedKind): readonly string[] =>
   kind.kind === "Namespace"
     ? ["create", "delete", "get", "list", "patch", "update", "watch"]
     : ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 const scaleKind = { group: "autoscaling", version: "v1", kind: "Scale" };
 
-function resourceList(kinds: readonly Kind[]): JsonObject {
+function resourceList(kinds: readonly ServedKind[]): JsonObject {
   const [first] = kinds;
   const resources = kinds.flatMap((kind): JsonObject[] => [
     {
@@ -122,7 +122,7 @@ function resourceList(kinds: readonly Kind[]): JsonObject {
 
 const named = (key: string, names: readonly string[]): JsonObject => (names.length === 0 ? {} : { [key]: names });
 
-function aggregate(kinds: readonly Kind[], core: boolean): JsonObject {
+function aggregate(kinds: readonly ServedKind[], core: boolean): JsonObject {
   const groups = groupsOf(kinds).filter((it) => (it.name === "") === core);
   return {
     kind: "APIGroupDiscoveryList",
@@ -139,7 +139,7 @@ function aggregate(kinds: readonly Kind[], core: boolean): JsonObject {
   };
 }
 
-const aggregatedResources = (kinds: readonly Kind[]): JsonList =>
+const aggregatedResources = (kinds: readonly ServedKind[]): JsonList =>
   kinds.map((kind) => ({
     resource: kind.plural,
     responseKind: { group: kind.group, version: kind.version, kind: kind.kind },
@@ -160,13 +160,14 @@ const aggregatedResources = (kinds: readonly Kind[]): JsonList =>
         }),
   }));
 
-const rootOf = ({ group, version }: Kind): string => (group === "" ? `api/${version}` : `apis/${group}/${version}`);
+const rootOf = ({ group, version }: ServedKind): string =>
+  group === "" ? `api/${version}` : `apis/${group}/${version}`;
 
 /**
  * The little of OpenAPI v3 that kubectl reads before it writes: which kinds can be patched, and that the server checks fields
  * itself. Null for a path that is none: `/openapi/v3`, `/openapi/v3/apis/apps/v1`.
  */
-export function openApiOf(kinds: readonly Kind[], path: string): string | null {
+export function openApiOf(kinds: readonly ServedKind[], path: string): string | null {
   if (!path.startsWith("/openapi/v3")) return null;
   const below = path.slice("/openapi/v3/".length);
   if (below === "") {
@@ -184,7 +185,7 @@ export function openApiOf(kinds: readonly Kind[], path: string): string | null {
   });
 }
 
-function pathOf(kind: Kind): [string, JsonObject] {
+function pathOf(kind: ServedKind): [string, JsonObject] {
   const namespace = kind.scope === "Namespaced" ? "/namespaces/{namespace}" : "";
   const types = ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
   const all = kind.custom === null ? [...types, "application/strategic-merge-patch+json"] : types;

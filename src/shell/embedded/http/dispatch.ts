@@ -1,11 +1,11 @@
-import type { Kind, Kinds } from "../api/kinds.ts";
-import { Refusal, refusal } from "../api/status.ts";
+import type { Kinds, ServedKind } from "../api/kinds.ts";
+import { StatusError, statusError } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { type Answer, refusalAnswer } from "./bodies.ts";
-import { isDryRun, type Request, type Stream, serve, verbOf } from "./handlers.ts";
+import { errorResponse, type HttpResponse } from "./bodies.ts";
+import { isDryRun, type ServerRequest, type Stream, serve, verbOf } from "./handlers.ts";
 
 /** One request as it comes off the wire, whatever the wire is. */
-interface Asked {
+interface IncomingRequest {
   readonly method: string;
   /** Below the cluster. */
   readonly path: string;
@@ -18,20 +18,20 @@ interface Asked {
 }
 
 /** Answers one request, refusals included, by the cluster's own clock; counts it and logs it. Null when it became a watch, which answers on `stream`. */
-export function answerTo(cluster: Cluster, asked: Asked, stream: Stream): Answer | null {
-  const answer = answerOf(cluster, asked, stream);
+export function dispatch(cluster: Cluster, asked: IncomingRequest, stream: Stream): HttpResponse | null {
+  const answer = respond(cluster, asked, stream);
   const { method, path, query } = asked;
   const shown = query.size === 0 ? path : `${path}?${query}`;
   cluster.record({ method, path: shown, code: answer?.code ?? 200 });
   return answer === null ? null : { ...answer, headers: { ...answer.headers, date: cluster.date() } };
 }
 
-function answerOf(cluster: Cluster, asked: Asked, stream: Stream): Answer | null {
+function respond(cluster: Cluster, asked: IncomingRequest, stream: Stream): HttpResponse | null {
   const { method, path, query, headers, body, now } = asked;
   try {
-    mustBeWell(cluster);
-    mustBeKnown(cluster, headerOf(headers, "authorization"));
-    const request: Request = {
+    failIfInjected(cluster);
+    requireToken(cluster, headerOf(headers, "authorization"));
+    const request: ServerRequest = {
       method,
       route: routeOf(path, cluster.kinds),
       query,
@@ -41,15 +41,15 @@ function answerOf(cluster: Cluster, asked: Asked, stream: Stream): Answer | null
       body,
       now,
     };
-    cluster.tally.count(verbOf(request), resourceText(request.route), isDryRun(request));
+    cluster.counters.count(verbOf(request), resourceText(request.route), isDryRun(request));
     return serve(cluster, request, stream);
   } catch (error) {
-    if (error instanceof Refusal) return refusalAnswer(error);
-    return refusalAnswer(refusal("InternalError", `the simulated cluster failed: ${String(error)}`));
+    if (error instanceof StatusError) return errorResponse(error);
+    return errorResponse(statusError("InternalError", `the simulated cluster failed: ${String(error)}`));
   }
 }
 
-const headerOf = (headers: Asked["headers"], name: string): string => String(headers[name] ?? "");
+const headerOf = (headers: IncomingRequest["headers"], name: string): string => String(headers[name] ?? "");
 
 function resourceText(route: Route): string {
   if (route.kind === "discovery") return route.path;
@@ -57,10 +57,10 @@ function resourceText(route: Route): string {
   return route.of.table + part;
 }
 
-function mustBeWell(cluster: Cluster): void {
-  const { failWith, failures, retryAfterSeconds } = cluster.trouble;
+function failIfInjected(cluster: Cluster): void {
+  const { failWith, failures, retryAfterSeconds } = cluster.faults;
   if (failWith === null || failures === 0) return;
-  if (failures !== null) cluster.trouble = { ...cluster.trouble, failures: failures - 1 };
+  if (failures !== null) cluster.faults = { ...cluster.faults, failures: failures - 1 };
   const reasons: Readonly<Record<number, string>> = {
     429: "TooManyRequests",
     500: "InternalError",
@@ -68,22 +68,22 @@ function mustBeWell(cluster: Cluster): void {
     504: "Timeout",
   };
   const details = retryAfterSeconds === null ? {} : { retryAfterSeconds };
-  throw new Refusal(failWith, reasons[failWith] ?? "", `simulated trouble: ${failWith}`, details);
+  throw new StatusError(failWith, reasons[failWith] ?? "", `injected fault: ${failWith}`, details);
 }
 
-function mustBeKnown({ token, trouble }: Cluster, authorization: string): void {
-  if (!trouble.unauthorized && (token === null || authorization === `Bearer ${token}`)) return;
-  throw refusal("Unauthorized", "Unauthorized");
+function requireToken({ token, faults }: Cluster, authorization: string): void {
+  if (!faults.unauthorized && (token === null || authorization === `Bearer ${token}`)) return;
+  throw statusError("Unauthorized", "Unauthorized");
 }
 
 /** What a path below a cluster leads to. */
 export type Route =
   /** `/version`, `/readyz`, `/api` and the like. */
   | { readonly kind: "discovery"; readonly path: string }
-  | { readonly kind: "collection"; readonly of: Kind; readonly namespace: string | null }
+  | { readonly kind: "collection"; readonly of: ServedKind; readonly namespace: string | null }
   | {
       readonly kind: "object";
-      readonly of: Kind;
+      readonly of: ServedKind;
       readonly namespace: string | null;
       readonly name: string;
       readonly subresource: string | null;
@@ -111,4 +111,4 @@ function routeOf(path: string, kinds: Kinds): Route {
   return { kind: "object", of, namespace, name, subresource: subresource ?? null };
 }
 
-const missing = (): Error => refusal("NotFound", "the server could not find the requested resource", {});
+const missing = (): Error => statusError("NotFound", "the server could not find the requested resource", {});

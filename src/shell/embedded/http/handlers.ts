@@ -1,30 +1,30 @@
 import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../../../core/model/json.ts";
-import { forbidden, invalid, refusal } from "../api/status.ts";
-import { type DeleteOptions, finalizeNamespace, remove } from "../registry/deletion.ts";
+import { forbidden, invalid, statusError } from "../api/status.ts";
+import { type DeleteOptions, deleteObject, finalizeNamespace } from "../registry/deletion.ts";
 import { list, watch } from "../registry/list-watch.ts";
 import {
   apply,
   create,
-  type Outcome,
   type PatchType,
   patch,
+  type RequestTarget,
   read,
+  referenceTo,
   replace,
-  subjectOf,
-  type Target,
   type WriteOptions,
+  type WriteOutcome,
 } from "../registry/objects.ts";
-import { isScalable, rescale, scaleOf } from "../registry/scale.ts";
-import { selectorOf } from "../registry/selectors.ts";
+import { isScalable, scaleOf, writeScale } from "../registry/scale.ts";
+import { parseSelectors } from "../registry/selectors.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { nameOf, namespaceOf } from "../storage/store.ts";
-import { type Answer, bodyOf, jsonAnswer, textAnswer } from "./bodies.ts";
+import { objectName, objectNamespace } from "../storage/store.ts";
+import { type HttpResponse, jsonResponse, parseBody, textResponse } from "./bodies.ts";
 import { aggregatedType, discoveryOf, openApiOf, versionInfo, wantsAggregated } from "./discovery.ts";
 import type { Route } from "./dispatch.ts";
 import { represent, representationOf, representList, type View } from "./representation.ts";
 
 /** One request to a cluster, read as far as HTTP goes. */
-export interface Request {
+export interface ServerRequest {
   readonly method: string;
   readonly route: Route;
   readonly query: URLSearchParams;
@@ -45,7 +45,7 @@ export interface Stream {
 }
 
 /** What a request does, in the words of Kubernetes' authorizers, with `apply` apart from other patches. */
-export function verbOf({ method, route, query, contentType }: Request): string {
+export function verbOf({ method, route, query, contentType }: ServerRequest): string {
   const collection = route.kind === "collection";
   if (method === "POST") return "create";
   if (method === "PUT") return "update";
@@ -58,7 +58,7 @@ export function verbOf({ method, route, query, contentType }: Request): string {
 const isTrue = (text: string | null): boolean => text === "true" || text === "1";
 
 /** Options of a deletion count from its body when it has one, and from the query only when it has none: as with kube-apiserver. */
-export const isDryRun = ({ method, query, body }: Request): boolean =>
+export const isDryRun = ({ method, query, body }: ServerRequest): boolean =>
   method === "DELETE" && body !== "" ? isNonEmptyList(member(jsonOrNull(body), "dryRun")) : query.has("dryRun");
 
 const isNonEmptyList = (value: Json): boolean => Array.isArray(value) && value.length > 0;
@@ -72,7 +72,7 @@ function jsonOrNull(text: string): Json {
 }
 
 /** Answers a request about discovery, a collection or an object. Null when it became a watch, which answers by itself. */
-export function serve(cluster: Cluster, request: Request, stream: Stream): Answer | null {
+export function serve(cluster: Cluster, request: ServerRequest, stream: Stream): HttpResponse | null {
   const { route } = request;
   switch (route.kind) {
     case "discovery":
@@ -86,15 +86,15 @@ export function serve(cluster: Cluster, request: Request, stream: Stream): Answe
   }
 }
 
-function discover(cluster: Cluster, path: string, { accept }: Request): Answer {
-  if (path === "/version") return jsonAnswer(200, versionInfo);
-  if (["/readyz", "/healthz", "/livez"].includes(path)) return textAnswer(200, "ok");
+function discover(cluster: Cluster, path: string, { accept }: ServerRequest): HttpResponse {
+  if (path === "/version") return jsonResponse(200, versionInfo);
+  if (["/readyz", "/healthz", "/livez"].includes(path)) return textResponse(200, "ok");
   const aggregated = wantsAggregated(accept);
   const found = discoveryOf(cluster.kinds.all, path.replace(/\/$/, ""), aggregated);
   if (found === null) {
     const schema = openApiOf(cluster.kinds.all, path);
     return schema === null
-      ? textAnswer(404, "404 page not found\n")
+      ? textResponse(404, "404 page not found\n")
       : { code: 200, type: "application/json", text: schema };
   }
   const isRoot = path === "/api" || path === "/apis";
@@ -102,36 +102,37 @@ function discover(cluster: Cluster, path: string, { accept }: Request): Answer {
 }
 
 /** `kubectl auth can-i`: everything but what trouble forbids. */
-function review(cluster: Cluster, path: string, body: string): Answer {
-  if (path !== "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") return textAnswer(404, "404 page not found\n");
-  const asked = bodyOf(body);
+function review(cluster: Cluster, path: string, body: string): HttpResponse {
+  if (path !== "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
+    return textResponse(404, "404 page not found\n");
+  const asked = parseBody(body);
   const attributes = memberAt(asked, "spec", "resourceAttributes");
   const group = textOf(member(attributes, "group")) ?? "";
   const plural = textOf(member(attributes, "resource")) ?? "";
   const kind = cluster.kinds.all.find((it) => it.group === group && it.plural === plural);
   const writes = !["get", "list", "watch"].includes(String(member(attributes, "verb")));
   const allowed = !(writes && isReadOnly(cluster, group, kind?.kind ?? ""));
-  return jsonAnswer(201, { ...(isObject(asked) ? asked : {}), status: { allowed } });
+  return jsonResponse(201, { ...(isObject(asked) ? asked : {}), status: { allowed } });
 }
 
 const isReadOnly = (cluster: Cluster, group: string, kind: string): boolean =>
-  cluster.trouble.readOnly.some((it) => it === "*" || it === `${group}/${kind}`);
+  cluster.faults.readOnly.some((it) => it === "*" || it === `${group}/${kind}`);
 
-function mustBeWritable(cluster: Cluster, target: Target, verb: string): void {
+function requireWritable(cluster: Cluster, target: RequestTarget, verb: string): void {
   const { kind } = target;
   if (!isReadOnly(cluster, kind.group, kind.kind)) return;
   const where = target.namespace === null ? "at the cluster scope" : `in the namespace "${target.namespace}"`;
   const because = `User "simulated" cannot ${verb} resource "${kind.plural}" in API group "${kind.group}" ${where}`;
-  throw forbidden(subjectOf(target), because);
+  throw forbidden(referenceTo(target), because);
 }
 
 function serveCollection(
   cluster: Cluster,
   route: Route & { readonly kind: "collection" },
-  request: Request,
+  request: ServerRequest,
   stream: Stream,
-): Answer | null {
-  const target: Target = { kind: route.of, namespace: route.namespace, name: "", subresource: null };
+): HttpResponse | null {
+  const target: RequestTarget = { kind: route.of, namespace: route.namespace, name: "", subresource: null };
   const placed = route.of.scope === "Cluster" || route.namespace !== null;
   switch (request.method) {
     case "GET":
@@ -140,13 +141,13 @@ function serveCollection(
       return null;
     case "POST": {
       if (!placed) throw notAllowed();
-      mustBeText(request);
-      mustBeWritable(cluster, target, "create");
-      return written(create(cluster, target, bodyOf(request.body), optionsOf(request)), target, request);
+      requireJson(request);
+      requireWritable(cluster, target, "create");
+      return written(create(cluster, target, parseBody(request.body), optionsOf(request)), target, request);
     }
     case "DELETE":
       if (!placed || route.of.kind === "Namespace") throw notAllowed();
-      mustBeWritable(cluster, target, "deletecollection");
+      requireWritable(cluster, target, "deletecollection");
       return removeMany(cluster, target, request);
     default:
       throw notAllowed();
@@ -154,23 +155,23 @@ function serveCollection(
 }
 
 const notAllowed = (): Error =>
-  refusal("MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+  statusError("MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 
-const viewOf = ({ kind }: Target, { accept, now }: Request): View => ({
+const viewOf = ({ kind }: RequestTarget, { accept, now }: ServerRequest): View => ({
   representation: representationOf(accept),
   kind,
   now,
 });
 
 function selecting(
-  { kind }: Target,
-  { query }: Request,
+  { kind }: RequestTarget,
+  { query }: ServerRequest,
 ): { selects: (object: JsonObject) => boolean; isSelective: boolean } {
   const [labels, fields] = [query.get("labelSelector"), query.get("fieldSelector")];
-  return { selects: selectorOf(labels, fields, kind), isSelective: Boolean(labels) || Boolean(fields) };
+  return { selects: parseSelectors(labels, fields, kind), isSelective: Boolean(labels) || Boolean(fields) };
 }
 
-function serveList(cluster: Cluster, target: Target, request: Request): Answer {
+function serveList(cluster: Cluster, target: RequestTarget, request: ServerRequest): HttpResponse {
   const view = viewOf(target, request);
   const { query } = request;
   const page = list(cluster, {
@@ -181,10 +182,10 @@ function serveList(cluster: Cluster, target: Target, request: Request): Answer {
     limit: Number(query.get("limit") ?? "0") || 0,
     continue: query.get("continue") ?? "",
   });
-  return jsonAnswer(200, representList(page.objects, page.metadata, view));
+  return jsonResponse(200, representList(page.objects, page.metadata, view));
 }
 
-function serveWatch(cluster: Cluster, target: Target, request: Request, stream: Stream): void {
+function serveWatch(cluster: Cluster, target: RequestTarget, request: ServerRequest, stream: Stream): void {
   const view = viewOf(target, request);
   const { query } = request;
   const { selects } = selecting(target, request);
@@ -212,7 +213,7 @@ function serveWatch(cluster: Cluster, target: Target, request: Request, stream: 
   stream.onClose(stop);
 }
 
-function removeMany(cluster: Cluster, target: Target, request: Request): Answer {
+function removeMany(cluster: Cluster, target: RequestTarget, request: ServerRequest): HttpResponse {
   const { selects, isSelective } = selecting(target, request);
   const options = deleteOptionsOf(request);
   const page = list(cluster, {
@@ -224,58 +225,59 @@ function removeMany(cluster: Cluster, target: Target, request: Request): Answer 
     continue: "",
     atLeast: 0,
   });
-  for (const it of page.objects) remove(cluster, { ...target, name: nameOf(it), namespace: namespaceOf(it) }, options);
-  return jsonAnswer(200, representList(page.objects, page.metadata, viewOf(target, request)));
+  for (const it of page.objects)
+    deleteObject(cluster, { ...target, name: objectName(it), namespace: objectNamespace(it) }, options);
+  return jsonResponse(200, representList(page.objects, page.metadata, viewOf(target, request)));
 }
 
-function serveObject(cluster: Cluster, target: Target, request: Request): Answer {
+function serveObject(cluster: Cluster, target: RequestTarget, request: ServerRequest): HttpResponse {
   const part = target.subresource;
   if (part === "finalize" && target.kind.kind === "Namespace") return finalize(cluster, target, request);
   if (part !== null && !target.kind.subresources.includes(part)) {
-    throw refusal("NotFound", "the server could not find the requested resource", {});
+    throw statusError("NotFound", "the server could not find the requested resource", {});
   }
   if (part === "scale" && !isScalable(target))
-    throw refusal("NotFound", "the server could not find the requested resource", {});
+    throw statusError("NotFound", "the server could not find the requested resource", {});
   switch (request.method) {
     case "GET": {
       const object = read(cluster, target);
-      return jsonAnswer(200, part === "scale" ? scaleOf(object) : represent(object, viewOf(target, request)));
+      return jsonResponse(200, part === "scale" ? scaleOf(object) : represent(object, viewOf(target, request)));
     }
     case "PUT":
-      mustBeText(request);
-      mustBeWritable(cluster, target, "update");
+      requireJson(request);
+      requireWritable(cluster, target, "update");
       return part === "scale"
-        ? written(rescale(cluster, target, bodyOf(request.body), optionsOf(request)), null, request)
-        : written(replace(cluster, target, bodyOf(request.body), optionsOf(request)), target, request);
+        ? written(writeScale(cluster, target, parseBody(request.body), optionsOf(request)), null, request)
+        : written(replace(cluster, target, parseBody(request.body), optionsOf(request)), target, request);
     case "PATCH":
-      mustBeWritable(cluster, target, "patch");
+      requireWritable(cluster, target, "patch");
       return servePatch(cluster, target, request);
     case "DELETE": {
       if (part !== null) throw notAllowed();
-      mustBeWritable(cluster, target, "delete");
-      return jsonAnswer(200, remove(cluster, target, deleteOptionsOf(request)));
+      requireWritable(cluster, target, "delete");
+      return jsonResponse(200, deleteObject(cluster, target, deleteOptionsOf(request)));
     }
     default:
       throw notAllowed();
   }
 }
 
-function finalize(cluster: Cluster, target: Target, request: Request): Answer {
+function finalize(cluster: Cluster, target: RequestTarget, request: ServerRequest): HttpResponse {
   if (request.method !== "PUT") throw notAllowed();
-  mustBeWritable(cluster, target, "update");
-  const finalizers = memberAt(bodyOf(request.body), "spec", "finalizers");
-  return jsonAnswer(
+  requireWritable(cluster, target, "update");
+  const finalizers = memberAt(parseBody(request.body), "spec", "finalizers");
+  return jsonResponse(
     200,
     finalizeNamespace(cluster, read(cluster, target), Array.isArray(finalizers) ? finalizers : []),
   );
 }
 
 /** What of Kubernetes' binary form could be read is JSON by now. */
-function mustBeText({ contentType }: Request): void {
+function requireJson({ contentType }: ServerRequest): void {
   if (!contentType.includes("protobuf") && !contentType.includes("cbor")) return;
   const message =
     "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml";
-  throw refusal("UnsupportedMediaType", message);
+  throw statusError("UnsupportedMediaType", message);
 }
 
 const patchTypes: Readonly<Record<string, PatchType>> = {
@@ -284,24 +286,24 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   "application/strategic-merge-patch+json": "strategic",
 };
 
-function servePatch(cluster: Cluster, target: Target, request: Request): Answer {
+function servePatch(cluster: Cluster, target: RequestTarget, request: ServerRequest): HttpResponse {
   const contentType = request.contentType.split(";")[0] ?? "";
   const options = optionsOf(request);
   if (contentType === "application/apply-patch+yaml") {
     if (!request.query.get("fieldManager")) throw managerMissing();
-    return written(apply(cluster, target, bodyOf(request.body), options), target, request);
+    return written(apply(cluster, target, parseBody(request.body), options), target, request);
   }
   const type = patchTypes[contentType];
   if (type === undefined || (type === "strategic" && target.kind.custom !== null)) throw unknownFormat(target, type);
-  const body = bodyOf(request.body);
-  if (target.subresource === "scale") return written(rescale(cluster, target, body, options), null, request);
+  const body = parseBody(request.body);
+  if (target.subresource === "scale") return written(writeScale(cluster, target, body, options), null, request);
   return written(patch(cluster, target, body, { ...options, type }), target, request);
 }
 
-const unknownFormat = ({ kind }: Target, type: PatchType | undefined): Error => {
+const unknownFormat = ({ kind }: RequestTarget, type: PatchType | undefined): Error => {
   const accepted = Object.keys(patchTypes).filter((it) => kind.custom === null || !it.includes("strategic"));
   const types = [...accepted, "application/apply-patch+yaml"].join(", ");
-  return refusal(
+  return statusError(
     "UnsupportedMediaType",
     `the body of the request was in an unknown format - accepted media types include: ${types}`,
     type === undefined ? {} : null,
@@ -314,11 +316,11 @@ const managerMissing = (): Error =>
   ]);
 
 /** Null for what is no object of the target's kind: it is answered as it is. */
-function written({ code, object }: Outcome, target: Target | null, request: Request): Answer {
-  return jsonAnswer(code, target === null ? object : represent(object, viewOf(target, request)));
+function written({ code, object }: WriteOutcome, target: RequestTarget | null, request: ServerRequest): HttpResponse {
+  return jsonResponse(code, target === null ? object : represent(object, viewOf(target, request)));
 }
 
-function optionsOf(request: Request): WriteOptions {
+function optionsOf(request: ServerRequest): WriteOptions {
   const { query, userAgent } = request;
   return {
     manager: query.get("fieldManager") ?? userAgent.split("/")[0] ?? "",
@@ -328,9 +330,9 @@ function optionsOf(request: Request): WriteOptions {
   };
 }
 
-function deleteOptionsOf(request: Request): DeleteOptions {
+function deleteOptionsOf(request: ServerRequest): DeleteOptions {
   const { body, query } = request;
-  const options = body === "" ? {} : bodyOf(body);
+  const options = body === "" ? {} : parseBody(body);
   const asked = body === "" ? query.get("propagationPolicy") : member(options, "propagationPolicy");
   return {
     uid: textOf(memberAt(options, "preconditions", "uid")),

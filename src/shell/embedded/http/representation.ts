@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonList, type JsonObject, member, memberAt } from "../../../core/model/json.ts";
 import { apiVersionOf, kindKey } from "../../../core/model/manifest.ts";
-import type { Kind } from "../api/kinds.ts";
-import { refusal } from "../api/status.ts";
+import type { ServedKind } from "../api/kinds.ts";
+import { statusError } from "../api/status.ts";
 
 /** How a client wants its objects. */
 type Representation = "whole" | "partial" | "table";
@@ -17,11 +17,11 @@ export function representationOf(accept: string): Representation {
     if (as === "Table") return "table";
     if (as === "PartialObjectMetadata" || as === "PartialObjectMetadataList") return "partial";
   }
-  throw refusal("NotAcceptable", "406: Not Acceptable\n\nAvailable representations: application/json", {});
+  throw statusError("NotAcceptable", "406: Not Acceptable\n\nAvailable representations: application/json", {});
 }
 
 /** An object's type and metadata, and nothing of what it says. */
-const partialOf = (object: JsonObject): JsonObject => ({
+const metadataOnlyOf = (object: JsonObject): JsonObject => ({
   kind: "PartialObjectMetadata",
   apiVersion: "meta.k8s.io/v1",
   metadata: object["metadata"] ?? {},
@@ -30,7 +30,7 @@ const partialOf = (object: JsonObject): JsonObject => ({
 /** What an answer is to look like. */
 export interface View {
   readonly representation: Representation;
-  readonly kind: Kind;
+  readonly kind: ServedKind;
   /** For ages in tables. */
   readonly now: number;
 }
@@ -41,7 +41,7 @@ export function represent(object: JsonObject, { representation, kind, now }: Vie
     case "whole":
       return object;
     case "partial":
-      return partialOf(object);
+      return metadataOnlyOf(object);
     case "table": {
       const metadata = object["metadata"] as JsonObject;
       return tableOf([object], kind, { resourceVersion: metadata["resourceVersion"] ?? "" }, now);
@@ -65,7 +65,7 @@ export function representList(objects: readonly JsonObject[], metadata: JsonObje
         kind: "PartialObjectMetadataList",
         apiVersion: "meta.k8s.io/v1",
         metadata,
-        items: objects.map(partialOf),
+        items: objects.map(metadataOnlyOf),
       };
     case "table":
       return tableOf(objects, kind, metadata, view.now);
@@ -142,7 +142,7 @@ const columnsOf: Readonly<Record<string, readonly Column[]>> = {
 
 const name = text("Name", "metadata", "name");
 
-function allColumns(kind: Kind, now: number): readonly Column[] {
+function allColumns(kind: ServedKind, now: number): readonly Column[] {
   const own = columnsOf[kindKey(kind)] ?? [];
   const custom = (kind.custom?.columns ?? []).map(
     (it): Column => ({
@@ -164,7 +164,7 @@ const valueAt = (object: JsonObject, path: string): Json =>
     .reduce<Json>((here, key) => member(here, key), object);
 
 /** What `kubectl get` prints: a name, an age, and what matters of some kinds. */
-function tableOf(objects: readonly JsonObject[], kind: Kind, metadata: JsonObject, now: number): JsonObject {
+function tableOf(objects: readonly JsonObject[], kind: ServedKind, metadata: JsonObject, now: number): JsonObject {
   const columns = allColumns(kind, now);
   return {
     kind: "Table",
@@ -177,7 +177,7 @@ function tableOf(objects: readonly JsonObject[], kind: Kind, metadata: JsonObjec
       description: it.name,
       priority: 0,
     })),
-    rows: objects.map((object) => ({ cells: columns.map((it) => it.cell(object)), object: partialOf(object) })),
+    rows: objects.map((object) => ({ cells: columns.map((it) => it.cell(object)), object: metadataOnlyOf(object) })),
   };
 }
 

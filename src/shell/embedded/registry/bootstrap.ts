@@ -1,8 +1,8 @@
 import { type JsonObject, memberAt } from "../../../core/model/json.ts";
-import type { Kind } from "../api/kinds.ts";
-import { Refusal } from "../api/status.ts";
+import type { ServedKind } from "../api/kinds.ts";
+import { StatusError } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { create, type Target } from "./objects.ts";
+import { create, type RequestTarget } from "./objects.ts";
 
 const namespaces = ["kube-system", "default", "kube-public", "kube-node-lease"];
 
@@ -10,14 +10,14 @@ const namespaces = ["kube-system", "default", "kube-public", "kube-node-lease"];
  * What every cluster is born with: its four namespaces, with a uid of kube-system that says which cluster this is, and one
  * node of ordinary size, so that capacity can be asked for and a DaemonSet has a place.
  */
-export function found(cluster: Cluster): void {
+export function bootstrapCluster(cluster: Cluster): void {
   for (const name of namespaces) {
     make(cluster, "Namespace", null, { metadata: { name } });
-    foundNamespace(cluster, name);
+    bootstrapNamespace(cluster, name);
   }
   const resources = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
   make(cluster, "Node", null, { metadata: { name: "node-1", labels: { "kubernetes.io/hostname": "node-1" } } });
-  const kind = cluster.kinds.byKind("", "Node") as Kind;
+  const kind = cluster.kinds.byKind("", "Node") as ServedKind;
   const node = cluster.store.get(kind, null, "node-1") as JsonObject;
   const condition = {
     type: "Ready",
@@ -32,8 +32,8 @@ export function found(cluster: Cluster): void {
 }
 
 /** Every namespace gets a service account and the root certificate that pods would use. */
-export function foundNamespace(cluster: Cluster, name: string): void {
-  const namespace = cluster.store.get(cluster.kinds.byKind("", "Namespace") as Kind, null, name);
+export function bootstrapNamespace(cluster: Cluster, name: string): void {
+  const namespace = cluster.store.get(cluster.kinds.byKind("", "Namespace") as ServedKind, null, name);
   if (namespace === null || memberAt(namespace, "metadata", "deletionTimestamp") !== null) return;
   make(cluster, "ServiceAccount", name, account);
   make(cluster, "ConfigMap", name, certificate);
@@ -44,14 +44,14 @@ const certificate: JsonObject = { metadata: { name: "kube-root-ca.crt" }, data: 
 
 /** Creates what is not there yet. */
 function make(cluster: Cluster, kindName: string, namespace: string | null, object: JsonObject): void {
-  const kind = cluster.kinds.byKind("", kindName) as Kind;
+  const kind = cluster.kinds.byKind("", kindName) as ServedKind;
   const name = String(memberAt(object, "metadata", "name"));
   if (cluster.store.get(kind, namespace, name) !== null) return;
-  const target: Target = { kind, namespace, name, subresource: null };
+  const target: RequestTarget = { kind, namespace, name, subresource: null };
   try {
     create(cluster, target, object, { manager: "kube-controller-manager", force: false, dryRun: false, strict: false });
   } catch (error) {
     // Whoever deletes the namespace at this moment is right.
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof StatusError)) throw error;
   }
 }

@@ -1,10 +1,10 @@
 import { type Json, type JsonList, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { groupVersionOf } from "../../../core/model/manifest.ts";
-import type { Kind } from "../api/kinds.ts";
+import type { ServedKind } from "../api/kinds.ts";
 import { conflict, successStatus } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { nameOf, namespaceOf, uidOf } from "../storage/store.ts";
-import { read, settleIn, subjectOf, type Target } from "./objects.ts";
+import { objectName, objectNamespace, objectUid } from "../storage/store.ts";
+import { type RequestTarget, read, referenceTo, storeOrDelete } from "./objects.ts";
 
 /** Conditions of a deletion, and what becomes of dependents. */
 export interface DeleteOptions {
@@ -18,27 +18,27 @@ export interface DeleteOptions {
  * Deletes an object, or starts to: with finalizers it stays, marked, until the last of them is gone, and the answer is the
  * object; otherwise it goes at once, and the answer is a Status. A namespace always waits for its content.
  */
-export function remove(cluster: Cluster, target: Target, options: DeleteOptions): JsonObject {
+export function deleteObject(cluster: Cluster, target: RequestTarget, options: DeleteOptions): JsonObject {
   const live = read(cluster, target);
-  mustBeMeant(live, target, options);
+  requirePreconditions(live, target, options);
   const held = heldBy(live, options.propagation);
   const waits = held.length > 0 || listAt(live, "spec", "finalizers").length > 0;
   if (!waits) {
     if (!options.dryRun) cluster.store.delete(target.kind, live);
-    return successStatus(subjectOf(target), uidOf(live));
+    return successStatus(referenceTo(target), objectUid(live));
   }
   if (memberAt(live, "metadata", "deletionTimestamp") !== null) return live;
   const marked = markedForDeletion(cluster, live, target.kind, held);
   return options.dryRun ? marked : cluster.store.put(target.kind, marked);
 }
 
-function mustBeMeant(live: JsonObject, target: Target, { uid, resourceVersion }: DeleteOptions): void {
+function requirePreconditions(live: JsonObject, target: RequestTarget, { uid, resourceVersion }: DeleteOptions): void {
   // Here a server names the kind where it usually names the resource.
-  const subject = { ...subjectOf(target), resource: target.kind.kind };
-  if (uid !== null && uid !== uidOf(live)) {
+  const subject = { ...referenceTo(target), resource: target.kind.kind };
+  if (uid !== null && uid !== objectUid(live)) {
     throw conflict(
       subject,
-      `the UID in the precondition (${uid}) does not match the UID in record (${uidOf(live)}). The object might have been deleted and then recreated`,
+      `the UID in the precondition (${uid}) does not match the UID in record (${objectUid(live)}). The object might have been deleted and then recreated`,
     );
   }
   const version = textOf(memberAt(live, "metadata", "resourceVersion")) ?? "";
@@ -59,7 +59,7 @@ function heldBy(live: JsonObject, propagation: DeleteOptions["propagation"]): Js
   return propagation === "Orphan" ? [...own, orphan] : own;
 }
 
-function markedForDeletion(cluster: Cluster, live: JsonObject, kind: Kind, finalizers: JsonList): JsonObject {
+function markedForDeletion(cluster: Cluster, live: JsonObject, kind: ServedKind, finalizers: JsonList): JsonObject {
   const metadata = live["metadata"] as JsonObject;
   const isNamespace = kind.group === "" && kind.kind === "Namespace";
   const generation = metadata["generation"];
@@ -77,11 +77,16 @@ function markedForDeletion(cluster: Cluster, live: JsonObject, kind: Kind, final
 }
 
 /** Removes finalizers; an object that only waited for them goes. */
-export function release(cluster: Cluster, kind: Kind, live: JsonObject, finalizers: readonly string[]): void {
+export function removeFinalizers(
+  cluster: Cluster,
+  kind: ServedKind,
+  live: JsonObject,
+  finalizers: readonly string[],
+): void {
   const { finalizers: before, ...metadata } = live["metadata"] as JsonObject;
   const rest = (Array.isArray(before) ? (before as JsonList) : []).filter((it) => !finalizers.includes(String(it)));
   const next = { ...live, metadata: { ...metadata, ...(rest.length === 0 ? {} : { finalizers: rest }) } };
-  settleIn(cluster, kind, next);
+  storeOrDelete(cluster, kind, next);
 }
 
 /** Whether a namespace is on its way out. */
@@ -89,7 +94,7 @@ export const isTerminating = (cluster: Cluster, namespace: string): boolean =>
   terminatingNamespace(cluster, namespace) !== null;
 
 function terminatingNamespace(cluster: Cluster, name: string): JsonObject | null {
-  const namespace = cluster.store.get(cluster.kinds.byKind("", "Namespace") as Kind, null, name);
+  const namespace = cluster.store.get(cluster.kinds.byKind("", "Namespace") as ServedKind, null, name);
   return namespace === null || memberAt(namespace, "metadata", "deletionTimestamp") === null ? null : namespace;
 }
 
@@ -99,51 +104,56 @@ export function emptyNamespace(cluster: Cluster, name: string): void {
   if (namespace === null) return;
   const contents = cluster.store.tables
     .map((table) => cluster.kinds.ofTable(table))
-    .filter((it): it is Kind => it !== null && it.scope === "Namespaced")
+    .filter((it): it is ServedKind => it !== null && it.scope === "Namespaced")
     .flatMap((it) => cluster.store.list(it, name).map((object) => ({ kind: it, object })));
-  for (const { kind: of, object } of contents) discard(cluster, of, object);
-  const left = contents.some(({ kind: of, object }) => cluster.store.get(of, name, nameOf(object)) !== null);
+  for (const { kind: of, object } of contents) deleteUnconditionally(cluster, of, object);
+  const left = contents.some(({ kind: of, object }) => cluster.store.get(of, name, objectName(object)) !== null);
   // What still holds it then is a finalizer of somebody's, and nobody's write is due.
   if (!left && listAt(namespace, "spec", "finalizers").length > 0) finalizeNamespace(cluster, namespace, []);
 }
 
 /** Sets a namespace's own finalizers; without any it goes, if it was going. */
 export function finalizeNamespace(cluster: Cluster, namespace: JsonObject, finalizers: JsonList): JsonObject {
-  const kind = cluster.kinds.byKind("", "Namespace") as Kind;
+  const kind = cluster.kinds.byKind("", "Namespace") as ServedKind;
   const spec = finalizers.length === 0 ? {} : { finalizers };
-  return settleIn(cluster, kind, { ...namespace, spec });
+  return storeOrDelete(cluster, kind, { ...namespace, spec });
 }
 
 /** Deletes without conditions, and without asking whether it is already going. */
-export function discard(cluster: Cluster, kind: Kind, object: JsonObject): void {
-  const target: Target = { kind, namespace: namespaceOf(object), name: nameOf(object), subresource: null };
+export function deleteUnconditionally(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
+  const target: RequestTarget = {
+    kind,
+    namespace: objectNamespace(object),
+    name: objectName(object),
+    subresource: null,
+  };
   if (cluster.store.get(kind, target.namespace, target.name) === null) return;
-  remove(cluster, target, { uid: null, resourceVersion: null, propagation: "Background", dryRun: false });
+  deleteObject(cluster, target, { uid: null, resourceVersion: null, propagation: "Background", dryRun: false });
 }
 
 /**
  * The garbage collector's view of one object with owners: goes when none of them is there any more. An owner that is being
  * deleted in the foreground takes it along, one that orphans lets go of it.
  */
-export function collect(cluster: Cluster, kind: Kind, object: JsonObject): void {
-  const live = cluster.store.get(kind, namespaceOf(object), nameOf(object));
+export function collectGarbage(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
+  const live = cluster.store.get(kind, objectNamespace(object), objectName(object));
   if (live === null || memberAt(live, "metadata", "ownerReferences") === null) return;
-  const staying = ownersOf(cluster, live).filter(
+  const staying = presentOwners(cluster, live).filter(
     (it) => !listAt(it.object, "metadata", "finalizers").includes(foreground),
   );
-  if (staying.length === 0) discard(cluster, kind, live);
+  if (staying.length === 0) deleteUnconditionally(cluster, kind, live);
 }
 
 /** An object with its kind. */
 interface Found {
-  readonly kind: Kind;
+  readonly kind: ServedKind;
   readonly object: JsonObject;
 }
 
 /** The owners of an object that are there: same place, same uid. */
-export const ownersOf = (cluster: Cluster, object: JsonObject): readonly Found[] =>
+export const presentOwners = (cluster: Cluster, object: JsonObject): readonly Found[] =>
   listAt(object, "metadata", "ownerReferences")
-    .map((it) => ownerOf(cluster, it, namespaceOf(object)))
+    .map((it) => ownerOf(cluster, it, objectNamespace(object)))
     .filter((it) => it !== null);
 
 function ownerOf(cluster: Cluster, reference: Json, namespace: string | null): Found | null {
@@ -151,21 +161,21 @@ function ownerOf(cluster: Cluster, reference: Json, namespace: string | null): F
   const kind = cluster.kinds.byKind(groupVersionOf(text("apiVersion")).group, text("kind"));
   if (kind === null) return null;
   const object = cluster.store.get(kind, kind.scope === "Cluster" ? null : namespace, text("name"));
-  return object !== null && uidOf(object) === text("uid") ? { kind, object } : null;
+  return object !== null && objectUid(object) === text("uid") ? { kind, object } : null;
 }
 
 /** Finishes a deletion that asked for its dependents to go first, or to be let go. */
-export function propagate(cluster: Cluster, kind: Kind, object: JsonObject): void {
-  const live = cluster.store.get(kind, namespaceOf(object), nameOf(object));
+export function propagateDeletion(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
+  const live = cluster.store.get(kind, objectNamespace(object), objectName(object));
   if (live === null || memberAt(live, "metadata", "deletionTimestamp") === null) return;
   const finalizers = listAt(live, "metadata", "finalizers");
-  const dependents = dependentsOf(cluster, uidOf(live));
+  const dependents = dependentsOf(cluster, objectUid(live));
   if (finalizers.includes(orphan)) {
-    for (const it of dependents) disinherit(cluster, it.kind, it.object, uidOf(live));
-    release(cluster, kind, live, [orphan]);
+    for (const it of dependents) removeOwner(cluster, it.kind, it.object, objectUid(live));
+    removeFinalizers(cluster, kind, live, [orphan]);
   } else if (finalizers.includes(foreground)) {
-    for (const it of dependents) collect(cluster, it.kind, it.object);
-    if (dependentsOf(cluster, uidOf(live)).length === 0) release(cluster, kind, live, [foreground]);
+    for (const it of dependents) collectGarbage(cluster, it.kind, it.object);
+    if (dependentsOf(cluster, objectUid(live)).length === 0) removeFinalizers(cluster, kind, live, [foreground]);
   }
 }
 
@@ -177,7 +187,7 @@ export function dependentsOf(cluster: Cluster, uid: string): readonly Found[] {
     .filter((it): it is Found => it.kind !== null);
 }
 
-function disinherit(cluster: Cluster, kind: Kind, object: JsonObject, uid: string): void {
+function removeOwner(cluster: Cluster, kind: ServedKind, object: JsonObject, uid: string): void {
   const { ownerReferences: _, ...metadata } = object["metadata"] as JsonObject;
   const rest = listAt(object, "metadata", "ownerReferences").filter((it) => memberAt(it, "uid") !== uid);
   cluster.store.put(kind, {

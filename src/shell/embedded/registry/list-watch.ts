@@ -1,19 +1,19 @@
 import { setMaxListeners } from "node:events";
 import { type Json, type JsonObject, member } from "../../../core/model/json.ts";
 import { apiVersionOf } from "../../../core/model/manifest.ts";
-import type { Kind } from "../api/kinds.ts";
-import { refusal, statusOf } from "../api/status.ts";
+import type { ServedKind } from "../api/kinds.ts";
+import { statusBody, statusError } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { type Change, nameOf, namespaceOf } from "../storage/store.ts";
+import { objectName, objectNamespace, type StoreChange } from "../storage/store.ts";
 import { inVersion } from "./objects.ts";
-import type { Selects } from "./selectors.ts";
+import type { ObjectFilter } from "./selectors.ts";
 
 /** What is to be listed, and how much of it. */
 interface ListRequest {
-  readonly kind: Kind;
+  readonly kind: ServedKind;
   /** Null for all namespaces, and for kinds without. */
   readonly namespace: string | null;
-  readonly selects: Selects;
+  readonly selects: ObjectFilter;
   /** Whether `selects` leaves anything out; then nobody knows how many remain. */
   readonly isSelective: boolean;
   /** 0 for everything at once. */
@@ -59,14 +59,14 @@ export function list(cluster: Cluster, request: ListRequest): Page {
 
 /** What a client meets whose cluster was reset behind its back. */
 const tooLarge = (wanted: number, current: number): Error =>
-  refusal("Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+  statusError("Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });
 
 const keyOf = (object: JsonObject): string => {
-  const namespace = namespaceOf(object);
-  return namespace === null ? nameOf(object) : `${namespace}/${nameOf(object)}`;
+  const namespace = objectNamespace(object);
+  return namespace === null ? objectName(object) : `${namespace}/${objectName(object)}`;
 };
 
 interface Token {
@@ -86,20 +86,20 @@ function tokenOf(text: string): Token {
   } catch {
     // Falls through to the refusal.
   }
-  throw refusal("BadRequest", "invalid continue token: continue key is not valid");
+  throw statusError("BadRequest", "invalid continue token: continue key is not valid");
 }
 
 const expired = (): Error =>
-  refusal(
+  statusError(
     "Expired",
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter",
   );
 
 /** What is watched, from when, and how it is told. */
 interface WatchRequest {
-  readonly kind: Kind;
+  readonly kind: ServedKind;
   readonly namespace: string | null;
-  readonly selects: Selects;
+  readonly selects: ObjectFilter;
   /** Empty or `0`: begin with what is there. */
   readonly resourceVersion: string;
   readonly bookmarks: boolean;
@@ -127,14 +127,14 @@ export function watch(cluster: Cluster, request: WatchRequest, sink: Sink): () =
   const { store } = cluster;
   const from = Number(request.resourceVersion || "0");
   if (!Number.isInteger(from) || from < 0)
-    throw refusal("BadRequest", `invalid resource version: "${request.resourceVersion}"`);
+    throw statusError("BadRequest", `invalid resource version: "${request.resourceVersion}"`);
   if (from === 0 || request.initialEvents) sendPresent(cluster, request, sink);
   else {
     const missed = store.since(request.kind, from);
     if (missed === null) {
       sink.send({
         type: "ERROR",
-        object: statusOf(refusal("Expired", `too old resource version: ${from} (${store.version})`)),
+        object: statusBody(statusError("Expired", `too old resource version: ${from} (${store.version})`)),
       });
       sink.end();
       return () => {};
@@ -152,7 +152,7 @@ function sendPresent({ store }: Cluster, request: WatchRequest, sink: Sink): voi
   if (initialEvents && bookmarks) sink.send(bookmark(kind, store.version, { "k8s.io/initial-events-end": "true" }));
 }
 
-const bookmark = (kind: Kind, version: number, annotations: JsonObject | null): JsonObject => ({
+const bookmark = (kind: ServedKind, version: number, annotations: JsonObject | null): JsonObject => ({
   type: "BOOKMARK",
   object: {
     kind: kind.kind,
@@ -188,8 +188,8 @@ function follow(cluster: Cluster, request: WatchRequest, sink: Sink): () => void
 }
 
 /** What a change means for one watcher: an object that enters or leaves its selection is added or deleted for it. */
-function tell(change: Change, { kind, namespace, selects, represent }: WatchRequest, sink: Sink): void {
-  if (namespace !== null && namespaceOf(change.object) !== namespace) return;
+function tell(change: StoreChange, { kind, namespace, selects, represent }: WatchRequest, sink: Sink): void {
+  if (namespace !== null && objectNamespace(change.object) !== namespace) return;
   const was = change.before !== null && selects(change.before);
   const is = change.type !== "DELETED" && selects(change.object);
   if (!was && !is) return;

@@ -1,8 +1,8 @@
 import { type Json, type JsonObject, memberAt } from "../../../core/model/json.ts";
-import { refusal } from "../api/status.ts";
+import { statusError } from "../api/status.ts";
 import { mergePatch } from "../apply/patch.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { type Outcome, patch, read, type Target, type WriteOptions } from "./objects.ts";
+import { patch, type RequestTarget, read, type WriteOptions, type WriteOutcome } from "./objects.ts";
 
 /** The `scale` view of a workload: what `kubectl scale` and autoscalers read and write. */
 export function scaleOf(object: JsonObject): JsonObject {
@@ -20,12 +20,12 @@ export function scaleOf(object: JsonObject): JsonObject {
 }
 
 /** Writes the number of replicas, for which the writer then answers as owner. */
-export function rescale(cluster: Cluster, target: Target, body: Json, options: WriteOptions): Outcome {
-  const main: Target = { ...target, subresource: null };
+export function writeScale(cluster: Cluster, target: RequestTarget, body: Json, options: WriteOptions): WriteOutcome {
+  const main: RequestTarget = { ...target, subresource: null };
   const wanted = mergePatch(scaleOf(read(cluster, main)), body);
   const replicas = memberAt(wanted, "spec", "replicas");
   if (!Number.isInteger(replicas) || Number(replicas) < 0)
-    throw refusal("Invalid", "spec.replicas must be a number from 0");
+    throw statusError("Invalid", "spec.replicas must be a number from 0");
   const version = memberAt(body, "metadata", "resourceVersion");
   const condition = version === null ? {} : { metadata: { resourceVersion: version } };
   const change: JsonObject = { ...condition, spec: { replicas } };
@@ -34,4 +34,5 @@ export function rescale(cluster: Cluster, target: Target, body: Json, options: W
 }
 
 /** Kinds that can be scaled here. */
-export const isScalable = ({ kind }: Target): boolean => kind.custom === null && kind.subresources.includes("scale");
+export const isScalable = ({ kind }: RequestTarget): boolean =>
+  kind.custom === null && kind.subresources.includes("scale");

@@ -1,15 +1,15 @@
 import { isObject, type Json, type JsonObject, member, memberAt } from "../../../core/model/json.ts";
-import type { Kind } from "../api/kinds.ts";
-import { refusal } from "../api/status.ts";
+import type { ServedKind } from "../api/kinds.ts";
+import { statusError } from "../api/status.ts";
 
 /** Whether an object is among those that a list or watch asks for. */
-export type Selects = (object: JsonObject) => boolean;
+export type ObjectFilter = (object: JsonObject) => boolean;
 
-const everything: Selects = () => true;
+const everything: ObjectFilter = () => true;
 
 /** `labelSelector` and `fieldSelector` of a list, watch or deletion of many; refuses what it cannot read. */
-export function selectorOf(labels: string | null, fields: string | null, kind: Kind): Selects {
-  const byLabels = labels === null || labels.trim() === "" ? null : labelSelector(labels);
+export function parseSelectors(labels: string | null, fields: string | null, kind: ServedKind): ObjectFilter {
+  const byLabels = labels === null || labels.trim() === "" ? null : parseLabelSelector(labels);
   const byFields = fields === null || fields.trim() === "" ? null : fieldSelector(fields, kind);
   if (byLabels === null && byFields === null) return everything;
   return (object) => (byLabels?.(object) ?? true) && (byFields?.(object) ?? true);
@@ -18,7 +18,7 @@ export function selectorOf(labels: string | null, fields: string | null, kind: K
 type Requirement = (labels: JsonObject) => boolean;
 
 /** Kubernetes' selector text: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. */
-export function labelSelector(text: string): Selects {
+export function parseLabelSelector(text: string): ObjectFilter {
   const requirements = split(text).map(requirementOf);
   return (object) => {
     const labels = memberAt(object, "metadata", "labels");
@@ -60,7 +60,7 @@ function requirementOf(text: string): Requirement {
     return operator === "in" ? isAmong : (labels) => !isAmong(labels);
   }
   const exists = existence.exec(text);
-  if (exists === null) throw refusal("BadRequest", `unable to parse requirement: ${JSON.stringify(text)}`);
+  if (exists === null) throw statusError("BadRequest", `unable to parse requirement: ${JSON.stringify(text)}`);
   const [, not, name = ""] = exists;
   return (labels) => (labelOf(labels, name) === null) === (not === "!");
 }
@@ -85,14 +85,14 @@ const selectable: Readonly<Record<string, readonly string[]>> = {
   "batch/Job": ["status.successful"],
 };
 
-function fieldSelector(text: string, kind: Kind): Selects {
+function fieldSelector(text: string, kind: ServedKind): ObjectFilter {
   const known = ["metadata.name", "metadata.namespace", ...(selectable[`${kind.group}/${kind.kind}`] ?? [])];
   const terms = text.split(",").map((term) => {
     const [, path = "", operator = "=", wanted = ""] = /^\s*([^=!]+?)\s*(==|=|!=)(.*)$/.exec(term) ?? [];
-    if (path === "") throw refusal("BadRequest", `invalid selector: '${text}'; can't understand '${term}'`);
+    if (path === "") throw statusError("BadRequest", `invalid selector: '${text}'; can't understand '${term}'`);
     if (!known.includes(path)) {
       const shown = known.slice(0, 2).map((it) => `"${it}"`);
-      throw refusal("BadRequest", `"${path}" is not a known field selector: only ${shown.join(", ")}`);
+      throw statusError("BadRequest", `"${path}" is not a known field selector: only ${shown.join(", ")}`);
     }
     const steps = path.split(".");
     return (object: JsonObject): boolean => (textAt(object, steps) === wanted) === (operator !== "!=");

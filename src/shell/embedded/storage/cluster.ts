@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../core/model/json.ts";
 import { Kinds } from "../api/kinds.ts";
-import { type LogEntry, noTrouble, Tally, type Trouble } from "./injected-faults.ts";
-import { type Change, Store } from "./store.ts";
+import { type InjectedFaults, type LogEntry, noFaults, RequestCounters } from "./injected-faults.ts";
+import { Store, type StoreChange } from "./store.ts";
 
 /** What a cluster needs to live. */
-interface ClusterSetting {
+interface ClusterOptions {
   readonly name: string;
   /** How long a workload takes to become available, and a namespace to go. */
   readonly availableAfterMs: number;
@@ -14,11 +14,11 @@ interface ClusterSetting {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Begins a life: what controllers do later is noted here. */
-  readonly newSchedule: () => Schedule;
+  readonly newDelayedWork: () => DelayedWork;
   /** Acts on every write, like the controllers of a real cluster; called inside the write, so it may only plan. */
-  readonly react: (cluster: Cluster, change: Change) => void;
+  readonly runControllers: (cluster: Cluster, change: StoreChange) => void;
   /** Fills a new cluster with what every cluster is born with. */
-  readonly found: (cluster: Cluster) => void;
+  readonly bootstrap: (cluster: Cluster) => void;
 }
 
 /** Requests that the log keeps. */
@@ -28,17 +28,17 @@ const logLimit = 10_000;
 export class Cluster {
   readonly name: string;
   readonly token: string | null;
-  readonly tally = new Tally();
+  readonly counters = new RequestCounters();
   store: Store;
   kinds = new Kinds();
-  trouble: Trouble = noTrouble;
+  faults: InjectedFaults = noFaults;
   availableAfterMs: number;
   /** Null while nothing is logged. */
   log: LogEntry[] | null = null;
   /** Ends when the cluster is reset or goes down: watchers are cut off. */
   life = new AbortController();
-  readonly #setting: ClusterSetting;
-  #schedule: Schedule;
+  readonly #setting: ClusterOptions;
+  #schedule: DelayedWork;
   #missed: (() => void)[] = [];
   #incarnation = 0;
   /** A hash of name and incarnation: no two clusters share a uid. */
@@ -46,15 +46,15 @@ export class Cluster {
   #serial = 0;
   #time = { second: -1, text: "", date: "" };
 
-  constructor(setting: ClusterSetting) {
+  constructor(setting: ClusterOptions) {
     this.#setting = setting;
-    this.#schedule = setting.newSchedule();
+    this.#schedule = setting.newDelayedWork();
     this.name = setting.name;
     this.#origin = originOf(this.name, this.#incarnation);
     this.token = setting.token;
     this.availableAfterMs = setting.availableAfterMs;
     this.store = this.#newStore();
-    setting.found(this);
+    setting.bootstrap(this);
   }
 
   /** The moment as Kubernetes writes it: RFC 3339, whole seconds. */
@@ -92,7 +92,7 @@ export class Cluster {
   /** Does work later, unless the cluster is reset or closed before. Work that finds controllers frozen waits for {@link thaw}. */
   after(delayMs: number, work: () => void): void {
     this.#schedule.after(delayMs, () => {
-      if (this.trouble.frozen) this.#missed.push(work);
+      if (this.faults.frozen) this.#missed.push(work);
       else work();
     });
   }
@@ -109,19 +109,19 @@ export class Cluster {
   /** A new cluster under the same name and address: other uids, nothing left of the old one. */
   reset(): void {
     this.#schedule.close();
-    this.cut();
-    this.#schedule = this.#setting.newSchedule();
+    this.endWatches();
+    this.#schedule = this.#setting.newDelayedWork();
     this.#missed = [];
     this.#incarnation++;
     this.#origin = originOf(this.name, this.#incarnation);
     this.#serial = 0;
     this.kinds = new Kinds();
     this.store = this.#newStore();
-    this.#setting.found(this);
+    this.#setting.bootstrap(this);
   }
 
   /** Ends every watch. */
-  cut(): void {
+  endWatches(): void {
     this.life.abort();
     this.life = new AbortController();
   }
@@ -132,7 +132,7 @@ export class Cluster {
   }
 
   #newStore(): Store {
-    return new Store((change) => this.#setting.react(this, change));
+    return new Store((change) => this.#setting.runControllers(this, change));
   }
 }
 
@@ -143,14 +143,14 @@ const originOf = (name: string, incarnation: number): string =>
 export const withStatus = (object: JsonObject, status: JsonObject): JsonObject => ({ ...object, status });
 
 /** Work for later, all of which can be called off. */
-export interface Schedule {
+export interface DelayedWork {
   after(delayMs: number, work: () => void): void;
   /** Calls everything off, and whatever comes later. */
   close(): void;
 }
 
 /** A schedule by the time on the wall. Its timers do not keep a process alive. */
-export class Timers implements Schedule {
+export class RealTimers implements DelayedWork {
   readonly #timers = new Set<NodeJS.Timeout>();
   #closed = false;
 

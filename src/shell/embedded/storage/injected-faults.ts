@@ -2,7 +2,7 @@ import type { Json } from "../../../core/model/json.ts";
 import { isObject } from "../../../core/model/json.ts";
 
 /** What is wrong with a cluster, on purpose. Everything can be changed while it runs. */
-export interface Trouble {
+export interface InjectedFaults {
   /** Connections are destroyed without an answer. */
   readonly down: boolean;
   /** Requests are taken and never answered. */
@@ -24,7 +24,7 @@ export interface Trouble {
 }
 
 /** A cluster that is well. */
-export const noTrouble: Trouble = {
+export const noFaults: InjectedFaults = {
   down: false,
   hang: false,
   latencyMs: 0,
@@ -37,10 +37,10 @@ export const noTrouble: Trouble = {
 };
 
 /** Trouble from the control endpoint; null when a member is unknown or of the wrong type. */
-export function troubleOf(value: Json): Partial<Trouble> | null {
+export function parseFaults(value: Json): Partial<InjectedFaults> | null {
   if (!isObject(value)) return null;
-  const wrong = Object.entries(value).some(([key, it]) => !Object.hasOwn(noTrouble, key) || !fits(key, it));
-  return wrong ? null : (value as unknown as Partial<Trouble>);
+  const wrong = Object.entries(value).some(([key, it]) => !Object.hasOwn(noFaults, key) || !fits(key, it));
+  return wrong ? null : (value as unknown as Partial<InjectedFaults>);
 }
 
 function fits(key: string, value: Json): boolean {
@@ -65,7 +65,7 @@ export interface Counters {
 const mutatingVerbs = new Set(["create", "update", "patch", "apply", "delete", "deletecollection"]);
 
 /** Counts what a cluster was asked. */
-export class Tally {
+export class RequestCounters {
   readonly #requests = new Map<string, number>();
   #total = 0;
   #mutating = 0;

@@ -1,8 +1,8 @@
 import { type JsonList, type JsonObject, member, memberAt, textOf } from "../../../core/model/json.ts";
-import type { Kind, TableKey } from "../api/kinds.ts";
+import type { ServedKind, TableKey } from "../api/kinds.ts";
 
 /** One write, as watchers learn of it. A deletion carries the object as it last was, under the version of the deletion. */
-export interface Change {
+export interface StoreChange {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly table: TableKey;
   readonly version: number;
@@ -12,7 +12,7 @@ export interface Change {
 }
 
 /** Learns of writes, inside the write. */
-type Listener = (change: Change) => void;
+type Listener = (change: StoreChange) => void;
 
 interface Table {
   readonly objects: Map<string, JsonObject>;
@@ -21,16 +21,16 @@ interface Table {
 }
 
 /** Changes that a late watcher can still catch up on, per cluster: enough for a reconnect, little enough for a thousand clusters. */
-const remembered = 256;
+const maxPastChanges = 256;
 
 const keyOf = (namespace: string | null, name: string): string => (namespace === null ? name : `${namespace}/${name}`);
 
 /** `metadata.name`, empty when it has none. */
-export const nameOf = (object: JsonObject): string => textOf(memberAt(object, "metadata", "name")) ?? "";
+export const objectName = (object: JsonObject): string => textOf(memberAt(object, "metadata", "name")) ?? "";
 /** `metadata.namespace`, null outside of namespaces. */
-export const namespaceOf = (object: JsonObject): string | null => textOf(memberAt(object, "metadata", "namespace"));
+export const objectNamespace = (object: JsonObject): string | null => textOf(memberAt(object, "metadata", "namespace"));
 /** `metadata.uid`, empty before it is stored. */
-export const uidOf = (object: JsonObject): string => textOf(memberAt(object, "metadata", "uid")) ?? "";
+export const objectUid = (object: JsonObject): string => textOf(memberAt(object, "metadata", "uid")) ?? "";
 
 /**
  * The objects of one cluster, in memory. Every write gets the next resourceVersion; objects are never changed in place,
@@ -40,7 +40,7 @@ export class Store {
   readonly #tables = new Map<TableKey, Table>();
   readonly #listeners = new Map<TableKey, Set<Listener>>();
   readonly #observer: Listener;
-  readonly #past: Change[] = [];
+  readonly #past: StoreChange[] = [];
   /** Who names whom as owner: owner's uid → table and key of the dependents. */
   readonly #dependents = new Map<string, Map<string, { readonly table: TableKey; readonly key: string }>>();
   #version = 1;
@@ -61,12 +61,12 @@ export class Store {
     return this.#size;
   }
 
-  get(kind: Kind, namespace: string | null, name: string): JsonObject | null {
+  get(kind: ServedKind, namespace: string | null, name: string): JsonObject | null {
     return this.#tables.get(kind.table)?.objects.get(keyOf(namespace, name)) ?? null;
   }
 
   /** Objects of a kind in etcd's order, all of them or those of one namespace; only those after the key `after`, if given. */
-  list(kind: Kind, namespace: string | null, after: string | null = null): readonly JsonObject[] {
+  list(kind: ServedKind, namespace: string | null, after: string | null = null): readonly JsonObject[] {
     const table = this.#tables.get(kind.table);
     if (table === undefined) return [];
     table.sorted ??= [...table.objects.keys()].sort();
@@ -91,9 +91,9 @@ export class Store {
   }
 
   /** Stores an object under the next version and gives it as stored. */
-  put(kind: Kind, object: JsonObject): JsonObject {
+  put(kind: ServedKind, object: JsonObject): JsonObject {
     const table = this.#table(kind.table);
-    const key = keyOf(namespaceOf(object), nameOf(object));
+    const key = keyOf(objectNamespace(object), objectName(object));
     const before = table.objects.get(key) ?? null;
     const stored = versioned(object, ++this.#version);
     table.objects.set(key, stored);
@@ -112,9 +112,9 @@ export class Store {
     return stored;
   }
 
-  delete(kind: Kind, object: JsonObject): void {
+  delete(kind: ServedKind, object: JsonObject): void {
     const table = this.#table(kind.table);
-    const key = keyOf(namespaceOf(object), nameOf(object));
+    const key = keyOf(objectNamespace(object), objectName(object));
     const before = table.objects.get(key);
     if (before === undefined) return;
     table.objects.delete(key);
@@ -126,7 +126,7 @@ export class Store {
   }
 
   /** The changes of a kind since a version; null when some of them are forgotten. */
-  since(kind: Kind, version: number): readonly Change[] | null {
+  since(kind: ServedKind, version: number): readonly StoreChange[] | null {
     if (version < this.#forgotten) return null;
     const table = kind.table;
     return this.#past.filter((it) => it.version > version && it.table === table);
@@ -138,7 +138,7 @@ export class Store {
   }
 
   /** Tells `listener` of every later change of a kind, until the returned function is called. */
-  watch(kind: Kind, listener: Listener): () => void {
+  watch(kind: ServedKind, listener: Listener): () => void {
     const key = kind.table;
     const listeners = this.#listeners.get(key) ?? new Set();
     this.#listeners.set(key, listeners);
@@ -165,10 +165,10 @@ export class Store {
     }
   }
 
-  #tell(change: Change): void {
+  #tell(change: StoreChange): void {
     this.#past.push(change);
-    if (this.#past.length > 2 * remembered) {
-      const dropped = this.#past.splice(0, this.#past.length - remembered);
+    if (this.#past.length > 2 * maxPastChanges) {
+      const dropped = this.#past.splice(0, this.#past.length - maxPastChanges);
       this.#forgotten = dropped.at(-1)?.version ?? this.#forgotten;
     }
     for (const listener of this.#listeners.get(change.table) ?? []) listener(change);

@@ -5,7 +5,7 @@ import { Fault } from "../../reconcile/fault.ts";
 import type { Author, AuthoredChange, AuthoredCommit, AuthoredFile } from "../../reconcile/ports.ts";
 import { addressOf } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
-import { literal, type PersonGit, personGit, printed, printedOrNull } from "./person-git.ts";
+import { gitOutput, gitOutputOrNull, literalPathspec, type PersonGit, personGit } from "./person-git.ts";
 import { pullRequestPage, pushHead, pushOnce, pushTarget } from "./person-push.ts";
 import { type PersonKey, personKey, personSignature } from "./person-signature.ts";
 import { readWorkTree } from "./worktree.ts";
@@ -23,17 +23,17 @@ export async function openAuthor(folder: string): Promise<Author> {
   const answer = await git(["rev-parse", "--show-toplevel"], { during });
   if (answer.code !== 0) {
     const fix = "run it in a clone of the fleet's repository, or name one with --repo";
-    throw repositoryFault("RepositoryNotFound", during, answer.complaint, { fix });
+    throw repositoryFault("RepositoryNotFound", during, answer.stderr, { fix });
   }
   const top = answer.output.replace(/\r?\n$/, "");
-  const branch = await printedOrNull(git, ["symbolic-ref", "--quiet", "--short", "HEAD"], { during });
+  const branch = await gitOutputOrNull(git, ["symbolic-ref", "--quiet", "--short", "HEAD"], { during });
   return new WorkTreeAuthor(top, branch);
 }
 
 /** The address of whoever would be the author of a commit at a folder, as `git commit` has it; null when git does not know. */
 export async function identityAt(folder: string): Promise<string | null> {
   const during = "asking git who you are";
-  const asked = printedOrNull(personGit(resolve(folder)), ["var", "GIT_AUTHOR_IDENT"], { during });
+  const asked = gitOutputOrNull(personGit(resolve(folder)), ["var", "GIT_AUTHOR_IDENT"], { during });
   return /<([^<>]+)>/.exec((await asked.catch(() => null)) ?? "")?.[1] ?? null;
 }
 
@@ -50,7 +50,9 @@ const pastLimit = 50;
 export async function pastTexts(folder: string, path: string): Promise<readonly string[]> {
   const during = `reading earlier versions of ${path}`;
   const git = personGit((await openAuthor(folder)).name);
-  const commits = await printedOrNull(git, ["log", `-n${pastLimit}`, "--format=%H", "--", literal(path)], { during });
+  const commits = await gitOutputOrNull(git, ["log", `-n${pastLimit}`, "--format=%H", "--", literalPathspec(path)], {
+    during,
+  });
   const texts: string[] = [];
   for (const commit of commits?.split("\n") ?? []) {
     const { code, output } = await git(["cat-file", "blob", `${commit}:${path}`], { during });
@@ -122,9 +124,9 @@ class WorkTreeAuthor implements Author {
     const own = await lstat(join(this.name, path)).catch(() => null);
     if (own !== null && !own.isFile()) refuse(`${path} is no regular file`, "move it out of the way");
     const there = await readFile(join(this.name, path), "utf8").catch(() => null);
-    const status = await printed(
+    const status = await gitOutput(
       this.#git,
-      ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--", literal(path)],
+      ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--", literalPathspec(path)],
       {
         during,
       },
@@ -139,14 +141,14 @@ class WorkTreeAuthor implements Author {
 
   /** As `git commit` on the branch that is checked out. When git refuses, the files are as they were. */
   async #inPlace({ files, message, signed = false }: AuthoredChange, during: string): Promise<string> {
-    const paths = files.map((it) => literal(it.path));
-    const fresh = files.filter((it) => it.before === null).map((it) => literal(it.path));
+    const paths = files.map((it) => literalPathspec(it.path));
+    const fresh = files.filter((it) => it.before === null).map((it) => literalPathspec(it.path));
     const begun: AuthoredFile[] = [];
     try {
       for (const file of files) await this.#write(file, () => begun.push(file));
-      if (fresh.length > 0) await printed(this.#git, ["add", "--", ...fresh], { during });
+      if (fresh.length > 0) await gitOutput(this.#git, ["add", "--", ...fresh], { during });
       const how = ["--quiet", "--only", ...(signed ? ["-S"] : []), "--message", message];
-      await printed(this.#git, ["commit", ...how, "--", ...paths], { during });
+      await gitOutput(this.#git, ["commit", ...how, "--", ...paths], { during });
     } catch (error) {
       if (fresh.length > 0)
         await this.#git(["rm", "--cached", "--quiet", "--ignore-unmatch", "--", ...fresh], { during });
@@ -157,7 +159,7 @@ class WorkTreeAuthor implements Author {
       const fix = "see that there is room, and that you may write there";
       throw repositoryFault("RepositoryRefused", during, (error as Error).message, { fix, cause: error });
     }
-    return printed(this.#git, ["rev-parse", "HEAD"], { during });
+    return gitOutput(this.#git, ["rev-parse", "HEAD"], { during });
   }
 
   /** `onOpen`: from here on there is something to undo. What somebody else put there meanwhile is not opened. */
@@ -182,13 +184,13 @@ class WorkTreeAuthor implements Author {
   ): Promise<AuthoredCommit> {
     const { remote } = await pushTarget(this.#git, this.branch, during);
     const ref = `refs/heads/${branch}`;
-    if ((await printedOrNull(this.#git, ["rev-parse", "--verify", "--quiet", ref], { during })) !== null) {
+    if ((await gitOutputOrNull(this.#git, ["rev-parse", "--verify", "--quiet", ref], { during })) !== null) {
       const fix = `push it (git push ${remote} ${branch}) or delete it (git branch -D ${branch})`;
       throw repositoryFault("RepositoryRefused", during, `the branch ${branch} exists already`, { fix });
     }
-    const parent = await printed(this.#git, ["rev-parse", "--verify", "HEAD^{commit}"], { during });
+    const parent = await gitOutput(this.#git, ["rev-parse", "--verify", "HEAD^{commit}"], { during });
     const commit = await this.#committed(change, await this.#tree(change.files, parent, during), { parent, during });
-    await printed(this.#git, ["update-ref", "-m", "flotilla", ref, commit, ""], { during });
+    await gitOutput(this.#git, ["update-ref", "-m", "flotilla", ref, commit, ""], { during });
     let said: string;
     try {
       said = await pushOnce(
@@ -201,31 +203,33 @@ class WorkTreeAuthor implements Author {
       await this.#git(["update-ref", "-d", ref, commit], { during });
       throw error;
     }
-    const url = await printed(this.#git, ["remote", "get-url", "--push", remote], { during });
+    const url = await gitOutput(this.#git, ["remote", "get-url", "--push", remote], { during });
     return { commit, branch, remote, page: pullRequestPage({ url, base, branch, said }), integrated: null };
   }
 
   /** The tree of `parent` with the files in it, made in an index of its own. */
   async #tree(files: readonly AuthoredFile[], parent: string, during: string): Promise<string> {
-    const folder = await printed(this.#git, ["rev-parse", "--absolute-git-dir"], { during });
+    const folder = await gitOutput(this.#git, ["rev-parse", "--absolute-git-dir"], { during });
     const index = join(folder, `flotilla-index-${process.pid}-${randomBytes(6).toString("hex")}`);
     const call = { during, environment: { GIT_INDEX_FILE: index } };
     try {
-      await printed(this.#git, ["read-tree", parent], call);
+      await gitOutput(this.#git, ["read-tree", parent], call);
       for (const { path, text } of files) {
         if (text === null) {
-          await printed(this.#git, ["update-index", "--force-remove", "--", path], call);
+          await gitOutput(this.#git, ["update-index", "--force-remove", "--", path], call);
           continue;
         }
-        const blob = await printed(this.#git, ["hash-object", "-w", "--stdin", "--path", path], {
+        const blob = await gitOutput(this.#git, ["hash-object", "-w", "--stdin", "--path", path], {
           ...call,
           input: text,
         });
-        const [mode = ""] = (await printed(this.#git, ["ls-files", "--stage", "--", literal(path)], call)).split(" ");
+        const [mode = ""] = (
+          await gitOutput(this.#git, ["ls-files", "--stage", "--", literalPathspec(path)], call)
+        ).split(" ");
         const entry = `${mode === "" ? "100644" : mode},${blob},${path}`;
-        await printed(this.#git, ["update-index", "--add", "--cacheinfo", entry], call);
+        await gitOutput(this.#git, ["update-index", "--add", "--cacheinfo", entry], call);
       }
-      return await printed(this.#git, ["write-tree"], call);
+      return await gitOutput(this.#git, ["write-tree"], call);
     } finally {
       await rm(index, { force: true });
     }
@@ -237,9 +241,9 @@ class WorkTreeAuthor implements Author {
     { parent, during }: { readonly parent: string; readonly during: string },
   ): Promise<string> {
     // Unlike `git commit`, this one has to be told to sign.
-    const asked = await printedOrNull(this.#git, ["config", "--type=bool", "commit.gpgSign"], { during });
+    const asked = await gitOutputOrNull(this.#git, ["config", "--type=bool", "commit.gpgSign"], { during });
     const sign = signed || asked === "true" ? ["-S"] : [];
-    return printed(this.#git, ["commit-tree", ...sign, "-p", parent, "-F", "-", tree], {
+    return gitOutput(this.#git, ["commit-tree", ...sign, "-p", parent, "-F", "-", tree], {
       during,
       input: `${message}\n`,
     });

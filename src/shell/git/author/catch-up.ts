@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryFault } from "../model/repository-fault.ts";
-import { type PersonGit, printed, printedOrNull } from "./person-git.ts";
+import { gitOutput, gitOutputOrNull, type PersonGit } from "./person-git.ts";
 
 // A commit of ours that is at the head of the branch checked out here, and others pushed before us.
 
@@ -24,22 +24,22 @@ export interface CaughtUp {
  */
 export async function catchUp(git: PersonGit, ours: string, theirs: string, during: string): Promise<CaughtUp> {
   const parent = await parentOf(git, ours, during);
-  if (parent === null || !(await isWithin(git, parent, theirs, during))) return merged(git, ours, theirs, during);
+  if (parent === null || !(await isAncestor(git, parent, theirs, during))) return merged(git, ours, theirs, during);
   const tree = await treeOn(git, { parent, ours, theirs }, during);
   if (tree === null) {
-    const paths = await printed(git, ["diff", "--name-only", "--no-renames", parent, ours], { during });
-    const fix = `${await takeBack(git, { head: ours, ours }, during)}: git pull, then run it again`;
+    const paths = await gitOutput(git, ["diff", "--name-only", "--no-renames", parent, ours], { during });
+    const fix = `${await undoCommit(git, { head: ours, ours }, during)}: git pull, then run it again`;
     const message = `others pushed a change of ${paths.split("\n").join(", ")} meanwhile`;
     throw repositoryFault("RepositoryRefused", during, message, { fix });
   }
   // Set up to show signatures, git puts what it says of them before the message.
-  const message = await printed(git, ["show", "--no-show-signature", "--no-patch", "--format=%B", ours], { during });
+  const message = await gitOutput(git, ["show", "--no-show-signature", "--no-patch", "--format=%B", ours], { during });
   const sign = (await isSigned(git, ours, during)) ? ["-S"] : [];
   const call = { during, input: `${message.trimEnd()}\n` };
-  const { code, output, complaint } = await git(["commit-tree", ...sign, "-p", theirs, "-F", "-", tree], call);
+  const { code, output, stderr } = await git(["commit-tree", ...sign, "-p", theirs, "-F", "-", tree], call);
   if (code !== 0) {
-    const fix = `${await takeBack(git, { head: ours, ours }, during)}: do what git says above, then run it again`;
-    throw repositoryFault("RepositoryRefused", during, complaint, { fix });
+    const fix = `${await undoCommit(git, { head: ours, ours }, during)}: do what git says above, then run it again`;
+    throw repositoryFault("RepositoryRefused", during, stderr, { fix });
   }
   const commit = output.trim();
   await move(git, ours, commit, during);
@@ -50,7 +50,7 @@ export async function catchUp(git: PersonGit, ours: string, theirs: string, duri
  * Takes our commit off the branch again, with the merge at its `head` by which theirs came upon it; says what is left.
  * It stays where something is in the way, such as what the person made of its files since.
  */
-export async function takeBack(
+export async function undoCommit(
   git: PersonGit,
   { head, ours }: { readonly head: string; readonly ours: string },
   during: string,
@@ -70,17 +70,17 @@ export async function takeBack(
 }
 
 /** Whether a commit is another one, or before it. */
-export const isWithin = async (git: PersonGit, commit: string, other: string, during: string): Promise<boolean> =>
+export const isAncestor = async (git: PersonGit, commit: string, other: string, during: string): Promise<boolean> =>
   (await git(["merge-base", "--is-ancestor", commit, other], { during })).code === 0;
 
 const headerEnd = /\n\n[\s\S]*$/;
 
 const isSigned = async (git: PersonGit, commit: string, during: string): Promise<boolean> =>
-  /^gpgsig /m.test((await printed(git, ["cat-file", "commit", commit], { during })).replace(headerEnd, ""));
+  /^gpgsig /m.test((await gitOutput(git, ["cat-file", "commit", commit], { during })).replace(headerEnd, ""));
 
 /** The one parent of a commit; null for the first one, and for a merge. */
 async function parentOf(git: PersonGit, commit: string, during: string): Promise<string | null> {
-  const all = await printed(git, ["rev-list", "--parents", "--max-count=1", commit], { during });
+  const all = await gitOutput(git, ["rev-list", "--parents", "--max-count=1", commit], { during });
   const [, parent, another] = all.split(" ");
   return another === undefined ? (parent ?? null) : null;
 }
@@ -93,14 +93,14 @@ interface Sides {
 
 /** The tree of theirs with what our commit changed; null where both changed a file, or nothing of ours is left to do. */
 async function treeOn(git: PersonGit, { parent, ours, theirs }: Sides, during: string): Promise<string | null> {
-  const folder = await printed(git, ["rev-parse", "--absolute-git-dir"], { during });
+  const folder = await gitOutput(git, ["rev-parse", "--absolute-git-dir"], { during });
   const index = join(folder, `flotilla-index-${process.pid}-${randomBytes(6).toString("hex")}`);
   const call = { during, environment: { GIT_INDEX_FILE: index } };
   try {
-    await printed(git, ["read-tree", "-i", "-m", "--aggressive", parent, ours, theirs], call);
+    await gitOutput(git, ["read-tree", "-i", "-m", "--aggressive", parent, ours, theirs], call);
     // It refuses what is not merged.
-    const tree = await printedOrNull(git, ["write-tree"], call);
-    return tree === (await printed(git, ["rev-parse", `${theirs}^{tree}`], { during })) ? null : tree;
+    const tree = await gitOutputOrNull(git, ["write-tree"], call);
+    return tree === (await gitOutput(git, ["rev-parse", `${theirs}^{tree}`], { during })) ? null : tree;
   } finally {
     await rm(index, { force: true });
   }
@@ -108,34 +108,34 @@ async function treeOn(git: PersonGit, { parent, ours, theirs }: Sides, during: s
 
 /** Takes the branch, its index and its work tree from one commit to another, as a checkout does: all of it, or nothing. */
 async function move(git: PersonGit, from: string, to: string, during: string): Promise<void> {
-  if ((await printed(git, ["rev-parse", "HEAD"], { during })) !== from) {
+  if ((await gitOutput(git, ["rev-parse", "HEAD"], { during })) !== from) {
     const fix = "see what else is at work in this work tree, then run it again";
     throw repositoryFault("RepositoryRefused", during, "the branch here moved meanwhile", { fix });
   }
   // Without it, a file that was only touched counts as changed.
   await git(["update-index", "-q", "--refresh"], { during });
-  const { code, complaint } = await git(["read-tree", "-m", "-u", from, to], { during });
-  if (code !== 0) throw repositoryFault("RepositoryRefused", during, complaint, { fix: inTheWay(from) });
+  const { code, stderr } = await git(["read-tree", "-m", "-u", from, to], { during });
+  if (code !== 0) throw repositoryFault("RepositoryRefused", during, stderr, { fix: committedAdvice(from) });
   const moved = await git(["update-ref", "-m", "flotilla", "HEAD", to, from], { during });
   if (moved.code === 0) return;
   await git(["read-tree", "-m", "-u", to, from], { during });
-  throw repositoryFault("RepositoryRefused", during, moved.complaint, { fix: inTheWay(from) });
+  throw repositoryFault("RepositoryRefused", during, moved.stderr, { fix: committedAdvice(from) });
 }
 
 async function merged(git: PersonGit, ours: string, theirs: string, during: string): Promise<CaughtUp> {
   const sign = (await isSigned(git, ours, during)) ? ["-S"] : [];
   const words = "Merge what others pushed meanwhile";
-  const { code, output, complaint } = await git(["merge", "--quiet", "--ff", ...sign, "-m", words, theirs], { during });
+  const { code, output, stderr } = await git(["merge", "--quiet", "--ff", ...sign, "-m", words, theirs], { during });
   if (code !== 0) {
     await git(["merge", "--abort"], { during });
-    const message = complaint === "" ? output.trim() : complaint;
-    throw repositoryFault("RepositoryRefused", during, message, { fix: inTheWay(ours) });
+    const message = stderr === "" ? output.trim() : stderr;
+    throw repositoryFault("RepositoryRefused", during, message, { fix: committedAdvice(ours) });
   }
-  return { commit: await printed(git, ["rev-parse", "HEAD"], { during }), way: "merged" };
+  return { commit: await gitOutput(git, ["rev-parse", "HEAD"], { during }), way: "merged" };
 }
 
-const inTheWay = (commit: string): string =>
-  `it is committed here as ${commit.slice(0, 10)} and not pushed: see what git says above, then ${keepingPull}`;
+const committedAdvice = (commit: string): string =>
+  `it is committed here as ${commit.slice(0, 10)} and not pushed: see what git says above, then ${pullAdvice}`;
 
 /** Brings in what others pushed, and leaves signatures as they are: a rebase makes commits anew, without them. */
-export const keepingPull = "git pull --no-rebase (a rebase would lose the signature), then git push";
+export const pullAdvice = "git pull --no-rebase (a rebase would lose the signature), then git push";

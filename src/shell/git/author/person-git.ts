@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
-import { scrub } from "../model/address.ts";
+import { redact } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 
 /** What git answered. */
-export interface PersonAnswer {
+export interface PersonGitResult {
   readonly code: number;
   readonly output: string;
   /** Without credentials; at most 8 KiB. */
-  readonly complaint: string;
+  readonly stderr: string;
 }
 
 /** What a call of git is given besides its arguments. */
@@ -21,7 +21,7 @@ interface PersonCall {
 }
 
 /** Runs git, or another program of the person's, in one work tree as the person would. */
-export type PersonGit = (args: readonly string[], call: PersonCall) => Promise<PersonAnswer>;
+export type PersonGit = (args: readonly string[], call: PersonCall) => Promise<PersonGitResult>;
 
 /**
  * Git as a person runs it in a folder: identity, signing, hooks, credential helpers and the terminal are theirs, and so
@@ -55,7 +55,7 @@ export const personProgram =
         resolve({
           code: code ?? 128,
           output: Buffer.concat(output).toString("utf8"),
-          complaint: complaintOf(Buffer.concat(complaint).toString("utf8")),
+          stderr: stderrText(Buffer.concat(complaint).toString("utf8")),
         }),
       );
       child.stdin?.end(input);
@@ -64,9 +64,9 @@ export const personProgram =
 const complaintLimit = 8 << 10;
 
 /** Without git's standing hints, which say how to make git quiet. */
-const complaintOf = (text: string): string =>
+const stderrText = (text: string): string =>
   // Cut last: half a URL would not be known as one that holds a password.
-  scrub(text.replace(/^hint:.*\n?/gm, ""))
+  redact(text.replace(/^hint:.*\n?/gm, ""))
     .slice(-complaintLimit)
     .trim();
 
@@ -78,10 +78,10 @@ const inherited = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([key]) => !pointers.test(key)));
 
 /** What git printed, without the last line's end; anything but success is a fault. */
-export async function printed(git: PersonGit, args: readonly string[], call: PersonCall): Promise<string> {
-  const { code, output, complaint } = await git(args, call);
+export async function gitOutput(git: PersonGit, args: readonly string[], call: PersonCall): Promise<string> {
+  const { code, output, stderr } = await git(args, call);
   if (code !== 0) {
-    const message = complaint === "" ? `git ${args[0]} failed and gave no reason` : complaint;
+    const message = stderr === "" ? `git ${args[0]} failed and gave no reason` : stderr;
     throw repositoryFault("RepositoryRefused", call.during, message, {
       fix: "do what git says above, then run it again",
     });
@@ -90,10 +90,14 @@ export async function printed(git: PersonGit, args: readonly string[], call: Per
 }
 
 /** What git printed; null when it has no such thing. */
-export async function printedOrNull(git: PersonGit, args: readonly string[], call: PersonCall): Promise<string | null> {
+export async function gitOutputOrNull(
+  git: PersonGit,
+  args: readonly string[],
+  call: PersonCall,
+): Promise<string | null> {
   const { code, output } = await git(args, call);
   return code === 0 && output.trim() !== "" ? output.replace(/\r?\n$/, "") : null;
 }
 
 /** A path of ours as an argument: no character of it means a pattern. */
-export const literal = (path: string): string => `:(top,literal)${path}`;
+export const literalPathspec = (path: string): string => `:(top,literal)${path}`;

@@ -1,7 +1,7 @@
 import type { DeliveryObjection } from "../../reconcile/ports.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
-import { type CaughtUp, catchUp, isWithin, keepingPull, takeBack } from "./catch-up.ts";
-import { type PersonGit, printed, printedOrNull } from "./person-git.ts";
+import { type CaughtUp, catchUp, isAncestor, pullAdvice, undoCommit } from "./catch-up.ts";
+import { gitOutput, gitOutputOrNull, type PersonGit } from "./person-git.ts";
 
 /** A branch of a remote. */
 interface PushTarget {
@@ -12,12 +12,12 @@ interface PushTarget {
 /** Where a branch goes when it is pushed: to the remote that `git push` would choose. `branch` null: none is checked out. */
 export async function pushTarget(git: PersonGit, branch: string | null, during: string): Promise<PushTarget> {
   const of = (key: string): Promise<string | null> =>
-    branch === null ? Promise.resolve(null) : printedOrNull(git, ["config", `branch.${branch}.${key}`], { during });
+    branch === null ? Promise.resolve(null) : gitOutputOrNull(git, ["config", `branch.${branch}.${key}`], { during });
   const followed = await of("remote");
-  const preset = await printedOrNull(git, ["config", "remote.pushDefault"], { during });
+  const preset = await gitOutputOrNull(git, ["config", "remote.pushDefault"], { during });
   const chosen = (await of("pushRemote")) ?? preset ?? followed;
   const remote = chosen === null || chosen === "." ? "origin" : chosen;
-  if ((await printedOrNull(git, ["remote", "get-url", "--push", remote], { during })) === null) {
+  if ((await gitOutputOrNull(git, ["remote", "get-url", "--push", remote], { during })) === null) {
     const fix = "add it (git remote add), or leave --push and --pr out";
     throw repositoryFault("RepositoryRefused", during, `there is no remote ${remote} to push to`, { fix });
   }
@@ -27,9 +27,9 @@ export async function pushTarget(git: PersonGit, branch: string | null, during: 
 
 /** What the server said to a push. `fix`: what to do when it refuses. */
 export async function pushOnce(git: PersonGit, remote: string, refspec: string, fix: string): Promise<string> {
-  const { during, code, complaint } = await asked(git, remote, refspec);
-  if (code === 0) return complaint;
-  throw repositoryFault("RepositoryRefused", during, complaint, { fix });
+  const { during, code, stderr } = await asked(git, remote, refspec);
+  if (code === 0) return stderr;
+  throw repositoryFault("RepositoryRefused", during, stderr, { fix });
 }
 
 async function asked(git: PersonGit, remote: string, refspec: string) {
@@ -38,10 +38,10 @@ async function asked(git: PersonGit, remote: string, refspec: string) {
 }
 
 /** How often a push that came too late is tried again. */
-const triesAgain = 3;
+const maxRetries = 3;
 
 /** A server's words where two pushes met at the very same moment. */
-const contended = /cannot lock ref|failed to update ref|incorrect old value/;
+const refLockErrors = /cannot lock ref|failed to update ref|incorrect old value/;
 
 /** A commit that was pushed. */
 interface Pushed {
@@ -66,17 +66,17 @@ export async function pushHead(
   let at: Pushed = { commit: first, way: null };
   for (let again = 0; ; again++) {
     const { commit } = at;
-    const { code, complaint, during } = await asked(git, remote, `${commit}:${ref}`);
+    const { code, stderr, during } = await asked(git, remote, `${commit}:${ref}`);
     if (code === 0) return at;
     const theirs = await headAt(git, remote, ref);
-    const isOvertaken = theirs !== null && !(await isWithin(git, theirs, commit, during));
-    const fix = `it is committed here as ${commit.slice(0, 10)}: ${isOvertaken ? keepingPull : refusedFix(remote)}`;
-    if (again === triesAgain || !(isOvertaken || contended.test(complaint)))
-      throw repositoryFault("RepositoryRefused", during, complaint, { fix });
+    const isOvertaken = theirs !== null && !(await isAncestor(git, theirs, commit, during));
+    const fix = `it is committed here as ${commit.slice(0, 10)}: ${isOvertaken ? pullAdvice : refusedFix(remote)}`;
+    if (again === maxRetries || !(isOvertaken || refLockErrors.test(stderr)))
+      throw repositoryFault("RepositoryRefused", during, stderr, { fix });
     const against = await objection();
     if (against !== null) {
       const ours = at.way === "merged" ? first : commit;
-      const left = await takeBack(git, { head: commit, ours }, during);
+      const left = await undoCommit(git, { head: commit, ours }, during);
       throw repositoryFault("RepositoryRefused", during, against.message, { fix: `${left}: ${against.fix}` });
     }
     if (theirs !== null && isOvertaken) at = await catchUp(git, commit, theirs, `bringing in what ${remote} has`);
@@ -94,7 +94,7 @@ async function headAt(git: PersonGit, remote: string, ref: string): Promise<stri
   const own = `refs/flotilla/fetched-${process.pid}`;
   const { code } = await git(["fetch", "--quiet", "--no-tags", remote, `+${ref}:${own}`], { during });
   if (code !== 0) return null;
-  const head = await printed(git, ["rev-parse", own], { during });
+  const head = await gitOutput(git, ["rev-parse", own], { during });
   await git(["update-ref", "-d", own], { during });
   return head;
 }

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Fault } from "../../reconcile/fault.ts";
-import { scrub } from "../model/address.ts";
+import { redact } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
-import { type PersonAnswer, type PersonGit, personProgram, printed, printedOrNull } from "./person-git.ts";
+import { gitOutput, gitOutputOrNull, type PersonGit, type PersonGitResult, personProgram } from "./person-git.ts";
 
 /** The public half of what a person signs with. */
 export type PersonKey =
@@ -61,7 +61,7 @@ export async function personKey(git: PersonGit, top: string): Promise<PersonKey 
 
 async function setupOf(git: PersonGit, top: string, during: string): Promise<Setup> {
   const setting = (...args: readonly string[]): Promise<string | null> =>
-    printedOrNull(git, ["config", ...args], { during });
+    gitOutputOrNull(git, ["config", ...args], { during });
   const format = (await setting("gpg.format")) ?? "openpgp";
   const chosen = await setting("user.signingKey");
   if (format === "ssh") {
@@ -79,7 +79,7 @@ async function setupOf(git: PersonGit, top: string, during: string): Promise<Set
 
 /** `Name <address>`: the key that gpg is asked for where none is chosen. */
 const committer = async (git: PersonGit, during: string): Promise<string> =>
-  (await printed(git, ["var", "GIT_COMMITTER_IDENT"], { during })).replace(/>[^>]*$/, ">");
+  (await gitOutput(git, ["var", "GIT_COMMITTER_IDENT"], { during })).replace(/>[^>]*$/, ">");
 
 interface Asking {
   readonly setting: (...args: readonly string[]) => Promise<string | null>;
@@ -100,14 +100,14 @@ async function sshKeyOf(chosen: string | null, { setting, top, during }: Asking)
   const answer = await keyCommand(command, top, during);
   const first = answer.output.split("\n").map((it) => literalKey(it.trim()))[0] ?? null;
   if (answer.code === 0 && first !== null) return { kind: "literal", line: first };
-  const said = `gpg.ssh.defaultKeyCommand gives no key${answer.complaint === "" ? "" : `: ${answer.complaint}`}`;
+  const said = `gpg.ssh.defaultKeyCommand gives no key${answer.stderr === "" ? "" : `: ${answer.stderr}`}`;
   throw repositoryFault("RepositoryRefused", during, said, {
     fix: `start the agent and add your key (ssh-add), or choose one: ${setUp}`,
   });
 }
 
 /** Its words are cut at blanks, quotes and all, as git cuts them: no shell runs it. */
-function keyCommand(command: string, top: string, during: string): Promise<PersonAnswer> {
+function keyCommand(command: string, top: string, during: string): Promise<PersonGitResult> {
   const words = [...command.matchAll(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+/g)].map(([it]) =>
     it.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g, (_, double, single, escaped) =>
       double === undefined ? (single ?? escaped) : double.replace(/\\(.)/g, "$1"),
@@ -149,11 +149,11 @@ async function sshSignature(
     const fix = "install OpenSSH 8.2 or newer, or correct gpg.ssh.program of git's settings";
     const run = personProgram(program, top, fix);
     const args = ["-Y", "sign", "-n", namespace, "-f", path, ...agent, data];
-    const { code, complaint } = await run(args, { during, isTyped: true });
+    const { code, stderr } = await run(args, { during, isTyped: true });
     const signature = await readFile(`${data}.sig`, "utf8").catch(() => null);
     if (code === 0 && signature !== null) return signature;
     const where = key.kind === "file" ? key.path : "the key in user.signingKey or of gpg.ssh.defaultKeyCommand";
-    const words = `ssh-keygen cannot sign with ${where}${complaint === "" ? "" : `: ${complaint.replaceAll(folder, "")}`}`;
+    const words = `ssh-keygen cannot sign with ${where}${stderr === "" ? "" : `: ${stderr.replaceAll(folder, "")}`}`;
     throw repositoryFault("RepositoryRefused", during, words, {
       fix: `see that its private half lies beside it or is in the agent (ssh-add -l), or choose another: ${setUp}`,
     });
@@ -169,12 +169,12 @@ async function openPgpSignature(
 ): Promise<string> {
   const during = "signing with OpenPGP";
   const answer = await gpg(program, top)(["--status-fd=2", "-bsau", key], { during, input: bytes });
-  const { code, output, complaint } = answer;
-  if (code === 0 && /^\[GNUPG:\] SIG_CREATED /m.test(complaint)) return output;
-  const words = complaint.replace(/^\[GNUPG:\].*\n?/gm, "").trim();
+  const { code, output, stderr } = answer;
+  if (code === 0 && /^\[GNUPG:\] SIG_CREATED /m.test(stderr)) return output;
+  const words = stderr.replace(/^\[GNUPG:\].*\n?/gm, "").trim();
   const whose = isChosen ? `the key ${key} (user.signingKey)` : `a key of ${key}, and user.signingKey names none`;
   const said = `${program} cannot sign with ${whose}${words === "" ? "" : `: ${words}`}`;
-  throw repositoryFault("RepositoryRefused", during, scrub(said), {
+  throw repositoryFault("RepositoryRefused", during, redact(said), {
     fix: `name a key that gpg --list-secret-keys shows (git config user.signingKey <fingerprint>), or sign with SSH: ${setUp}`,
   });
 }

@@ -2,9 +2,9 @@ import git from "isomorphic-git";
 import type { CommitFact, PathChange } from "../../../core/model/commit.ts";
 import type { BlobId, Commit } from "../../../core/model/value.ts";
 import type { HistoricCommit, RawCommit } from "../../reconcile/ports.ts";
-import { type Ancestry, type HistoryRange, longestCommit, parentsFirst } from "../model/ancestry.ts";
+import { type Ancestry, type HistoryRange, maxCommitRead, parentsFirst } from "../model/ancestry.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
-import { anyEntriesIn, linesIn } from "../model/sound-objects.ts";
+import { commitLinesIn, lenientEntriesIn } from "../model/sound-objects.ts";
 import { type TreeDifference, treeDifferences } from "../model/tree-changes.ts";
 import { type IsoStore, readTrees } from "./iso-tree.ts";
 import { atomicFiles as fs } from "./mirror-folder.ts";
@@ -28,8 +28,8 @@ export async function isoLineage(store: IsoStore, head: Commit, limit: number): 
   const commits: RawCommit[] = [];
   for (let at: Commit | undefined = head; at !== undefined && commits.length < limit; ) {
     const whole = await rawCommit(store, at);
-    commits.push({ commit: at, raw: whole.slice(0, longestCommit + 1) });
-    at = linesIn(whole, at, during).parents[0] as Commit | undefined;
+    commits.push({ commit: at, raw: whole.slice(0, maxCommitRead + 1) });
+    at = commitLinesIn(whole, at, during).parents[0] as Commit | undefined;
   }
   return commits;
 }
@@ -44,7 +44,7 @@ export async function isoDescends(store: IsoStore, commit: Commit, ancestor: Com
     if (at === ancestor) return true;
     if (seen.has(at)) continue;
     seen.add(at);
-    open.push(...(linesIn(await rawCommit(store, at), at, during).parents as readonly Commit[]));
+    open.push(...(commitLinesIn(await rawCommit(store, at), at, during).parents as readonly Commit[]));
   }
   return false;
 }
@@ -72,7 +72,7 @@ async function walk(
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     if (known.has(at) || ancestry.has(at)) continue;
     if (ancestry.size >= limit) return null;
-    const parents = linesIn(await rawCommit(store, at), at, during).parents as readonly Commit[];
+    const parents = commitLinesIn(await rawCommit(store, at), at, during).parents as readonly Commit[];
     ancestry.set(at, parents);
     open.push(...parents);
   }
@@ -88,15 +88,15 @@ async function rawCommit(store: IsoStore, oid: Commit): Promise<Uint8Array> {
 async function historic(store: IsoStore, commit: Commit, ancestry: Ancestry): Promise<HistoricCommit> {
   const whole = await rawCommit(store, commit);
   const parents = ancestry.get(commit) ?? [];
-  const { tree } = linesIn(whole, commit, during);
+  const { tree } = commitLinesIn(whole, commit, during);
   const trees: string[] = [];
-  for (const it of parents) trees.push(linesIn(await rawCommit(store, it), it, during).tree);
+  for (const it of parents) trees.push(commitLinesIn(await rawCommit(store, it), it, during).tree);
   const [first = [], ...others] = await differencesFrom(store, trees, tree);
   const elsewhere = others.map((it) => new Set(it.map(({ path }) => path)));
   const changes = first.filter(({ path }) => elsewhere.every((it) => it.has(path))).map(pathChangeOf);
   return {
     commit,
-    raw: whole.slice(0, longestCommit + 1),
+    raw: whole.slice(0, maxCommitRead + 1),
     changes,
     merge: mergeOf(parents, ancestry, trees[1] === tree),
   };
@@ -108,7 +108,7 @@ async function differencesFrom(
   tree: string,
 ): Promise<readonly (readonly TreeDifference[])[]> {
   // A commit that was never believed may stand between two that are: what it changed counts however it is read.
-  const read = (ids: readonly string[]) => readTrees(store, ids, anyEntriesIn);
+  const read = (ids: readonly string[]) => readTrees(store, ids, lenientEntriesIn);
   const all: (readonly TreeDifference[])[] = [];
   for (const it of parents.length === 0 ? [null] : parents) all.push(await treeDifferences(read, it, tree));
   return all;

@@ -1,7 +1,7 @@
 import git, { type TreeEntry } from "isomorphic-git";
 import { type BlobId, type Commit, compareText } from "../../../core/model/value.ts";
 import type { Edit, TreeChange, TreeFile } from "../../reconcile/ports.ts";
-import { entriesIn, linesIn } from "../model/sound-objects.ts";
+import { commitLinesIn, strictEntriesIn } from "../model/sound-objects.ts";
 import { type TreeEntry as FolderEntry, treeChanges } from "../model/tree-changes.ts";
 import { assertTreePath } from "../model/tree-object.ts";
 import { atomicFiles } from "./mirror-folder.ts";
@@ -40,14 +40,14 @@ export async function changesBetween(
 async function treeOf(store: IsoStore, oid: Commit): Promise<string> {
   const { type, object } = await git.readObject({ fs: atomicFiles, ...store, oid, format: "content" });
   const raw = type === "commit" && object instanceof Uint8Array ? object : undefined;
-  return linesIn(raw, oid, "reading the repository").tree;
+  return commitLinesIn(raw, oid, "reading the repository").tree;
 }
 
 /** Reads folders by id, each as it has to be, or with all that may stand there. */
 export async function readTrees(
   store: IsoStore,
   ids: readonly string[],
-  entries: typeof entriesIn = entriesIn,
+  entries: typeof strictEntriesIn = strictEntriesIn,
 ): Promise<ReadonlyMap<string, readonly FolderEntry[]>> {
   const trees = new Map<string, readonly FolderEntry[]>();
   for (const id of ids) trees.set(id, await folderEntries(store, id, entries));
@@ -57,7 +57,7 @@ export async function readTrees(
 async function folderEntries(
   store: IsoStore,
   oid: string,
-  entries: typeof entriesIn = entriesIn,
+  entries: typeof strictEntriesIn = strictEntriesIn,
 ): Promise<readonly FolderEntry[]> {
   const { type, object } = await git.readObject({ fs: atomicFiles, ...store, oid, format: "content" });
   const bytes = type === "tree" && object instanceof Uint8Array ? new Uint8Array(object) : undefined;

@@ -15,10 +15,10 @@ import type {
   TreeChange,
   TreeFile,
 } from "../../reconcile/ports.ts";
-import { cacheNameOf, exchangeDeadlineMs, type HttpAddress, type RemoteOptions, scrub } from "../model/address.ts";
-import { type Branches, namesOf, refOf, trackingRef } from "../model/branch.ts";
-import { type SignCommit, signatureLine, signedCommit } from "../model/commit-object.ts";
-import { faultOfStatus, repositoryFault } from "../model/repository-fault.ts";
+import { cacheNameOf, exchangeDeadlineMs, type HttpAddress, type RemoteOptions, redact } from "../model/address.ts";
+import { type Branches, branchNamesOf, refOf, trackingRef } from "../model/branch.ts";
+import { identityLine, type SignCommit, signedCommit } from "../model/commit-object.ts";
+import { faultFromHttpStatus, repositoryFault } from "../model/repository-fault.ts";
 import { isoDescends, isoHistory, isoLineage } from "./iso-history.ts";
 import { ConnectionLost, isoHttp } from "./iso-http.ts";
 import { changesBetween, type IsoStore, listFiles, writeTrees } from "./iso-tree.ts";
@@ -97,7 +97,7 @@ class IsoRepository implements Repository {
       const refs = await git.listServerRefs({ ...this.#exchange(), symrefs: true });
       const head = refs.find((it) => it.ref === "HEAD")?.target ?? null;
       const names = refs.map((it) => it.ref);
-      return { source, state, there: namesOf(names, head) };
+      return { source, state, there: branchNamesOf(names, head) };
     });
   }
 
@@ -206,7 +206,7 @@ class IsoRepository implements Repository {
   async #write({ parent, edits, message, at }: Proposal): Promise<Commit> {
     const tree = await writeTrees(this.#store, parent, edits);
     const parents = parent === null ? "" : `parent ${parent}\n`;
-    const signature = signatureLine(at);
+    const signature = identityLine(at);
     const text = `tree ${tree}\n${parents}author ${signature}\ncommitter ${signature}\n\n${message}`;
     const bare = Buffer.from(text);
     const object = this.#sign === null ? bare : signedCommit(bare, this.#sign);
@@ -249,7 +249,7 @@ class IsoRepository implements Repository {
     const during = `pushing to ${this.name}`;
     const fault = this.#faultOf(failed.error, during);
     if (fault.code !== "RepositoryRefused" || failed.said.length === 0) throw fault;
-    const message = scrub([...failed.said, fault.message].join("\n"), this.#address.secrets);
+    const message = redact([...failed.said, fault.message].join("\n"), this.#address.secrets);
     throw repositoryFault("RepositoryRefused", during, message, { cause: failed.error });
   }
 
@@ -269,14 +269,14 @@ class IsoRepository implements Repository {
 
   #faultOf(error: unknown, during: string): Fault {
     if (error instanceof Fault) return error;
-    const message = scrub(error instanceof Error ? error.message : String(error), this.#address.secrets);
+    const message = redact(error instanceof Error ? error.message : String(error), this.#address.secrets);
     const more = { cause: error };
     if (error instanceof ConnectionLost) return repositoryFault("RepositoryUnreachable", during, message, more);
     switch (codeOf(error)) {
       case "HttpError": {
         const { statusCode, response } = (error as { data: { statusCode: number; response?: unknown } }).data;
-        const text = typeof response === "string" ? scrub(response.slice(0, 500).trim(), this.#address.secrets) : "";
-        return faultOfStatus(during, statusCode, text);
+        const text = typeof response === "string" ? redact(response.slice(0, 500).trim(), this.#address.secrets) : "";
+        return faultFromHttpStatus(during, statusCode, text);
       }
       case "SmartHttpError":
         return repositoryFault("RepositoryNotFound", during, "what answers there is no git server", more);

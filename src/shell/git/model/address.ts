@@ -55,7 +55,7 @@ export function addressOf(repo: string, token: string | null): Address {
 }
 
 /** Takes passwords out of every URL in a text, and the given secrets wherever they stand. */
-export function scrub(text: string, secrets: readonly string[] = []): string {
+export function redact(text: string, secrets: readonly string[] = []): string {
   let clean = text.replace(/\/\/[^/\s]*@/g, "//");
   for (const secret of secrets) if (secret !== "") clean = clean.replaceAll(secret, "***");
   return clean;

@@ -12,7 +12,7 @@ export interface HistoryRange {
 }
 
 /** Of a commit that is longer, this much is read and one byte more: no signed commit that counts is as long. */
-export const longestCommit = 64 * 1024;
+export const maxCommitRead = 64 * 1024;
 
 /**
  * Orders those commits that `head` leads to, parents before children: the same for every engine, since only what the

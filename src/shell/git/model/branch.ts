@@ -43,7 +43,7 @@ const branchLimit = 100;
  * The branches among these refs, the default one first. `head`: the ref that `HEAD` of the repository points to; null
  * where that is not known.
  */
-export function namesOf(refs: readonly string[], head: string | null): readonly string[] {
+export function branchNamesOf(refs: readonly string[], head: string | null): readonly string[] {
   const folder = "refs/heads/";
   const names = [...refs].filter((it) => it.startsWith(folder)).sort(compareText);
   const first = names.filter((it) => it === head);

@@ -27,5 +27,5 @@ export const isObjectId = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
  *
  * Constant, so that a proposal determines its commit id: both engines write the same commit.
  */
-export const signatureLine = (at: Instant): string =>
+export const identityLine = (at: Instant): string =>
   `flotilla <flotilla@localhost> ${Math.max(0, Math.floor(at / 1000))} +0000`;

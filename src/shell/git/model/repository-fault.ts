@@ -20,8 +20,8 @@ export function repositoryFault(
  * known mean that the other side refused, and are shown as they are. A lock of git in the way is named: whether its owner
  * is at work or died is for whoever owns the repository to find out.
  */
-export function faultOfComplaint(during: string, complaint: string): Fault {
-  const code = complaints.find(([, words]) => words.test(complaint))?.[0] ?? "RepositoryRefused";
+export function faultFromGitError(during: string, complaint: string): Fault {
+  const code = errorPatterns.find(([, words]) => words.test(complaint))?.[0] ?? "RepositoryRefused";
   const lock = lockIn(complaint);
   const fix = `make sure that no git is at work in that repository, then remove ${lock} and try again`;
   const message = complaint === "" ? "git failed and gave no reason" : complaint;
@@ -36,7 +36,7 @@ function lockIn(complaint: string): string | null {
 }
 
 /** The fault that the status of an HTTP answer stands for. 429 and 5xx pass by themselves; so do time-outs. */
-export function faultOfStatus(during: string, status: number, text: string): Fault {
+export function faultFromHttpStatus(during: string, status: number, text: string): Fault {
   const message = `the server answered ${status}${text === "" ? "" : `: ${text}`}`;
   if (status === 401 || status === 403) return repositoryFault("RepositoryForbidden", during, message);
   if (status === 404 || status === 410) return repositoryFault("RepositoryNotFound", during, message);
@@ -46,7 +46,7 @@ export function faultOfStatus(during: string, status: number, text: string): Fau
 }
 
 /** In this order: a refused login often also says that the repository might not exist. */
-const complaints: readonly (readonly [RepositoryFaultCode, RegExp])[] = [
+const errorPatterns: readonly (readonly [RepositoryFaultCode, RegExp])[] = [
   [
     "RepositoryUnsupported",
     anyOf("mismatched algorithms", "unknown repository extension", "object format", "transport '.*' not allowed"),

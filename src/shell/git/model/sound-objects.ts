@@ -15,7 +15,7 @@ const soundTree =
   "where SOUND is the last commit that was sound";
 
 /** The first lines of a commit; rejects one that git refuses, by its id. */
-export function linesIn(raw: Uint8Array | undefined, commit: string, during: string): CommitLines {
+export function commitLinesIn(raw: Uint8Array | undefined, commit: string, during: string): CommitLines {
   const lines = raw === undefined ? null : commitLines(raw);
   if (lines !== null) return lines;
   const message = `commit ${commit} does not begin with a tree and its parents, as git writes commits`;
@@ -23,7 +23,7 @@ export function linesIn(raw: Uint8Array | undefined, commit: string, during: str
 }
 
 /** The entries of a tree; rejects one that programs may read differently, by its id. */
-export function entriesIn(
+export function strictEntriesIn(
   raw: Uint8Array<ArrayBuffer> | undefined,
   tree: string,
   during: string,
@@ -35,7 +35,7 @@ export function entriesIn(
  * All entries of a tree, those included that programs read differently: whoever asks what changed there takes every reading
  * of it for one, and misses none. Never for what is to be deployed.
  */
-export const anyEntriesIn = (
+export const lenientEntriesIn = (
   raw: Uint8Array<ArrayBuffer> | undefined,
   tree: string,
   during: string,

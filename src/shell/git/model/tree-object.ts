@@ -3,7 +3,7 @@ import { assert } from "../../../core/model/assert.ts";
 import type { TreeEntry } from "./tree-changes.ts";
 
 /** A tree as we read it, or why nobody should: what is wrong with it, in words. */
-type TreeRead =
+type TreeReading =
   | { readonly kind: "read"; readonly entries: readonly TreeEntry[] }
   | { readonly kind: "refused"; readonly because: string };
 
@@ -14,7 +14,7 @@ type TreeRead =
  * (`signature/README.md#b-37`, `#b-38`).
  * Where it need not be exact, all that git reads is given, in the order in which it stands there.
  */
-export function readTree(tree: Uint8Array<ArrayBuffer>, isExact = true): TreeRead {
+export function readTree(tree: Uint8Array<ArrayBuffer>, isExact = true): TreeReading {
   const bytes = Buffer.from(tree.buffer, tree.byteOffset, tree.byteLength);
   const entries: TreeEntry[] = [];
   const order = newOrder();
@@ -35,7 +35,7 @@ export function readTree(tree: Uint8Array<ArrayBuffer>, isExact = true): TreeRea
   return { kind: "read", entries };
 }
 
-const refused = (because: string): TreeRead => ({ kind: "refused", because });
+const refused = (because: string): TreeReading => ({ kind: "refused", because });
 
 /** Octal digits, as many as there are, in 32 bits; null where anything else stands there, or nothing. */
 function modeOf(digits: Uint8Array): number | null {

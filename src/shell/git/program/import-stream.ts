@@ -1,5 +1,5 @@
 import type { Edit, Proposal } from "../../reconcile/ports.ts";
-import { signatureLine } from "../model/commit-object.ts";
+import { identityLine } from "../model/commit-object.ts";
 import { assertTreePath } from "../model/tree-object.ts";
 
 /** Pieces are gathered to about this many characters, so that a hundred thousand edits are not as many writes. */
@@ -66,7 +66,7 @@ function blob(text: string, texts: Texts, marks: number[]): string {
 }
 
 function head({ parent, message, at }: Proposal, ref: string): string {
-  const signature = signatureLine(at);
+  const signature = identityLine(at);
   const from = parent === null ? "" : `from ${parent}\n`;
   return `commit ${ref}\nmark :${commitMark}\nauthor ${signature}\ncommitter ${signature}\n${data(message)}${from}`;
 }

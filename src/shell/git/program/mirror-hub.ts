@@ -12,11 +12,11 @@ import {
   type RemoteOptions,
   type SshAddress,
 } from "../model/address.ts";
-import { type Branches, namesOf, refOf, trackingRef } from "../model/branch.ts";
-import { faultOfComplaint, repositoryFault } from "../model/repository-fault.ts";
+import { type Branches, branchNamesOf, refOf, trackingRef } from "../model/branch.ts";
+import { faultFromGitError, repositoryFault } from "../model/repository-fault.ts";
 import { readRefs } from "./path-hub.ts";
-import { type Git, type GitAnswer, gitEnvironment, runGit } from "./process.ts";
-import { descends, type Hub, ProgramRepository, sweepScratch } from "./program.ts";
+import { type Git, type GitResult, gitEnvironment, runGit } from "./process.ts";
+import { descends, type Hub, ProgramRepository, removeStaleScratchRefs } from "./program.ts";
 
 /** A first clone of a large repository takes long; a connection on which nothing moves is given up after a minute. */
 const firstFetchDeadlineMs = 30 * 60_000;
@@ -44,7 +44,7 @@ export async function openRemote(address: HttpAddress | SshAddress, options: Rem
   };
   const hub = new MirrorHub(address, git, options);
   await hub.prepare();
-  await sweepScratch(git, `reading ${address.name}`);
+  await removeStaleScratchRefs(git, `reading ${address.name}`);
   return new ProgramRepository(address.name, git, hub, options.sign ?? null);
 }
 
@@ -86,14 +86,14 @@ class MirrorHub implements Hub {
       const fix = "give --cache a folder that can be written";
       throw repositoryFault("RepositoryRefused", during, "the cache folder cannot be written", { fix, cause });
     });
-    await sweepStaleLocks(folder);
+    await removeStaleLocks(folder);
     const args = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=none"];
     for (let attempt = 1; ; attempt++) {
       const answer = await runGit({ ...this.#git, gitDir: null }, [...args, folder], { during });
       if (answer.code === 0) return;
       // Another process is preparing the same mirror: git waits for locks of refs, and never for that of a config.
-      if (attempt >= configAttempts || !answer.complaint.includes("could not lock config file"))
-        throw faultOfComplaint(during, answer.complaint);
+      if (attempt >= configAttempts || !answer.stderr.includes("could not lock config file"))
+        throw faultFromGitError(during, answer.stderr);
       await sleep(configPauseMs);
     }
   }
@@ -115,11 +115,11 @@ class MirrorHub implements Hub {
     const { source, state } = this.#branches;
     const args = ["ls-remote", "--symref", this.#address.url, "HEAD", "refs/heads/*"];
     const answer = await this.#exchange(args, "asking");
-    if (answer.code !== 0) throw faultOfComplaint(`asking ${this.#address.name}`, answer.complaint);
+    if (answer.code !== 0) throw faultFromGitError(`asking ${this.#address.name}`, answer.stderr);
     const lines = answer.output.toString("utf8").split("\n");
     const head = lines.flatMap((it) => /^ref: (.*)\tHEAD$/.exec(it)?.[1] ?? [])[0] ?? null;
     const refs = lines.map((it) => it.slice(it.indexOf("\t") + 1));
-    return { source, state, there: namesOf(refs, head) };
+    return { source, state, there: branchNamesOf(refs, head) };
   }
 
   async move(commit: Commit, parent: Commit | null, scratch: string): Promise<CommitResult> {
@@ -150,7 +150,7 @@ class MirrorHub implements Hub {
    */
   async #fetch(): Promise<Heads> {
     // A process that stays may have begun before the lock of a dead one was old enough.
-    await sweepStaleLocks(this.#git.gitDir ?? "");
+    await removeStaleLocks(this.#git.gitDir ?? "");
     const both = [this.#branches.source, this.#branches.state];
     let wanted: readonly string[] = this.#isWhole ? both : await this.#list();
     let complaint = "";
@@ -163,11 +163,11 @@ class MirrorHub implements Hub {
         this.#mayBeEmpty = false;
         return this.#tracked(wanted);
       }
-      complaint = answer.complaint;
+      complaint = answer.stderr;
       wanted = await this.#list();
     }
     if (wanted.length === 0) return { source: null, state: null };
-    throw faultOfComplaint(`fetching ${this.#address.name}`, complaint);
+    throw faultFromGitError(`fetching ${this.#address.name}`, complaint);
   }
 
   async #tracked(wanted: readonly string[]): Promise<Heads> {
@@ -187,14 +187,14 @@ class MirrorHub implements Hub {
   async #list(): Promise<readonly string[]> {
     const { source, state } = this.#branches;
     const answer = await this.#exchange(["ls-remote", this.#address.url, refOf(source), refOf(state)], "asking");
-    if (answer.code !== 0) throw faultOfComplaint(`asking ${this.#address.name}`, answer.complaint);
+    if (answer.code !== 0) throw faultFromGitError(`asking ${this.#address.name}`, answer.stderr);
     const lines = answer.output.toString("utf8").split("\n").slice(0, -1);
     const refs = new Set(lines.map((line) => line.slice(line.indexOf("\t") + 1)));
     return [source, state].filter((it) => refs.has(refOf(it)));
   }
 
   /** `preset` is the deadline unless the hub was opened with another. */
-  #exchange(args: readonly string[], verb: string, preset = exchangeDeadlineMs): Promise<GitAnswer> {
+  #exchange(args: readonly string[], verb: string, preset = exchangeDeadlineMs): Promise<GitResult> {
     const { deadlineMs = preset } = this.#options;
     return runGit(this.#git, args, { during: `${verb} ${this.#address.name}`, deadlineMs });
   }
@@ -209,16 +209,16 @@ const fetchArgs = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--
 /** What went wrong with a push; null when nothing did. */
 const failureOf =
   (name: string) =>
-  (answer: GitAnswer): Fault | null => {
+  (answer: GitResult): Fault | null => {
     if (answer.code === 0) return null;
     const during = `pushing to ${name}`;
     const status = answer.output.toString("utf8").split("\n");
     // `! <tab> <from>:<to> <tab> [remote rejected] (pre-receive hook declined)`
     const reasons = status.filter((line) => line.startsWith("!\t")).map((line) => line.split("\t").slice(2).join(" "));
-    const words = [answer.complaint, ...reasons].filter((it) => it !== "").join("\n");
+    const words = [answer.stderr, ...reasons].filter((it) => it !== "").join("\n");
     // The server took the push and said no: its words are its own, whatever they sound like.
     if (words.includes("[remote rejected]")) return repositoryFault("RepositoryRefused", during, words);
-    return faultOfComplaint(during, words);
+    return faultFromGitError(during, words);
   };
 
 function faultOnly(error: unknown): Fault {
@@ -241,7 +241,7 @@ const mostFolders = 1_000;
  * For a mirror of our own only: somebody else's repository may be worked on by whatever knows better, and were a lock
  * wrongly taken for a dead one, what it costs is a fetch. No ref has a name that ends like that of a lock.
  */
-export async function sweepStaleLocks(gitDir: string): Promise<void> {
+export async function removeStaleLocks(gitDir: string): Promise<void> {
   const folders = [...places, ...(await foldersUnder(gitDir, "refs"))].map((it) => join(gitDir, it));
   const oldest = Date.now() - lifetimeMs;
   for (const folder of folders) {

@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 import type { Commit } from "../../../core/model/value.ts";
 import type { BranchNames, CommitResult, Heads, Repository } from "../../reconcile/ports.ts";
 import type { PathAddress } from "../model/address.ts";
-import { type Branches, namesOf, refOf } from "../model/branch.ts";
+import { type Branches, branchNamesOf, refOf } from "../model/branch.ts";
 import type { SignCommit } from "../model/commit-object.ts";
-import { faultOfComplaint, repositoryFault } from "../model/repository-fault.ts";
+import { faultFromGitError, repositoryFault } from "../model/repository-fault.ts";
 import { type Git, gitEnvironment, runGit } from "./process.ts";
-import { type Hub, ProgramRepository, sweepScratch } from "./program.ts";
+import { type Hub, ProgramRepository, removeStaleScratchRefs } from "./program.ts";
 
 /** How a hub at a path is used. */
 interface PathUse {
@@ -29,7 +29,7 @@ export async function openPath(
   { sign, tracked }: PathUse,
 ): Promise<Repository> {
   const git = await gitAt(address);
-  await sweepScratch(git, `reading ${address.name}`);
+  await removeStaleScratchRefs(git, `reading ${address.name}`);
   return new ProgramRepository(address.name, git, new PathHub(address.name, git, { branches, tracked }), sign);
 }
 
@@ -72,7 +72,7 @@ async function describe(name: string, path: string): Promise<{ folder: string; f
   const answer = await runGit({ gitDir: null, environment, secrets: [] }, ["-C", real, "rev-parse", ...asked], {
     during,
   });
-  if (answer.code !== 0) throw faultOfComplaint(during, answer.complaint);
+  if (answer.code !== 0) throw faultFromGitError(during, answer.stderr);
   const [folder = "", format = ""] = answer.output.toString("utf8").trimEnd().split("\n");
   return { folder, format };
 }
@@ -109,7 +109,7 @@ class PathHub implements Hub {
     const during = `reading the branches of ${this.#name}`;
     const refs = await readRefs(this.#git, ["refs/heads/"], during);
     const head = await runGit(this.#git, ["symbolic-ref", "--quiet", "HEAD"], { during });
-    return { source, state, there: namesOf([...refs.keys()], head.output.toString("utf8").trimEnd()) };
+    return { source, state, there: branchNamesOf([...refs.keys()], head.output.toString("utf8").trimEnd()) };
   }
 
   async move(commit: Commit, parent: Commit | null, scratch: string): Promise<CommitResult> {
@@ -121,7 +121,7 @@ class PathHub implements Hub {
     if (answer.code === 0) return { kind: "committed", commit };
     const { state } = await this.heads();
     if (state !== parent) return { kind: "superseded" };
-    throw faultOfComplaint(during, answer.complaint);
+    throw faultFromGitError(during, answer.stderr);
   }
 }
 
@@ -132,7 +132,7 @@ export async function readRefs(
   during: string,
 ): Promise<ReadonlyMap<string, Commit>> {
   const answer = await runGit(git, ["for-each-ref", "--format=%(objectname) %(refname)", ...refs], { during });
-  if (answer.code !== 0) throw faultOfComplaint(during, answer.complaint);
+  if (answer.code !== 0) throw faultFromGitError(during, answer.stderr);
   const lines = answer.output.toString("utf8").split("\n").slice(0, -1);
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40) as Commit]));
 }

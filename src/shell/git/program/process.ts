@@ -2,7 +2,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { devNull } from "node:os";
 import { Readable } from "node:stream";
 import { killGroup, startGroup } from "../../host/process-group.ts";
-import { scrub } from "../model/address.ts";
+import { redact } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 
 /** How git is called for one repository. */
@@ -23,12 +23,12 @@ interface GitCall {
 }
 
 /** What came of a call, whether git was content or not. */
-export interface GitAnswer {
+export interface GitResult {
   /** 0 when git was content; 128 and others as git has them. */
   readonly code: number;
   readonly output: Buffer;
   /** What git and the server said, without credentials; at most 8 KiB. */
-  readonly complaint: string;
+  readonly stderr: string;
 }
 
 /** Nothing that git does on this machine alone takes longer. */
@@ -49,7 +49,7 @@ type Stop = "late" | "flood" | { readonly input: unknown };
  * No shell, one argument per array element, no terminal to ask on. At the deadline the whole process group goes, since
  * git leaves the talking to children of its own (ssh, git-remote-https).
  */
-export async function runGit(git: Git, args: readonly string[], call: GitCall): Promise<GitAnswer> {
+export async function runGit(git: Git, args: readonly string[], call: GitCall): Promise<GitResult> {
   const child = spawnGit(git, args);
   const deadlineMs = call.deadlineMs ?? defaultDeadlineMs;
   const stops: Stop[] = [];
@@ -71,7 +71,7 @@ export async function runGit(git: Git, args: readonly string[], call: GitCall): 
       throw repositoryFault("RepositoryUnsupported", call.during, `git answered with more than ${outputLimit} bytes`);
     }
     if (stopped !== undefined) throw stopped.input;
-    return { code, output: output.whole(), complaint: complaintOf(output.complaint(), git.secrets) };
+    return { code, output: output.whole(), stderr: stderrText(output.complaint(), git.secrets) };
   } finally {
     clearTimeout(timer);
   }
@@ -92,7 +92,7 @@ export const spawnGit = (git: Git, args: readonly string[]): ChildProcessWithout
  * `settings` come after the user's own, so they win.
  */
 export function gitEnvironment(settings: readonly (readonly [string, string])[] = []): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([key]) => !foreign.test(key));
+  const inherited = Object.entries(process.env).filter(([key]) => !unsetVariables.test(key));
   const earlier = Number.parseInt(process.env["GIT_CONFIG_COUNT"] ?? "0", 10) || 0;
   const all = [...fixedSettings, ...settings];
   const configured = all.flatMap(([key, value], at) => [
@@ -107,7 +107,7 @@ export function gitEnvironment(settings: readonly (readonly [string, string])[] 
   };
 }
 
-const foreign = new RegExp(
+const unsetVariables = new RegExp(
   [
     "^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|PREFIX|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE)$",
     "^GIT_(OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|REPLACE_REF_BASE|EXTERNAL_DIFF|CURL_VERBOSE)$",
@@ -120,7 +120,7 @@ const foreign = new RegExp(
  * stop every fetch for good. They are let in, and read as git reads them, or refused where they are read (`tree-object.ts`,
  * and signatures by `shell/signature`). What could harm git itself stays refused.
  */
-const oddities: readonly string[] = [
+const toleratedFsckErrors: readonly string[] = [
   ...["badDate", "badDateOverflow", "badEmail", "badName", "badTimezone", "zeroPaddedDate"],
   ...["missingAuthor", "missingCommitter", "missingEmail", "missingNameBeforeEmail", "multipleAuthors"],
   ...["missingSpaceBeforeDate", "missingSpaceBeforeEmail"],
@@ -139,7 +139,7 @@ const fixedSettings: readonly (readonly [string, string])[] = [
   ["http.lowSpeedTime", "60"],
   ["transfer.fsckObjects", "true"],
   ["fetch.fsckObjects", "true"],
-  ...oddities.map((it) => [`fetch.fsck.${it}`, "warn"] as const),
+  ...toleratedFsckErrors.map((it) => [`fetch.fsck.${it}`, "warn"] as const),
   ["fetch.recurseSubmodules", "false"],
   ["push.followTags", "false"],
   ["push.recurseSubmodules", "no"],
@@ -196,7 +196,7 @@ const exitOf = (child: ChildProcessWithoutNullStreams, during: string): Promise<
   });
 
 /** One line per statement, without progress that was overwritten and without git's standing hints. */
-function complaintOf(text: string, secrets: readonly string[]): string {
+function stderrText(text: string, secrets: readonly string[]): string {
   const lines = text.split("\n").map((it) => it.slice(it.lastIndexOf("\r", it.length - 2) + 1).trimEnd());
-  return scrub(lines.filter((it) => it !== "" && !it.startsWith("hint:")).join("\n"), secrets);
+  return redact(lines.filter((it) => it !== "" && !it.startsWith("hint:")).join("\n"), secrets);
 }

@@ -3,10 +3,10 @@ import { devNull } from "node:os";
 import type { PathChange } from "../../../core/model/commit.ts";
 import { type BlobId, type Commit, compareText } from "../../../core/model/value.ts";
 import type { HistoricCommit } from "../../reconcile/ports.ts";
-import { type Ancestry, type HistoryRange, isPlainlyBeyond, longestCommit, parentsFirst } from "../model/ancestry.ts";
+import { type Ancestry, type HistoryRange, isPlainlyBeyond, maxCommitRead, parentsFirst } from "../model/ancestry.ts";
 import { isObjectId } from "../model/commit-object.ts";
-import { faultOfComplaint, repositoryFault } from "../model/repository-fault.ts";
-import { linesIn } from "../model/sound-objects.ts";
+import { faultFromGitError, repositoryFault } from "../model/repository-fault.ts";
+import { commitLinesIn } from "../model/sound-objects.ts";
 import { cleanMerges, type Merge } from "./clean-merges.ts";
 import type { ObjectReader } from "./object-reader.ts";
 import { type Git, runGit } from "./process.ts";
@@ -38,12 +38,12 @@ export async function programHistory(
   const ancestry = await beyond(source, range);
   if (ancestry === null) return null;
   const commits = parentsFirst(range.head, ancestry);
-  const raws = await source.objects.read("commit", commits, longestCommit);
+  const raws = await source.objects.read("commit", commits, maxCommitRead);
   const changes = await changesOf(source, commits);
   const merges = commits.flatMap((commit): readonly Merge[] => {
     const [first, second, third] = ancestry.get(commit) ?? [];
     if (first === undefined || second === undefined || third !== undefined) return [];
-    return [{ commit, parents: [first, second], tree: linesIn(raws.get(commit), commit, duringOf(source)).tree }];
+    return [{ commit, parents: [first, second], tree: commitLinesIn(raws.get(commit), commit, duringOf(source)).tree }];
   });
   const clean = await cleanMerges(objectsAlone(source.git), merges);
   return commits.map((commit) => ({
@@ -100,10 +100,10 @@ async function changesOf(
 async function sure(source: HistorySource, args: readonly string[], input: string): Promise<Buffer> {
   const during = duringOf(source);
   const call = ["-c", "core.commitGraph=false", ...args];
-  const { code, output, complaint } = await runGit(objectsAlone(source.git), call, { during, input });
+  const { code, output, stderr } = await runGit(objectsAlone(source.git), call, { during, input });
   if (code === 0) return output;
   await refuseShallow(source.git, during);
-  throw faultOfComplaint(during, complaint);
+  throw faultFromGitError(during, stderr);
 }
 
 /**

@@ -14,14 +14,14 @@ import type {
   TreeChange,
   TreeFile,
 } from "../../reconcile/ports.ts";
-import { longestCommit } from "../model/ancestry.ts";
+import { maxCommitRead } from "../model/ancestry.ts";
 import { isObjectId, type SignCommit, signedCommit } from "../model/commit-object.ts";
-import { faultOfComplaint, repositoryFault } from "../model/repository-fault.ts";
-import { entriesIn, linesIn, unsoundCommit } from "../model/sound-objects.ts";
+import { faultFromGitError, repositoryFault } from "../model/repository-fault.ts";
+import { commitLinesIn, strictEntriesIn, unsoundCommit } from "../model/sound-objects.ts";
 import { treeChanges } from "../model/tree-changes.ts";
 import { importStream } from "./import-stream.ts";
 import { ObjectReader } from "./object-reader.ts";
-import { type Git, type GitAnswer, runGit } from "./process.ts";
+import { type Git, type GitResult, runGit } from "./process.ts";
 import { objectsAlone, programHistory, refuseShallow } from "./program-history.ts";
 
 /** The one thing in which a hub at a path and a hub behind a URL differ: where its branches live. */
@@ -88,11 +88,11 @@ export class ProgramRepository implements Repository {
 
   async changes(from: Commit | null, to: Commit, enters?: (folder: string) => boolean): Promise<readonly TreeChange[]> {
     const commits = await this.#objects.read("commit", from === null ? [to] : [from, to]);
-    const linesOf = (commit: Commit): CommitLines => linesIn(commits.get(commit), commit, `reading ${this.name}`);
+    const linesOf = (commit: Commit): CommitLines => commitLinesIn(commits.get(commit), commit, `reading ${this.name}`);
     await this.#confirm(to, linesOf(to));
     const read = async (ids: readonly string[]) => {
       const trees = await this.#objects.read("tree", ids);
-      return new Map([...trees].map(([id, tree]) => [id, entriesIn(tree, id, `reading ${this.name}`)]));
+      return new Map([...trees].map(([id, tree]) => [id, strictEntriesIn(tree, id, `reading ${this.name}`)]));
     };
     return treeChanges(read, from === null ? null : linesOf(from).tree, linesOf(to).tree, enters);
   }
@@ -144,7 +144,7 @@ export class ProgramRepository implements Repository {
     const args = ["-c", "core.commitGraph=false", "rev-list", "--first-parent", `--max-count=${limit}`, head, "--"];
     const { output } = await this.#sure(args, "reading the history of");
     const ids = output.toString("latin1").split("\n").slice(0, -1) as Commit[];
-    const raws = await this.#objects.read("commit", ids, longestCommit);
+    const raws = await this.#objects.read("commit", ids, maxCommitRead);
     return ids.map((commit) => ({ commit, raw: raws.get(commit) ?? new Uint8Array() }));
   }
 
@@ -169,9 +169,9 @@ export class ProgramRepository implements Repository {
     const args = [...quickly, "fast-import", "--quiet", "--done", "--date-format=raw", "--depth=0"];
     const answer = await this.#try(args, "writing to", importStream(proposal, scratch));
     if (answer.code === 0) return answer.output.toString("latin1").trim() as Commit;
-    const [report, complaint] = crashReportIn(answer.complaint);
+    const [report, complaint] = splitCrashReport(answer.stderr);
     if (report !== null) await rm(join(this.#git.gitDir ?? "", report), { force: true });
-    throw faultOfComplaint(`writing to ${this.name}`, complaint);
+    throw faultFromGitError(`writing to ${this.name}`, complaint);
   }
 
   /**
@@ -194,13 +194,13 @@ export class ProgramRepository implements Repository {
     for (const chore of chores) await this.#try(chore, "tidying up").catch(() => {});
   }
 
-  async #sure(args: readonly string[], verb: string, input: Iterable<string> = []): Promise<GitAnswer> {
+  async #sure(args: readonly string[], verb: string, input: Iterable<string> = []): Promise<GitResult> {
     const answer = await this.#try(args, verb, input);
     if (answer.code === 0) return answer;
-    throw faultOfComplaint(`${verb} ${this.name}`, answer.complaint);
+    throw faultFromGitError(`${verb} ${this.name}`, answer.stderr);
   }
 
-  #try(args: readonly string[], verb: string, input: Iterable<string> = []): Promise<GitAnswer> {
+  #try(args: readonly string[], verb: string, input: Iterable<string> = []): Promise<GitResult> {
     return runGit(this.#git, args, { during: `${verb} ${this.name}`, input });
   }
 }
@@ -209,13 +209,13 @@ export class ProgramRepository implements Repository {
  * Takes the crash report out of what fast-import said, which it leaves in the git folder for whatever it could not do:
  * the report's file name, and the rest.
  */
-function crashReportIn(complaint: string): readonly [string | null, string] {
+function splitCrashReport(complaint: string): readonly [string | null, string] {
   const line = /^fast-import: dumping crash report to .*?(fast_import_crash_\d+)\n?/m.exec(complaint);
   return line === null ? [null, complaint] : [line[1] ?? null, complaint.replace(line[0], "").trim()];
 }
 
 /** Removes scratch refs of processes that died between writing a commit and moving the branch. */
-export async function sweepScratch(git: Git, during: string): Promise<void> {
+export async function removeStaleScratchRefs(git: Git, during: string): Promise<void> {
   const { output } = await runGit(git, ["for-each-ref", "--format=%(refname)", scratchFolder], { during });
   const oldest = Date.now() / 1000 - scratchLifetimeSeconds;
   const dead = output
@@ -236,13 +236,13 @@ export async function descends(git: Git, name: string, commit: Commit, ancestor:
   if (commit === ancestor) return true;
   if (!isObjectId(ancestor)) return false;
   const during = `reading the history of ${name}`;
-  const { code, complaint } = await runGit(git, ["merge-base", "--is-ancestor", ancestor, commit], { during });
+  const { code, stderr } = await runGit(git, ["merge-base", "--is-ancestor", ancestor, commit], { during });
   if (code === 0) return true;
   await refuseShallow(git, during);
   if (code === 1) return false;
   const here = await runGit(git, ["cat-file", "-e", `${commit}^{commit}`], { during });
   if (here.code === 0) return false;
-  throw faultOfComplaint(during, complaint);
+  throw faultFromGitError(during, stderr);
 }
 
 /** `100644 blob <id> <size, padded>\t<path>` */

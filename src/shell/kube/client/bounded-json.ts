@@ -5,10 +5,10 @@ import type { Json } from "../../../core/model/json.ts";
  * keep `JSON.parse` busy for most of a minute. A page of 500 objects leaves 8,000 to each. What holds no more costs 3 s and
  * 140 MiB at most (distinct names cost most), and what is nested too deep for whoever looks into it loses the member.
  */
-export const maxTokens = 4_000_000;
+export const maxJsonTokens = 4_000_000;
 
 /** Parses what a member says; undefined where it is no JSON, or holds more names and values than `most`. */
-export function parseBoundedJson(text: string, most: number = maxTokens): Json | undefined {
+export function parseBoundedJson(text: string, most: number = maxJsonTokens): Json | undefined {
   if (!hasAtMost(text, most)) return undefined;
   try {
     return JSON.parse(text) as Json;

@@ -7,7 +7,7 @@ export type Rejected = Extract<SignatureFact, { readonly kind: "rejected" }>;
  * Ends the reading of a signature: every parser here throws it, and the doors of the room turn it into a fact. It never
  * leaves `shell/signature`.
  */
-export class Flawed extends Error {
+export class SignatureError extends Error {
   override readonly name = "Flawed";
   readonly code: SignatureFailure;
 
@@ -19,7 +19,7 @@ export class Flawed extends Error {
 
 /** Whatever went wrong, as a fact. What was not foreseen is no proof either (`trust/README.md#step-13`). */
 export function rejectionOf(error: unknown): Rejected {
-  if (error instanceof Flawed) return { kind: "rejected", code: error.code, message: error.message };
+  if (error instanceof SignatureError) return { kind: "rejected", code: error.code, message: error.message };
   return { kind: "rejected", code: "Malformed", message: "the signature cannot be read" };
 }
 

@@ -9,16 +9,16 @@ const scene = embeddedScene();
 const troubles: readonly (readonly [string, Parameters<ClusterHandle["control"]>[0], Step, number, string])[] = [
   [
     "too many requests",
-    { trouble: { failWith: 429, retryAfterSeconds: 3 } },
+    { faults: { failWith: 429, retryAfterSeconds: 3 } },
     { method: "GET", path: "/version" },
     429,
     "TooManyRequests",
   ],
-  ["a server error", { trouble: { failWith: 500 } }, { method: "GET", path: "/version" }, 500, "InternalError"],
-  ["nobody is let in", { trouble: { unauthorized: true } }, { method: "GET", path: "/version" }, 401, "Unauthorized"],
+  ["a server error", { faults: { failWith: 500 } }, { method: "GET", path: "/version" }, 500, "InternalError"],
+  ["nobody is let in", { faults: { unauthorized: true } }, { method: "GET", path: "/version" }, 401, "Unauthorized"],
   [
     "a kind that may not be written",
-    { trouble: { readOnly: ["/ConfigMap"] } },
+    { faults: { readOnly: ["/ConfigMap"] } },
     { method: "POST", path: "/api/v1/namespaces/shop/configmaps", body: { metadata: { name: "x" } } },
     403,
     "Forbidden",
@@ -33,7 +33,7 @@ describe("trouble on demand", () => {
   });
 
   test("failures can be counted out", async () => {
-    scene.cluster.control({ trouble: { failWith: 503, failures: 2 } });
+    scene.cluster.control({ faults: { failWith: 503, failures: 2 } });
     const codes = [await scene.get("/version"), await scene.get("/version"), await scene.get("/version")].map(
       (it) => it.code,
     );
@@ -41,18 +41,18 @@ describe("trouble on demand", () => {
   });
 
   test("down, a connection is destroyed", async () => {
-    scene.cluster.control({ trouble: { down: true } });
+    scene.cluster.control({ faults: { down: true } });
     await expect(scene.get("/version")).rejects.toThrow("socket hang up");
   });
 
   test("hanging, there is no answer, and late ones are late", async () => {
-    scene.cluster.control({ trouble: { hang: true } });
+    scene.cluster.control({ faults: { hang: true } });
     const silent = await Promise.race([
       scene.get("/version").catch(() => "cut off"),
       new Promise((resolve) => setTimeout(resolve, 50, "silent")),
     ]);
     expect(silent).toBe("silent");
-    scene.cluster.control({ trouble: { hang: false, latencyMs: 40 } });
+    scene.cluster.control({ faults: { hang: false, latencyMs: 40 } });
     const asked = performance.now();
     await scene.get("/version");
     expect(performance.now() - asked).toBeGreaterThan(38);
@@ -67,19 +67,19 @@ describe("trouble on demand", () => {
 
   test("all of it through the control endpoint as well", async () => {
     const changed = await scene.control("PATCH", "/one", {
-      trouble: { failWith: 503 },
+      faults: { failWith: 503 },
       availableAfterMs: 7,
       log: true,
     });
     expect(changed).toMatchObject({
       code: 200,
-      body: { availableAfterMs: 7, trouble: { failWith: 503, frozen: false } },
+      body: { availableAfterMs: 7, faults: { failWith: 503, frozen: false } },
     });
     await scene.get("/version");
     const told = await scene.control("GET", "/one");
     expect(memberAt(told.body, "log")).toEqual([{ method: "GET", path: "/version", code: 503 }]);
-    expect((await scene.control("PATCH", "/one", { trouble: { nonsense: true } })).code).toBe(400);
-    expect((await scene.control("PATCH", "/one", { trouble: { latencyMs: "soon" } })).code).toBe(400);
+    expect((await scene.control("PATCH", "/one", { faults: { nonsense: true } })).code).toBe(400);
+    expect((await scene.control("PATCH", "/one", { faults: { latencyMs: "soon" } })).code).toBe(400);
     expect((await scene.control("POST", "", { name: "later" })).code).toBe(201);
     expect((await scene.get("/readyz", "later")).code).toBe(200);
     expect((await scene.control("POST", "", { name: "later" })).code).toBe(400);
