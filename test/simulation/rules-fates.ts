@@ -107,10 +107,11 @@ function* staysWithWhatWasSaid(page: Page): Generator<string> {
     const isSame = old.removal !== null && old.removal.sequence === binding.removal?.sequence;
     if (isSame && old.removal.propagation !== binding.removal?.propagation)
       yield `${record.key} leaves ${binding.cluster} otherwise than it began to`;
-    const isBack = old.removal !== null && binding.removal === null;
+    const isBack = old.removal !== null && !isSame;
     for (const it of binding.leaving) {
-      if (isBack && it.evenAdopted === record.spec.strategy.deleteAdopted) continue;
       const was = old.leaving.find((other) => keyOf(other.id) === keyOf(it.id));
+      const isSaidAnew = was?.evenAdopted !== it.evenAdopted && it.evenAdopted === record.spec.strategy.deleteAdopted;
+      if (isBack && isSaidAnew) continue;
       if (was?.released === true && !it.released)
         yield `${record.key} is going to delete ${keyOf(it.id)} on ${binding.cluster}, which was to be let go`;
       if (was !== undefined && was.evenAdopted !== it.evenAdopted)

@@ -34,10 +34,10 @@ export function* checkFates(plan: Plan, world: World): Generator<PlanDefect<Dele
 
 /**
  * Whether the object was carried in between, so that this is another removal: its cluster was to lose the placement,
- * which came back in another version.
+ * which came back in another version, or was evicted in the same pass.
  */
 function isBack(it: Leaving, is: Binding, was: Binding | undefined, { resourceSnapshots }: PlacementRecord): boolean {
-  if (was === undefined || was.removal === null || is.removal !== null) return false;
+  if (was === undefined || was.removal === null || is.removal?.sequence === was.removal.sequence) return false;
   const carried = resourceSnapshots.find(({ index }) => index === was.target?.resourceIndex)?.resources ?? [];
   return carried.some(({ id }) => inventoryKey(id) === inventoryKey(it.id));
 }

@@ -124,6 +124,11 @@ test("what is on its way out stays with what was said", () => {
     "lets /ConfigMap/web/settings of web on m3 go, which was to be deleted",
   );
   expect(faultsOf(to(seen, propagating("Abandon")))).toContain("removes web on m3 by Abandon, which was Delete");
+  // Called off and evicted in one pass: another removal, of which the placement says what it says now.
+  const again = ({ removal }: Binding) => ({ removal: removal && { ...removal, sequence: made.ledger.sequence } });
+  const anew = (it: Binding) => ({ ...again(it), ...others(false)(it) });
+  expect(faultsOf(to(certain, anew))).not.toContain("web on m3");
+  expect(faultsOf(to(letGo, (it) => ({ ...again(it), ...released(false)(it) })))).toContain("which was to be let go");
 });
 
 test("nothing that is let go is deleted", () => {
