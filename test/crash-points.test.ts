@@ -8,8 +8,8 @@ import { nameOf, type Point, pointNamed } from "./crash-points/point.ts";
 import { type Story, stories } from "./crash-points/stories.ts";
 import { Course, reportOf } from "./crash-points/trial.ts";
 import { undisturbed, walk } from "./crash-points/walk.ts";
-import { effects } from "./simulation/call.ts";
 import { stepsOf } from "./simulation/step.ts";
+import { effects } from "./simulation/world/call.ts";
 
 const stride = process.env["CRASH_POINTS"] === "all" ? 1 : 20;
 const alone = process.env["CRASH_POINT"];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { generate } from "./simulation/generate.ts";
+import { generate } from "./simulation/people/generate.ts";
 import { run } from "./simulation/run.ts";
 import { scriptsIn } from "./simulation/scripts.ts";
 import { type Finding, storm } from "./simulation/seeds.ts";

@@ -1,11 +1,11 @@
 import { canonicalJson, isObject, type Json, type JsonObject } from "../../src/core/model/json.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../src/core/model/value.ts";
-import type { Place } from "../simulation/call.ts";
-import type { People } from "../simulation/people.ts";
-import { type Entry, entriesAt, objectsAt } from "../simulation/sight.ts";
+import type { People } from "../simulation/people/people.ts";
 import type { Simulation } from "../simulation/simulation.ts";
-import type { Site } from "../simulation/site.ts";
+import type { ObjectPlace } from "../simulation/world/call.ts";
+import { type Entry, entriesAt, objectsAt } from "../simulation/world/observed-objects.ts";
+import type { Site } from "../simulation/world/site.ts";
 
 /**
  * What a world came to, as one text that worlds can be compared by: what members carry, what their inventories list,
@@ -91,7 +91,7 @@ function carriedAt(site: Site, cluster: ClusterName, form: Form): JsonObject | n
 }
 
 /** What Kubernetes itself puts into clusters and namespaces, and where we keep our books. */
-const isOfTheCluster = ({ kind, namespace, name }: Place): boolean =>
+const isOfTheCluster = ({ kind, namespace, name }: ObjectPlace): boolean =>
   name === "kube-root-ca.crt" ||
   /^(kube-.*|default|flotilla-system)$/.test(namespace ?? (kind === "Namespace" ? name : ""));
 

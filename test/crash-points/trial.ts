@@ -1,5 +1,5 @@
 import { emptyLedger } from "../../src/core/model/ledger.ts";
-import { differences } from "../simulation/expected.ts";
+import { differences } from "../simulation/rules/expected.ts";
 import { transcriptOf } from "../simulation/transcript.ts";
 import { differencesOf, endOf } from "./end.ts";
 import { type Moment, nameOf, type Point, pointsOf } from "./point.ts";

@@ -1,9 +1,9 @@
 import { earliest, later, seconds } from "../../src/core/model/value.ts";
 import { hasMoved } from "../../src/shell/reconcile/pass.ts";
 import { isInFlight, type Passed } from "../../src/shell/reconcile/settle.ts";
-import { effects } from "../simulation/call.ts";
 import { type Outcome, Simulation } from "../simulation/simulation.ts";
-import { type PassWords, stepsOf, usualWords } from "../simulation/step.ts";
+import { defaultPass, type PassOptions, stepsOf } from "../simulation/step.ts";
+import { effects } from "../simulation/world/call.ts";
 import type { Story } from "./stories.ts";
 
 /** One effect of a walk. */
@@ -109,7 +109,7 @@ class Walker implements Walked {
     const from = this.simulation.lines.length;
     const { crashes, shuffle } = this.#disturbance;
     const crash = crashes.get(this.#passes) ?? "";
-    const outcome = await this.simulation.step({ do: "pass", by: "a", ...usualWords, shuffle, crash, ...words });
+    const outcome = await this.simulation.step({ do: "pass", by: "a", ...defaultPass, shuffle, crash, ...words });
     this.#count(from);
     if (outcome === null || (crash !== "" && outcome.kind !== "died"))
       throw new Error(`pass ${this.#passes} should have died ${crash}`);
@@ -146,7 +146,7 @@ class Walker implements Walked {
   }
 }
 
-type Words = Partial<Pick<PassWords, "patience" | "flush">>;
+type Words = Partial<Pick<PassOptions, "patience" | "flush">>;
 
 /** Who has just begun tries at once what failed before. */
 const hasty: Words = { patience: "none" };

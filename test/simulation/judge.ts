@@ -3,26 +3,29 @@ import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import type { WireResponse } from "../../src/shell/kube/client/transport.ts";
 import type { PassResult } from "../../src/shell/reconcile/pass.ts";
-import type { Attempt } from "./attempt.ts";
-import { Ballots } from "./ballots.ts";
-import { effects, type Request } from "./call.ts";
-import { wordIn } from "./document.ts";
-import { InForce } from "./in-force.ts";
-import { intrude } from "./intrude.ts";
-import type { Reconciler } from "./reconciler.ts";
+import { wordIn } from "./people/document.ts";
 import { restart } from "./restart.ts";
-import { approvedRules } from "./rules-approved.ts";
-import { confirmationDeedRules, confirmationPageRules } from "./rules-confirmations.ts";
-import { deletionRules } from "./rules-deletions.ts";
-import { evictionRules } from "./rules-evictions.ts";
-import { fateDeedRules, fatePageRules } from "./rules-fates.ts";
-import { historyRules } from "./rules-history.ts";
-import { isExplained, memberRules } from "./rules-members.ts";
-import { rollingRules } from "./rules-rolling.ts";
-import { runRules } from "./rules-runs.ts";
-import { trustDeedRules, trustPageRules } from "./rules-trust.ts";
-import { writeRules } from "./rules-writes.ts";
+import { approvedRules } from "./rules/approved.ts";
+import { confirmationCommitRules, confirmationWriteRules } from "./rules/confirmations.ts";
+import { CountedAnswers } from "./rules/counted-answers.ts";
+import { deletionRules } from "./rules/deletions.ts";
+import { evictionRules } from "./rules/evictions.ts";
+import { fateCommitRules, fateWriteRules } from "./rules/fates.ts";
+import { historyRules } from "./rules/history.ts";
+import { InForce } from "./rules/in-force.ts";
+import { isExplained, memberRules } from "./rules/members.ts";
+import { rollingRules } from "./rules/rolling.ts";
+import { runRules } from "./rules/runs.ts";
+import { trustCommitRules, trustWriteRules } from "./rules/trust.ts";
+import { writeRules } from "./rules/writes.ts";
+import type { Simulation } from "./simulation.ts";
+import type { SourceAttack } from "./step.ts";
+import { strikes } from "./strikes.ts";
+import { strikesOnRuns } from "./strikes-runs.ts";
+import type { Attempt } from "./world/attempt.ts";
+import { effects, type Request } from "./world/call.ts";
 import {
+  availableAt,
   type Claim,
   claimsAt,
   contentOf,
@@ -35,13 +38,10 @@ import {
   objectsAt,
   type Seen,
   uidOf,
-  upAt,
-} from "./sight.ts";
-import type { Simulation } from "./simulation.ts";
-import type { Site } from "./site.ts";
-import type { Intrusion } from "./step.ts";
-import { strikes } from "./strikes.ts";
-import { strikesOnRuns } from "./strikes-runs.ts";
+} from "./world/observed-objects.ts";
+import type { Reconciler } from "./world/reconciler.ts";
+import type { Site } from "./world/site.ts";
+import { attackSource } from "./world/third-party.ts";
 
 /** What one pass was told by the world, as far as judges care. */
 export interface PassFacts {
@@ -74,7 +74,7 @@ export interface Landing {
 }
 
 /** One request that reached a cluster, with what stood there before and after. */
-export interface Deed {
+export interface MemberWrite {
   readonly simulation: Simulation;
   readonly facts: PassFacts;
   readonly site: Site;
@@ -99,7 +99,7 @@ export interface Deed {
 }
 
 /** A promise about one request. */
-export type DeedRule = (deed: Deed, judge: Judge) => Iterable<string>;
+export type MemberWriteRule = (write: MemberWrite, judge: Judge) => Iterable<string>;
 
 /** Watches everything that reaches the world, keeps what the promises speak about, and says which of them is broken. */
 export class Judge {
@@ -112,7 +112,7 @@ export class Judge {
   /** Objects deleted unasked: cause → cluster → keys. */
   readonly deletions = new Map<Commit, Map<string, Set<string>>>();
   /** What people signed for, and what that opened. */
-  readonly ballots = new Ballots();
+  readonly countedAnswers = new CountedAnswers();
   /** Digests of deletions that the record once took for confirmed. */
   readonly confirmed = new Set<string>();
   /** The highest sequence that an object was written with: `uid placement`. */
@@ -167,7 +167,7 @@ export class Judge {
 
   /** Looks at the place of a request before it is carried out; the witness judges it after. */
   witness(site: Site, request: Request, attempt: Attempt): (incoming: WireResponse) => void {
-    this.turnPages();
+    this.checkStateCommits();
     const { simulation } = this;
     const event = simulation.events;
     const facts = this.#factsOf(attempt);
@@ -180,7 +180,7 @@ export class Judge {
     return (incoming) => {
       if (incoming.status >= 400 && incoming.status !== 404) facts.isSmooth = false;
       if (!isEffect) return this.#look(facts, site, request, incoming);
-      const deed: Deed = {
+      const write: MemberWrite = {
         simulation,
         facts,
         site,
@@ -198,14 +198,14 @@ export class Judge {
       };
       for (const [rule, judge] of [
         ...deletionRules,
-        ...confirmationDeedRules,
+        ...confirmationWriteRules,
         ...writeRules,
         ...approvedRules,
-        ...trustDeedRules,
-        ...fateDeedRules,
+        ...trustWriteRules,
+        ...fateWriteRules,
       ])
-        this.#hear(rule, judge(deed, this));
-      this.#remember(deed);
+        this.#hear(rule, judge(write, this));
+      this.#remember(write);
       this.#lookAt(site);
     };
   }
@@ -216,7 +216,7 @@ export class Judge {
   }
 
   /** Judges the commits that were made since it was last asked. */
-  turnPages(): void {
+  checkStateCommits(): void {
     for (const { facts, commit } of this.#pages.splice(0)) {
       const { hub } = this.simulation;
       const state = facts.process.memory.state;
@@ -228,12 +228,12 @@ export class Judge {
       for (const it of strikesOnRuns(hub, commit, after)) this.simulation.hit(it);
       for (const [rule, judge] of [
         ...historyRules,
-        ...confirmationPageRules,
+        ...confirmationCommitRules,
         ...rollingRules,
         ...runRules,
         ...evictionRules,
-        ...trustPageRules,
-        ...fatePageRules,
+        ...trustCommitRules,
+        ...fateCommitRules,
       ])
         this.#hear(rule, judge({ facts, commit, before, after }, this));
     }
@@ -293,8 +293,8 @@ export class Judge {
     (isExplained(seen, site, this.simulation) ? site.lost : site.forgotten).add(seen.uid);
   }
 
-  intrude(how: Intrusion): Promise<void> {
-    return intrude(this.simulation, how);
+  intrude(how: SourceAttack): Promise<void> {
+    return attackSource(this.simulation, how);
   }
 
   /** A process ends between two passes, and the next one has nothing of what it had in mind. */
@@ -321,7 +321,7 @@ export class Judge {
       facts.answered.add(member);
       this.heard.set(facts.process, (this.heard.get(facts.process) ?? new Set()).add(member));
     }
-    const up = upAt(site);
+    const up = availableAt(site);
     const before = facts.up.get(member) ?? up;
     facts.up.set(member, new Map([...up].filter(([at, word]) => before.get(at) === word)));
     if (!path.includes("/deployments")) return;
@@ -341,16 +341,16 @@ export class Judge {
     return isHeard || this.healthy.get(at)?.has(image) === true;
   }
 
-  #remember(deed: Deed): void {
-    const { site, request, incoming, before, after, facts, isStale } = deed;
+  #remember(write: MemberWrite): void {
+    const { site, request, incoming, before, after, facts, isStale } = write;
     const { kind, body, place, member } = request;
     this.largest.set(site.name, Math.max(this.largest.get(site.name) ?? 0, entriesAt(site).length));
     if (incoming.status >= 300 || place === null) return;
     const at = `${identityAt(site)} ${keyOf(place)}`;
-    if (kind === "note") facts.claimed.set(member, deed.event);
+    if (kind === "note") facts.claimed.set(member, write.event);
     if (kind === "delete") this.acknowledged.delete(at);
     if (kind !== "apply" || body === null || after === null) return;
-    if (before === null && !isStale && isClaimed(deed)) site.own.add(uidOf(after));
+    if (before === null && !isStale && isClaimed(write)) site.own.add(uidOf(after));
     if (isStale) site.overdue.set(uidOf(after), facts.attempt);
     else {
       this.acknowledged.delete(at);
@@ -370,11 +370,11 @@ export class Judge {
 
 /** What stands at the place of a request. */
 function objectAt(site: Site, { place }: Request): JsonObject | null {
-  return place === null ? null : site.hands.get(place);
+  return place === null ? null : site.handle.get(place);
 }
 
 /** Whether the inventory says that the object is about to be written for its placement: then whatever is made is ours. */
-const isClaimed = ({ entries, request: { place }, after }: Deed): boolean =>
+const isClaimed = ({ entries, request: { place }, after }: MemberWrite): boolean =>
   place !== null &&
   after !== null &&
   entries.some((it) => it.key === keyOf(place) && it.placement === markOf(after)?.placement);

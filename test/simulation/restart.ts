@@ -1,5 +1,5 @@
 import type { Memory } from "../../src/shell/reconcile/memory.ts";
-import { firstDifference, foresee, foreseenText } from "./foresee.ts";
+import { compareForecast, firstDifference, foreseenText } from "./forecast-agreement.ts";
 import type { Simulation } from "./simulation.ts";
 
 /**
@@ -11,8 +11,8 @@ import type { Simulation } from "./simulation.ts";
  */
 export async function restart(simulation: Simulation, memory: Memory): Promise<void> {
   if (memory.pending !== null || memory.state === null) return;
-  const before = await foresee(simulation, memory);
-  const after = await foresee(simulation);
+  const before = await compareForecast(simulation, memory);
+  const after = await compareForecast(simulation);
   if (before === null || after === null) return;
   simulation.hit("process restarted");
   const [was, is] = [foreseenText(before), foreseenText(after)];

@@ -1,4 +1,4 @@
-import { calm } from "./calm.ts";
+import { converge } from "./converge.ts";
 import { Simulation, type Violation } from "./simulation.ts";
 import type { Step } from "./step.ts";
 import { transcriptOf } from "./transcript.ts";
@@ -20,7 +20,7 @@ export async function run(steps: readonly Step[]): Promise<Ran> {
       await simulation.step(step);
       if (simulation.violations.length > 0) break;
     }
-    if (simulation.violations.length === 0) await calm(simulation);
+    if (simulation.violations.length === 0) await converge(simulation);
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     simulation.complain("threw", text.split("\n").slice(0, 6).join("\n"));

@@ -1,4 +1,4 @@
-import { generate } from "./generate.ts";
+import { generate } from "./people/generate.ts";
 import { run } from "./run.ts";
 import { shrink } from "./shrink.ts";
 import type { Violation } from "./simulation.ts";

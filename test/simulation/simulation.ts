@@ -5,22 +5,22 @@ import type { WireRequest } from "../../src/shell/kube/client/transport.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
 import type { Settings } from "../../src/shell/reconcile/settings.ts";
-import { Attempt } from "./attempt.ts";
-import { type Call, effects, type Request } from "./call.ts";
-import { Electorate, type Recantation } from "./electorate.ts";
-import { Hub } from "./hub.ts";
 import { Judge } from "./judge.ts";
-import { fightBack, meddle } from "./meddle.ts";
-import { documentOf, ledgerAt, People } from "./people.ts";
-import { type Delivered, Reconciler, type Surroundings } from "./reconciler.ts";
-import { Site } from "./site.ts";
-import { lineOf, type PassWords, type Step } from "./step.ts";
+import { Approvers, type WithdrawalWay } from "./people/approvers.ts";
+import { unusableIn } from "./people/document.ts";
+import { documentOf, ledgerAt, People } from "./people/people.ts";
+import { lineOf, type PassOptions, type Step } from "./step.ts";
 import { strikesOn } from "./strikes.ts";
 import { type Line, tell } from "./transcript.ts";
-import { unusableIn } from "./unusable.ts";
-import { VirtualTime } from "./virtual-time.ts";
+import { Attempt } from "./world/attempt.ts";
+import { type Call, effects, type Request } from "./world/call.ts";
+import { Hub } from "./world/hub.ts";
+import { type Delivered, Reconciler, type SimulatedWorld } from "./world/reconciler.ts";
+import { Site } from "./world/site.ts";
+import { changeByOthers, fightBack } from "./world/third-party.ts";
+import { VirtualTime } from "./world/virtual-time.ts";
 
-const recantations: Readonly<Record<Recantation, string>> = {
+const recantations: Readonly<Record<WithdrawalWay, string>> = {
   commit: "approval revoked",
   detached: "approval revoked",
   remove: "approval removed",
@@ -47,11 +47,11 @@ export interface Violation {
  *
  * It does what steps say, one after another, and keeps everything that the judges look at.
  */
-export class Simulation implements Surroundings {
+export class Simulation implements SimulatedWorld {
   readonly time = new VirtualTime();
   readonly hub = new Hub();
   readonly people = new People(this.hub);
-  readonly electorate = new Electorate(this.people);
+  readonly approvers = new Approvers(this.people);
   readonly sites = new Map<string, Site>();
   readonly judge: Judge = new Judge(this);
   readonly violations: Violation[] = [];
@@ -191,13 +191,13 @@ export class Simulation implements Surroundings {
         this.people.answer(step.how);
         break;
       case "trust":
-        this.electorate.change(step.how, step.words);
+        this.approvers.change(step.how, step.words);
         break;
       case "vote":
-        this.electorate.vote(step.who, step.how, step.way, this.people.openRequests(step.how));
+        this.approvers.vote(step.who, step.how, step.way, this.people.openRequests(step.how));
         break;
       case "recant":
-        if (this.electorate.recant(step.who, step.how) > 0) this.hit(recantations[step.how]);
+        if (this.approvers.recant(step.who, step.how) > 0) this.hit(recantations[step.how]);
         break;
       default:
         this.#happenInSource(step);
@@ -238,7 +238,7 @@ export class Simulation implements Surroundings {
         site.turn(step.is);
         break;
       case "pace":
-        site.hands.control({ availableAfterMs: step.ms });
+        site.handle.control({ availableAfterMs: step.ms });
         break;
       case "meddle":
         this.#meddle(site, step);
@@ -267,7 +267,7 @@ export class Simulation implements Surroundings {
   #meddle(site: Site, step: Extract<Step, { do: "meddle" }>): void {
     const isInventory = step.object.startsWith("ConfigMap flotilla-system/");
     if (isInventory) this.judge.losesInventory(site);
-    if (meddle(site, step, this.events)) this.hit(isInventory ? "inventory deleted" : `others ${step.how}`);
+    if (changeByOthers(site, step, this.events)) this.hit(isInventory ? "inventory deleted" : `others ${step.how}`);
   }
 
   #begin(name: string): Reconciler {
@@ -285,7 +285,7 @@ export class Simulation implements Surroundings {
     this.#begin(by);
   }
 
-  async #pass(by: string, words: PassWords, hold: string): Promise<Outcome | null> {
+  async #pass(by: string, words: PassOptions, hold: string): Promise<Outcome | null> {
     // A process does one pass at a time.
     if (this.#running.has(by)) return null;
     const process = this.reconciler(by);
@@ -299,7 +299,7 @@ export class Simulation implements Surroundings {
       members: "ask",
       patience: words.patience,
       acceptRewrite: this.#rewrite,
-      trustAnchor: this.electorate.anchor,
+      trustAnchor: this.approvers.anchor,
     } as const;
     const running = pass(process.ports, settings, process.memory, words.flush).then(
       (result): Outcome => ({ kind: "result", result }),
@@ -350,7 +350,7 @@ export class Simulation implements Surroundings {
         if (!this.time.next()) throw new Error("a pass waits for what never comes");
         continue;
       }
-      this.judge.turnPages();
+      this.judge.checkStateCommits();
       if (outcome.kind === "held") this.#running.set(by, running);
       if (outcome.kind === "result" || outcome.kind === "fault") attempt.end(this.time.now);
       this.#heard(attempt, outcome);

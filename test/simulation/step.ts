@@ -1,6 +1,6 @@
-import type { Breakage } from "./document.ts";
-import type { Ballot, Recantation, TrustDeed } from "./electorate.ts";
-import type { Decision, RunState } from "./rollout-document.ts";
+import type { AnswerWay, TrustChange, WithdrawalWay } from "./people/approvers.ts";
+import type { Breakage } from "./people/document.ts";
+import type { Decision, RunState } from "./people/rollout-document.ts";
 
 /**
  * One thing that happens in a world. Plain data: a run is a list of these, and says everything that the run depends on.
@@ -42,11 +42,11 @@ export type Step =
   /** `by` signs the commit. */
   | { readonly do: "push"; readonly by?: string }
   /** Somebody founds, renews or breaks what is trusted: `min=2 four m1/web`. */
-  | { readonly do: "trust"; readonly how: TrustDeed; readonly words: string }
+  | { readonly do: "trust"; readonly how: TrustChange; readonly words: string }
   /** Somebody answers every approval request that is open, and pushes that alone; nobody rejects a change. */
-  | { readonly do: "vote"; readonly who: string; readonly how: Decision; readonly way: Ballot }
+  | { readonly do: "vote"; readonly who: string; readonly how: Decision; readonly way: AnswerWay }
   /** What somebody approved last is taken back, or put back by a stranger; pushed alone. */
-  | { readonly do: "recant"; readonly who: string; readonly how: Recantation }
+  | { readonly do: "recant"; readonly who: string; readonly how: WithdrawalWay }
   /** Pushes by force, on top of what was pushed so many commits ago. */
   | { readonly do: "rewrite"; readonly back: number }
   /** The operator accepts the source branch as it stands, whatever it was before. */
@@ -57,13 +57,13 @@ export type Step =
   | { readonly do: "vanish" }
   // What happens to the hub and on members.
   | { readonly do: "hub"; readonly is: "well" | "unreachable" }
-  | { readonly do: "member"; readonly name: string; readonly is: Weather }
+  | { readonly do: "member"; readonly name: string; readonly is: MemberState }
   /** How long workloads take to become available there, from now on. */
   | { readonly do: "pace"; readonly name: string; readonly ms: number }
   | {
       readonly do: "meddle";
       readonly name: string;
-      readonly how: Meddling;
+      readonly how: ThirdPartyChange;
       readonly object: string;
       readonly value: string;
     }
@@ -80,18 +80,18 @@ export type Step =
   /** The reconcilers' clocks jump, and stay where they land. */
   | { readonly do: "jump"; readonly ms: number }
   // What reconcilers do.
-  | ({ readonly do: "pass"; readonly by: string } & PassWords)
+  | ({ readonly do: "pass"; readonly by: string } & PassOptions)
   /** Begins a pass, which stands still at a call: `before apply 2`. */
-  | ({ readonly do: "start"; readonly by: string; readonly hold: string } & PassWords)
+  | ({ readonly do: "start"; readonly by: string; readonly hold: string } & PassOptions)
   /** Lets a pass that stands still go on to its end. */
   | { readonly do: "resume"; readonly by: string }
   /** The process ends between passes, and another one begins. */
   | { readonly do: "restart"; readonly by: string }
   /** An invalid file is added and taken away again: nothing else may notice (I-18). */
-  | { readonly do: "intrude"; readonly how: Intrusion };
+  | { readonly do: "intrude"; readonly how: SourceAttack };
 
 /** How a pass goes, and what goes wrong in it. */
-export interface PassWords {
+export interface PassOptions {
   readonly patience: "none" | "retryAt";
   /** Commits news that decides nothing, too. */
   readonly flush: boolean;
@@ -106,13 +106,13 @@ export interface PassWords {
 }
 
 /** What may be wrong with a member for a while. */
-export type Weather = "well" | "down" | "hangs" | "busy" | "broken" | "unauthorized" | "read-only" | "frozen";
+export type MemberState = "well" | "down" | "hangs" | "busy" | "broken" | "unauthorized" | "read-only" | "frozen";
 
 /** What others do to objects on a member. */
-export type Meddling = "create" | "edit" | "delete" | "unmark" | "finalize" | "release" | "copy";
+export type ThirdPartyChange = "create" | "edit" | "delete" | "unmark" | "finalize" | "release" | "copy";
 
 /** Invalid documents that name nothing that exists. */
-export type Intrusion = "placement" | "override" | "manifest" | "cluster";
+export type SourceAttack = "placement" | "override" | "manifest" | "cluster";
 
 /** A step as a line: `pass by=a crash="after apply 2"`. Members that say nothing are left out. */
 export function lineOf(step: Step): string {
@@ -124,9 +124,16 @@ export function lineOf(step: Step): string {
 }
 
 /** A pass of a daemon in which nothing goes wrong. */
-export const usualWords: PassWords = { patience: "retryAt", flush: false, faults: "", crash: "", late: "", shuffle: 0 };
+export const defaultPass: PassOptions = {
+  patience: "retryAt",
+  flush: false,
+  faults: "",
+  crash: "",
+  late: "",
+  shuffle: 0,
+};
 
-const usual = new Map<string, unknown>(Object.entries(usualWords));
+const usual = new Map<string, unknown>(Object.entries(defaultPass));
 
 const isSilent = (key: string, value: unknown): boolean => usual.has(key) && usual.get(key) === value;
 
@@ -139,7 +146,7 @@ const passes = new Set(["pass", "start"]);
 /** Reads a line of {@link lineOf} back. */
 export function stepOf(line: string): Step {
   const [verb = ""] = line.split(" ");
-  const step: Record<string, unknown> = { do: verb, ...(passes.has(verb) ? usualWords : {}) };
+  const step: Record<string, unknown> = { do: verb, ...(passes.has(verb) ? defaultPass : {}) };
   for (const [, key = "", bare, text] of line.matchAll(/ (\w+)=(?:([^\s"]+)|("(?:[^"\\]|\\.)*"))/g)) {
     const value = bare ?? String(JSON.parse(text ?? '""'));
     step[key] = numbers.has(key) ? Number(value) : key === "flush" ? value === "true" : value;

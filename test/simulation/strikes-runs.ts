@@ -1,8 +1,8 @@
 import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Reason } from "../../src/core/model/plan.ts";
 import type { Commit, PlacementKey } from "../../src/core/model/value.ts";
-import type { Hub } from "./hub.ts";
-import { evictionsAt, runsAt, type SeenCluster, type SeenRun } from "./seen-runs.ts";
+import { evictionsAt, runsAt, type SeenCluster, type SeenRun } from "./rules/recorded-runs.ts";
+import type { Hub } from "./world/hub.ts";
 
 /** Kinds of what happens to runs and evictions that a storm has to meet. */
 export const rolloutKinds: readonly string[] = [

@@ -1,6 +1,6 @@
 import type { Ledger } from "../../src/core/model/ledger.ts";
-import type { Document } from "./document.ts";
-import type { Draft } from "./people.ts";
+import type { Document } from "./people/document.ts";
+import type { Draft } from "./people/people.ts";
 import type { Outcome } from "./simulation.ts";
 import { strikesOnWaits } from "./strikes-runs.ts";
 import { strikesOnTrust } from "./strikes-trust.ts";

@@ -1,6 +1,6 @@
 import { reasonText } from "../../src/core/report/reason-text.ts";
-import { type Call, effects } from "./call.ts";
 import type { Outcome } from "./simulation.ts";
+import { type Call, effects } from "./world/call.ts";
 
 /** One line of what happened. */
 export type Line =

@@ -4,7 +4,7 @@ import { type PassResult, pass } from "../../../src/shell/reconcile/pass.ts";
 import type { Fleet, Ports } from "../../../src/shell/reconcile/ports.ts";
 import { type Random, seeded } from "../../core/intent/random.ts";
 import { Member } from "../../member.ts";
-import { Hub } from "../../simulation/hub.ts";
+import { Hub } from "../../simulation/world/hub.ts";
 import { unsigned } from "../../unsigned.ts";
 import { hubRepository } from "./hub-repository.ts";
 

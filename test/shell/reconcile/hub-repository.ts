@@ -1,7 +1,6 @@
-import type { BlobId, Commit } from "../../../src/core/model/value.ts";
-import { compareText } from "../../../src/core/model/value.ts";
+import { type BlobId, type Commit, compareText } from "../../../src/core/model/value.ts";
 import type { Repository, TreeChange, TreeFile } from "../../../src/shell/reconcile/ports.ts";
-import type { Hub } from "../../simulation/hub.ts";
+import type { Hub } from "../../simulation/world/hub.ts";
 
 /** The repository port over a hub in memory, and what was asked of it. */
 export interface HubRepository extends Repository {

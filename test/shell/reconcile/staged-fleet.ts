@@ -4,7 +4,7 @@ import type { Instant, RunKey } from "../../../src/core/model/value.ts";
 import type { Fleet, Ports } from "../../../src/shell/reconcile/ports.ts";
 import { readStateBranch } from "../../../src/shell/reconcile/state.ts";
 import { Member } from "../../member.ts";
-import { Hub } from "../../simulation/hub.ts";
+import { Hub } from "../../simulation/world/hub.ts";
 import { unsigned } from "../../unsigned.ts";
 import { type HandClock, handClock } from "./hand-clock.ts";
 import { hubRepository } from "./hub-repository.ts";

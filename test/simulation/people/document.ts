@@ -1,0 +1,327 @@
+import type { Intent } from "../../../src/core/model/intent.ts";
+import type { Json, JsonObject } from "../../../src/core/model/json.ts";
+import { emitDocuments } from "../../../src/core/yaml/canonical.ts";
+import type { Draft } from "./people.ts";
+import { type RolloutDocument, rolloutObject, rolloutPath } from "./rollout-document.ts";
+
+/** What a file of the source branch says, in few words. */
+export type Document =
+  /** An object whose whole content is one word: `ConfigMap shop/config`. A Deployment's image tells its fate too. */
+  | { readonly kind: "manifest"; readonly object: string; readonly value: string }
+  /** `PickAll`, `PickAll env=prod`, `PickN 2`, `PickFixed m1,m2`; options as in {@link optionsOf}. */
+  | { readonly kind: "placement"; readonly name: string; readonly policy: string; readonly options: string }
+  /** `env=dev taint:gpu` */
+  | { readonly kind: "cluster"; readonly name: string; readonly words: string }
+  /** Adds one word to a namespace and all that is in it, or takes them away (`delete`), on clusters with a label. */
+  | {
+      readonly kind: "override";
+      readonly name: string;
+      readonly object: string;
+      readonly label: string;
+      readonly value: string;
+    }
+  /** How much one commit may delete unasked. Approvals need no signature in such worlds. */
+  | { readonly kind: "guards"; readonly objects: number; readonly clusters: number }
+  | { readonly kind: "confirmation"; readonly digest: string }
+  | RolloutDocument
+  /** A file as it is: what is trusted, and the signatures under it. */
+  | { readonly kind: "plain"; readonly path: string; readonly text: string }
+  /** A text that cannot be used; `of` is what it would have been. */
+  | { readonly kind: "broken"; readonly path: string; readonly how: Breakage };
+
+/** How a file is broken: no YAML at all; an object without a name; an object that its schema or its rules refuse. */
+export type Breakage = "yaml" | "identity" | "object";
+
+/** `ConfigMap shop/config`, `Namespace shop` in parts. */
+export interface Identity {
+  readonly group: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string;
+}
+
+/** The parts of an object that is named like `ConfigMap shop/config`. */
+export function identityOf(object: string): Identity {
+  const [kind = "", path = ""] = object.split(" ");
+  const [name = "", namespace = null] = path.split("/").reverse();
+  const group = kind === "Deployment" ? "apps" : "";
+  return { group, apiVersion: group === "" ? "v1" : `${group}/v1`, kind, namespace, name };
+}
+
+/** Where a document stands. Each has one place, so that writing it again is an edit. */
+export function pathOf(document: Document): string {
+  switch (document.kind) {
+    case "manifest":
+      return `resources/${document.object.replaceAll(/[ /]/g, "-").toLowerCase()}.yaml`;
+    case "guards":
+      return "fleet.yaml";
+    case "confirmation":
+      return `approvals/deletions/${document.digest}.yaml`;
+    case "broken":
+    case "plain":
+      return document.path;
+    case "placement":
+    case "cluster":
+    case "override":
+      return `${document.kind}s/${document.name}.yaml`;
+    default:
+      return rolloutPath(document);
+  }
+}
+
+/** The document as a file. */
+export function textOf(document: Document): string {
+  if (document.kind === "plain") return document.text;
+  return document.kind === "broken" ? brokenText(document.path, document.how) : emitDocuments([objectOf(document)]);
+}
+
+const fleetGroup = "placement.kubernetes-fleet.io/v1beta1";
+const clusterGroup = "cluster.kubernetes-fleet.io/v1beta1";
+
+function objectOf(document: Exclude<Document, { kind: "broken" | "plain" }>): JsonObject {
+  switch (document.kind) {
+    case "manifest":
+      return manifestOf(document.object, document.value);
+    case "placement":
+      return placementOf(document);
+    case "cluster":
+      return clusterOf(document);
+    case "override":
+      return overrideOf(document);
+    case "guards": {
+      const { objects, clusters } = document;
+      const guards = { objectsPerCluster: objects, percentPerCluster: 20, clusters, percentOfClusters: 30 };
+      const spec = { guards, approvals: { unsigned: "allow" } };
+      return { apiVersion: "flotilla.dev/v1alpha1", kind: "Fleet", metadata: { name: "fleet" }, spec };
+    }
+    case "confirmation": {
+      const { digest } = document;
+      const metadata = { name: digest.slice(0, 16) };
+      return { apiVersion: "flotilla.dev/v1alpha1", kind: "DeletionConfirmation", metadata, spec: { digest } };
+    }
+    default:
+      return rolloutObject(document);
+  }
+}
+
+/** A file that cannot be used in one of three ways. */
+export function brokenText(path: string, how: Breakage): string {
+  if (how === "yaml") return "kind: [unclosed\n";
+  return emitDocuments([how === "identity" ? { apiVersion: "v1", kind: "ConfigMap", metadata: {} } : refusedAt(path)]);
+}
+
+/** Its identity can be read, and it is that of the document which belongs there; nothing else about it is right. */
+function refusedAt(path: string): JsonObject {
+  const name = path.replace(/^.*\/|\.yaml$/g, "");
+  const metadata = { name };
+  const of = (apiVersion: string, kind: string, spec: JsonObject) => ({ apiVersion, kind, metadata, spec });
+  if (path.startsWith("placements/"))
+    return of(fleetGroup, "ClusterResourcePlacement", { resourceSelectors: [], policy: "x" });
+  if (path.startsWith("overrides/")) return of(fleetGroup, "ClusterResourceOverride", { policy: "x" });
+  if (path.startsWith("clusters/")) return of(clusterGroup, "MemberCluster", { taints: "all" });
+  const rollout = rolloutKinds[path.replace(/\/.*$/, "")];
+  if (rollout !== undefined) return of(fleetGroup, rollout, { stages: "all", state: "x", maxUnavailable: "x" });
+  const [kind = "", namespace = "", rest = ""] = name.split("-");
+  const named = rest === "" ? { name: namespace } : { name: rest, namespace };
+  const apiVersion = kind === "deployment" ? "apps/v1" : "v1";
+  return { apiVersion, kind: kinds[kind] ?? "ConfigMap", metadata: { ...named, labels: ["not", "a", "map"] } };
+}
+
+const rolloutKinds: Readonly<Record<string, string>> = {
+  strategies: "ClusterStagedUpdateStrategy",
+  runs: "ClusterStagedUpdateRun",
+  evictions: "ClusterResourcePlacementEviction",
+  budgets: "ClusterResourcePlacementDisruptionBudget",
+};
+
+const kinds: Readonly<Record<string, string>> = {
+  namespace: "Namespace",
+  configmap: "ConfigMap",
+  secret: "Secret",
+  deployment: "Deployment",
+};
+
+/** The manifest of an object whose content is `value`. */
+export function manifestOf(object: string, value: string): JsonObject {
+  const { apiVersion, kind, namespace, name } = identityOf(object);
+  const labels = { app: name };
+  const base = { apiVersion, kind, metadata: { name, labels, ...(namespace === null ? {} : { namespace }) } };
+  switch (kind) {
+    case "Namespace":
+      return { ...base, metadata: { name, labels: { ...labels, version: `v${value}` } } };
+    case "Secret":
+      return { ...base, data: { value: Buffer.from(value).toString("base64") } };
+    case "Deployment":
+      return {
+        ...base,
+        spec: {
+          replicas: 1,
+          progressDeadlineSeconds: 60,
+          selector: { matchLabels: { app: name } },
+          template: templateOf(name, value),
+        },
+      };
+    default:
+      return { ...base, data: { value } };
+  }
+}
+
+const templateOf = (app: string, value: string): Json => ({
+  metadata: { labels: { app } },
+  spec: { containers: [{ name: "main", image: `app:${value}` }] },
+});
+
+/** What a live object says of its content: the counterpart of {@link manifestFrom}. */
+export function wordIn(live: JsonObject): string | null {
+  const at = (...path: readonly (string | number)[]): Json => path.reduce<Json>((it, key) => memberOf(it, key), live);
+  switch (live["kind"]) {
+    case "Namespace":
+      return text(at("metadata", "labels", "version"))?.slice(1) ?? null;
+    case "Secret": {
+      const encoded = text(at("data", "value"));
+      return encoded === null ? null : Buffer.from(encoded, "base64").toString();
+    }
+    case "Deployment":
+      return text(at("spec", "template", "spec", "containers", 0, "image"))?.replace(/^app:/, "") ?? null;
+    default:
+      return text(at("data", "value"));
+  }
+}
+
+const memberOf = (value: Json, key: string | number): Json =>
+  typeof value === "object" && value !== null ? ((value as JsonObject)[key] ?? null) : null;
+const text = (value: Json): string | null => (typeof value === "string" ? value : null);
+
+/** Whether a placement moves by its runs alone. */
+export const isExternal = ({ options }: Extract<Document, { kind: "placement" }>): boolean =>
+  optionsOf(options).has("external");
+
+/** Options by name: `ns=web,extra unavailable=1 abandon`. */
+export const optionsOf = (options: string): ReadonlyMap<string, string> =>
+  new Map(
+    options
+      .split(" ")
+      .filter((it) => it !== "")
+      .map((it) => [it.split("=")[0] ?? "", it.slice(it.indexOf("=") + 1)]),
+  );
+
+/** `env=prod` as labels. */
+export const labelsOf = (words: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    words
+      .split(" ")
+      .filter((it) => it.includes("="))
+      .map((it) => it.split("=") as [string, string]),
+  );
+
+/** Whether a cluster's words have every label that others ask for. */
+export function hasLabels(words: string, asked: string): boolean {
+  const labels = labelsOf(words);
+  return Object.entries(labelsOf(asked)).every(([key, value]) => labels[key] === value);
+}
+
+/** Keys of taints among words. */
+export const taintsOf = (words: string): readonly string[] =>
+  words
+    .split(" ")
+    .filter((it) => it.startsWith("taint:"))
+    .map((it) => it.slice("taint:".length));
+
+/** The namespaces that a placement selects with all that is in them. */
+export const namespacesOf = ({ name, options }: Extract<Document, { kind: "placement" }>): readonly string[] =>
+  (optionsOf(options).get("ns") ?? name).split(",");
+
+function placementOf(document: Extract<Document, { kind: "placement" }>): JsonObject {
+  const options = optionsOf(document.options);
+  const bound = (name: string): Json => {
+    const given = options.get(name) ?? "25%";
+    return given.endsWith("%") ? given : Number(given);
+  };
+  const annotations = {
+    ...(options.has("delete-adopted") ? { "flotilla.dev/delete-adopted": "true" } : {}),
+    ...(options.has("deadline") ? { "flotilla.dev/progress-deadline": `${options.get("deadline")}m` } : {}),
+  };
+  const takeOver = options.has("never") ? "Never" : options.has("if-no-diff") ? "IfNoDiff" : "Always";
+  const pace = {
+    type: "RollingUpdate",
+    rollingUpdate: { maxUnavailable: bound("unavailable"), maxSurge: bound("surge"), unavailablePeriodSeconds: 60 },
+  };
+  return {
+    apiVersion: fleetGroup,
+    kind: "ClusterResourcePlacement",
+    metadata: { name: document.name, annotations },
+    spec: {
+      resourceSelectors: namespacesOf(document).map((name) => ({ group: "", version: "v1", kind: "Namespace", name })),
+      policy: policyOf(document.policy),
+      strategy: {
+        ...(options.has("external") ? { type: "External" } : pace),
+        applyStrategy: {
+          type: options.has("server-side") ? "ServerSideApply" : "ClientSideApply",
+          whenToTakeOver: takeOver,
+        },
+        deleteStrategy: { propagationPolicy: options.has("abandon") ? "Abandon" : "Delete" },
+      },
+      revisionHistoryLimit: Number(options.get("history") ?? "10"),
+    },
+  };
+}
+
+function policyOf(words: string): JsonObject {
+  const [kind = "", ...rest] = words.split(" ");
+  if (kind === "PickFixed") return { placementType: kind, clusterNames: (rest[0] ?? "").split(",") };
+  const matchLabels = labelsOf(rest.join(" "));
+  const terms = Object.keys(matchLabels).length === 0 ? [] : [{ labelSelector: { matchLabels } }];
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms: terms } };
+  return {
+    placementType: kind,
+    ...(kind === "PickN" ? { numberOfClusters: Number(rest[0]) } : {}),
+    ...(terms.length === 0 ? {} : { affinity: { clusterAffinity: required } }),
+  };
+}
+
+function clusterOf({ name, words }: Extract<Document, { kind: "cluster" }>): JsonObject {
+  const taints = taintsOf(words).map((key) => ({ key, value: "true", effect: "NoSchedule" }));
+  return {
+    apiVersion: clusterGroup,
+    kind: "MemberCluster",
+    metadata: { name, labels: labelsOf(words) },
+    spec: { identity: { kind: "ServiceAccount", name, namespace: "fleet-system" }, taints },
+  };
+}
+
+function overrideOf({ name, object, label, value }: Extract<Document, { kind: "override" }>): JsonObject {
+  const { group, kind, name: objectName } = identityOf(object);
+  const clusterSelector = { clusterSelectorTerms: [{ labelSelector: { matchLabels: labelsOf(label) } }] };
+  const action =
+    value === "delete"
+      ? { overrideType: "Delete" }
+      : { overrideType: "JSONPatch", jsonPatchOverrides: [{ op: "add", path: "/metadata/labels/more", value }] };
+  return {
+    apiVersion: fleetGroup,
+    kind: "ClusterResourceOverride",
+    metadata: { name },
+    spec: {
+      clusterResourceSelectors: [{ group, version: "v1", kind, name: objectName }],
+      policy: { overrideRules: [{ clusterSelector, ...action }] },
+    },
+  };
+}
+
+/** What of a commit is not understood, though nobody broke it: a world that asks for that tests nothing. */
+export function* unusableIn({ problems }: Intent, said: Draft): Generator<string> {
+  for (const { severity, code, path, message } of problems) {
+    const isRefused = path !== "." && (severity === "error" || code === "FLT1900");
+    const kind = said.get(path)?.kind;
+    // What a run or an eviction is about may be gone by now, and some states of a run lead nowhere: it says so.
+    const isMeant = code === "FLT1314" || (code === "FLT1315" && kind === "run");
+    if (isRefused && !isMeant && kind !== "broken" && !isBrokenTrust(path, said))
+      yield `${path} is meant to be usable: ${code} ${message}`;
+  }
+}
+
+/** Somebody broke the trust file, or it is not there while signatures under it are. */
+function isBrokenTrust(path: string, said: Draft): boolean {
+  const document = said.get("trust/root.yaml");
+  return path.startsWith("trust/") && (document?.kind !== "plain" || !document.text.startsWith("apiVersion"));
+}

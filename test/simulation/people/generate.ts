@@ -1,0 +1,488 @@
+import { random } from "../../core/schedule/random.ts";
+import type { PassOptions, Step } from "../step.ts";
+import { RemovalGenerator } from "./generate-removals.ts";
+import { RunGenerator } from "./generate-runs.ts";
+import { TrustGenerator } from "./generate-trust.ts";
+
+/** The objects of every world. */
+const objects = [
+  "Namespace web",
+  "ConfigMap web/config",
+  "Deployment web/app",
+  "Secret web/keys",
+  "Namespace shop",
+  "ConfigMap shop/config",
+  "Deployment shop/app",
+  "Namespace extra",
+  "ConfigMap extra/config",
+] as const;
+
+/** Small fleets have one. */
+const inventory = "ConfigMap flotilla-system/flotilla-inventory-0";
+
+const effectKinds = ["commit", "note", "apply", "delete", "patch", "effect"] as const;
+
+type Dice = ReturnType<typeof random>;
+
+/** A storm as data: the steps of a world in which anything may happen, from a number. */
+export function generate(seed: number): readonly Step[] {
+  return new Author(random(seed)).write();
+}
+
+class Author {
+  readonly #dice: Dice;
+  readonly #steps: Step[] = [];
+  readonly #members: readonly [string, ...string[]];
+  /** A placement's type cannot be edited. */
+  readonly #types: Readonly<Record<string, "PickAll" | "PickN" | "PickFixed">>;
+  /** Null in worlds without staged runs. */
+  readonly #runs: RunGenerator | null;
+  /** Null in worlds in which nobody signs. */
+  readonly #trust: TrustGenerator | null;
+  readonly #leaving: RemovalGenerator;
+  #value = 0;
+  #isHeld = false;
+
+  constructor(dice: Dice) {
+    this.#dice = dice;
+    const type = () => dice.pick(["PickAll", "PickAll", "PickN", "PickFixed"] as const);
+    this.#types = { web: type(), shop: type() };
+    const count = 2 + dice.below(3);
+    this.#members = ["m1", ...Array.from({ length: count - 1 }, (_, at) => `m${at + 2}`)];
+    const external = dice.pick([["web"], ["web"], ["web", "shop"]] as const);
+    this.#runs = this.#chance(33) ? new RunGenerator(dice, this.#members, external) : null;
+    this.#trust = this.#chance(33) ? new TrustGenerator(dice, this.#members) : null;
+    this.#leaving = new RemovalGenerator(dice, {
+      pass: () => this.#pass("a", true),
+      place: (name, extras) => this.#placed(name, extras),
+      member: () => this.#member,
+    });
+  }
+
+  write(): readonly Step[] {
+    this.#found();
+    const length = 5 + this.#dice.below(11);
+    for (let at = 0; at < length; at++) this.#turn();
+    return this.#steps;
+  }
+
+  #add(...steps: readonly Step[]): void {
+    this.#steps.push(...steps.map((it) => this.#trust?.signed(it) ?? it));
+  }
+
+  #chance(percent: number): boolean {
+    return this.#dice.below(100) < percent;
+  }
+
+  /** Some of the members, and perhaps all of them. */
+  get #some(): string {
+    return this.#dice
+      .shuffled(this.#members)
+      .slice(0, 1 + this.#dice.below(this.#members.length))
+      .join(",");
+  }
+
+  get #member(): string {
+    return this.#dice.pick(this.#members);
+  }
+
+  #found(): void {
+    for (const name of this.#members) this.#add({ do: "cluster", name, words: this.#labels() });
+    for (const object of objects) this.#add({ do: "manifest", object, value: "0" });
+    this.#place("web");
+    if (this.#chance(80)) this.#place("shop");
+    if (this.#runs !== null || this.#chance(50)) this.#guards();
+    if (this.#runs !== null) this.#add(...this.#runs.found());
+    if (this.#trust !== null) this.#add(this.#trust.found());
+    this.#add({ do: "push" });
+    if (this.#chance(10)) this.#disown();
+    for (let at = this.#dice.below(4); at > 0; at--) this.#add(this.#pass("a", true));
+  }
+
+  /** The answer to a creation is lost, and what is asked for next is refused. */
+  #disown(): void {
+    const { pick, below } = this.#dice;
+    const lost = `${pick(["lost", "lost", "late", "504"])} apply ${1 + below(6)}`;
+    const refused = `${pick(["403", "403", "500", "lost"])} ${pick(["read", "apply", "apply"])}`;
+    this.#add({ ...this.#pass("a", true), faults: lost });
+    if (this.#chance(70)) {
+      this.#change();
+      this.#add({ do: "push" });
+    }
+    this.#add({
+      ...this.#pass("a", true),
+      patience: "none",
+      faults: `${refused} ${1 + below(8)}; ${refused} ${1 + below(3)}`,
+    });
+    if (this.#chance(30)) this.#leave();
+  }
+
+  #labels(): string {
+    const order = this.#runs === null ? "" : ` order=${this.#dice.below(4)}`;
+    return this.#dice.pick(["env=dev", "env=dev", "env=prod"]) + order;
+  }
+
+  #guards(): void {
+    this.#add({ do: "guards", objects: this.#dice.below(8), clusters: this.#dice.below(4) });
+  }
+
+  #place(name: string): void {
+    this.#add(this.#placed(name, []));
+  }
+
+  #placed(name: string, extras: readonly string[]): Step {
+    const { pick, below, shuffled } = this.#dice;
+    const policy = {
+      PickAll: () => pick(["PickAll", "PickAll", "PickAll env=dev"]),
+      PickN: () => pick([`PickN ${below(4)}`, `PickN ${1 + below(2)} env=dev`]),
+      PickFixed: () => `PickFixed ${shuffled(this.#members).slice(0, 2).join(",")}`,
+    }[this.#types[name] ?? "PickAll"]();
+    const spaces = name === "web" ? pick(["web,extra", "web,extra", "web"]) : pick(["shop", "shop", "shop,extra"]);
+    const all = ["abandon", "delete-adopted", "never", "if-no-diff", "deadline=4", "history=1", "server-side"];
+    const chosen = all.filter((it) => this.#chance(12) || extras.includes(it));
+    const pace = pick(["unavailable=1", "unavailable=2", "unavailable=25% surge=1", "unavailable=100%"]);
+    const way = this.#runs?.isExternal(name) === true ? "external" : pace;
+    return { do: "placement", name, policy, options: [`ns=${spaces}`, way, ...chosen].join(" ") };
+  }
+
+  /** A little of everything, ending in a pass. */
+  #turn(): void {
+    if (this.#chance(8)) this.#leave();
+    if (this.#chance(10)) this.#add(...this.#leaving.story());
+    if (this.#chance(4)) this.#add(...this.#leaving.twice());
+    if (this.#chance(4)) this.#overtake();
+    if (this.#chance(5)) this.#falter();
+    if (this.#chance(45)) this.#edit();
+    if (this.#chance(6)) this.#expel();
+    if (this.#chance(5)) this.#replace();
+    this.#roll();
+    this.#approve();
+    for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
+    if (this.#chance(50)) this.#add({ do: "wait", ms: this.#dice.pick([500, 7_000, 61_000, 400_000]) });
+    if (this.#chance(8)) this.#add({ do: "restart", by: "a" });
+    this.#reconcile();
+  }
+
+  /** Staged runs, where there are any: a whole story, or a few edits. */
+  #roll(): void {
+    const runs = this.#runs;
+    if (runs === null) return;
+    if (this.#chance(15)) {
+      this.#change();
+      this.#add(...runs.story(() => this.#pass("a", true)));
+    }
+    if (this.#chance(45)) this.#add(runs.edit(), ...(this.#chance(30) ? [runs.edit()] : []), { do: "push" });
+    if (this.#chance(30)) this.#add(this.#pass("a", true), { do: "answer", how: "Approve" }, { do: "push" });
+  }
+
+  /** Who may approve changes, and people approve what is asked for in between, where anybody signs. */
+  #approve(): void {
+    const trust = this.#trust;
+    if (trust === null) return;
+    if (this.#chance(15)) this.#add(...trust.change());
+    if (this.#chance(12)) this.#add(...this.#leaving.approved(() => trust.votes()));
+    if (this.#chance(15)) this.#add(this.#pass("a", true), trust.restore());
+    if (this.#chance(65)) this.#add(this.#pass("a", true), this.#pass("a", true), ...trust.votes());
+    const pass = () => this.#pass("a", true);
+    if (this.#chance(12)) {
+      this.#ask();
+      this.#add(...trust.takeBack(pass));
+    }
+    if (this.#chance(10)) {
+      this.#ask();
+      this.#add(...trust.theft(pass));
+    }
+  }
+
+  /** Something is asked for, as far as there is anything; where there are runs, often by one that has a way to go. */
+  #ask(): void {
+    if (this.#runs !== null && this.#chance(70)) {
+      this.#change("ConfigMap web/config");
+      this.#change();
+      this.#add(...this.#runs.gated());
+    }
+    this.#add(this.#pass("a", true), this.#pass("a", true));
+  }
+
+  /** A placement goes, with the trouble where its objects do. */
+  #leave(): void {
+    const { pick, below } = this.#dice;
+    if (this.#chance(15)) this.#add({ do: "meddle", name: this.#member, how: "delete", object: inventory, value: "" });
+    this.#add({ do: "erase", path: `placements/${pick(["web", "shop"])}.yaml` }, { do: "push" });
+    if (this.#chance(50)) this.#add(this.#pass("a", true), { do: "confirm" }, { do: "push" });
+    const spot = `delete ${1 + below(3)}`;
+    const moment = `${pick(["before", "after"])} ${spot}`;
+    const plain = this.#pass("a", true);
+    pick<() => void>([
+      // The first lists are those of the inventories; then come the kinds that are in them, member by member.
+      () => this.#add({ ...plain, faults: `403 list ${1 + below(5 * this.#members.length)}` }),
+      () => this.#add({ ...plain, faults: `${pick(memberFaults)} ${spot}` }),
+      () => this.#add({ ...plain, faults: `${pick(memberFaults)} ${spot}` }),
+      () => this.#add({ ...plain, crash: moment }),
+      () => {
+        this.#hold(moment);
+      },
+    ])();
+  }
+
+  /** A placement goes elsewhere as soon as it is there, or was changed, before its members were heard of again. */
+  #replace(): void {
+    const name = this.#dice.pick(["web", "shop"]);
+    const push: Step = { do: "push" };
+    if (this.#chance(50)) this.#change();
+    else this.#place(name);
+    this.#add(push, this.#pass("a", true));
+    if (this.#chance(50)) this.#add({ do: "wait", ms: 7_000 });
+    this.#place(name);
+    this.#add(push, { ...this.#pass("a", true), late: this.#some });
+  }
+
+  /** A cluster is to lose a placement: said twice, beside an update, or while the placement leaves it or another one. */
+  #expel(): void {
+    const { pick, below } = this.#dice;
+    const placement = pick(["web", "shop"]);
+    const cluster = this.#member;
+    const evict = (from = cluster): Step => ({ do: "evict", name: `out${++this.#value}`, placement, cluster: from });
+    const push: Step = { do: "push" };
+    const bound = `${pick(["minAvailable", "maxUnavailable"])}=${1 + below(2)}`;
+    if (this.#chance(60)) this.#add({ do: "budget", name: placement, bound });
+    pick<() => void>([
+      () => this.#add(evict(), evict(), push),
+      () => this.#add(evict(), evict(this.#member), push),
+      () => {
+        this.#change();
+        this.#add(evict(), push);
+      },
+      () => {
+        this.#place(placement);
+        this.#add(evict(), push);
+      },
+      () => {
+        this.#place(placement);
+        this.#add(push, this.#pass("a", true), evict(this.#member), push);
+      },
+      () => this.#add(evict(), push, this.#pass("a", true), evict(this.#member), evict(), push),
+    ])();
+  }
+
+  /** Who decided stands still before its claim, or right after it, while another one decides anew and does it. */
+  #overtake(): void {
+    const { pick } = this.#dice;
+    if (this.#isHeld) return;
+    const object = pick(objects);
+    this.#change(object);
+    this.#add({ do: "push" });
+    this.#hold(pick(["after commit 1", "before note 1", "before apply 1"]));
+    pick<() => void>([() => this.#change(object), () => this.#change(object), () => this.#place("web")])();
+    this.#add({ do: "push" }, this.#pass("a", true), this.#pass("a", true), { do: "resume", by: "b" });
+    this.#isHeld = false;
+  }
+
+  /** An edit, with the trouble where it is written. */
+  #falter(): void {
+    const { pick, below } = this.#dice;
+    this.#change();
+    const faults = `${pick(memberFaults)} ${pick(["note", "apply"])} ${1 + below(2)}`;
+    this.#add({ do: "push" }, { ...this.#pass("a", true), faults });
+  }
+
+  #edit(): void {
+    const { pick } = this.#dice;
+    for (let at = this.#dice.below(3); at >= 0; at--) {
+      pick<() => void>([
+        () => this.#change(),
+        () => this.#change(),
+        () => this.#change(),
+        () => this.#add({ do: "erase", path: this.#path(pick(objects)) }),
+        () => this.#place("web"),
+        () => this.#place("shop"),
+        () => this.#add({ do: "erase", path: `placements/${pick(["web", "shop"])}.yaml` }),
+        () => this.#relabel(),
+        () => this.#add({ do: "erase", path: `clusters/${this.#member}.yaml` }),
+        () => this.#override(),
+        () => this.#add({ do: "erase", path: "overrides/loud.yaml" }),
+        () => this.#guards(),
+        () => this.#add({ do: "revert", back: this.#dice.below(4) }),
+        () => this.#break(),
+        () => this.#add({ do: "confirm" }),
+        () => this.#add(...this.#leaving.answer()),
+      ])();
+    }
+    const way = this.#dice.below(40);
+    if (way === 0) this.#add({ do: "rewrite", back: 1 + this.#dice.below(2) });
+    else if (way === 1) this.#add({ do: "empty" });
+    else if (way === 2) this.#add({ do: "vanish" });
+    else this.#add({ do: "push" });
+    if (this.#chance(10)) this.#add({ do: "accept" });
+  }
+
+  #path(object: string): string {
+    return `resources/${object.replaceAll(/[ /]/g, "-").toLowerCase()}.yaml`;
+  }
+
+  #change(object: string = this.#dice.pick(objects)): void {
+    this.#value++;
+    const fate = object.startsWith("Deployment") ? this.#dice.pick(["", "", "", "broken-", "crash-"]) : "";
+    this.#add({ do: "manifest", object, value: `${fate}${this.#value}` });
+  }
+
+  #relabel(): void {
+    const taint = this.#chance(20) ? " taint:gpu" : "";
+    this.#add({ do: "cluster", name: this.#member, words: this.#labels() + taint });
+  }
+
+  #override(): void {
+    const isDelete = this.#chance(25);
+    const object = this.#dice.pick(["Namespace web", "Namespace shop", "Namespace extra"]);
+    const label = this.#dice.pick(["env=dev", "env=prod"]);
+    const value = isDelete ? "delete" : `more${++this.#value}`;
+    this.#add({ do: "override", name: "loud", object, label, value });
+  }
+
+  #break(): void {
+    const { pick } = this.#dice;
+    const path = pick([
+      `placements/${pick(["web", "shop"])}.yaml`,
+      this.#path(pick(objects)),
+      `clusters/${this.#member}.yaml`,
+    ]);
+    this.#add({ do: "break", path, how: pick(["yaml", "identity", "object"]) });
+  }
+
+  #weather(): void {
+    const { pick } = this.#dice;
+    const name = this.#member;
+    pick<() => void>([
+      () =>
+        this.#add({
+          do: "member",
+          name,
+          is: pick(["down", "hangs", "busy", "broken", "unauthorized", "read-only", "frozen"]),
+        }),
+      () => this.#add({ do: "member", name, is: "well" }),
+      () => this.#add({ do: "member", name, is: "well" }),
+      () => this.#add({ do: "pace", name, ms: pick([0, 2_000, 90_000, 900_000]) }),
+      () => this.#meddle(name),
+      () => this.#meddle(name),
+      () => this.#meddle(name),
+      () => this.#fight(name),
+      () => this.#add({ do: "save", name }),
+      () => this.#add(this.#chance(50) ? { do: "restore", name } : { do: "save", name }),
+      () => (this.#chance(30) ? this.#add({ do: "reset", name }) : undefined),
+      () => this.#add({ do: "readdress", name, to: this.#chance(30) ? pick([this.#member, "stranger"]) : name }),
+      () => this.#add({ do: "hub", is: this.#chance(30) ? "unreachable" : "well" }),
+      () => this.#add({ do: "jump", ms: pick([-3_600_000, -5_000, 5_000, 600_000]) }),
+      () => this.#add({ do: "intrude", how: pick(["placement", "override", "manifest", "cluster"]) }),
+    ])();
+  }
+
+  #meddle(name: string): void {
+    if (this.#chance(12)) {
+      this.#add({ do: "meddle", name, how: "delete", object: inventory, value: "" });
+      return;
+    }
+    const how = this.#dice.pick([
+      "create",
+      "create",
+      "edit",
+      "delete",
+      "unmark",
+      "finalize",
+      "release",
+      "copy",
+    ] as const);
+    const own = ["ConfigMap web/theirs", "ConfigMap shop/theirs"] as const;
+    const object = how === "create" && this.#chance(50) ? this.#dice.pick(own) : this.#dice.pick(objects);
+    this.#add({ do: "meddle", name, how, object, value: `their${++this.#value}` });
+  }
+
+  /** A second controller comes, and stays or goes after a while in which there are many passes. */
+  #fight(name: string): void {
+    const object = this.#dice.pick(objects);
+    this.#add({ do: "fight", name, object, value: `their${++this.#value}` });
+    const rounds = this.#chance(40) ? 20 : 4;
+    for (let round = 0; round < rounds; round++) {
+      this.#add(this.#pass("a"));
+      if (this.#chance(30)) this.#add({ do: "wait", ms: this.#dice.pick([1_000, 5_000, 30_000]) });
+      if (this.#chance(5)) this.#add({ do: "restart", by: "a" });
+    }
+    if (this.#chance(70)) this.#add({ do: "fight", name, object, value: "" });
+  }
+
+  #reconcile(): void {
+    if (this.#isHeld && this.#chance(60)) {
+      this.#add(this.#pass("a", true), { do: "resume", by: "b" });
+      this.#isHeld = false;
+    } else if (!this.#isHeld && this.#chance(20)) {
+      const hold = `${this.#dice.pick(["before", "after"])} ${this.#dice.pick(effectKinds)} ${1 + this.#dice.below(3)}`;
+      this.#hold(hold);
+    }
+    this.#add(this.#pass(this.#chance(20) ? "b" : "a"));
+    if (this.#chance(30)) this.#add(this.#pass("a", true));
+  }
+
+  /** Another process begins a pass, and stands still in it. */
+  #hold(hold: string): void {
+    if (!this.#isHeld) this.#add({ ...this.#pass("b", true), do: "start", hold });
+    this.#isHeld = true;
+  }
+
+  #pass(by: string, isPlain = false): Extract<Step, { do: "pass" }> {
+    const words: PassOptions = {
+      patience: this.#chance(20) ? "none" : "retryAt",
+      flush: this.#chance(20),
+      faults: isPlain ? "" : this.#faults(),
+      crash: isPlain || this.#chance(75) ? "" : this.#crash(),
+      late: isPlain || this.#chance(85) ? "" : this.#some,
+      shuffle: this.#chance(30) ? 1 + this.#dice.below(1000) : 0,
+    };
+    return { do: "pass", by, ...words };
+  }
+
+  #crash(): string {
+    const { pick, below } = this.#dice;
+    return `${pick(["before", "after"])} ${pick(effectKinds)} ${1 + below(pick([2, 6]))}`;
+  }
+
+  #faults(): string {
+    const { pick, below } = this.#dice;
+    if (this.#chance(60)) return "";
+    const one = (): string => {
+      const kind = pick(["heads", "files", "blobs", "descends", "history", "commit", "commit", ...memberKinds]);
+      const fault =
+        kind === "commit" ? pick(["hook", "lost", "refused"]) : hubKinds.has(kind) ? "refused" : pick(memberFaults);
+      return `${fault} ${kind} ${1 + below(pick([1, 2, 6]))}`;
+    };
+    return Array.from({ length: 1 + below(3) }, one).join("; ");
+  }
+}
+
+const hubKinds = new Set(["heads", "files", "blobs", "descends", "history"]);
+const memberKinds = [
+  "read",
+  "list",
+  "discover",
+  "try",
+  "note",
+  "note",
+  "note",
+  "apply",
+  "apply",
+  "apply",
+  "patch",
+  "delete",
+  "delete",
+  "delete",
+] as const;
+const memberFaults = [
+  "refused",
+  "hangs",
+  "lost",
+  "torn",
+  "late",
+  "403",
+  "429",
+  "500",
+  "503",
+  "504",
+] as const satisfies readonly string[];

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import type { HeldDeletion } from "../../../src/core/model/deletion.ts";
+import { canonicalJson, type Json } from "../../../src/core/model/json.ts";
+import type { Ledger } from "../../../src/core/model/ledger.ts";
+import type { ClusterName, Commit } from "../../../src/core/model/value.ts";
+import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
+import type { StateCommit, StateCommitRule } from "../state-commit.ts";
+import { keyOf, markOf } from "../world/observed-objects.ts";
+import { entryOf, setsOf, took, whatOf } from "./deletions.ts";
+import { isTooNew } from "./writes.ts";
+
+/** Promises about what people confirm: just what they were shown, and once (D 3). */
+export const confirmationWriteRules: readonly (readonly [string, MemberWriteRule])[] = [
+  ["I-29", deletesWhatStoodThere],
+  ["I-31", sparesNamespacesOfOthers],
+];
+
+export const confirmationCommitRules: readonly (readonly [string, StateCommitRule])[] = [
+  ["I-29", asksForWhatItHolds],
+  ["I-29", confirmsOnce],
+];
+
+/** By a confirmation goes nothing that we wrote once more after it had been given: that is another placing. */
+function* deletesWhatStoodThere(write: MemberWrite, { simulation: { people } }: Judge): Generator<string> {
+  if (!took(write) || write.ledger === null || write.before === null) return;
+  const entry = entryOf(write);
+  const mark = markOf(write.before);
+  if (entry === null || mark === null) return;
+  for (const { confirmed, digest } of setsOf(write.ledger, write, entry)) {
+    const given = people.given.get(digest);
+    if (!confirmed || given === undefined || mark.sequence <= given.sequence) continue;
+    yield `${whatOf(write)} by ${digest.slice(0, 8)}, given at ${given.sequence}, although it was placed again at ${mark.sequence}`;
+  }
+}
+
+/**
+ * I-31: a namespace takes along nothing of others but what people were shown, by its uid, when they confirmed it. No server
+ * can tell a process that was held up between its look and its deletion what another one put there meanwhile.
+ */
+function* sparesNamespacesOfOthers(write: MemberWrite, { simulation }: Judge): Generator<string> {
+  if (!took(write) || write.request.place?.kind !== "Namespace" || write.ledger === null) return;
+  const entry = entryOf(write);
+  const sets = entry === null ? [] : setsOf(write.ledger, write, entry).filter((it) => it.confirmed);
+  const shown = new Set(sets.flatMap(({ digest }) => shownOthers(write, simulation.people.given.get(digest)?.set)));
+  for (const it of write.inside) {
+    if (it.isTerminating || it.place.name === "kube-root-ca.crt" || isTooNew(write, it.object)) continue;
+    if (shown.has(`${it.key} ${it.uid}`)) simulation.hit("others along");
+    else if (write.isStale) simulation.hit("overtaken deletion");
+    else yield `${whatOf(write)}, which holds ${it.key}`;
+  }
+}
+
+/** What of others a set that was shown names in the namespace that goes. */
+const shownOthers = ({ request }: MemberWrite, set: HeldDeletion | null | undefined): readonly string[] =>
+  (set?.others ?? [])
+    .filter((it) => it.cluster === request.member && request.place !== null && keyOf(it.id) === keyOf(request.place))
+    .flatMap((it) => it.objects.map((other) => `${keyOf(other)} ${other.uid}`));
+
+/** The digest that people confirm is that of what goes: a set that is new tells it truly, and no two have the same. */
+function* asksForWhatItHolds({ before, after }: StateCommit): Generator<string> {
+  const known = new Set(before?.deletions.held.map((it) => it.digest));
+  for (const held of after.deletions.held)
+    if (!known.has(held.digest) && !digestsOf(held, before).includes(held.digest))
+      yield `the digest ${held.digest.slice(0, 8)} is not that of what waits under it`;
+}
+
+/** The digest of a set, computed once more; with the numbers of a few askings. */
+function digestsOf({ because, groups, others }: HeldDeletion, before: Ledger | null): readonly string[] {
+  const uidOf = (cluster: ClusterName): string => before?.clusters.get(cluster)?.kubeSystemUid ?? "";
+  const places = groups.flatMap((it) => it.clusters.map((cluster) => ({ ...it, cluster })));
+  const lines = (rows: readonly Json[]): readonly string[] => [...new Set(rows.map((it) => JSON.stringify(it)))].sort();
+  const said = {
+    because,
+    objects: lines(places.flatMap((it) => it.objects.map((id) => [it.cluster, uidOf(it.cluster), keyOf(id)]))),
+    others: lines(others.flatMap((it) => it.objects.map((id) => [it.cluster, keyOf(it.id), keyOf(id), id.uid]))),
+    bases: lines(
+      places.map(({ placement, cluster }) => {
+        const binding = before?.placements.get(placement)?.bindings.get(cluster);
+        return [placement, cluster, binding?.uid ?? "", binding?.target?.sequence ?? 0];
+      }),
+    ),
+  };
+  const askings = Array.from({ length: 20 }, (_, at) => (at === 0 ? said : { ...said, asking: at + 1 }));
+  return askings.map((it) => createHash("sha256").update(canonicalJson(it)).digest("hex"));
+}
+
+/** A set is confirmed by a file that was not there when the source was read last, and no digest ever twice. */
+function* confirmsOnce({ before, after }: StateCommit, judge: Judge): Generator<string> {
+  const { people } = judge.simulation;
+  for (const { digest, confirmed } of after.deletions.held) {
+    if (!confirmed || before?.deletions.held.some((it) => it.digest === digest && it.confirmed) === true) continue;
+    const path = `approvals/deletions/${digest}.yaml`;
+    if (!people.at(after.sourceCommit as Commit).has(path)) yield `${digest.slice(0, 8)} is confirmed by no file`;
+    if (before?.sourceCommit != null && people.at(before.sourceCommit).has(path))
+      yield `${digest.slice(0, 8)} is confirmed by a file that was read before`;
+    if (judge.confirmed.has(digest)) yield `${digest.slice(0, 8)} is confirmed twice`;
+    judge.confirmed.add(digest);
+  }
+}
