@@ -36,14 +36,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "disowns what it made when a claim is renewed before its answer is known",
-    file: "src/shell/kube/apply/inventory-entry.ts",
+    file: "src/core/apply/inventory-entry.ts",
     find: "const sequence = before?.uid === null ? before.sequence : action.sequence;",
     replace: "const { sequence } = action;",
     caughtBy: stories,
   },
   {
     breaks: "writes what is being deleted where the inventory does not know it any more",
-    file: "src/shell/kube/apply/takeover.ts",
+    file: "src/core/apply/takeover.ts",
     find: 'if (isBeingDeleted(live)) return { kind: "wait", uid, adopted };',
     replace: "",
     caughtBy: stories,
@@ -127,7 +127,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "forgets how often it put the same right",
-    file: "src/shell/kube/apply/inventory-entry.ts",
+    file: "src/core/apply/inventory-entry.ts",
     find: "? repaired(before?.repairs, now)",
     replace: "? repaired(undefined, now)",
     caughtBy: stories,
@@ -302,7 +302,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "takes over what whenToTakeOver: Never protects",
-    file: "src/shell/kube/apply/takeover.ts",
+    file: "src/core/apply/takeover.ts",
     find: 'if (whenToTakeOver === "Never")',
     replace: "if (whenToTakeOver === undefined)",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],

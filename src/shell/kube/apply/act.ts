@@ -6,6 +6,14 @@ import {
   isOutdatedAction,
   withChanges,
 } from "../../../core/apply/claim.ts";
+import {
+  claimedEntry,
+  inventoryEntryOf,
+  type RemovalTask,
+  type TaskResult,
+  type WriteTask,
+} from "../../../core/apply/inventory-entry.ts";
+import { decideTakeover, otherOwners, type TakeoverDecision } from "../../../core/apply/takeover.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
 import { memberAt, textOf } from "../../../core/model/json.ts";
 import { type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
@@ -16,18 +24,10 @@ import { anyResourceOf, resourceOf, type ServedResources } from "../client/disco
 import { contactFailureOf } from "../client/member-unreachable.ts";
 import { readInventory, type StoredInventory, writeInventory } from "../inventory/inventory.ts";
 import { clusterUidOf, kubeSystem } from "../watch/observe.ts";
-import {
-  type ApplyContext,
-  inventoryEntryOf,
-  type RemovalTask,
-  type TaskResult,
-  type WriteTask,
-} from "./apply-context.ts";
+import type { ApplyContext } from "./apply-context.ts";
 import { applyAll } from "./apply-objects.ts";
-import { claimedEntry } from "./inventory-entry.ts";
 import { absent, type LookupResult, lookUpAll } from "./lookup.ts";
 import { removeAll } from "./remove-objects.ts";
-import { decideTakeover, otherOwners, type TakeoverDecision } from "./takeover.ts";
 
 /**
  * Carries out what one member is to do: claim, write, remove, record.

@@ -1,11 +1,10 @@
-import type { Inventory, InventoryEntry } from "../../../core/model/inventory.ts";
-import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
+import type { Failure } from "../../../core/apply/failure.ts";
+import type { ClusterActions } from "../../../core/model/plan.ts";
 import type { Instant } from "../../../core/model/value.ts";
 import { Fault } from "../../reconcile/fault.ts";
-import type { Client } from "../client/client.ts";
+import type { ApiFailure, Client } from "../client/client.ts";
 import type { Discovery } from "../client/discovery.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
-import type { TakeoverDecision } from "./takeover.ts";
 
 /** What everything that happens on one member during one action has in common. */
 export interface ApplyContext {
@@ -19,38 +18,6 @@ export interface ApplyContext {
   /** For what is noted when all is done: it still has time when the other's has run out. */
   readonly recorder: Client;
 }
-
-/** One object to be written, and how. */
-export interface WriteTask {
-  readonly id: RenderedManifest["id"];
-  readonly action: PlacementActions;
-  readonly item: RenderedManifest;
-  /** As it stood before the claim. */
-  readonly before: InventoryEntry | null;
-  readonly takeover: TakeoverDecision;
-}
-
-/** One object that goes. */
-export interface RemovalTask {
-  readonly id: Departure["id"];
-  readonly action: PlacementActions;
-  readonly departure: Departure;
-  readonly entry: InventoryEntry;
-}
-
-/** What became of one object. */
-export interface TaskResult {
-  /** Null: the inventory forgets it. */
-  readonly entry: InventoryEntry | null;
-  readonly effect: "created" | "configured" | "deleted" | "released" | "failed" | "none";
-}
-
-/** The inventory's entry of an object in a placement, or null. */
-export const inventoryEntryOf = (
-  inventory: Inventory,
-  action: PlacementActions,
-  key: RenderedManifest["key"],
-): InventoryEntry | null => inventory.placements.get(action.placement)?.entries.get(key) ?? null;
 
 /**
  * Watches whether a member is still there. One request that ends in nothing is that object's trouble; three in a row, or
@@ -95,3 +62,26 @@ export function trackContact(): MemberContact {
 const isLoss = (error: unknown): boolean => error instanceof MemberUnreachable || error instanceof Fault;
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
+
+/** What the member said to a write of an object, as a failure of that object. */
+export function writeFailure(refusal: ApiFailure, kind: string): Failure {
+  const message = failureMessage(refusal, kind);
+  if (refusal.status !== 404) return { code: "ManifestApplyFailed", message };
+  // Status names what was not found: the namespace, or, on a path that the member does not serve, nothing in particular.
+  return refusal.about === "namespaces" && kind !== "Namespace"
+    ? { code: "NamespaceMissing", message }
+    : { code: "KindUnknown", message };
+}
+
+/**
+ * A refusal in the member's words. Not for Secrets: validation quotes the values it refuses, so of those only the reason
+ * and the fields are told.
+ */
+export function failureMessage({ status, reason, message, causes }: ApiFailure, kind: string): string {
+  if (kind !== "Secret") return message;
+  const fields = causes.map((it) => it.field).filter((it) => it !== "");
+  const said = reason === "" ? `HTTP ${status}` : reason;
+  return fields.length === 0
+    ? `the member refused it: ${said}`
+    : `the member refused it: ${said} (${fields.join(", ")})`;
+}

@@ -1,5 +1,15 @@
+import { type Failure, scopeMismatch } from "../../../core/apply/failure.ts";
+import {
+  adopts,
+  claimedEntry,
+  failedEntry,
+  type TaskResult,
+  type WriteTask,
+  writtenEntry,
+} from "../../../core/apply/inventory-entry.ts";
 import { marked } from "../../../core/apply/mark.ts";
 import { migration } from "../../../core/apply/migrate.ts";
+import { decideTakeover, type TakeoverDecision } from "../../../core/apply/takeover.ts";
 import { applyOrder } from "../../../core/apply/waves.ts";
 import { isObject, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { apiVersionOf, kindKey, type Manifest, objectText } from "../../../core/model/manifest.ts";
@@ -7,12 +17,10 @@ import { fieldManager } from "../../../core/model/names.ts";
 import { type ApiFailure, type ApiResponse, applyPatch, jsonPatch } from "../client/client.ts";
 import { forEachConcurrently } from "../client/concurrency.ts";
 import { type ApiResource, objectPath, resourceOf, type ServedResources } from "../client/discovery.ts";
-import type { ApplyContext, TaskResult, WriteTask } from "./apply-context.ts";
-import { type Failure, scopeMismatch, writeFailure } from "./failure.ts";
-import { adopts, claimedEntry, failedEntry, writtenEntry } from "./inventory-entry.ts";
+import { type ApplyContext, writeFailure } from "./apply-context.ts";
+import { compareWithLive } from "./compare-with-live.ts";
 import { lookUpObject } from "./lookup.ts";
 import { manifestText } from "./manifest-text.ts";
-import { compareWithLive, decideTakeover, type TakeoverDecision } from "./takeover.ts";
 
 /**
  * Writes objects wave by wave, all of a wave at once as far as the client's lanes reach (`apply/README.md#c-33`).

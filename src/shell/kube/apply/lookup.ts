@@ -1,3 +1,4 @@
+import { scopeMismatch } from "../../../core/apply/failure.ts";
 import { type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import {
   apiVersionOf,
@@ -16,7 +17,6 @@ import {
   resourceOf,
   type ServedResources,
 } from "../client/discovery.ts";
-import { scopeMismatch } from "./failure.ts";
 
 /** What stands in a member at the place of an object that we do not know yet. */
 export type LookupResult =

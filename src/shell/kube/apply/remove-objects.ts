@@ -1,4 +1,6 @@
+import type { RemovalTask, TaskResult } from "../../../core/apply/inventory-entry.ts";
 import { isWriteOf, markOf, readMark, unmarkPatch } from "../../../core/apply/mark.ts";
+import { mayBeAdopted } from "../../../core/apply/takeover.ts";
 import { removeOrder } from "../../../core/apply/waves.ts";
 import { mostOthers, type OtherObject, type OthersFound } from "../../../core/model/deletion.ts";
 import type { FailureCode, InventoryEntry } from "../../../core/model/inventory.ts";
@@ -8,11 +10,9 @@ import { fieldManager } from "../../../core/model/names.ts";
 import { jsonPatch } from "../client/client.ts";
 import { forEachConcurrently } from "../client/concurrency.ts";
 import { type ApiResource, anyResourceOf, objectPath, resourceOf } from "../client/discovery.ts";
-import type { ApplyContext, RemovalTask, TaskResult } from "./apply-context.ts";
-import { failureMessage } from "./failure.ts";
+import { type ApplyContext, failureMessage } from "./apply-context.ts";
 import { lookUpObject } from "./lookup.ts";
 import { definitionInstances, namespaceContents } from "./namespace-contents.ts";
-import { mayBeAdopted } from "./takeover.ts";
 
 /**
  * Lets objects go, last applied first. Removals that ended in nothing have no result: their entries stay as they are. Of what

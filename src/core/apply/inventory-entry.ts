@@ -1,11 +1,12 @@
-import { repaired, unrepaired } from "../../../core/apply/fight.ts";
-import { liveFingerprint } from "../../../core/apply/fingerprint.ts";
-import type { InventoryEntry } from "../../../core/model/inventory.ts";
-import { memberAt, textOf } from "../../../core/model/json.ts";
-import type { Manifest } from "../../../core/model/manifest.ts";
-import { fieldManager } from "../../../core/model/names.ts";
-import type { ApplyContext, TaskResult, WriteTask } from "./apply-context.ts";
+import type { Inventory, InventoryEntry } from "../model/inventory.ts";
+import { memberAt, textOf } from "../model/json.ts";
+import type { Manifest } from "../model/manifest.ts";
+import { fieldManager } from "../model/names.ts";
+import type { Departure, PlacementActions, RenderedManifest } from "../model/plan.ts";
+import type { Instant } from "../model/value.ts";
 import { type Failure, failedOutcome } from "./failure.ts";
+import { repaired, unrepaired } from "./fight.ts";
+import { liveFingerprint } from "./fingerprint.ts";
 import type { TakeoverDecision } from "./takeover.ts";
 
 /** What came of a write that was carried out. */
@@ -16,7 +17,11 @@ interface Wrote {
 }
 
 /** What the inventory says of an object once it is written. */
-export function writtenEntry(scene: ApplyContext, write: WriteTask, { live, adopted, effect }: Wrote): InventoryEntry {
+export function writtenEntry(
+  scene: { readonly now: Instant },
+  write: WriteTask,
+  { live, adopted, effect }: Wrote,
+): InventoryEntry {
   const { action, before } = write;
   const uid = textOf(memberAt(live, "metadata", "uid"));
   return {
@@ -30,7 +35,7 @@ export function writtenEntry(scene: ApplyContext, write: WriteTask, { live, adop
 }
 
 /** What the inventory says of an object that was not written. What stands there and is not ours ends what was known; what could not be looked at ends nothing. */
-export function failedEntry(scene: Pick<ApplyContext, "now">, write: WriteTask, failure: Failure): InventoryEntry {
+export function failedEntry(scene: { readonly now: Instant }, write: WriteTask, failure: Failure): InventoryEntry {
   const { before, takeover: way } = write;
   const isUnseen = way.kind === "leave" && way.failure.code === "FailedToFindObjInMemberCluster";
   const known = way.kind === "write" || isUnseen ? before : null;
@@ -48,7 +53,7 @@ export const adopts = (way: TakeoverDecision): boolean =>
   way.kind === "compare" || (way.kind !== "leave" && way.adopted);
 
 /** What the inventory says of an object from the claim on, until its result is known. */
-export function claimedEntry(scene: Pick<ApplyContext, "now">, write: WriteTask): InventoryEntry {
+export function claimedEntry(scene: { readonly now: Instant }, write: WriteTask): InventoryEntry {
   const { takeover: way, before } = write;
   if (way.kind === "leave") return failedEntry(scene, write, way.failure);
   return {
@@ -61,7 +66,7 @@ export function claimedEntry(scene: Pick<ApplyContext, "now">, write: WriteTask)
 }
 
 /** Without a uid, it may still have been written by any claim since the first. */
-function plainEntry(scene: Pick<ApplyContext, "now">, write: WriteTask, effect?: TaskResult["effect"]) {
+function plainEntry(scene: { readonly now: Instant }, write: WriteTask, effect?: TaskResult["effect"]) {
   const { item, action, before } = write;
   const { id, digest } = item;
   const repairs = repairsOf(scene, write, effect);
@@ -70,8 +75,40 @@ function plainEntry(scene: Pick<ApplyContext, "now">, write: WriteTask, effect?:
 }
 
 /** A repair writes again what was written already; one that turns out to change nothing was somebody else's. */
-function repairsOf({ now }: Pick<ApplyContext, "now">, { item, before }: WriteTask, effect?: TaskResult["effect"]) {
+function repairsOf({ now }: { readonly now: Instant }, { item, before }: WriteTask, effect?: TaskResult["effect"]) {
   const isSame = before?.digest === item.digest && before.version === item.id.version;
   const isRepair = isSame && before?.outcome.kind === "applied" && effect !== "none";
   return isRepair ? repaired(before?.repairs, now) : unrepaired(before?.repairs, now);
 }
+
+/** One object to be written, and how. */
+export interface WriteTask {
+  readonly id: RenderedManifest["id"];
+  readonly action: PlacementActions;
+  readonly item: RenderedManifest;
+  /** As it stood before the claim. */
+  readonly before: InventoryEntry | null;
+  readonly takeover: TakeoverDecision;
+}
+
+/** One object that goes. */
+export interface RemovalTask {
+  readonly id: Departure["id"];
+  readonly action: PlacementActions;
+  readonly departure: Departure;
+  readonly entry: InventoryEntry;
+}
+
+/** What became of one object. */
+export interface TaskResult {
+  /** Null: the inventory forgets it. */
+  readonly entry: InventoryEntry | null;
+  readonly effect: "created" | "configured" | "deleted" | "released" | "failed" | "none";
+}
+
+/** The inventory's entry of an object in a placement, or null. */
+export const inventoryEntryOf = (
+  inventory: Inventory,
+  action: PlacementActions,
+  key: RenderedManifest["key"],
+): InventoryEntry | null => inventory.placements.get(action.placement)?.entries.get(key) ?? null;

@@ -1,8 +1,6 @@
-import { type FailureCode, maxRetryDelay, type Outcome } from "../../../core/model/inventory.ts";
-import type { ObjectId } from "../../../core/model/manifest.ts";
-import { type DurationMs, type Instant, later, seconds } from "../../../core/model/value.ts";
-import type { ApiFailure } from "../client/client.ts";
-import type { ApiResource } from "../client/discovery.ts";
+import { type FailureCode, maxRetryDelay, type Outcome } from "../model/inventory.ts";
+import type { ObjectId } from "../model/manifest.ts";
+import { type DurationMs, type Instant, later, seconds } from "../model/value.ts";
 
 /** Why one object was not written. */
 export interface Failure {
@@ -30,34 +28,11 @@ const pauseAfter = (attempts: number): DurationMs =>
  * path it would land elsewhere, in no namespace at all, and could never be found again under its name
  * (`trust/README.md#t-42`).
  */
-export function scopeMismatch(served: Pick<ApiResource, "namespaced">, { kind, namespace }: ObjectId): Failure | null {
+export function scopeMismatch(served: { readonly namespaced: boolean }, { kind, namespace }: ObjectId): Failure | null {
   if (served.namespaced === (namespace !== null)) return null;
   const [ours, theirs] = served.namespaced ? ["Cluster", "Namespaced"] : ["Namespaced", "Cluster"];
   const message =
     `${kind} is ${ours} by the repository and ${theirs} on this member, so nothing of it is written here; ` +
     "correct the scope in the CustomResourceDefinition that is wrong, which takes deleting that one first";
   return { code: "ScopeDiffers", message };
-}
-
-/** What the member said to a write of an object, as a failure of that object. */
-export function writeFailure(refusal: ApiFailure, kind: string): Failure {
-  const message = failureMessage(refusal, kind);
-  if (refusal.status !== 404) return { code: "ManifestApplyFailed", message };
-  // Status names what was not found: the namespace, or, on a path that the member does not serve, nothing in particular.
-  return refusal.about === "namespaces" && kind !== "Namespace"
-    ? { code: "NamespaceMissing", message }
-    : { code: "KindUnknown", message };
-}
-
-/**
- * A refusal in the member's words. Not for Secrets: validation quotes the values it refuses, so of those only the reason
- * and the fields are told.
- */
-export function failureMessage({ status, reason, message, causes }: ApiFailure, kind: string): string {
-  if (kind !== "Secret") return message;
-  const fields = causes.map((it) => it.field).filter((it) => it !== "");
-  const said = reason === "" ? `HTTP ${status}` : reason;
-  return fields.length === 0
-    ? `the member refused it: ${said}`
-    : `the member refused it: ${said} (${fields.join(", ")})`;
 }
