@@ -45,10 +45,15 @@ const nameOf = (definition) => definition[0].toUpperCase() + definition.slice(1)
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const file of readdirSync(`${root}schemas`)) {
-  const schema = JSON.parse(readFileSync(`${root}schemas/${file}`, "utf8"));
+const schemas = readdirSync(`${root}schemas`).map((file) => ({
+  file: file.replace(".json", ".ts"),
+  schema: JSON.parse(readFileSync(`${root}schemas/${file}`, "utf8")),
+}));
+for (const { file, schema } of schemas) {
   const named = Object.entries({ ...schema.definitions, [schema.title]: schema });
   const lines = named.map(([name, it]) => `export type ${nameOf(name)} = ${typeOf(it)};\n`);
   const json = 'import type { Json } from "../../../src/core/model/json.ts";\n';
-  writeFileSync(`${folder}${file.replace(".json", ".ts")}`, json + lines.join(""));
+  writeFileSync(`${folder}${file}`, json + lines.join(""));
 }
+const all = schemas.map(({ file, schema: { title } }) => `readonly ${title}: import("./${file}").${title};\n`);
+writeFileSync(`${folder}index.ts`, `export interface SchemaDocuments {\n${all.join("")}}\n`);

@@ -7,7 +7,7 @@ import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type ClusterName, compareText, type Labels, selects } from "../model/value.ts";
 import { locateProblem } from "../yaml/locate.ts";
 import { didYouMean } from "../yaml/nearest.ts";
-import { type FieldProblem, note, warning } from "../yaml/problems.ts";
+import { type FieldProblem, type FieldProblems, note, warning } from "../yaml/problems.ts";
 import { placementAdvice } from "./placement-advice.ts";
 import type { DocumentVersion, DocumentVersions } from "./resolve.ts";
 import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
@@ -18,36 +18,36 @@ type AdviceContext = Pick<
 >;
 
 /**
- * What takes the whole repository to see: names that lead nowhere, overrides without effect, runs that cannot begin.
+ * Problems that only the whole repository shows: unknown names, overrides without effect, runs that cannot begin.
  *
- * Nothing of it costs a document: what a run or an eviction comes to, errors included, the reconciler decides.
+ * They keep no document from being used: how a run or an eviction ends, errors included, the reconciler decides.
  */
-export function adviceOn(said: AdviceContext, versions: DocumentVersions): readonly Problem[] {
+export function adviceOn(context: AdviceContext, versions: DocumentVersions): readonly Problem[] {
   const problems: Problem[] = [];
   for (const version of versions.values()) {
     if (version.isHeld || version.content.kind === "manifest") continue;
-    for (const it of problemsWith(version, said))
+    for (const it of problemsWith(version, context))
       problems.push({ ...locateProblem(version.document, it), path: version.source.path });
   }
   return problems;
 }
 
-function problemsWith({ content }: DocumentVersion, said: AdviceContext): readonly FieldProblem[] {
+function problemsWith({ content }: DocumentVersion, context: AdviceContext): FieldProblems {
   switch (content.kind) {
     case "fleet":
-      return contextProblems(said);
+      return contextProblems(context);
     case "placement":
-      return [...clusterNameProblems(content.placement, said), ...placementAdvice(content.placement, said)];
+      return [...clusterNameProblems(content.placement, context), ...placementAdvice(content.placement, context)];
     case "override":
-      return overrideProblems(content.override, said);
+      return overrideProblems(content.override, context);
     case "run":
-      return runAdvice(content.run, said);
+      return runAdvice(content.run, context);
     case "strategy":
-      return strategyAdvice(content.strategy, said);
+      return strategyAdvice(content.strategy, context);
     case "eviction":
-      return evictionAdvice(content.eviction, said);
+      return evictionAdvice(content.eviction, context);
     case "budget":
-      return budgetAdvice(content.budget, said);
+      return budgetAdvice(content.budget, context);
     case "cluster":
     case "manifest":
     case "confirmation":
@@ -57,45 +57,46 @@ function problemsWith({ content }: DocumentVersion, said: AdviceContext): readon
   }
 }
 
-function contextProblems({ fleet, clusters }: AdviceContext): readonly FieldProblem[] {
+function contextProblems({ fleet, clusters }: AdviceContext): FieldProblems {
   return [...fleet.contexts.keys()]
     .filter((it) => !clusters.has(it))
-    .map((it) => unknownCluster(it, ["spec", "contexts", it], clusters));
+    .map((it) => unknownClusterProblem(it, ["spec", "contexts", it], clusters));
 }
 
 function clusterNameProblems(
   { spec: { policy } }: Pick<Placement, "spec">,
   { clusters }: AdviceContext,
-): readonly FieldProblem[] {
+): FieldProblems {
   if (policy.kind !== "PickFixed") return [];
   return policy.clusterNames.flatMap((it, i) =>
-    clusters.has(it) ? [] : [unknownCluster(it, ["spec", "policy", "clusterNames", i], clusters)],
+    clusters.has(it) ? [] : [unknownClusterProblem(it, ["spec", "policy", "clusterNames", i], clusters)],
   );
 }
 
-function unknownCluster(name: ClusterName, at: FieldProblem["at"], clusters: AdviceContext["clusters"]): FieldProblem {
+function unknownClusterProblem(
+  name: ClusterName,
+  at: FieldProblem["at"],
+  clusters: AdviceContext["clusters"],
+): FieldProblem {
   const fix = didYouMean(name, clusters.keys(), "add its MemberCluster, or remove the name");
   return { ...warning("FLT1335", at, `there is no MemberCluster ${name}`, fix), on: "key" };
 }
 
-function overrideProblems(
-  override: Pick<Override, "namespace" | "spec">,
-  said: AdviceContext,
-): readonly FieldProblem[] {
-  return [...reachProblems(override, said), ...ruleProblems(override, said)];
+function overrideProblems(override: Pick<Override, "namespace" | "spec">, context: AdviceContext): FieldProblems {
+  return [...reachProblems(override, context), ...ruleProblems(override, context)];
 }
 
-/** To which placements an override applies: those that select one of its objects, and are meant. */
+/** To which placements an override applies. */
 function reachProblems(
   { namespace, spec }: Pick<Override, "namespace" | "spec">,
-  said: AdviceContext,
-): readonly FieldProblem[] {
-  const { placements } = said;
+  context: AdviceContext,
+): FieldProblems {
+  const { placements } = context;
   if (spec.placement !== null && !placements.has(spec.placement)) {
     const fix = didYouMean(spec.placement, placements.keys(), "add the placement, or correct the name");
     return [warning("FLT1337", ["spec", "placement", "name"], `there is no placement ${spec.placement}`, fix)];
   }
-  const reached = reachedBy({ namespace, spec }, said);
+  const reached = reachedBy({ namespace, spec }, context);
   if (reached.length === 0) {
     const what = spec.selectors.map((it) => objectText({ ...it, namespace })).slice(0, 3);
     const message = `no placement it belongs to selects ${what.join(", ")}: it has no effect`;
@@ -107,24 +108,24 @@ function reachProblems(
   return [note("FLT1334", ["spec"], `applies to ${shown}`, "name one in spec.placement to narrow it down")];
 }
 
-/** Placements that an override is meant for and that select one of its objects, in the order of their keys. */
+/** Placements that an override is for and that select one of its objects, by key. */
 function reachedBy(
   { namespace, spec }: Pick<Override, "namespace" | "spec">,
-  said: AdviceContext,
+  context: AdviceContext,
 ): readonly Placement[] {
   const reached = new Set<Placement>();
   for (const selector of spec.selectors) {
     const id = { ...selector, namespace };
-    const manifest = said.objects.get(objectKey(id))?.manifest;
+    const manifest = context.objects.get(objectKey(id))?.manifest;
     const labels = manifest === undefined ? null : textsOf(memberAt(manifest, "metadata", "labels"));
-    for (const { placement, selectors } of selectorsOf(said.placements).get(kindKey(id)) ?? [])
+    for (const { placement, selectors } of selectorsOf(context.placements).get(kindKey(id)) ?? [])
       if (spec.placement === null || placement.key === spec.placement)
         if (selectors.some((it) => picks(it, id.name, labels))) reached.add(placement);
   }
   return [...reached].sort((a, b) => compareText(a.key, b.key));
 }
 
-/** What placements select, by kind: an override asks for its own kinds only. */
+/** What placements select, by kind. */
 const selectorsOf = remembered((placements: AdviceContext["placements"]) => {
   const byKind = new Map<string, Map<Placement, ResourceSelector[]>>();
   for (const placement of placements.values())
@@ -144,7 +145,7 @@ function picks({ name, labelSelector }: ResourceSelector, wanted: string, labels
 }
 
 /** Rules whose selectors match no cluster of the fleet: `yaml/README.md#b-87`. */
-function ruleProblems({ spec }: Pick<Override, "spec">, { clusters }: AdviceContext): readonly FieldProblem[] {
+function ruleProblems({ spec }: Pick<Override, "spec">, { clusters }: AdviceContext): FieldProblems {
   if (clusters.size === 0) return [];
   return spec.rules.flatMap(({ clusters: selectors }, i) => {
     if (selectors === null || selectors.length === 0) return [];
@@ -155,8 +156,8 @@ function ruleProblems({ spec }: Pick<Override, "spec">, { clusters }: AdviceCont
 }
 
 /**
- * One note about all Secrets that stand in a repository in plain text; null where none does. Whoever may read the
- * repository may read them, and so may whoever may read the state branch: that holds every file and what each cluster gets.
+ * One note about all Secrets in plain text; null where there are none. Whoever can read the repository or its state
+ * branch, which has every file and what each cluster gets, can read them.
  */
 export function secretsNote({ objects }: Pick<Intent, "objects">): Problem | null {
   const secrets = [...objects.values()].filter(
@@ -167,7 +168,7 @@ export function secretsNote({ objects }: Pick<Intent, "objects">): Problem | nul
   if (first === undefined) return null;
   const { path, line, column } = first.source;
   const [which, them] =
-    secrets.length === 1 ? ["a Secret stands", "it"] : [`${secrets.length} Secrets, this one first, stand`, "them"];
+    secrets.length === 1 ? ["a Secret is", "it"] : [`${secrets.length} Secrets, this one first, are`, "them"];
   return {
     code: "FLT1510",
     severity: "note",
@@ -175,7 +176,7 @@ export function secretsNote({ objects }: Pick<Intent, "objects">): Problem | nul
     line,
     column,
     message: `${which} here in plain text; the state branch copies ${them} under accepted/ and rendered/, and keeps ${them} in its history`,
-    fix: `let nobody read either branch who may not read ${them}, or have something in the clusters make ${them}`,
+    fix: `restrict who can read both branches, or have something in the clusters create ${them}`,
   };
 }
 

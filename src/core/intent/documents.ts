@@ -71,12 +71,7 @@ function decodeSlices(slices: readonly TextSlice[]): Omit<DecodedFile, "problems
   return { documents, tokens: spent };
 }
 
-interface DecodedSlice {
-  readonly documents: readonly DecodedDocument[];
-  readonly tokens: number;
-}
-
-function decodeSlice(slice: TextSlice, most: number): DecodedSlice {
+function decodeSlice(slice: TextSlice, most: number): Omit<DecodedFile, "problems"> {
   const positionOf = positionsIn(slice);
   const yaml = readYaml(slice, positionOf, most);
   const { tokens } = yaml;

@@ -4,9 +4,15 @@ import { kindKey, type Manifest, type ObjectKey, type ScopeTable } from "../mode
 import { rememberedPair } from "../model/memo.ts";
 import { flotillaGroup } from "../model/names.ts";
 import type { Commit } from "../model/value.ts";
-import { error, type FieldProblem } from "../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems } from "../yaml/problems.ts";
 import { type DocumentIndex, indexDocuments } from "./document-index.ts";
-import { type DocumentContent, selectionProblems, unknownKindProblem, updateProblems } from "./kinds/content.ts";
+import {
+  clusterScopedProblem,
+  type DocumentContent,
+  selectionProblems,
+  unknownKindProblem,
+  updateProblems,
+} from "./kinds/content.ts";
 import { isDefinition, scopesOf } from "./kinds/custom-resource-definition.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
 import { fleetKindOf, isFleetGroup } from "./kinds/fleet-kinds.ts";
@@ -92,31 +98,20 @@ function inPlace(refs: readonly DocumentRef[]): {
 } {
   const documentProblems: DocumentProblem[] = [];
   const kept = refs.filter((ref) => {
-    const { id, source } = ref;
-    if (id.group !== flotillaGroup) return true;
-    if (id.kind === "Fleet" && !isFleetPath(source.path)) documentProblems.push({ ref, problem: strayFleet });
-    if (id.kind === "DeletionConfirmation") documentProblems.push({ ref, problem: strayConfirmation });
-    if (id.kind === "Approval") documentProblems.push({ ref, problem: strayApproval });
-    return id.kind !== "Fleet" && id.kind !== "DeletionConfirmation" && id.kind !== "Approval";
+    const place = ref.id.group === flotillaGroup ? ownPlaces.get(ref.id.kind) : undefined;
+    if (place === undefined) return true;
+    if (!isFleetPath(ref.source.path) || ref.id.kind !== "Fleet")
+      documentProblems.push({ ref, problem: error("FLT1350", ["kind"], `${place} only`, "move it there") });
+    return false;
   });
   return { refs: kept, documentProblems };
 }
 
-const strayFleet = error("FLT1350", ["kind"], "a Fleet is read from fleet.yaml at the top only", "move it there");
-
-const strayConfirmation = error(
-  "FLT1350",
-  ["kind"],
-  "a confirmation is read from approvals/deletions/<digest>.yaml only",
-  "move it there",
-);
-
-const strayApproval = error(
-  "FLT1350",
-  ["kind"],
-  "an approval is read from a file under approvals/ only",
-  "move it there",
-);
+const ownPlaces: ReadonlyMap<string, string> = new Map([
+  ["Fleet", "a Fleet is read from fleet.yaml at the top"],
+  ["DeletionConfirmation", "a confirmation is read from approvals/deletions/<digest>.yaml"],
+  ["Approval", "an approval is read from a file under approvals/"],
+]);
 
 function objectsInForce(refs: readonly DocumentRef[], context: Omit<ResolveContext, "check">) {
   const first = resolveScoped(refs, context);
@@ -158,18 +153,14 @@ function misspeltDoubt(ref: DocumentRef | undefined): string | null {
 const nameOf = ({ id }: Pick<DocumentRef, "id">): string => `${id.namespace ?? ""}/${id.name}`;
 
 /** Why content may not replace what was accepted. The same content as before may. */
-function problemsWith(
-  content: DocumentContent,
-  previous: DocumentContent | null,
-  scopes: ScopeTable,
-): readonly FieldProblem[] {
+function problemsWith(content: DocumentContent, previous: DocumentContent | null, scopes: ScopeTable): FieldProblems {
   const selection = content.kind === "manifest" ? none : selectionProblemsOf(content, scopes);
   if (previous === null || previous === content) return selection;
   const update = updateProblems(previous, content);
   return update.length === 0 ? selection : [...update, ...selection];
 }
 
-const none: readonly FieldProblem[] = [];
+const none: FieldProblems = [];
 
 const selectionProblemsOf = rememberedPair(selectionProblems);
 
@@ -204,7 +195,7 @@ function scopedRef(ref: DocumentRef, scopes: ScopeTable): ScopedRef {
   const clusterId = { ...id, namespace: null };
   return {
     ref: { ...ref, key: keyOfId(clusterId), id: clusterId, content: null },
-    problem: clusterScoped(id.kind),
+    problem: clusterScopedProblem(id),
     isUnknown: false,
   };
 }
@@ -220,9 +211,6 @@ function scopedFleetRef(ref: DocumentRef): ScopedRef {
 
 const missingNamespace = (kind: string): FieldProblem =>
   error("FLT1412", ["metadata", "namespace"], `is missing: ${kind} is namespaced`, "add its namespace");
-
-const clusterScoped = (kind: string): FieldProblem =>
-  error("FLT1413", ["metadata", "namespace"], `${kind} is cluster-scoped and has no namespace`, "remove the namespace");
 
 /**
  * When a missing document is no deletion (`plan/README.md#d-2`): while any document might be the missing object, while a

@@ -76,7 +76,7 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
     fleet: now.fleet,
     clusters: collect(versions, clusterIn),
     placements: collect(versions, placementIn),
-    overrides: overridesIn(versions),
+    overrides: [...collect(versions, overrideIn).values()],
     runs: collect(versions, runIn),
     strategies: collect(versions, strategyIn),
     evictions: collect(versions, evictionIn),
@@ -177,8 +177,8 @@ const placementIn = rememberedBySource(({ content, source }): readonly [Placemen
   content.kind === "placement" ? [content.placement.key, { ...content.placement, source }] : null,
 );
 
-const overrideIn = rememberedBySource(({ content, source }): Override | null =>
-  content.kind === "override" ? { ...content.override, source } : null,
+const overrideIn = rememberedBySource(({ key, content, source }): readonly [ObjectKey, Override] | null =>
+  content.kind === "override" ? [key, { ...content.override, source }] : null,
 );
 
 const runIn = rememberedBySource(({ content, source }): readonly [RunKey, UpdateRun] | null =>
@@ -200,15 +200,6 @@ const budgetIn = rememberedBySource(({ content, source }): readonly [PlacementKe
 const objectIn = rememberedBySource(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null =>
   content.kind === "manifest" ? [key, { id, manifest: content.manifest, digest: content.digest, source }] : null,
 );
-
-function overridesIn(versions: DocumentVersions): readonly Override[] {
-  const overrides: Override[] = [];
-  for (const version of versions.values()) {
-    const override = overrideIn(version);
-    if (override !== null) overrides.push(override);
-  }
-  return overrides;
-}
 
 function holdsIn(versions: DocumentVersions): readonly Hold[] {
   const holds: Hold[] = [];

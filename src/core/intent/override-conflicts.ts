@@ -1,5 +1,4 @@
 import { type ObjectKey, objectKey, objectText } from "../model/manifest.ts";
-import type { Override } from "../model/override.ts";
 import { compareText } from "../model/value.ts";
 import { error } from "../yaml/problems.ts";
 import {
@@ -18,25 +17,25 @@ type OverrideVersion = DocumentVersion & { readonly content: { readonly kind: "o
 const isOverride = (version: DocumentVersion): version is OverrideVersion => version.content.kind === "override";
 
 /**
- * Keeps apart overrides that would change one object for one placement: `intent/README.md#v-cro-07` and
+ * Takes out overrides that would change one object for one placement: `intent/README.md#v-cro-07`,
  * `render/README.md#c-21`.
  *
- * An override without a placement belongs to every placement, so it collides with any other of its object. Nobody was
- * first in a commit: all parties fall back to what was accepted, which holds no collision.
+ * An override without a placement is for every placement, so it conflicts with any other of its object. A commit has no
+ * order: all of them fall back to what was accepted, which has no conflicts.
  */
 export function withoutConflicts(
-  settled: DocumentVersions,
+  resolved: DocumentVersions,
   before: DocumentVersions,
 ): { readonly versions: DocumentVersions; readonly documentProblems: readonly DocumentProblem[] } {
   const documentProblems: DocumentProblem[] = [];
-  if (![...settled.values()].some(isOverride)) return { versions: settled, documentProblems };
-  const versions = new Map(settled);
+  if (![...resolved.values()].some(isOverride)) return { versions: resolved, documentProblems };
+  const versions = new Map(resolved);
   // Each round takes at least one override of this commit out, so it ends.
   for (;;) {
-    const duplicates = [...conflictsAmong(versions)].filter(([key]) => versions.get(key)?.isHeld === false);
-    if (duplicates.length === 0) break;
-    for (const [key, { version, others }] of duplicates) {
-      documentProblems.push({ ref: version, problem: overlap(version, others) });
+    const conflicts = [...conflictsAmong(versions)].filter(([key]) => versions.get(key)?.isHeld === false);
+    if (conflicts.length === 0) break;
+    for (const [key, { version, others }] of conflicts) {
+      documentProblems.push({ ref: version, problem: conflictProblem(version, others) });
       restore(versions, key, before);
     }
   }
@@ -70,23 +69,21 @@ function conflictsAmong(versions: DocumentVersions): ReadonlyMap<ObjectKey, Over
       else group.push([key, version]);
     }
   }
-  const duplicates = new Map<ObjectKey, OverrideConflict>();
+  const conflicts = new Map<ObjectKey, OverrideConflict>();
   for (const group of byObject.values())
     for (const [key, version] of group) {
       const others = group.filter(([other, it]) => other !== key && collide(version, it)).map(([, it]) => it);
-      if (others.length > 0) duplicates.set(key, { version, others });
+      if (others.length > 0) conflicts.set(key, { version, others });
     }
-  return duplicates;
+  return conflicts;
 }
 
 function collide({ content: a }: OverrideVersion, { content: b }: OverrideVersion): boolean {
-  const [one, other] = [placementOf(a.override), placementOf(b.override)];
+  const [one, other] = [a.override.spec.placement, b.override.spec.placement];
   return one === null || other === null || one === other;
 }
 
-const placementOf = ({ spec }: Pick<Override, "spec">): string | null => spec.placement;
-
-function overlap({ content }: OverrideVersion, others: readonly OverrideVersion[]) {
+function conflictProblem({ content }: OverrideVersion, others: readonly OverrideVersion[]) {
   const [other] = others;
   const shared = content.override.spec.selectors.find((it) =>
     other?.content.override.spec.selectors.some((that) => that.kind === it.kind && that.name === it.name),
@@ -95,10 +92,10 @@ function overlap({ content }: OverrideVersion, others: readonly OverrideVersion[
     shared === undefined ? "the same object" : objectText({ ...shared, namespace: content.override.namespace });
   const names = others.map((it) => `${it.id.name} (${positionText(it.source)})`).slice(0, 3);
   const message = `${what} is also overridden by ${names.join(", ")} for the same placement`;
-  return error("FLT1331", ["spec"], message, "merge them, or give each a placement of its own");
+  return error("FLT1331", ["spec"], message, "merge them, or give each its own placement");
 }
 
-/** Beyond the limit, what is new does not come in; by name, since a commit has no order. */
+/** New overrides beyond the limit; by name, since a commit has no order. */
 function surplus(
   versions: DocumentVersions,
   before: DocumentVersions,

@@ -5,27 +5,26 @@ import { remembered } from "../model/memo.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type LabelRequirement, type LabelSelector, type Labels, nameList, selects } from "../model/value.ts";
 import { nearest } from "../yaml/nearest.ts";
-import { type FieldProblem, type JsonPath, warning } from "../yaml/problems.ts";
+import { type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
 
-/** What a placement reaches is looked up in these. */
 type AdviceContext = Pick<Intent, "clusters" | "objects" | "scopes" | "unusable">;
 
 /**
- * Says of a placement that it reaches no cluster, or that a selector of it selects nothing: KubeFleet calls that a success.
+ * Warns of a placement that no cluster matches, and of selectors that select nothing: KubeFleet calls both a success.
  *
- * Taints are left to the scheduler. Where a document cannot be used, or where there are only placements, as in a single
- * file that is validated, nothing is said: what is missing may be there.
+ * Taints are left to the scheduler. No warnings while a document cannot be used, or where there are only placements, as
+ * when a single file is validated: what is missing may exist.
  */
 export function placementAdvice(
   placement: Pick<Placement, "spec" | "namespace">,
-  said: AdviceContext,
-): readonly FieldProblem[] {
-  if (said.unusable.size > 0) return [];
-  const resourceSelectors = said.objects.size === 0 ? [] : placement.spec.resourceSelectors;
+  context: AdviceContext,
+): FieldProblems {
+  if (context.unusable.size > 0) return [];
+  const resourceSelectors = context.objects.size === 0 ? [] : placement.spec.resourceSelectors;
   return [
-    ...clusterProblems(placement, said),
+    ...clusterProblems(placement, context),
     ...resourceSelectors.flatMap((it, i) =>
-      selectorProblems(it, placement, { said, at: ["spec", "resourceSelectors", i] }),
+      selectorProblems(it, placement, { context, at: ["spec", "resourceSelectors", i] }),
     ),
   ];
 }
@@ -35,10 +34,7 @@ const termsPath = [
   ...["requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms"],
 ];
 
-function clusterProblems(
-  { spec: { policy } }: Pick<Placement, "spec">,
-  { clusters }: AdviceContext,
-): readonly FieldProblem[] {
+function clusterProblems({ spec: { policy } }: Pick<Placement, "spec">, { clusters }: AdviceContext): FieldProblems {
   if (policy.kind === "PickFixed" || clusters.size === 0 || policy.required.length === 0) return [];
   const selectors = policy.required.map((it) => it.labelSelector ?? {});
   for (const { labels } of clusters.values()) if (selectors.some((it) => selects(it, labels))) return [];
@@ -49,43 +45,47 @@ function clusterProblems(
   return [warning("FLT1340", [...termsPath, 0], message, hint.fix ?? "correct the selector, or label a cluster")];
 }
 
-interface Scene {
-  readonly said: AdviceContext;
-  readonly at: JsonPath;
-}
-
 function selectorProblems(
   selector: ResourceSelector,
   placement: Pick<Placement, "spec" | "namespace">,
-  { said, at }: Scene,
-): readonly FieldProblem[] {
-  const home = homeOf(selector, placement, said);
-  // What may not be selected at all is refused elsewhere, with its reason.
-  if (home === undefined) return [];
+  { context, at }: { readonly context: AdviceContext; readonly at: JsonPath },
+): FieldProblems {
+  const namespace = namespaceOf(selector, placement, context);
+  // What cannot be selected at all is refused elsewhere.
+  if (namespace === undefined) return [];
   const { group, kind, name, labelSelector } = selector;
-  if (name !== null && said.objects.has(objectKey({ group, kind, namespace: home, name }))) return [];
-  const candidates = (byKind(said.objects).get(kindKey(selector)) ?? []).filter((it) => it.id.namespace === home);
+  if (name !== null && context.objects.has(objectKey({ group, kind, namespace, name }))) return [];
+  const candidates = (byKind(context.objects).get(kindKey(selector)) ?? []).filter(
+    (it) => it.id.namespace === namespace,
+  );
   if (name !== null) {
     const names = candidates.map((it) => it.id.name);
     const meant = nearest(name, names);
     const fix = meant === null ? `add it, or correct the name` : `did you mean "${meant}"?`;
-    return [warning("FLT1341", [...at, "name"], `selects nothing: there is no ${kind} ${name}${inside(home)}`, fix)];
+    return [
+      warning("FLT1341", [...at, "name"], `selects nothing: there is no ${kind} ${name}${inside(namespace)}`, fix),
+    ];
   }
   const labels = candidates.map(({ manifest }) => textsOf(memberAt(manifest, "metadata", "labels")));
   if (labels.some((it) => labelSelector === null || selects(labelSelector, it))) return [];
   if (labels.length === 0 || labelSelector === null)
     return [
-      warning("FLT1341", at, `selects nothing: there is no ${kind}${inside(home)}`, "add one, or remove the selector"),
+      warning(
+        "FLT1341",
+        at,
+        `selects nothing: there is no ${kind}${inside(namespace)}`,
+        "add one, or remove the selector",
+      ),
     ];
   const hint = hintOf(labelSelector, labels);
-  const message = `selects nothing${because(hint, `no ${kind}${inside(home)}`)}`;
+  const message = `selects nothing${because(hint, `no ${kind}${inside(namespace)}`)}`;
   return [
     warning("FLT1341", [...at, "labelSelector"], message, hint.fix ?? "correct the selector, or label an object"),
   ];
 }
 
-/** In which namespace a selector looks; null for a cluster-scoped kind, undefined where it may not look anywhere. */
-function homeOf(
+/** In which namespace a selector selects; null for a cluster-scoped kind, undefined where it cannot select anything. */
+function namespaceOf(
   selector: ResourceSelector,
   { spec, namespace }: Pick<Placement, "spec" | "namespace">,
   { scopes }: AdviceContext,
@@ -111,16 +111,16 @@ const byKind = remembered((objects: AdviceContext["objects"]) => {
   return found;
 });
 
-/** Which part of a selector nothing meets, and what was perhaps meant; null for what cannot be said. */
+/** Which part of a selector nothing meets, and what was perhaps meant; null for what cannot be context. */
 interface Hint {
   readonly missing: string | null;
   readonly fix: string | null;
 }
 
-const because = ({ missing }: Hint, nobody = "none"): string =>
-  missing === null ? "" : `: ${nobody} has the label ${missing}`;
+const because = ({ missing }: Hint, subject = "none"): string =>
+  missing === null ? "" : `: ${subject} has the label ${missing}`;
 
-/** Looks for the first requirement that nothing meets by itself. */
+/** The first requirement that nothing matches by itself. */
 function hintOf(selector: LabelSelector, all: readonly Labels[]): Hint {
   const matched = Object.entries(selector.matchLabels ?? {});
   const exact = matched.map(([key, value]): LabelRequirement => ({ key, operator: "In", values: [value] }));
@@ -135,7 +135,7 @@ function hintOf(selector: LabelSelector, all: readonly Labels[]): Hint {
   return { missing: null, fix: null };
 }
 
-/** What was perhaps meant, or what there is to choose from. */
+/** What was perhaps meant, or what there is. */
 function meantBy(words: readonly string[], known: ReadonlySet<string>): string | null {
   const meant = words.map((it) => nearest(it, known)).find((it) => it !== null);
   if (meant !== undefined && meant !== null) return `did you mean "${meant}"?`;

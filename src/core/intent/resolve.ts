@@ -7,7 +7,7 @@ import {
   type VersionedId,
 } from "../model/manifest.ts";
 import type { BlobId, Commit } from "../model/value.ts";
-import { error, type FieldProblem, isError } from "../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, isError } from "../yaml/problems.ts";
 import type { DecodedDocument } from "./documents.ts";
 import type { DocumentContent } from "./kinds/content.ts";
 
@@ -19,7 +19,7 @@ export interface ResolveContext {
   /** Why an object without a document may still be there, in words; null where it was deleted. */
   readonly absenceDoubt: (version: DocumentVersion) => string | null;
   /** Why a version may not replace the one before it. */
-  readonly check: (content: DocumentContent, before: DocumentVersion | null) => readonly FieldProblem[];
+  readonly check: (content: DocumentContent, before: DocumentVersion | null) => FieldProblems;
 }
 
 interface Resolved {

@@ -5,32 +5,31 @@ import type { DisruptionBudget, Eviction, Placement, PlacementPolicy } from "../
 import type { Stage, UpdateRun, UpdateStrategy } from "../model/update-run.ts";
 import { type ClusterName, type Labels, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
-import { error, type FieldProblem, type JsonPath, warning } from "../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
 
 type AdviceContext = Pick<Intent, "clusters" | "placements" | "strategies" | "unusable">;
 
 /**
- * Whether what a run is about is there and suits it: `intent/README.md#v-ur-07`, `#v-ur-09`, `#v-ur-12`; and which
- * clusters that the placement may pick are in none of the stages (`rollout/README.md#the-plan-of-a-run`). Which ones it
- * does pick takes a scheduler to say.
+ * Whether the placement and the strategy of a run exist and suit it: `intent/README.md#v-ur-07`, `#v-ur-09`,
+ * `#v-ur-12`; and which clusters that the placement may pick are in no stage (`rollout/README.md#the-plan-of-a-run`).
  */
 export function runAdvice(
   run: Omit<UpdateRun, "source">,
   { clusters, placements, strategies, unusable }: AdviceContext,
-): readonly FieldProblem[] {
+): FieldProblems {
   const { placement: key, strategy } = run.spec;
   const placement = placements.get(key);
-  // Of a document that cannot be used, its own problem says enough.
+  // A document that cannot be used has a problem of its own.
   const isBroken = (kind: string, name: string): boolean =>
     unusable.has(objectKey({ group: placementGroup, kind, namespace: null, name }));
   return [
     ...(placement !== undefined
-      ? unsuitable(placement, clusters.size)
+      ? placementMismatch(placement, clusters.size)
       : run.scope !== "Cluster"
-        ? [laterPlacement]
+        ? [unsupportedPlacement]
         : isBroken("ClusterResourcePlacement", key)
           ? []
-          : [unknownPlacement(key, placements, "remove the run when it is over")]),
+          : [unknownPlacementProblem(key, placements, "remove the run when it is over")]),
     ...(strategies.has(strategy) || isBroken("ClusterStagedUpdateStrategy", strategy)
       ? []
       : [
@@ -41,15 +40,15 @@ export function runAdvice(
             didYouMean(strategy, strategies.keys(), "add it, or remove the run when it is over"),
           ),
         ]),
-    ...(placement === undefined ? [] : leftOut(placement, strategies.get(strategy), clusters)),
+    ...(placement === undefined ? [] : unstagedProblems(placement, strategies.get(strategy), clusters)),
   ];
 }
 
-function leftOut(
+function unstagedProblems(
   { spec: { policy } }: Placement,
   strategy: UpdateStrategy | undefined,
   clusters: AdviceContext["clusters"],
-): readonly FieldProblem[] {
+): FieldProblems {
   if (strategy === undefined || strategy.stages.length === 0) return [];
   const names = [...clusters.values()]
     .filter(({ name, labels }) => mayPick(policy, name, labels))
@@ -69,7 +68,7 @@ function mayPick(policy: PlacementPolicy, name: ClusterName, labels: Labels): bo
   );
 }
 
-function unsuitable({ key, spec: { strategy, policy } }: Placement, members: number): readonly FieldProblem[] {
+function placementMismatch({ key, spec: { strategy, policy } }: Placement, members: number): FieldProblems {
   if (strategy.type !== "External") {
     const message = `placement ${key} does not wait for runs: its strategy is ${strategy.type}`;
     return [error("FLT1314", atPlacement, message, "set spec.strategy.type of the placement to External")];
@@ -81,14 +80,14 @@ function unsuitable({ key, spec: { strategy, policy } }: Placement, members: num
 
 const atPlacement: JsonPath = ["spec", "placementName"];
 
-const laterPlacement = warning(
+const unsupportedPlacement = warning(
   "FLT1900",
   atPlacement,
-  "a StagedUpdateRun is about a ResourcePlacement, which is not yet supported",
+  "a StagedUpdateRun is for a ResourcePlacement, which is not yet supported",
   "use a ClusterResourcePlacement with a ClusterStagedUpdateRun",
 );
 
-function unknownPlacement(key: string, known: AdviceContext["placements"], otherwise: string): FieldProblem {
+function unknownPlacementProblem(key: string, known: AdviceContext["placements"], otherwise: string): FieldProblem {
   const fix = didYouMean(key, known.keys(), `add it, or ${otherwise}`);
   return error("FLT1314", atPlacement, `there is no placement ${key}`, fix);
 }
@@ -100,10 +99,7 @@ const shown = 3;
  * What would end a run whose placement picks the clusters in question: `intent/README.md#v-ur-10`, `#v-ur-11`
  * (`rollout/README.md#b-20`).
  */
-export function strategyAdvice(
-  { stages }: Omit<UpdateStrategy, "source">,
-  { clusters }: AdviceContext,
-): readonly FieldProblem[] {
+export function strategyAdvice({ stages }: Omit<UpdateStrategy, "source">, { clusters }: AdviceContext): FieldProblems {
   const twice = new Map<number, ClusterName[]>();
   const unsorted = new Map<number, ClusterName[]>();
   for (const { name, labels } of clusters.values()) {
@@ -149,11 +145,11 @@ const stageAdvice = (i: number, field: string, message: string): FieldProblem =>
 export function evictionAdvice(
   eviction: Omit<Eviction, "source">,
   { clusters, placements }: AdviceContext,
-): readonly FieldProblem[] {
+): FieldProblems {
   const placement = placements.get(eviction.placement);
   const problems: FieldProblem[] = [];
   if (placement === undefined)
-    problems.push(unknownPlacement(eviction.placement, placements, "remove the eviction when it is over"));
+    problems.push(unknownPlacementProblem(eviction.placement, placements, "remove the eviction when it is over"));
   if (placement?.spec.policy.kind === "PickFixed") {
     const message = `placement ${placement.key} is PickFixed: nothing is evicted from it`;
     problems.push(error("FLT1314", atPlacement, message, "remove the cluster from its clusterNames"));
@@ -168,12 +164,12 @@ export function evictionAdvice(
 /**
  * `intent/README.md#v-pdb-03` … `#v-pdb-05`: for PickAll only a number of clusters that stay available is a bound.
  *
- * A budget that does not suit its placement stays in force, and forbids: without it nothing would be protected.
+ * A budget that does not suit its placement stays in force and allows no eviction: otherwise nothing would be protected.
  */
 export function budgetAdvice(
   { placement: key, bound, limit }: Omit<DisruptionBudget, "source">,
   { placements }: AdviceContext,
-): readonly FieldProblem[] {
+): FieldProblems {
   const placement = placements.get(key);
   const problems: FieldProblem[] = [];
   if (placement === undefined) {
@@ -182,6 +178,6 @@ export function budgetAdvice(
   }
   if (placement?.spec.policy.kind !== "PickAll" || (bound === "minAvailable" && "count" in limit)) return problems;
   const what = bound === "maxUnavailable" ? bound : "a percentage";
-  const message = `placement ${key} is PickAll, for which ${what} is no bound: nothing is evicted from it`;
+  const message = `placement ${key} is PickAll, for which ${what} is not a bound: nothing is evicted from it`;
   return [...problems, error("FLT1314", ["spec", bound], message, "use minAvailable with a number")];
 }

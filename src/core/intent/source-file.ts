@@ -10,61 +10,61 @@ import { isFleetPath } from "./kinds/fleet.ts";
 import { trustPath } from "./trust/trust-file.ts";
 
 /**
- * A file of a commit as the intent is read from it. Whoever reads one commit after the other gives the same object while
- * path and blob are the same: what was made of it is then found again.
+ * A file of a commit. Whoever reads one commit after the other gives the same object (`===`) while path and blob are the
+ * same, so that what was made of it is found again.
  */
 export interface SourceFile {
   readonly path: string;
   readonly blob: BlobId;
   readonly kind: "file" | "link" | "submodule";
-  /** Null for links, submodules and whatever {@link isYamlPath} does not want. */
+  /** Null for links, submodules and files without an {@link isYamlPath}. */
   readonly decoded: DecodedFile | null;
-  /** Only of `trust/root.yaml`: its exact text; null where it is no UTF-8 or too large. */
+  /** Only of `trust/root.yaml`: its exact text; null where it is not UTF-8 or too large. */
   readonly text?: string | null;
 }
 
-/** Whether a path may hold documents: YAML, and not in a folder whose name begins with a dot. */
+/** Whether documents are read from a path: YAML, and not in a folder whose name begins with a dot. */
 export const isYamlPath = (path: string): boolean => /\.ya?ml$/i.test(path) && !/(?:^|\/)\.[^/]*\//.test(path);
 
-/** Whether a file says who may approve, in whatever form: that it is there counts, and it need not be YAML. */
+/** Whether a file is in the trust folder: that there is one counts, whatever its files hold. */
 export const isTrustPath = (path: string): boolean => path.startsWith("trust/");
 
-/** Whether a file is a signature under the trust file, whatever stands in it. */
+/** Whether a file is in the place of a signature of the trust file. */
 export const isTrustSignature = ({ path, kind }: SourceFile): boolean =>
   kind === "file" && path.startsWith("trust/sigs/");
 
-/** How many signatures count. Each is verified, and whoever may write files may write any number. */
+/** How many signatures count: each is verified, and anybody who can write files can write any number. */
 export const maxTrustSignatures = 256;
 
-/** Folders with a meaning of their own, whatever stands in them. */
+/** Folders from which no objects are read. */
 const isSpecial = (path: string): boolean => path.startsWith("approvals/") || isTrustPath(path);
 
-/** Whether a path lies in one of the roots; no root means everywhere. */
+/** Whether a path is in one of the roots; no root means everywhere. */
 export const isUnderRoots = (path: string, roots: readonly string[]): boolean =>
   roots.length === 0 || roots.some((it) => path.startsWith(`${it}/`));
 
-/** Whether objects are read from a file: in a root, in no special folder, or the settings themselves. */
+/** Whether objects are read from a file: one in a root and in no special folder, or fleet.yaml. */
 export function isSourceFile(file: SourceFile, roots: readonly string[]): boolean {
   const place = pathFacts(file);
   return place.isSource && (place.isFleet || isUnderRoots(file.path, roots));
 }
 
 /**
- * Whether the state branch has to keep a file: for the intent to be read again from it, and for anybody to verify again
- * who might approve. Of signatures, the first {@link maxTrustSignatures} by path are kept.
+ * Whether the state branch keeps a file: to read the intent from it again, and to verify again who might approve. Of
+ * signatures, it keeps the first {@link maxTrustSignatures} by path.
  */
 export const isKeptInState = (file: SourceFile, roots: readonly string[]): boolean =>
   file.kind === "file" &&
-  (isSourceFile(file, roots) || pathFacts(file).isAnswer || file.path === trustPath || isTrustSignature(file));
+  (isSourceFile(file, roots) || pathFacts(file).isDecision || file.path === trustPath || isTrustSignature(file));
 
-/** What a file's path says, looked at once. */
+/** What follows from a file's path. */
 interface PathFacts {
   /** Objects are read from there, if a root holds it. */
   readonly isSource: boolean;
   readonly isFleet: boolean;
   /** A confirmation or an approval. */
-  readonly isAnswer: boolean;
-  /** As systems see it that do not tell case and accents apart; null for what is not read, or stands behind a dot. */
+  readonly isDecision: boolean;
+  /** As file systems see it that ignore case and the form of accents; null for what is not read. */
   readonly folded: string | null;
   /** What is wrong with the path in a root. */
   readonly inside: readonly Problem[];
@@ -74,24 +74,27 @@ interface PathFacts {
 
 const pathFacts = remembered(({ path, kind }: SourceFile): PathFacts => {
   const isYaml = isYamlPath(path);
-  const isAnswer = confirmationPath(path) !== null || isApprovalPath(path);
+  const isDecision = confirmationPath(path) !== null || isApprovalPath(path);
   const isDotted = /(?:^|\/)\./.test(path);
   return {
     isSource: isYaml && !isSpecial(path),
     isFleet: isFleetPath(path),
-    isAnswer,
+    isDecision,
     folded: isYaml && !isDotted ? path.normalize("NFC").toLowerCase() : null,
     inside:
       isDotted || path === trustPath
         ? []
-        : [...linkProblem(path, kind), ...(isYaml && isAwkward(path) ? [awkward(path)] : [])],
-    anywhere: isYaml && path.startsWith("approvals/") && !isAnswer ? [strayAnswer(path)] : [],
+        : [
+            ...linkProblems[kind].map(([code, ...text]) => fileProblem("warning", code, path, text)),
+            ...(isYaml && isAwkward(path) ? [awkward(path)] : []),
+          ],
+    anywhere: isYaml && path.startsWith("approvals/") && !isDecision ? [strayDecision(path)] : [],
   };
 });
 
 /**
- * What is wrong with paths: what is never followed, and what another system could not hold (`yaml/README.md#b-30` …
- * `#b-33`). `files` are ordered by path.
+ * Links and submodules, and paths that some systems cannot hold (`yaml/README.md#b-30` … `#b-33`). `files` are ordered
+ * by path.
  */
 export function pathProblems(files: readonly SourceFile[], roots: readonly string[]): readonly Problem[] {
   const problems: Problem[] = [];
@@ -116,16 +119,12 @@ export const fileProblem = (
   [message, fix]: readonly [string, string],
 ): Problem => ({ code, severity, path, line: 0, column: 0, message, fix });
 
-function linkProblem(path: string, kind: SourceFile["kind"]): readonly Problem[] {
-  switch (kind) {
-    case "file":
-      return [];
-    case "link":
-      return [fileProblem("warning", "FLT1101", path, ["symbolic links are not followed", "commit the file itself"])];
-    case "submodule":
-      return [fileProblem("warning", "FLT1102", path, ["submodules are not read", "commit the files themselves"])];
-  }
-}
+const linkProblems: Readonly<Record<SourceFile["kind"], readonly [code: ProblemCode, message: string, fix: string][]>> =
+  {
+    file: [],
+    link: [["FLT1101", "symbolic links are not followed", "commit the file itself"]],
+    submodule: [["FLT1102", "submodules are not read", "commit the files themselves"]],
+  };
 
 /** Backslashes, colons, trailing dots and blanks, device names, control characters; too long or too deep. */
 const isAwkward = (path: string): boolean =>
@@ -136,13 +135,14 @@ const isAwkward = (path: string): boolean =>
 const awkwardName = /[\\:*?"<>|\u0000-\u001f\u007f\ufffd]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 const awkward = (path: string): Problem =>
-  fileProblem("warning", "FLT1103", path, ["not every system can hold this path", "rename it"]);
+  fileProblem("warning", "FLT1103", path, ["some systems do not allow this path", "rename it"]);
 
 /** Paths that differ only in case or in the way accents are written are one file on some systems. */
 const collision = (path: string, other: string): Problem =>
   fileProblem("warning", "FLT1104", path, [`on some systems this is the same file as ${other}`, "rename one"]);
 
-const strayAnswer = (path: string): Problem =>
-  fileProblem("note", "FLT1350", path, ["not a confirmation; this file is ignored", confirmationsPlace]);
-
-const confirmationsPlace = "confirmations are read from approvals/deletions/<digest>.yaml";
+const strayDecision = (path: string): Problem =>
+  fileProblem("note", "FLT1350", path, [
+    "not a confirmation; this file is ignored",
+    "confirmations are read from approvals/deletions/<digest>.yaml",
+  ]);

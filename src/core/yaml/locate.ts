@@ -3,6 +3,7 @@ import { readYaml, type YamlDocument } from "./kyaml.ts";
 import {
   compareLocated,
   type FieldProblem,
+  type FieldProblems,
   isError,
   type JsonPath,
   type LocatedProblem,
@@ -36,7 +37,7 @@ export interface ParsedValue {
 /** Locates a document: where it begins, and its problems by line and column. */
 export function locateDocument(
   { slice, positionOf, yaml, base }: ParsedValue,
-  fieldProblems: readonly FieldProblem[],
+  fieldProblems: FieldProblems,
 ): LocatedDocument {
   const { textProblems, value } = yaml;
   // A broken text may hide that it is a Secret.
@@ -86,7 +87,7 @@ function locatedProblem(
 /** How many problems of a document are located: people mend the first ones first. */
 const maxLocated = 500;
 
-const first = (problems: readonly FieldProblem[]): readonly FieldProblem[] =>
+const first = (problems: FieldProblems): FieldProblems =>
   problems.length <= maxLocated
     ? problems
     : [...problems.filter(isError), ...problems.filter((it) => !isError(it))].slice(0, maxLocated);

@@ -18,24 +18,26 @@ export interface FieldProblem {
   readonly fix: string;
 }
 
+export type FieldProblems = readonly FieldProblem[];
+
 /** A problem at a line and column, whose file is not known yet. */
 export type LocatedProblem = Omit<Problem, "path">;
 
-type Words = readonly [code: ProblemCode, at: JsonPath, message: string, fix: string];
+type Args = readonly [code: ProblemCode, at: JsonPath, message: string, fix: string, got?: string | null];
 
-export const error = (...[code, at, message, fix]: Words): FieldProblem => problem("error", code, at, [message, fix]);
-export const warning = (...[code, at, message, fix]: Words): FieldProblem =>
-  problem("warning", code, at, [message, fix]);
-export const note = (...[code, at, message, fix]: Words): FieldProblem => problem("note", code, at, [message, fix]);
+export const error = (...args: Args): FieldProblem => fieldProblem("error", args);
+export const warning = (...args: Args): FieldProblem => fieldProblem("warning", args);
+export const note = (...args: Args): FieldProblem => fieldProblem("note", args);
 
-function problem(
-  severity: Problem["severity"],
-  code: ProblemCode,
-  at: JsonPath,
-  [message, fix]: readonly [string, string],
-): FieldProblem {
-  return { code, severity, at, on: "value", message, got: null, fix };
-}
+const fieldProblem = (severity: Problem["severity"], [code, at, message, fix, got = null]: Args): FieldProblem => ({
+  code,
+  severity,
+  at,
+  on: "value",
+  message,
+  got,
+  fix,
+});
 
 /** How many problems of one document are listed. */
 export const maxProblems = 20;

@@ -44,7 +44,7 @@ describe("Secrets in plain text get one note", () => {
     };
     const note = secretsNote(read(files));
     expect(note === null ? null : problemText(note)).toBe(
-      "a.yaml:5:1: note FLT1510: 2 Secrets, this one first, stand here in plain text; the state branch copies them under accepted/ and rendered/, and keeps them in its history; let nobody read either branch who may not read them, or have something in the clusters make them",
+      "a.yaml:5:1: note FLT1510: 2 Secrets, this one first, are here in plain text; the state branch copies them under accepted/ and rendered/, and keeps them in its history; restrict who can read both branches, or have something in the clusters create them",
     );
   });
 

@@ -2,7 +2,7 @@ import type { Approval as WrittenApproval } from "#schemas/approval";
 import { canonicalJson } from "../../model/json.ts";
 import type { ApprovalFile } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
-import { error, type FieldProblem } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems } from "../../yaml/problems.ts";
 
 /** What an approval says, wherever its file stands. Its schema and its rules have passed it. */
 export const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
@@ -14,7 +14,7 @@ export const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "pat
 });
 
 /** Checks an approval that its schema has passed: what it answers, and that whoever reads the record can read it. */
-export function approvalProblems({ spec }: WrittenApproval): readonly FieldProblem[] {
+export function approvalProblems({ spec }: WrittenApproval): FieldProblems {
   const { requestDigest, principal, comment = "", signature = null } = spec;
   const problems: FieldProblem[] = [];
   if (!/^[0-9a-f]{64}$/.test(requestDigest))

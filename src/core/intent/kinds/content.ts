@@ -1,3 +1,4 @@
+import type { SchemaDocuments } from "#schemas/index";
 import type { FleetSpec, MemberCluster } from "../../model/fleet.ts";
 import { isObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { Manifest, Scope, ScopeTable, VersionedId } from "../../model/manifest.ts";
@@ -7,7 +8,7 @@ import type { ApprovalFile } from "../../model/trust.ts";
 import type { UpdateRun, UpdateStrategy } from "../../model/update-run.ts";
 import type { Digest } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type FieldProblem, isError, warning } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, isError, warning } from "../../yaml/problems.ts";
 import { approvalFrom, approvalProblems } from "./approval.ts";
 import { definitionProblems, isDefinition } from "./custom-resource-definition.ts";
 import { confirmationProblems, confirmedDigest } from "./deletion-confirmation.ts";
@@ -21,11 +22,11 @@ import { dnsLabelProblems, metadataProblems } from "./metadata.ts";
 import { overrideFrom, overrideProblems, overrideScopeProblems, overrideUpdateProblems } from "./override.ts";
 import { placementFrom, placementProblems, placementScopeProblems, placementUpdateProblems } from "./placement.ts";
 import { checkSchema } from "./schema-check.ts";
-import type { SchemaDocuments, SchemaName } from "./schemas.ts";
+import type { SchemaName } from "./schemas.ts";
 import { updateRunFrom, updateRunProblems, updateRunUpdateProblems } from "./update-run.ts";
 import { updateStrategyFrom, updateStrategyProblems } from "./update-strategy.ts";
 
-/** What a document defines, wherever it stands. */
+/** What a document defines. */
 export type DocumentContent =
   | { readonly kind: "cluster"; readonly cluster: Omit<MemberCluster, "source"> }
   | { readonly kind: "placement"; readonly placement: Omit<Placement, "source"> }
@@ -45,7 +46,7 @@ export interface ContentReading {
   /** The object's identity: cluster-scoped kinds of ours have no namespace, whatever their document says. */
   readonly id: VersionedId;
   readonly content: DocumentContent | null;
-  readonly problems: readonly FieldProblem[];
+  readonly problems: FieldProblems;
 }
 
 /** Reads what an identified document defines: schema, rules that the document alone decides, defaults. */
@@ -75,7 +76,7 @@ export function unknownKindProblem({ group, kind }: VersionedId): FieldProblem {
 function readFleetKind(kind: FleetKind, written: VersionedId, value: JsonObject): ContentReading {
   const id = kind.scope === "Cluster" ? { ...written, namespace: null } : written;
   if (!kind.versions.includes(id.version)) return { id, content: null, problems: [unknownVersion(kind, id)] };
-  if (kind.schema === null) return { id, content: { kind: "later" }, problems: [notYetSupported(kind)] };
+  if (kind.schema === null) return { id, content: { kind: "later" }, problems: [ignoredKindProblem(kind)] };
   const checked = checkSchema(kind.schema, value);
   if (!checked.isValid) return { id, content: null, problems: checked.problems };
   const { document } = checked;
@@ -87,7 +88,7 @@ function readFleetKind(kind: FleetKind, written: VersionedId, value: JsonObject)
 /** How documents of a kind are read once their schema has passed them. */
 interface KindReader<Document> {
   /** The rules that the document alone decides. */
-  rules(document: Document): readonly FieldProblem[];
+  rules(document: Document): FieldProblems;
   /** What it defines, with defaults. `scope`: of the kind, which may be a namespaced variant. */
   content(document: Document, scope: Scope): DocumentContent;
 }
@@ -132,7 +133,7 @@ const readers: { readonly [Name in SchemaName]: KindReader<SchemaDocuments[Name]
 };
 
 /** Checks an object against its accepted version: what a hub lets nobody change stays as it was. */
-export function updateProblems(before: DocumentContent, after: DocumentContent): readonly FieldProblem[] {
+export function updateProblems(before: DocumentContent, after: DocumentContent): FieldProblems {
   if (before.kind === "placement" && after.kind === "placement")
     return placementUpdateProblems(before.placement.spec, after.placement.spec);
   if (before.kind === "override" && after.kind === "override")
@@ -144,34 +145,30 @@ export function updateProblems(before: DocumentContent, after: DocumentContent):
 }
 
 /** Checks the kinds that a placement or override selects, which depends on the definitions of the same commit. */
-export function selectionProblems(content: DocumentContent, scopes: ScopeTable): readonly FieldProblem[] {
+export function selectionProblems(content: DocumentContent, scopes: ScopeTable): FieldProblems {
   if (content.kind === "placement") return placementScopeProblems(content.placement.spec, scopes);
   return content.kind === "override" ? overrideScopeProblems(content.override.spec, scopes) : [];
 }
 
 function unknownVersion({ group, kind, versions }: FleetKind, { version }: VersionedId): FieldProblem {
   const fix = `use ${versions.map((it) => `${group}/${it}`).join(" or ")}`;
-  return { ...error("FLT1301", ["apiVersion"], `${kind} has no such version`, fix), got: version };
+  return error("FLT1301", ["apiVersion"], `${kind} has no such version`, fix, version);
 }
 
-const notYetSupported = ({ kind }: FleetKind): FieldProblem =>
-  /ApprovalRequest$/.test(kind) ? writtenByUs(kind) : laterKind(kind);
+function ignoredKindProblem({ kind }: FleetKind): FieldProblem {
+  const [why, fix] = /ApprovalRequest$/.test(kind)
+    ? ["is written by flotilla to the state branch; here it is ignored", "answer it with flotilla approve"]
+    : ["is not yet supported and is ignored", "wait for a later version, or remove it"];
+  return warning("FLT1900", ["kind"], `${kind} ${why}`, fix);
+}
 
-const writtenByUs = (kind: string): FieldProblem =>
-  warning(
-    "FLT1900",
-    ["kind"],
-    `${kind} is written by flotilla, on its own branch; here it is ignored`,
-    "answer a request with the file that flotilla describe run shows",
-  );
-
-const laterKind = (kind: string): FieldProblem =>
-  warning("FLT1900", ["kind"], `${kind} is not yet supported and is ignored`, "wait for a later version, or remove it");
-
-function namespaceProblems(kind: FleetKind, { namespace }: VersionedId): readonly FieldProblem[] {
+function namespaceProblems(kind: FleetKind, { namespace }: VersionedId): FieldProblems {
   if (namespace === null) return [];
-  return kind.scope === "Cluster" ? [clusterScoped(kind)] : dnsLabelProblems(namespace, ["metadata", "namespace"]);
+  return kind.scope === "Cluster"
+    ? [clusterScopedProblem(kind)]
+    : dnsLabelProblems(namespace, ["metadata", "namespace"]);
 }
 
-const clusterScoped = ({ kind }: FleetKind): FieldProblem =>
+/** The problem with a namespace on an object of a cluster-scoped kind. */
+export const clusterScopedProblem = ({ kind }: { readonly kind: string }): FieldProblem =>
   error("FLT1413", ["metadata", "namespace"], `${kind} is cluster-scoped and has no namespace`, "remove the namespace");

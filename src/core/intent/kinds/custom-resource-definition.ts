@@ -8,7 +8,7 @@ import {
   type ScopeTable,
 } from "../../model/manifest.ts";
 import { compareText } from "../../model/value.ts";
-import { error, type FieldProblem } from "../../yaml/problems.ts";
+import { error, type FieldProblems } from "../../yaml/problems.ts";
 
 export const isDefinition = ({ group, kind }: Pick<ObjectId, "group" | "kind">): boolean =>
   group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition";
@@ -28,7 +28,7 @@ export function scopesOf(definitions: Iterable<Manifest>): ScopeTable {
 }
 
 /** Checks that a CustomResourceDefinition says which kind it defines and where its objects live. */
-export function definitionProblems(definition: Json): readonly FieldProblem[] {
+export function definitionProblems(definition: Json): FieldProblems {
   if (isObject(definition) && definedKind(definition) !== null) return [];
   const message = "must say group, names.kind, and a scope that is Cluster or Namespaced";
   return [error("FLT1415", ["spec"], message, "complete the definition")];

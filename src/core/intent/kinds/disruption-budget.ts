@@ -1,8 +1,8 @@
 import type { ClusterResourcePlacementDisruptionBudget as WrittenBudget } from "#schemas/cluster-resource-placement-disruption-budget";
 import { type DisruptionBudget, placementKey } from "../../model/placement.ts";
-import { error, type FieldProblem } from "../../yaml/problems.ts";
+import { error, type FieldProblems } from "../../yaml/problems.ts";
 import { countOrPercent, countOrPercentProblems } from "./fields.ts";
-import { annotationProblems, dnsSubdomainProblems, oldVersionProblems } from "./metadata.ts";
+import { commonProblems } from "./metadata.ts";
 
 /** A disruption budget that has passed its schema and its rules. */
 export function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<DisruptionBudget, "source"> {
@@ -17,15 +17,13 @@ export function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<Di
  *
  * KubeFleet reads one without a bound as "never"; here it is refused (`rollout/README.md#b-12`).
  */
-export function disruptionBudgetProblems({ apiVersion, metadata, spec }: WrittenBudget): readonly FieldProblem[] {
-  const { maxUnavailable, minAvailable } = spec;
+export function disruptionBudgetProblems(budget: WrittenBudget): FieldProblems {
+  const { maxUnavailable, minAvailable } = budget.spec;
   const isUnbounded = maxUnavailable === undefined && minAvailable === undefined;
   const isTwice = maxUnavailable !== undefined && minAvailable !== undefined;
   const exclusive = "maxUnavailable and minAvailable exclude each other";
   return [
-    ...dnsSubdomainProblems(metadata.name),
-    ...annotationProblems(metadata.annotations, []),
-    ...oldVersionProblems(apiVersion, "v1beta1"),
+    ...commonProblems(budget, { later: "v1beta1" }),
     ...(isUnbounded
       ? [error("FLT1300", ["spec"], "has neither maxUnavailable nor minAvailable", "add one of them")]
       : []),

@@ -1,6 +1,6 @@
 import type { CountOrPercent } from "../../model/placement.ts";
 import type { DurationMs } from "../../model/value.ts";
-import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
@@ -25,10 +25,10 @@ export function countOrPercent(written: number | string): CountOrPercent | null 
 }
 
 /** Checks a field that is `3` or `"25%"`; an absent one passes. */
-export function countOrPercentProblems(written: number | string | undefined, at: JsonPath): readonly FieldProblem[] {
+export function countOrPercentProblems(written: number | string | undefined, at: JsonPath): FieldProblems {
   if (written === undefined || countOrPercent(written) !== null) return [];
   const message = "must be a whole number from 0, or a percentage from 0% to 100%";
-  return [{ ...error("FLT1303", at, message, "write 3 or 25%"), got: JSON.stringify(written) }];
+  return [error("FLT1303", at, message, "write 3 or 25%", JSON.stringify(written))];
 }
 
 /** A setting that would be ignored silently is a danger, so it is refused until it works. */
@@ -50,7 +50,7 @@ export function repeatedIndices<T>(entries: readonly T[], keyOf: (entry: T) => s
 export const immutableProblems = (
   kind: string,
   fields: readonly (readonly [field: string, was: string, is: string])[],
-): readonly FieldProblem[] =>
+): FieldProblems =>
   fields
     .filter(([, was, is]) => was !== is)
     .map(([field, was, is]) =>

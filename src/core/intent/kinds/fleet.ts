@@ -1,7 +1,7 @@
 import type { Fleet as WrittenFleet } from "#schemas/fleet";
 import { defaultFleet, type FleetSpec } from "../../model/fleet.ts";
 import { type ClusterName, compareText } from "../../model/value.ts";
-import { error, type FieldProblem } from "../../yaml/problems.ts";
+import { error, type FieldProblems } from "../../yaml/problems.ts";
 import { repeatedIndices } from "./fields.ts";
 
 /** The only file that settings are read from: they say where to look for everything else. */
@@ -21,7 +21,7 @@ export function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
 }
 
 /** Checks settings that their schema has passed. */
-export function fleetProblems({ spec = {} }: WrittenFleet): readonly FieldProblem[] {
+export function fleetProblems({ spec = {} }: WrittenFleet): FieldProblems {
   const roots = spec.roots ?? [];
   return [
     ...roots.flatMap((root, i) =>

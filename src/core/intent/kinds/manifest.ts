@@ -3,8 +3,8 @@ import { digestOf, isObject, type Json, type JsonObject, member, memberAt } from
 import type { Manifest, VersionedId } from "../../model/manifest.ts";
 import { kubeFleetPrefix } from "../../model/names.ts";
 import type { Digest } from "../../model/value.ts";
-import { error, type FieldProblem, type JsonPath, warning } from "../../yaml/problems.ts";
-import { isDnsLabel, isDnsSubdomain, metadataProblems } from "./metadata.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../../yaml/problems.ts";
+import { isDnsLabel, isDnsSubdomain, metadataProblems, stringMapProblems } from "./metadata.ts";
 
 /** A plain Kubernetes object as placements may select it; {@link manifestProblems} has found no error in it. */
 export function manifestFrom(value: Manifest): { readonly manifest: Manifest; readonly digest: Digest } {
@@ -16,7 +16,7 @@ export function manifestFrom(value: Manifest): { readonly manifest: Manifest; re
  * Checks what every API server checks of any object, and what would go wrong silently (`yaml/README.md#b-90` …
  * `#b-100`).
  */
-export function manifestProblems(id: VersionedId, value: Manifest): readonly FieldProblem[] {
+export function manifestProblems(id: VersionedId, value: Manifest): FieldProblems {
   return [
     ...nameProblems(id),
     ...metadataProblems(value),
@@ -27,14 +27,13 @@ export function manifestProblems(id: VersionedId, value: Manifest): readonly Fie
   ];
 }
 
-function nameProblems({ group, kind, namespace, name }: VersionedId): readonly FieldProblem[] {
+function nameProblems({ group, kind, namespace, name }: VersionedId): FieldProblems {
   const problems: FieldProblem[] = [];
   const at: JsonPath = ["metadata", "name"];
   if (!isName(group, kind, name))
-    problems.push({
-      ...error("FLT1401", at, "is not a valid name", "use lower-case letters, digits, - and ."),
-      got: JSON.stringify(name),
-    });
+    problems.push(
+      error("FLT1401", at, "is not a valid name", "use lower-case letters, digits, - and .", JSON.stringify(name)),
+    );
   if (namespace !== null && !isDnsLabel(namespace)) {
     const problem = error(
       "FLT1401",
@@ -55,7 +54,7 @@ function isName(group: string, kind: string, name: string): boolean {
 }
 
 /** Fields that make sense on a server only, and whose loss somebody might miss (`render/README.md#c-24`). */
-function strippedProblems(value: Manifest): readonly FieldProblem[] {
+function strippedProblems(value: Manifest): FieldProblems {
   return (["finalizers", "ownerReferences"] as const).flatMap((field) => {
     const list = memberAt(value, "metadata", field);
     if (list === null || (Array.isArray(list) && list.length === 0)) return [];
@@ -63,7 +62,7 @@ function strippedProblems(value: Manifest): readonly FieldProblem[] {
   });
 }
 
-function hookProblems(value: Manifest): readonly FieldProblem[] {
+function hookProblems(value: Manifest): FieldProblems {
   const annotations = memberAt(value, "metadata", "annotations");
   if (!isObject(annotations)) return [];
   return ["helm.sh/hook", "argocd.argoproj.io/hook"]
@@ -80,7 +79,7 @@ const envelopeAnnotation = `${kubeFleetPrefix}/envelope-configmap`;
  * ConfigMaps as envelopes are gone; placing one as a plain ConfigMap would surprise its author
  * (`render/README.md#a-9`).
  */
-function envelopeProblems({ group, kind }: VersionedId, value: Manifest): readonly FieldProblem[] {
+function envelopeProblems({ group, kind }: VersionedId, value: Manifest): FieldProblems {
   const annotations = memberAt(value, "metadata", "annotations");
   if (group !== "" || kind !== "ConfigMap" || member(annotations, envelopeAnnotation) === null) return [];
   const fix = "put the objects into files of their own, or into a ClusterResourceEnvelope or ResourceEnvelope";
@@ -92,22 +91,14 @@ function envelopeProblems({ group, kind }: VersionedId, value: Manifest): readon
  * A Secret whose data is not base64 would be refused by every member; its values are never shown
  * (`yaml/README.md#b-95`).
  */
-function secretProblems(value: Manifest): readonly FieldProblem[] {
+function secretProblems(value: Manifest): FieldProblems {
   return [
-    ...textsOnly(value, "data"),
-    ...textsOnly(value, "stringData"),
+    ...stringMapProblems(member(value, "data"), ["data"]),
+    ...stringMapProblems(member(value, "stringData"), ["stringData"]),
     ...Object.entries(objectIn(value, "data"))
       .filter(([, it]) => typeof it === "string" && !isBase64(it))
       .map(([key]) => error("FLT1406", ["data", key], "is not base64", "encode it, or use stringData")),
   ];
-}
-
-function textsOnly(value: Manifest, field: string): readonly FieldProblem[] {
-  const map = member(value, field);
-  if (map !== null && !isObject(map)) return [error("FLT1302", [field], "must be a map of strings", "correct it")];
-  return Object.entries(objectIn(value, field))
-    .filter(([, it]) => typeof it !== "string")
-    .map(([key]) => error("FLT1302", [field, key], "must be a string", "put the value in quotes"));
 }
 
 function objectIn(value: Json, field: string): JsonObject {

@@ -3,7 +3,7 @@ import type { MemberCluster } from "../../model/fleet.ts";
 import type { Json } from "../../model/json.ts";
 import { memberNameLabel } from "../../model/names.ts";
 import type { ClusterName } from "../../model/value.ts";
-import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { error, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { repeatedIndices } from "./fields.ts";
 import { dnsLabelProblems, isLabelValue, isQualifiedName, malformedProblem, newerFieldProblems } from "./metadata.ts";
 
@@ -31,7 +31,7 @@ export function memberClusterFrom({ metadata, spec, status }: WrittenCluster): O
  * Checks a member cluster that its schema has passed: `intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`,
  * `yaml/README.md#b-113`.
  */
-export function clusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): readonly FieldProblem[] {
+export function clusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): FieldProblems {
   const taints = spec.taints ?? [];
   const taintAt = (i: number): JsonPath => ["spec", "taints", i];
   const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
@@ -55,7 +55,7 @@ export function clusterProblems({ apiVersion, metadata, spec, status }: WrittenC
 }
 
 /** The label is filled in with the cluster's own name; another value would select the wrong cluster. */
-function memberNameProblems(name: string, label: string | undefined): readonly FieldProblem[] {
+function memberNameProblems(name: string, label: string | undefined): FieldProblems {
   if (label === undefined || label === name) return [];
   const at: JsonPath = ["metadata", "labels", memberNameLabel];
   return [error("FLT1305", at, "must be the cluster's own name", "remove it; it is filled in")];
@@ -65,7 +65,7 @@ function memberNameProblems(name: string, label: string | undefined): readonly F
 const quantity =
   /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?$/;
 
-const quantityProblems = (written: WrittenQuantities, field: string): readonly FieldProblem[] =>
+const quantityProblems = (written: WrittenQuantities, field: string): FieldProblems =>
   Object.entries(written)
     .filter(([, it]) => !quantity.test(String(it)))
     .map(([resource]) =>

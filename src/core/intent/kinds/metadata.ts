@@ -2,7 +2,7 @@ import { isObject, type Json, memberAt } from "../../model/json.ts";
 import { flotillaGroup, placementLabel, writeAnnotation } from "../../model/names.ts";
 import type { LabelRequirement, LabelSelector } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type FieldProblem, type JsonPath, warning } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../../yaml/problems.ts";
 
 /** The largest sum of annotation keys and values that Kubernetes stores. */
 const maxAnnotationBytes = 256 * 1024;
@@ -11,20 +11,20 @@ const maxAnnotationBytes = 256 * 1024;
  * Checks labels and annotations of any object, as an API server would before it stores them (`yaml/README.md#b-74`,
  * `#b-94`, `#b-96`).
  */
-export function metadataProblems(value: Json): readonly FieldProblem[] {
+export function metadataProblems(value: Json): FieldProblems {
   const labels = memberAt(value, "metadata", "labels");
   const annotations = memberAt(value, "metadata", "annotations");
   return [
-    ...textMapProblems(labels, ["metadata", "labels"]),
+    ...stringMapProblems(labels, ["metadata", "labels"]),
     ...labelProblems(labels, ["metadata", "labels"]),
-    ...textMapProblems(annotations, ["metadata", "annotations"]),
+    ...stringMapProblems(annotations, ["metadata", "annotations"]),
     ...annotationSizeProblems(annotations),
     ...markProblems(labels, annotations),
   ];
 }
 
 /** Checks the keys and values of labels, or of a selector's `matchLabels`. */
-function labelProblems(labels: Json | undefined, at: JsonPath): readonly FieldProblem[] {
+function labelProblems(labels: Json | undefined, at: JsonPath): FieldProblems {
   if (!isObject(labels)) return [];
   return Object.entries(labels).flatMap(([key, value]) => [
     ...(isQualifiedName(key) ? [] : [malformedProblem("label key", [...at, key], key)]),
@@ -32,22 +32,16 @@ function labelProblems(labels: Json | undefined, at: JsonPath): readonly FieldPr
   ]);
 }
 
-/** A problem about a key or value that is not of the form Kubernetes wants for labels. */
-export const malformedProblem = (what: string, at: JsonPath, got: string): FieldProblem => ({
-  ...error("FLT1305", at, `is not a valid ${what}`, "use letters, digits, - _ . and at most 63 characters"),
-  got: JSON.stringify(got),
-});
+/** A malformed label key or value, or one of a taint. */
+export function malformedProblem(what: string, at: JsonPath, got: string): FieldProblem {
+  const fix = "use letters, digits, - _ . and at most 63 characters";
+  return error("FLT1305", at, `is not a valid ${what}`, fix, JSON.stringify(got));
+}
 
 /** The name of a placement or member cluster: a DNS label, since names are built from it (`intent/README.md#e-3`). */
-export function dnsLabelProblems(name: string, at: JsonPath = ["metadata", "name"]): readonly FieldProblem[] {
-  if (isDnsLabel(name)) return [];
-  const problem = error(
-    "FLT1309",
-    at,
-    "must be a DNS label",
-    "use lower-case letters, digits and -, at most 63 characters",
-  );
-  return [{ ...problem, got: JSON.stringify(name) }];
+export function dnsLabelProblems(name: string, at: JsonPath = ["metadata", "name"]): FieldProblems {
+  const fix = "use lower-case letters, digits and -, at most 63 characters";
+  return isDnsLabel(name) ? [] : [error("FLT1309", at, "must be a DNS label", fix, JSON.stringify(name))];
 }
 
 /** The name of any other object of ours, as Kubernetes wants it; with dots, and at most `limit` characters. */
@@ -55,24 +49,41 @@ export function dnsSubdomainProblems(
   name: string,
   at: JsonPath = ["metadata", "name"],
   limit: 253 | 63 = 253,
-): readonly FieldProblem[] {
+): FieldProblems {
   if (isDnsSubdomain(name) && name.length <= limit) return [];
   const fix = `use lower-case letters, digits, - and ., at most ${limit} characters`;
-  return [{ ...error("FLT1309", at, "must be a DNS subdomain", fix), got: JSON.stringify(name) }];
+  return [error("FLT1309", at, "must be a DNS subdomain", fix, JSON.stringify(name))];
 }
 
-/** v1alpha1 is read as the later versions are, with a word of warning. */
-export const oldVersionProblems = (apiVersion: string, later = "v1beta1 or v1"): readonly FieldProblem[] =>
-  apiVersion.endsWith("/v1alpha1")
-    ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later}`)]
-    : [];
+/** What kinds have in common whose names are DNS subdomains. */
+interface CommonFields {
+  readonly apiVersion: string;
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly status?: Json;
+}
 
-/** Fields that a hub drops from a v1 document without a word (`intent/README.md#kinds`). */
+/**
+ * Checks the name, our annotations (of which those in `known` exist), the version, of which v1alpha1 is read with a
+ * warning, and the status.
+ */
+export const commonProblems = (
+  { apiVersion, metadata, status }: CommonFields,
+  { known = [], later = "v1beta1 or v1", maxName = 253 }: { known?: string[]; later?: string; maxName?: 253 | 63 } = {},
+): FieldProblems => [
+  ...dnsSubdomainProblems(metadata.name, ["metadata", "name"], maxName),
+  ...annotationProblems(metadata.annotations, known),
+  ...(apiVersion.endsWith("/v1alpha1")
+    ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later}`)]
+    : []),
+  ...statusProblems(status),
+];
+
+/** Fields that a hub silently drops from a v1 document (`intent/README.md#kinds`). */
 export const newerFieldProblems = (
   apiVersion: string,
   at: JsonPath,
   fields: Readonly<Record<string, unknown>>,
-): readonly FieldProblem[] =>
+): FieldProblems =>
   Object.entries(fields)
     .filter(([, it]) => it !== undefined && apiVersion.endsWith("/v1"))
     .map(([field]) => {
@@ -80,8 +91,8 @@ export const newerFieldProblems = (
       return { ...error("FLT1301", [...at, field], "exists in v1beta1 only", fix), on: "key" };
     });
 
-/** Warns of settings of ours that do not exist: a misspelt annotation would be ignored silently. */
-export function annotationProblems(annotations: Json | undefined, known: readonly string[]): readonly FieldProblem[] {
+/** Warns of unknown annotations of ours: a misspelt one would be ignored silently. */
+export function annotationProblems(annotations: Json | undefined, known: readonly string[]): FieldProblems {
   if (!isObject(annotations)) return [];
   return Object.keys(annotations)
     .filter((it) => it.startsWith(`${flotillaGroup}/`) && !known.includes(it))
@@ -91,11 +102,12 @@ export function annotationProblems(annotations: Json | undefined, known: readonl
     }));
 }
 
-/** Status in a file of the source branch is nobody's: the reconciler writes it to the state branch. */
-export const statusProblems = (status: unknown): readonly FieldProblem[] =>
+/** A status in a file of the source branch is ignored: the reconciler writes it to the state branch. */
+export const statusProblems = (status: unknown): FieldProblems =>
   status === undefined ? [] : [warning("FLT1405", ["status"], "status in a file is ignored", "remove it")];
 
-function textMapProblems(map: Json, at: JsonPath): readonly FieldProblem[] {
+/** Checks that a field, where there is one, is a map of strings. */
+export function stringMapProblems(map: Json, at: JsonPath): FieldProblems {
   if (map === null) return [];
   if (!isObject(map)) return [error("FLT1302", at, "must be a map of strings", "correct it")];
   return Object.entries(map)
@@ -103,7 +115,7 @@ function textMapProblems(map: Json, at: JsonPath): readonly FieldProblem[] {
     .map(([key]) => error("FLT1302", [...at, key], "must be a string", "put the value in quotes"));
 }
 
-function annotationSizeProblems(annotations: Json): readonly FieldProblem[] {
+function annotationSizeProblems(annotations: Json): FieldProblems {
   if (!isObject(annotations)) return [];
   let size = 0;
   for (const [key, value] of Object.entries(annotations)) size += key.length + String(value).length;
@@ -111,9 +123,9 @@ function annotationSizeProblems(annotations: Json): readonly FieldProblem[] {
   return [error("FLT1407", ["metadata", "annotations"], `have more than ${maxAnnotationBytes} bytes`, "shorten them")];
 }
 
-/** Our marks say what we own in a member: a manifest that brings its own would be a lie. */
-function markProblems(labels: Json, annotations: Json): readonly FieldProblem[] {
-  const mark = (at: JsonPath): FieldProblem => error("FLT1414", at, "is set by Flotilla alone", "remove it");
+/** Our marks say what we own in a member: a manifest must not bring its own. */
+function markProblems(labels: Json, annotations: Json): FieldProblems {
+  const mark = (at: JsonPath): FieldProblem => error("FLT1414", at, "is set by Flotilla only", "remove it");
   return [
     ...(isObject(labels) && placementLabel in labels ? [mark(["metadata", "labels", placementLabel])] : []),
     ...(isObject(annotations) && writeAnnotation in annotations
@@ -123,7 +135,7 @@ function markProblems(labels: Json, annotations: Json): readonly FieldProblem[] 
 }
 
 /** Checks that a label selector is one Kubernetes would take: `intent/README.md#v-pl-04`, `#v-pl-31`, `#v-ov-04`. */
-export function labelSelectorProblems(selector: LabelSelector | undefined, at: JsonPath): readonly FieldProblem[] {
+export function labelSelectorProblems(selector: LabelSelector | undefined, at: JsonPath): FieldProblems {
   if (selector === undefined) return [];
   return [
     ...labelProblems(selector.matchLabels, [...at, "matchLabels"]),
@@ -131,7 +143,7 @@ export function labelSelectorProblems(selector: LabelSelector | undefined, at: J
   ];
 }
 
-function requirementProblems({ key, operator, values }: LabelRequirement, at: JsonPath): readonly FieldProblem[] {
+function requirementProblems({ key, operator, values }: LabelRequirement, at: JsonPath): FieldProblems {
   const takesValues = operator === "In" || operator === "NotIn";
   const count = values?.length ?? 0;
   const malformedValues = (values ?? []).flatMap((it, i) =>

@@ -7,15 +7,16 @@ import type { Json } from "../../model/json.ts";
 import { kindKey, type ScopeTable } from "../../model/manifest.ts";
 import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
-import { error, type FieldProblem, type JsonPath, type ProblemCode, warning } from "../../yaml/problems.ts";
-import { repeatedIndices } from "./fields.ts";
 import {
-  annotationProblems,
-  dnsSubdomainProblems,
-  labelSelectorProblems,
-  oldVersionProblems,
-  statusProblems,
-} from "./metadata.ts";
+  error,
+  type FieldProblem,
+  type FieldProblems,
+  type JsonPath,
+  type ProblemCode,
+  warning,
+} from "../../yaml/problems.ts";
+import { repeatedIndices } from "./fields.ts";
+import { commonProblems, labelSelectorProblems } from "./metadata.ts";
 
 type WrittenRule = Policy["overrideRules"][number];
 type WrittenOperation = NonNullable<WrittenRule["jsonPatchOverrides"]>[number];
@@ -48,25 +49,20 @@ const operationOf = ({ op, path, value = null }: WrittenOperation): PatchOperati
 /**
  * Checks an override that its schema has passed against every rule that it alone decides (`intent/README.md#overrides`).
  */
-export function overrideProblems({ apiVersion, metadata, spec, status }: WrittenOverride): readonly FieldProblem[] {
-  return [
-    ...dnsSubdomainProblems(metadata.name),
-    ...annotationProblems(metadata.annotations, []),
-    ...placementRefProblems(spec),
-    ...selectorProblems(spec.clusterResourceSelectors),
-    ...spec.policy.overrideRules.flatMap((it, i) => ruleProblems(it, ["spec", "policy", "overrideRules", i])),
-    ...oldVersionProblems(apiVersion),
-    ...statusProblems(status),
-  ];
-}
+export const overrideProblems = (override: WrittenOverride): FieldProblems => [
+  ...commonProblems(override),
+  ...placementRefProblems(override.spec),
+  ...selectorProblems(override.spec.clusterResourceSelectors),
+  ...override.spec.policy.overrideRules.flatMap((it, i) => ruleProblems(it, ["spec", "policy", "overrideRules", i])),
+];
 
-function placementRefProblems({ placement }: WrittenOverride["spec"]): readonly FieldProblem[] {
+function placementRefProblems({ placement }: WrittenOverride["spec"]): FieldProblems {
   if (placement?.scope !== "Namespaced") return [];
   const message = "a ClusterResourceOverride cannot belong to a ResourcePlacement";
   return [error("FLT1307", ["spec", "placement", "scope"], message, "use a ResourceOverride")];
 }
 
-function selectorProblems(selectors: WrittenOverride["spec"]["clusterResourceSelectors"]): readonly FieldProblem[] {
+function selectorProblems(selectors: WrittenOverride["spec"]["clusterResourceSelectors"]): FieldProblems {
   const at: JsonPath = ["spec", "clusterResourceSelectors"];
   return [
     ...selectors.flatMap((it, i) =>
@@ -85,7 +81,7 @@ function selectorProblems(selectors: WrittenOverride["spec"]["clusterResourceSel
   ];
 }
 
-function ruleProblems(rule: WrittenRule, at: JsonPath): readonly FieldProblem[] {
+function ruleProblems(rule: WrittenRule, at: JsonPath): FieldProblems {
   const { clusterSelector, overrideType = "JSONPatch", jsonPatchOverrides } = rule;
   const problems = (clusterSelector?.clusterSelectorTerms ?? []).flatMap((it, i) =>
     termProblems(it, [...at, "clusterSelector", "clusterSelectorTerms", i]),
@@ -107,7 +103,7 @@ function ruleProblems(rule: WrittenRule, at: JsonPath): readonly FieldProblem[] 
 
 const forAll = "add clusterSelector: {clusterSelectorTerms: []} to mean all";
 
-function termProblems(term: ClusterTerm, at: JsonPath): readonly FieldProblem[] {
+function termProblems(term: ClusterTerm, at: JsonPath): FieldProblems {
   const problems = [...labelSelectorProblems(term.labelSelector, [...at, "labelSelector"])];
   if (term.labelSelector === undefined)
     problems.push(error("FLT1300", [...at, "labelSelector"], "is required", "add it"));
@@ -121,7 +117,7 @@ function termProblems(term: ClusterTerm, at: JsonPath): readonly FieldProblem[] 
  * Checks one JSON Patch operation: where it points, and what it carries (`intent/README.md#v-ov-08` … `#v-ov-15`,
  * `yaml/README.md#b-83` … `#b-86`).
  */
-function operationProblems(operation: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
+function operationProblems(operation: WrittenOperation, at: JsonPath): FieldProblems {
   return [
     ...pathProblems(operation.path, [...at, "path"]),
     ...valueProblems(operation, at),
@@ -131,9 +127,9 @@ function operationProblems(operation: WrittenOperation, at: JsonPath): readonly 
 }
 
 /** The first rule that a path breaks: form, then reserved names, then fields that nobody may override. */
-function pathProblems(path: string, at: JsonPath): readonly FieldProblem[] {
-  const complain = (code: ProblemCode, message: string, fix: string): readonly FieldProblem[] => [
-    { ...error(code, at, message, fix), got: JSON.stringify(path) },
+function pathProblems(path: string, at: JsonPath): FieldProblems {
+  const complain = (code: ProblemCode, message: string, fix: string): FieldProblems => [
+    error(code, at, message, fix, JSON.stringify(path)),
   ];
   if (!path.startsWith("/"))
     return complain("FLT1320", "must begin with a slash", "write a JSON pointer such as /spec/replicas");
@@ -159,7 +155,7 @@ const reservedNames: ReadonlySet<string> = new Set(["__proto__", "constructor", 
 
 const unescaped = (segment: string): string => segment.replaceAll("~1", "/").replaceAll("~0", "~");
 
-function valueProblems({ op, value }: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
+function valueProblems({ op, value }: WrittenOperation, at: JsonPath): FieldProblems {
   if (op === "remove" && value !== undefined)
     return [error("FLT1325", [...at, "value"], "remove takes no value", "remove the value")];
   if (op !== "remove" && value === undefined) return [error("FLT1325", at, `${op} needs a value`, "add the value")];
@@ -167,7 +163,7 @@ function valueProblems({ op, value }: WrittenOperation, at: JsonPath): readonly 
 }
 
 /** Checks the variables in every text of a value; what does not begin like one of ours is left alone. */
-function variableProblems(value: Json, at: JsonPath): readonly FieldProblem[] {
+function variableProblems(value: Json, at: JsonPath): FieldProblems {
   if (typeof value === "string") return variableProblemsOf(value, at);
   if (typeof value !== "object" || value === null) return [];
   const entries: readonly (readonly [string | number, Json])[] = Array.isArray(value)
@@ -176,13 +172,13 @@ function variableProblems(value: Json, at: JsonPath): readonly FieldProblem[] {
   return entries.flatMap(([step, it]) => variableProblems(it, [...at, step]));
 }
 
-function variableProblemsOf(text: string, at: JsonPath): readonly FieldProblem[] {
+function variableProblemsOf(text: string, at: JsonPath): FieldProblems {
   const problems: FieldProblem[] = [];
   for (const match of text.matchAll(/\$\{MEMBER-CLUSTER-([^}]*)(\}?)/g)) {
     const [whole, name = "", end] = match;
     if (end === "") problems.push(error("FLT1332", at, "a variable has no closing brace", "add }"));
     else if (name !== "NAME" && !/^LABEL-KEY-[^${\s]+$/.test(name))
-      problems.push({ ...error("FLT1332", at, "unknown variable", knownVariables), got: whole });
+      problems.push(error("FLT1332", at, "unknown variable", knownVariables, whole));
   }
   return problems;
 }
@@ -190,14 +186,14 @@ function variableProblemsOf(text: string, at: JsonPath): readonly FieldProblem[]
 const knownVariables = "use ${MEMBER-CLUSTER-NAME} or ${MEMBER-CLUSTER-LABEL-KEY-<label>}";
 
 /** Replacing labels or annotations as a whole loses what stood there (`render/README.md#c-35`). */
-function wholeMapProblems({ op, path }: WrittenOperation, at: JsonPath): readonly FieldProblem[] {
+function wholeMapProblems({ op, path }: WrittenOperation, at: JsonPath): FieldProblems {
   if (op === "remove" || !/\/metadata\/(?:labels|annotations)$/.test(path)) return [];
   const message = "replaces the whole map: keys that the object already has are lost";
   return [warning("FLT1339", [...at, "path"], message, `name one key: ${path}/example.com~1key`)];
 }
 
 /** `intent/README.md#v-cro-02`, `#v-ro-01`: an override belongs to the placement it was made for. */
-export function overrideUpdateProblems(before: Override["spec"], after: Override["spec"]): readonly FieldProblem[] {
+export function overrideUpdateProblems(before: Override["spec"], after: Override["spec"]): FieldProblems {
   if (before.placement === after.placement) return [];
   const text = (it: string | null): string => it ?? "every placement";
   const message = `cannot change from ${text(before.placement)} to ${text(after.placement)}`;
@@ -205,7 +201,7 @@ export function overrideUpdateProblems(before: Override["spec"], after: Override
 }
 
 /** A cluster override names cluster-scoped objects; others it would never meet. */
-export function overrideScopeProblems({ selectors }: Override["spec"], scopes: ScopeTable): readonly FieldProblem[] {
+export function overrideScopeProblems({ selectors }: Override["spec"], scopes: ScopeTable): FieldProblems {
   return selectors.flatMap((selector, i) => {
     const at: JsonPath = ["spec", "clusterResourceSelectors", i];
     const found = scopes.get(kindKey(selector));

@@ -1,7 +1,7 @@
 import type { Policy as WrittenPolicy, ClusterTerm as WrittenTerm } from "#schemas/cluster-resource-placement";
 import type { ClusterTerm, PlacementPolicy, Toleration } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
-import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { notSupportedYet, repeatedIndices } from "./fields.ts";
 import {
   dnsLabelProblems,
@@ -53,7 +53,7 @@ const refused: Readonly<Record<NonNullable<WrittenPolicy["placementType"]>, read
  * Checks a scheduling policy: which fields go together, and that each is well formed (`intent/README.md#v-pl-22` …
  * `#v-pl-57`).
  */
-export function policyProblems(policy: WrittenPolicy): readonly FieldProblem[] {
+export function policyProblems(policy: WrittenPolicy): FieldProblems {
   return [
     ...matrixProblems(policy),
     ...clusterNameProblems(policy.clusterNames ?? []),
@@ -73,7 +73,7 @@ const tolerationKey = ({ key, operator, value, effect }: TolerationWords): strin
 /** A toleration as it is written, or as the model has it. */
 type TolerationWords = { readonly [Field in keyof WrittenToleration]: string };
 
-function matrixProblems(policy: WrittenPolicy): readonly FieldProblem[] {
+function matrixProblems(policy: WrittenPolicy): FieldProblems {
   const { placementType: type = "PickAll" } = policy;
   const wrong = refused[type]
     // KubeFleet's own webhook drops empty lists before its rules see them.
@@ -88,7 +88,7 @@ function otherType(field: Field, type: string): string {
   return `remove it${types.length === 0 ? "" : `, or use ${types.filter((it) => it !== type).join(" or ")}`}`;
 }
 
-function clusterNameProblems(names: readonly string[]): readonly FieldProblem[] {
+function clusterNameProblems(names: readonly string[]): FieldProblems {
   return [
     ...names.flatMap((name, i) => dnsLabelProblems(name, [...at, "clusterNames", i])),
     ...repeatedIndices(names, (it) => it).map((i) =>
@@ -97,7 +97,7 @@ function clusterNameProblems(names: readonly string[]): readonly FieldProblem[] 
   ];
 }
 
-function affinityProblems({ placementType, affinity }: WrittenPolicy): readonly FieldProblem[] {
+function affinityProblems({ placementType, affinity }: WrittenPolicy): FieldProblems {
   const base: JsonPath = [...at, "affinity", "clusterAffinity"];
   const required = "requiredDuringSchedulingIgnoredDuringExecution";
   const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -113,7 +113,7 @@ function affinityProblems({ placementType, affinity }: WrittenPolicy): readonly 
   ];
 }
 
-function requiredTermProblems(term: WrittenTerm, path: JsonPath): readonly FieldProblem[] {
+function requiredTermProblems(term: WrittenTerm, path: JsonPath): FieldProblems {
   return [
     ...labelSelectorProblems(term.labelSelector, [...path, "labelSelector"]),
     ...(term.propertySelector === undefined ? [] : [notSupportedYet([...path, "propertySelector"])]),
@@ -121,7 +121,7 @@ function requiredTermProblems(term: WrittenTerm, path: JsonPath): readonly Field
   ];
 }
 
-function preferredTermProblems(term: WrittenTerm, path: JsonPath): readonly FieldProblem[] {
+function preferredTermProblems(term: WrittenTerm, path: JsonPath): FieldProblems {
   return [
     ...labelSelectorProblems(term.labelSelector, [...path, "labelSelector"]),
     ...(term.propertySorter === undefined ? [] : [notSupportedYet([...path, "propertySorter"])]),
@@ -132,10 +132,10 @@ function preferredTermProblems(term: WrittenTerm, path: JsonPath): readonly Fiel
 const misplaced = (path: JsonPath, where: string): FieldProblem =>
   error("FLT1306", path, `is not allowed in ${where}`, "selectors belong to required terms, sorters to preferred ones");
 
-const spreadProblems = ({ topologySpreadConstraints: constraints = [] }: WrittenPolicy): readonly FieldProblem[] =>
+const spreadProblems = ({ topologySpreadConstraints: constraints = [] }: WrittenPolicy): FieldProblems =>
   constraints.length === 0 ? [] : [notSupportedYet([...at, "topologySpreadConstraints"], "spread constraints are")];
 
-function tolerationProblems(toleration: WrittenToleration, path: JsonPath): readonly FieldProblem[] {
+function tolerationProblems(toleration: WrittenToleration, path: JsonPath): FieldProblems {
   const { key = "", operator = "Equal", value = "" } = toleration;
   const problems: FieldProblem[] = [];
   if (operator === "Exists" && value !== "")
@@ -153,7 +153,7 @@ function tolerationProblems(toleration: WrittenToleration, path: JsonPath): read
 /**
  * `intent/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the placement type is for life. `#v-pl-56`: tolerations grow.
  */
-export function policyUpdateProblems(before: PlacementPolicy, after: PlacementPolicy): readonly FieldProblem[] {
+export function policyUpdateProblems(before: PlacementPolicy, after: PlacementPolicy): FieldProblems {
   if (before.kind !== after.kind) {
     const message = `cannot change from ${before.kind} to ${after.kind}`;
     return [error("FLT1315", [...at, "placementType"], message, "write a placement with another name")];

@@ -2,7 +2,7 @@ import type { Strategy as WrittenStrategy } from "#schemas/cluster-resource-plac
 import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../../model/names.ts";
 import type { ApplyStrategy, CountOrPercent, Placement, RollingUpdate } from "../../model/placement.ts";
 import { minutes, seconds } from "../../model/value.ts";
-import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { countOrPercent, countOrPercentProblems, durationOf, notSupportedYet } from "./fields.ts";
 import { annotationProblems } from "./metadata.ts";
 
@@ -55,7 +55,7 @@ const at: JsonPath = ["spec", "strategy"];
  * Checks how a placement rolls out and applies (`intent/README.md#v-pl-60`, `#v-pl-62` … `#v-pl-71`), and refuses what
  * does not work yet.
  */
-export function strategyProblems(strategy: WrittenStrategy): readonly FieldProblem[] {
+export function strategyProblems(strategy: WrittenStrategy): FieldProblems {
   return [
     ...rollingUpdateProblems(strategy),
     ...applyStrategyProblems(strategy.applyStrategy ?? {}),
@@ -65,7 +65,7 @@ export function strategyProblems(strategy: WrittenStrategy): readonly FieldProbl
   ];
 }
 
-function rollingUpdateProblems({ type, rollingUpdate }: WrittenStrategy): readonly FieldProblem[] {
+function rollingUpdateProblems({ type, rollingUpdate }: WrittenStrategy): FieldProblems {
   if (rollingUpdate === undefined) return [];
   const path: JsonPath = [...at, "rollingUpdate"];
   if (type === "External") return [error("FLT1307", path, "does not go with type External", "remove it")];
@@ -84,7 +84,7 @@ function isNothing(written: number | string): boolean {
   return value !== null && ("count" in value ? value.count : value.percent) === 0;
 }
 
-function applyStrategyProblems(strategy: WrittenApplyStrategy): readonly FieldProblem[] {
+function applyStrategyProblems(strategy: WrittenApplyStrategy): FieldProblems {
   const path: JsonPath = [...at, "applyStrategy"];
   const { type = "ClientSideApply", comparisonOption, whenToApply, serverSideApplyConfig } = strategy;
   const problems: FieldProblem[] = [];
@@ -100,7 +100,7 @@ function applyStrategyProblems(strategy: WrittenApplyStrategy): readonly FieldPr
 const useServerSide = "remove it, or use type ServerSideApply";
 
 /** Checks the settings of ours that are annotations of a placement. */
-export function settingProblems(annotations: Annotations): readonly FieldProblem[] {
+export function settingProblems(annotations: Annotations): FieldProblems {
   const at = (key: string): JsonPath => ["metadata", "annotations", key];
   const deadline = annotations[progressDeadlineAnnotation];
   const adopted = annotations[deleteAdoptedAnnotation];
@@ -117,7 +117,7 @@ export function settingProblems(annotations: Annotations): readonly FieldProblem
 }
 
 /** `intent/README.md#v-pl-61`: External is for life. */
-export function strategyUpdateProblems(before: Placement["spec"], after: Placement["spec"]): readonly FieldProblem[] {
+export function strategyUpdateProblems(before: Placement["spec"], after: Placement["spec"]): FieldProblems {
   if (before.strategy.type !== "External" || after.strategy.type === "External") return [];
   const message = "cannot change from External to RollingUpdate";
   return [error("FLT1315", [...at, "type"], message, "put External back")];

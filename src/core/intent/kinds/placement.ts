@@ -6,7 +6,7 @@ import { kindKey, type ScopeTable } from "../../model/manifest.ts";
 import { isReservedNamespace } from "../../model/names.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
 import { nearest } from "../../yaml/nearest.ts";
-import { error, type FieldProblem, type JsonPath, note, warning } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath, note, warning } from "../../yaml/problems.ts";
 import { notSupportedYet, repeatedIndices } from "./fields.ts";
 import { fleetKindOf, isNeverPlaced } from "./fleet-kinds.ts";
 import { dnsLabelProblems, labelSelectorProblems, newerFieldProblems, statusProblems } from "./metadata.ts";
@@ -46,7 +46,7 @@ function selectorOf(written: WrittenSelector): ResourceSelector {
 /**
  * Checks a placement that its schema has passed against the rules that it alone decides (`intent/README.md#placements`).
  */
-export function placementProblems({ apiVersion, metadata, spec, status }: WrittenPlacement): readonly FieldProblem[] {
+export function placementProblems({ apiVersion, metadata, spec, status }: WrittenPlacement): FieldProblems {
   return [
     ...dnsLabelProblems(metadata.name),
     ...settingProblems(metadata.annotations ?? {}),
@@ -64,7 +64,7 @@ export function placementProblems({ apiVersion, metadata, spec, status }: Writte
   ];
 }
 
-function selectorsProblems(selectors: readonly WrittenSelector[]): readonly FieldProblem[] {
+function selectorsProblems(selectors: readonly WrittenSelector[]): FieldProblems {
   const at: JsonPath = ["spec", "resourceSelectors"];
   return [
     ...selectors.flatMap((it, i) => selectorProblems(it, [...at, i])),
@@ -75,7 +75,7 @@ function selectorsProblems(selectors: readonly WrittenSelector[]): readonly Fiel
   ];
 }
 
-function selectorProblems(selector: WrittenSelector, at: JsonPath): readonly FieldProblem[] {
+function selectorProblems(selector: WrittenSelector, at: JsonPath): FieldProblems {
   const { group = "", kind, name = "", labelSelector } = selector;
   const problems = [...labelSelectorProblems(labelSelector, [...at, "labelSelector"])];
   if (selector.group === undefined)
@@ -95,7 +95,7 @@ function selectorProblems(selector: WrittenSelector, at: JsonPath): readonly Fie
  * NamespaceWithResourceSelectors: one namespace, by name, and no other Namespace selector (`intent/README.md#v-pl-06` …
  * `#v-pl-08`).
  */
-function namespaceModeProblems(selectors: readonly WrittenSelector[], at: JsonPath): readonly FieldProblem[] {
+function namespaceModeProblems(selectors: readonly WrittenSelector[], at: JsonPath): FieldProblems {
   const namespaces = [...selectors.entries()].filter(([, it]) => isNamespaceKind(it));
   const special = namespaces.filter(([, it]) => it.selectionScope === "NamespaceWithResourceSelectors");
   const [first] = special;
@@ -121,14 +121,11 @@ const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readon
   group === "" && kind === "Namespace";
 
 /** `intent/README.md#v-crp-05`, `#v-pl-09`: a kind must be known, and live where the placement looks. */
-export function placementScopeProblems(
-  { resourceSelectors }: Placement["spec"],
-  scopes: ScopeTable,
-): readonly FieldProblem[] {
+export function placementScopeProblems({ resourceSelectors }: Placement["spec"], scopes: ScopeTable): FieldProblems {
   const looksInside = resourceSelectors.some(
     (it) => isNamespaceKind(it) && it.selectionScope === "NamespaceWithResourceSelectors",
   );
-  return resourceSelectors.flatMap((selector, i): readonly FieldProblem[] => {
+  return resourceSelectors.flatMap((selector, i): FieldProblems => {
     const at: JsonPath = ["spec", "resourceSelectors", i];
     const own = fleetKindOf(selector.group, selector.kind);
     if (own !== null && !isNeverPlaced(selector))
@@ -169,10 +166,7 @@ function unknownSelected(
   return error("FLT1301", [...at, "kind"], `${kind} of group "${group}" is not known`, fix);
 }
 
-export const placementUpdateProblems = (
-  before: Placement["spec"],
-  after: Placement["spec"],
-): readonly FieldProblem[] => [
+export const placementUpdateProblems = (before: Placement["spec"], after: Placement["spec"]): FieldProblems => [
   ...policyUpdateProblems(before.policy, after.policy),
   ...strategyUpdateProblems(before, after),
 ];

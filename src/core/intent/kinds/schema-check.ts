@@ -1,13 +1,14 @@
+import type { SchemaDocuments } from "#schemas/index";
 import type { Json, JsonList, JsonObject } from "../../model/json.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type FieldProblem, type JsonPath, maxProblems } from "../../yaml/problems.ts";
-import { type SchemaDocuments, type SchemaName, schemas } from "./schemas.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath, maxProblems } from "../../yaml/problems.ts";
+import { type SchemaName, schemas } from "./schemas.ts";
 import { type SchemaError, validators } from "./validators.ts";
 
 /** A document that its schema has passed, or one problem per place that is wrong, in our own words. */
 type SchemaCheck<Kind extends SchemaName> =
   | { readonly isValid: true; readonly document: SchemaDocuments[Kind] }
-  | { readonly isValid: false; readonly problems: readonly FieldProblem[] };
+  | { readonly isValid: false; readonly problems: FieldProblems };
 
 /** Checks a document against the schema of its kind. */
 export function checkSchema<Kind extends SchemaName>(kind: Kind, value: JsonObject): SchemaCheck<Kind> {
@@ -68,7 +69,7 @@ function unknownField(kind: SchemaName, at: JsonPath, name: string): FieldProble
 
 function wrong(at: JsonPath, value: Json | undefined, message: string): FieldProblem {
   const shown = typeof value === "object" || value === undefined ? null : shortText(value);
-  return { ...error("FLT1302", at, message, "correct it"), got: shown };
+  return error("FLT1302", at, message, "correct it", shown);
 }
 
 function oneOf(at: JsonPath, value: Json | undefined, allowed: unknown): FieldProblem {

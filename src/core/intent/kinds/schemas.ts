@@ -1,14 +1,4 @@
-import type { Approval } from "#schemas/approval";
-import type { ClusterResourceOverride } from "#schemas/cluster-resource-override";
-import type { ClusterResourcePlacement } from "#schemas/cluster-resource-placement";
-import type { ClusterResourcePlacementDisruptionBudget } from "#schemas/cluster-resource-placement-disruption-budget";
-import type { ClusterResourcePlacementEviction } from "#schemas/cluster-resource-placement-eviction";
-import type { ClusterStagedUpdateRun } from "#schemas/cluster-staged-update-run";
-import type { ClusterStagedUpdateStrategy } from "#schemas/cluster-staged-update-strategy";
-import type { DeletionConfirmation } from "#schemas/deletion-confirmation";
-import type { Fleet } from "#schemas/fleet";
-import type { MemberCluster } from "#schemas/member-cluster";
-import type { Trust } from "#schemas/trust";
+import type { SchemaDocuments } from "#schemas/index";
 import approval from "../../../../schemas/approval.json" with { type: "json" };
 import clusterResourceOverride from "../../../../schemas/cluster-resource-override.json" with { type: "json" };
 import clusterResourcePlacement from "../../../../schemas/cluster-resource-placement.json" with { type: "json" };
@@ -25,25 +15,7 @@ import fleet from "../../../../schemas/fleet.json" with { type: "json" };
 import memberCluster from "../../../../schemas/member-cluster.json" with { type: "json" };
 import trust from "../../../../schemas/trust.json" with { type: "json" };
 
-/**
- * Documents as people write them, before defaults: what the schema of their kind lets pass. `.ci/schema-types.mjs` makes
- * these types from the schemas. Kinds without a schema are not read; a namespaced variant has that of its
- * cluster-scoped one.
- */
-export interface SchemaDocuments {
-  readonly MemberCluster: MemberCluster;
-  readonly ClusterResourcePlacement: ClusterResourcePlacement;
-  readonly ClusterResourceOverride: ClusterResourceOverride;
-  readonly ClusterStagedUpdateRun: ClusterStagedUpdateRun;
-  readonly ClusterStagedUpdateStrategy: ClusterStagedUpdateStrategy;
-  readonly ClusterResourcePlacementEviction: ClusterResourcePlacementEviction;
-  readonly ClusterResourcePlacementDisruptionBudget: ClusterResourcePlacementDisruptionBudget;
-  readonly Fleet: Fleet;
-  readonly DeletionConfirmation: DeletionConfirmation;
-  readonly Approval: Approval;
-  readonly Trust: Trust;
-}
-
+/** Kinds with a schema: those that are read. A namespaced variant has the schema of its cluster-scoped one. */
 export type SchemaName = keyof SchemaDocuments;
 
 /** The schemas by kind: what editors complete from, what documentation is made of, and what files are checked with. */

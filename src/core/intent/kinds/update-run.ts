@@ -2,15 +2,9 @@ import type { ClusterStagedUpdateRun as WrittenRun } from "#schemas/cluster-stag
 import type { Scope } from "../../model/manifest.ts";
 import { placementKey } from "../../model/placement.ts";
 import { runKey, strategyKey, type UpdateRun } from "../../model/update-run.ts";
-import { error, type FieldProblem } from "../../yaml/problems.ts";
+import { error, type FieldProblems } from "../../yaml/problems.ts";
 import { immutableProblems } from "./fields.ts";
-import {
-  annotationProblems,
-  dnsLabelProblems,
-  dnsSubdomainProblems,
-  oldVersionProblems,
-  statusProblems,
-} from "./metadata.ts";
+import { commonProblems, dnsLabelProblems, dnsSubdomainProblems } from "./metadata.ts";
 
 /**
  * An update run after defaults, which has passed its schema and its rules. An empty index is none
@@ -39,23 +33,18 @@ export function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omi
  *
  * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are one.
  */
-export function updateRunProblems({ apiVersion, metadata, spec, status }: WrittenRun): readonly FieldProblem[] {
-  return [
-    ...dnsSubdomainProblems(metadata.name, ["metadata", "name"], 63),
-    ...annotationProblems(metadata.annotations, []),
-    ...dnsLabelProblems(spec.placementName, ["spec", "placementName"]),
-    ...dnsSubdomainProblems(spec.stagedRolloutStrategyName, ["spec", "stagedRolloutStrategyName"]),
-    ...indexProblems(spec.resourceSnapshotIndex ?? ""),
-    ...oldVersionProblems(apiVersion),
-    ...statusProblems(status),
-  ];
-}
+export const updateRunProblems = (run: WrittenRun): FieldProblems => [
+  ...commonProblems(run, { maxName: 63 }),
+  ...dnsLabelProblems(run.spec.placementName, ["spec", "placementName"]),
+  ...dnsSubdomainProblems(run.spec.stagedRolloutStrategyName, ["spec", "stagedRolloutStrategyName"]),
+  ...indexProblems(run.spec.resourceSnapshotIndex ?? ""),
+];
 
 /**
  * What is no index can never become one. One that does not exist, `01` among them, the run itself has to say
  * (`rollout/README.md#u19`).
  */
-function indexProblems(index: string): readonly FieldProblem[] {
+function indexProblems(index: string): FieldProblems {
   if (/^[0-9]{0,9}$/.test(index)) return [];
   const fix = 'write it in digits, such as "3", or leave it out to roll out what is selected now';
   const problem = error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not the index of a snapshot", fix);
@@ -65,7 +54,7 @@ function indexProblems(index: string): readonly FieldProblem[] {
 /**
  * `intent/README.md#v-ur-04`: a run is for one version of one placement. An absent index and an empty one are the same.
  */
-export function updateRunUpdateProblems(before: UpdateRun["spec"], after: UpdateRun["spec"]): readonly FieldProblem[] {
+export function updateRunUpdateProblems(before: UpdateRun["spec"], after: UpdateRun["spec"]): FieldProblems {
   const changed = immutableProblems("a run", [
     ["placementName", before.placement, after.placement],
     ["resourceSnapshotIndex", before.resourceIndex ?? "none", after.resourceIndex ?? "none"],

@@ -9,17 +9,9 @@ import type { CountOrPercent } from "../../model/placement.ts";
 import { type Stage, type StageTask, strategyKey, type UpdateStrategy } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type FieldProblem, type JsonPath, warning } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../../yaml/problems.ts";
 import { countOrPercent, durationOf, repeatedIndices } from "./fields.ts";
-import {
-  annotationProblems,
-  dnsSubdomainProblems,
-  isQualifiedName,
-  labelSelectorProblems,
-  malformedProblem,
-  oldVersionProblems,
-  statusProblems,
-} from "./metadata.ts";
+import { commonProblems, isQualifiedName, labelSelectorProblems, malformedProblem } from "./metadata.ts";
 
 /** A strategy after defaults, which has passed its schema and its rules. */
 export function updateStrategyFrom({ metadata, spec }: WrittenStrategy, scope: Scope): Omit<UpdateStrategy, "source"> {
@@ -59,19 +51,19 @@ function concurrencyOf(written: number | string): CountOrPercent | null {
 }
 
 /**
- * `1h30m` or `1.5h`: hours, minutes and seconds, more than nothing; null for anything else (`intent/README.md#v-us-13`,
+ * `1h30m` or `1.5h`: hours, minutes and seconds, above zero; null for anything else (`intent/README.md#v-us-13`,
  * `#v-us-15`).
  */
 const waitOf = (written: string): DurationMs | null =>
   /^(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[smh])+$/.test(written) ? durationOf(written) : null;
 
-/** How many clusters of a stage may fail; null when the text is no number and no percentage. */
+/** How many clusters of a stage may fail; null when the text is neither a number nor a percentage. */
 interface FailureLimit {
   readonly stage: string;
   readonly limit: CountOrPercent | null;
 }
 
-/** The entries of `canary=0,prod=10%` as they stand there; an empty text has none (`rollout/README.md#b-13`). */
+/** The entries of `canary=0,prod=10%`; an empty text has none (`rollout/README.md#b-13`). */
 function failureLimits(text: string): readonly FailureLimit[] {
   if (text.trim() === "") return [];
   return text.split(",").map((entry) => {
@@ -92,25 +84,22 @@ function failureLimits(text: string): readonly FailureLimit[] {
  * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`rollout/README.md#b-19`,
  * `#b-20`). The fields that v1alpha1 does not have are read there too.
  */
-export function updateStrategyProblems(strategy: WrittenStrategy): readonly FieldProblem[] {
-  const { apiVersion, metadata, spec, status } = strategy;
+export function updateStrategyProblems(strategy: WrittenStrategy): FieldProblems {
+  const { metadata, spec } = strategy;
   const { stages } = spec;
   const at: JsonPath = ["spec", "stages"];
   return [
-    ...dnsSubdomainProblems(metadata.name),
-    ...annotationProblems(metadata.annotations, [maxFailuresAnnotation]),
+    ...commonProblems(strategy, { known: [maxFailuresAnnotation] }),
     ...failureProblems(metadata.annotations?.[maxFailuresAnnotation] ?? "", stages),
     ...(stages.length === 0 ? [warning("FLT1317", at, "without a stage every run fails", "add a stage")] : []),
     ...stages.flatMap((it, i) => stageProblems(it, [...at, i])),
     ...repeatedIndices(stages, (it) => it.name).map((i) =>
-      error("FLT1308", [...at, i, "name"], "another stage has this name", "give each stage a name of its own"),
+      error("FLT1308", [...at, i, "name"], "another stage has this name", "give each stage its own name"),
     ),
-    ...oldVersionProblems(apiVersion),
-    ...statusProblems(status),
   ];
 }
 
-function stageProblems(stage: WrittenStage, at: JsonPath): readonly FieldProblem[] {
+function stageProblems(stage: WrittenStage, at: JsonPath): FieldProblems {
   const { name, sortingLabelKey = "", maxConcurrency = 1, beforeStageTasks = [], afterStageTasks = [] } = stage;
   const problems = [...labelSelectorProblems(stage.labelSelector, [...at, "labelSelector"])];
   if (!/^[a-z0-9]{1,63}$/.test(name)) problems.push(stageName(name, [...at, "name"]));
@@ -119,10 +108,9 @@ function stageProblems(stage: WrittenStage, at: JsonPath): readonly FieldProblem
   if (sortingLabelKey !== "" && !isQualifiedName(sortingLabelKey))
     problems.push(malformedProblem("label key", [...at, "sortingLabelKey"], sortingLabelKey));
   if (concurrencyOf(maxConcurrency) === null)
-    problems.push({
-      ...error("FLT1303", [...at, "maxConcurrency"], concurrency, "write 3 or 25%"),
-      got: JSON.stringify(maxConcurrency),
-    });
+    problems.push(
+      error("FLT1303", [...at, "maxConcurrency"], concurrency, "write 3 or 25%", JSON.stringify(maxConcurrency)),
+    );
   return [
     ...problems,
     ...beforeStageTasks.flatMap((it, i) => beforeProblems(it, [...at, "beforeStageTasks", i])),
@@ -135,35 +123,39 @@ function stageProblems(stage: WrittenStage, at: JsonPath): readonly FieldProblem
 
 const concurrency = "must be a whole number from 1, or a percentage from 1% to 100%";
 
-const stageName = (name: string, at: JsonPath): FieldProblem => ({
-  ...error("FLT1309", at, "is not a valid stage name", "use lower-case letters and digits only, at most 63"),
-  got: JSON.stringify(name),
-});
+const stageName = (name: string, at: JsonPath): FieldProblem =>
+  error(
+    "FLT1309",
+    at,
+    "is not a valid stage name",
+    "use lower-case letters and digits only, at most 63",
+    JSON.stringify(name),
+  );
 
-function beforeProblems(task: WrittenTask, at: JsonPath): readonly FieldProblem[] {
+function beforeProblems(task: WrittenTask, at: JsonPath): FieldProblems {
   if (task.type === "Approval") return approvalProblems(task, at);
   return [
     error("FLT1313", [...at, "type"], "TimedWait is not allowed before a stage", "put it after the previous stage"),
   ];
 }
 
-function afterProblems(task: WrittenTask, at: JsonPath): readonly FieldProblem[] {
+function afterProblems(task: WrittenTask, at: JsonPath): FieldProblems {
   if (task.type === "Approval") return approvalProblems(task, at);
   const { waitTime } = task;
   const path: JsonPath = [...at, "waitTime"];
   if (waitTime === undefined) return [error("FLT1300", path, "is required for a TimedWait", "write 30m or 1h30m")];
   if (waitOf(waitTime) !== null) return [];
   const fix = "write hours, minutes and seconds, such as 30m or 1h30m";
-  return [{ ...error("FLT1312", path, "is not a duration above zero", fix), got: JSON.stringify(waitTime) }];
+  return [error("FLT1312", path, "is not a duration above zero", fix, JSON.stringify(waitTime))];
 }
 
-const approvalProblems = ({ waitTime }: WrittenTask, at: JsonPath): readonly FieldProblem[] =>
+const approvalProblems = ({ waitTime }: WrittenTask, at: JsonPath): FieldProblems =>
   waitTime === undefined
     ? []
     : [error("FLT1313", [...at, "waitTime"], "does not go with an Approval", "remove it, or use a TimedWait")];
 
-/** Every entry names a stage, once, with what it allows: a bound that is not understood would be none. */
-function failureProblems(text: string, stages: readonly WrittenStage[]): readonly FieldProblem[] {
+/** Every entry has to name a stage, once, with a limit that is understood: otherwise there would be no limit. */
+function failureProblems(text: string, stages: readonly WrittenStage[]): FieldProblems {
   const at: JsonPath = ["metadata", "annotations", maxFailuresAnnotation];
   const limits = failureLimits(text);
   const names = stages.map((it) => it.name);

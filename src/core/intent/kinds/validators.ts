@@ -17,19 +17,9 @@ type Validate = (value: Json) => readonly SchemaError[];
  *
  * The shipped bundle has this module replaced by code that ajv generated ahead of time; nothing else knows ajv.
  */
-export const validators: Readonly<Record<SchemaName, Validate>> = {
-  MemberCluster: lazily("MemberCluster"),
-  ClusterResourcePlacement: lazily("ClusterResourcePlacement"),
-  ClusterResourceOverride: lazily("ClusterResourceOverride"),
-  ClusterStagedUpdateRun: lazily("ClusterStagedUpdateRun"),
-  ClusterStagedUpdateStrategy: lazily("ClusterStagedUpdateStrategy"),
-  ClusterResourcePlacementEviction: lazily("ClusterResourcePlacementEviction"),
-  ClusterResourcePlacementDisruptionBudget: lazily("ClusterResourcePlacementDisruptionBudget"),
-  Fleet: lazily("Fleet"),
-  DeletionConfirmation: lazily("DeletionConfirmation"),
-  Approval: lazily("Approval"),
-  Trust: lazily("Trust"),
-};
+export const validators = Object.fromEntries(
+  (Object.keys(schemas) as SchemaName[]).map((name) => [name, lazily(name)]),
+) as Readonly<Record<SchemaName, Validate>>;
 
 function lazily(kind: SchemaName): Validate {
   let compiled: ReturnType<Ajv["compile"]> | null = null;

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
-import type { KeyResult } from "./ssh-key.ts";
+import { type KeyResult, unusableKey } from "./ssh-key.ts";
 
 /**
  * Reads an armored OpenPGP public key to the whole fingerprint of its primary key, in upper-case hexadecimal digits
@@ -27,8 +27,8 @@ export function parseOpenPgpKey(armor: string): KeyResult {
 }
 
 /**
- * The fingerprints of the subkeys in an armored OpenPGP public key that {@link parseOpenPgpKey} takes. Nobody is known by
- * them: what they sign counts for their primary key, and is revoked with that.
+ * The fingerprints of the subkeys in an armored OpenPGP public key that {@link parseOpenPgpKey} takes. What they sign
+ * counts for their primary key, and is revoked with that.
  */
 export const openPgpSubkeys = (armor: string): readonly string[] =>
   packetsOf(dearmored(armor) ?? Buffer.alloc(0))
@@ -112,23 +112,14 @@ function headerOf(bytes: Buffer, at: number): { tag: number; start: number; end:
   return null;
 }
 
-const malformed = (message: string): KeyResult => ({
-  kind: "unusable",
-  code: "FLT1227",
-  message,
-  fix: "write what gpg --armor --export <fingerprint> prints, one key an entry",
-});
+const malformed = (message: string): KeyResult =>
+  unusableKey("FLT1227", message, "write what gpg --armor --export <fingerprint> prints, one key an entry");
 
-const weak = (message: string): KeyResult => ({
-  kind: "unusable",
-  code: "FLT1226",
-  message: `${message}, which is too weak`,
-  fix: "use an ed25519 key",
-});
+const weak = (message: string): KeyResult =>
+  unusableKey("FLT1226", `${message}, which is too weak`, "use an ed25519 key");
 
-const privateKey: KeyResult = {
-  kind: "unusable",
-  code: "FLT1229",
-  message: "is a private key",
-  fix: "revoke it: who can read the repository has it; then list another one's public half",
-};
+const privateKey = unusableKey(
+  "FLT1229",
+  "is a private key",
+  "revoke it: who can read the repository has it; then list another one's public half",
+);

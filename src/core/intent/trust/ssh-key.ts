@@ -7,6 +7,13 @@ export type KeyResult =
   | { readonly kind: "key"; readonly fingerprint: string }
   | { readonly kind: "unusable"; readonly code: ProblemCode; readonly message: string; readonly fix: string };
 
+export const unusableKey = (code: ProblemCode, message: string, fix: string): KeyResult => ({
+  kind: "unusable",
+  code,
+  message,
+  fix,
+});
+
 /**
  * Reads an OpenSSH public key line, as it stands in a `.pub` file, to the fingerprint that ssh-keygen prints (RFC 4253
  * §6.6, RFC 5656 §3.1, RFC 8709 §4, OpenSSH's PROTOCOL.u2f).
@@ -16,21 +23,21 @@ export type KeyResult =
  * (`yaml/README.md#b-67`).
  */
 export function parseSshKey(line: string): KeyResult {
-  if (/[\r\n]/.test(line.trim())) return unusable("FLT1227", "is more than one line", "list one key an entry");
+  if (/[\r\n]/.test(line.trim())) return unusableKey("FLT1227", "is more than one line", "list one key an entry");
   const [type = "", base64 = ""] = line.trim().split(/[ \t]+/);
   if (/^(?:cert-authority|namespaces=|valid-)|^\*|^!/.test(type) || /@/.test(type.split("@openssh.com").join("")))
-    return unusable("FLT1233", "begins with a wildcard, a name or an option", "write the line of the .pub file");
+    return unusableKey("FLT1233", "begins with a wildcard, a name or an option", "write the line of the .pub file");
   if (/-cert-v0\d@openssh\.com$/.test(type))
-    return unusable("FLT1227", "is a certificate", "list its key here, or its authority under authorities");
-  if (type === "ssh-dss") return unusable("FLT1226", "is a DSA key, which is too weak", "use an ed25519 key");
+    return unusableKey("FLT1227", "is a certificate", "list its key here, or its authority under authorities");
+  if (type === "ssh-dss") return unusableKey("FLT1226", "is a DSA key, which is too weak", "use an ed25519 key");
   const shape = shapes.get(type);
   const blob = blobOf(base64);
   const fields = blob === null ? null : fieldsOf(blob);
   if (shape === undefined || blob === null || fields === null || fields[0]?.toString("latin1") !== type)
-    return unusable("FLT1227", "is not an OpenSSH public key of a known type", "write the line of the .pub file");
-  const textProblem = shape(fields.slice(1));
-  if (textProblem === "malformed") return unusable("FLT1227", "is damaged", "copy the line of the .pub file again");
-  if (textProblem === "weak") return unusable("FLT1226", "is an RSA key of less than 3072 bits", "use an ed25519 key");
+    return unusableKey("FLT1227", "is not an OpenSSH public key of a known type", "write the line of the .pub file");
+  const defect = shape(fields.slice(1));
+  if (defect === "malformed") return unusableKey("FLT1227", "is damaged", "copy the line of the .pub file again");
+  if (defect === "weak") return unusableKey("FLT1226", "is an RSA key of less than 3072 bits", "use an ed25519 key");
   return { kind: "key", fingerprint: `SHA256:${hash("sha256", blob, "base64").replace(/=+$/, "")}` };
 }
 
@@ -96,10 +103,3 @@ function fieldsOf(blob: Buffer): readonly Buffer[] | null {
   }
   return fields;
 }
-
-const unusable = (code: ProblemCode, message: string, fix: string): KeyResult => ({
-  kind: "unusable",
-  code,
-  message,
-  fix,
-});

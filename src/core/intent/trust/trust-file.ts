@@ -9,10 +9,10 @@ import type { Problem } from "../../model/intent.ts";
 import { digestOfText, isObject } from "../../model/json.ts";
 import type { ApprovalRule, Principal, ProtectedTarget, Trust } from "../../model/trust.ts";
 import { compareText, type Digest, type DurationMs, type Instant, instantOf } from "../../model/value.ts";
-import { readYaml, type YamlDocument } from "../../yaml/kyaml.ts";
-import { fileWideProblem, locateDocument } from "../../yaml/locate.ts";
+import { readYaml } from "../../yaml/kyaml.ts";
+import { fileWideProblem, locateDocument, type ParsedValue } from "../../yaml/locate.ts";
 import { error, type FieldProblem, isError, type LocatedProblem } from "../../yaml/problems.ts";
-import { type PositionOf, positionsIn, slicesOf, type TextSlice } from "../../yaml/text.ts";
+import { positionsIn, slicesOf, type TextSlice } from "../../yaml/text.ts";
 import { durationOf } from "../kinds/fields.ts";
 import { metadataProblems } from "../kinds/metadata.ts";
 import { checkSchema } from "../kinds/schema-check.ts";
@@ -36,8 +36,8 @@ export interface TrustReading {
 /**
  * Reads `trust/root.yaml` (`trust/README.md#the-trust-file`), strictly: what is a warning elsewhere is an error here.
  *
- * A part of it is never used: a rule that was dropped for a slip of the pen, or a revocation, would open what should be
- * closed. Whether it may follow the version that is in force is for `core/trust` to say.
+ * It is never used in part: without a rule or a revocation that has a typo, what should be closed would be open. Whether
+ * it may follow the version that is in force is decided in `core/trust`.
  */
 export function readTrust(text: string): TrustReading {
   const { value, problems: located } = readText(text);
@@ -56,43 +56,35 @@ interface TextReading {
 
 function readText(text: string): TextReading {
   if (text.length > maxTrustText) return unreadable(tooLarge);
-  if (text.startsWith("\ufeff")) return unreadable(marked);
-  // Looked for first: no other message may show a part of it.
+  if (text.startsWith("\ufeff")) return unreadable(byteOrderMark);
+  // First, so that no other message shows a part of it.
   if (/PRIVATE KEY/.test(text)) return unreadable(privateKey);
-  const documents = slicesOf(text, 100).flatMap(documentOf);
+  const documents = slicesOf(text, 100).flatMap(documentIn);
   const [document] = documents;
-  if (document === undefined || documents.length > 1) return unreadable(notOne);
+  if (document === undefined || documents.length > 1) return unreadable(notOneTrust);
   const { yaml } = document;
-  if (yaml.textProblems.some(isError) || yaml.begin === null)
-    return { value: null, ...locateDocument({ ...document, base: [] }, []) };
-  if (!isObject(yaml.value)) return unreadable(notOne);
+  if (yaml.textProblems.some(isError) || yaml.begin === null) return { value: null, ...locateDocument(document, []) };
+  if (!isObject(yaml.value)) return unreadable(notOneTrust);
   const checked = checkSchema("Trust", yaml.value);
-  const origin = { ...document, base: [] };
-  if (!checked.isValid) return { value: null, ...locateDocument(origin, checked.problems) };
+  if (!checked.isValid) return { value: null, ...locateDocument(document, checked.problems) };
   const problems = [...metadataProblems(yaml.value), ...trustProblems(checked.document)];
-  return { value: checked.document, ...locateDocument(origin, problems) };
+  return { value: checked.document, ...locateDocument(document, problems) };
 }
 
-interface OneDocument {
-  readonly slice: TextSlice;
-  readonly positionOf: PositionOf;
-  readonly yaml: YamlDocument;
-}
-
-/** A slice with something in it, or with something wrong. */
-function documentOf(slice: TextSlice): readonly OneDocument[] {
+/** A slice that is not empty. */
+function documentIn(slice: TextSlice): readonly ParsedValue[] {
   const positionOf = positionsIn(slice);
   const yaml = readYaml(slice, positionOf);
-  return yaml.begin === null && yaml.textProblems.length === 0 ? [] : [{ slice, positionOf, yaml }];
+  return yaml.begin === null && yaml.textProblems.length === 0 ? [] : [{ slice, positionOf, yaml, base: [] }];
 }
 
 const unreadable = (problem: FieldProblem): TextReading => ({ value: null, problems: [fileWideProblem(problem)] });
 
 const tooLarge = error("FLT1234", [], `the file is larger than ${maxTrustText} characters`, "remove old keys");
 
-const marked = error("FLT1021", [], "the file begins with a byte order mark", "save it without one");
+const byteOrderMark = error("FLT1021", [], "the file begins with a byte order mark", "save it without one");
 
-const notOne = error(
+const notOneTrust = error(
   "FLT1234",
   [],
   "this must be one Trust of flotilla.dev/v1alpha1, and nothing else",
@@ -106,7 +98,7 @@ const privateKey = error(
   "revoke it: everybody who can read the repository has it now; then list another one's public half",
 );
 
-/** How long a request may stand unanswered where the rule does not say (`yaml/README.md#limits`). */
+/** How old a request may get where the rule does not say (`yaml/README.md#limits`). */
 const defaultMaxAge = (24 * 3_600_000) as DurationMs;
 
 /** What a trust file says after defaults. Its schema and its rules have passed it. */
@@ -160,7 +152,7 @@ const votersOf = ({ principals, minimum = 1, accept = ["commit", "detached"] }: 
   accept,
 });
 
-/** What is to be said of one rule of a usable trust file: see `core/trust/quorum.ts`. */
+/** A note about one rule of a usable trust file: see `core/trust/quorum.ts`. */
 interface RuleNote {
   readonly field: "approvals" | "protectedTargets";
   readonly index: number;
@@ -168,7 +160,7 @@ interface RuleNote {
   readonly message: string;
 }
 
-/** The same as problems with positions, for whoever writes the file: they cost nothing. `text`: of a usable trust file. */
+/** Notes as problems with positions; none is an error. `text`: of a usable trust file. */
 export function trustNotes(text: string, notes: readonly RuleNote[]): readonly Problem[] {
   if (notes.length === 0) return [];
   const document = parseDocument(text);

@@ -6,7 +6,7 @@ import type {
 } from "#schemas/trust";
 import { instantOf } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { durationOf, repeatedIndices } from "../kinds/fields.ts";
 import { openPgpSubkeys, parseOpenPgpKey } from "./openpgp-key.ts";
 import { type KeyResult, parseSshKey } from "./ssh-key.ts";
@@ -20,7 +20,7 @@ type Spec = WrittenTrust["spec"];
  * Checks a trust file that its schema has passed: all that it alone decides (`trust/README.md#the-trust-file`; `#b-66`,
  * `yaml/README.md#b-67`).
  */
-export function trustProblems({ spec }: WrittenTrust): readonly FieldProblem[] {
+export function trustProblems({ spec }: WrittenTrust): FieldProblems {
   return [
     ...versionProblems(spec),
     ...rootProblems(spec),
@@ -31,7 +31,7 @@ export function trustProblems({ spec }: WrittenTrust): readonly FieldProblem[] {
   ];
 }
 
-function versionProblems({ version, previous, expires }: Spec): readonly FieldProblem[] {
+function versionProblems({ version, previous, expires }: Spec): FieldProblems {
   const problems: FieldProblem[] = [];
   const at = ["spec", "previous"];
   if (version === 1 && previous !== undefined)
@@ -47,7 +47,7 @@ function versionProblems({ version, previous, expires }: Spec): readonly FieldPr
   return problems;
 }
 
-function rootProblems({ threshold, roots, principals }: Spec): readonly FieldProblem[] {
+function rootProblems({ threshold, roots, principals }: Spec): FieldProblems {
   const at = ["spec", "threshold"];
   const fix = "lower it, or add roots";
   return [
@@ -57,11 +57,7 @@ function rootProblems({ threshold, roots, principals }: Spec): readonly FieldPro
 }
 
 /** Names that people are listed by: each of somebody, a person, and once. */
-function peopleProblems(
-  principals: Spec["principals"],
-  names: readonly string[],
-  at: JsonPath,
-): readonly FieldProblem[] {
+function peopleProblems(principals: Spec["principals"], names: readonly string[], at: JsonPath): FieldProblems {
   return [
     ...repeatedIndices(names, (it) => it).map((i) =>
       error("FLT1308", [...at, i], "occurs twice", "remove one of the two"),
@@ -83,7 +79,7 @@ function nobody(name: string, known: readonly string[], at: JsonPath): FieldProb
   return { ...error("FLT1230", at, "is not the name of a principal", fix), got };
 }
 
-function votersProblems({ principals }: Spec, voters: WrittenVoters, at: JsonPath): readonly FieldProblem[] {
+function votersProblems({ principals }: Spec, voters: WrittenVoters, at: JsonPath): FieldProblems {
   const { principals: names, minimum = 1, accept = [] } = voters;
   const tooMany = minimum > names.length;
   const fix = "lower it, or add principals";
@@ -96,7 +92,7 @@ function votersProblems({ principals }: Spec, voters: WrittenVoters, at: JsonPat
   ];
 }
 
-function approvalRuleProblems(spec: Spec, rule: WrittenRule, at: JsonPath): readonly FieldProblem[] {
+function approvalRuleProblems(spec: Spec, rule: WrittenRule, at: JsonPath): FieldProblems {
   const { placements, stages, maxAge } = rule;
   const age = maxAge === undefined ? 1 : (durationOf(maxAge) ?? Infinity);
   const fix = "write a duration such as 24h, at most 168h";
@@ -111,27 +107,27 @@ function approvalRuleProblems(spec: Spec, rule: WrittenRule, at: JsonPath): read
 /** A week (`yaml/README.md#limits`): who is asked about something older should be asked again. */
 const longestAge = 168 * 3_600_000;
 
-const targetProblems = (spec: Spec, target: WrittenTarget, at: JsonPath): readonly FieldProblem[] => [
+const targetProblems = (spec: Spec, target: WrittenTarget, at: JsonPath): FieldProblems => [
   ...patternProblems(target.clusters, /^[a-z0-9-]+(?:@[a-z0-9-]+)?$/, [...at, "clusters"]),
   ...patternProblems(target.namespaces, /^[a-z0-9-]+$/, [...at, "namespaces"]),
   ...votersProblems(spec, target, at),
 ];
 
 /** Names of a form, or beginnings of such names with a `*` behind them. */
-function patternProblems(patterns: readonly string[], form: RegExp, at: JsonPath): readonly FieldProblem[] {
+function patternProblems(patterns: readonly string[], form: RegExp, at: JsonPath): FieldProblems {
   return patterns.flatMap((it, i) => {
     const start = it.endsWith("*") ? it.slice(0, -1) : null;
     // What stands before the star may end in the middle of a name.
     const isFine = start === null ? form.test(it) : start === "" || (form.test(`${start}x`) && !start.includes("@"));
     const fix = "write a name, or the beginning of one and a * behind it";
-    return isFine ? [] : [{ ...error("FLT1302", [...at, i], "matches nothing", fix), got: JSON.stringify(it) }];
+    return isFine ? [] : [error("FLT1302", [...at, i], "matches nothing", fix, JSON.stringify(it))];
   });
 }
 
 /** Whole, and as it is printed: 256 bits leave two of the last digit of base64 unused, and they are never set. */
 const fingerprintForm = /^(?:SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]|[0-9A-F]{40}|[0-9A-F]{64})$/;
 
-function revocationProblems({ principals, revocations = [] }: Spec): readonly FieldProblem[] {
+function revocationProblems({ principals, revocations = [] }: Spec): FieldProblems {
   const at = (i: number): JsonPath => ["spec", "revocations", i, "key"];
   const keys = revocations.map(({ key }) => normalizedFingerprint(key));
   const subkeys = ownersOfSubkeys(principals);
@@ -139,9 +135,7 @@ function revocationProblems({ principals, revocations = [] }: Spec): readonly Fi
   const whole = "revoke the primary key, whose fingerprint gpg prints first";
   return [
     ...keys.flatMap((key, i) =>
-      fingerprintForm.test(key)
-        ? []
-        : [{ ...error("FLT1227", at(i), "is not a full fingerprint", fix), got: JSON.stringify(key) }],
+      fingerprintForm.test(key) ? [] : [error("FLT1227", at(i), "is not a full fingerprint", fix, JSON.stringify(key))],
     ),
     ...keys.flatMap((key, i) => {
       const owner = subkeys.get(key);
@@ -170,7 +164,7 @@ const maxPrincipals = 256;
  *
  * An authority may stand with several people, as their certificates tell them apart; it is nobody's own key.
  */
-function principalProblems(principals: Spec["principals"]): readonly FieldProblem[] {
+function principalProblems(principals: Spec["principals"]): FieldProblems {
   const people = Object.entries(principals);
   const at = ["spec", "principals"];
   const crowd = error("FLT1302", at, `have more than ${maxPrincipals} principals`, "remove old ones");
@@ -185,7 +179,7 @@ function principalProblems(principals: Spec["principals"]): readonly FieldProble
 }
 
 /** A name stands in file names and on screens: lower-case, so that no two look alike (`trust/README.md#t-22`). */
-function nameProblems(name: string): readonly FieldProblem[] {
+function nameProblems(name: string): FieldProblems {
   if (/^[a-z0-9](?:[a-z0-9._@+-]{0,126}[a-z0-9])?$/.test(name)) return [];
   const code = name.includes("*") ? "FLT1233" : "FLT1309";
   const fix = "use lower-case letters, digits and . _ @ + -, at most 128 characters";
@@ -199,7 +193,7 @@ function emptyProblems(name: string, { keys = [], authorities = [], openpgp = []
   return count > 0 ? [] : [error("FLT1232", ["spec", "principals", name], "has no keys", fix)];
 }
 
-function forgeProblems(name: string, { forge = {} }: WrittenPrincipal): readonly FieldProblem[] {
+function forgeProblems(name: string, { forge = {} }: WrittenPrincipal): FieldProblems {
   return Object.entries(forge)
     .filter(([, id]) => !/^[1-9][0-9]{0,19}$/.test(id))
     .map(([it]) => {
@@ -225,7 +219,7 @@ function keysOf(owner: string, { keys = [], authorities = [], openpgp = [] }: Wr
 }
 
 /** Two people with one key are one voice that would count twice, or nobody knows whose. */
-function repeatedKeyProblems(keys: readonly PlacedKey[]): readonly FieldProblem[] {
+function repeatedKeyProblems(keys: readonly PlacedKey[]): FieldProblems {
   const seen = new Map<string, PlacedKey>();
   return keys.flatMap((it) => {
     if (it.key.kind !== "key") return [];
@@ -237,7 +231,7 @@ function repeatedKeyProblems(keys: readonly PlacedKey[]): readonly FieldProblem[
   });
 }
 
-function repeatedAccountProblems(people: readonly (readonly [string, WrittenPrincipal])[]): readonly FieldProblem[] {
+function repeatedAccountProblems(people: readonly (readonly [string, WrittenPrincipal])[]): FieldProblems {
   const seen = new Map<string, string>();
   return people.flatMap(([name, { forge = {} }]) =>
     Object.entries(forge).flatMap(([it, id]) => {
