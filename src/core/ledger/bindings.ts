@@ -19,7 +19,7 @@ import {
   object,
   reportProblem,
 } from "./codec.ts";
-import { documentOf, fleetKey, fromName, inAnnotations, inMetadata, inSpec, inStatus, ownKey } from "./document.ts";
+import { documentOf, fleetKey, inAnnotations, inMetadata, inSpec, inStatus, ownKey } from "./document.ts";
 import {
   choice,
   flag,
@@ -151,7 +151,7 @@ export const bindingDocument = documentOf<Binding>(
   },
   {
     cluster: inSpec("targetCluster", stringOf<ClusterName>()),
-    name: fromName((name) => name),
+    name: string,
     uid: inMetadata("uid", string),
     generation: inMetadata("generation", integer),
     state: inSpec("state", choice("Scheduled", "Bound", "Unscheduled")),
@@ -179,6 +179,4 @@ export const bindingDocument = documentOf<Binding>(
 
 /** The text of `bindings.yaml`: a document for each binding, by cluster. */
 export const bindingsText = ({ name: owner, namespace, bindings }: PlacementRecord): string =>
-  emitDocuments(
-    [...bindings.values()].map((it): Json => bindingDocument.write(it, { name: it.name, namespace, owner })),
-  );
+  emitDocuments([...bindings.values()].map((it): Json => bindingDocument.write(it, { namespace, owner })));

@@ -5,7 +5,7 @@ import type { ClusterName, Digest, Sequence } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { conditions } from "./api-types.ts";
 import { at, distinct, groupIfAt, listOf, nullable, object } from "./codec.ts";
-import { documentOf, fromName, inAnnotations, inMetadata, inStatus, ownKey } from "./document.ts";
+import { documentOf, inAnnotations, inMetadata, inStatus, ownKey } from "./document.ts";
 import { choice, instant, integer, integerOf, string, stringOf } from "./scalars.ts";
 
 const troubleKey = ownKey("trouble");
@@ -14,7 +14,7 @@ const troubleKey = ownKey("trouble");
 export const clusterDocument = documentOf<ClusterRecord>(
   { kind: "MemberCluster", apiVersion: `${clusterGroup}/v1beta1`, status: ["conditions", "properties"] },
   {
-    name: fromName((name) => name as ClusterName),
+    name: stringOf<ClusterName>(),
     uid: inMetadata("uid", string),
     generation: inMetadata("generation", integer),
     specDigest: inAnnotations(ownKey("spec-digest"), stringOf<Digest>()),
@@ -40,8 +40,6 @@ export const clusterDocument = documentOf<ClusterRecord>(
 export const clusterText = (record: ClusterRecord, file: MemberCluster | null): string =>
   emitYaml(
     clusterDocument.write(record, {
-      name: record.name,
-      namespace: null,
       labels: file?.labels ?? {},
       spec: file?.spec ?? {},
     }),

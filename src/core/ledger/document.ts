@@ -11,6 +11,7 @@ import {
   type Field,
   group,
   type Members,
+  orNull,
   type ReadContext,
   reportProblem,
   unlessEmpty,
@@ -39,10 +40,10 @@ export const ownKey = (name: string): string => `${flotillaGroup}/${name}`;
 export const kindIn = (namespace: string | null, kind: string): string =>
   namespace === null ? `Cluster${kind}` : kind;
 
-/** What a document says beside the members of its value. */
+/** What a document says beside the members of its value; `name` and `namespace` where those are not among them. */
 export interface Heading {
-  readonly name: string;
-  readonly namespace: string | null;
+  readonly name?: string;
+  readonly namespace?: string | null;
   /** The placement that it belongs to. */
   readonly owner?: string;
   /** Of what has no generation of its own. */
@@ -81,16 +82,14 @@ export function documentOf<T extends object, W extends T = T>(
 ): DocumentCodec<T, W> {
   const field = group(members);
   return {
-    write(value, { name, namespace, owner, ...heading }) {
-      const labels = { ...heading.labels, ...(owner === undefined ? {} : { [fleetKey.parent]: owner }) };
-      const annotations: Draft = present(heading.annotations ?? {});
+    write(value, { name = "", namespace = null, owner, ...heading }) {
       const draft: Draft = {
         name,
         namespace,
         owner: owner ?? null,
         metadata: present({ generation: heading.generation }),
-        labels,
-        annotations,
+        labels: { ...heading.labels, ...(owner === undefined ? {} : { [fleetKey.parent]: owner }) },
+        annotations: present(heading.annotations ?? {}),
         spec: blank(it.spec),
       };
       if (it.status !== undefined) draft["status"] = blank(it.status);
@@ -100,7 +99,7 @@ export function documentOf<T extends object, W extends T = T>(
         inAnnotations(it.notes.annotation, notesText).put(draft, present(draft["notes"] as Draft), null);
       return present({
         apiVersion: it.apiVersion ?? placementApiVersion,
-        kind: it.apiVersion === undefined ? kindIn(namespace, it.kind) : it.kind,
+        kind: it.apiVersion === undefined ? kindIn(draft["namespace"] as string | null, it.kind) : it.kind,
         metadata: metadataOf(draft),
         spec: heading.spec ?? present(draft["spec"] as Draft),
         status: draft["status"] === undefined ? undefined : present(draft["status"] as Draft),
@@ -181,9 +180,18 @@ export const inAnnotations = <T>(key: string, codec: Codec<T>): Field<T> => at([
 export const inSpec = <T>(key: string, codec: Codec<T>): Field<T> => at(["spec", key], codec);
 export const inStatus = <T>(key: string, codec: Codec<T>): Field<T> => at(["status", key], codec);
 
-/** A member that the document's name says, or its name and namespace. */
-export const fromName = <T>(read: (name: string, namespace: string | null) => T): Field<T> =>
-  derived((from) => read(from["name"] as string, from["namespace"] as string | null));
+/** What follows from a document's namespace and name, and those. */
+export const scopedName = <K extends string>(
+  keyOf: (namespace: string | null, name: string) => K,
+): Members<{ readonly key: K; readonly scope: Scope; readonly namespace: string | null; readonly name: string }> => ({
+  key: keyFromName(keyOf),
+  scope: derived((from) => (from["namespace"] === null ? "Cluster" : "Namespaced")),
+  namespace: orNull(string),
+  name: string,
+});
+
+export const keyFromName = <K extends string>(keyOf: (namespace: string | null, name: string) => K): Field<K> =>
+  derived((from) => keyOf(from["namespace"] as string | null, from["name"] as string));
 
 /** The name, in `spec`, of something in the document's own namespace; `keyOf` puts both together. */
 export const inOwnNamespace = <T extends string>(
@@ -196,5 +204,3 @@ export const inOwnNamespace = <T extends string>(
     take: (from, context) => keyOf(from["namespace"] as string | null, name.take(from, context)),
   };
 };
-
-export const scopeIn = (namespace: string | null): Scope => (namespace === null ? "Cluster" : "Namespaced");

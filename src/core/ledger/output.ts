@@ -85,7 +85,7 @@ function requestText({ request, ...heading }: Written): string {
     [ownKey("authors")]: authorsText(authors),
   };
   const document = approvalRequestDocument.write({}, { ...heading, generation: 1, annotations });
-  const status = approval === null ? {} : { conditions: conditionsJson(heading.namespace, approval) };
+  const status = approval === null ? {} : { conditions: conditionsJson(heading.namespace ?? null, approval) };
   return emitYaml({ ...document, status });
 }
 

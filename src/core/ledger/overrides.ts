@@ -10,8 +10,8 @@ import { placementKey } from "../model/placement.ts";
 import type { LabelSelector, PlacementKey } from "../model/value.ts";
 import { emitDocuments } from "../yaml/canonical.ts";
 import { kubeLabelSelector } from "./api-types.ts";
-import { at, type Codec, converted, listOf, nullable, object, unionOf } from "./codec.ts";
-import { documentOf, fleetKey, fromName, inLabels, inSpec, scopeIn } from "./document.ts";
+import { at, type Codec, converted, listOf, nullable, object, orNull, unionOf } from "./codec.ts";
+import { documentOf, fleetKey, inLabels, inSpec } from "./document.ts";
 import { choice, integerText, json, string } from "./scalars.ts";
 
 /** KubeFleet's PlacementRef: a namespaced placement stands in the override's own namespace, which is not repeated. */
@@ -21,7 +21,8 @@ const placementRef = (namespace: string | null): Codec<PlacementKey> =>
       name: string,
       scope: choice("Cluster", "Namespaced"),
     }),
-    (key) => ({ name: key.slice(key.indexOf("/") + 1), scope: scopeIn(key.includes("/") ? "" : null) }),
+    (key: PlacementKey) =>
+      ({ name: key.slice(key.indexOf("/") + 1), scope: key.includes("/") ? "Namespaced" : "Cluster" }) as const,
     ({ name, scope }) => placementKey(scope === "Cluster" ? null : namespace, name),
   );
 
@@ -68,8 +69,8 @@ const overrideSpec = (namespace: string | null): Codec<OverrideSpec> =>
 export const overrideSnapshotDocument = documentOf<OverrideSnapshot>(
   { kind: "ResourceOverrideSnapshot" },
   {
-    name: fromName((name) => name),
-    namespace: fromName((_, namespace) => namespace),
+    name: string,
+    namespace: orNull(string),
     override: inLabels(fleetKey.parentOverride, string),
     index: inLabels(fleetKey.overrideIndex, integerText),
     spec: {
@@ -88,8 +89,6 @@ export const overrideText = (snapshots: readonly OverrideSnapshot[]): string =>
   emitDocuments(
     snapshots.map((it) =>
       overrideSnapshotDocument.write(it, {
-        name: it.name,
-        namespace: it.namespace,
         labels: { [fleetKey.isLatest]: String(it === snapshots.at(-1)) },
       }),
     ),

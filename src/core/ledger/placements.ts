@@ -1,27 +1,151 @@
 import type { Leave } from "../model/deletion.ts";
-import type { Json, JsonObject } from "../model/json.ts";
+import { type Json, type JsonObject, memberAt } from "../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
-import { placementKey } from "../model/placement.ts";
-import { type ClusterName, type Commit, compareText, type Digest } from "../model/value.ts";
-import { emitYaml } from "../yaml/canonical.ts";
-import { conditions } from "./api-types.ts";
+import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../model/names.ts";
 import {
+  type ClusterTerm,
+  type EvictionRecord,
+  type PlacementPolicy,
+  type PlacementSpec,
+  type PreferredTerm,
+  placementKey,
+  type ResourceSelector,
+  type RollingUpdate,
+  type RolloutStrategy,
+  type Toleration,
+} from "../model/placement.ts";
+import { type ClusterName, type Commit, compareText, type Digest, type DurationMs, seconds } from "../model/value.ts";
+import { emitYaml } from "../yaml/canonical.ts";
+import { applyStrategy, conditions, conditionsIfAny, kubeLabelSelector } from "./api-types.ts";
+import {
+  at,
   type Codec,
   converted,
   type Draft,
   embedded,
+  type Field,
+  group,
   groupIfAt,
   listIfAny,
+  listOf,
   mapOf,
   nullable,
   object,
+  objectOf,
+  or,
   orNull,
+  unionOf,
 } from "./codec.ts";
-import { documentOf, fromName, inAnnotations, inMetadata, inStatus, ownKey, scopeIn } from "./document.ts";
-import { placementSpec } from "./placement-spec.ts";
+import {
+  documentOf,
+  inAnnotations,
+  inMetadata,
+  inOwnNamespace,
+  inSpec,
+  inStatus,
+  ownKey,
+  scopedName,
+} from "./document.ts";
 import { wholeRequest } from "./requests.ts";
-import { instant, integer, string, stringOf } from "./scalars.ts";
+import {
+  choice,
+  countOrPercentCodec,
+  duration,
+  flagText,
+  instant,
+  integer,
+  number,
+  string,
+  stringOf,
+} from "./scalars.ts";
+
+// A placement's spec as KubeFleet writes it, defaults filled in: `ledger/README.md#the-state-branch`.
+
+const clusterTerm = object<ClusterTerm>({ labelSelector: nullable(kubeLabelSelector) });
+
+const requiredTerms = at<readonly ClusterTerm[]>(
+  ["affinity", "clusterAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms"],
+  listIfAny(clusterTerm),
+);
+
+const preferredTerms = at<readonly PreferredTerm[]>(
+  ["affinity", "clusterAffinity", "preferredDuringSchedulingIgnoredDuringExecution"],
+  listIfAny(object<PreferredTerm>({ weight: number, preference: clusterTerm })),
+);
+
+const tolerations = listIfAny(
+  object<Toleration>({
+    key: or("", string),
+    operator: choice("Equal", "Exists"),
+    value: or("", string),
+    effect: or("", choice("", "NoSchedule")),
+  }),
+);
+
+export const placementPolicy = objectOf(
+  unionOf<PlacementPolicy>("placementType", {
+    PickAll: { required: requiredTerms, tolerations },
+    PickN: { numberOfClusters: integer, required: requiredTerms, preferred: preferredTerms, tolerations },
+    PickFixed: { clusterNames: listIfAny(stringOf<ClusterName>()) },
+  }),
+);
+
+const resourceSelector = object<ResourceSelector>({
+  group: string,
+  version: string,
+  kind: string,
+  name: nullable(string),
+  labelSelector: nullable(kubeLabelSelector),
+  selectionScope: choice("NamespaceWithResources", "NamespaceOnly", "NamespaceWithResourceSelectors"),
+});
+
+const wholeSeconds: Codec<DurationMs> = converted(
+  number,
+  (it) => it / 1000,
+  (it) => (it * 1000) as DurationMs,
+);
+
+const rollingUpdate = object<RollingUpdate>({
+  maxUnavailable: countOrPercentCodec,
+  maxSurge: countOrPercentCodec,
+  unavailablePeriod: at(["unavailablePeriodSeconds"], wholeSeconds),
+});
+
+/** What External placements carry in memory: KubeFleet's defaults, which decide nothing there. */
+const unusedRollingUpdate: RollingUpdate = {
+  maxUnavailable: { percent: 25 },
+  maxSurge: { percent: 25 },
+  unavailablePeriod: seconds(60),
+};
+
+const inStrategy = <T>(path: readonly string[], codec: Codec<T>): Field<T> => at(["spec", "strategy", ...path], codec);
+const writtenRollingUpdate = inStrategy(["rollingUpdate"], rollingUpdate);
+
+const rolloutStrategy = group<RolloutStrategy>({
+  type: inStrategy(["type"], choice("RollingUpdate", "External")),
+  rollingUpdate: {
+    put(into, value, { type }) {
+      if (type !== "External") writtenRollingUpdate.put(into, value, null);
+    },
+    take: (from, context) =>
+      memberAt(from, "spec", "strategy", "type") === "External"
+        ? unusedRollingUpdate
+        : writtenRollingUpdate.take(from, context),
+  },
+  applyStrategy: inStrategy(["applyStrategy"], applyStrategy),
+  propagationPolicy: inStrategy(["deleteStrategy", "propagationPolicy"], choice("Delete", "Abandon")),
+  progressDeadline: inAnnotations(progressDeadlineAnnotation, duration),
+  deleteAdopted: inAnnotations(deleteAdoptedAnnotation, flagText),
+});
+
+/** The members of a document's spec, and of its annotations. */
+export const placementSpec = group<PlacementSpec>({
+  resourceSelectors: inSpec("resourceSelectors", listOf(resourceSelector)),
+  policy: inSpec("policy", placementPolicy),
+  strategy: rolloutStrategy,
+  revisionHistoryLimit: inSpec("revisionHistoryLimit", integer),
+});
 
 /** By cluster, the digest of what it would carry; null where the placement leaves it. */
 export const changedClusters = mapOf<ClusterName, Digest | null>(orNull(stringOf<Digest>()));
@@ -94,10 +218,7 @@ const deletionCause = ownKey("deletion-cause");
 export const placementDocument = documentOf<PlacementHead>(
   { kind: "ResourcePlacement", status: ["conditions"] },
   {
-    key: fromName((name, namespace) => placementKey(namespace, name)),
-    scope: fromName((_, namespace) => scopeIn(namespace)),
-    namespace: fromName((_, namespace) => namespace),
-    name: fromName((name) => name),
+    ...scopedName(placementKey),
     uid: inMetadata("uid", string),
     generation: inMetadata("generation", integer),
     specDigest: inAnnotations(ownKey("spec-digest"), stringOf<Digest>()),
@@ -125,7 +246,7 @@ interface DerivedStatus {
 
 /** The text of `placement.yaml`. The rows come last, see {@link withoutRows}. */
 export function placementText(record: PlacementHead, { index, selected, rows }: DerivedStatus): string {
-  const document = placementDocument.write(record, { name: record.name, namespace: record.namespace });
+  const document = placementDocument.write(record, {});
   const status: Draft = { ...(document["status"] as JsonObject), observedResourceIndex: index };
   if (selected.length > 0) status["selectedResources"] = selected;
   if (rows.length > 0) status["placementStatuses"] = rows;
@@ -146,3 +267,18 @@ export function withoutRows(text: string): string {
 }
 
 const rowsLine = "\n  placementStatuses:\n";
+
+/** `evictions/<name>.yaml`: KubeFleet's eviction with its status. */
+export const evictionDocument = documentOf<EvictionRecord>(
+  { kind: "ResourcePlacementEviction", status: ["conditions"] },
+  {
+    name: string,
+    uid: inMetadata("uid", string),
+    placement: inOwnNamespace("placementName", placementKey),
+    cluster: inSpec("clusterName", stringOf<ClusterName>()),
+    conditions: inStatus("conditions", conditionsIfAny),
+  },
+);
+
+/** The text of an eviction's file. Its spec is immutable: generation 1. */
+export const evictionText = (it: EvictionRecord): string => emitYaml(evictionDocument.write(it, { generation: 1 }));

@@ -4,9 +4,9 @@ import type { RunRecord } from "../model/update-run.ts";
 import { compareText, type PlacementKey, type RunKey } from "../model/value.ts";
 import { amended, kept, keptByKey, sameItems } from "./identity.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
+import { trustReadOf } from "./ledger-file.ts";
 import { newReading, type PlacementParts, type Reading, type RunParts, readStateFile } from "./record-reading.ts";
 import type { RunHead } from "./runs.ts";
-import { trustReadOf } from "./trust-record.ts";
 
 /** A ledger as read from its files, or what keeps them from being read: which file, which document, what. */
 export type LedgerRead =

@@ -12,7 +12,7 @@ import type { ClusterName, Digest, RunKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
 import { at, listIfAny, listOf, type Members, nullable, object, objectOf, unionOf } from "./codec.ts";
-import { documentOf, fromName } from "./document.ts";
+import { documentOf, keyFromName } from "./document.ts";
 import { countOrPercentCodec, duration, flag, integer, labelsIfAny, string, stringOf } from "./scalars.ts";
 
 const tasks = listIfAny(
@@ -56,7 +56,7 @@ const runPlan = object<RunPlan>({
 /** `runs/<name>/plan.yaml`, a kind of our own: a plan, and the run that it is of. */
 export const runPlanDocument = documentOf<{ readonly key: RunKey; readonly plan: RunPlan }>(
   { kind: "UpdateRunPlan", apiVersion: `${flotillaGroup}/v1alpha1` },
-  { key: fromName((name, namespace) => runKey(namespace, name)), plan: at(["spec"], runPlan) },
+  { key: keyFromName(runKey), plan: at(["spec"], runPlan) },
 );
 
 /** The text of a plan's file: written once, and never again (`rollout/README.md#b-22`). */

@@ -21,7 +21,6 @@ import { at, type Draft, type Field, group, listOf, nullable, objectOf, readWith
 import {
   blank,
   documentOf,
-  fromName,
   inAnnotations,
   inMetadata,
   inOwnNamespace,
@@ -29,7 +28,7 @@ import {
   inStatus,
   ownKey,
   present,
-  scopeIn,
+  scopedName,
 } from "./document.ts";
 import { approvalRequestName } from "./layout.ts";
 import { notesOf, requestNotes, requestOf } from "./requests.ts";
@@ -249,10 +248,7 @@ export const runDocument = documentOf<RunHead, WrittenRun>(
     notes: { annotation: ownKey("progress"), members: ["end", "stages", "deletion"] },
   },
   {
-    key: fromName((name, namespace) => runKey(namespace, name)),
-    scope: fromName((_, namespace) => scopeIn(namespace)),
-    namespace: fromName((_, namespace) => namespace),
-    name: fromName((name) => name),
+    ...scopedName(runKey),
     uid: inMetadata("uid", string),
     generation: inMetadata("generation", integer),
     spec: group<UpdateRunSpec>({
@@ -280,8 +276,8 @@ const planStatus = (plan: RunPlan): JsonObject => ({
 
 /** The text of `run.yaml`. */
 export function runText(run: RunRecord): string {
-  const { name, namespace, plan } = run;
-  const document = runDocument.write({ ...run, planRoot: plan?.root ?? null }, { name, namespace });
+  const { plan } = run;
+  const document = runDocument.write({ ...run, planRoot: plan?.root ?? null }, {});
   const status = document["status"];
   return emitYaml(
     plan === null || !isObject(status) ? document : { ...document, status: { ...planStatus(plan), ...status } },

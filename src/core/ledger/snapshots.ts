@@ -12,7 +12,7 @@ import { clusterDecision, conditions, resourceIdentifier } from "./api-types.ts"
 import { converted, group, groupIf, listOf, object, reportProblem } from "./codec.ts";
 import { documentOf, fleetKey, inAnnotations, inLabels, inSpec, inStatus } from "./document.ts";
 import { snapshotFilesFolder } from "./layout.ts";
-import { placementPolicy } from "./placement-spec.ts";
+import { placementPolicy } from "./placements.ts";
 import { base64Of, integer, integerText, string, stringOf } from "./scalars.ts";
 
 const onlyCondition = converted(

@@ -5,7 +5,6 @@ import type { OverrideSnapshot } from "../model/override.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { bindingsText } from "./bindings.ts";
 import { clusterText, formerNamesText } from "./clusters.ts";
-import { evictionText } from "./evictions.ts";
 import {
   answersPath,
   bindingsPath,
@@ -25,7 +24,7 @@ import {
 import { ledgerText } from "./ledger-file.ts";
 import { type ApprovalRequest, changeRequests, runRequests } from "./output.ts";
 import { overrideText } from "./overrides.ts";
-import { placementText } from "./placements.ts";
+import { evictionText, placementText } from "./placements.ts";
 import { answersText } from "./requests.ts";
 import { runPlanText } from "./run-plan.ts";
 import { runText } from "./runs.ts";
