@@ -42,7 +42,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/intent/trust": ["core/model", "core/yaml", "core/intent/kinds", "npm:yaml", "schemas"],
   "core/intent": ["core/model", "core/yaml", "core/intent/kinds", "core/intent/trust", "npm:yaml"],
   "core/ledger": ["core/model", "core/yaml", "core/intent", "core/intent/trust"],
-  "core/schedule": ["core/model"],
+  "core/schedule/framework": ["core/model"],
+  "core/schedule/plugins": ["core/model", "core/schedule/framework"],
+  "core/schedule": ["core/model", "core/schedule/framework", "core/schedule/plugins"],
   "core/render": ["core/model", "npm:fast-json-patch"],
   "core/rollout": ["core/model"],
   "core/health": ["core/model"],
@@ -52,6 +54,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/plan": [
     "core/model",
     "core/schedule",
+    "core/schedule/framework",
     "core/render",
     "core/rollout",
     "core/health",
@@ -71,7 +74,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/plan",
     "npm:diff",
   ],
-  "core/audit": ["core/model", "core/render", "core/rollout", "core/schedule", "core/trust", "core/plan", "core/check"],
+  "core/audit": [
+    "core/model",
+    "core/render",
+    "core/rollout",
+    "core/schedule",
+    "core/schedule/framework",
+    "core/trust",
+    "core/plan",
+    "core/check",
+  ],
   "core/forecast": ["core/model", "core/apply", "core/health", "core/status", "core/plan", "core/check", "core/report"],
   "shell/reconcile": [
     "core/model",
@@ -237,7 +249,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Rooms whose folders still import each other. */
-const circular = ["core/intent", "core/plan", "core/schedule"];
+const circular = ["core/plan"];
 
 /** Words that let the outside world into the core, and what to do instead. */
 const bannedInCore: readonly (readonly [RegExp, string])[] = [
@@ -261,7 +273,7 @@ const bannedEverywhere: readonly (readonly [RegExp, string])[] = [
 const drawers = /(^|[/-])(utils?|helpers?|common|misc|manager|lib)([./-]|$)/;
 
 // Lines are kept below 120 columns by the formatter; only a text may be longer.
-const limits = { fileLines: 400, functionLines: 60 } as const;
+const limits = { fileLines: 400, functionLines: 60, folderFiles: 25 } as const;
 
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .filter((it) => it.endsWith(".ts"))
@@ -322,6 +334,14 @@ test("files and functions fit in the head", () => {
     ...longFunctions(text).map((it) => `${file}: ${it}`),
   ]);
   expect(complaints).toEqual([]);
+});
+
+test("a folder holds what one can look over", () => {
+  const counts = new Map<string, number>();
+  for (const { file } of sources) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  expect(
+    [...counts].filter(([room]) => room !== "core/plan").filter(([, count]) => count > limits.folderFiles),
+  ).toEqual([]);
 });
 
 test("nothing is put in a drawer", () => {

@@ -6,7 +6,7 @@ import type { World } from "../model/plan.ts";
 import type { ClusterName } from "../model/value.ts";
 import { isSuspended } from "../plan/displace.ts";
 import { selectResources } from "../render/select.ts";
-import type { Candidate, CycleBinding } from "../schedule/cycle.ts";
+import type { Candidate, CycleBinding } from "../schedule/framework/cycle.ts";
 import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
 import { profiles } from "../schedule/profile.ts";
 import { recordVerdict, sameDecision, sameDecisions, saysTheSame } from "../schedule/record-verdict.ts";

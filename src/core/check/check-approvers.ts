@@ -156,7 +156,7 @@ const owns = ({ sshKeys, openPgp }: Principal, key: string, kind: "ssh" | "openp
   kind === "ssh" ? sshKeys.includes(key) : openPgp.has(key);
 
 /** Whether the key of a proof, or that of its authority, is compromised. */
-export const isCompromised = ({ key }: Proof, revocations: readonly Revocation[]): boolean =>
+export const usesCompromisedKey = ({ key }: Proof, revocations: readonly Revocation[]): boolean =>
   revocations.some(
     (it) =>
       it.kind === "compromised" && (key === it.key || key.startsWith(`${it.key} by `) || key.endsWith(` by ${it.key}`)),

@@ -8,11 +8,11 @@ import type { ProtectedTarget, Request, Trust } from "../model/trust.ts";
 import type { ClusterName, Digest } from "../model/value.ts";
 import {
   coversObject,
-  isCompromised,
   isMet,
   isStillInSource,
   targetRequirement,
   targetsOn,
+  usesCompromisedKey,
 } from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
 
@@ -220,7 +220,7 @@ function isApprovedFor(request: Request, reached: readonly ProtectedTarget[], { 
   const { approval, requestedAt } = request;
   if (approval === null) return false;
   const isStolen = approval.by.some(
-    ({ proofs }) => proofs.length > 0 && proofs.every((it) => isCompromised(it, trust.revocations)),
+    ({ proofs }) => proofs.length > 0 && proofs.every((it) => usesCompromisedKey(it, trust.revocations)),
   );
   if (isStolen) return false;
   const voices = approval.by.map((it) => ({ ...it, at: requestedAt }));

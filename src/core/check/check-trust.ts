@@ -6,10 +6,10 @@ import { type Approved, newlyApproved, type Rules } from "./check-approved.ts";
 import {
   type CheckedAnswer,
   isAccepted,
-  isCompromised,
   isMet,
   isStillInSource,
   type Requirement,
+  usesCompromisedKey,
   verifiedSignerOf,
 } from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
@@ -153,7 +153,7 @@ function flawOf(
   const known = judgement.proofs.map((it) => `${it.evidence} ${it.key}`);
   if (proofs.length === 0 || !proofs.every((it) => known.includes(`${it.evidence} ${it.key}`)))
     return "which nothing proves";
-  return proofs.some((it) => isCompromised(it, revocations)) ? "whose key is compromised" : null;
+  return proofs.some((it) => usesCompromisedKey(it, revocations)) ? "whose key is compromised" : null;
 }
 
 function* meetsTheRules(

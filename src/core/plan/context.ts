@@ -4,7 +4,7 @@ import type { OverrideSnapshot } from "../model/override.ts";
 import type { World } from "../model/plan.ts";
 import type { ClusterName, PlacementKey, Sequence } from "../model/value.ts";
 import type { Rendering } from "../render/render.ts";
-import type { Candidate } from "../schedule/cycle.ts";
+import type { Candidate } from "../schedule/framework/cycle.ts";
 import type { ConditionsOf } from "../status/conditions-at.ts";
 import type { Consent } from "./approval/consent.ts";
 import type { Protection } from "./approval/guarded-change.ts";

@@ -2,7 +2,7 @@ import { deletionStage } from "../model/names.ts";
 import type { ClusterEnd, ClusterProgress, DeletionProgress, RunPlan, RunWait } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { RunBinding, RunScene } from "./run-context.ts";
-import { isUnderWay, notStartedCluster, type ProgressByCluster, withChanges, withProgress } from "./run-progress.ts";
+import { isUnderWay, notStartedCluster, type ProgressByCluster, updated, withProgress } from "./run-progress.ts";
 
 /** What one pass changes about the deletion stage. */
 interface DeletionResult {
@@ -22,7 +22,7 @@ export function advanceDeletion(plan: RunPlan, before: DeletionProgress, context
   const active = underWayIn(plan, clusters);
   const isOver = active.length === 0;
   const startedAt = before.startedAt ?? context.now;
-  const progress = withChanges(before, { clusters, startedAt, endedAt: isOver ? context.now : null });
+  const progress = updated(before, { clusters, startedAt, endedAt: isOver ? context.now : null });
   return { progress, remove, waits: isOver ? [] : [waitFor(active)] };
 }
 
@@ -30,7 +30,7 @@ export function advanceDeletion(plan: RunPlan, before: DeletionProgress, context
 export function haltDeletion(plan: RunPlan, before: DeletionProgress, context: RunScene): DeletionResult {
   const { clusters } = takeOff(plan.deletions, before.clusters, context, false);
   const waits = [{ kind: "stopped", stage: deletionStage, active: underWayIn(plan, clusters) } as const];
-  return { progress: withChanges(before, { clusters }), remove: [], waits };
+  return { progress: updated(before, { clusters }), remove: [], waits };
 }
 
 function takeOff(

@@ -52,7 +52,7 @@ export const roundedDown = (bound: CountOrPercent, of: number): number =>
   "count" in bound ? bound.count : Math.floor((bound.percent * of) / 100);
 
 /** The value with `changes`; the value itself when they change nothing. */
-export function withChanges<T extends object>(before: T, changes: Partial<T>): T {
+export function updated<T extends object>(before: T, changes: Partial<T>): T {
   for (const key in changes) if (before[key] !== changes[key]) return { ...before, ...changes };
   return before;
 }

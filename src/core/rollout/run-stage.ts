@@ -3,7 +3,7 @@ import { type ClusterName, earliest, type Instant, later, minutes, type RunKey }
 import { turnsAt } from "./readiness.ts";
 import type { RunScene } from "./run-context.ts";
 import { advanceGate, type GateResult, type StageContext, timerOf } from "./run-gates.ts";
-import { hasEnded, isUnderWay, type ProgressByCluster, withChanges } from "./run-progress.ts";
+import { hasEnded, isUnderWay, type ProgressByCluster, updated } from "./run-progress.ts";
 import {
   clusterNamesIn,
   isStageFinished,
@@ -40,7 +40,7 @@ export function advanceStage(
     return before.isPassedOver ? over(before, context) : closeStage(stage, before, before.finishedAt, context);
   const isPassedOver = isUnchanged(before, stage, context) && !isGuarding(stage, context);
   const entry = isPassedOver ? unasked(before.before) : advanceGate(stage, "before", before, context);
-  const entered = withChanges(before, { before: entry.gate, isPassedOver });
+  const entered = updated(before, { before: entry.gate, isPassedOver });
   if (entry.wait !== null || entry.rejection !== null) {
     const waits = [...(entry.wait === null ? [] : [entry.wait]), ...supersededIn(stage, entered.clusters)];
     return { ...unchanged(entered), waits, rejection: entry.rejection, wakeAt: entry.wakeAt };
@@ -48,7 +48,7 @@ export function advanceStage(
   const ended = recordEnds(stage, entered.clusters, context, true);
   const { progress: clusters, start } = startClusters(stage, ended, context);
   const hasStarted = [...clusters.values()].some((it) => it.startedAt !== null);
-  const after = withChanges(entered, { clusters, startedAt: entered.startedAt ?? (hasStarted ? context.now : null) });
+  const after = updated(entered, { clusters, startedAt: entered.startedAt ?? (hasStarted ? context.now : null) });
   const counts = stageCounts(stage, after.clusters, context);
   if (isStageFinished(counts, isLast) && isPassedOver) return over(finished(after, context), context);
   if (isStageFinished(counts, isLast)) return closeStage(stage, finished(after, context), context.latest, context);
@@ -107,7 +107,7 @@ function closeStage(
   const timer = timerOf(stage, finishedAt, context);
   const waits = [timer, exit.wait].flatMap((it) => it ?? []);
   const isOver = waits.length === 0 && exit.rejection === null;
-  const progress = withChanges(before, { after: exit.gate, endedAt: isOver ? context.now : null });
+  const progress = updated(before, { after: exit.gate, endedAt: isOver ? context.now : null });
   const opensAt = timer?.kind === "timer" && timer.until > context.now ? timer.until : null;
   const superseded = isOver ? [] : supersededIn(stage, before.clusters);
   const wakeAt = earliest(opensAt, exit.wakeAt);
@@ -148,7 +148,7 @@ const unchanged = (progress: StageProgress): StageResult => ({
 
 /** A stage whose clusters all ended without being started counts as started when it finishes. */
 const finished = (before: StageProgress, { now, latest }: RunScene): StageProgress =>
-  withChanges(before, { startedAt: before.startedAt ?? now, finishedAt: latest });
+  updated(before, { startedAt: before.startedAt ?? now, finishedAt: latest });
 
 /** What a stage with clusters under way waits for, and when that may change. */
 function watch(

@@ -6,7 +6,7 @@ import type { RunScene } from "./run-context.ts";
 import { advanceDeletion, haltDeletion } from "./run-deletion.ts";
 import type { StageContext } from "./run-gates.ts";
 import { wanted } from "./run-plan.ts";
-import { hasEnded, notStartedStage, withChanges } from "./run-progress.ts";
+import { hasEnded, notStartedStage, updated } from "./run-progress.ts";
 import { advanceStage, haltStage, type StageResult, skipStage } from "./run-stage.ts";
 import { recordEnds } from "./stage-clusters.ts";
 
@@ -66,7 +66,7 @@ interface StagesResult {
 const ended = ({ stages }: RunRecord, plan: RunPlan, context: RunScene): StageProgress[] =>
   plan.stages.map((stage, at) => {
     const before = stages[at] ?? notStartedStage;
-    return withChanges(before, { clusters: recordEnds(stage, before.clusters, context, false) });
+    return updated(before, { clusters: recordEnds(stage, before.clusters, context, false) });
   });
 
 /** Stage by stage, up to the first one that is not over. */
@@ -140,7 +140,7 @@ function stepDeletion(run: RunRecord, plan: RunPlan, context: RunScene): RunStep
     ? haltDeletion(plan, run.deletion, context)
     : advanceDeletion(plan, run.deletion, context);
   const end = progress.endedAt === null ? null : ({ kind: "succeeded", at: progress.endedAt } as const);
-  return { run: withChanges(run, { deletion: progress, end }), start: [], remove, waits, wakeAt: null };
+  return { run: updated(run, { deletion: progress, end }), start: [], remove, waits, wakeAt: null };
 }
 
 /** Why a run cannot go on, and what to do. */

@@ -2,8 +2,8 @@ import type { MemberCluster } from "../model/fleet.ts";
 import type { ClusterDecision } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { ClusterName } from "../model/value.ts";
-import type { Candidate } from "./cycle.ts";
-import type { RefusedCandidate } from "./framework.ts";
+import type { Candidate } from "./framework/cycle.ts";
+import type { RefusedCandidate } from "./framework/plugin.ts";
 
 type RecordedScore = NonNullable<ClusterDecision["score"]>;
 

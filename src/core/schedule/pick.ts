@@ -1,6 +1,7 @@
 import type { ClusterDecision } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
+import { fitDecision, namedDecision, refusedDecision } from "./decision.ts";
 import {
   type BindingChanges,
   type Candidate,
@@ -12,9 +13,8 @@ import {
   clusterSetOf,
   crossReference,
   sortedNamesOf,
-} from "./cycle.ts";
-import { fitDecision, namedDecision, refusedDecision } from "./decision.ts";
-import { admit, batchLimit, prepare, type Ranked, rank } from "./framework.ts";
+} from "./framework/cycle.ts";
+import { batchLimit, filterCandidates, preparePlugins, type Ranked, rankCandidates } from "./framework/plugin.ts";
 import { clusterEligibility, ineligibility, turnsIneligibleAt } from "./plugins/cluster-eligibility.ts";
 import type { Profile } from "./profile.ts";
 
@@ -50,10 +50,10 @@ function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profil
   let obsolete = clusterSetOf(classes.obsolete);
   let leaving = clusterSetOf(classes.unscheduled);
   while (holders.size < count) {
-    const prepared = prepare({ ...cycle, holders, obsolete, leaving }, profile.plugins);
+    const prepared = preparePlugins({ ...cycle, holders, obsolete, leaving }, profile.plugins);
     const room = Math.min(count - holders.size, batchLimit(prepared));
-    const { fits } = admit(cycle.candidates, prepared, 0);
-    const batch = rank(fits, prepared).slice(0, room);
+    const { fits } = filterCandidates(cycle.candidates, prepared, 0);
+    const batch = rankCandidates(fits, prepared).slice(0, room);
     if (batch.length === 0) return picked;
     for (const { candidate } of batch) holders.add(candidate.cluster.name);
     picked.push(...batch);
@@ -92,7 +92,7 @@ export function pickAll(cycle: Cycle, classes: Classes, { plugins }: Profile): C
     obsolete: clusterSetOf(classes.obsolete),
     leaving: clusterSetOf(classes.unscheduled),
   };
-  const { fits } = admit(cycle.candidates, prepare(situation, plugins), 0);
+  const { fits } = filterCandidates(cycle.candidates, preparePlugins(situation, plugins), 0);
   const picked = fits.map((candidate) => fitDecision(candidate, unscored));
   return { ...crossReference(picked, classes), stay };
 }

@@ -1,5 +1,5 @@
 import type { FleetSpec } from "../model/fleet.ts";
-import type { Plugin } from "./framework.ts";
+import type { Plugin } from "./framework/plugin.ts";
 import { clusterAffinity } from "./plugins/cluster-affinity.ts";
 import { clusterEligibility } from "./plugins/cluster-eligibility.ts";
 import { samePlacementAntiAffinity } from "./plugins/same-placement-anti-affinity.ts";

@@ -1,6 +1,7 @@
 import type { ClusterDecision } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
+import { refusedDecision, surplusDecision } from "./decision.ts";
 import {
   type BindingChanges,
   type Candidate,
@@ -9,9 +10,8 @@ import {
   classify,
   clusterSetOf,
   sortedCycle,
-} from "./cycle.ts";
-import { refusedDecision, surplusDecision } from "./decision.ts";
-import { admit, prepare, rank } from "./framework.ts";
+} from "./framework/cycle.ts";
+import { filterCandidates, preparePlugins, rankCandidates } from "./framework/plugin.ts";
 import { type FixedPick, pickAll, pickFixed, pickN, pickNothing } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 
@@ -89,9 +89,9 @@ function explained(cycle: Cycle, moves: CycleResult, { plugins }: Profile, wante
   const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));
   // With PickAll the clusters that leave have been judged, and are explained like any other.
   const leaving = cycle.policy.kind === "PickAll" ? new Set<never>() : leavingAfter(cycle, holders);
-  const prepared = prepare({ ...cycle, holders, obsolete: new Set(), leaving }, plugins);
-  const { fits, refused, wakeAt } = admit(others, prepared, maxExplained);
-  const surplus = rank(fits, prepared).slice(0, maxExplained);
+  const prepared = preparePlugins({ ...cycle, holders, obsolete: new Set(), leaving }, plugins);
+  const { fits, refused, wakeAt } = filterCandidates(others, prepared, maxExplained);
+  const surplus = rankCandidates(fits, prepared).slice(0, maxExplained);
   const explanations = [
     ...surplus.map((it) => surplusDecision(it.candidate, it.score)),
     ...refused.slice(0, maxExplained - surplus.length).map(refusedDecision),
@@ -144,10 +144,10 @@ export function judgedAlike(
   if (!profile.plugins.every((it) => it.judgesAlone)) return false;
   const nobody: ReadonlySet<never> = new Set();
   const situation = { policy, candidates: [is], now, holders: nobody, obsolete: nobody, leaving: nobody };
-  const prepared = prepare(situation, profile.plugins);
+  const prepared = preparePlugins(situation, profile.plugins);
   const [before, after] = [was, is].map((candidate) => {
-    const { fits, refused, wakeAt } = admit([candidate], prepared, 1);
-    return { score: rank(fits, prepared)[0]?.score, refused: refused[0], wakeAt };
+    const { fits, refused, wakeAt } = filterCandidates([candidate], prepared, 1);
+    return { score: rankCandidates(fits, prepared)[0]?.score, refused: refused[0], wakeAt };
   });
   return (
     before?.wakeAt === after?.wakeAt &&

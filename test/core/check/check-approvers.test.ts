@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import {
   coversObject,
-  isCompromised,
   isMet,
   type Requirement,
   targetRequirement,
   targetsOn,
+  usesCompromisedKey,
   verifiedSignerOf,
 } from "../../../src/core/check/check-approvers.ts";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
@@ -46,7 +46,7 @@ test.each<readonly [key: string, kind: "retired" | "compromised", boolean]>([
   ["SHA256:n", "compromised", false],
   ["a", "compromised", false],
 ])("what %s opened, being %s, is in wrong hands: %s", (key, kind, isIt) =>
-  expect(isCompromised({ evidence: "commit", key: "SHA256:new by SHA256:ca" }, [{ key, kind }])).toBe(isIt),
+  expect(usesCompromisedKey({ evidence: "commit", key: "SHA256:new by SHA256:ca" }, [{ key, kind }])).toBe(isIt),
 );
 
 const demand = (more: Partial<Requirement> = {}): Requirement => ({

@@ -3,7 +3,7 @@ import type { Trouble } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import type { ClusterTerm, PlacementPolicy, PreferredTerm, Toleration } from "../../../src/core/model/placement.ts";
 import { type ClusterName, type Instant, type LabelSelector, later, seconds } from "../../../src/core/model/value.ts";
-import type { Candidate, CycleBinding } from "../../../src/core/schedule/cycle.ts";
+import type { Candidate, CycleBinding } from "../../../src/core/schedule/framework/cycle.ts";
 import type { Schedule } from "../../../src/core/schedule/schedule.ts";
 
 export const now = Date.UTC(2026, 10, 21, 12) as Instant;

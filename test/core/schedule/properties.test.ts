@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Cycle, type CycleBinding, wantedState } from "../../../src/core/schedule/cycle.ts";
+import { type Cycle, type CycleBinding, wantedState } from "../../../src/core/schedule/framework/cycle.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
 import { judgedAlike, type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
 import { fleet, now, policyOf, standings } from "./notation.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClusterName, LabelSelector } from "../../../src/core/model/value.ts";
-import type { Plugin } from "../../../src/core/schedule/framework.ts";
+import type { Plugin } from "../../../src/core/schedule/framework/plugin.ts";
 import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
 import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
 import { all, fixed, fleet, now, pick, secondsFromNow, standings, told } from "./notation.ts";

@@ -1,6 +1,6 @@
 import type { ClusterTerm, PreferredTerm } from "../../model/placement.ts";
 import { type LabelRequirement, type LabelSelector, type Labels, selects } from "../../model/value.ts";
-import type { Extensions, Plugin, PluginInput } from "../framework.ts";
+import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
 
 /** Terms and values that an explanation quotes; the rest is counted. */
 const spelledOut = 3;

@@ -1,7 +1,7 @@
 import type { Trouble } from "../../model/ledger.ts";
 import { type Instant, instantText, later, minutes, seconds } from "../../model/value.ts";
-import type { Candidate } from "../cycle.ts";
-import type { Plugin } from "../framework.ts";
+import type { Candidate } from "../framework/cycle.ts";
+import type { Plugin } from "../framework/plugin.ts";
 
 /**
  * Refuses clusters that have been out of contact for more than five minutes (`schedule/README.md#clustereligibility`,

@@ -1,4 +1,4 @@
-import type { Plugin } from "../framework.ts";
+import type { Plugin } from "../framework/plugin.ts";
 
 /**
  * Keeps a cluster from being picked twice, and prefers clusters that the placement is on already

@@ -1,7 +1,7 @@
 import type { Taint } from "../../model/fleet.ts";
 import type { Toleration } from "../../model/placement.ts";
-import type { Candidate } from "../cycle.ts";
-import type { Plugin } from "../framework.ts";
+import type { Candidate } from "../framework/cycle.ts";
+import type { Plugin } from "../framework/plugin.ts";
 
 /**
  * Refuses clusters with a taint that no toleration covers, and names the first such taint

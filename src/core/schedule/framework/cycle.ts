@@ -1,9 +1,9 @@
-import type { Binding } from "../model/binding.ts";
-import type { MemberCluster } from "../model/fleet.ts";
-import type { ClusterDecision, Trouble } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
-import type { PlacementPolicy } from "../model/placement.ts";
-import { type ClusterName, compareText, type Instant } from "../model/value.ts";
+import type { Binding } from "../../model/binding.ts";
+import type { MemberCluster } from "../../model/fleet.ts";
+import type { ClusterDecision, Trouble } from "../../model/ledger.ts";
+import { remembered } from "../../model/memo.ts";
+import type { PlacementPolicy } from "../../model/placement.ts";
+import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 
 /** Everything that a scheduling cycle decides by. */
 export interface Cycle {

@@ -1,5 +1,5 @@
-import type { PlacementPolicy } from "../model/placement.ts";
-import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
+import type { PlacementPolicy } from "../../model/placement.ts";
+import { type ClusterName, compareText, earliest, type Instant } from "../../model/value.ts";
 import type { Candidate } from "./cycle.ts";
 
 /**
@@ -77,14 +77,14 @@ interface Admission {
 type Prepared = readonly { readonly name: string; readonly at: Extensions }[];
 
 /** Prepares every plugin for one batch, in the order in which they judge. */
-export const prepare = (situation: PluginInput, plugins: readonly Plugin[]): Prepared =>
+export const preparePlugins = (situation: PluginInput, plugins: readonly Plugin[]): Prepared =>
   plugins.map((it) => ({ name: it.name, at: it.prepare(situation) }));
 
 /**
  * Runs the filters over every candidate, in the order of the plugins, until one refuses it. Explains the first
  * `explained` refusals.
  */
-export function admit(candidates: readonly Candidate[], prepared: Prepared, explained: number): Admission {
+export function filterCandidates(candidates: readonly Candidate[], prepared: Prepared, explained: number): Admission {
   const fits: Candidate[] = [];
   const refused: RefusedCandidate[] = [];
   let wakeAt: Instant | null = null;
@@ -114,7 +114,7 @@ export function admit(candidates: readonly Candidate[], prepared: Prepared, expl
  * Orders candidates best first: by topology, affinity, stickiness and name, all descending
  * (`schedule/README.md#the-order-of-candidates`). Among equals the largest name wins, as in KubeFleet.
  */
-export const rank = (candidates: readonly Candidate[], prepared: Prepared): readonly Ranked[] =>
+export const rankCandidates = (candidates: readonly Candidate[], prepared: Prepared): readonly Ranked[] =>
   candidates
     .map((candidate): Ranked => ({ candidate, score: totalScore(candidate, prepared) }))
     .sort((a, b) => compareScores(b.score, a.score) || compareText(b.candidate.cluster.name, a.candidate.cluster.name));
