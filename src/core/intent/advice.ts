@@ -169,15 +169,9 @@ export function secretsNote({ objects }: Pick<Intent, "objects">): Problem | nul
   const { path, line, column } = first.source;
   const [which, them] =
     secrets.length === 1 ? ["a Secret is", "it"] : [`${secrets.length} Secrets, this one first, are`, "them"];
-  return {
-    code: "FLT1510",
-    severity: "note",
-    path,
-    line,
-    column,
-    message: `${which} here in plain text; the state branch copies ${them} under accepted/ and rendered/, and keeps ${them} in its history`,
-    fix: `restrict who can read both branches, or have something in the clusters create ${them}`,
-  };
+  const message = `${which} here in plain text; the state branch copies ${them} under accepted/ and rendered/, and keeps ${them} in its history`;
+  const fix = `restrict who can read both branches, or have something in the clusters create ${them}`;
+  return { code: "FLT1510", severity: "note", path, line, column, message, fix };
 }
 
 const hasAny = (value: Json): boolean => isObject(value) && Object.keys(value).length > 0;

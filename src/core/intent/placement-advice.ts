@@ -4,7 +4,7 @@ import { kindKey, objectKey, type SourcedManifest } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type LabelRequirement, type LabelSelector, type Labels, nameList, selects } from "../model/value.ts";
-import { nearest } from "../yaml/nearest.ts";
+import { didYouMean, nearest } from "../yaml/nearest.ts";
 import { type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
 
 type AdviceContext = Pick<Intent, "clusters" | "objects" | "scopes" | "unusable">;
@@ -60,8 +60,7 @@ function selectorProblems(
   );
   if (name !== null) {
     const names = candidates.map((it) => it.id.name);
-    const meant = nearest(name, names);
-    const fix = meant === null ? `add it, or correct the name` : `did you mean "${meant}"?`;
+    const fix = didYouMean(name, names, "add it, or correct the name");
     return [
       warning("FLT1341", [...at, "name"], `selects nothing: there is no ${kind} ${name}${inside(namespace)}`, fix),
     ];

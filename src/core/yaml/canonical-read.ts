@@ -98,15 +98,14 @@ function readRepeated(cursor: Cursor, indent: number): Json | undefined {
   return value;
 }
 
-/** Where the lines end that stand deeper than a key at `indent`, or belong to a list under it; null for a leaf. */
+/** Where the lines below a key at `indent` end: deeper ones, or a list at the same indent; null for a leaf. */
 function endOfPart(text: string, from: number, indent: number): number | null {
   if (text.charCodeAt(from) !== newline) return null;
   for (let line = from + 1; ; ) {
     const first = line + indent;
     const code = text.charCodeAt(first);
-    const isInside =
-      (code === space || (code === dash && text.charCodeAt(first + 1) === space)) && spacesAt(text, line) >= indent;
-    if (!isInside) return line;
+    const isItem = code === dash && text.charCodeAt(first + 1) === space;
+    if ((code !== space && !isItem) || spacesAt(text, line) < indent) return line;
     line = text.indexOf("\n", first) + 1;
     if (line === 0) return null;
   }

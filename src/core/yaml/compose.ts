@@ -154,7 +154,7 @@ function messageFor(code: string, isJson: boolean): Omit<TextProblem, "offset"> 
   if (code === "RESOURCE_EXHAUSTION") return tooDeepToRead;
   if (isJson) return brokenJson;
   const [message, fix] = messages[code] ?? ["this is not YAML", "check the lines above"];
-  return { ...textual, code: "FLT1022", message, fix };
+  return refused("FLT1022", message, fix);
 }
 
 /** Where git left the markers of a merge conflict. */
@@ -165,6 +165,13 @@ function conflictIn(text: string): number | null {
 
 const textual = { severity: "error", at: null, got: null } as const;
 
+const refused = (code: TextProblem["code"], message: string, fix: string): Omit<TextProblem, "offset"> => ({
+  ...textual,
+  code,
+  message,
+  fix,
+});
+
 /** Also for `{{ .Values.x }}` where it happens to be YAML: a mapping with a mapping for a key. */
 export const unrendered = {
   code: "FLT1019",
@@ -172,51 +179,36 @@ export const unrendered = {
   fix: "commit what the template renders to",
 } as const;
 
-const unresolved = {
-  ...textual,
-  code: "FLT1025",
-  message: "unresolved merge conflict",
-  fix: "keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
-} as const;
+const unresolved = refused(
+  "FLT1025",
+  "unresolved merge conflict",
+  "keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
+);
 
-const tabbed = {
-  ...textual,
-  code: "FLT1004",
-  message: "tabs cannot indent YAML",
-  fix: "indent with spaces",
-} as const;
+const tabbed = refused("FLT1004", "tabs cannot indent YAML", "indent with spaces");
 
-const brokenJson = {
-  ...textual,
-  code: "FLT1018",
-  message: "this is neither JSON nor YAML",
-  fix: "check brackets, commas and quotes; comments begin with #",
-} as const;
+const brokenJson = refused(
+  "FLT1018",
+  "this is neither JSON nor YAML",
+  "check brackets, commas and quotes; comments begin with #",
+);
 
 /** For a mapping or list that is nested too deeply in a document that can be read. */
-export const tooDeep = {
-  code: "FLT1008",
-  message: "nested deeper than 64 levels",
-  fix: "flatten it",
-} as const;
+export const tooDeep = { code: "FLT1008", message: "nested deeper than 64 levels", fix: "flatten it" } as const;
 
 /** For a text nested so deeply that it is not read at all. */
 export const tooDeepToRead: TextProblem = { ...textual, ...tooDeep, offset: 0 };
 
 /** Where reading stopped in a document of too many tokens. */
-export const tooLongToRead: Omit<TextProblem, "offset"> = {
-  ...textual,
-  code: "FLT1010",
-  message: `more than ${maxTokens} tokens in one document; the rest is not read`,
-  fix: "split the document, or write it in the plain style of kubectl get -o yaml",
-};
+export const tooLongToRead = refused(
+  "FLT1010",
+  `more than ${maxTokens} tokens in one document; the rest is not read`,
+  "split the document, or write it in the plain style of kubectl get -o yaml",
+);
 
 /** For a document with so many problems that it is not read. */
 export const tooManyProblems: TextProblem = {
-  ...textual,
-  code: "FLT1010",
-  message: "too many problems in one document",
-  fix: "check whether this is YAML at all",
+  ...refused("FLT1010", "too many problems in one document", "check whether this is YAML at all"),
   offset: 0,
 };
 

@@ -222,51 +222,31 @@ const surplusDocument = (offset: number): TextProblem => ({
   fix: "put a --- line between documents",
 });
 
-const spelledOut = "write the value out where it is used";
-const aliasUsed: ProblemText = { code: "FLT1006", message: "aliases are not allowed", fix: spelledOut };
-const anchorUsed: ProblemText = { code: "FLT1006", message: "anchors and aliases are not allowed", fix: spelledOut };
-const mergeKey: ProblemText = { code: "FLT1006", message: "merge keys are not allowed", fix: spelledOut };
-const tagUsed: ProblemText = {
-  code: "FLT1007",
-  message: "explicit tags are not allowed",
-  fix: "remove the tag; quote the value if it is meant as a string",
-};
-const tooManyValues: ProblemText = {
-  code: "FLT1010",
-  message: `more than ${maxValues} values in one document`,
-  fix: "split it",
-};
-const duplicateKey = (firstLine: number): ProblemText => ({
-  code: "FLT1005",
-  message: `duplicate key, first at line ${firstLine}`,
-  fix: "remove one of the two; kubectl would silently use the last",
+const refused = (code: TextProblem["code"], message: string, fix: string): ProblemText => ({ code, message, fix });
+
+const ambiguous = (code: TextProblem["code"], message: string, fix: string): ProblemText => ({
+  ...refused(code, message, `${fix}, or quote it if it is meant as a string`),
+  severity: "warning",
 });
-const reservedKey: ProblemText = { code: "FLT1017", message: "this key is reserved", fix: "use another name" };
-const hiddenInKey: ProblemText = {
-  code: "FLT1003",
-  message: "a key contains an invisible character",
-  fix: "remove the character",
-};
-const nonStringKey: ProblemText = { code: "FLT1015", message: "a key is not a string", fix: "put the key in quotes" };
-const integerOverflow: ProblemText = {
-  code: "FLT1013",
-  message: "the integer does not fit into 64 bits",
-  fix: "quote it if it is meant as a string",
-};
-const unrepresentable: ProblemText = {
-  code: "FLT1014",
-  message: "JSON has no such number",
-  fix: "quote it if it is meant as a string",
-};
-const ambiguousBoolean: ProblemText = {
-  code: "FLT1011",
-  severity: "warning",
-  message: "ambiguous boolean",
-  fix: "write true or false, or quote it if it is meant as a string",
-};
-const ambiguousNumber: ProblemText = {
-  code: "FLT1012",
-  severity: "warning",
-  message: "ambiguous number",
-  fix: "write it as a plain decimal, or quote it if it is meant as a string",
-};
+
+const spellOut = "write the value out where it is used";
+const quoteIt = "quote it if it is meant as a string";
+const aliasUsed = refused("FLT1006", "aliases are not allowed", spellOut);
+const anchorUsed = refused("FLT1006", "anchors and aliases are not allowed", spellOut);
+const mergeKey = refused("FLT1006", "merge keys are not allowed", spellOut);
+const untag = "remove the tag; quote the value if it is meant as a string";
+const tagUsed = refused("FLT1007", "explicit tags are not allowed", untag);
+const tooManyValues = refused("FLT1010", `more than ${maxValues} values in one document`, "split it");
+const duplicateKey = (firstLine: number): ProblemText =>
+  refused(
+    "FLT1005",
+    `duplicate key, first at line ${firstLine}`,
+    "remove one of the two; kubectl would silently use the last",
+  );
+const reservedKey = refused("FLT1017", "this key is reserved", "use another name");
+const hiddenInKey = refused("FLT1003", "a key contains an invisible character", "remove the character");
+const nonStringKey = refused("FLT1015", "a key is not a string", "put the key in quotes");
+const integerOverflow = refused("FLT1013", "the integer does not fit into 64 bits", quoteIt);
+const unrepresentable = refused("FLT1014", "JSON has no such number", quoteIt);
+const ambiguousBoolean = ambiguous("FLT1011", "ambiguous boolean", "write true or false");
+const ambiguousNumber = ambiguous("FLT1012", "ambiguous number", "write it as a plain decimal");

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonList, memberAt } from "../model/json.ts";
+import { isObject, type Json } from "../model/json.ts";
 import { readYaml, type YamlDocument } from "./kyaml.ts";
 import {
   compareLocated,
@@ -11,6 +11,7 @@ import {
   note,
   problemMessage,
   type TextProblem,
+  valueAt,
 } from "./problems.ts";
 import { type PositionOf, positionsIn, type TextSlice } from "./text.ts";
 
@@ -121,10 +122,6 @@ const unlisted = (count: number): FieldProblem =>
   note("FLT1024", [], `more problems of this document are not listed: ${count}`, "fix these first");
 
 function isSecret(value: Json, base: JsonPath): boolean {
-  let here: Json = value;
-  for (const step of base) {
-    if (typeof step === "number") here = Array.isArray(here) ? ((here as JsonList)[step] ?? null) : null;
-    else here = memberAt(here, step);
-  }
-  return isObject(here) && here["kind"] === "Secret";
+  const document = valueAt(value, base) ?? null;
+  return isObject(document) && document["kind"] === "Secret";
 }

@@ -1,8 +1,19 @@
 import type { Problem } from "../model/intent.ts";
+import type { Json, JsonList, JsonObject } from "../model/json.ts";
 import { compareText } from "../model/value.ts";
 
 /** The path from a document's root to a value: keys and list indices. */
 export type JsonPath = readonly (string | number)[];
+
+/** The value at a path; undefined where there is none. */
+export function valueAt(value: Json, path: JsonPath): Json | undefined {
+  let here: Json | undefined = value;
+  for (const step of path) {
+    if (Array.isArray(here)) here = (here as JsonList)[Number(step)];
+    else here = typeof here === "object" && here !== null ? (here as JsonObject)[step] : undefined;
+  }
+  return here;
+}
 
 /** A problem at a path in a value, whose line and file are not known yet. */
 export interface FieldProblem {

@@ -60,7 +60,7 @@ export async function trustAdd(options: TrustAddOptions, terminal: Terminal): Pr
   if (github !== null && !/^[1-9]\d{0,19}$/.test(github))
     return usageError(
       `${JSON.stringify(github)} is no number of an account`,
-      "names change hands: give the id that https://api.github.com/users/NAME shows",
+      "names can change hands: give the id that https://api.github.com/users/NAME shows",
       terminal,
     );
   const read = await keyFiles(options);

@@ -17,7 +17,7 @@ import { evictionFrom, evictionProblems, evictionUpdateProblems } from "./evicti
 import { fleetFrom, fleetProblems } from "./fleet.ts";
 import { type FleetKind, fleetKindOf, fleetKinds, isFleetGroup } from "./fleet-kinds.ts";
 import { manifestFrom, manifestProblems } from "./manifest.ts";
-import { clusterProblems, memberClusterFrom } from "./member-cluster.ts";
+import { memberClusterFrom, memberClusterProblems } from "./member-cluster.ts";
 import { dnsLabelProblems, metadataProblems } from "./metadata.ts";
 import { overrideFrom, overrideProblems, overrideScopeProblems, overrideUpdateProblems } from "./override.ts";
 import { placementFrom, placementProblems, placementScopeProblems, placementUpdateProblems } from "./placement.ts";
@@ -94,7 +94,10 @@ interface KindReader<Document> {
 }
 
 const readers: { readonly [Name in SchemaName]: KindReader<SchemaDocuments[Name]> } = {
-  MemberCluster: { rules: clusterProblems, content: (it) => ({ kind: "cluster", cluster: memberClusterFrom(it) }) },
+  MemberCluster: {
+    rules: memberClusterProblems,
+    content: (it) => ({ kind: "cluster", cluster: memberClusterFrom(it) }),
+  },
   ClusterResourcePlacement: {
     rules: placementProblems,
     content: (it) => ({ kind: "placement", placement: placementFrom(it) }),

@@ -4,10 +4,10 @@ import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
-/** The longest duration that Go can hold, 292 years: a hub could not read a longer one. */
+/** The longest duration that Go, and so a hub, can read: 292 years. */
 const longest = 9_223_372_036_854;
 
-/** Reads a Go duration such as `90s` or `1h30m` down to milliseconds; null when the text is none, is 0 or negative. */
+/** A Go duration such as `90s` or `1h30m`, down to milliseconds; null for any other text, and for 0 or less. */
 export function durationOf(text: string): DurationMs | null {
   if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:h|ms|m|s))+$/.test(text)) return null;
   let total = 0;
@@ -31,11 +31,11 @@ export function countOrPercentProblems(written: number | string | undefined, at:
   return [error("FLT1303", at, message, "write 3 or 25%", JSON.stringify(written))];
 }
 
-/** A setting that would be ignored silently is a danger, so it is refused until it works. */
+/** A setting that does not work yet is refused: ignoring it silently would be dangerous. */
 export const notSupportedYet = (path: JsonPath, what = "is"): FieldProblem =>
   error("FLT1901", path, `${what} not yet supported`, "leave it out until a later version supports it");
 
-/** The indices of entries that say the same as an earlier one. */
+/** The indices of entries that repeat an earlier one. */
 export function repeatedIndices<T>(entries: readonly T[], keyOf: (entry: T) => string): readonly number[] {
   const seen = new Set<string>();
   return entries.flatMap((entry, at) => {
@@ -45,6 +45,13 @@ export function repeatedIndices<T>(entries: readonly T[], keyOf: (entry: T) => s
     return [];
   });
 }
+
+/** An error for every entry that repeats an earlier one. */
+export const repeatedProblems = <T>(
+  entries: readonly T[],
+  keyOf: (entry: T) => string,
+  [at, message, fix = "remove one of the two"]: readonly [at: JsonPath, message: string, fix?: string],
+): FieldProblems => repeatedIndices(entries, keyOf).map((i) => error("FLT1308", [...at, i], message, fix));
 
 /** Fields of a spec that cannot change once a document was accepted: what they were, and what they are now. */
 export const immutableProblems = (

@@ -2,7 +2,7 @@ import type { Fleet as WrittenFleet } from "#schemas/fleet";
 import { defaultFleet, type FleetSpec } from "../../model/fleet.ts";
 import { type ClusterName, compareText } from "../../model/value.ts";
 import { error, type FieldProblems } from "../../yaml/problems.ts";
-import { repeatedIndices } from "./fields.ts";
+import { repeatedProblems } from "./fields.ts";
 
 /** The only file that settings are read from: they say where to look for everything else. */
 export const isFleetPath = (path: string): boolean => path === "fleet.yaml" || path === "fleet.yml";
@@ -29,9 +29,7 @@ export function fleetProblems({ spec = {} }: WrittenFleet): FieldProblems {
         ? []
         : [error("FLT1302", ["spec", "roots", i], "is not a folder", "write apps or teams/a")],
     ),
-    ...repeatedIndices(roots, rootOf).map((i) =>
-      error("FLT1308", ["spec", "roots", i], "this root occurs twice", "remove one of the two"),
-    ),
+    ...repeatedProblems(roots, rootOf, [["spec", "roots"], "this root occurs twice"]),
     ...Object.entries(spec.contexts ?? {})
       .filter(([, context]) => context === "")
       .map(([name]) => error("FLT1302", ["spec", "contexts", name], "must not be empty", "name a kubeconfig context")),

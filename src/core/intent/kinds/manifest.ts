@@ -34,26 +34,22 @@ function nameProblems({ group, kind, namespace, name }: VersionedId): FieldProbl
     problems.push(
       error("FLT1401", at, "is not a valid name", "use lower-case letters, digits, - and .", JSON.stringify(name)),
     );
-  if (namespace !== null && !isDnsLabel(namespace)) {
-    const problem = error(
-      "FLT1401",
-      ["metadata", "namespace"],
-      "is not a valid namespace",
-      "use lower-case letters, digits and -",
+  const fix = "use lower-case letters, digits and -";
+  if (namespace !== null && !isDnsLabel(namespace))
+    problems.push(
+      error("FLT1401", ["metadata", "namespace"], "is not a valid namespace", fix, JSON.stringify(namespace)),
     );
-    problems.push({ ...problem, got: JSON.stringify(namespace) });
-  }
   return problems;
 }
 
-/** Roles and addresses may be called nearly anything; namespaces are DNS labels; the rest are DNS subdomains. */
+/** Names of roles and addresses may be nearly anything; of namespaces and Services, DNS labels; of others, DNS subdomains. */
 function isName(group: string, kind: string, name: string): boolean {
   if (group === "rbac.authorization.k8s.io" || kind === "IPAddress")
     return name.length <= 253 && !/[/%]/.test(name) && name !== "." && name !== "..";
   return group === "" && (kind === "Namespace" || kind === "Service") ? isDnsLabel(name) : isDnsSubdomain(name);
 }
 
-/** Fields that make sense on a server only, and whose loss somebody might miss (`render/README.md#c-24`). */
+/** Warns of fields that only make sense on a server (`render/README.md#c-24`). */
 function strippedProblems(value: Manifest): FieldProblems {
   return (["finalizers", "ownerReferences"] as const).flatMap((field) => {
     const list = memberAt(value, "metadata", field);
@@ -95,15 +91,10 @@ function secretProblems(value: Manifest): FieldProblems {
   return [
     ...stringMapProblems(member(value, "data"), ["data"]),
     ...stringMapProblems(member(value, "stringData"), ["stringData"]),
-    ...Object.entries(objectIn(value, "data"))
+    ...Object.entries(member(value, "data") ?? {})
       .filter(([, it]) => typeof it === "string" && !isBase64(it))
       .map(([key]) => error("FLT1406", ["data", key], "is not base64", "encode it, or use stringData")),
   ];
-}
-
-function objectIn(value: Json, field: string): JsonObject {
-  const found = member(value, field);
-  return isObject(found) ? found : {};
 }
 
 /** Standard base64 with padding, as Go's decoder takes it: line breaks are allowed, nothing else. */
@@ -116,12 +107,12 @@ function isBase64(text: string): boolean {
 /**
  * A manifest without what belongs to one cluster: people commit what `kubectl get -o yaml` prints.
  *
- * `render/README.md#rendering`; finalizers go as well (`#c-24`). Gives back the very manifest when nothing is to go.
+ * `render/README.md#rendering`; finalizers go as well (`#c-24`). Gives the same manifest (`===`) when there is nothing to remove.
  */
 export function withoutServerFields(manifest: Manifest): Manifest {
-  const plain = update(without(manifest, ["status"]), "metadata", sanitisedMetadata);
-  if (plain["apiVersion"] === "v1" && plain["kind"] === "Service") return update(plain, "spec", sanitisedService);
-  if (plain["apiVersion"] === "batch/v1" && plain["kind"] === "Job") return update(plain, "spec", sanitisedJob);
+  const plain = update(without(manifest, ["status"]), "metadata", plainMetadata);
+  if (plain["apiVersion"] === "v1" && plain["kind"] === "Service") return update(plain, "spec", plainService);
+  if (plain["apiVersion"] === "batch/v1" && plain["kind"] === "Job") return update(plain, "spec", plainJob);
   return plain;
 }
 
@@ -132,11 +123,11 @@ const serverFields = [
 
 const serverAnnotations = ["kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision"];
 
-const sanitisedMetadata = (metadata: JsonObject): JsonObject =>
+const plainMetadata = (metadata: JsonObject): JsonObject =>
   dropEmptied(without(metadata, serverFields), metadata, "annotations", serverAnnotations);
 
-/** Addresses and ports that one cluster handed out; a headless service keeps its `None`. */
-function sanitisedService(spec: JsonObject): JsonObject {
+/** Without addresses and ports that one cluster assigned; a headless service keeps its `None`. */
+function plainService(spec: JsonObject): JsonObject {
   const clusterIP = member(spec, "clusterIP");
   const addresses = clusterIP === null || clusterIP === "None" ? [] : ["clusterIP", "clusterIPs"];
   const kept = without(spec, [...addresses, "healthCheckNodePort"]);
@@ -147,8 +138,8 @@ function sanitisedService(spec: JsonObject): JsonObject {
 
 const jobLabels = ["controller-uid", "batch.kubernetes.io/controller-uid"];
 
-/** The selector that a server generated for a Job, unless its author manages it. */
-function sanitisedJob(spec: JsonObject): JsonObject {
+/** Without the selector that a server generated for a Job. */
+function plainJob(spec: JsonObject): JsonObject {
   if (memberAt(spec, "manualSelector") === true) return spec;
   const selected = update(spec, "selector", (it) => update(it, "matchLabels", (labels) => without(labels, jobLabels)));
   return update(selected, "template", (template) =>
@@ -170,7 +161,7 @@ function update(object: JsonObject, key: string, change: (value: JsonObject) => 
   return after === before ? object : { ...object, [key]: after };
 }
 
-/** Takes keys out of a map, and the map itself when that was all it held. */
+/** Removes keys from a map, and the map itself when nothing is left. */
 function dropEmptied(object: JsonObject, before: JsonObject, key: string, keys: readonly string[]): JsonObject {
   const map = member(before, key);
   if (!isObject(map)) return object;

@@ -4,7 +4,7 @@ import type { Json } from "../../model/json.ts";
 import { memberNameLabel } from "../../model/names.ts";
 import type { ClusterName } from "../../model/value.ts";
 import { error, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
-import { repeatedIndices } from "./fields.ts";
+import { repeatedProblems } from "./fields.ts";
 import { dnsLabelProblems, isLabelValue, isQualifiedName, malformedProblem, newerFieldProblems } from "./metadata.ts";
 
 type WrittenQuantities = Readonly<Record<string, string | number>>;
@@ -31,7 +31,7 @@ export function memberClusterFrom({ metadata, spec, status }: WrittenCluster): O
  * Checks a member cluster that its schema has passed: `intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`,
  * `yaml/README.md#b-113`.
  */
-export function clusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): FieldProblems {
+export function memberClusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): FieldProblems {
   const taints = spec.taints ?? [];
   const taintAt = (i: number): JsonPath => ["spec", "taints", i];
   const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
@@ -44,9 +44,10 @@ export function clusterProblems({ apiVersion, metadata, spec, status }: WrittenC
     ...taints.flatMap(({ value = "" }, i) =>
       isLabelValue(value) ? [] : [malformedProblem("taint value", [...taintAt(i), "value"], value)],
     ),
-    ...repeatedIndices(taints, ({ key, value = "", effect }) => JSON.stringify([key, value, effect])).map((i) =>
-      error("FLT1308", taintAt(i), "this taint occurs twice", "remove one of the two"),
-    ),
+    ...repeatedProblems(taints, ({ key, value = "", effect }) => JSON.stringify([key, value, effect]), [
+      ["spec", "taints"],
+      "this taint occurs twice",
+    ]),
     ...quantityProblems(capacity, "capacity"),
     ...quantityProblems(allocatable, "allocatable"),
     ...quantityProblems(available, "available"),

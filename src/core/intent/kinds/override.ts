@@ -15,7 +15,7 @@ import {
   type ProblemCode,
   warning,
 } from "../../yaml/problems.ts";
-import { repeatedIndices } from "./fields.ts";
+import { repeatedProblems } from "./fields.ts";
 import { commonProblems, labelSelectorProblems } from "./metadata.ts";
 
 type WrittenRule = Policy["overrideRules"][number];
@@ -75,9 +75,10 @@ function selectorProblems(selectors: WrittenOverride["spec"]["clusterResourceSel
         ? []
         : [error("FLT1307", [...at, i, "labelSelector"], "is not allowed: an override names its objects", "remove it")],
     ),
-    ...repeatedIndices(selectors, ({ group, kind, name }) => JSON.stringify([group, kind, name])).map((i) =>
-      error("FLT1308", [...at, i], "this selector occurs twice", "remove one of the two"),
-    ),
+    ...repeatedProblems(selectors, ({ group, kind, name }) => JSON.stringify([group, kind, name]), [
+      at,
+      "this selector occurs twice",
+    ]),
   ];
 }
 
@@ -114,7 +115,7 @@ function termProblems(term: ClusterTerm, at: JsonPath): FieldProblems {
 }
 
 /**
- * Checks one JSON Patch operation: where it points, and what it carries (`intent/README.md#v-ov-08` … `#v-ov-15`,
+ * Checks the path and the value of a JSON Patch operation (`intent/README.md#v-ov-08` … `#v-ov-15`,
  * `yaml/README.md#b-83` … `#b-86`).
  */
 function operationProblems(operation: WrittenOperation, at: JsonPath): FieldProblems {
@@ -126,28 +127,28 @@ function operationProblems(operation: WrittenOperation, at: JsonPath): FieldProb
   ];
 }
 
-/** The first rule that a path breaks: form, then reserved names, then fields that nobody may override. */
+/** The first rule that a path breaks: form, then reserved names, then fields that cannot be overridden. */
 function pathProblems(path: string, at: JsonPath): FieldProblems {
-  const complain = (code: ProblemCode, message: string, fix: string): FieldProblems => [
+  const invalid = (code: ProblemCode, message: string, fix: string): FieldProblems => [
     error(code, at, message, fix, JSON.stringify(path)),
   ];
   if (!path.startsWith("/"))
-    return complain("FLT1320", "must begin with a slash", "write a JSON pointer such as /spec/replicas");
+    return invalid("FLT1320", "must begin with a slash", "write a JSON pointer such as /spec/replicas");
   const segments = path.slice(1).split("/");
   if (segments.some((it) => it.trim() === ""))
-    return complain("FLT1320", "has an empty segment", "remove the spare slash");
+    return invalid("FLT1320", "has an empty segment", "remove the spare slash");
   if (segments.some((it) => /~(?![01])/.test(it)))
-    return complain("FLT1320", "has a stray ~", "write ~0 for ~ and ~1 for a slash in a key");
+    return invalid("FLT1320", "has a stray ~", "write ~0 for ~ and ~1 for a slash in a key");
   if (segments.some((it) => /^0[0-9]+$/.test(it)))
-    return complain("FLT1320", "has an index with a leading zero", "remove the zero");
+    return invalid("FLT1320", "has an index with a leading zero", "remove the zero");
   if (segments.some((it) => reservedNames.has(unescaped(it))))
-    return complain("FLT1321", "has a reserved name", "choose another");
+    return invalid("FLT1321", "has a reserved name", "choose another");
   const [first, second] = segments.map(unescaped);
   if (first === "apiVersion" || first === "kind")
-    return complain("FLT1330", "what an object is cannot be overridden", "change the object itself");
-  if (first === "status") return complain("FLT1330", "status cannot be overridden", "remove the operation");
+    return invalid("FLT1330", "what an object is cannot be overridden", "change the object itself");
+  if (first === "status") return invalid("FLT1330", "status cannot be overridden", "remove the operation");
   if (first === "metadata" && second !== "labels" && second !== "annotations")
-    return complain("FLT1330", "of metadata only labels and annotations can be overridden", "remove the operation");
+    return invalid("FLT1330", "of metadata only labels and annotations can be overridden", "remove the operation");
   return [];
 }
 
@@ -162,7 +163,7 @@ function valueProblems({ op, value }: WrittenOperation, at: JsonPath): FieldProb
   return [];
 }
 
-/** Checks the variables in every text of a value; what does not begin like one of ours is left alone. */
+/** Checks the variables in every string of a value; what does not begin like one of ours is left alone. */
 function variableProblems(value: Json, at: JsonPath): FieldProblems {
   if (typeof value === "string") return variableProblemsOf(value, at);
   if (typeof value !== "object" || value === null) return [];
@@ -185,14 +186,14 @@ function variableProblemsOf(text: string, at: JsonPath): FieldProblems {
 
 const knownVariables = "use ${MEMBER-CLUSTER-NAME} or ${MEMBER-CLUSTER-LABEL-KEY-<label>}";
 
-/** Replacing labels or annotations as a whole loses what stood there (`render/README.md#c-35`). */
+/** Replacing all labels or annotations loses those that were there (`render/README.md#c-35`). */
 function wholeMapProblems({ op, path }: WrittenOperation, at: JsonPath): FieldProblems {
   if (op === "remove" || !/\/metadata\/(?:labels|annotations)$/.test(path)) return [];
   const message = "replaces the whole map: keys that the object already has are lost";
   return [warning("FLT1339", [...at, "path"], message, `name one key: ${path}/example.com~1key`)];
 }
 
-/** `intent/README.md#v-cro-02`, `#v-ro-01`: an override belongs to the placement it was made for. */
+/** `intent/README.md#v-cro-02`, `#v-ro-01`: an override belongs to one placement. */
 export function overrideUpdateProblems(before: Override["spec"], after: Override["spec"]): FieldProblems {
   if (before.placement === after.placement) return [];
   const text = (it: string | null): string => it ?? "every placement";
@@ -200,7 +201,7 @@ export function overrideUpdateProblems(before: Override["spec"], after: Override
   return [error("FLT1315", ["spec", "placement"], message, "write an override with another name")];
 }
 
-/** A cluster override names cluster-scoped objects; others it would never meet. */
+/** A cluster override has no effect on namespaced objects. */
 export function overrideScopeProblems({ selectors }: Override["spec"], scopes: ScopeTable): FieldProblems {
   return selectors.flatMap((selector, i) => {
     const at: JsonPath = ["spec", "clusterResourceSelectors", i];

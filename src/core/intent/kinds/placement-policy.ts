@@ -2,7 +2,7 @@ import type { Policy as WrittenPolicy, ClusterTerm as WrittenTerm } from "#schem
 import type { ClusterTerm, PlacementPolicy, Toleration } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
-import { notSupportedYet, repeatedIndices } from "./fields.ts";
+import { notSupportedYet, repeatedProblems } from "./fields.ts";
 import {
   dnsLabelProblems,
   isLabelValue,
@@ -55,25 +55,26 @@ const refused: Readonly<Record<NonNullable<WrittenPolicy["placementType"]>, read
  */
 export function policyProblems(policy: WrittenPolicy): FieldProblems {
   return [
-    ...matrixProblems(policy),
+    ...fieldProblems(policy),
     ...clusterNameProblems(policy.clusterNames ?? []),
     ...affinityProblems(policy),
     ...spreadProblems(policy),
     ...(policy.tolerations ?? []).flatMap((it, i) => tolerationProblems(it, [...at, "tolerations", i])),
-    ...repeatedIndices(policy.tolerations ?? [], tolerationKey).map((i) =>
-      error("FLT1308", [...at, "tolerations", i], "this toleration occurs twice", "remove one of the two"),
-    ),
+    ...repeatedProblems(policy.tolerations ?? [], tolerationKey, [
+      [...at, "tolerations"],
+      "this toleration occurs twice",
+    ]),
   ];
 }
 
 /** A toleration as a whole, with defaults: two that say the same have the same key (`intent/README.md#v-pl-55`). */
-const tolerationKey = ({ key, operator, value, effect }: TolerationWords): string =>
+const tolerationKey = ({ key, operator, value, effect }: TolerationFields): string =>
   JSON.stringify([key ?? "", operator ?? "Equal", value ?? "", effect ?? ""]);
 
 /** A toleration as it is written, or as the model has it. */
-type TolerationWords = { readonly [Field in keyof WrittenToleration]: string };
+type TolerationFields = { readonly [Field in keyof WrittenToleration]: string };
 
-function matrixProblems(policy: WrittenPolicy): FieldProblems {
+function fieldProblems(policy: WrittenPolicy): FieldProblems {
   const { placementType: type = "PickAll" } = policy;
   const wrong = refused[type]
     // KubeFleet's own webhook drops empty lists before its rules see them.
@@ -91,9 +92,7 @@ function otherType(field: Field, type: string): string {
 function clusterNameProblems(names: readonly string[]): FieldProblems {
   return [
     ...names.flatMap((name, i) => dnsLabelProblems(name, [...at, "clusterNames", i])),
-    ...repeatedIndices(names, (it) => it).map((i) =>
-      error("FLT1308", [...at, "clusterNames", i], "this cluster is named twice", "remove one of the two"),
-    ),
+    ...repeatedProblems(names, (it) => it, [[...at, "clusterNames"], "this cluster is named twice"]),
   ];
 }
 
@@ -151,7 +150,7 @@ function tolerationProblems(toleration: WrittenToleration, path: JsonPath): Fiel
 }
 
 /**
- * `intent/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the placement type is for life. `#v-pl-56`: tolerations grow.
+ * `intent/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the placement type does not change. `#v-pl-56`: tolerations are only added.
  */
 export function policyUpdateProblems(before: PlacementPolicy, after: PlacementPolicy): FieldProblems {
   if (before.kind !== after.kind) {

@@ -116,7 +116,7 @@ export function settingProblems(annotations: Annotations): FieldProblems {
   return problems;
 }
 
-/** `intent/README.md#v-pl-61`: External is for life. */
+/** `intent/README.md#v-pl-61`: External does not change. */
 export function strategyUpdateProblems(before: Placement["spec"], after: Placement["spec"]): FieldProblems {
   if (before.strategy.type !== "External" || after.strategy.type === "External") return [];
   const message = "cannot change from External to RollingUpdate";

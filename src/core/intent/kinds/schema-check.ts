@@ -1,7 +1,14 @@
 import type { SchemaDocuments } from "#schemas/index";
-import type { Json, JsonList, JsonObject } from "../../model/json.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
-import { error, type FieldProblem, type FieldProblems, type JsonPath, maxProblems } from "../../yaml/problems.ts";
+import {
+  error,
+  type FieldProblem,
+  type FieldProblems,
+  type JsonPath,
+  maxProblems,
+  valueAt,
+} from "../../yaml/problems.ts";
 import { type SchemaName, schemas } from "./schemas.ts";
 import { type SchemaError, validators } from "./validators.ts";
 
@@ -58,7 +65,7 @@ function schemaProblem(
 }
 
 function unknownField(kind: SchemaName, at: JsonPath, name: string): FieldProblem {
-  const elsewhere = homesOf(kind, name);
+  const elsewhere = placesOf(kind, name);
   const otherwise = "remove it; a misspelt field would be lost silently";
   const fix =
     elsewhere.length === 1 || elsewhere.length === 2
@@ -86,7 +93,7 @@ const entries = (count: unknown): string => (count === 1 ? "one entry" : `${Stri
 
 const shortText = (value: Json): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
 
-/** The fields that the schema has at a place, for suggestions. */
+/** The fields that the schema has at a path. */
 function fieldsAt(kind: SchemaName, at: JsonPath): readonly string[] {
   const root = schemas[kind] as Schema;
   let here: Schema | undefined = root;
@@ -101,20 +108,20 @@ function fieldsAt(kind: SchemaName, at: JsonPath): readonly string[] {
   return Object.keys(resolved(root, here)?.properties ?? {});
 }
 
-/** Where in a document of a kind a field of that name may stand; an item of a list is `[]`. */
-function homesOf(kind: SchemaName, name: string): readonly string[] {
+/** Where a field of that name belongs in a document of a kind; an item of a list is `[]`. */
+function placesOf(kind: SchemaName, name: string): readonly string[] {
   const root = schemas[kind] as Schema;
-  const homes: string[] = [];
+  const places: string[] = [];
   const visit = (schema: Schema | undefined, path: string, depth: number): void => {
     const here = resolved(root, schema);
     if (typeof here !== "object" || depth > maxSchemaDepth) return;
-    if (Object.hasOwn(here.properties ?? {}, name)) homes.push(path);
+    if (Object.hasOwn(here.properties ?? {}, name)) places.push(path);
     for (const [step, it] of Object.entries(here.properties ?? {}))
       visit(it, path === "" ? step : `${path}.${step}`, depth + 1);
     visit(here.items, `${path}[]`, depth + 1);
   };
   visit(root, "", 0);
-  return homes;
+  return places;
 }
 
 const maxSchemaDepth = 12;
@@ -140,15 +147,6 @@ function pathOf(pointer: string, value: JsonObject): JsonPath {
     here = valueAt(value, path);
   }
   return path;
-}
-
-function valueAt(value: Json, path: JsonPath): Json | undefined {
-  let here: Json | undefined = value;
-  for (const step of path) {
-    if (Array.isArray(here)) here = (here as JsonList)[Number(step)];
-    else here = typeof here === "object" && here !== null ? (here as JsonObject)[step] : undefined;
-  }
-  return here;
 }
 
 function typeText(type: unknown): string {

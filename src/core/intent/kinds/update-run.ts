@@ -41,14 +41,13 @@ export const updateRunProblems = (run: WrittenRun): FieldProblems => [
 ];
 
 /**
- * What is no index can never become one. One that does not exist, `01` among them, the run itself has to say
+ * An index that no snapshot can have. Whether there is one with a well-formed index, and `01` is one, the run finds out
  * (`rollout/README.md#u19`).
  */
 function indexProblems(index: string): FieldProblems {
   if (/^[0-9]{0,9}$/.test(index)) return [];
   const fix = 'write it in digits, such as "3", or leave it out to roll out what is selected now';
-  const problem = error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not the index of a snapshot", fix);
-  return [{ ...problem, got: JSON.stringify(index) }];
+  return [error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not a snapshot index", fix, JSON.stringify(index))];
 }
 
 /**

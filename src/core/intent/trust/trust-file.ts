@@ -18,7 +18,7 @@ import { metadataProblems } from "../kinds/metadata.ts";
 import { checkSchema } from "../kinds/schema-check.ts";
 import { parseOpenPgpKey } from "./openpgp-key.ts";
 import { type KeyResult, parseSshKey } from "./ssh-key.ts";
-import { normalizedFingerprint, trustProblems, type WrittenVoters } from "./trust-rules.ts";
+import { normalizedFingerprint, trustProblems, type WrittenApprovers } from "./trust-rules.ts";
 
 /** The one file that says who may approve. */
 export const trustPath = "trust/root.yaml";
@@ -108,7 +108,7 @@ function trustOf({ spec }: WrittenTrust, digest: Digest): Trust {
     version: spec.version,
     digest,
     previous: (spec.previous ?? null) as Digest | null,
-    // The rules made sure that it is one; a moment long ago is the one that opens nothing.
+    // The rules have checked it; an expiry long ago would allow nothing.
     expires: instantOf(spec.expires) ?? (0 as Instant),
     principals: new Map(people.map(([name, it]) => [name, principalOf(name, it)])),
     roots: { principals: spec.roots, threshold: spec.threshold },
@@ -135,18 +135,18 @@ const fingerprintOf = (key: KeyResult): readonly string[] => (key.kind === "key"
 function approvalRuleOf(written: WrittenRule): ApprovalRule {
   const { placements, stages, fourEyes = true, unsignedChanges = "oneMore", maxAge = "" } = written;
   const age = durationOf(maxAge) ?? defaultMaxAge;
-  return { placements, stages, ...votersOf(written), fourEyes, unsignedChanges, maxAge: age };
+  return { placements, stages, ...approversOf(written), fourEyes, unsignedChanges, maxAge: age };
 }
 
 const targetOf = (written: WrittenTarget): ProtectedTarget => ({
   clusters: written.clusters,
   namespaces: written.namespaces,
-  ...votersOf(written),
+  ...approversOf(written),
   ...(written.released === undefined ? {} : { released: written.released }),
 });
 
-/** A forge is trusted only where somebody wrote that it is (`trust/README.md#d-04`). */
-const votersOf = ({ principals, minimum = 1, accept = ["commit", "detached"] }: WrittenVoters) => ({
+/** Reviews on a forge count only where the rule says so (`trust/README.md#d-04`). */
+const approversOf = ({ principals, minimum = 1, accept = ["commit", "detached"] }: WrittenApprovers) => ({
   principals,
   minimum,
   accept,

@@ -7,12 +7,12 @@ import type {
 import { instantOf } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
-import { durationOf, repeatedIndices } from "../kinds/fields.ts";
+import { durationOf, repeatedIndices, repeatedProblems } from "../kinds/fields.ts";
 import { openPgpSubkeys, parseOpenPgpKey } from "./openpgp-key.ts";
 import { type KeyResult, parseSshKey } from "./ssh-key.ts";
 
 /** What rules of both kinds say about who approves. */
-export type WrittenVoters = Pick<WrittenRule, "principals" | "minimum" | "accept">;
+export type WrittenApprovers = Pick<WrittenRule, "principals" | "minimum" | "accept">;
 
 type Spec = WrittenTrust["spec"];
 
@@ -52,43 +52,38 @@ function rootProblems({ threshold, roots, principals }: Spec): FieldProblems {
   const fix = "lower it, or add roots";
   return [
     ...peopleProblems(principals, roots, ["spec", "roots"]),
-    ...(threshold > roots.length ? [error("FLT1223", at, `asks for more than the ${roots.length} roots`, fix)] : []),
+    ...(threshold > roots.length ? [error("FLT1223", at, `is more than the ${roots.length} roots`, fix)] : []),
   ];
 }
 
-/** Names that people are listed by: each of somebody, a person, and once. */
+/** Each name has to be of a human principal, and occur once. */
 function peopleProblems(principals: Spec["principals"], names: readonly string[], at: JsonPath): FieldProblems {
   return [
-    ...repeatedIndices(names, (it) => it).map((i) =>
-      error("FLT1308", [...at, i], "occurs twice", "remove one of the two"),
-    ),
+    ...repeatedProblems(names, (it) => it, [at, "occurs twice"]),
     ...names.flatMap((name, i) => {
-      const somebody = Object.hasOwn(principals, name) ? principals[name] : undefined;
-      if (somebody === undefined) return [nobody(name, Object.keys(principals), [...at, i])];
+      const principal = Object.hasOwn(principals, name) ? principals[name] : undefined;
+      if (principal === undefined) return [unknownPrincipal(name, Object.keys(principals), [...at, i])];
       const fix = "name a person, or say human: true where one signs with these keys";
-      return somebody.human ? [] : [error("FLT1231", [...at, i], "is not human; only humans can approve", fix)];
+      return principal.human ? [] : [error("FLT1231", [...at, i], "is not human; only humans can approve", fix)];
     }),
   ];
 }
 
-function nobody(name: string, known: readonly string[], at: JsonPath): FieldProblem {
-  const got = JSON.stringify(name);
+function unknownPrincipal(name: string, known: readonly string[], at: JsonPath): FieldProblem {
   if (name.includes("*"))
-    return { ...error("FLT1233", at, "must be a name; wildcards are not allowed", "list the names"), got };
+    return error("FLT1233", at, "must be a name; wildcards are not allowed", "list the names", JSON.stringify(name));
   const fix = didYouMean(name, known, "add this principal, with their keys");
-  return { ...error("FLT1230", at, "is not the name of a principal", fix), got };
+  return error("FLT1230", at, "is not the name of a principal", fix, JSON.stringify(name));
 }
 
-function votersProblems({ principals }: Spec, voters: WrittenVoters, at: JsonPath): FieldProblems {
-  const { principals: names, minimum = 1, accept = [] } = voters;
+function approverProblems({ principals }: Spec, rule: WrittenApprovers, at: JsonPath): FieldProblems {
+  const { principals: names, minimum = 1, accept = [] } = rule;
   const tooMany = minimum > names.length;
   const fix = "lower it, or add principals";
   return [
     ...peopleProblems(principals, names, [...at, "principals"]),
-    ...(tooMany ? [error("FLT1223", [...at, "minimum"], `asks for more than the ${names.length} named`, fix)] : []),
-    ...repeatedIndices(accept, (it) => it).map((i) =>
-      error("FLT1308", [...at, "accept", i], "occurs twice", "remove it"),
-    ),
+    ...(tooMany ? [error("FLT1223", [...at, "minimum"], `is more than the ${names.length} named`, fix)] : []),
+    ...repeatedProblems(accept, (it) => it, [[...at, "accept"], "occurs twice", "remove it"]),
   ];
 }
 
@@ -99,32 +94,32 @@ function approvalRuleProblems(spec: Spec, rule: WrittenRule, at: JsonPath): Fiel
   return [
     ...patternProblems(placements, /^(?:[a-z0-9-]+\/)?[a-z0-9-]+$/, [...at, "placements"]),
     ...patternProblems(stages, /^[A-Za-z0-9._-]+$/, [...at, "stages"]),
-    ...votersProblems(spec, rule, at),
+    ...approverProblems(spec, rule, at),
     ...(age > longestAge ? [error("FLT1302", [...at, "maxAge"], "is not a valid age", fix)] : []),
   ];
 }
 
-/** A week (`yaml/README.md#limits`): who is asked about something older should be asked again. */
+/** A week (`yaml/README.md#limits`): older requests have to be made again. */
 const longestAge = 168 * 3_600_000;
 
 const targetProblems = (spec: Spec, target: WrittenTarget, at: JsonPath): FieldProblems => [
   ...patternProblems(target.clusters, /^[a-z0-9-]+(?:@[a-z0-9-]+)?$/, [...at, "clusters"]),
   ...patternProblems(target.namespaces, /^[a-z0-9-]+$/, [...at, "namespaces"]),
-  ...votersProblems(spec, target, at),
+  ...approverProblems(spec, target, at),
 ];
 
-/** Names of a form, or beginnings of such names with a `*` behind them. */
+/** Names of a form, or prefixes of such names with a `*` behind them. */
 function patternProblems(patterns: readonly string[], form: RegExp, at: JsonPath): FieldProblems {
   return patterns.flatMap((it, i) => {
     const start = it.endsWith("*") ? it.slice(0, -1) : null;
-    // What stands before the star may end in the middle of a name.
+    // A prefix may end in the middle of a name.
     const isFine = start === null ? form.test(it) : start === "" || (form.test(`${start}x`) && !start.includes("@"));
-    const fix = "write a name, or the beginning of one and a * behind it";
+    const fix = "write a name, or a prefix with a * behind it";
     return isFine ? [] : [error("FLT1302", [...at, i], "matches nothing", fix, JSON.stringify(it))];
   });
 }
 
-/** Whole, and as it is printed: 256 bits leave two of the last digit of base64 unused, and they are never set. */
+/** As printed, in full: two bits of the last base64 digit of 256 bits are unused, and never set. */
 const fingerprintForm = /^(?:SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]|[0-9A-F]{40}|[0-9A-F]{64})$/;
 
 function revocationProblems({ principals, revocations = [] }: Spec): FieldProblems {
@@ -159,16 +154,16 @@ export const normalizedFingerprint = (key: string): string => (key.startsWith("S
 const maxPrincipals = 256;
 
 /**
- * Checks who is listed and what they sign with: every key usable, strong, and one person's alone
+ * Checks principals and their keys: every key has to be valid, strong, and of one principal only
  * (`trust/README.md#the-trust-file`).
  *
- * An authority may stand with several people, as their certificates tell them apart; it is nobody's own key.
+ * Several principals may have the same authority, whose certificates tell them apart; it cannot be a key of its own.
  */
 function principalProblems(principals: Spec["principals"]): FieldProblems {
   const people = Object.entries(principals);
   const at = ["spec", "principals"];
-  const crowd = error("FLT1302", at, `have more than ${maxPrincipals} principals`, "remove old ones");
-  if (people.length > maxPrincipals) return [crowd];
+  if (people.length > maxPrincipals)
+    return [error("FLT1302", at, `have more than ${maxPrincipals} principals`, "remove old ones")];
   const keys = people.flatMap(([name, it]) => keysOf(name, it));
   return [
     ...people.flatMap(([name, it]) => [...nameProblems(name), ...emptyProblems(name, it), ...forgeProblems(name, it)]),
@@ -178,13 +173,13 @@ function principalProblems(principals: Spec["principals"]): FieldProblems {
   ];
 }
 
-/** A name stands in file names and on screens: lower-case, so that no two look alike (`trust/README.md#t-22`). */
+/** Names are parts of file names and shown: lower-case, so that no two look alike (`trust/README.md#t-22`). */
 function nameProblems(name: string): FieldProblems {
   if (/^[a-z0-9](?:[a-z0-9._@+-]{0,126}[a-z0-9])?$/.test(name)) return [];
   const code = name.includes("*") ? "FLT1233" : "FLT1309";
   const fix = "use lower-case letters, digits and . _ @ + -, at most 128 characters";
-  const at = ["spec", "principals", name];
-  return [{ ...error(code, at, "is not a usable name", fix), on: "key", got: JSON.stringify(name) }];
+  const problem = error(code, ["spec", "principals", name], "is not a valid name", fix, JSON.stringify(name));
+  return [{ ...problem, on: "key" }];
 }
 
 function emptyProblems(name: string, { keys = [], authorities = [], openpgp = [], forge = {} }: WrittenPrincipal) {
@@ -197,19 +192,19 @@ function forgeProblems(name: string, { forge = {} }: WrittenPrincipal): FieldPro
   return Object.entries(forge)
     .filter(([, id]) => !/^[1-9][0-9]{0,19}$/.test(id))
     .map(([it]) => {
-      const fix = "write the number of the account in quotes: names change hands";
+      const fix = "write the number of the account in quotes: names can change hands";
       return error("FLT1302", ["spec", "principals", name, "forge", it], "is not the number of an account", fix);
     });
 }
 
-interface PlacedKey {
+interface OwnedKey {
   readonly at: JsonPath;
   readonly key: KeyResult;
   readonly isAuthority: boolean;
   readonly owner: string;
 }
 
-function keysOf(owner: string, { keys = [], authorities = [], openpgp = [] }: WrittenPrincipal): readonly PlacedKey[] {
+function keysOf(owner: string, { keys = [], authorities = [], openpgp = [] }: WrittenPrincipal): readonly OwnedKey[] {
   const at = (list: string, i: number): JsonPath => ["spec", "principals", owner, list, i];
   return [
     ...keys.map((it, i) => ({ at: at("keys", i), key: parseSshKey(it), isAuthority: false, owner })),
@@ -218,15 +213,15 @@ function keysOf(owner: string, { keys = [], authorities = [], openpgp = [] }: Wr
   ];
 }
 
-/** Two people with one key are one voice that would count twice, or nobody knows whose. */
-function repeatedKeyProblems(keys: readonly PlacedKey[]): FieldProblems {
-  const seen = new Map<string, PlacedKey>();
+/** With one key for two principals, one person would count twice, or nobody would know who signed. */
+function repeatedKeyProblems(keys: readonly OwnedKey[]): FieldProblems {
+  const seen = new Map<string, OwnedKey>();
   return keys.flatMap((it) => {
     if (it.key.kind !== "key") return [];
     const first = seen.get(it.key.fingerprint);
     if (first === undefined) seen.set(it.key.fingerprint, it);
     if (first === undefined || (first.isAuthority && it.isAuthority && first.owner !== it.owner)) return [];
-    const whose = first.owner === it.owner ? "occurs twice" : `is listed for ${first.owner} as well`;
+    const whose = first.owner === it.owner ? "occurs twice" : `is also listed for ${first.owner}`;
     return [error("FLT1228", it.at, whose, "keep it only for the owner of the key")];
   });
 }
@@ -239,7 +234,7 @@ function repeatedAccountProblems(people: readonly (readonly [string, WrittenPrin
       seen.set(`${it} ${id}`, first ?? name);
       if (first === undefined) return [];
       const at = ["spec", "principals", name, "forge", it];
-      return [error("FLT1228", at, `is the account of ${first} as well`, "keep it only for the owner of the account")];
+      return [error("FLT1228", at, `is also the account of ${first}`, "keep it only for the owner of the account")];
     }),
   );
 }
