@@ -53,7 +53,7 @@ const formerNames = object<FormerNames>({
 
 /** `former-names.yaml`: clusters that are protected by names that they no longer have. */
 export const formerNamesFile = object<{ readonly clusters: readonly FormerNames[] }>({
-  clusters: distinct(listOf(formerNames), (it) => it.uid, "tells of one cluster twice"),
+  clusters: distinct(listOf(formerNames), (it) => it.uid, "names one cluster twice"),
 });
 
 /** The text of `former-names.yaml`. */

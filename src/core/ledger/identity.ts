@@ -8,14 +8,15 @@ import { compareText } from "../model/value.ts";
  * The value itself while a new one says the same; otherwise the new one, with all that stays of the old one at every level:
  * entries of maps by key, members by name, items of lists by place.
  */
-export function kept<T>(before: T | undefined, after: T): T {
+export function keepIdentity<T>(before: T | undefined, after: T): T {
   if (before === undefined || same(before, after)) return before ?? after;
   if (after instanceof Map && before instanceof Map)
-    return new Map([...after].map(([key, it]) => [key, kept(before.get(key), it)])) as T;
-  if (Array.isArray(after) && Array.isArray(before)) return after.map((it, index) => kept(before[index], it)) as T;
+    return new Map([...after].map(([key, it]) => [key, keepIdentity(before.get(key), it)])) as T;
+  if (Array.isArray(after) && Array.isArray(before))
+    return after.map((it, index) => keepIdentity(before[index], it)) as T;
   if (!isObject(after) || !isObject(before)) return after;
   const next: Record<string, unknown> = {};
-  for (const key of Object.keys(after)) next[key] = kept(before[key], after[key]);
+  for (const key of Object.keys(after)) next[key] = keepIdentity(before[key], after[key]);
   return next as T;
 }
 
@@ -24,7 +25,7 @@ function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && sameItems(a, b, same);
   if (a instanceof Map) return b instanceof Map && a.size === b.size && sameItems([...a], [...b], same);
-  if (!isObject(a) || !isObject(b) || b instanceof Map) return false;
+  if (!isObject(a) || !isObject(b) || b instanceof Map || a instanceof Set) return false;
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
@@ -40,15 +41,15 @@ export const sameItems = <T>(
 ): boolean => a.length === b.length && a.every((it, at) => isSame(it, b[at] as T));
 
 /** What is read, by key, in the order of the keys: with those that stay, the old map itself when all do. */
-export const keptByKey = <K extends string, V>(
+export const keepByKey = <K extends string, V>(
   before: ReadonlyMap<K, V>,
   values: readonly V[],
   keyOf: (value: V) => K,
 ): ReadonlyMap<K, V> =>
-  kept(before, new Map(values.map((it) => [keyOf(it), it] as const).sort(([a], [b]) => compareText(a, b))));
+  keepIdentity(before, new Map(values.map((it) => [keyOf(it), it] as const).sort(([a], [b]) => compareText(a, b))));
 
 /** The map with some values replaced, null ones removed. What stays is `===`. */
-export function amended<K extends string, V>(
+export function withChanges<K extends string, V>(
   before: ReadonlyMap<K, V>,
   changes: readonly (readonly [K, V | null])[],
 ): ReadonlyMap<K, V> {
@@ -63,48 +64,28 @@ export function amended<K extends string, V>(
   return isSame ? before : new Map([...next].sort(([a], [b]) => compareText(a, b)));
 }
 
-/** The intent with every part of an earlier one that says the same; the earlier one itself when all of them do. */
-export function likeBefore(before: Intent | null, after: Intent): Intent {
+/**
+ * The intent with every member of an earlier one that says the same; the earlier one itself when all of them do. Whoever
+ * reads it decides by identity what has changed.
+ */
+export function reuseIntent(before: Intent | null, after: Intent): Intent {
   if (before === null) return after;
-  const next: Intent = {
-    ...after,
-    clusters: likeMap(before.clusters, after.clusters),
-    placements: likeMap(before.placements, after.placements),
-    overrides: likeList(before.overrides, after.overrides),
-    runs: likeMap(before.runs, after.runs),
-    strategies: likeMap(before.strategies, after.strategies),
-    evictions: likeMap(before.evictions, after.evictions),
-    budgets: likeMap(before.budgets, after.budgets),
-    approvals: likeList(before.approvals, after.approvals),
-    trust: likeTrust(before.trust, after.trust),
-    objects: likeMap(before.objects, after.objects),
-    scopes: likeMap(before.scopes, after.scopes),
-    confirmations: likeSet(before.confirmations, after.confirmations),
-    holds: kept(before.holds, after.holds),
-    suspects: likeMap(before.suspects, after.suspects),
-    unusable: likeSet(before.unusable, after.unusable),
-    problems: kept(before.problems, after.problems),
-    files: likeMap(before.files, after.files),
-  };
-  return (Object.keys(next) as (keyof Intent)[]).every((key) => next[key] === before[key]) ? before : next;
+  const next: Record<string, unknown> = { ...after };
+  for (const key of Object.keys(after) as (keyof Intent)[])
+    if (isUnchanged(before[key], after[key])) next[key] = before[key];
+  const keys = Object.keys(next) as (keyof Intent)[];
+  return keys.every((key) => next[key] === before[key]) ? before : (next as unknown as Intent);
 }
 
-/** What a text says follows from it. */
-const likeTrust = (before: Intent["trust"], after: Intent["trust"]): Intent["trust"] =>
-  before?.blob === after?.blob && before?.text === after?.text ? before : after;
-
-/** Maps of ours iterate in the order of their keys, so equal entries are equal maps. */
-function likeMap<K, V>(before: ReadonlyMap<K, V>, after: ReadonlyMap<K, V>): ReadonlyMap<K, V> {
-  if (before.size !== after.size) return after;
-  for (const [key, value] of after) if (before.get(key) !== value) return after;
-  return before;
+/** Entries of maps are what was read of one blob each: they are compared by identity. */
+function isUnchanged(before: unknown, after: unknown): boolean {
+  if (after instanceof Map && before instanceof Map) {
+    for (const [key, it] of after) if (before.get(key) !== it) return false;
+    return before.size === after.size;
+  }
+  if (after instanceof Set && before instanceof Set) {
+    for (const it of after) if (!before.has(it)) return false;
+    return before.size === after.size;
+  }
+  return same(before, after);
 }
-
-function likeSet<V>(before: ReadonlySet<V>, after: ReadonlySet<V>): ReadonlySet<V> {
-  if (before.size !== after.size) return after;
-  for (const value of after) if (!before.has(value)) return after;
-  return before;
-}
-
-const likeList = <V>(before: readonly V[], after: readonly V[]): readonly V[] =>
-  sameItems(before, after) ? before : after;

@@ -30,7 +30,7 @@ import {
   orNull,
   reportProblem,
 } from "./codec.ts";
-import { kept } from "./identity.ts";
+import { keepIdentity } from "./identity.ts";
 import { trustTextPath } from "./layout.ts";
 import { boolean, choice, flag, integer, integerOf, objectId, string, stringOf } from "./scalars.ts";
 
@@ -87,7 +87,7 @@ const readableVersion: Codec<number> = converted(
   (it) => it,
   (it, key, context) => {
     if (it > formatVersion) return reportProblem(context, key, `is ${it}: written by a newer flotilla; upgrade`, it);
-    return it < 1 ? reportProblem(context, key, "is none of flotilla's", it) : it;
+    return it < 1 ? reportProblem(context, key, "is not a version that flotilla writes", it) : it;
   },
 );
 
@@ -169,37 +169,30 @@ export function restlessIn(text: string): readonly PlacementKey[] | null {
   return Array.isArray(list) && list.every((it) => typeof it === "string") ? (list as PlacementKey[]) : null;
 }
 
-/** The trust record put together, null when there is none, or what is wrong. */
-type TrustRead =
-  | { readonly kind: "read"; readonly trust: TrustRecord | null }
-  | { readonly kind: "wrong"; readonly message: string };
-
 /**
- * Puts the record together from what `ledger.yaml` says and the text beside it; what reads as it was keeps its identity.
+ * The trust record put together from what `ledger.yaml` says and the text beside it, null when there is none; what reads as
+ * it was keeps its identity.
  *
  * Undefined is what was not read: it stands from before. A text that is not the one that was accepted is wrong, however
  * good it looks: everything that was approved was judged by that one.
  */
-export function trustReadOf(
-  head: TrustHead | null | undefined,
-  text: string | null | undefined,
+export function trustRead(
+  read: { readonly head: TrustHead | null | undefined; readonly text: string | null | undefined },
   before: TrustRecord | null,
-): TrustRead {
-  const nextHead = head === undefined ? trustHeadOf(before) : head;
-  const nextText = text === undefined ? (before?.text ?? null) : text;
-  if (nextHead === null && nextText === null) return { kind: "read", trust: null };
-  if (nextHead === null || nextText === null)
-    return wrong(nextText === null ? "is missing" : "is there, and ledger.yaml knows of none");
-  const { version, digest, ...rest } = nextHead;
-  const trust = before !== null && before.text === nextText ? before.trust : readTrust(nextText).trust;
-  if (trust === null) return wrong("is no usable trust file");
+  fail: (wrong: string) => null,
+): TrustRecord | null {
+  const head = read.head === undefined ? trustHeadOf(before) : read.head;
+  const text = read.text === undefined ? (before?.text ?? null) : read.text;
+  if (head === null && text === null) return null;
+  if (text === null) return fail(`${trustTextPath} is missing`);
+  if (head === null) return fail(`${trustTextPath} is present, but ledger.yaml names no trust file`);
+  const { version, digest, ...rest } = head;
+  const trust = before !== null && before.text === text ? before.trust : readTrust(text).trust;
+  if (trust === null) return fail(`${trustTextPath} is not a usable trust file`);
   if (trust.digest !== digest || trust.version !== version)
-    return wrong("is not the version that ledger.yaml was written for");
-  const next: TrustRecord = { trust, text: nextText, ...rest };
-  return { kind: "read", trust: kept(before ?? undefined, next) };
+    return fail(`${trustTextPath} is not the version that ledger.yaml was written for`);
+  return keepIdentity(before ?? undefined, { trust, text, ...rest });
 }
-
-const wrong = (message: string): TrustRead => ({ kind: "wrong", message: `${trustTextPath} ${message}` });
 
 /** What `ledger.yaml` says of a trust record. */
 export const trustHeadOf = (record: TrustRecord | null): TrustHead | null => {

@@ -1,12 +1,11 @@
 import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { RunRecord } from "../model/update-run.ts";
-import { compareText, type PlacementKey, type RunKey } from "../model/value.ts";
-import { amended, kept, keptByKey, sameItems } from "./identity.ts";
+import { compareText } from "../model/value.ts";
+import { keepByKey, keepIdentity, sameItems, withChanges } from "./identity.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
-import { trustReadOf } from "./ledger-file.ts";
+import { trustRead } from "./ledger-file.ts";
 import { newReading, type PlacementParts, type Reading, type RunParts, readStateFile } from "./record-reading.ts";
-import type { RunHead } from "./runs.ts";
 
 /** A ledger as read from its files, or what keeps them from being read: which file, which document, what. */
 export type LedgerRead =
@@ -51,76 +50,64 @@ export function readLedger(files: Iterable<readonly [string, string]>): LedgerRe
 function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
   const base = before ?? emptyLedger;
   const head = reading.head === undefined ? before : reading.head;
-  const trust = trustReadOf(
-    reading.head === undefined ? undefined : (reading.head?.trust ?? null),
-    reading.trustText,
-    base.trust,
-  );
-  if (reading.wrong === null && head === null) reading.wrong = `${ledgerPath} is missing`;
-  const placements = placementsOf(reading, base);
-  const runs = runsOf(reading, base);
-  if (trust.kind === "wrong") reading.wrong ??= trust.message;
-  if (trust.kind === "wrong" || reading.wrong !== null || head === null)
-    return { kind: "unreadable", message: reading.wrong ?? "" };
+  const fail = (message: string): null => {
+    reading.wrong ??= message;
+    return null;
+  };
+  if (head === null) fail(`${ledgerPath} is missing`);
+  const placements = [...reading.placements].map(([folder, parts]) => {
+    const key = placementOfFolder(folder);
+    return [key, placementRead(parts, base.placements.get(key) ?? null, (wrong) => fail(`${folder}${wrong}`))] as const;
+  });
+  const runs = [...reading.runs].map(([folder, parts]) => {
+    const key = runOfFolder(folder);
+    return [key, runRead(parts, base.runs.get(key) ?? null, (wrong) => fail(`${folder}${wrong}`))] as const;
+  });
+  const trustHead = reading.head === undefined ? undefined : (reading.head?.trust ?? null);
+  const trust = trustRead({ head: trustHead, text: reading.trustText }, base.trust, fail);
+  if (reading.wrong !== null || head === null) return { kind: "unreadable", message: reading.wrong ?? "" };
   const ledger: Ledger = {
     fleet: head.fleet,
     epoch: head.epoch,
     sequence: head.sequence,
     sourceCommit: head.sourceCommit,
-    holds: kept(base.holds, head.holds),
-    deletions: kept(base.deletions, head.deletions),
-    clusters: amended(base.clusters, filesOf(reading.clusters, base.clusters)),
+    holds: keepIdentity(base.holds, head.holds),
+    deletions: keepIdentity(base.deletions, head.deletions),
+    clusters: withChanges(base.clusters, filesOf(reading.clusters, base.clusters)),
     formerNames: byKey(base.formerNames, reading.formerNames, (it) => it.uid),
-    placements: amended(base.placements, placements),
-    runs: amended(base.runs, runs),
-    evictions: amended(base.evictions, filesOf(reading.evictions, base.evictions)),
+    placements: withChanges(base.placements, placements),
+    runs: withChanges(base.runs, runs),
+    evictions: withChanges(base.evictions, filesOf(reading.evictions, base.evictions)),
     hasTrust: head.hasTrust,
-    trust: trust.trust,
+    trust,
     answers: byKey(base.answers, reading.answers, (it) => it.file.path),
     overrides: overridesOf(base.overrides, reading.overrides),
   };
   return { kind: "read", ledger };
 }
 
-type Changes<K, V> = readonly (readonly [K, V | null])[];
+/** Says that something does not fit together: nothing is read then. */
+type Fail = (wrong: string) => null;
 
 /** What stands in files of its own, `<folder>/<name>.yaml`. */
-const filesOf = <K extends string, V>(files: ReadonlyMap<string, V | null>, before: ReadonlyMap<K, V>): Changes<K, V> =>
+const filesOf = <K extends string, V>(
+  files: ReadonlyMap<string, V | null>,
+  before: ReadonlyMap<K, V>,
+): readonly (readonly [K, V | null])[] =>
   [...files].map(([path, it]) => {
     const name = path.slice(path.indexOf("/") + 1, -".yaml".length) as K;
-    return [name, it === null ? null : kept(before.get(name), it)];
+    return [name, it === null ? null : keepIdentity(before.get(name), it)];
   });
 
-function placementsOf(reading: Reading, base: Ledger): Changes<PlacementKey, PlacementRecord> {
-  const changes: [PlacementKey, PlacementRecord | null][] = [];
-  for (const [folder, parts] of reading.placements) {
-    const key = placementOfFolder(folder);
-    const record = recordOf(parts, base.placements.get(key) ?? null);
-    if (record === "headless") reading.wrong ??= `${folder}placement.yaml is missing`;
-    else changes.push([key, record]);
-  }
-  return changes;
-}
-
-function runsOf(reading: Reading, base: Ledger): Changes<RunKey, RunRecord> {
-  const changes: [RunKey, RunRecord | null][] = [];
-  for (const [folder, parts] of reading.runs) {
-    const key = runOfFolder(folder);
-    const read = runReadOf(parts, base.runs.get(key) ?? null);
-    if (read.kind === "wrong") reading.wrong ??= `${folder}${read.file} ${read.message}`;
-    else changes.push([key, read.run]);
-  }
-  return changes;
-}
-
 /** One placement put together, in the order that the ledger promises; null when all of its files are gone. */
-function recordOf(parts: PlacementParts, old: PlacementRecord | null): PlacementRecord | null | "headless" {
+function placementRead(parts: PlacementParts, old: PlacementRecord | null, fail: Fail): PlacementRecord | null {
   const head = parts.head === undefined ? old : parts.head;
   const bindings = byKey(old?.bindings ?? noBindings, parts.bindings, (it) => it.cluster);
   const policySnapshots = keptSnapshots(old?.policySnapshots ?? [], parts.policySnapshots);
   const resourceSnapshots = resourceSnapshotsOf(parts, old);
-  if (head === null) return bindings.size + policySnapshots.length + resourceSnapshots.length > 0 ? "headless" : null;
-  return kept(old ?? undefined, { ...head, policySnapshots, resourceSnapshots, bindings });
+  if (head !== null) return keepIdentity(old ?? undefined, { ...head, policySnapshots, resourceSnapshots, bindings });
+  const isGone = bindings.size + policySnapshots.length + resourceSnapshots.length === 0;
+  return isGone ? null : fail("placement.yaml is missing");
 }
 
 const noBindings: PlacementRecord["bindings"] = new Map();
@@ -130,7 +117,7 @@ const byKey = <K extends string, V>(
   before: ReadonlyMap<K, V>,
   read: readonly V[] | undefined,
   keyOf: (value: V) => K,
-): ReadonlyMap<K, V> => (read === undefined ? before : keptByKey(before, read, keyOf));
+): ReadonlyMap<K, V> => (read === undefined ? before : keepByKey(before, read, keyOf));
 
 function resourceSnapshotsOf({ resourceSnapshots }: PlacementParts, old: PlacementRecord | null) {
   const before = old?.resourceSnapshots ?? [];
@@ -149,7 +136,7 @@ function keptSnapshots<T extends { readonly index: number }>(
 ): readonly T[] {
   if (after === undefined) return before;
   const known = new Map(before.map((it) => [it.index, it]));
-  const list = after.map((it) => kept(known.get(it.index), it)).sort((a, b) => a.index - b.index);
+  const list = after.map((it) => keepIdentity(known.get(it.index), it)).sort((a, b) => a.index - b.index);
   return sameItems(before, list) ? before : list;
 }
 
@@ -160,7 +147,7 @@ function overridesOf(
   if (files.size === 0) return before;
   const others = before.filter((it) => !files.has(overridePath(it)));
   const known = new Map(before.map((it) => [`${it.namespace ?? ""}/${it.name}`, it]));
-  const read = [...files.values()].flat().map((it) => kept(known.get(`${it.namespace ?? ""}/${it.name}`), it));
+  const read = [...files.values()].flat().map((it) => keepIdentity(known.get(`${it.namespace ?? ""}/${it.name}`), it));
   const list = [...others, ...read].sort(bySnapshot);
   return sameItems(before, list) ? before : list;
 }
@@ -168,30 +155,19 @@ function overridesOf(
 const bySnapshot = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
   compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.override, b.override) || a.index - b.index;
 
-/** One run put together, null when its files are gone, or which file is wrong. */
-type RunRead =
-  | { readonly kind: "read"; readonly run: RunRecord | null }
-  | { readonly kind: "wrong"; readonly file: string; readonly message: string };
-
 /**
- * Puts a run together from the files that changed and the run as it was; what reads as it was keeps its identity.
+ * A run put together from the files that changed and the run as it was; null when its files are gone.
  *
  * A plan that is not the one that `run.yaml` was written for is wrong: what was approved is that one.
  */
-function runReadOf({ head, plan }: RunParts, old: RunRecord | null): RunRead {
-  const next = head === undefined ? headOf(old) : head;
-  const nextPlan = plan === undefined ? (old?.plan ?? null) : plan;
-  if (next === null && nextPlan !== null) return wrong("run.yaml", "is missing");
-  if (next === null) return { kind: "read", run: null };
-  const { planRoot, ...run } = next;
-  if (planRoot !== null && nextPlan === null) return wrong("plan.yaml", "is missing");
-  if (planRoot !== (nextPlan?.root ?? null)) return wrong("plan.yaml", "is not the plan that run.yaml was written for");
-  const [told, planned] = [run.stages.length, nextPlan?.stages.length ?? 0];
-  if (told !== planned) return wrong("run.yaml", `tells of ${told} stages, and plan.yaml has ${planned}`);
-  return { kind: "read", run: kept(old ?? undefined, { ...run, plan: nextPlan }) };
+function runRead(parts: RunParts, old: RunRecord | null, fail: Fail): RunRecord | null {
+  const head = parts.head === undefined && old !== null ? { ...old, planRoot: old.plan?.root ?? null } : parts.head;
+  const plan = parts.plan === undefined ? (old?.plan ?? null) : parts.plan;
+  if (head === undefined || head === null) return plan === null ? null : fail("run.yaml is missing");
+  const { planRoot, ...run } = head;
+  if (planRoot !== null && plan === null) return fail("plan.yaml is missing");
+  if (planRoot !== (plan?.root ?? null)) return fail("plan.yaml is not the plan that run.yaml was written for");
+  const [told, planned] = [run.stages.length, plan?.stages.length ?? 0];
+  if (told !== planned) return fail(`run.yaml has ${told} stages, and plan.yaml has ${planned}`);
+  return keepIdentity(old ?? undefined, { ...run, plan });
 }
-
-const wrong = (file: string, message: string): RunRead => ({ kind: "wrong", file, message });
-
-const headOf = (old: RunRecord | null): RunHead | null =>
-  old === null ? null : { ...old, planRoot: old.plan?.root ?? null };

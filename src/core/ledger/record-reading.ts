@@ -196,11 +196,11 @@ function onlyOne<T>(one: StateText, readDocument: ReadDocument<T>, pathOf?: (val
   if (text === null) return null;
   const values = documentsIn(one, readDocument);
   const [first = null] = values;
-  if (values.length !== 1) reading.wrong ??= `${path}: holds ${values.length} documents, not one`;
+  if (values.length !== 1) reading.wrong ??= `${path}: has ${values.length} documents instead of one`;
   if (reading.wrong === null && first !== null && pathOf !== undefined && pathOf(first) !== path) misplaced(one);
   return first;
 }
 
 function misplaced({ reading, path }: StateText): void {
-  reading.wrong ??= `${path}: holds what belongs in another file`;
+  reading.wrong ??= `${path}: contains what belongs in another file`;
 }

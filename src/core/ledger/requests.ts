@@ -99,7 +99,7 @@ const judgement: Field<Judgement, AnswerRecord> = {
   },
   take(from, context) {
     if (isObject(from["counts"]) === isObject(from["denied"]))
-      reportProblem(context, "answers", "holds an answer that does not either count or not", null);
+      reportProblem(context, "answers", "has an answer that is not either counted or denied", null);
     if (!isObject(from["counts"])) return { kind: "denied", ...at(["denied"], denied).take(from, context) };
     const { at: own, ...rest } = at(["counts"], counted).take(from, context);
     return { kind: "counts", ...rest, at: own ?? at(["at"], instant).take(from, context) };
@@ -125,7 +125,7 @@ const answer = object<AnswerRecord>({
 
 /** `answers.yaml`: every approval file that was judged, and what became of it. */
 export const answersFile = object<{ readonly answers: readonly AnswerRecord[] }>({
-  answers: distinct(listOf(answer), (it) => it.file.path, "tells of one file twice"),
+  answers: distinct(listOf(answer), (it) => it.file.path, "lists one file twice"),
 });
 
 /** The text of `answers.yaml`. */

@@ -38,7 +38,7 @@ export function trueConditionIn(from: JsonObject, type: string, context: ReadCon
   const all = member(from, "conditions");
   const found = Array.isArray(all) ? all.find((it: Json) => member(it, "type") === type) : undefined;
   if (!isObject(found)) return null;
-  return found["status"] === "True" ? found : reportProblem(context, type, "is there and not True", found);
+  return found["status"] === "True" ? found : reportProblem(context, type, "is present and not True", found);
 }
 
 /** When a condition became True. */

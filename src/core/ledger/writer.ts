@@ -54,10 +54,7 @@ export interface Shown {
  */
 export function stateEdits(before: Ledger, after: Ledger, shown: Shown): readonly StateEdit[] {
   const edits = [
-    ...edit(before === emptyLedger ? [] : [headFile(before, shown)], [headFile(after, shown)]),
-    ...edit(answerFiles(before), answerFiles(after)),
-    ...edit(formerNameFiles(before), formerNameFiles(after)),
-    ...edit(trustFiles(before), trustFiles(after)),
+    ...edit(singleFiles(before === emptyLedger ? null : before, shown), singleFiles(after, shown)),
     ...edit(clusterFiles(before, after, shown), clusterFiles(after, before, shown)),
     ...edit(placementFiles(before, after, shown), placementFiles(after, before, shown)),
     ...edit(runFiles(before, after), runFiles(after, before)),
@@ -99,23 +96,15 @@ const text = (path: string, from: readonly unknown[], write: () => string): Reco
   }),
 });
 
-function headFile(it: Ledger, { restless }: Shown): RecordFile {
-  const { fleet, epoch, sequence, sourceCommit, holds, deletions, hasTrust, trust } = it;
-  const from = [fleet, epoch, sequence, sourceCommit, holds, deletions, hasTrust, trust];
-  return text(ledgerPath, from, () => ledgerText(it, restless ?? null));
-}
-
-/** Word for word: whoever asks who might approve what can verify it again. */
-function* trustFiles({ trust }: Ledger): Generator<RecordFile> {
-  if (trust !== null) yield text(trustTextPath, [trust.text], () => trust.text);
-}
-
-function* answerFiles({ answers }: Ledger): Generator<RecordFile> {
+/** The files that there is at most one of. The trust file stands word for word: anybody can verify it again. */
+function* singleFiles(it: Ledger | null, { restless }: Shown): Generator<RecordFile> {
+  if (it === null) return;
+  const { fleet, epoch, sequence, sourceCommit, holds, deletions, formerNames, hasTrust, trust, answers } = it;
+  const head = [fleet, epoch, sequence, sourceCommit, holds, deletions, hasTrust, trust];
+  yield text(ledgerPath, head, () => ledgerText(it, restless ?? null));
   if (answers.size > 0) yield text(answersPath, [answers], () => answersText(answers));
-}
-
-function* formerNameFiles({ formerNames }: Ledger): Generator<RecordFile> {
   if (formerNames.size > 0) yield text(formerNamesPath, [formerNames], () => formerNamesText(formerNames));
+  if (trust !== null) yield text(trustTextPath, [trust.text], () => trust.text);
 }
 
 function* clusterFiles(ledger: Ledger, other: Ledger, { members }: Shown): Generator<RecordFile> {

@@ -2,7 +2,7 @@ import { type DecodedFile, decodeBlob } from "../../core/intent/documents.ts";
 import { type AcceptedSource, readIntent, type SourceFile } from "../../core/intent/intent.ts";
 import { isTrustPath, isYamlPath } from "../../core/intent/source-file.ts";
 import { trustPath } from "../../core/intent/trust/trust-file.ts";
-import { likeBefore } from "../../core/ledger/identity.ts";
+import { reuseIntent } from "../../core/ledger/identity.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/plan.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
@@ -111,7 +111,7 @@ async function intentAt(repository: Repository, head: Commit, { state, memory, i
   const isSame =
     !isRewrite && of.commit !== null && sameFiles(intent.files, of.files) && sameHolds(intent.holds, of.holds);
   const named = isSame ? { ...intent, commit: of.commit ?? head } : intent;
-  const value = likeBefore(seen?.value ?? null, named);
+  const value = reuseIntent(seen?.value ?? null, named);
   memory.intent = { head, of, value };
   return value;
 }
@@ -120,7 +120,7 @@ async function intentAt(repository: Repository, head: Commit, { state, memory, i
 export async function acceptedIntent(repository: Repository, state: State, memory: Memory): Promise<Intent> {
   const accepted = await acceptedFiles(repository, acceptedStateOf(state), memory);
   const commit = state.ledger.sourceCommit ?? ("" as Commit);
-  return likeBefore(memory.intent?.value ?? null, readIntent({ commit, files: accepted?.files ?? [], accepted }));
+  return reuseIntent(memory.intent?.value ?? null, readIntent({ commit, files: accepted?.files ?? [], accepted }));
 }
 
 const acceptedStateOf = ({ ledger, accepted }: State): AcceptedState => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readIntent } from "../../../src/core/intent/intent.ts";
-import { likeBefore } from "../../../src/core/ledger/identity.ts";
+import { reuseIntent } from "../../../src/core/ledger/identity.ts";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { problemText } from "../../../src/core/yaml/problems.ts";
 import { armoredSignature } from "../ledger/trust-records.ts";
@@ -160,9 +160,9 @@ describe("rollouts from commit to commit", () => {
     const accepted = { commit: "c1" as Commit, files: sources, holds: [], heldFiles: new Map() };
     const second = readIntent({ commit: "c1" as Commit, files: sources, accepted });
     expect(first.problems.map(problemText)).toEqual([]);
-    expect(likeBefore(first, second)).toBe(first);
+    expect(reuseIntent(first, second)).toBe(first);
     const more = [...sources, ...sourceFiles({ "z.yaml": configMap("z") })];
-    const third = likeBefore(first, readIntent({ commit: "c2" as Commit, files: more, accepted }));
+    const third = reuseIntent(first, readIntent({ commit: "c2" as Commit, files: more, accepted }));
     for (const part of ["runs", "strategies", "evictions", "budgets", "approvals"] as const)
       expect(third[part]).toBe(first[part]);
   });

@@ -39,7 +39,7 @@ describe("the names that clusters had", () => {
 
   const file = filesOf(renamed).get(formerNamesPath) ?? "";
   test.each([
-    ["of one cluster twice", file.replace("u2", "u1"), '1:1: "clusters" tells of one cluster twice'],
+    ["of one cluster twice", file.replace("u2", "u1"), '1:1: "clusters" names one cluster twice'],
     ["of none", file.replace("uid: u2\n", "uid: null\n"), '7:3: "uid" is missing'],
   ])("cannot be read when they tell %s", (_, text, want) => {
     expect(text).not.toBe(file);

@@ -153,7 +153,7 @@ describe("a state branch that cannot be read", () => {
       name: "because a file was moved",
       path: "placements/web/placement.yaml",
       swap: [/ {2}name: web\n/, "  name: other\n"],
-      want: /^placements\/web\/placement.yaml: holds what belongs in another file$/,
+      want: /^placements\/web\/placement.yaml: contains what belongs in another file$/,
     },
   ];
   test.each(cases)("says so $name", ({ path, swap, want }) => {

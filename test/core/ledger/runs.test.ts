@@ -280,7 +280,7 @@ describe("files of a run that do not fit", () => {
       "a stage too many",
       planFile,
       (text) => text.replace(/ {2}- name: prod\n(?: {4}.*\n)*/, ""),
-      `${runFile} tells of 2 stages, and plan.yaml has 1`,
+      `${runFile} has 2 stages, and plan.yaml has 1`,
     ],
     [
       "a trust that is neither there nor not",
@@ -298,7 +298,7 @@ describe("files of a run that do not fit", () => {
       "a condition that is taken back by hand",
       runFile,
       (text) => text.replace(/(type: Started\n +status: )"True"/, '$1"False"'),
-      `${runFile}:44:7: "Started" is there and not True`,
+      `${runFile}:44:7: "Started" is present and not True`,
     ],
   ];
   test.each(cases)("%s", (_, path, swap, want) => {

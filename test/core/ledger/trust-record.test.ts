@@ -125,7 +125,7 @@ describe("the trust record", () => {
       (text) => `${text}# more\n`,
       "trust/root.yaml is not the version that ledger.yaml was written for",
     ],
-    ["its text says nothing", trustTextPath, () => "[", "trust/root.yaml is no usable trust file"],
+    ["its text says nothing", trustTextPath, () => "[", "trust/root.yaml is not a usable trust file"],
     [
       "its version was touched",
       ledgerPath,
@@ -136,7 +136,7 @@ describe("the trust record", () => {
       "it is gone, and its text is not",
       ledgerPath,
       (text) => text.replace(/trust:\n(?: {2}.*\n)*/, ""),
-      "trust/root.yaml is there, and ledger.yaml knows of none",
+      "trust/root.yaml is present, but ledger.yaml names no trust file",
     ],
     [
       "nobody vouched for it",
@@ -218,16 +218,16 @@ describe("the answers", () => {
 
   const file = filesOf(answering).get(answersPath) ?? "";
   const broken: readonly [claim: string, text: string, want: string][] = [
-    ["one file twice", file.replace("approvals/b", "approvals/a"), '1:1: "answers" tells of one file twice'],
+    ["one file twice", file.replace("approvals/b", "approvals/a"), '1:1: "answers" lists one file twice'],
     [
       "neither yes nor no",
       file.replace(/ {2}denied:\n(?: {4}.*\n)*/, ""),
-      '15:3: "answers" holds an answer that does not either count or not',
+      '15:3: "answers" has an answer that is not either counted or denied',
     ],
     [
       "both yes and no",
       file.replace("  denied:", "  counts: {principal: ann}\n  denied:"),
-      '15:3: "answers" holds an answer that does not either count or not',
+      '15:3: "answers" has an answer that is not either counted or denied',
     ],
     [
       "a decision that does not exist",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readIntent } from "../../../../src/core/intent/intent.ts";
 import { maxTrustSignatures } from "../../../../src/core/intent/source-file.ts";
-import { likeBefore } from "../../../../src/core/ledger/identity.ts";
+import { reuseIntent } from "../../../../src/core/ledger/identity.ts";
 import { digestOfText } from "../../../../src/core/model/json.ts";
 import type { Commit } from "../../../../src/core/model/value.ts";
 import { trustText } from "../../ledger/trust-records.ts";
@@ -78,8 +78,8 @@ describe("trust/root.yaml of a commit", () => {
     const again = readIntent({ commit: "c2" as Commit, files, accepted: null });
     const third = readIntent({ commit: "c3" as Commit, files, accepted: null });
     expect(third.trust).toBe(again.trust);
-    expect(likeBefore(first, again).trust).toBe(first.trust);
-    expect(likeBefore(first, read({ "trust/root.yaml": trustText(2) })).trust?.trust?.version).toBe(2);
+    expect(reuseIntent(first, again).trust).toBe(first.trust);
+    expect(reuseIntent(first, read({ "trust/root.yaml": trustText(2) })).trust?.trust?.version).toBe(2);
   });
 });
 
