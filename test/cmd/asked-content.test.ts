@@ -149,7 +149,7 @@ Brought by these commits (\`git show\`):
     expect(lines).toContain(
       `what m1 would get is not shown: ${folder}/ on fleet/state does not have it as the digest says;`,
     );
-    expect(JSON.stringify(await hub.verify())).toContain("shows something else than people are asked");
+    expect(JSON.stringify(await hub.verify())).toContain("differs from what people are asked to approve");
   });
 
   test("is not shown against something else than what clusters carry", async () => {

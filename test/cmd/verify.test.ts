@@ -48,8 +48,8 @@ describe.skipIf(!hasSshKeygen)("the command line", () => {
       "proved: every run kept to the plan that was frozen",
       "proved: what was read is what the source commits hold",
       "proved: every verdict, score and binding follows from its policy and the recorded members",
-      "not proved: what members said and when a pass ran: both are taken as recorded, and no member was asked",
-      "not proved: the pace of rollouts and the bounds of deletions: they rest on what members said in each pass",
+      "not proved: what members reported and when passes ran: both are taken as recorded; no member was asked",
+      "not proved: the pace of rollouts and the bounds of deletions: they depend on what members reported in each pass",
       "",
     ]);
   });
@@ -74,7 +74,7 @@ describe.skipIf(!hasSshKeygen)("the command line", () => {
 
   test.each([
     ["is not there", null, "cannot be read"],
-    ["is none", "secret words\n", "is no private key"],
+    ["is none", "secret words\n", "is not a private key"],
   ])("a signing key that %s stops everything, and nothing of it is shown", async (_, text, words) => {
     const path = join(hub.workshop.root, "none.key");
     if (text !== null) writeFileSync(path, text, { mode: 0o600 });

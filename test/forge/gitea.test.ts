@@ -117,7 +117,7 @@ describeWhenFound("reviews on a real Gitea", found.kind === "missing" ? found.wh
     await forge.as("ann", "PATCH", rule, { dismiss_stale_approvals: false, required_approvals: 0 });
     expect(await ask(question)).toEqual({
       kind: "none",
-      because: expect.stringMatching(/switch on at least 1 required approval, .Dismiss stale approvals.$/),
+      because: expect.stringMatching(/enable at least 1 required approval, .Dismiss stale approvals.$/),
     });
     await forge.as("ann", "DELETE", rule);
     expect(await ask(question)).toEqual({ kind: "none", because: expect.stringContaining("a branch protection") });

@@ -32,7 +32,7 @@ export function scopeMismatch(served: { readonly namespaced: boolean }, { kind, 
   if (served.namespaced === (namespace !== null)) return null;
   const [ours, theirs] = served.namespaced ? ["Cluster", "Namespaced"] : ["Namespaced", "Cluster"];
   const message =
-    `${kind} is ${ours} by the repository and ${theirs} on this member, so nothing of it is written here; ` +
-    "correct the scope in the CustomResourceDefinition that is wrong, which takes deleting that one first";
+    `${kind} is ${ours} in the repository and ${theirs} on this member, so it is not written here; ` +
+    "correct the scope in the wrong CustomResourceDefinition, which means deleting it first";
   return { code: "ScopeDiffers", message };
 }

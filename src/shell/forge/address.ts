@@ -19,12 +19,11 @@ export interface ForgeAddress {
 export function forgeAddressOf(text: string): ForgeAddress | string {
   const isGitHub = text.startsWith("github+");
   const url = urlOf(isGitHub ? text.slice("github+".length) : text);
-  if (url === null) return "it is no URL; give that of the repository's page";
-  if (url.username !== "" || url.password !== "")
-    return "it holds credentials; FLOTILLA_FORGE_TOKEN is the place for them";
-  if (url.search !== "" || url.hash !== "") return "it has a ? or #; give the URL of the repository's page";
+  if (url === null) return "it is not a URL; give the URL of the repository's page";
+  if (url.username !== "" || url.password !== "") return "it contains credentials; set FLOTILLA_FORGE_TOKEN instead";
+  if (url.search !== "" || url.hash !== "") return "it contains ? or #; give the URL of the repository's page";
   const isHere = loopback.has(url.hostname);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && isHere)) return "only https is spoken with a forge";
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isHere)) return "only https URLs are supported";
   return addressIn(url, isGitHub);
 }
 

@@ -55,18 +55,18 @@ async function answerTo(url: string, options: ClientOptions, redirects: number):
   if (target === null) throw unanswered(options, refusal(answer, authorization !== null));
   const next = new URL(target, url);
   if (next.origin !== new URL(url).origin || redirects === 0)
-    throw unanswered(options, "it sends us elsewhere; give the repository's present URL with --forge");
+    throw unanswered(options, "it redirects to another address; give the repository's current URL with --forge");
   return answerTo(next.href, options, redirects - 1);
 }
 
 /** What it says in words is anybody's text, and stays out of the status. */
 function refusal({ status, headers }: Response, isKnown: boolean): string {
-  if (status === 429 || headers.get("x-ratelimit-remaining") === "0") return "it takes no more questions for now";
+  if (status === 429 || headers.get("x-ratelimit-remaining") === "0") return "its rate limit is exceeded";
   if (status === 401 || status === 403)
     return isKnown
-      ? `it answers ${status}: the token in FLOTILLA_FORGE_TOKEN does not suffice`
-      : `it answers ${status}: put a token that may read there into FLOTILLA_FORGE_TOKEN`;
-  return `it answers ${status}`;
+      ? `forbidden (${status}): the token in FLOTILLA_FORGE_TOKEN needs read access`
+      : `forbidden (${status}): set FLOTILLA_FORGE_TOKEN to a token with read access`;
+  return `HTTP status ${status}`;
 }
 
 async function gathered(answer: Response, options: ClientOptions): Promise<string> {
@@ -75,7 +75,7 @@ async function gathered(answer: Response, options: ClientOptions): Promise<strin
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (size > longestAnswer)
-      throw new ResponseTooLarge(`${options.name} answers more than ${longestAnswer >> 20} MiB at once`);
+      throw new ResponseTooLarge(`${options.name} sent a response of more than ${longestAnswer >> 20} MiB`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -85,19 +85,19 @@ function parsed(text: string, options: ClientOptions): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw unanswered(options, "it answers something that is no JSON");
+    throw unanswered(options, "its response is not JSON");
   }
 }
 
 const unanswered = ({ name }: ClientOptions, why: string): ForgeUnavailable =>
-  new ForgeUnavailable(`${name} cannot be asked for its reviews: ${why}`);
+  new ForgeUnavailable(`cannot read the reviews on ${name}: ${why}`);
 
 /** `fetch failed` says nothing; its cause does: ECONNREFUSED, ENOTFOUND, a certificate that expired. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return "the connection broke";
-  if (error.name === "TimeoutError" || error.name === "AbortError") return "it does not answer in time";
+  if (!(error instanceof Error)) return "the connection failed";
+  if (error.name === "TimeoutError" || error.name === "AbortError") return "it timed out";
   const code = error.cause instanceof Error && "code" in error.cause ? String(error.cause.code) : null;
-  return code === null ? "the connection broke" : `the connection broke: ${code}`;
+  return code === null ? "the connection failed" : `the connection failed: ${code}`;
 }
 
 /** What one forge says otherwise than another. */

@@ -42,6 +42,6 @@ export const gitea: ForgeApi = {
 };
 
 const unreadable =
-  "the forge shows nothing of this repository; is --forge right, and may the token in FLOTILLA_FORGE_TOKEN read it?";
+  "the repository is not visible on the forge; check --forge, and that the token in FLOTILLA_FORGE_TOKEN has read access";
 const hidden =
-  "the forge does not show its branch protection; it does to a token in FLOTILLA_FORGE_TOKEN that may administer the repository";
+  "the branch protection cannot be read; the token in FLOTILLA_FORGE_TOKEN needs admin access to the repository";

@@ -45,4 +45,4 @@ export const gitHub: ForgeApi = {
 };
 
 const unreadable =
-  "GitHub shows nothing of this repository, or its rules; is --forge right, and may the token in FLOTILLA_FORGE_TOKEN read it?";
+  "the repository, or its rules, are not visible on GitHub; check --forge, and that the token in FLOTILLA_FORGE_TOKEN has read access";

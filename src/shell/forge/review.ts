@@ -74,7 +74,7 @@ const withSizeLimit =
 async function assureRules({ ask, dialect, place }: ReviewContext): Promise<void> {
   const missing = await dialect.missing(ask, place.path, place.branch);
   if (missing.length === 0) return;
-  throw new NoReview(`branch ${place.branch} of ${place.name} asks for too little; switch on ${missing.join(", ")}`);
+  throw new NoReview(`branch ${place.branch} of ${place.name} is not protected enough; enable ${missing.join(", ")}`);
 }
 
 /** The merged pull request that brought the file. A merge may be seen in git a moment before the forge knows of it. */
@@ -123,7 +123,9 @@ async function assureReviewed(
 ): Promise<void> {
   const file = await fileAt(path, head, desk);
   if (file !== null && stringAt(file, "type") === "file" && stringAt(file, "sha") === blob) return;
-  throw new NoReview(`what was reviewed, ${head.slice(0, 12)}, does not hold ${path} as it is now; write a new file`);
+  throw new NoReview(
+    `commit ${head.slice(0, 12)}, which was reviewed, does not contain ${path} as it is now; write a new file`,
+  );
 }
 
 interface Shown {
@@ -177,7 +179,7 @@ async function reviewsOf(pull: MergedPull, about: Reviewed, desk: ReviewContext)
   }
   if (good.length > 0) return good;
   const why = flaws.length === 0 ? "nobody approved it" : flaws.slice(0, mostFlaws).join(", ");
-  throw new NoReview(`of ${pullText(pull)} no review counts: ${why}; have a new file reviewed in a new pull request`);
+  throw new NoReview(`no review of ${pullText(pull)} counts: ${why}; have a new file reviewed in a new pull request`);
 }
 
 /** So many reviews that do not count are told of. */
@@ -194,7 +196,7 @@ interface Judged {
 function objectionTo(review: Json, { account, pull, pusher, dialect }: Judged): string | null {
   if (dialect.opinion(review) !== "approved") return "is dismissed or asks for changes";
   if (stringAt(review, "commit_id") !== pull.head)
-    return `is of another commit than ${pull.head.slice(0, 12)}, which was merged`;
+    return `is for another commit than ${pull.head.slice(0, 12)}, which was merged`;
   if (!(timeOf(review) <= pull.mergedAt)) return "came after the merge";
   if (account === pull.author) return "is by the author of the pull request";
   if (pusher.has(account)) return "is by the author of its last commit";

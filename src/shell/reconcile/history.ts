@@ -154,13 +154,13 @@ async function factsOf(
 function gapIn({ head, isHeld }: Source, beyond: ReadonlyMap<Commit | null, readonly Commit[] | null>): string | null {
   const short = (it: Commit | null): string => (it === null ? "the beginning" : it.slice(0, 7));
   const held =
-    "the source branch is held back: none of its commits is looked at, so no approval that they brought counts, " +
-    "and nobody can tell who changed what";
+    "the source branch is held back: its commits are not read, so approvals in them do not count " +
+    "and the authors of changes are unknown";
   const long = [...beyond].flatMap(([base, ids]) =>
     ids === null
       ? [
-          `there are more than ${longestHistory} commits between ${short(base)} and ${short(head)}: none of them is looked at, ` +
-            "so no approval that they brought counts, and nobody can tell who changed what",
+          `there are more than ${longestHistory} commits between ${short(base)} and ${short(head)}: they are not read, ` +
+            "so approvals in them do not count and the authors of changes are unknown",
         ]
       : [],
   );
@@ -205,7 +205,11 @@ async function factUnder(
   bytes: Uint8Array,
 ): Promise<SignatureFact> {
   if (bytes.length > longestSignature)
-    return { kind: "rejected", code: "Malformed", message: "the file is longer than 16 KiB, and no signature is" };
+    return {
+      kind: "rejected",
+      code: "Malformed",
+      message: "the file is longer than 16 KiB, the limit for a signature",
+    };
   const armored = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   return verifier.detached(encoder.encode(text), armored, certificates, now);
 }

@@ -46,11 +46,12 @@ export async function withReviews(
 
 const keyOf = ({ path, blob, introducer }: ReviewQuestion): string => `${introducer} ${blob} ${path}`;
 
-const waits: ForgeFinding = { kind: "unavailable", because: "the forge is asked about other approvals first" };
+const waits: ForgeFinding = { kind: "unavailable", because: "other approvals are checked with the forge first" };
 
 const nobody: ForgeFinding = {
   kind: "unavailable",
-  because: "only a review on the forge could prove it, and none is asked here; flotilla reconcile --forge URL asks one",
+  because:
+    "only a review on the forge can prove it, and no forge is configured here; flotilla reconcile --forge URL asks it",
 };
 
 async function asked(

@@ -42,7 +42,7 @@ export async function readSource(
     const { sourceCommit: accepted } = state.ledger;
     if (accepted === null || !(error instanceof Fault) || error.code !== "ObjectUnsound") throw error;
     const message =
-      `${error.message}, which programs read differently, so nothing of this commit is believed, and what was accepted ` +
+      `${error.message}, which programs read differently, so this commit is ignored and what was accepted ` +
       `with ${accepted} stays in force; ${error.fix}`;
     return heldSource(held("SourceUnsound", head, message), { repository, state, memory });
   }
@@ -57,14 +57,14 @@ async function readHead(
   const accepted = state.ledger.sourceCommit;
   if (accepted !== null && accepted !== head && !isAccepted(settings, accepted, head)) {
     if (!(await repository.descends(head, accepted))) {
-      const message = `it does not descend from ${accepted}, which was accepted; run with --accept-rewrite ${accepted}..${head} if this is meant`;
+      const message = `it does not descend from ${accepted}, which was accepted; run with --accept-rewrite ${accepted}..${head} if this is intended`;
       return heldSource(held("HistoryRewritten", head, message), { repository, state, memory });
     }
   }
   const isRewrite = accepted !== null && isAccepted(settings, accepted, head);
   const intent = await intentAt(repository, head, { state, memory, isRewrite });
   if (intent.files.size === 0 && state.accepted.size > 0) {
-    const message = "it holds no file that is read; what was accepted before stays in force";
+    const message = "it contains no file that Flotilla reads; what was accepted before stays in force";
     return heldSource(held("SourceEmpty", head, message), { repository, state, memory });
   }
   return { head, isHeld: false, intent, reasons: [] };

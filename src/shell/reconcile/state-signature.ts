@@ -46,7 +46,8 @@ export async function verifyStateSigners(
     }
     if (base !== null || lineage.length < limit) break;
   }
-  if (base === null) throw tampered(repository.name, head, "is not signed by this key, nor is any before it", head);
+  if (base === null)
+    throw tampered(repository.name, head, "is not signed by this key, and neither is any commit before it", head);
   let state: State = await readStateBranch(repository, base.commit, known);
   for (const it of newer.reverse()) {
     const objection = await objectionTo(it, state.ledger.trust, verifier, now);

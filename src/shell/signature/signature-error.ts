@@ -8,7 +8,7 @@ export type Rejected = Extract<SignatureFact, { readonly kind: "rejected" }>;
  * leaves `shell/signature`.
  */
 export class SignatureError extends Error {
-  override readonly name = "Flawed";
+  override readonly name = "SignatureError";
   readonly code: SignatureFailure;
 
   constructor(code: SignatureFailure, message: string) {

@@ -36,15 +36,15 @@ export function signingKeyOf(text: string): SigningKey | NoSigningKey {
   if (/^-----BEGIN OPENSSH PRIVATE KEY-----/m.test(text)) return fromOpenSsh(text);
   if (/^-----BEGIN ENCRYPTED PRIVATE KEY-----/m.test(text)) return encrypted;
   if (/^-----BEGIN PRIVATE KEY-----/m.test(text)) return fromPkcs8(text);
-  return unusable("is no private key in the format of OpenSSH or PKCS#8", makeOne);
+  return unusable("is not a private key in OpenSSH or PKCS#8 format", makeOne);
 }
 
 const unusable = (message: string, fix: string): NoSigningKey => ({ kind: "unusable", message, fix });
 
 const makeOne = "make one: ssh-keygen -t ed25519 -N '' -f FILE";
 const encrypted = unusable(
-  "is encrypted, and nobody is here to say the passphrase",
-  "take it off with ssh-keygen -p -N '' -f FILE, and let a secret store guard the file",
+  "is encrypted, and there is nobody to enter the passphrase",
+  "remove the passphrase with ssh-keygen -p -N '' -f FILE, and keep the file in a secret store",
 );
 const anotherKind = unusable("is not an Ed25519 key", makeOne);
 const broken = unusable("cannot be read: it is cut off or damaged", "restore the file, or make another key");

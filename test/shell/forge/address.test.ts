@@ -19,11 +19,11 @@ describe("a repository's page says where its forge is asked", () => {
 
 describe("what is no such page is refused", () => {
   const rows: readonly (readonly [string, RegExp])[] = [
-    ["team/fleet", /no URL/],
+    ["team/fleet", /not a URL/],
     ["http://git.corp/team/fleet", /only https/],
     ["file:///team/fleet", /only https/],
-    ["https://ann:s3cret@git.corp/team/fleet", /holds credentials/],
-    ["https://git.corp/team/fleet?token=s3cret", /has a \?/],
+    ["https://ann:s3cret@git.corp/team/fleet", /contains credentials/],
+    ["https://git.corp/team/fleet?token=s3cret", /contains \?/],
     ["https://git.corp/fleet", /names no repository/],
     ["https://git.corp/team/a%2F..%2Fb", /names no repository/],
   ];

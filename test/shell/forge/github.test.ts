@@ -180,22 +180,22 @@ describe("GitHub vouches for none, and it is said what is missing", () => {
     [
       "no rule",
       { [rulesAt]: [] },
-      /main of .*switch on a ruleset .*at least 1 approval, .Dismiss stale.*, .Require approval of the most recent/,
+      /main of .*enable a ruleset .*at least 1 approval, .Dismiss stale.*, .Require approval of the most recent/,
     ],
     [
       "no approval required",
       { [rulesAt]: [rule({ required_approving_review_count: 0 })] },
-      /switch on a ruleset that requires .* 1 approval$/,
+      /enable a ruleset that requires .* 1 approval$/,
     ],
     [
       "stale approvals stay",
       { [rulesAt]: [rule({ dismiss_stale_reviews_on_push: false })] },
-      /switch on .Dismiss stale[^,]*$/,
+      /enable .Dismiss stale[^,]*$/,
     ],
     [
       "the last push needs nobody",
       { [rulesAt]: [rule({ require_last_push_approval: false })] },
-      /switch on .Require approval of the most recent[^,]*$/,
+      /enable .Require approval of the most recent[^,]*$/,
     ],
     ["no pull request", { [pullsAt]: [] }, /no pull request brought commit 111111111111 to main .*; open one/],
     [
@@ -224,9 +224,9 @@ describe("GitHub vouches for none, and it is said what is missing", () => {
       { [pullsAt]: [pull({ head: { sha: id("8") } })] },
       /has no commit 888888888888/,
     ],
-    ["another file", { [fileAt]: file({ sha: id("c") }) }, /does not hold approvals\/web\/ann 1.yaml as it is now/],
-    ["a link", { [fileAt]: file({ type: "symlink" }) }, /does not hold/],
-    ["no file", { [fileAt]: 404 }, /does not hold/],
+    ["another file", { [fileAt]: file({ sha: id("c") }) }, /does not contain approvals\/web\/ann 1.yaml as it is now/],
+    ["a link", { [fileAt]: file({ type: "symlink" }) }, /does not contain/],
+    ["no file", { [fileAt]: 404 }, /does not contain/],
     ["no review", { [reviewsAt]: [] }, /nobody approved it/],
     ["a remark", { [reviewsAt]: [review({ state: "COMMENTED" })] }, /nobody approved it/],
     [
@@ -270,12 +270,12 @@ describe("GitHub vouches for none, and it is said what is missing", () => {
     [
       "more text than is read, of whoever writes the pull request",
       { [commitsAt]: [{ ...commit(question.introducer, 200), text: " ".repeat(5 << 20) }] },
-      /answers more than 4 MiB at once; use a smaller pull request/,
+      /sent a response of more than 4 MiB; use a smaller pull request/,
     ],
     [
       "another head",
       { [reviewsAt]: [review({ commit_id: id("4") })] },
-      /is of another commit than 111111111111, which was merged/,
+      /is for another commit than 111111111111, which was merged/,
     ],
     ["a late review", { [reviewsAt]: [review({ submitted_at: "2026-11-21T12:00:01Z" })] }, /came after the merge/],
     ["a review without a time", { [reviewsAt]: [review({ submitted_at: null })] }, /came after the merge/],
@@ -306,14 +306,14 @@ describe("GitHub vouches for none, and it is said what is missing", () => {
 
 describe("GitHub says nothing, and nothing follows from that", () => {
   const rows: readonly (readonly [string, Pages, RegExp])[] = [
-    ["it is broken", { [reviewsAt]: 502 }, /it answers 502$/],
-    ["too many questions", { [pullsAt]: 429 }, /takes no more questions/],
+    ["it is broken", { [reviewsAt]: 502 }, /HTTP status 502$/],
+    ["too many questions", { [pullsAt]: 429 }, /rate limit is exceeded/],
     [
       "a token that is not enough",
       { [rulesAt]: 403 },
-      /answers 403: the token in FLOTILLA_FORGE_TOKEN does not suffice/,
+      /forbidden \(403\): the token in FLOTILLA_FORGE_TOKEN needs read access/,
     ],
-    ["a repository that it does not show", { [rulesAt]: 404 }, /shows nothing of this repository/],
+    ["a repository that it does not show", { [rulesAt]: 404 }, /are not visible on GitHub/],
     ["another answer than is documented", { [reviewsAt]: { reviews: [] } }, /does not show/],
   ];
   it.each(rows)("%s", async (_, pages, because) => {
@@ -324,19 +324,19 @@ describe("GitHub says nothing, and nothing follows from that", () => {
   });
 
   const troubles: readonly (readonly [string, ForgeServer["instead"], RegExp])[] = [
-    ["hangs", () => {}, /does not answer in time/],
-    ["hangs up", (request) => request.socket.destroy(), /the connection broke/],
+    ["hangs", () => {}, /it timed out/],
+    ["hangs up", (request) => request.socket.destroy(), /the connection failed/],
     ["never ends", (_, response) => void response.write(" ".repeat(5 << 20)), /more than 4 MiB/],
-    ["is a page", (_, response) => void response.end("<html>"), /no JSON/],
+    ["is a page", (_, response) => void response.end("<html>"), /is not JSON/],
     [
       "T-25: sends us to another host",
       (_, response) => void response.writeHead(307, { location: "https://elsewhere.example/" }).end(),
-      /sends us elsewhere/,
+      /redirects to another address/,
     ],
     [
       "sends us round and round",
       (request, response) => void response.writeHead(301, { location: request.url ?? "/" }).end(),
-      /sends us elsewhere/,
+      /redirects to another address/,
     ],
   ];
   it.each(troubles)("a server that %s", async (what, instead, because) => {

@@ -142,17 +142,17 @@ describe("what is refused, before anything is written", () => {
       /uncommitted changes/,
     ],
     ["a new file where one is", () => {}, { ...edited, before: null }, /east\.yaml exists already/],
-    ["a file that is not as it was read", () => {}, { ...edited, before: "west\n" }, /was changed meanwhile/],
+    ["a file that is not as it was read", () => {}, { ...edited, before: "west\n" }, /was changed in the meantime/],
     ["a file that git ignores", () => write(".gitignore", "runs\n"), fresh, /is ignored by git/],
-    ["a way out of the work tree", () => symlinkSync("/tmp", join(place.path, "runs")), fresh, /runs is no folder/],
+    ["a way out of the work tree", () => symlinkSync("/tmp", join(place.path, "runs")), fresh, /runs is not a folder/],
     [
       "a path that leads out of it",
       () => {},
       { ...fresh, path: "../r.yaml" },
-      /"\.\.\/r\.yaml" is no place for a file/,
+      /"\.\.\/r\.yaml" is not a valid path for a file/,
     ],
-    ["a path into git's own folder", () => {}, { ...fresh, path: "x/.Git/r.yaml" }, /is no place for a file/],
-    ["a path from the root", () => {}, { ...fresh, path: "/r.yaml" }, /is no place for a file/],
+    ["a path into git's own folder", () => {}, { ...fresh, path: "x/.Git/r.yaml" }, /is not a valid path for a file/],
+    ["a path from the root", () => {}, { ...fresh, path: "/r.yaml" }, /is not a valid path for a file/],
     [
       "a link that leads nowhere, which would be written through",
       () => {
@@ -162,7 +162,7 @@ describe("what is refused, before anything is written", () => {
         git("commit", "--quiet", "-m", "second");
       },
       fresh,
-      /runs\/r\.yaml is no regular file/,
+      /runs\/r\.yaml is not a regular file/,
     ],
     [
       "a work tree without a branch",

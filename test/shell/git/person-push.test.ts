@@ -207,7 +207,10 @@ describe("nothing is pushed, and the commit is taken back", () => {
   ])("where others pushed %s at its path", async (_, file, path, text) => {
     others(path, text);
     await expect(push([file])).rejects.toEqual(
-      refusal(/^others pushed a change of .*\.yaml meanwhile$/, /^nothing was committed or pushed: git pull, then run/),
+      refusal(
+        /^others pushed changes to .*\.yaml in the meantime$/,
+        /^nothing was committed or pushed: git pull, then run/,
+      ),
     );
     gone();
   });
@@ -235,7 +238,7 @@ function editedAmid(): void {
 }
 
 test.each([
-  ["others pushed another file at its path", fresh.path, undefined, /^others pushed a change of approvals\/r\.yaml/],
+  ["others pushed another file at its path", fresh.path, undefined, /^others pushed changes to approvals\/r\.yaml/],
   [
     "something speaks against it by then",
     "runs/other.yaml",

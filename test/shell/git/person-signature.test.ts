@@ -126,7 +126,7 @@ describe("what is missing is said, with what to do", () => {
     [
       "no agent's key",
       { "gpg.format": "ssh", "gpg.ssh.defaultKeyCommand": "echo none" },
-      /defaultKeyCommand gives no key/,
+      /defaultKeyCommand prints no key/,
       /ssh-add/,
     ],
     ["no program", { "gpg.program": "/nowhere/gpg" }, /\/nowhere\/gpg cannot be run/, /install GnuPG/],

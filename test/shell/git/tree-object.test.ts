@@ -36,14 +36,14 @@ test("a tree is taken apart into its entries, whatever they are, and whatever ol
 test.each(["100644", "100644 a", "100644 a\0", `100644 a\0${id.slice(1)}`, `100644 a\0${id}40000`])(
   "a tree that breaks off is refused: %j",
   (text) => {
-    expect(readTree(bytes(text))).toEqual({ kind: "refused", because: "it breaks off" });
+    expect(readTree(bytes(text))).toEqual({ kind: "refused", because: "it is truncated" });
   },
 );
 
 test.each([
-  ["no mode", treeOf(" a"), "an entry has no mode that git reads"],
-  ["a mode of other digits", treeOf("100648 a"), "an entry has no mode that git reads"],
-  ["a sign before the mode", treeOf("+100644 a"), "an entry has no mode that git reads"],
+  ["no mode", treeOf(" a"), "an entry has an invalid mode"],
+  ["a mode of other digits", treeOf("100648 a"), "an entry has an invalid mode"],
+  ["a sign before the mode", treeOf("+100644 a"), "an entry has an invalid mode"],
   ["no name", treeOf("100644 "), 'an entry has the name ""'],
   ["the folder itself", treeOf("40000 ."), 'an entry has the name "."'],
   ["the folder above", treeOf("40000 .."), 'an entry has the name ".."'],

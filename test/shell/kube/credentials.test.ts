@@ -187,7 +187,7 @@ describe("files behind a kubeconfig that stays as it is", () => {
     expect(door.seen).toEqual(["old", "new"]);
     door.server.closeAllConnections();
     refusals = 2;
-    expect(await outcome(client)).toBe("Lost: EPROTO: sslv3 alert bad certificate");
+    expect(await outcome(client)).toBe("MemberUnreachable: EPROTO: sslv3 alert bad certificate");
   });
 
   it("an authority that is replaced is read again when no connection can be made", async () => {
@@ -336,7 +336,11 @@ describe("a credential plugin", () => {
       const dir = folder();
       const { client } = await looker(kubeconfigAt(dir, "http://127.0.0.1:1", pluginAt(dir, script, more)));
       const lost: unknown = await client.request(ask).catch((error: unknown) => error);
-      expect(lost).toMatchObject({ name: "Lost", code: "Unauthorized", message: expect.stringMatching(want) });
+      expect(lost).toMatchObject({
+        name: "MemberUnreachable",
+        code: "Unauthorized",
+        message: expect.stringMatching(want),
+      });
       expect(inspect(lost)).not.toContain("s3cr3t");
     });
   }

@@ -15,7 +15,7 @@ const owned = [{ manager: fieldManager, operation: "Apply", fieldsV1: { "f:data"
 const metadata = JSON.stringify({ name: "settings", namespace: "web", resourceVersion: "11", managedFields: owned });
 const object = `{"metadata":${metadata},"data":{"value":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true, verbs: [] };
-const lost = { code: "Unintelligible", message: "its answer could not be read: RangeError" };
+const lost = { code: "Unintelligible", message: "its response could not be read: RangeError" };
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -56,7 +56,7 @@ test("in a watch", async () => {
     onProgress: () => {},
     onBroken: (why) => void broken.push(why),
   });
-  await eventually("it breaks off", async () => broken[0] ?? null, 5_000);
+  await eventually("it is truncated", async () => broken[0] ?? null, 5_000);
   following.stop();
   expect(broken).toMatchObject([{ kind: "lost", lost }]);
 });

@@ -124,7 +124,7 @@ describe("what a plugin prints", () => {
     {
       name: "an end that is no time",
       text: said({ token: "s3cr3t", expirationTimestamp: "soon" }),
-      want: /is no time/,
+      want: /is not a time/,
     },
   ];
   for (const { name, text, want } of cases) {

@@ -210,7 +210,7 @@ describe("what nobody expected", () => {
     const even = writeOf(configMap("odd/b", { b: "1" }), creation);
     const results = await applyAll(sceneOf(), [{ ...odd, item }, even]);
     const outcomes = [...results.values()].map(({ entry }) => entry?.outcome);
-    const message = "unexpected in Flotilla itself: TypeError";
+    const message = "internal error in Flotilla: TypeError";
     expect(outcomes).toMatchObject([{ kind: "failed", code: "ManifestApplyFailed", message }, { kind: "applied" }]);
   });
 });
@@ -422,7 +422,7 @@ describe("an action that runs out of time", () => {
     simulated.server.cluster("admin").control({ faults: { latencyMs: 25 } });
     const { interrupted, created } = await fleet.act(stage.admin, actions);
     simulated.server.cluster("admin").control({ faults: { latencyMs: 0 } });
-    expect(interrupted).toBe("out of time");
+    expect(interrupted).toBe("timed out");
     const applied = outcomesOf(await stage.see(), "slow").filter((it) => it.endsWith(": applied"));
     expect(applied.length).toBeGreaterThanOrEqual(created);
     expect(created).toBeGreaterThan(0);

@@ -288,7 +288,7 @@ export function fleetContract(
       const apply = [namespace("fence")];
       await stage.act({ placement: "fence", sequence: 5, apply });
       const older = await stage.act({ placement: "fence", sequence: 4, apply: [...apply, configMap("fence/a", {})] });
-      expect(older).toEqual(receipt({ interrupted: "a later action has overtaken placement fence" }));
+      expect(older).toEqual(receipt({ interrupted: "superseded by a later action for placement fence" }));
       const doing = [{ placement: "fence", sequence: 9, apply: [configMap("fence/a", {})] }];
       const refused = [
         { ...actionsOf(stage.uid, doing), fleet: "another" },

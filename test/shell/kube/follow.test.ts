@@ -82,11 +82,11 @@ describe("a watch", () => {
     },
     { name: "is refused as too old", reply: (it) => it.writeHead(410).end(status(410)), why: "no: 410", requests: 1 },
     { name: "is not allowed", reply: (it) => it.writeHead(403).end(status(403)), why: "refused", requests: 1 },
-    { name: "ends at once without a word", reply: (it) => it.end(), why: "its watches end at once", requests: 1 },
+    { name: "ends at once without a word", reply: (it) => it.end(), why: "its watches end immediately", requests: 1 },
     {
       name: "gets no answer",
       reply: () => {},
-      why: "no answer within 500 ms",
+      why: "no response within 500 ms",
       requests: 1,
     },
     { name: "gets no JSON", reply: (it) => it.write("<html>\n"), why: "a watch failed", requests: 1 },
@@ -134,6 +134,6 @@ describe("a watch", () => {
     const agent = new http.Agent();
     const outgoing = { method: "GET", url, agent, headers: {}, body: null, deadlines, signal: null };
     const opened = await httpStreams.open(outgoing, 100, () => {});
-    expect("ended" in opened ? (await opened.ended)?.message : opened).toBe("a watch went silent");
+    expect("ended" in opened ? (await opened.ended)?.message : opened).toBe("a watch fell silent");
   });
 });

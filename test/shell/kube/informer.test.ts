@@ -162,7 +162,7 @@ describe("when a watch breaks", () => {
     const { fleet, see } = await watching({ heartbeatMs: 50, deadlineMs: 300 });
     cluster().control({ faults: { hang: true } });
     await until("it is lost", async () => (await see()).kind === "unreachable");
-    expect(await see()).toEqual({ kind: "unreachable", code: "Unreachable", message: "out of time" });
+    expect(await see()).toEqual({ kind: "unreachable", code: "Unreachable", message: "timed out" });
     cluster().control({ faults: { hang: false } });
     expect(await stage.look(stage.admin, fleet)).toMatchObject({ kind: "reached" });
     await fleet.close();
@@ -173,7 +173,7 @@ describe("when a watch breaks", () => {
     cluster().control({ faults: { hang: true } });
     const began = performance.now();
     const { interrupted } = await fleet.act(stage.admin, { cluster: "m1", placements: [] } as never);
-    expect(interrupted).toBe("out of time");
+    expect(interrupted).toBe("timed out");
     expect(performance.now() - began).toBeLessThan(5_000);
     cluster().control({ faults: { hang: false } });
     await fleet.close();
@@ -241,7 +241,7 @@ describe("watches that nobody needs any more are closed", () => {
     await until("it is being listed", async () => held.isHolding());
     await fleet.close();
     held.release();
-    expect(await seeing).toMatchObject({ kind: "unreachable", message: "it is not asked any more" });
+    expect(await seeing).toMatchObject({ kind: "unreachable", message: "it is no longer watched" });
     await until("all are closed", async () => held.open() === 0);
   });
 });

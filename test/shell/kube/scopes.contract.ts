@@ -71,7 +71,7 @@ export function scopeCases(stage: () => Stage): void {
       expect(outcomesOf(seen, plural)).toContain(
         `${kindOf(plural)} ${space === null ? "" : `${space}/`}t: failed ScopeDiffers`,
       );
-      const said = `${kindOf(plural)} is ${ours} by the repository and ${theirs} on this member`;
+      const said = `${kindOf(plural)} is ${ours} in the repository and ${theirs} on this member`;
       const entry = entriesOf(seen, plural).get(rendered(wanted).key);
       expect(entry).toMatchObject({ uid: null, outcome: { message: expect.stringContaining(said), attempts: 1 } });
       // What stands there under that name is somebody else's, and is left alone, also when the object goes.

@@ -142,8 +142,8 @@ describe.skipIf(!hasSshKeygen)("the history of a source branch", () => {
     expect(await hub.look({ ledger: trusted(gone) })).toEqual({
       ...noHistory(gone),
       gap:
-        "the source branch is held back: none of its commits is looked at, so no approval that they brought counts, " +
-        "and nobody can tell who changed what",
+        "the source branch is held back: its commits are not read, so approvals in them do not count " +
+        "and the authors of changes are unknown",
     });
   });
 
@@ -158,8 +158,8 @@ describe.skipIf(!hasSshKeygen)("the history of a source branch", () => {
     const seen = await hub.look({ ledger: trusted(accepted) });
     expect([seen.news, [...seen.commits.keys()]]).toEqual([[head], [head]]);
     expect(seen.gap).toBe(
-      `there are more than 10000 commits between ${base.slice(0, 7)} and ${head.slice(0, 7)}: none of them is looked at, ` +
-        "so no approval that they brought counts, and nobody can tell who changed what",
+      `there are more than 10000 commits between ${base.slice(0, 7)} and ${head.slice(0, 7)}: they are not read, ` +
+        "so approvals in them do not count and the authors of changes are unknown",
     );
   });
 

@@ -75,7 +75,7 @@ describe.skipIf(!hasSshKeygen)("an approval that a review proves", () => {
     expect(hub.stateFile("runs/first/run.yaml")).toContain("review 9 of pull request 4");
     expect(await verified()).toEqual({
       faults: [],
-      left: ["1 approvals that rest on the forge's word: nobody asks it here"],
+      left: ["1 approvals that depend on the forge, which is not asked here"],
     });
   });
 
@@ -99,7 +99,7 @@ describe.skipIf(!hasSshKeygen)("an approval that a review proves", () => {
     expect(hub.stateFile("answers.yaml")).toContain("evidence: forge");
     const { faults, left } = await verified();
     expect(faults).toEqual([]);
-    expect(left).toContainEqual(expect.stringMatching(/^\d+ times an approval was left for later/));
+    expect(left).toContainEqual(expect.stringMatching(/^\d+ times an approval had to wait/));
   });
 });
 

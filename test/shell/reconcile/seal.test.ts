@@ -64,7 +64,7 @@ describe.skipIf(!hasSshKeygen)("a reconciler with a signing key", () => {
 
   test("does not believe a branch that it never signed, whatever trust file that brings", async () => {
     await begin({ signed: false });
-    expect(await refusal(ours())).toContain("is not signed by this key, nor is any before it");
+    expect(await refusal(ours())).toContain("is not signed by this key, and neither is any commit before it");
     expect((await hub.onePass(ours(hub.head()))).kind).toBe("passed");
   });
 
@@ -77,7 +77,7 @@ describe.skipIf(!hasSshKeygen)("a reconciler with a signing key", () => {
         .kind,
     ).toBe("passed");
     expect(await refusal({ fingerprint: hub.keyOf(other).fingerprint, accepted: null })).toContain(
-      "nor is any before it",
+      "neither is any commit before it",
     );
   });
 

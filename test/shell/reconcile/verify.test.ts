@@ -20,8 +20,8 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
     await hub.settle();
   };
   const assumed = [
-    "what members said and when a pass ran: both are taken as recorded, and no member was asked",
-    "the pace of rollouts and the bounds of deletions: they rest on what members said in each pass",
+    "what members reported and when passes ran: both are taken as recorded; no member was asked",
+    "the pace of rollouts and the bounds of deletions: they depend on what members reported in each pass",
   ];
   const told = ({ faults }: Audit): readonly string[] => faults.map((it) => `${it.check}: ${it.what}`);
 
@@ -61,7 +61,7 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
     const audit = await hub.verify({ full: false, last: 2 });
     expect([told(audit), audit.isWhole, audit.commits]).toEqual([[], false, 2]);
     expect(audit.unproved).toContain(
-      "what stood before the last 2 commits: it is taken as it is; --full looks at all of it",
+      "everything before the last 2 commits: it is taken as it is; --full checks all of it",
     );
     hub.forge({ step: 2, signer: hub.key });
     expect(told(await hub.verify({ full: false, last: 1 }))).toHaveLength(1);
@@ -298,8 +298,8 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
     const audit = await hub.verify();
     expect(audit.faults.map((it) => `${it.path}: ${it.what}`)).toEqual([
       "accepted/web/config.yaml: has another web/config.yaml under accepted/ than its source commit",
-      "rendered/m1/web.yaml: shows something else than the cluster is to carry",
-      "rendered/m2/web.yaml: shows what no cluster is to carry",
+      "rendered/m1/web.yaml: differs from what the cluster has to run",
+      "rendered/m2/web.yaml: shows what no cluster has to run",
     ]);
   });
 
@@ -310,7 +310,7 @@ describe.skipIf(!hasSshKeygen)("an audit", () => {
       "web/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: web}\n",
     });
     expect(told(await hub.verify())).toContain(
-      "chain: rests on a source commit that the source branch here does not have; is it fetched?",
+      "chain: refers to a source commit that the source branch here does not have; fetch it",
     );
   });
 });

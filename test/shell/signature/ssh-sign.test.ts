@@ -30,8 +30,8 @@ test("a key of PKCS#8 signs for git, the same bytes each time, in a way that ver
 });
 
 test.each([
-  ["text", "hello", "is no private key in the format"],
-  ["a public key", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIC", "is no private key in the format"],
+  ["text", "hello", "is not a private key in OpenSSH"],
+  ["a public key", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIC", "is not a private key in OpenSSH"],
   [
     "an RSA key",
     generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "pem", type: "pkcs8" }),

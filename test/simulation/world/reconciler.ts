@@ -108,7 +108,7 @@ export class Reconciler {
   async #exchange(outgoing: WireRequest): Promise<WireResponse> {
     const attempt = this.#current();
     const request = requestOf(outgoing);
-    if (outgoing.signal?.aborted === true) throw new MemberUnreachable("Unreachable", "out of time");
+    if (outgoing.signal?.aborted === true) throw new MemberUnreachable("Unreachable", "timed out");
     const fault = await attempt.meet(request);
     const send =
       fault === "late"
@@ -250,7 +250,7 @@ function outcomeOf(fault: Mishap | null, delivered: Delivered): Outcome {
 
 const broken = (code: string): MemberUnreachable =>
   new MemberUnreachable("Unreachable", `${code}: the connection failed`, Object.assign(new Error(code), { code }));
-const noAnswer = (): MemberUnreachable => new MemberUnreachable("Unreachable", "no answer within 30000 ms");
+const noAnswer = (): MemberUnreachable => new MemberUnreachable("Unreachable", "no response within 30000 ms");
 const unreachable = (during: string): Fault =>
   new Fault("RepositoryUnreachable", during, "the hub does not answer", "try again later");
 

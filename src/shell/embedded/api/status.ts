@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../../../core/model/json.ts";
 
 /** What an API server says instead of an object: a `Status` of failure. Thrown where the answer is decided, written by the server. */
 export class StatusError extends Error {
-  override readonly name = "Refusal";
+  override readonly name = "StatusError";
   readonly code: number;
   readonly reason: string;
   readonly details: JsonObject | null;

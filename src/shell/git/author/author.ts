@@ -114,15 +114,15 @@ class WorkTreeAuthor implements Author {
       throw repositoryFault("RepositoryRefused", during, message, { fix });
     };
     if (path.split("/").some((it) => notAName.test(it)))
-      refuse(`${JSON.stringify(path)} is no place for a file`, "correct spec.roots of fleet.yaml");
+      refuse(`${JSON.stringify(path)} is not a valid path for a file`, "correct spec.roots of fleet.yaml");
     for (let at = path.indexOf("/"); at > 0; at = path.indexOf("/", at + 1)) {
       const folder = path.slice(0, at);
       const entry = await lstat(join(this.name, folder)).catch(() => null);
-      if (entry !== null && !entry.isDirectory()) refuse(`${folder} is no folder`, "move it out of the way");
+      if (entry !== null && !entry.isDirectory()) refuse(`${folder} is not a folder`, "move it out of the way");
     }
     // A link that leads nowhere reads like no file, and would be written through.
     const own = await lstat(join(this.name, path)).catch(() => null);
-    if (own !== null && !own.isFile()) refuse(`${path} is no regular file`, "move it out of the way");
+    if (own !== null && !own.isFile()) refuse(`${path} is not a regular file`, "move it out of the way");
     const there = await readFile(join(this.name, path), "utf8").catch(() => null);
     const status = await gitOutput(
       this.#git,
@@ -134,9 +134,9 @@ class WorkTreeAuthor implements Author {
     if (status !== "")
       refuse(`${path} has uncommitted changes (git status: ${status.slice(0, 2)})`, "commit or discard them first");
     if (before === null && there !== null) refuse(`${path} exists already`, "choose another name, or edit it");
-    if (before !== null && there !== before) refuse(`${path} was changed meanwhile`, "run it again");
+    if (before !== null && there !== before) refuse(`${path} was changed in the meantime`, "run it again");
     const ignored = await this.#git(["check-ignore", "--quiet", "--", path], { during });
-    if (ignored.code === 0) refuse(`${path} is ignored by git (.gitignore)`, "do not ignore what the fleet reads");
+    if (ignored.code === 0) refuse(`${path} is ignored by git (.gitignore)`, "remove it from .gitignore");
   }
 
   /** As `git commit` on the branch that is checked out. When git refuses, the files are as they were. */

@@ -29,7 +29,7 @@ export async function catchUp(git: PersonGit, ours: string, theirs: string, duri
   if (tree === null) {
     const paths = await gitOutput(git, ["diff", "--name-only", "--no-renames", parent, ours], { during });
     const fix = `${await undoCommit(git, { head: ours, ours }, during)}: git pull, then run it again`;
-    const message = `others pushed a change of ${paths.split("\n").join(", ")} meanwhile`;
+    const message = `others pushed changes to ${paths.split("\n").join(", ")} in the meantime`;
     throw repositoryFault("RepositoryRefused", during, message, { fix });
   }
   // Set up to show signatures, git puts what it says of them before the message.
@@ -110,7 +110,7 @@ async function treeOn(git: PersonGit, { parent, ours, theirs }: Sides, during: s
 async function move(git: PersonGit, from: string, to: string, during: string): Promise<void> {
   if ((await gitOutput(git, ["rev-parse", "HEAD"], { during })) !== from) {
     const fix = "see what else is at work in this work tree, then run it again";
-    throw repositoryFault("RepositoryRefused", during, "the branch here moved meanwhile", { fix });
+    throw repositoryFault("RepositoryRefused", during, "the branch moved in the meantime", { fix });
   }
   // Without it, a file that was only touched counts as changed.
   await git(["update-index", "-q", "--refresh"], { during });

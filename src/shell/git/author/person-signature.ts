@@ -100,7 +100,7 @@ async function sshKeyOf(chosen: string | null, { setting, top, during }: Asking)
   const answer = await keyCommand(command, top, during);
   const first = answer.output.split("\n").map((it) => literalKey(it.trim()))[0] ?? null;
   if (answer.code === 0 && first !== null) return { kind: "literal", line: first };
-  const said = `gpg.ssh.defaultKeyCommand gives no key${answer.stderr === "" ? "" : `: ${answer.stderr}`}`;
+  const said = `gpg.ssh.defaultKeyCommand prints no key${answer.stderr === "" ? "" : `: ${answer.stderr}`}`;
   throw repositoryFault("RepositoryRefused", during, said, {
     fix: `start the agent and add your key (ssh-add), or choose one: ${setUp}`,
   });
@@ -117,7 +117,7 @@ function keyCommand(command: string, top: string, during: string): Promise<Perso
   return personProgram(
     program || command,
     top,
-    "correct gpg.ssh.defaultKeyCommand of git's settings",
+    "correct gpg.ssh.defaultKeyCommand in Git's configuration",
   )(args, { during });
 }
 
@@ -135,7 +135,7 @@ async function sshSignature(
 ): Promise<string> {
   const during = "signing with SSH";
   if (key === null)
-    throw repositoryFault("RepositoryRefused", during, "git is not told which key you sign with (user.signingKey)", {
+    throw repositoryFault("RepositoryRefused", during, "Git has no signing key configured (user.signingKey)", {
       fix: setUp,
     });
   // Nobody else may read or write there: ssh-keygen puts the signature beside the file.
@@ -146,7 +146,7 @@ async function sshSignature(
     const path = key.kind === "file" ? key.path : join(folder, "key.pub");
     if (key.kind === "literal") await writeFile(path, `${key.line}\n`, { mode: 0o600 });
     const agent = key.kind === "literal" ? ["-U"] : [];
-    const fix = "install OpenSSH 8.2 or newer, or correct gpg.ssh.program of git's settings";
+    const fix = "install OpenSSH 8.2 or newer, or correct gpg.ssh.program in Git's configuration";
     const run = personProgram(program, top, fix);
     const args = ["-Y", "sign", "-n", namespace, "-f", path, ...agent, data];
     const { code, stderr } = await run(args, { during, isTyped: true });
@@ -180,7 +180,11 @@ async function openPgpSignature(
 }
 
 const gpg = (program: string, top: string): PersonGit =>
-  personProgram(program, top, `install GnuPG or correct gpg.program of git's settings, or sign with SSH: ${setUp}`);
+  personProgram(
+    program,
+    top,
+    `install GnuPG or correct gpg.program in Git's configuration, or sign with SSH: ${setUp}`,
+  );
 
 async function publicSshKey(key: SshKey | null): Promise<PersonKey | null> {
   if (key === null) return null;

@@ -69,9 +69,9 @@ async function* once(bytes: Uint8Array): AsyncIterableIterator<Uint8Array> {
 
 /** `fetch failed` says nothing; its cause does: ECONNREFUSED, ENOTFOUND, a certificate that expired. */
 function reasonOf(error: unknown, deadlineMs: number): string {
-  if (!(error instanceof Error)) return "the connection broke";
+  if (!(error instanceof Error)) return "the connection failed";
   if (error.name === "TimeoutError") return `no answer within ${Math.ceil(deadlineMs / 1000)} s`;
   const inner = error.cause instanceof Error ? error.cause : error;
   const code = (inner as NodeJS.ErrnoException).code;
-  return code === undefined ? `the connection broke: ${inner.message}` : `the connection broke: ${code}`;
+  return code === undefined ? `the connection broke: ${inner.message}` : `the connection failed: ${code}`;
 }

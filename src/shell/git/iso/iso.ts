@@ -158,7 +158,7 @@ class IsoRepository implements Repository {
       const heads = await this.#list();
       if ((await this.#brought(source, heads.source)) && (await this.#brought(state, heads.state))) return heads;
     }
-    throw repositoryFault("RepositoryUnreachable", `fetching ${this.name}`, "the branches do not stand still");
+    throw repositoryFault("RepositoryUnreachable", `fetching ${this.name}`, "the branches keep moving");
   }
 
   async #list(): Promise<Heads> {
@@ -166,7 +166,7 @@ class IsoRepository implements Repository {
     const headOf = (branch: string): Commit | null => {
       const oid = refs.find((it) => it.ref === refOf(branch))?.oid;
       if (oid === undefined || oid.length === nothing.length) return (oid as Commit | undefined) ?? null;
-      throw repositoryFault("RepositoryUnsupported", `fetching ${this.name}`, "it does not name its objects by sha1");
+      throw repositoryFault("RepositoryUnsupported", `fetching ${this.name}`, "its object format is not sha1");
     };
     return { source: headOf(this.#branches.source), state: headOf(this.#branches.state) };
   }

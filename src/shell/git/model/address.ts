@@ -44,14 +44,15 @@ export interface SshAddress {
  * win over `token`, since they are said of this repository.
  */
 export function addressOf(repo: string, token: string | null): Address {
-  if (repo === "" || repo.startsWith("-") || repo.includes("\0")) throw refused("it looks like an option, not a place");
+  if (repo === "" || repo.startsWith("-") || repo.includes("\0"))
+    throw refused("it looks like an option, not an address");
   if (/^[A-Za-z0-9+.-]+::/.test(repo)) throw refused("remote helpers such as ext:: run commands");
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(repo)?.[1]?.toLowerCase();
   if (scheme === undefined) return isScpLike(repo) ? scpAddress(repo) : { kind: "path", name: repo, path: repo };
-  if (/[\s\x00-\x1f\x7f]/.test(repo)) throw refused("the URL holds blanks or control characters");
+  if (/[\s\x00-\x1f\x7f]/.test(repo)) throw refused("the URL contains blanks or control characters");
   if (scheme === "http" || scheme === "https") return httpAddress(parsed(repo), token);
   if (scheme === "ssh" || scheme === "file") return remoteAddress(parsed(repo));
-  throw refused(`${scheme} is none of http, https, ssh and file`);
+  throw refused(`${scheme} is not supported; use http, https, ssh or file`);
 }
 
 /** Takes passwords out of every URL in a text, and the given secrets wherever they stand. */
@@ -65,7 +66,7 @@ export function redact(text: string, secrets: readonly string[] = []): string {
 const isScpLike = (repo: string): boolean => /^[^/:]{2,}:/.test(repo);
 
 function scpAddress(repo: string): SshAddress {
-  if (/[\s\x00-\x1f\x7f]/.test(repo)) throw refused("the address holds blanks or control characters");
+  if (/[\s\x00-\x1f\x7f]/.test(repo)) throw refused("the address contains blanks or control characters");
   if (/(^|@)-/.test(repo.slice(0, repo.indexOf(":")))) throw refused("the host looks like an option");
   return { kind: "remote", name: repo, url: repo };
 }
@@ -78,7 +79,7 @@ function remoteAddress(url: URL): SshAddress {
 
 function httpAddress(url: URL, token: string | null): HttpAddress {
   // Git has no use for either, and what stands there may be a secret that would show on its command line.
-  if (url.search !== "" || url.hash !== "") throw refused("a git URL has neither ? nor #");
+  if (url.search !== "" || url.hash !== "") throw refused("a Git URL has neither ? nor #");
   const username = decodeURIComponent(url.username);
   const password = url.password === "" ? (token ?? "") : decodeURIComponent(url.password);
   const encoded = Buffer.from(`${username === "" ? "x-access-token" : username}:${password}`).toString("base64");

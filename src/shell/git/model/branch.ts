@@ -14,7 +14,7 @@ export interface Branches {
  */
 export function branchesOf(source: string, state: string): Branches {
   for (const name of [source, state]) {
-    if (!isBranchName(name)) throw refused(`${JSON.stringify(name.slice(0, 80))} is no name of a branch`);
+    if (!isBranchName(name)) throw refused(`${JSON.stringify(name.slice(0, 80))} is not a valid branch name`);
   }
   if (source === state) throw refused(`the source branch and the state branch are both called ${source}`);
   return { source, state };

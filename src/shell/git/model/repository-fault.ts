@@ -89,7 +89,8 @@ const advice: Readonly<Record<RepositoryFaultCode, string>> = {
   RepositoryNotFound:
     "check the address and that the repository exists; a private one looks absent without credentials",
   RepositoryUnreachable: "check the address and the network, then try again",
-  RepositoryForbidden: "set FLOTILLA_GIT_TOKEN or a git credential that may read, and write the state branch",
+  RepositoryForbidden:
+    "set FLOTILLA_GIT_TOKEN or a Git credential that can read the repository and write the state branch",
   RepositoryRefused: "read the server's answer above; rules for the state branch must let Flotilla push to it",
   RepositoryCorrupt: "run git fsck in the repository; a cached mirror can be removed, it is fetched again",
   RepositoryUnsupported: "install git 2.31 or newer and use a SHA-1 repository at a path, or an https, ssh or file URL",

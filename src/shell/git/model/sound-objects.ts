@@ -46,7 +46,7 @@ function entriesOf(
   tree: string,
   { during, isExact }: { readonly during: string; readonly isExact: boolean },
 ): readonly TreeEntry[] {
-  if (raw === undefined) throw repositoryFault("RepositoryCorrupt", during, `tree ${tree}: it is no tree`);
+  if (raw === undefined) throw repositoryFault("RepositoryCorrupt", during, `tree ${tree}: it is not a tree`);
   const read = readTree(raw, isExact);
   if (read.kind === "read") return read.entries;
   throw new Fault("ObjectUnsound", during, `tree ${tree}: ${read.because}`, soundTree);

@@ -21,9 +21,9 @@ export function readTree(tree: Uint8Array<ArrayBuffer>, isExact = true): TreeRea
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(32, at);
     const end = space < 0 ? -1 : bytes.indexOf(0, space);
-    if (end < 0 || end + 21 > bytes.length) return refused("it breaks off");
+    if (end < 0 || end + 21 > bytes.length) return refused("it is truncated");
     const mode = modeOf(bytes.subarray(at, space));
-    if (mode === null) return refused("an entry has no mode that git reads");
+    if (mode === null) return refused("an entry has an invalid mode");
     const kind = kindOf(mode);
     const flaw = order.flawOf(bytes.subarray(space + 1, end), kind);
     if (flaw !== null && isExact) return refused(flaw);

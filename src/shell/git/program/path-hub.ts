@@ -57,7 +57,7 @@ export async function gitFolderOf({ name, path }: PathAddress): Promise<string> 
 async function gitAt({ name, path }: PathAddress): Promise<Git> {
   const { folder, format } = await describe(name, path);
   if (format !== "sha1") {
-    throw repositoryFault("RepositoryUnsupported", `reading ${name}`, `it names its objects by ${format}`);
+    throw repositoryFault("RepositoryUnsupported", `reading ${name}`, `its object format is ${format}`);
   }
   return { gitDir: folder, environment: gitEnvironment(), secrets: [] };
 }

@@ -96,7 +96,7 @@ async function prepare(scene: Opening): Promise<Ready | string> {
     if (written.kind === "refused") return `its inventory cannot be written: ${written.refusal.message}`;
     earlier ??= stored.inventory;
   }
-  return "somebody else keeps writing its inventory";
+  return "its inventory keeps changing: another reconciler is writing it";
 }
 
 /** What the member serves, asked anew when it is not known to serve a kind that is to be written. */
@@ -255,7 +255,7 @@ const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory)
 const outdatedText = (late: readonly PlacementActions[]): string | null =>
   late.length === 0
     ? null
-    : `a later action has overtaken placement ${late
+    : `superseded by a later action for placement ${late
         .slice(0, 5)
         .map((it) => it.placement)
         .join(", ")}`;
@@ -309,7 +309,7 @@ async function record(scene: Opening, claimed: StoredInventory, results: Invento
     due = changesStillDue(results, actions, fresh.inventory);
     if (due.size === 0) return null;
   }
-  return "somebody else keeps writing its inventory";
+  return "its inventory keeps changing: another reconciler is writing it";
 }
 
 /** Whoever is later by epoch, or owns the inventory by now, stays at its head. */

@@ -44,7 +44,7 @@ export function trackContact(): MemberContact {
         return result;
       } catch (error) {
         // It may quote what it stumbled over, such as a Secret, so only its name is told.
-        if (!isLoss(error)) return otherwise(`unexpected in Flotilla itself: ${nameOf(error)}`);
+        if (!isLoss(error)) return otherwise(`internal error in Flotilla: ${nameOf(error)}`);
         inARow += 1;
         const { code, message } = contactFailureOf(error);
         if (inARow < 3 && code !== "Unauthorized") return otherwise(message);

@@ -225,7 +225,7 @@ async function decideAgain(
 
 const createdMeanwhile: Failure = {
   code: "FailedToTakeOver",
-  message: "somebody else created it a moment ago; it is taken over, or left, when it is looked at again",
+  message: "somebody else created it in the meantime; the next pass takes it over or leaves it alone",
 };
 
 /** Hands fields of client-side apply over to us; null when there are none. */

@@ -40,7 +40,7 @@ export async function namespaceContents(
   const served = await discovery.refresh(client);
   const uncertain = [...served.uncertainGroups].filter((it) => !isVirtual(it));
   if (uncertain.length > 0)
-    return { kind: "unknown", text: `the member cannot tell about ${uncertain.sort().join(", ")}` };
+    return { kind: "unknown", text: `API discovery fails on the member for ${uncertain.sort().join(", ")}` };
   const resources = listableResources(served).filter((it) => !isVirtual(it.group) && !ownKinds.has(kindKey(it)));
   return remainingContents(await Promise.all(resources.map((it) => heldOf(client, it, namespace))), going, resources);
 }

@@ -52,12 +52,12 @@ async function removeOne(scene: ApplyContext, removal: RemovalTask, going: Reado
   const resource = await resourceFor(scene, removal);
   if (resource === "gone") return gone;
   if (resource === null)
-    return lingering(entry, "DeletionRefused", `the member cannot tell about ${departure.id.kind} now`);
+    return lingering(entry, "DeletionRefused", `API discovery fails on the member for ${departure.id.kind}`);
   // A definition in the other scope took all objects of the one before with it, if there ever were any.
   if (resource.namespaced && departure.id.namespace === null) return gone;
   if (departure.uid === null || entry.uid === null) return identify(scene, removal, resource);
   if (departure.uid !== entry.uid) {
-    return lingering(entry, "IdentityChanged", "the inventory knows it under another uid than the one that is to go");
+    return lingering(entry, "IdentityChanged", "its uid in the inventory differs from the one to delete");
   }
   return departure.how === "release"
     ? releaseObject(scene, removal, resource)

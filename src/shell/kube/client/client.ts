@@ -176,7 +176,7 @@ async function sendWithRetries<T extends WireResponse | StreamingResponse>(
 
 const pause = (network: Network, ms: number, signal: AbortSignal | null): Promise<void> =>
   network.pause(ms, signal).catch(() => {
-    throw new MemberUnreachable("Unreachable", "out of time");
+    throw new MemberUnreachable("Unreachable", "timed out");
   });
 
 /** A request, and until when it is worth sending. */
@@ -208,7 +208,7 @@ async function authorized<T extends WireResponse | StreamingResponse>(
   if (access === used && first instanceof MemberUnreachable) throw first;
   const second = access === used ? (first as T) : await send(access);
   if (isUnauthorized(second))
-    throw new MemberUnreachable("Unauthorized", "the credentials of its context are not accepted (401)");
+    throw new MemberUnreachable("Unauthorized", "unauthorized (401): the credentials of its context are not accepted");
   return second;
 }
 
@@ -225,7 +225,7 @@ const isHandshake = (error: unknown): error is MemberUnreachable =>
 function inTime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {
   if (signal === null) return asked;
   return new Promise((resolve, reject) => {
-    const late = (): void => reject(new MemberUnreachable("Unauthorized", "its credentials were not obtained in time"));
+    const late = (): void => reject(new MemberUnreachable("Unauthorized", "getting its credentials timed out"));
     if (signal.aborted) late();
     signal.addEventListener("abort", late, { once: true });
     asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", late));
@@ -275,18 +275,18 @@ async function openWatch(
   if ("status" in opened) {
     const answer = responseOf(opened);
     if (answer.kind === "refused") return answer;
-    throw new MemberUnreachable("Unintelligible", `its answer to a watch is none (${opened.status})`);
+    throw new MemberUnreachable("Unintelligible", `its response to a watch is not a stream (${opened.status})`);
   }
   return { kind: "watching", ended: opened.ended, stop: () => opened.stop() };
 }
 
 function responseOf({ status, text }: WireResponse): ApiResponse {
   if (status >= 300 && status < 400)
-    throw new MemberUnreachable("Unintelligible", `it answers with a redirect (${status})`);
+    throw new MemberUnreachable("Unintelligible", `it responds with a redirect (${status})`);
   const body = parsed(text);
   if (status < 300) {
     if (body === null)
-      throw new MemberUnreachable("Unintelligible", `its answer is not a JSON object, or too large a one (${status})`);
+      throw new MemberUnreachable("Unintelligible", `its response is not a JSON object, or is too large (${status})`);
     return { kind: "done", status, body };
   }
   return failureOf(status, body);

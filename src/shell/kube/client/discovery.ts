@@ -93,12 +93,12 @@ async function discover(client: Client): Promise<ServedResources> {
 async function discoverUnder(client: Client, path: string): Promise<ServedResources> {
   const answer = await client.request({ method: "GET", path, accept: aggregated });
   if (answer.kind === "refused")
-    throw new MemberUnreachable("Unintelligible", `it does not tell what it serves: ${answer.message}`);
+    throw new MemberUnreachable("Unintelligible", `API discovery failed: ${answer.message}`);
   const kind = answer.body["kind"];
   if (kind === "APIGroupDiscoveryList") return aggregatedOf(answer.body);
   if (kind === "APIVersions" || kind === "APIGroupList") return classic(client, groupVersionsOf(answer.body));
   // Taken for a list of nothing, it would make everything that the member carries count as gone.
-  throw new MemberUnreachable("Unintelligible", `its answer to ${path} does not tell what it serves`);
+  throw new MemberUnreachable("Unintelligible", `its response to ${path} is not API discovery`);
 }
 
 function aggregatedOf(body: JsonObject): ServedResources {

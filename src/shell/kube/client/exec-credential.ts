@@ -38,7 +38,7 @@ const versions: readonly ExecPlugin["apiVersion"][] = [
   "client.authentication.k8s.io/v1beta1",
 ];
 
-const could = "the credentials of its context could not be obtained";
+const could = "cannot get the credentials of its context";
 
 /** A plugin that gave no credential; `why` never quotes what it printed, nor its arguments or environment. */
 export const credentialFailure = (why: string): MemberUnreachable =>
@@ -113,7 +113,7 @@ function expiryOf(timestamp: Json): number | null {
   const at = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text)
     ? Date.parse(text)
     : Number.NaN;
-  if (Number.isNaN(at)) throw credentialFailure("its plugin gave an expirationTimestamp that is no time");
+  if (Number.isNaN(at)) throw credentialFailure("its plugin gave an expirationTimestamp that is not a time");
   return at;
 }
 

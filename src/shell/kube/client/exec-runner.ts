@@ -100,7 +100,7 @@ function inSlotUntil(lanes: Limiter, call: PluginCall, deadlineMs: number, closi
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      reject(credentialFailure(`other plugins kept its own waiting for ${inSeconds(deadlineMs)}`));
+      reject(credentialFailure(`its plugin waited longer than ${inSeconds(deadlineMs)} for other plugins`));
     }, deadlineMs);
     void lanes.run(async () => {
       clearTimeout(timer);
@@ -128,7 +128,7 @@ function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: Ab
       reject(credentialFailure(`its plugin ${name} ${why}`));
     };
     const closed = (): void => kill("was stopped");
-    const timer = setTimeout(() => kill(`gave no answer within ${inSeconds(deadlineMs)}`), deadlineMs);
+    const timer = setTimeout(() => kill(`gave no response within ${inSeconds(deadlineMs)}`), deadlineMs);
     closing.addEventListener("abort", closed);
     const chunks: Buffer[] = [];
     let size = 0;

@@ -8,7 +8,7 @@ import type { ApiFailure } from "./client.ts";
  * What a member refuses is an answer; this is thrown, because nothing that was planned for the member can go on.
  */
 export class MemberUnreachable extends Error {
-  override readonly name = "Lost";
+  override readonly name = "MemberUnreachable";
   readonly code: ContactCode;
 
   constructor(code: ContactCode, message: string, cause?: unknown) {
@@ -26,7 +26,7 @@ export function contactFailureOf(error: unknown): {
   if (error instanceof Fault) return { code: "NoConnection", message: error.message.slice(0, 512) };
   // It may quote what it stumbled over, such as a Secret, so only its name is told.
   const name = error instanceof Error ? error.name : typeof error;
-  return { code: "Unintelligible", message: `its answer could not be read: ${name}` };
+  return { code: "Unintelligible", message: `its response could not be read: ${name}` };
 }
 
 /** A member that refuses to say who it is, or what it remembers of us, as an observation. */

@@ -86,12 +86,12 @@ export function exchange(outgoing: WireRequest): Promise<WireResponse> {
     };
     const timers = [
       setTimeout(
-        () => stop(new MemberUnreachable("Unreachable", `no answer within ${deadlines.requestMs} ms`)),
+        () => stop(new MemberUnreachable("Unreachable", `no response within ${deadlines.requestMs} ms`)),
         deadlines.requestMs,
       ),
       connectTimer(request, deadlines.connectMs, stop),
     ];
-    const abort = (): void => stop(new MemberUnreachable("Unreachable", "out of time"));
+    const abort = (): void => stop(new MemberUnreachable("Unreachable", "timed out"));
     outgoing.signal?.addEventListener("abort", abort, { once: true });
     request.once("close", () => {
       for (const timer of timers) clearTimeout(timer);
@@ -126,11 +126,12 @@ function collect(response: http.IncomingMessage, largest: number): Promise<WireR
     let size = 0;
     response.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > largest) reject(new MemberUnreachable("Unintelligible", `its answer is larger than ${largest} bytes`));
+      if (size > largest)
+        reject(new MemberUnreachable("Unintelligible", `its response is larger than ${largest} bytes`));
       else chunks.push(chunk);
     });
     response.on("error", (error) => reject(unreachableError(error)));
-    response.once("aborted", () => reject(new MemberUnreachable("Unreachable", "the connection broke off")));
+    response.once("aborted", () => reject(new MemberUnreachable("Unreachable", "the connection was closed")));
     response.once("end", () => {
       const seconds = Number(response.headers["retry-after"] ?? Number.NaN);
       const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;
@@ -189,8 +190,9 @@ export const httpStreams: Streams = {
         request.destroy();
         reject(lost);
       };
-      const abort = (): void => stop(new MemberUnreachable("Unreachable", "out of time"));
-      const late = (): void => stop(new MemberUnreachable("Unreachable", `no answer within ${deadlines.requestMs} ms`));
+      const abort = (): void => stop(new MemberUnreachable("Unreachable", "timed out"));
+      const late = (): void =>
+        stop(new MemberUnreachable("Unreachable", `no response within ${deadlines.requestMs} ms`));
       const timers = [setTimeout(late, deadlines.requestMs), connectTimer(request, deadlines.connectMs, stop)];
       const begun = (): void => {
         for (const timer of timers) clearTimeout(timer);
@@ -234,7 +236,7 @@ function follow(request: http.ClientRequest, response: http.IncomingMessage, rea
     lost ??= why;
     request.destroy();
   };
-  const timer = setTimeout(() => stop(new MemberUnreachable("Unreachable", "a watch went silent")), longestMs);
+  const timer = setTimeout(() => stop(new MemberUnreachable("Unreachable", "a watch fell silent")), longestMs);
   response.socket.setKeepAlive(true, probeAfterMs);
   const take = lines(largest, onLine);
   response.on("data", (chunk: Buffer) => {
@@ -247,7 +249,7 @@ function follow(request: http.ClientRequest, response: http.IncomingMessage, rea
   const ended = new Promise<MemberUnreachable | null>((resolve) => {
     response.once("close", () => {
       clearTimeout(timer);
-      resolve(lost ?? (response.complete ? null : new MemberUnreachable("Unreachable", "the connection broke off")));
+      resolve(lost ?? (response.complete ? null : new MemberUnreachable("Unreachable", "the connection was closed")));
     });
   });
   return { kind: "streaming", date: response.headers.date ?? null, ended, stop: () => stop(null) };

@@ -47,7 +47,7 @@ const maxLooks = 3;
 
 type Unreachable = Extract<Observation, { kind: "unreachable" }>;
 
-const notAsked: Unreachable = { kind: "unreachable", code: "NoConnection", message: "it is not asked any more" };
+const notAsked: Unreachable = { kind: "unreachable", code: "NoConnection", message: "it is no longer watched" };
 
 /** What is known of the member right now. */
 type State =

@@ -83,7 +83,7 @@ export function retryWatch(followed: RetryWatchOptions): RetryWatcher {
       if (resume === at && performance.now() - began < minWatchMs)
         return breakOff({
           kind: "lost",
-          lost: lost ?? new MemberUnreachable("Unreachable", "its watches end at once"),
+          lost: lost ?? new MemberUnreachable("Unreachable", "its watches end immediately"),
         });
     }
   };

@@ -116,8 +116,8 @@ const restore = "restore the state branch to the commit before, and change the c
 const fixes: Readonly<Record<AuditCheck, string>> = {
   chain: `${restore}; a rewrite of the source branch that was accepted shows here, too`,
   signatures: `find out who wrote it; if it was not flotilla, ${restore}`,
-  trust: `${restore}; then judge every approval since anew`,
-  approvals: `stop what it let happen (state: Stop), and ${restore}`,
+  trust: `${restore}; then check every approval since again`,
+  approvals: `stop what it allowed (state: Stop), and ${restore}`,
   plans: `stop the run (state: Stop), and ${restore}`,
   accepted: restore,
   scheduling: restore,

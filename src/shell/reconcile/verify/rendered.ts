@@ -42,15 +42,18 @@ export async function auditRendered(
       const blob = standing.get(path);
       standing.delete(path);
       if (manifests === null) findings.skip("targets whose content is not kept any more");
-      else if (blob === undefined) wrong(path, "does not show what a cluster is to carry");
+      else if (blob === undefined) wrong(path, "is missing: it should show what a cluster has to run");
       else if (new TextDecoder().decode(blobs.get(blob)) !== renderedText(manifests))
-        wrong(path, "shows something else than the cluster is to carry");
+        wrong(path, "differs from what the cluster has to run");
     }
   }
   for (const path of await askedAmiss(repository, commit, ledger, standing))
-    wrong(path, "shows something else than people are asked");
+    wrong(path, "differs from what people are asked to approve");
   for (const path of standing.keys())
-    wrong(path, path.startsWith(askedFolder) ? "shows what nobody is asked" : "shows what no cluster is to carry");
+    wrong(
+      path,
+      path.startsWith(askedFolder) ? "shows a request that nobody opened" : "shows what no cluster has to run",
+    );
 }
 
 /** Files of open requests that show something else. Those of all requests on record are taken from `standing`. */

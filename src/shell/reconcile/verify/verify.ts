@@ -61,7 +61,7 @@ export async function auditState(
   const tip = await walked(walk, base, steps);
   if (tip.ledger.sourceCommit !== null && !(await followsSource(repository, heads.source, tip.ledger.sourceCommit)))
     findings.add("chain", heads.state, {
-      what: "rests on a source commit that the source branch here does not have; is it fetched?",
+      what: "refers to a source commit that the source branch here does not have; fetch it",
     });
   if (full) await auditRendered(ports, tip, walk.memory, findings);
   conclude(walk, { anchor, base, isWhole, commits: steps.length });
@@ -156,8 +156,8 @@ function judged(findings: AuditFindings, world: World, after: State): readonly A
   findings.count("accepted", 1);
   const told = withRecordedReviews(world, after.ledger);
   for (const { kind } of told.history.reviews.values()) {
-    if (kind === "reviewed") findings.skip("approvals that rest on the forge's word: nobody asks it here");
-    if (kind === "unavailable") findings.skip("times an approval was left for later, as the forge could not be asked");
+    if (kind === "reviewed") findings.skip("approvals that depend on the forge, which is not asked here");
+    if (kind === "unavailable") findings.skip("times an approval had to wait because the forge could not be asked");
   }
   return auditStep(told, after.ledger);
 }
@@ -208,9 +208,9 @@ function conclude({ findings, anchored, watch }: Walk, { anchor, base, isWhole, 
       `that ${keys.join(", ")}, which signed commits while the trust file named no machine, is the reconciler's: flotilla trust add NAME --machine --key FILE.pub lists one`,
     );
   if (!isWhole)
-    findings.note(`what stood before the last ${commits} commits: it is taken as it is; --full looks at all of it`);
-  findings.note("what members said and when a pass ran: both are taken as recorded, and no member was asked");
-  findings.note("the pace of rollouts and the bounds of deletions: they rest on what members said in each pass");
+    findings.note(`everything before the last ${commits} commits: it is taken as it is; --full checks all of it`);
+  findings.note("what members reported and when passes ran: both are taken as recorded; no member was asked");
+  findings.note("the pace of rollouts and the bounds of deletions: they depend on what members reported in each pass");
 }
 
 const trustFinding = { check: "trust", subject: { kind: "trust" } } as const;
