@@ -71,7 +71,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "takes what a deleted inventory does not list for gone",
-    file: "src/core/plan/hear.ts",
+    file: "src/core/plan/facts/hear.ts",
     find: "if (leaving.length === 0 || carried === null) return leaving;",
     replace: "if (leaving.length === 0) return leaving;\n  if (carried === null) return [];",
     caughtBy: stories,
@@ -85,14 +85,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "takes what is being deleted for applied",
-    file: "src/core/plan/hear.ts",
+    file: "src/core/plan/facts/hear.ts",
     find: "if (live?.terminating === true && live.uid === entry.uid) return going;",
     replace: "",
     caughtBy: stories,
   },
   {
     breaks: "takes that nothing was told of a kind for proof that it had come up",
-    file: "src/core/plan/hear.ts",
+    file: "src/core/plan/facts/hear.ts",
     find: 'before.phase === "available";',
     replace: '(before.phase === "available" || before.phase === "untrackable");',
     caughtBy: stories,
@@ -134,7 +134,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "acts on a cluster that is not the one that joined",
-    file: "src/core/plan/roster.ts",
+    file: "src/core/plan/facts/members.ts",
     find: 'if (seen?.kind === "reached" && trouble === null) voices.set(name, seen);',
     replace: 'if (seen?.kind === "reached") voices.set(name, seen);',
     caughtBy: "check",
@@ -148,28 +148,28 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "dates a new target with an earlier sequence",
-    file: "src/core/plan/transition.ts",
+    file: "src/core/plan/placement/rollout.ts",
     find: "{ sequence, world }: PlanContext): Target {",
     replace: "{ ledger: { sequence }, world }: PlanContext): Target {",
     caughtBy: "check",
   },
   {
     breaks: "forgets a cluster instead of removing what it carries",
-    file: "src/core/plan/transition.ts",
+    file: "src/core/plan/moves/begin.ts",
     find: "if (binding.target === null && binding.leaving.length === 0) return null;",
     replace: "if (binding.leaving.length === 0) return null;",
     caughtBy: "check",
   },
   {
     breaks: "permits deletions on any number of clusters",
-    file: "src/core/plan/guard/guard.ts",
+    file: "src/core/plan/guard/judge-deletions.ts",
     find: "Math.floor((clusterCount * bounds.percentOfClusters) / 100)))\n    return false;",
     replace: "Math.floor((clusterCount * bounds.percentOfClusters) / 100)))\n    return true;",
     caughtBy: "check",
   },
   {
     breaks: "deletes what waits for a confirmation while something else has one",
-    file: "src/core/plan/guard/holding.ts",
+    file: "src/core/plan/guard/deletions.ts",
     find: "const waiting = objectsIn(held.filter((it) => !it.confirmed).flatMap((it) => it.groups));",
     replace: "const waiting = objectsIn((held.some((it) => it.confirmed) ? [] : held).flatMap((it) => it.groups));",
     caughtBy: stories,
@@ -225,7 +225,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "deletes namespaces as the side effect of an edit",
-    file: "src/core/plan/guard/guard.ts",
+    file: "src/core/plan/guard/judge-deletions.ts",
     find: "(it) => !it.whole && isPrecious(it.id)",
     replace: "() => false",
     caughtBy: "check",
@@ -430,7 +430,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "fails a run for another one that is done on its members",
     file: "src/core/plan/runs/runs.ts",
-    find: "return stepRun(run, { ...scene, isAtHand: () => false }).run;",
+    find: "return stepRun(run, { ...sceneOf(result, run, context), isAtHand: () => false }).run;",
     replace: "return run;",
     caughtBy: ["test/core/plan/runs/runs-in-the-way.test.ts"],
   },
@@ -472,8 +472,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "sends to a cluster what its run's plan does not say",
     file: "src/core/plan/runs/run-moves.ts",
-    find: "if (rendering.digest !== target.digest)",
-    replace: "if (rendering === null)",
+    find: 'return rendering.kind === "failed" || rendering.digest === target.digest',
+    replace: 'return rendering.kind === "failed" || rendering.digest !== null',
     caughtBy: ["test/core/plan/runs/worked-runs.test.ts"],
   },
   {
@@ -485,9 +485,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "judges an eviction by what stood before the rollout of its pass",
-    file: "src/core/plan/evict.ts",
-    find: "readinessIn(context, record, binding);",
-    replace: "readinessIn(context, record, before?.bindings.get(it) ?? binding);",
+    file: "src/core/plan/placement/evictions.ts",
+    find: "readinessIn(plan, record, binding);",
+    replace: "readinessIn(plan, record, before?.bindings.get(it) ?? binding);",
     caughtBy: stories,
   },
   {

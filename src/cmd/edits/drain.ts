@@ -2,7 +2,7 @@ import { conditionOf } from "../../core/model/condition.ts";
 import { type Json, member } from "../../core/model/json.ts";
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import type { ClusterName } from "../../core/model/value.ts";
-import { runOn } from "../../core/plan/evict.ts";
+import { runOn } from "../../core/plan/placement/evictions.ts";
 import { editedText } from "./edited-text.ts";
 import { documentsFound, type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
 import { evictionFile, evictionKind, freeName } from "./new-object.ts";

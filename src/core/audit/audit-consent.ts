@@ -9,7 +9,7 @@ import { type Ask, askedPlacement, askState, askSubject, asksIn } from "../plan/
 import { consentOf } from "../plan/approval/consent.ts";
 import { reviewsToAsk } from "../plan/approval/reviews.ts";
 import { authorsOfChange, authorsOfRun } from "../plan/authors/authors.ts";
-import { contentOf } from "../plan/version.ts";
+import { contentOf } from "../plan/moves/version.ts";
 import type { OpenRequest } from "../trust/judge-approval.ts";
 import { type AuditFinding, whatOf } from "./audit-finding.ts";
 

@@ -4,7 +4,7 @@ import type { ClusterDecision, Ledger, PlacementRecord, PolicySnapshot } from ".
 import type { Placement } from "../model/placement.ts";
 import type { World } from "../model/plan.ts";
 import type { ClusterName } from "../model/value.ts";
-import { isSuspended } from "../plan/displace.ts";
+import { isSuspended } from "../plan/placement/removal.ts";
 import { selectResources } from "../render/select.ts";
 import type { Candidate, CycleBinding } from "../schedule/framework/cycle.ts";
 import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";

@@ -6,7 +6,7 @@ import type { Ledger } from "../model/ledger.ts";
 import type { Plan, RenderedTarget, World } from "../model/plan.ts";
 import type { PlacementKey } from "../model/value.ts";
 import { askState, asksIn, isGenuine } from "../plan/approval/ask.ts";
-import { contentOf, renderTarget } from "../plan/version.ts";
+import { contentOf, targetRendering } from "../plan/moves/version.ts";
 import { planRoot } from "../rollout/run-plan.ts";
 import { auditAnswers, auditAuthors, auditTrustFile } from "./audit-consent.ts";
 import { type AuditFinding, type AuditSubject, whatOf } from "./audit-finding.ts";
@@ -89,14 +89,13 @@ export function renderedTargets(
   world: World,
   isWanted: (placement: PlacementKey, cluster: RenderedTarget["cluster"]) => boolean,
 ): readonly RenderedAgain[] {
-  const content = contentOf(world);
-  const { scopes } = world.intent;
-  return [...placements.values()].flatMap(({ key: placement, bindings, resourceSnapshots: snapshots }) =>
-    [...bindings.values()].flatMap((binding): readonly RenderedAgain[] => {
-      if (binding.target === null || !isWanted(placement, binding.cluster)) return [];
-      const rendering = renderTarget(binding, { snapshots, overrides, scopes, content });
+  const sources = { overrides, content: contentOf(world), world };
+  return [...placements.values()].flatMap((record) =>
+    [...record.bindings.values()].flatMap((binding): readonly RenderedAgain[] => {
+      if (binding.target === null || !isWanted(record.key, binding.cluster)) return [];
+      const rendering = targetRendering(binding, record, sources);
       const manifests = rendering?.kind === "rendered" ? rendering.manifests : null;
-      return [{ cluster: binding.cluster, placement, manifests }];
+      return [{ cluster: binding.cluster, placement: record.key, manifests }];
     }),
   );
 }

@@ -14,7 +14,8 @@ import {
   type PlacementKey,
   type Sequence,
 } from "../model/value.ts";
-import { type Content, contentOf, renderTarget, snapshotOf } from "../plan/version.ts";
+import { type Content, contentOf, targetRendering } from "../plan/moves/version.ts";
+import { snapshotOf } from "../render/resource-snapshot.ts";
 import {
   assumedFailure,
   carriedObject,
@@ -140,9 +141,7 @@ type Carried = Pick<RenderedManifest, "id" | "key" | "digest">;
 
 /** The objects of a target. Where they cannot be rendered any more, what the snapshot lists. */
 function carriedBy(binding: Binding, placement: PlacementRecord, { world, content }: MemberInputs): readonly Carried[] {
-  const { resourceSnapshots: snapshots } = placement;
-  const sources = { snapshots, overrides: world.ledger.overrides, scopes: world.intent.scopes, content };
-  const rendering = renderTarget(binding, sources);
+  const rendering = targetRendering(binding, placement, { overrides: world.ledger.overrides, content, world });
   if (rendering?.kind === "rendered") return rendering.manifests;
   const snapshot = binding.target === null ? null : snapshotOf(placement, binding.target.resourceIndex);
   return (snapshot?.resources ?? []).map(({ id, digest }) => ({ id, digest, key: objectKey(id) }));

@@ -1,16 +1,15 @@
 import { isAtRest, placementActions } from "../apply/actions.ts";
 import type { Binding } from "../model/binding.ts";
+import { commonKeys } from "../model/identity.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectIdOf } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions, RenderedTarget, World } from "../model/plan.ts";
 import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";
-import type { PlanContext } from "./context.ts";
-import type { Placed } from "./finish.ts";
-import { type HeldIndex, heldIndex } from "./guard/holding.ts";
-import { commonKeys } from "./identity.ts";
+import { changesSince, type Roster } from "./facts/members.ts";
+import { type HeldIndex, heldIndex } from "./guard/deletions.ts";
+import type { PlanContext } from "./moves/context.ts";
+import { targetRendering } from "./moves/version.ts";
 import { retryOn } from "./retries.ts";
-import { changesSince, type Roster } from "./roster.ts";
-import { targetRendering } from "./target-rendering.ts";
 
 /**
  * What each member that answered has to do to carry what the ledger says.
@@ -20,14 +19,15 @@ import { targetRendering } from "./target-rendering.ts";
  */
 export function actionsFor(
   ledger: Ledger,
-  placed: ReadonlyMap<PlacementKey, Placed>,
+  rendered: readonly RenderedTarget[],
   context: PlanContext,
 ): readonly ClusterActions[] {
   const work = new Map<ClusterName, PlacementActions[]>();
   const desk: Desk = { ledger, context, held: heldIndex(ledger.deletions) };
+  const fresh = manifestsByTarget(rendered);
   for (const [key, record] of ledger.placements) {
     if (isIdle(record, desk)) continue;
-    for (const [cluster, actions] of actionsOf(record, placed.get(key)?.rendered ?? [], desk)) {
+    for (const [cluster, actions] of actionsOf(record, fresh.get(key) ?? none, desk)) {
       const list = work.get(cluster);
       if (list === undefined) work.set(cluster, [actions]);
       else list.push(actions);
@@ -42,6 +42,21 @@ export function actionsFor(
       epoch: ledger.epoch,
       placements,
     }));
+}
+
+/** What this plan brings, by cluster. */
+type Fresh = ReadonlyMap<ClusterName, RenderedTarget["manifests"]>;
+
+const none: Fresh = new Map();
+
+function manifestsByTarget(rendered: readonly RenderedTarget[]): ReadonlyMap<PlacementKey, Fresh> {
+  const found = new Map<PlacementKey, Map<ClusterName, RenderedTarget["manifests"]>>();
+  for (const { placement, cluster, manifests } of rendered) {
+    const known = found.get(placement);
+    if (known === undefined) found.set(placement, new Map([[cluster, manifests]]));
+    else known.set(cluster, manifests);
+  }
+  return found;
 }
 
 /** What the actions of all placements are made from. */
@@ -95,10 +110,9 @@ function isIdle(record: PlacementRecord, desk: Desk): boolean {
 
 function* actionsOf(
   record: PlacementRecord,
-  rendered: readonly RenderedTarget[],
+  fresh: Fresh,
   desk: Desk,
 ): Generator<readonly [ClusterName, PlacementActions]> {
-  const fresh = new Map(rendered.map((it) => [it.cluster, it.manifests]));
   const { world, voices } = desk.context;
   const { isHeld, confirmedOthers } = desk.held;
   const { key: placement } = record;

@@ -1,3 +1,4 @@
+import { sameList, sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Override } from "../model/override.ts";
@@ -5,7 +6,6 @@ import type { Reason } from "../model/plan.ts";
 import { compareText, type PlacementKey } from "../model/value.ts";
 import { overrideHistory } from "../render/override-snapshot.ts";
 import { selectResources } from "../render/select.ts";
-import { sameList, sameMap } from "./identity.ts";
 
 /** Of what many placements wait for, a list says less than none. */
 const restlessKept = 500;

@@ -1,14 +1,14 @@
 import type { Binding } from "../model/binding.ts";
+import { commonKeys } from "../model/identity.ts";
 import type { Inventory } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import { remembered, rememberedPair } from "../model/memo.ts";
 import type { Reason, RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
-import type { PlanContext } from "./context.ts";
-import { commonKeys } from "./identity.ts";
-import { targetRendering } from "./target-rendering.ts";
-import { keysOf, snapshotOf } from "./version.ts";
+import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
+import type { PlanContext } from "./moves/context.ts";
+import { targetRendering } from "./moves/version.ts";
 
 /**
  * What a member's inventory lists and no decision explains: a member that came back with old state
@@ -116,3 +116,22 @@ function wantedKeys(binding: Binding, record: PlacementRecord, { context }: Scen
 }
 
 const keysIn = remembered((manifests: readonly RenderedManifest[]) => new Set(manifests.map((it) => it.key)));
+
+/**
+ * Members whose inventory knows nothing of a placement that they carried by the record: somebody deleted it
+ * (`apply/README.md#f-43`). Said in the pass that hears of it, or decides about the placement: only records that it
+ * changed are looked at.
+ */
+export function lostInventories(ledger: Ledger, { world, voices }: PlanContext): readonly Reason[] {
+  const reasons: Reason[] = [];
+  for (const [placement, record] of ledger.placements) {
+    const before = world.ledger.placements.get(placement);
+    if (before === undefined || before === record) continue;
+    for (const { cluster, facts } of before.bindings.values()) {
+      const inventory = voices.get(cluster)?.inventory;
+      if (facts?.applied !== "applied" || inventory === undefined || inventory.placements.has(placement)) continue;
+      reasons.push({ kind: "inventoryLost", cluster, placement });
+    }
+  }
+  return reasons;
+}

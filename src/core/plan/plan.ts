@@ -1,38 +1,37 @@
 import type { Target } from "../model/binding.ts";
+import { sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import { digestOf } from "../model/json.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
-import type { Plan, Reason, Refusal, World } from "../model/plan.ts";
+import type { Plan, Reason, Refusal, RenderedTarget, World } from "../model/plan.ts";
 import { compareText, earliest, type PlacementKey } from "../model/value.ts";
 import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts";
+import { plannedIn } from "../rollout/run-plan.ts";
 import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
+import { type AllRuns, allRuns } from "./all-runs.ts";
 import { type AnswersThere, answerReasons, judgedAnswers, keptAnswers } from "./approval/answers.ts";
 import { consentOf } from "./approval/consent.ts";
 import { nextFormerNames } from "./approval/former-names.ts";
-import { unprotected } from "./approval/guarded-change.ts";
-import { protectionIn } from "./approval/protection.ts";
-import { askedIn, openRequests } from "./approval/requests.ts";
-import type { PlanContext } from "./context.ts";
+import { askedIn } from "./approval/requests.ts";
 import { isDecision } from "./decision.ts";
-import { displace, isSuspended, suspend } from "./displace.ts";
-import { evictionsNow } from "./evict.ts";
-import type { Placed } from "./finish.ts";
-import { guard, heldIndex } from "./guard/holding.ts";
-import { sameMap } from "./identity.ts";
-import { place } from "./place.ts";
-import { fleetReasons } from "./reasons.ts";
-import { recall } from "./recall.ts";
-import { record } from "./record.ts";
+import { rosterOf, voicesOf } from "./facts/members.ts";
+import { record } from "./facts/record.ts";
+import { guardDeletions, heldIndex } from "./guard/deletions.ts";
+import { placeOnce } from "./incremental.ts";
+import type { PlanContext } from "./moves/context.ts";
+import { nextSequence } from "./moves/context.ts";
+import { type Move, manifestsOf } from "./moves/move.ts";
+import { contentOf } from "./moves/version.ts";
+import { openRequests } from "./open-requests.ts";
+import { evictionsNow } from "./placement/evictions.ts";
+import { isSuspended, removePlacement } from "./placement/removal.ts";
+import { type PlacementResult, suspended } from "./placement/result.ts";
+import { fleetReasons, reasonsOf } from "./reasons.ts";
 import { refuse } from "./refuse.ts";
 import { nextRetry } from "./retries.ts";
-import { rosterOf, voicesOf } from "./roster.ts";
-import { coursesOf } from "./runs/courses.ts";
-import { plannedIn } from "./runs/run-moves.ts";
-import { contentOf } from "./version.ts";
-import { nextSequence } from "./where.ts";
 
 /**
  * Decides everything: what to write down, what to do, and when to look again (`plan/README.md#a-pass`).
@@ -44,49 +43,64 @@ export function plan(world: World): Plan {
   const refusal = refuse(world);
   if (refusal !== null) return refused(world, refusal);
   const context = contextOf(world);
-  const placed = placeAll(context);
-  const courses = coursesOf(placed, context);
-  const before = world.ledger;
-  const placements = new Map(
-    [...placed].flatMap(([key, it]) => (it.record === null ? [] : [[key, it.record] as const])),
-  );
-  const { ledger: heard } = context;
-  const told: Ledger = {
-    ...heard,
-    sourceCommit: world.intent.commit,
-    holds: sameHolds(before.holds, world.intent.holds) ? before.holds : world.intent.holds,
-    overrides: context.overrides,
-    placements: sameMap(placements, heard.placements) ? heard.placements : placements,
-    runs: courses.runs,
-    evictions: evictionsNow(
-      [...placed.values()].flatMap((it) => it.evictions),
-      placements,
-      context,
-    ),
-  };
-  const asked = askedIn(told);
-  const answers = keptAnswers(heard.answers, { was: askedIn(before), is: asked, files: world.intent.approvals });
-  const guarded: Ledger = { ...told, answers, deletions: guard(told, placed, context) };
-  const decides = isDecision(before, guarded);
-  const ledger = decides ? { ...guarded, sequence: context.sequence } : kept(before, guarded);
-  const steps = [...placed.values()];
+  const results = placeAll(context);
+  const runs = allRuns(results, context);
+  const decided = ledgerOf(results, runs, context);
+  const asked = askedIn(decided);
+  const answers = keptAnswers(decided.answers, {
+    was: askedIn(world.ledger),
+    is: asked,
+    files: world.intent.approvals,
+  });
+  const guarded: Ledger = { ...decided, answers, deletions: guardDeletions(decided, results, context) };
+  const decides = isDecision(world.ledger, guarded);
+  const ledger = decides ? { ...guarded, sequence: context.sequence } : kept(world.ledger, guarded);
+  const all = [...results.values()];
+  const rendered = all.flatMap((it) => it.begun).flatMap(renderedTarget);
   const { isHeld } = heldIndex(ledger.deletions);
   return {
     refusal: null,
     ledger,
     decides,
-    actions: actionsFor(ledger, placed, context),
-    rendered: steps.flatMap((it) => it.rendered),
-    wakeAt: earliest(nextRetry(world), world.history.reviewsAt, courses.wakeAt, ...steps.map((it) => it.wakeAt)),
+    actions: actionsFor(ledger, rendered, context),
+    rendered,
+    wakeAt: earliest(nextRetry(world), world.history.reviewsAt, runs.wakeAt, ...all.map((it) => it.wakeAt)),
     reasons: [
       ...trustReasons(context),
       ...answerReasons(guarded, answersThere(world), asked),
       ...fleetReasons(ledger, context),
-      ...steps.flatMap((it) => it.reasons(isHeld)),
-      ...courses.reasons,
+      ...all.flatMap((it) => [...it.reasons, ...reasonsOf(it, isHeld, context)]),
+      ...runs.reasons,
     ],
   };
 }
+
+/** The ledger with what was decided, before its deletions are judged. */
+function ledgerOf(
+  results: ReadonlyMap<PlacementKey, PlacementResult>,
+  { runs }: AllRuns,
+  context: PlanContext,
+): Ledger {
+  const { ledger, world, overrides } = context;
+  const { intent, ledger: before } = world;
+  const records = [...results].flatMap(([key, it]) => (it.record === null ? [] : [[key, it.record] as const]));
+  const placements = new Map(records);
+  const judged = [...results.values()].flatMap((it) => it.evictions);
+  return {
+    ...ledger,
+    sourceCommit: intent.commit,
+    holds: sameHolds(before.holds, intent.holds) ? before.holds : intent.holds,
+    overrides,
+    placements: sameMap(placements, ledger.placements) ? ledger.placements : placements,
+    runs,
+    evictions: evictionsNow(judged, placements, context),
+  };
+}
+
+const renderedTarget = (move: Move): readonly RenderedTarget[] => {
+  const { record, binding, to } = move;
+  return to === null ? [] : [{ cluster: binding.cluster, placement: record.key, manifests: manifestsOf(move) }];
+};
 
 const answersThere = ({ intent, history, ledger }: World): AnswersThere => ({
   files: intent.approvals,
@@ -128,11 +142,10 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
   const { intent } = world;
   const overrides = nextOverrideSnapshots(ledger.overrides, intent.overrides, overridesInUse(ledger));
   const { isHeld, isNamed } = heldIndex(ledger.deletions);
-  const context: PlanContext = {
+  return {
     world,
     ledger,
     consent,
-    protection: unprotected,
     roster: rosterOf(world, ledger),
     voices: voicesOf(world, ledger),
     candidates: [...intent.clusters.values()].map((cluster) => ({
@@ -148,7 +161,6 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
     isNamed,
     conditionsOf: conditionsAt(world.now),
   };
-  return { ...context, protection: protectionIn(context) };
 }
 
 /** The fleet gets its name with its first decision, and keeps it. */
@@ -190,25 +202,24 @@ const overridesOf = ({
 ];
 
 /** Every placement that is asked for or still stands somewhere, decided, in the order of their keys. */
-function placeAll(context: PlanContext): ReadonlyMap<PlacementKey, Placed> {
+function placeAll(context: PlanContext): ReadonlyMap<PlacementKey, PlacementResult> {
   const { placements } = context.world.intent;
   const records: ReadonlyMap<PlacementKey, PlacementRecord> = context.ledger.placements;
   const keys = [...new Set([...placements.keys(), ...records.keys()])].sort(compareText);
-  const placed = new Map<PlacementKey, Placed>();
+  const results = new Map<PlacementKey, PlacementResult>();
   for (const key of keys) {
     const it = placeOne(placements.get(key), records.get(key) ?? null, context);
-    if (it !== null) placed.set(key, it);
+    if (it !== null) results.set(key, it);
   }
-  return placed;
+  return results;
 }
 
 function placeOne(
   placement: Placement | undefined,
   before: PlacementRecord | null,
   context: PlanContext,
-): Placed | null {
-  if (before !== null && isSuspended(before, context.world.intent)) return suspend(before, context);
-  if (placement === undefined) return before === null ? null : displace(before, context);
-  const known = before === null ? null : recall(placement, before, context);
-  return known ?? place(placement, before, context);
+): PlacementResult | null {
+  if (before !== null && isSuspended(before, context.world.intent)) return suspended(before, context);
+  if (placement === undefined) return before === null ? null : removePlacement(before, context);
+  return placeOnce(placement, before, context);
 }

@@ -4,13 +4,28 @@ import { objectKey, objectText } from "../model/manifest.ts";
 import type { Reason, World } from "../model/plan.ts";
 import { compareText } from "../model/value.ts";
 import type { Readiness } from "../rollout/readiness.ts";
-import type { PlanContext } from "./context.ts";
-import { extentOf } from "./guard/guard.ts";
-import { lostInventories } from "./lost-inventory.ts";
-import { orphanReasons } from "./orphans.ts";
+import { extentOf } from "./guard/judge-deletions.ts";
+import type { PlanContext } from "./moves/context.ts";
+import { readinessIn } from "./moves/readiness.ts";
+import { lostInventories, orphanReasons } from "./orphans.ts";
+import type { PlacementResult } from "./placement/result.ts";
+
+/** What is to be said of the bindings of a placement, once it is known what waits for a confirmation. */
+export function reasonsOf(
+  { record, readiness, bindingReasons: known }: PlacementResult,
+  isHeld: PlanContext["isHeld"],
+  context: PlanContext,
+): readonly Reason[] {
+  if (record === null || known !== null) return known ?? none;
+  const reasons = [...record.bindings.values()].flatMap((binding) => {
+    const state = readiness.get(binding.cluster) ?? readinessIn(context, record, binding);
+    return bindingReasons(record, binding, { readiness: state, context, isHeld });
+  });
+  return gathered(reasons);
+}
 
 /** What is to be said about one binding: what it waits for, what went wrong, what it took over. */
-export function bindingReasons(
+function bindingReasons(
   record: PlacementRecord,
   binding: Binding,
   { readiness, context, isHeld }: Circumstances,
@@ -70,7 +85,7 @@ const isQuiet = ({ state, removal, target, leaving, facts }: Binding, readiness:
   facts.contests === undefined;
 
 /** One line for all clusters that something is being applied to: there are usually many, and they say the same. */
-export function gathered(reasons: readonly Reason[]): readonly Reason[] {
+function gathered(reasons: readonly Reason[]): readonly Reason[] {
   const applying = reasons.filter((it) => it.kind === "applying");
   const [first] = applying;
   if (first === undefined || applying.length === 1) return reasons;

@@ -1,6 +1,6 @@
 import { digestOf } from "../model/json.ts";
-import type { ResourceSnapshot, SnapshotResource } from "../model/ledger.ts";
-import type { Manifest, SourcedManifest, VersionedId } from "../model/manifest.ts";
+import type { PlacementRecord, ResourceSnapshot, SnapshotResource } from "../model/ledger.ts";
+import { type Manifest, type ObjectKey, objectKey, type SourcedManifest, type VersionedId } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { BlobId, Commit, Digest } from "../model/value.ts";
 import type { RenderSource } from "./render.ts";
@@ -93,4 +93,19 @@ export function restoreResources(
   const list = listOf(snapshot);
   list.resources ??= resources;
   return { kind: "restored", resources: list.resources };
+}
+
+/** The keys of the objects that a snapshot lists; one set per snapshot, since every cluster and every pass asks. */
+export const keysOf: (snapshot: ResourceSnapshot) => ReadonlySet<ObjectKey> = remembered(
+  ({ resources }) => new Set(resources.map((it) => objectKey(it.id))),
+);
+
+/** The resource snapshot of that index; null when there is none. */
+export function snapshotOf({ resourceSnapshots }: PlacementRecord, index: number): ResourceSnapshot | null {
+  // The newest are asked for most.
+  for (let at = resourceSnapshots.length - 1; at >= 0; at -= 1) {
+    const snapshot = resourceSnapshots[at];
+    if (snapshot?.index === index) return snapshot;
+  }
+  return null;
 }

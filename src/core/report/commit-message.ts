@@ -4,7 +4,7 @@ import type { ChangeRequest, Ledger, PlacementRecord } from "../model/ledger.ts"
 import { objectText } from "../model/manifest.ts";
 import type { AnswerRecord, TrustRecord } from "../model/trust.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
-import { extentOf } from "../plan/guard/guard.ts";
+import { extentOf } from "../plan/guard/judge-deletions.ts";
 import { approversText } from "./approval-files.ts";
 import { rolloutLines } from "./commit-message-runs.ts";
 import { quantity, someNames } from "./phrases.ts";

@@ -2,7 +2,7 @@ import type { DeletionGroup, DeletionLedger, HeldDeletion } from "../model/delet
 import type { Json } from "../model/json.ts";
 import { objectKey, objectText } from "../model/manifest.ts";
 import { compareText } from "../model/value.ts";
-import { extentOf } from "../plan/guard/guard.ts";
+import { extentOf } from "../plan/guard/judge-deletions.ts";
 import { quantity, someNames } from "./phrases.ts";
 import type { TableRows } from "./tables.ts";
 

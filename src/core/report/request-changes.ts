@@ -4,7 +4,7 @@ import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../mod
 import type { RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, Commit } from "../model/value.ts";
 import { type Ask, askedPlacement } from "../plan/approval/ask.ts";
-import { deletableOf } from "../plan/transition.ts";
+import { deletableOf } from "../plan/moves/begin.ts";
 import { quantity } from "./phrases.ts";
 import { fateTexts } from "./request-page.ts";
 

@@ -1,6 +1,7 @@
 import type { MemberCluster } from "../model/fleet.ts";
 import { digestOf, type Json, sameJson } from "../model/json.ts";
 import type { PlacementRecord, PolicySnapshot } from "../model/ledger.ts";
+import { remembered } from "../model/memo.ts";
 import type {
   PlannedCluster,
   PlannedStage,
@@ -214,3 +215,8 @@ const strategiesDiffer = (run: RunRecord, other: RunRecord): Refusal =>
   );
 
 const failed = (code: RunFailure, message: string): Refusal => ({ kind: "failed", code, message });
+
+/** What every cluster of a plan's stages is to carry. */
+export const plannedIn: (plan: RunPlan) => ReadonlyMap<ClusterName, PlannedCluster> = remembered(
+  ({ stages }) => new Map(stages.flatMap((stage) => stage.clusters.map((it) => [it.cluster, it] as const))),
+);

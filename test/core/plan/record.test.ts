@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../../src/core/model/binding.ts";
+import { sameMap } from "../../../src/core/model/identity.ts";
 import {
   emptyInventory,
   type InventoryEntry,
@@ -20,8 +21,7 @@ import {
   type Sequence,
   seconds,
 } from "../../../src/core/model/value.ts";
-import { sameMap } from "../../../src/core/plan/identity.ts";
-import { record } from "../../../src/core/plan/record.ts";
+import { record } from "../../../src/core/plan/facts/record.ts";
 import { clusterOf, keyOf, objectOf, placementOf, policyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 

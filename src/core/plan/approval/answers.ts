@@ -1,5 +1,6 @@
 import type { PathChange } from "../../model/commit.ts";
 import type { ForgeFinding } from "../../model/history.ts";
+import { sameMap } from "../../model/identity.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason, World } from "../../model/plan.ts";
@@ -8,7 +9,6 @@ import type { Digest } from "../../model/value.ts";
 import { denied } from "../../trust/denial.ts";
 import { type ApprovalScene, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
 import { newIntroducersOf } from "../authors/introducers.ts";
-import { sameMap } from "../identity.ts";
 import { asTheyCame, copiesIn, hearingAfter, signedAnew } from "./answer-order.ts";
 
 /** Finds what is asked for, as it stands in the ledger; null when nothing open has the digest. */

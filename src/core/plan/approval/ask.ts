@@ -2,8 +2,8 @@ import type { ChangeRequest, Ledger, PlacementRecord } from "../../model/ledger.
 import type { ProtectedTarget, Request, Trust } from "../../model/trust.ts";
 import type { PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";
+import { snapshotOf } from "../../render/resource-snapshot.ts";
 import { protects, type RequestSubject } from "../../trust/protected.ts";
-import { snapshotOf } from "../version.ts";
 import { protectedCluster } from "./former-names.ts";
 import { changeDigest, gateDigest } from "./request-digest.ts";
 

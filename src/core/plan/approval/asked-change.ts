@@ -1,4 +1,3 @@
-import type { Leave } from "../../model/deletion.ts";
 import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
 import type { Reason } from "../../model/plan.ts";
 import type { ProtectedTarget, Request, Trust, TrustRecord } from "../../model/trust.ts";
@@ -16,23 +15,20 @@ import { protectionAge, protects, rulesFor } from "../../trust/protected.ts";
 import { authorsOfChange } from "../authors/authors.ts";
 import { rolledOutOn } from "../authors/baseline.ts";
 import { carriedSince } from "../authors/carried-since.ts";
-import type { PlanContext } from "../context.ts";
-import { sameLeaves } from "../guard/leaves.ts";
+import type { PlanContext } from "../moves/context.ts";
+import { sameLeaves } from "../moves/leaves.ts";
+import type { ProtectedMove } from "../moves/progress.ts";
 import { answerTo } from "./consent.ts";
 import { protectedCluster } from "./former-names.ts";
-import type { AskedChange } from "./guarded-change.ts";
 import { nonceOf } from "./nonce.ts";
 import { changeDigest } from "./request-digest.ts";
 import { isCompromised, rulesDigest } from "./terms.ts";
 
-/** What a change of one cluster comes to. */
-export interface AskedMove {
-  readonly digest: Digest | null;
-  /** What becomes of what the cluster loses. */
-  readonly leaves: readonly Leave[];
-  readonly index: number | null;
-  readonly targets: readonly ProtectedTarget[];
-  readonly isGranted: boolean;
+/** What becomes of a placement's request. */
+export interface AskedChange {
+  readonly change: ChangeRequest | null;
+  readonly reasons: readonly Reason[];
+  readonly wakeAt: Instant | null;
 }
 
 /** A change that no run makes: protection alone asks for that one. */
@@ -41,7 +37,7 @@ export const changing = { placement: null, stage: null, isProtected: true } as c
 /** What a placement asks for, and what people said to that, given all that it would change of what is protected. */
 export function askedFor(
   record: PlacementRecord,
-  asked: ReadonlyMap<ClusterName, AskedMove>,
+  asked: ReadonlyMap<ClusterName, ProtectedMove>,
   trust: TrustRecord,
   context: PlanContext,
 ): AskedChange {
@@ -112,13 +108,13 @@ const notYet = "it is asked for";
 export const isWhatWasAsked = (
   { clusters, leaves: all }: Pick<ChangeRequest, "clusters" | "leaves">,
   cluster: ClusterName,
-  { digest, leaves }: Pick<AskedMove, "digest" | "leaves">,
+  { digest, leaves }: Pick<ProtectedMove, "digest" | "leaves">,
 ): boolean => clusters.has(cluster) && clusters.get(cluster) === digest && sameLeaves(all.get(cluster) ?? [], leaves);
 
 /** The change as it was asked for, if it is all that is needed, by the same rules, and names the clusters as they are. */
 function standingChange(
   record: PlacementRecord,
-  asked: ReadonlyMap<ClusterName, AskedMove>,
+  asked: ReadonlyMap<ClusterName, ProtectedMove>,
   { rules, trust }: { readonly rules: Digest; readonly trust: Trust },
   { ledger }: PlanContext,
 ): ChangeRequest | null {
@@ -147,7 +143,7 @@ const oldAt = ({ requestedAt }: Request): Instant => later(requestedAt, protecti
 
 function newChange(
   record: PlacementRecord,
-  asked: ReadonlyMap<ClusterName, AskedMove>,
+  asked: ReadonlyMap<ClusterName, ProtectedMove>,
   trust: TrustRecord,
   context: PlanContext,
 ): ChangeRequest {
@@ -165,7 +161,7 @@ function newChange(
 /** What the clusters carry came with these commits, or with later ones; and so did what they are taken back to. */
 function oldest(
   record: PlacementRecord,
-  asked: ReadonlyMap<ClusterName, AskedMove>,
+  asked: ReadonlyMap<ClusterName, ProtectedMove>,
   { first }: TrustRecord,
   context: PlanContext,
 ): readonly Commit[] {
@@ -202,7 +198,7 @@ function newRequest(
  */
 function reached(
   { clusters }: ChangeRequest,
-  asked: ReadonlyMap<ClusterName, AskedMove>,
+  asked: ReadonlyMap<ClusterName, ProtectedMove>,
   trust: Trust,
   { ledger }: PlanContext,
 ): readonly ProtectedTarget[] {

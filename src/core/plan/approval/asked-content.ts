@@ -7,8 +7,7 @@ import { latestOf } from "../../render/override-snapshot.ts";
 import type { Rendering } from "../../render/render.ts";
 import { contentDigest } from "../../render/resource-snapshot.ts";
 import { commitsBehind } from "../authors/authors.ts";
-import { targetRendering } from "../target-rendering.ts";
-import { contentOf, versionsOf } from "../version.ts";
+import { contentOf, targetRendering, versionsOf } from "../moves/version.ts";
 import { type Ask, askedPlacement, askState, asksIn } from "./ask.ts";
 
 /** Clusters that are asked to carry the same. */

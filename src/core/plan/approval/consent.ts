@@ -1,21 +1,12 @@
-import type { CommitFact } from "../../model/commit.ts";
-import type { History } from "../../model/history.ts";
 import type { Ledger } from "../../model/ledger.ts";
-import { remembered } from "../../model/memo.ts";
 import type { World } from "../../model/plan.ts";
-import type { ApprovalFile, ApprovalRule, Denial, GateAnswer, Request, Trust, TrustRecord } from "../../model/trust.ts";
+import type { ApprovalRule, GateAnswer, Request, Trust } from "../../model/trust.ts";
 import type { Sequence } from "../../model/value.ts";
 import { gateAnswer, gateVerdict } from "../../trust/count.ts";
 import { denied } from "../../trust/denial.ts";
 import { nextTrust } from "../../trust/trust-chain.ts";
-
-/** By whose word anything opens in this pass. */
-export interface Consent {
-  /** Null where nobody ever set up who may approve. */
-  readonly record: TrustRecord | null;
-  /** Why every gate is closed; null when they are not. */
-  readonly closed: Denial | null;
-}
+import { introducersOf } from "../authors/introducers.ts";
+import type { Consent } from "../moves/context.ts";
 
 /**
  * Decides which trust file is in force (`trust/README.md#the-trust-file`). One that may not come into force changes
@@ -53,28 +44,6 @@ const gone = denied(
   "FLT1221",
   "there was a trust/ folder, and there is no trust/root.yaml; restore it, and give its SHA-256 as --trust-anchor",
 );
-
-/** The commits that brought a file as it is: they have it so, and none of their parents has. */
-export const introducersOf = (
-  path: string,
-  blob: ApprovalFile["blob"],
-  { history }: Pick<World, "history">,
-): readonly CommitFact[] =>
-  (commitsByPath(history.commits).get(path) ?? []).filter(({ changes }) =>
-    changes.some((it) => it.path === path && it.after === blob && it.before !== blob),
-  );
-
-/** Somebody may push thousands of files at once: each of them is looked for among its own commits only. */
-const commitsByPath = remembered((commits: History["commits"]): ReadonlyMap<string, readonly CommitFact[]> => {
-  const found = new Map<string, CommitFact[]>();
-  for (const fact of commits.values())
-    for (const path of new Set(fact.changes.map((it) => it.path))) {
-      const others = found.get(path);
-      if (others === undefined) found.set(path, [fact]);
-      else others.push(fact);
-    }
-  return found;
-});
 
 /** What people said to a request that has to meet these rules. */
 export function answerTo(

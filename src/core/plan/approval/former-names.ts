@@ -1,9 +1,9 @@
+import { sameList, sameMap } from "../../model/identity.ts";
 import { type FormerNames, type Ledger, mostFormerNames } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Trust } from "../../model/trust.ts";
 import { type ClusterName, compareText, type Sequence } from "../../model/value.ts";
 import { isProtectedByName, type ProtectedCluster } from "../../trust/protected.ts";
-import { sameList, sameMap } from "../identity.ts";
 
 /** A member with every name by which protection may know the cluster that it is (`trust/README.md#t-33`). */
 export function protectedCluster(

@@ -6,7 +6,7 @@ import type { Authors, TrustRecord } from "../../model/trust.ts";
 import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import { type ClusterName, type Commit, compareText, type Digest } from "../../model/value.ts";
 import { signerOf } from "../../trust/signer.ts";
-import type { RenderContext } from "../target-rendering.ts";
+import type { RenderContext } from "../moves/version.ts";
 import { baselineOf } from "./baseline.ts";
 import { carriedSince } from "./carried-since.ts";
 import { type Changer, changedIn, changersOf, wakersOf } from "./changers.ts";
@@ -19,6 +19,7 @@ export const noAuthors: Authors = { principals: [], unknown: 0 };
 
 /** By what people's changes are judged. */
 export interface Judging extends RenderContext {
+  readonly world: World;
   readonly ledger: Ledger;
   readonly trust: TrustRecord;
 }

@@ -2,7 +2,7 @@ import type { Binding } from "../../model/binding.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Commit } from "../../model/value.ts";
-import { snapshotOf } from "../version.ts";
+import { snapshotOf } from "../../render/resource-snapshot.ts";
 import { carriedBy, type Decided, plannedBy, type Subject } from "./decided.ts";
 
 /** A version that a run brought to a cluster. */

@@ -2,9 +2,9 @@ import type { Binding } from "../../model/binding.ts";
 import type { PlacementRecord, ResourceSnapshot } from "../../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { Commit } from "../../model/value.ts";
-import { type RenderContext, targetRendering } from "../target-rendering.ts";
-import { carriedObjects } from "../transition.ts";
-import { snapshotOf } from "../version.ts";
+import { snapshotOf } from "../../render/resource-snapshot.ts";
+import { carriedObjects } from "../moves/begin.ts";
+import { type RenderContext, targetRendering } from "../moves/version.ts";
 
 /**
  * Gives the source commit of what a cluster got last; null where nobody can tell, or it has nothing.

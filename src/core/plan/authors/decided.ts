@@ -8,8 +8,8 @@ import type { RunPlan } from "../../model/update-run.ts";
 import type { Labels } from "../../model/value.ts";
 import { labelsLookedAt, matchesRule, overridesOf, overridesOn } from "../../render/applicable-overrides.ts";
 import { latestOf, nextOverrideSnapshots, overrideSnapshotKey } from "../../render/override-snapshot.ts";
-import { plannedIn } from "../runs/run-moves.ts";
-import { snapshotOf } from "../version.ts";
+import { snapshotOf } from "../../render/resource-snapshot.ts";
+import { plannedIn } from "../../rollout/run-plan.ts";
 
 /** What one cluster carries, or is to carry, and what that was decided by. */
 export interface Decided {

@@ -43,7 +43,7 @@ export function groundOf({ subject, clusters, carried, wanted }: Course, past: r
     ...intent.overrides,
     ...past.flatMap(({ said }) => (said.kind === "override" ? said.override : [])),
   ];
-  const looking = overrides.map(snapshotOf).filter(reaches);
+  const looking = overrides.map(overrideSnapshotOf).filter(reaches);
   const lookedAt = [...both.map((it) => it.lookedAt), ...[...clusters].map((it) => labelsLookedAt(looking, it))];
   const labels = [
     ...both.map((it) => it.labels),
@@ -58,7 +58,11 @@ export function groundOf({ subject, clusters, carried, wanted }: Course, past: r
 const byKey = <T extends { readonly id: ObjectId }>(it: T): readonly [string, T] => [objectKey(it.id), it];
 
 /** An override as if it had a snapshot. */
-export const snapshotOf = ({ namespace, name, spec }: Omit<Override, "source" | "scope">): OverrideSnapshot => ({
+export const overrideSnapshotOf = ({
+  namespace,
+  name,
+  spec,
+}: Omit<Override, "source" | "scope">): OverrideSnapshot => ({
   name,
   namespace,
   override: name,

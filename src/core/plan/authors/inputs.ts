@@ -13,7 +13,7 @@ import type { PlacementSpec } from "../../model/placement.ts";
 import type { RunRecord } from "../../model/update-run.ts";
 import { type BlobId, type ClusterName, compareText, type Labels, selectorKeys } from "../../model/value.ts";
 import { actingRules, type Decided, ruleDigest, type Subject } from "./decided.ts";
-import { type Ground, groundOf, snapshotOf } from "./ground.ts";
+import { type Ground, groundOf, overrideSnapshotOf } from "./ground.ts";
 
 /**
  * What a decision read: given a document, as it is or as it once was, what of it the decision reads, or would have read
@@ -144,7 +144,7 @@ const overrideReader =
   ({ labels, reaches }: Ground): Reader =>
   ({ said }) => {
     if (said.kind !== "override") return null;
-    const snapshot = snapshotOf(said.override);
+    const snapshot = overrideSnapshotOf(said.override);
     const { selectors, rules } = snapshot.spec;
     const acting = new Set(labels.flatMap((it) => actingRules(snapshot, it)));
     if (acting.size === 0 || !reaches(snapshot)) return null;

@@ -1,11 +1,10 @@
 import type { CommitFact } from "../../model/commit.ts";
 import type { History } from "../../model/history.ts";
-import { rememberedPair } from "../../model/memo.ts";
+import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { World } from "../../model/plan.ts";
-import type { TrustRecord } from "../../model/trust.ts";
+import type { ApprovalFile, TrustRecord } from "../../model/trust.ts";
 import type { BlobId, Commit } from "../../model/value.ts";
 import { acceptsForge } from "../../trust/rules.ts";
-import { introducersOf } from "../approval/consent.ts";
 import { reachable } from "./ancestry.ts";
 
 /**
@@ -36,3 +35,25 @@ export function newIntroducersOf(
 const settledBy = rememberedPair(
   (commits: History["commits"], { from }: TrustRecord): ReadonlySet<Commit> => reachable([from], commits, new Set()),
 );
+
+/** The commits that brought a file as it is: they have it so, and none of their parents has. */
+export const introducersOf = (
+  path: string,
+  blob: ApprovalFile["blob"],
+  { history }: Pick<World, "history">,
+): readonly CommitFact[] =>
+  (commitsByPath(history.commits).get(path) ?? []).filter(({ changes }) =>
+    changes.some((it) => it.path === path && it.after === blob && it.before !== blob),
+  );
+
+/** Somebody may push thousands of files at once: each of them is looked for among its own commits only. */
+const commitsByPath = remembered((commits: History["commits"]): ReadonlyMap<string, readonly CommitFact[]> => {
+  const found = new Map<string, CommitFact[]>();
+  for (const fact of commits.values())
+    for (const path of new Set(fact.changes.map((it) => it.path))) {
+      const others = found.get(path);
+      if (others === undefined) found.set(path, [fact]);
+      else others.push(fact);
+    }
+  return found;
+});

@@ -1,6 +1,6 @@
 import type { ConfirmationRecord, DeletionBasis, DeletionLedger, HeldDeletion } from "../../model/deletion.ts";
+import { sameMap } from "../../model/identity.ts";
 import { type Commit, compareText, type Digest } from "../../model/value.ts";
-import { sameMap } from "../identity.ts";
 import { basisOf, type Grounds } from "./deletion-digest.ts";
 
 export interface Confirming {

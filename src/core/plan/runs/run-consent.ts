@@ -8,11 +8,12 @@ import { requestDigest } from "../../rollout/run-gates.ts";
 import { type RequestSubject, rulesFor } from "../../trust/protected.ts";
 import { answerTo } from "../approval/consent.ts";
 import { nonceOf } from "../approval/nonce.ts";
-import { targetsOf } from "../approval/protection.ts";
 import { type Asking, isCompromised, rulesDigest } from "../approval/terms.ts";
 import { authorsOfRun, noAuthors } from "../authors/authors.ts";
-import type { PlanContext } from "../context.ts";
-import { targetRendering } from "../target-rendering.ts";
+import { targetsOf } from "../guard/protection.ts";
+import type { PlanContext } from "../moves/context.ts";
+import { targetRendering } from "../moves/version.ts";
+import { plannedTarget } from "./run-moves.ts";
 
 type Consents = Pick<RunScene, "termsOf" | "nonceFor" | "answerTo">;
 
@@ -101,13 +102,11 @@ function reached(
   for (const planned of stage.clusters) {
     const binding = record.bindings.get(planned.cluster);
     if (binding === undefined) continue;
-    const { sequence, world } = context;
-    const { resourceIndex, applyStrategy } = plan;
-    const target = { ...planned, resourceIndex, applyStrategy, sequence, startedAt: world.now };
+    const target = { ...plannedTarget(planned, plan), sequence: context.sequence, startedAt: context.world.now };
     const rendering = targetRendering({ cluster: planned.cluster, target }, record, context);
     // What cannot be rendered now may be anything, once it can be.
     const manifests = rendering?.kind === "rendered" ? rendering.manifests : [{ id: anything }];
-    for (const it of targetsOf({ record, binding, next: { target, manifests } }, trust, context)) targets.add(it);
+    for (const it of targetsOf({ record, binding }, manifests, trust, context)) targets.add(it);
   }
   return trust.protectedTargets.filter((it) => targets.has(it));
 }

@@ -1,24 +1,17 @@
 import type { Binding, Target } from "../../model/binding.ts";
+import { sameList } from "../../model/identity.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
-import { remembered } from "../../model/memo.ts";
-import type { Reason, RenderedTarget } from "../../model/plan.ts";
-import type { PlannedCluster, RunPlan, RunRecord } from "../../model/update-run.ts";
+import type { PlannedCluster, PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName } from "../../model/value.ts";
 import type { Readiness } from "../../rollout/readiness.ts";
 import type { RunBinding } from "../../rollout/run-context.ts";
-import type { RunStep } from "../../rollout/run-step.ts";
-import type { PlanContext } from "../context.ts";
-import { sameList } from "../identity.ts";
-import { targetRendering } from "../target-rendering.ts";
-import { admitted, withdrawn } from "../transition.ts";
-import { readinessIn } from "../when.ts";
+import { plannedIn } from "../../rollout/run-plan.ts";
+import type { PlanContext } from "../moves/context.ts";
+import type { Destination, Move } from "../moves/move.ts";
+import { readinessIn } from "../moves/readiness.ts";
+import { targetRendering } from "../moves/version.ts";
 import { recordsOf } from "./runs-of.ts";
-
-/** What every cluster of a plan's stages is to carry. */
-export const plannedIn: (plan: RunPlan) => ReadonlyMap<ClusterName, PlannedCluster> = remembered(
-  ({ stages }) => new Map(stages.flatMap((stage) => stage.clusters.map((it) => [it.cluster, it] as const))),
-);
 
 /** The placement's bindings as a run sees them. */
 export function runBindings(
@@ -82,131 +75,82 @@ function isOn({ state, removal, target }: Binding, planned: PlannedCluster, plan
 const sameStrategy = (a: Pick<Target, "applyStrategy">, b: Pick<Target, "applyStrategy">): boolean =>
   sameJson(a.applyStrategy as unknown as Json, b.applyStrategy as unknown as Json);
 
-interface Moves {
-  readonly record: PlacementRecord | null;
-  readonly rendered: readonly RenderedTarget[];
-  readonly reasons: readonly Reason[];
-}
-
-/** Finds what becomes of clusters that get the version of a run's plan. Each is looked at once, when it is first asked. */
-export interface Mover {
-  readonly moveOf: (cluster: ClusterName) => Move;
-  /** Why those that were asked for and cannot get it, cannot. */
-  readonly refusals: () => readonly Reason[];
-}
-
-/** The mover of an initialized run, over the bindings as they are now. */
-export function moverOf({ plan }: RunRecord, record: PlacementRecord | null, context: PlanContext): Mover {
-  const moves = new Map<ClusterName, Move>();
-  const find = (cluster: ClusterName): Move => {
-    const binding = record?.bindings.get(cluster);
-    const planned = plan === null ? undefined : plannedIn(plan).get(cluster);
-    if (record === null || plan === null || binding === undefined || planned === undefined)
-      return { kind: "failed", message: "the plan of the run does not have it" };
-    return moved(binding, targetOf(plan, planned, context), { plan, record }, context);
-  };
-  return {
-    moveOf(cluster) {
-      const move = moves.get(cluster) ?? find(cluster);
-      moves.set(cluster, move);
-      return move;
-    },
-    refusals: () =>
-      [...moves].flatMap(([cluster, it]): readonly Reason[] =>
-        record === null || it.kind === "moved"
-          ? []
-          : [{ kind: "renderFailed", placement: record.key, cluster, message: it.message }],
-      ),
-  };
-}
-
-/** Gives clusters the version of the plan, and takes the placement away where the run says so. */
-export function carryOutRun(
-  { run, start, remove }: RunStep,
-  record: PlacementRecord | null,
-  { moveOf, refusals }: Mover,
+/**
+ * What an initialized run would still change, now or later, by cluster: its version comes to the clusters of its stages,
+ * and those that are no longer picked are left. What is done, or needs no write, is not in it.
+ */
+export function proposeRun(
+  run: RunRecord,
+  record: PlacementRecord,
   context: PlanContext,
-): Moves {
-  if (record === null || run.plan === null || start.length + remove.length === 0)
-    return { record, rendered: [], reasons: refusals() };
-  const bindings = new Map(record.bindings);
-  const rendered: RenderedTarget[] = [];
-  const reasons: Reason[] = [...refusals()];
-  for (const cluster of start) {
-    const move = moveOf(cluster);
-    if (move.kind === "failed") continue;
-    bindings.set(cluster, move.binding);
-    if (move.manifests !== null) rendered.push({ cluster, placement: record.key, manifests: move.manifests });
-  }
-  for (const cluster of remove) {
-    const binding = bindings.get(cluster);
-    const gone = binding === undefined ? null : withdrawn(binding, { record, context });
-    if (gone === null) bindings.delete(cluster);
-    else bindings.set(cluster, gone);
-  }
-  if (rendered.length > 0) reasons.push(started(run.plan, record, rendered));
-  return { record: { ...record, bindings }, rendered, reasons };
-}
-
-const started = (
-  { resourceIndex }: RunPlan,
-  { key }: PlacementRecord,
-  rendered: readonly RenderedTarget[],
-): Reason => ({
-  kind: "started",
-  placement: key,
-  resourceIndex,
-  clusters: rendered.map((it) => it.cluster),
-});
-
-const targetOf = (plan: RunPlan, planned: PlannedCluster, { sequence, world }: PlanContext): Target => ({
-  resourceIndex: plan.resourceIndex,
-  clusterOverrides: planned.clusterOverrides,
-  resourceOverrides: planned.resourceOverrides,
-  labels: planned.labels,
-  applyStrategy: plan.applyStrategy,
-  digest: planned.digest,
-  sequence,
-  startedAt: world.now,
-});
-
-/** What becomes of a cluster that gets the version of a plan. */
-export type Move =
-  | {
-      readonly kind: "moved";
-      readonly binding: Binding;
-      /** Null where nothing is written: the cluster carries just this already. */
-      readonly manifests: RenderedTarget["manifests"] | null;
+): ReadonlyMap<ClusterName, Move> {
+  const moves = new Map<ClusterName, Move>();
+  const { plan, stages } = run;
+  if (plan === null || run.end !== null) return moves;
+  for (const [at, stage] of plan.stages.entries()) {
+    const progress = stages[at];
+    if (progress?.endedAt != null) continue;
+    const gate = { hasApprovalTask: hasApprovalTask(stage), request: progress?.before ?? null };
+    for (const planned of stage.clusters) {
+      const binding = record.bindings.get(planned.cluster);
+      const isOver = (progress?.clusters.get(planned.cluster)?.end ?? null) !== null;
+      if (binding === undefined || isOver || isLike(binding, planned, plan)) continue;
+      const target = { ...plannedTarget(planned, plan), sequence: context.sequence, startedAt: context.world.now };
+      const rendering = once(() => renderingOf(binding, target, record, context));
+      const to = { target, rendering, deleteAdopted: plan.deleteAdopted };
+      moves.set(binding.cluster, { record, cause: "run", binding, to, gate });
     }
-  | { readonly kind: "failed"; readonly message: string };
-
-interface Planned {
-  readonly plan: RunPlan;
-  readonly record: PlacementRecord;
-}
-
-function moved(binding: Binding, target: Target, { plan, record }: Planned, context: PlanContext): Move {
-  const { target: before, state, removal } = binding;
-  if (before !== null && state === "Bound" && removal === null && isAlike(before, target)) {
-    const { sequence, startedAt } = before;
-    const renamed = { ...target, sequence, startedAt };
-    return {
-      kind: "moved",
-      binding: { ...binding, generation: binding.generation + 1, target: renamed },
-      manifests: null,
-    };
   }
-  const rendering = targetRendering({ cluster: binding.cluster, target }, record, context);
-  if (rendering === null) return { kind: "failed", message: "what the plan names is not kept any more" };
-  if (rendering.kind === "failed") return rendering;
-  // What was approved is what is sent (`rollout/README.md#i-12`).
-  if (rendering.digest !== target.digest)
-    return { kind: "failed", message: "it renders to something else than the plan of the run says" };
-  const { manifests } = rendering;
-  const { deleteAdopted } = plan;
-  const admission = { target, manifests, record, deleteAdopted, context };
-  return { kind: "moved", binding: admitted(binding, admission), manifests };
+  for (const cluster of plan.deletions) {
+    const binding = record.bindings.get(cluster);
+    if (binding?.state === "Unscheduled" && binding.removal === null)
+      moves.set(cluster, { record, cause: "run", binding, to: null, gate: null });
+  }
+  return moves;
 }
 
-/** A version that makes no difference here is not written again: the cluster takes its names. */
-const isAlike = (a: Target, b: Target): boolean => a.digest === b.digest && sameStrategy(a, b);
+const hasApprovalTask = ({ before }: PlannedStage): boolean => before.some((it) => it.kind === "Approval");
+
+/** What a cluster of a plan is to carry: everything of a target but when it is admitted. */
+export const plannedTarget = (
+  { clusterOverrides, resourceOverrides, labels, digest }: PlannedCluster,
+  { resourceIndex, applyStrategy }: Pick<RunPlan, "resourceIndex" | "applyStrategy">,
+): Omit<Target, "sequence" | "startedAt"> => ({
+  resourceIndex,
+  clusterOverrides,
+  resourceOverrides,
+  labels,
+  applyStrategy,
+  digest,
+});
+
+/** What was approved is what is sent (`rollout/README.md#i-12`). */
+function renderingOf(
+  { cluster }: Binding,
+  target: Target,
+  record: PlacementRecord,
+  context: PlanContext,
+): ReturnType<Destination["rendering"]> {
+  const rendering = targetRendering({ cluster, target }, record, context);
+  if (rendering === null) return { kind: "failed", message: "what the plan names is not kept any more" };
+  return rendering.kind === "failed" || rendering.digest === target.digest
+    ? rendering
+    : { kind: "failed", message: "it renders to something else than the plan of the run says" };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** A cluster that carries just what the plan says takes the plan's names for it, and nothing is written. */
+export function renamedBy(run: RunRecord, binding: Binding): Binding {
+  const planned = run.plan === null ? undefined : plannedIn(run.plan).get(binding.cluster);
+  if (run.plan === null || planned === undefined || binding.target === null) return binding;
+  const { sequence, startedAt } = binding.target;
+  const target = { ...plannedTarget(planned, run.plan), sequence, startedAt };
+  return { ...binding, generation: binding.generation + 1, target };
+}

@@ -3,8 +3,8 @@ import { objectKey, objectText } from "../../model/manifest.ts";
 import type { RunRecord } from "../../model/update-run.ts";
 import type { Selection } from "../../render/select.ts";
 import type { PlanVersion } from "../../rollout/run-plan.ts";
-import type { PlanContext } from "../context.ts";
-import { versionsOf } from "../version.ts";
+import type { PlanContext } from "../moves/context.ts";
+import { versionsOf } from "../moves/version.ts";
 
 /** What a placement selects now. */
 export interface Selected {

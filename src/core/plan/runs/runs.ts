@@ -1,7 +1,8 @@
+import { revised, revisedMap } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
 import { placementGroup } from "../../model/names.ts";
-import type { Reason, RenderedTarget } from "../../model/plan.ts";
+import type { Reason } from "../../model/plan.ts";
 import type { ClockTrust, RunRecord, RunWait, UpdateRun } from "../../model/update-run.ts";
 import {
   type ClusterName,
@@ -13,56 +14,52 @@ import {
   seconds,
 } from "../../model/value.ts";
 import type { RunScene } from "../../rollout/run-context.ts";
-import { planRun } from "../../rollout/run-plan.ts";
+import { plannedIn, planRun } from "../../rollout/run-plan.ts";
 import { hasWorkLeft, unbegunDeletion, initialized as withPlan } from "../../rollout/run-progress.ts";
-import { stepRun } from "../../rollout/run-step.ts";
+import { type RunStep, stepRun } from "../../rollout/run-step.ts";
 import { settledRun } from "../../status/run-conditions.ts";
-import type { PlanContext } from "../context.ts";
-import type { Doom } from "../guard/guard.ts";
-import { eachOnce, runDooms } from "../guard/run-dooms.ts";
-import { revised } from "../identity.ts";
-import { uidOf } from "../where.ts";
+import { guardMoves } from "../guard/protection.ts";
+import type { PlanContext } from "../moves/context.ts";
+import { uidOf } from "../moves/context.ts";
+import type { Move } from "../moves/move.ts";
+import { begin, type Progress } from "../moves/progress.ts";
 import { holdOn, runConsents } from "./run-consent.ts";
-import { carryOutRun, type Mover, moverOf, plannedIn, runBindings } from "./run-moves.ts";
-import { askAhead, isPermitted, mayLeave } from "./run-protection.ts";
+import { proposeRun, renamedBy, runBindings } from "./run-moves.ts";
 import { type Selected, versionFor } from "./run-version.ts";
 import { recordsOf, runsOf } from "./runs-of.ts";
 
-/** An External placement as this pass found it, and what its runs may roll out. */
-export interface RunsScene extends Selected {
-  /** As scheduled in this pass; null when there is no such placement, or it is on its way out. */
-  readonly record: PlacementRecord | null;
-}
-
-/** What the update runs of one placement do now. */
-export interface Course {
-  /** With the bindings that they moved, and the snapshot that one of them made. */
-  readonly record: PlacementRecord | null;
+/** The update runs of one placement, as far as they went in this pass. */
+export interface RunsResult {
+  /** Of the placement, with what they moved, and the snapshot that one of them made; null where there is none. */
+  readonly progress: Progress | null;
   /** Every run of the placement that stays on record. */
   readonly runs: readonly RunRecord[];
-  readonly rendered: readonly RenderedTarget[];
-  readonly dooms: readonly Doom[];
   readonly reasons: readonly Reason[];
   readonly wakeAt: Instant | null;
 }
 
 /**
- * Takes every update run of a placement as far as it goes now.
+ * Takes every update run of a placement as far as it goes now. `progress` is null where there is no such placement, or
+ * it is on its way out.
  *
  * The newest goes first: what it has moved, or moves in this pass, an older one leaves alone (`rollout/README.md#b-4`).
  */
-export function decideRuns(key: PlacementRecord["key"], scene: RunsScene, context: PlanContext): Course {
+export function advanceRuns(
+  key: PlacementRecord["key"],
+  progress: Progress | null,
+  selected: Selected,
+  context: PlanContext,
+): RunsResult {
   const asked = runsOf(context.world.intent, key);
   const kept = recordsOf(context.ledger, key);
-  let course: Course = { record: scene.record, runs: [], rendered: [], dooms: [], reasons: [], wakeAt: null };
+  let result: RunsResult = { progress, runs: [], reasons: [], wakeAt: null };
   const records = newestFirst(asked, kept, context);
   for (const [at, it] of records.entries())
-    course = advanced(course, it, { scene, older: records.slice(at + 1), context });
+    result = advanced(result, it, { selected, older: records.slice(at + 1), context });
   return {
-    ...course,
-    runs: [...course.runs].sort((a, b) => compareText(a.key, b.key)),
-    dooms: eachOnce(course.dooms),
-    reasons: [...course.reasons, ...failures(course.runs)],
+    ...result,
+    runs: [...result.runs].sort((a, b) => compareText(a.key, b.key)),
+    reasons: [...result.reasons, ...failures(result.runs)],
   };
 }
 
@@ -120,63 +117,72 @@ function recorded(
 
 /** What a run's turn needs besides the run. */
 interface Turn {
-  readonly scene: RunsScene;
+  readonly selected: Selected;
   /** Runs whose turn comes after it. */
   readonly older: readonly RunRecord[];
   readonly context: PlanContext;
 }
 
-function advanced(course: Course, run: RunRecord, turn: Turn): Course {
-  if (run.end !== null || isUnusable(run, turn.context)) return { ...course, runs: [...course.runs, run] };
-  const planned = run.plan === null ? initialized(course, run, turn) : { course, run, waits: none };
+function advanced(result: RunsResult, run: RunRecord, turn: Turn): RunsResult {
+  if (run.end !== null) return { ...result, runs: [...result.runs, run] };
+  if (isUnusable(run, turn.context)) return suspended(result, run, turn);
+  const planned = run.plan === null ? initialized(result, run, turn) : { result, run, waits: none };
   if (planned.run.plan === null || planned.run.end !== null) return told(planned, turn);
   return stepped(planned, turn);
 }
 
+/** A run whose document cannot be used stays as it is: what it was to change is still to come. */
+function suspended({ progress, ...result }: RunsResult, run: RunRecord, { context }: Turn): RunsResult {
+  const moves = progress === null || !isRunning(run) ? [] : [...proposeRun(run, progress.record, context).values()];
+  return {
+    ...result,
+    progress: progress === null ? null : { ...progress, moves: [...progress.moves, ...moves] },
+    runs: [...result.runs, run],
+  };
+}
+
 const none: readonly never[] = [];
 
-interface Moved {
-  readonly course: Course;
+interface Stepped {
+  readonly result: RunsResult;
   readonly run: RunRecord;
   readonly waits: readonly RunWait[];
 }
 
 /** Freezes the run's plan; or it fails for good, or waits for what is not there yet. */
-function initialized(course: Course, run: RunRecord, { scene, older, context }: Turn): Moved {
+function initialized(result: RunsResult, run: RunRecord, { selected, older, context }: Turn): Stepped {
   const { intent, now } = context.world;
-  const { record } = course;
-  const chosen = record === null ? null : versionFor(run, record, scene, context);
+  const { progress, runs } = result;
+  const record = progress?.record ?? null;
+  const chosen = record === null ? null : versionFor(run, record, selected, context);
   const planning = planRun({
     run,
     placement: record,
     strategy: intent.strategies.get(run.spec.strategy) ?? null,
     members: intent.clusters,
-    underWay: [...course.runs, ...older.map((it) => asHeard(it, course, context))].filter((it) =>
-      hasWorkLeft(it, record),
-    ),
+    underWay: [...runs, ...older.map((it) => asHeard(it, result, context))].filter((it) => hasWorkLeft(it, record)),
     version: chosen?.version ?? { kind: "failed", code: "SnapshotNotFound", message: "there is no placement" },
   });
   switch (planning.kind) {
     case "planned": {
       const { plan } = planning;
-      const resourceSnapshots = chosen?.resourceSnapshots;
-      const next = record === null || resourceSnapshots === undefined ? record : revised(record, { resourceSnapshots });
-      return { course: { ...course, record: next }, run: withPlan(run, plan), waits: none };
+      if (progress === null || chosen === null) return { result, run: withPlan(run, plan), waits: none };
+      const next = revised(progress.record, { resourceSnapshots: chosen.resourceSnapshots });
+      return { result: { ...result, progress: { ...progress, record: next } }, run: withPlan(run, plan), waits: none };
     }
     case "failed": {
       const { code, message } = planning;
-      return { course, run: { ...run, end: { kind: "failed", at: now, code, message } }, waits: none };
+      return { result, run: { ...run, end: { kind: "failed", at: now, code, message } }, waits: none };
     }
     case "waiting":
-      return { course, run, waits: [{ kind: "planning", message: planning.message }] };
+      return { result, run, waits: [{ kind: "planning", message: planning.message }] };
   }
 }
 
 /** An older run by what members say in this pass: its turn comes later, and what it will hear then is true already. */
-function asHeard(run: RunRecord, course: Course, context: PlanContext): RunRecord {
+function asHeard(run: RunRecord, result: RunsResult, context: PlanContext): RunRecord {
   if (run.plan === null || run.end !== null || isUnusable(run, context)) return run;
-  const scene = sceneOf(course, run, moverOf(run, course.record, context), context);
-  return stepRun(run, { ...scene, isAtHand: () => false }).run;
+  return stepRun(run, { ...sceneOf(result, run, context), isAtHand: () => false }).run;
 }
 
 /** Clusters that the placement picks and the frozen plan does not have (`rollout/README.md#b-22`). */
@@ -188,34 +194,85 @@ function joinedSince({ plan }: RunRecord, record: PlacementRecord | null): reado
   return joined.length === 0 ? none : [{ kind: "joined", clusters: joined.sort(compareText) }];
 }
 
-/** Lets an initialized run do what it may do now. */
-function stepped({ course, run, waits }: Moved, turn: Turn): Course {
+/** Proposes what an initialized run would change, and lets it change of that what it may now. */
+function stepped({ result, run, waits }: Stepped, turn: Turn): RunsResult {
   const { context } = turn;
-  const before = context.ledger.runs.get(run.key);
-  const mover = moverOf(run, course.record, context);
-  askAhead(run, course.record, mover, context);
+  const { progress } = result;
+  const moves = progress === null ? new Map<ClusterName, Move>() : proposeRun(run, progress.record, context);
+  const guarded = progress === null ? null : guardMoves(wantedNow(run, moves), progress.guarded, context);
   const hold = holdOn(run, context);
-  const scene = sceneOf(course, run, mover, context);
-  const step = stepRun(run, hold === null ? scene : { ...scene, isAtHand: () => false });
-  const remove = hold === null ? step.remove.filter((it) => mayLeave(it, course.record, context)) : [];
-  const moves = carryOutRun({ ...step, remove }, course.record, mover, context);
-  const after: Course = {
-    ...course,
-    record: moves.record,
-    rendered: [...course.rendered, ...moves.rendered],
-    dooms: [...course.dooms, ...runDooms(step.run, before ?? null, course.record, context)],
-    reasons: [...course.reasons, ...moves.reasons],
-    wakeAt: earliest(course.wakeAt, step.wakeAt),
+  const refused = new Map<ClusterName, string>();
+  const isAtHand = (cluster: ClusterName): boolean => {
+    const move = moves.get(cluster);
+    const rendering = move?.to?.rendering() ?? null;
+    if (rendering?.kind === "failed") refused.set(cluster, rendering.message);
+    // What is not to be moved carries it under other names.
+    return rendering?.kind !== "failed" && (move === undefined || guarded?.waiting.has(move) !== true);
+  };
+  const step = stepRun(run, { ...sceneOf(result, run, context), isAtHand: hold === null ? isAtHand : () => false });
+  const after =
+    progress === null || guarded === null
+      ? null
+      : admitted(step, { ...progress, guarded }, { moves, isHeld: hold !== null }, context);
+  const next: RunsResult = {
+    ...result,
+    progress: after,
+    reasons: [
+      ...result.reasons,
+      ...[...refused].map(([cluster, message]): Reason => {
+        return { kind: "renderFailed", placement: run.spec.placement, cluster, message };
+      }),
+    ],
+    wakeAt: earliest(result.wakeAt, step.wakeAt),
   };
   const held: readonly RunWait[] = hold === null || step.run.end !== null ? [] : [{ kind: "held", because: hold }];
-  const joined = step.run.end === null ? joinedSince(step.run, course.record) : none;
-  return told({ course: after, run: step.run, waits: [...waits, ...held, ...step.waits, ...joined] }, turn);
+  const joined = step.run.end === null ? joinedSince(step.run, progress?.record ?? null) : none;
+  return told({ result: next, run: step.run, waits: [...waits, ...held, ...step.waits, ...joined] }, turn);
 }
 
-function sceneOf({ record, runs }: Course, run: RunRecord, mover: Mover, context: PlanContext): RunScene {
+type Moves = ReadonlyMap<ClusterName, Move>;
+
+/** People are asked about all that a run will do, so that they are asked once; and about nothing while it is stopped. */
+const wantedNow = ({ spec }: RunRecord, moves: Moves): readonly Move[] =>
+  spec.state === "Run" ? [...moves.values()] : [];
+
+/** Begins what a step starts, and keeps of the rest what is still to come. */
+function admitted(
+  { run, start, remove }: RunStep,
+  before: Progress,
+  { moves, isHeld }: { readonly moves: Moves; readonly isHeld: boolean },
+  context: PlanContext,
+): Progress {
+  const isOver = ({ binding }: Move): boolean =>
+    run.stages.some((it) => (it.clusters.get(binding.cluster)?.end ?? null) !== null);
+  const wanted = isRunning(run) ? [...moves.values()].filter((it) => !isOver(it)) : [];
+  const isNew = context.isNewCommit || context.ledger.runs.get(run.key)?.plan == null;
+  const begins = [...start, ...(isHeld ? [] : remove)].flatMap((it) => moves.get(it) ?? []);
+  const renamed = new Set(start.filter((it) => !moves.has(it)));
+  const bindings = revisedMap(before.record.bindings, (it) => (renamed.has(it.cluster) ? renamedBy(run, it) : it));
+  const next: Progress = {
+    ...before,
+    record: revised(before.record, { bindings }),
+    moves: [...before.moves, ...wanted],
+    counted: [...before.counted, ...(isNew ? wanted : [])],
+  };
+  return begin(
+    next,
+    begins.filter((it) => !before.guarded.waiting.has(it)),
+    context,
+  );
+}
+
+/** What its plan says is to come, however long that takes. */
+const isRunning = ({ plan, end, spec }: RunRecord): boolean =>
+  plan !== null && end === null && spec.state !== "Initialize";
+
+/** What a run sees. Nothing is at hand there: what is depends on what it proposes. */
+function sceneOf({ progress, runs }: RunsResult, run: RunRecord, context: PlanContext): Omit<RunScene, "isAtHand"> {
   const { world, ledger, sequence } = context;
   const { now } = world;
   const clock = clockTrust(world.clockOffset);
+  const record = progress?.record ?? null;
   return {
     now,
     clock,
@@ -224,8 +281,6 @@ function sceneOf({ record, runs }: Course, run: RunRecord, mover: Mover, context
     fleet: ledger.fleet,
     placement: record,
     bindings: record === null ? new Map() : runBindings(run, record, context),
-    isAtHand: (cluster) =>
-      mover.moveOf(cluster).kind === "moved" && isPermitted(cluster, { run, record, mover }, context),
     ...runConsents(run, record, context),
     newerOn: (cluster) => runs.find((it) => hasMoved(it, cluster))?.key ?? null,
   };
@@ -245,13 +300,13 @@ const clockTrust = (offset: number | null): ClockTrust => {
 const hasMoved = ({ stages }: RunRecord, cluster: ClusterName): boolean =>
   stages.some((it) => (it.clusters.get(cluster)?.startedAt ?? null) !== null);
 
-/** The run with its conditions, on the course. */
-function told({ course, run, waits }: Moved, { context }: Turn): Course {
+/** Adds a run, with its conditions. */
+function told({ result, run, waits }: Stepped, { context }: Turn): RunsResult {
   const reasons = waits.map((wait): Reason => ({ kind: "run", run: run.key, placement: run.spec.placement, wait }));
   return {
-    ...course,
-    runs: [...course.runs, settledRun(run, waits, context.world.now)],
-    reasons: [...course.reasons, ...reasons],
+    ...result,
+    runs: [...result.runs, settledRun(run, waits, context.world.now)],
+    reasons: [...result.reasons, ...reasons],
   };
 }
 

@@ -3,7 +3,12 @@ import type { DeletionLedger } from "../../../../src/core/model/deletion.ts";
 import { type ObjectKey, objectIdOf } from "../../../../src/core/model/manifest.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../../src/core/model/value.ts";
 import { deletionDigest, type Grounds } from "../../../../src/core/plan/guard/deletion-digest.ts";
-import { type Doom, extentOf, type GuardInput, guardDeletions } from "../../../../src/core/plan/guard/guard.ts";
+import {
+  extentOf,
+  type GuardInput,
+  judgeDeletions,
+  type PlannedDeletion,
+} from "../../../../src/core/plan/guard/judge-deletions.ts";
 import type { Occupied } from "../../../../src/core/plan/guard/occupied.ts";
 import { keyOf } from "../../../intent.ts";
 
@@ -18,7 +23,7 @@ const nothingYet: DeletionLedger = {
 };
 
 /** `m1 3`: three ConfigMaps go from m1; `m1 3 whole`: with their whole placement; `m1 Namespace web`: that object. */
-function dooms(...lines: readonly string[]): readonly Doom[] {
+function planned(...lines: readonly string[]): readonly PlannedDeletion[] {
   return lines.flatMap((line) => {
     const [cluster = "", what = "", name = ""] = line.split(" ");
     const keys = /^\d+$/.test(what)
@@ -28,7 +33,7 @@ function dooms(...lines: readonly string[]): readonly Doom[] {
   });
 }
 
-const doom = (cluster: string, key: ObjectKey, whole: boolean): Doom => ({
+const doom = (cluster: string, key: ObjectKey, whole: boolean): PlannedDeletion => ({
   cluster: cluster as ClusterName,
   placement: web,
   id: objectIdOf(key),
@@ -47,14 +52,14 @@ const groundsAt = (sequence: number): Grounds =>
 const input = (more: Partial<GuardInput>): GuardInput => ({
   before: nothingYet,
   cause: commit("c1"),
-  dooms: [],
+  planned: [],
   bounds: { objectsPerCluster: 10, percentPerCluster: 20, clusters: 3, percentOfClusters: 30 },
   clusterCount: 5,
   objectsOn: () => 10,
   confirmations: new Set(),
   occupied: [],
   grounds: groundsAt(1),
-  isDoomed: () => true,
+  isLeaving: () => true,
   isCalledOff: () => false,
   ...more,
 });
@@ -101,7 +106,7 @@ describe("what one commit takes away is bounded (D 3)", () => {
     },
   ];
   test.each(cases)("$name", ({ go, more = {}, want }) => {
-    expect(outcome(guardDeletions(input({ dooms: dooms(...go), ...more })))).toBe(want);
+    expect(outcome(judgeDeletions(input({ planned: planned(...go), ...more })))).toBe(want);
   });
 });
 
@@ -115,39 +120,41 @@ describe("kinds that take others' data with them (D 4)", () => {
     { name: "what waits is not counted as permitted", go: ["m1 Namespace web", "m1 10"], want: "m1:10; held 1 on m1" },
   ];
   test.each(cases)("$name", ({ go, want }) => {
-    expect(outcome(guardDeletions(input({ dooms: dooms(...go) })))).toBe(want);
+    expect(outcome(judgeDeletions(input({ planned: planned(...go) })))).toBe(want);
   });
 });
 
 describe("deletions are counted across passes", () => {
-  const first = guardDeletions(input({ dooms: dooms("m1 6") }));
+  const first = judgeDeletions(input({ planned: planned("m1 6") }));
 
   test("the same commit has one allowance", () => {
-    const second = guardDeletions(
-      input({ before: first, dooms: dooms("m1 ConfigMap web/x", "m1 Secret web/y", "m2 5") }),
+    const second = judgeDeletions(
+      input({ before: first, planned: planned("m1 ConfigMap web/x", "m1 Secret web/y", "m2 5") }),
     );
     expect(outcome(second)).toBe("m1:8 m2:5");
-    expect(outcome(guardDeletions(input({ before: first, dooms: dooms("m1 5") })))).toBe("m1:6; held 5 on m1");
+    expect(outcome(judgeDeletions(input({ before: first, planned: planned("m1 5") })))).toBe("m1:6; held 5 on m1");
   });
 
   test("another commit has its own", () => {
-    expect(outcome(guardDeletions(input({ before: first, cause: commit("c2"), dooms: dooms("m1 10") })))).toBe("m1:10");
+    expect(outcome(judgeDeletions(input({ before: first, cause: commit("c2"), planned: planned("m1 10") })))).toBe(
+      "m1:10",
+    );
   });
 
   test("what waits already is not counted again", () => {
-    const held = guardDeletions(input({ dooms: dooms("m1 11") }));
-    expect(guardDeletions(input({ before: held, cause: commit("c2"), dooms: dooms("m1 11") }))).toBe(held);
+    const held = judgeDeletions(input({ planned: planned("m1 11") }));
+    expect(judgeDeletions(input({ before: held, cause: commit("c2"), planned: planned("m1 11") }))).toBe(held);
   });
 
   test("a pass that takes nothing away changes nothing", () => {
-    expect(guardDeletions(input({ before: first, cause: commit("c2") }))).toBe(first);
+    expect(judgeDeletions(input({ before: first, cause: commit("c2") }))).toBe(first);
   });
 });
 
 const digestsOf = ({ held }: DeletionLedger): readonly Digest[] => held.map((it) => it.digest);
 
 describe("a digest says what would go, why, and under which decisions it was carried (D 3)", () => {
-  const objects = dooms("m1 11", "m2 1");
+  const objects = planned("m1 11", "m2 1");
   const set = { because: "bounds", objects, others: [] } as const;
   const grounds = groundsAt(1);
   const digestIn = (more: Partial<Parameters<typeof deletionDigest>[0]>, of: Grounds = grounds): Digest =>
@@ -158,7 +165,7 @@ describe("a digest says what would go, why, and under which decisions it was car
 
   test("it depends on no order and on no commit", () => {
     expect(digestIn({ objects: [...objects].reverse() })).toBe(digestIn({}));
-    const two = ["c1", "c2"].map((it) => guardDeletions(input({ cause: commit(it), dooms: objects })));
+    const two = ["c1", "c2"].map((it) => judgeDeletions(input({ cause: commit(it), planned: objects })));
     expect(two.map(digestsOf)).toEqual([[digestIn({})], [digestIn({})]]);
   });
 
@@ -183,80 +190,80 @@ describe("a digest says what would go, why, and under which decisions it was car
 });
 
 describe("confirmations", () => {
-  const go = dooms("m1 11", "m2 1");
-  const held = guardDeletions(input({ dooms: go }));
+  const go = planned("m1 11", "m2 1");
+  const held = judgeDeletions(input({ planned: go }));
   const confirmed = new Set(digestsOf(held));
   const outcomesOf = ({ confirmations }: DeletionLedger) => [...confirmations.values()].map((it) => it.outcome);
 
   test("a confirmation frees the set that it names and no other", () => {
-    expect(outcome(guardDeletions(input({ before: held, confirmations: confirmed })))).toBe(
+    expect(outcome(judgeDeletions(input({ before: held, confirmations: confirmed })))).toBe(
       "none; confirmed 12 on m1,m2",
     );
-    const other = guardDeletions(input({ before: held, confirmations: new Set(["f".repeat(64) as Digest]) }));
+    const other = judgeDeletions(input({ before: held, confirmations: new Set(["f".repeat(64) as Digest]) }));
     expect(outcome(other)).toBe("none; held 12 on m1,m2");
     expect(outcomesOf(other)).toEqual(["void"]);
   });
 
   test("it stays when its file goes", () => {
-    const free = guardDeletions(input({ before: held, confirmations: confirmed }));
-    expect(guardDeletions(input({ before: free }))).toBe(free);
+    const free = judgeDeletions(input({ before: held, confirmations: confirmed }));
+    expect(judgeDeletions(input({ before: free }))).toBe(free);
   });
 
   test("it may come with the commit itself", () => {
-    const free = guardDeletions(input({ dooms: go, confirmations: confirmed }));
+    const free = judgeDeletions(input({ planned: go, confirmations: confirmed }));
     expect(outcome(free)).toBe("none; confirmed 12 on m1,m2");
     expect(outcomesOf(free)).toEqual(["used"]);
   });
 
   test("one that was used answers nothing any more: the same is asked for under another digest", () => {
-    const free = guardDeletions(input({ before: held, confirmations: confirmed }));
-    const done = guardDeletions(input({ before: free, confirmations: confirmed, isDoomed: () => false }));
-    const again = guardDeletions(input({ before: done, confirmations: confirmed, dooms: go }));
+    const free = judgeDeletions(input({ before: held, confirmations: confirmed }));
+    const done = judgeDeletions(input({ before: free, confirmations: confirmed, isLeaving: () => false }));
+    const again = judgeDeletions(input({ before: done, confirmations: confirmed, planned: go }));
     expect(outcome(again)).toBe("none; held 12 on m1,m2");
     expect(digestsOf(again)).not.toEqual(digestsOf(held));
-    const twice = guardDeletions(input({ before: again, confirmations: new Set([...confirmed, ...digestsOf(again)]) }));
+    const twice = judgeDeletions(input({ before: again, confirmations: new Set([...confirmed, ...digestsOf(again)]) }));
     expect(outcome(twice)).toBe("none; confirmed 12 on m1,m2");
   });
 
   test("one for which nothing waits when it is read answers nothing that comes later", () => {
-    const early = guardDeletions(input({ confirmations: confirmed }));
+    const early = judgeDeletions(input({ confirmations: confirmed }));
     expect(outcomesOf(early)).toEqual(["void"]);
-    const asked = guardDeletions(input({ before: early, confirmations: confirmed, dooms: go }));
+    const asked = judgeDeletions(input({ before: early, confirmations: confirmed, planned: go }));
     expect(outcome(asked)).toBe("none; held 12 on m1,m2");
     expect(digestsOf(asked)).not.toEqual(digestsOf(held));
   });
 
   test("a used one is remembered without its file for as long as the same could be asked, a void one is not", () => {
-    const free = guardDeletions(input({ before: held, confirmations: confirmed }));
-    const gone = { before: free, isDoomed: () => false };
-    expect(outcomesOf(guardDeletions(input(gone)))).toEqual(["used"]);
-    expect(outcomesOf(guardDeletions(input({ ...gone, grounds: groundsAt(2) })))).toEqual([]);
-    expect(outcomesOf(guardDeletions(input({ ...gone, grounds: groundsAt(2), confirmations: confirmed })))).toEqual([
+    const free = judgeDeletions(input({ before: held, confirmations: confirmed }));
+    const gone = { before: free, isLeaving: () => false };
+    expect(outcomesOf(judgeDeletions(input(gone)))).toEqual(["used"]);
+    expect(outcomesOf(judgeDeletions(input({ ...gone, grounds: groundsAt(2) })))).toEqual([]);
+    expect(outcomesOf(judgeDeletions(input({ ...gone, grounds: groundsAt(2), confirmations: confirmed })))).toEqual([
       "used",
     ]);
-    const early = guardDeletions(input({ confirmations: confirmed }));
-    expect(outcomesOf(guardDeletions(input({ before: early })))).toEqual([]);
+    const early = judgeDeletions(input({ confirmations: confirmed }));
+    expect(outcomesOf(judgeDeletions(input({ before: early })))).toEqual([]);
   });
 
   test("a set keeps its digest while it shrinks, and goes when all of it is gone or wanted again", () => {
     const isOnSecond = (cluster: ClusterName): boolean => cluster === "m2";
-    const smaller = guardDeletions(input({ before: held, isDoomed: isOnSecond }));
+    const smaller = judgeDeletions(input({ before: held, isLeaving: isOnSecond }));
     expect(outcome(smaller)).toBe("none; held 1 on m2");
     expect(digestsOf(smaller)).toEqual(digestsOf(held));
-    expect(guardDeletions(input({ before: held, isDoomed: () => false }))).toEqual(nothingIn("c1"));
+    expect(judgeDeletions(input({ before: held, isLeaving: () => false }))).toEqual(nothingIn("c1"));
   });
 
   test("what was called off and goes all the same is asked for anew", () => {
-    const free = guardDeletions(input({ before: held, confirmations: confirmed }));
+    const free = judgeDeletions(input({ before: held, confirmations: confirmed }));
     const back = input({ before: free, confirmations: confirmed, isCalledOff: () => true, grounds: groundsAt(2) });
-    const again = guardDeletions({ ...back, dooms: go });
+    const again = judgeDeletions({ ...back, planned: go });
     expect(outcome(again)).toBe("none; held 12 on m1,m2");
     expect(digestsOf(again)).not.toEqual(digestsOf(held));
-    expect(outcome(guardDeletions({ ...back, dooms: dooms("m1 1") }))).toBe("m1:1; confirmed 11 on m1,m2");
+    expect(outcome(judgeDeletions({ ...back, planned: planned("m1 1") }))).toBe("m1:1; confirmed 11 on m1,m2");
   });
 
   test("clusters that lose the same objects stand together", () => {
-    const same = guardDeletions(input({ dooms: dooms("m1 2", "m2 2", "m3 2", "m4 2", "m5 1") }));
+    const same = judgeDeletions(input({ planned: planned("m1 2", "m2 2", "m3 2", "m4 2", "m5 1") }));
     expect(same.held[0]?.groups.map((it) => [it.clusters, it.objects.length])).toEqual([
       [["m1", "m2", "m3", "m4"], 2],
       [["m5"], 1],
@@ -272,9 +279,9 @@ describe("objects of others in a namespace (D 3, D 4)", () => {
     id: objectIdOf(space),
     found: { count, objects: uids.map(other) },
   });
-  const asked = guardDeletions(input({ occupied: [occupied(["a", "b"])] }));
+  const asked = judgeDeletions(input({ occupied: [occupied(["a", "b"])] }));
   const confirmations = new Set(digestsOf(asked));
-  const free = guardDeletions(input({ before: asked, occupied: [occupied(["a", "b"])], confirmations }));
+  const free = judgeDeletions(input({ before: asked, occupied: [occupied(["a", "b"])], confirmations }));
   const along = ({ held }: DeletionLedger): string =>
     held
       .map(
@@ -290,9 +297,9 @@ describe("objects of others in a namespace (D 3, D 4)", () => {
   });
 
   test("are not confirmed by who confirmed the namespace alone", () => {
-    const edit = guardDeletions(input({ dooms: dooms("m1 Namespace web") }));
+    const edit = judgeDeletions(input({ planned: planned("m1 Namespace web") }));
     const given = new Set(digestsOf(edit));
-    const late = guardDeletions(input({ before: edit, confirmations: given, occupied: [occupied(["a"])] }));
+    const late = judgeDeletions(input({ before: edit, confirmations: given, occupied: [occupied(["a"])] }));
     expect(late.held.map((it) => [it.because, it.confirmed])).toEqual([
       ["kind", true],
       ["foreign", false],
@@ -306,12 +313,12 @@ describe("objects of others in a namespace (D 3, D 4)", () => {
     ["fewer before it is confirmed: asked for what is there", asked, ["a"], "held a"],
     ["the same: it is confirmed", asked, ["a", "b"], "confirmed a,b"],
   ] as const)("%s", (_, before, uids, want) => {
-    expect(along(guardDeletions(input({ before, confirmations, occupied: [occupied(uids)] })))).toBe(want);
+    expect(along(judgeDeletions(input({ before, confirmations, occupied: [occupied(uids)] })))).toBe(want);
   });
 
   test("asked for anew on one member, they stay as they were on another", () => {
-    const both = guardDeletions(input({ occupied: [occupied(["a"]), occupied(["b"], 1, "m2")] }));
-    const next = guardDeletions(input({ before: both, occupied: [occupied(["a", "c"]), occupied(["b"], 1, "m2")] }));
+    const both = judgeDeletions(input({ occupied: [occupied(["a"]), occupied(["b"], 1, "m2")] }));
+    const next = judgeDeletions(input({ before: both, occupied: [occupied(["a", "c"]), occupied(["b"], 1, "m2")] }));
     expect(along(next)).toBe("held b; held a,c");
     expect(next.held[0]?.digest).toBe(both.held[0]?.digest);
   });
@@ -323,8 +330,8 @@ describe("objects of others in a namespace (D 3, D 4)", () => {
         51,
       ),
     ];
-    expect(guardDeletions(input({ occupied: many }))).toBe(nothingYet);
-    expect(along(guardDeletions(input({ before: free, confirmations, occupied: many })))).toBe("");
+    expect(judgeDeletions(input({ occupied: many }))).toBe(nothingYet);
+    expect(along(judgeDeletions(input({ before: free, confirmations, occupied: many })))).toBe("");
   });
 });
 

@@ -1,15 +1,15 @@
 import type { DeletionGroup, DeletionLedger, HeldDeletion, OthersAlong } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
+import { sameMap } from "../../model/identity.ts";
 import { kindKey, type ObjectId, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../../model/value.ts";
-import { sameMap } from "../identity.ts";
 import { type Confirming, withConfirmations } from "./confirmations.ts";
 import { deletionDigest } from "./deletion-digest.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 import { alongIn, isListable, type Occupied, stillTells } from "./occupied.ts";
 
 /** One object that a decision takes away from one member. */
-export interface Doom {
+export interface PlannedDeletion {
   readonly cluster: ClusterName;
   readonly placement: PlacementKey;
   readonly id: ObjectId;
@@ -20,7 +20,7 @@ export interface Doom {
 export interface GuardInput extends Confirming {
   readonly before: DeletionLedger;
   /** What this pass newly decided to take away, adopted and abandoned objects apart. */
-  readonly dooms: readonly Doom[];
+  readonly planned: readonly PlannedDeletion[];
   /** What members did not give up, because it holds objects of others. */
   readonly occupied: readonly Occupied[];
   readonly bounds: DeletionBounds;
@@ -29,7 +29,7 @@ export interface GuardInput extends Confirming {
   /** Objects that a member carries of us, by what we recorded. */
   readonly objectsOn: (cluster: ClusterName) => number;
   /** Whether the object is still to go: not wanted again, not gone, its member still here. */
-  readonly isDoomed: ObjectLookup;
+  readonly isLeaving: ObjectLookup;
   /** Whether this pass called the removal of a placement off: what goes from there all the same is asked about anew. */
   readonly isCalledOff: (cluster: ClusterName, placement: PlacementKey) => boolean;
 }
@@ -42,16 +42,16 @@ export interface GuardInput extends Confirming {
  * Kinds that carry others' data with them wait even below the bounds, unless their whole placement leaves; and whatever
  * turns out to hold objects of others waits for somebody who confirms those very objects.
  */
-export function guardDeletions(input: GuardInput): DeletionLedger {
+export function judgeDeletions(input: GuardInput): DeletionLedger {
   return withConfirmations(withNewSets(input), input);
 }
 
 function withNewSets(input: GuardInput): DeletionLedger {
-  const { before, cause, dooms, occupied } = input;
+  const { before, cause, planned, occupied } = input;
   const kept = stillHeld(input);
   const unchanged = kept === before.held ? before : { ...before, held: kept };
   const isKept = objectsIn(kept.flatMap((it) => it.groups));
-  const fresh = dooms.filter((it) => !isKept(it.cluster, it.placement, objectKey(it.id)));
+  const fresh = planned.filter((it) => !isKept(it.cluster, it.placement, objectKey(it.id)));
   const known = alongIn(kept);
   const foreign = occupied.filter((it) => isListable(it) && known(it.cluster, it.placement, objectKey(it.id)) === null);
   if (fresh.length + foreign.length === 0) return unchanged;
@@ -105,13 +105,16 @@ function isWithin(counts: ReadonlyMap<ClusterName, number>, input: GuardInput): 
   return true;
 }
 
-function tally(permitted: ReadonlyMap<ClusterName, number>, dooms: readonly Doom[]): ReadonlyMap<ClusterName, number> {
+function tally(
+  permitted: ReadonlyMap<ClusterName, number>,
+  planned: readonly PlannedDeletion[],
+): ReadonlyMap<ClusterName, number> {
   const counts = new Map(permitted);
-  for (const { cluster } of dooms) counts.set(cluster, (counts.get(cluster) ?? 0) + 1);
+  for (const { cluster } of planned) counts.set(cluster, (counts.get(cluster) ?? 0) + 1);
   return new Map([...counts].sort(([a], [b]) => compareText(a, b)));
 }
 
-type Asked = Pick<Doom, "cluster" | "placement" | "id">;
+type Asked = Pick<PlannedDeletion, "cluster" | "placement" | "id">;
 
 /** A set under a digest that no set and no confirmation ever had. */
 function heldSets(
@@ -133,9 +136,9 @@ function heldSets(
 const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });
 
 /** Groups objects that the same clusters lose by the same placement, so that a placement on a hundred clusters is one entry. */
-function groupsOf(dooms: readonly Asked[]): readonly DeletionGroup[] {
+function groupsOf(planned: readonly Asked[]): readonly DeletionGroup[] {
   const lists = new Map<string, { placement: PlacementKey; cluster: ClusterName; objects: Map<string, ObjectId> }>();
-  for (const { placement, cluster, id } of dooms) {
+  for (const { placement, cluster, id } of planned) {
     const key = `${placement} ${cluster}`;
     const list = lists.get(key) ?? { placement, cluster, objects: new Map() };
     list.objects.set(objectKey(id), plainId(id));
@@ -158,15 +161,15 @@ function groupsOf(dooms: readonly Asked[]): readonly DeletionGroup[] {
 
 /** Held sets without what is no longer to go, and what is asked about anew. `before.held` itself when nothing changed. */
 function stillHeld(input: GuardInput): readonly HeldDeletion[] {
-  const { before, isDoomed, isCalledOff, occupied, dooms } = input;
+  const { before, isLeaving, isCalledOff, occupied, planned } = input;
   if (before.held.length === 0) return before.held;
   const isCounted = objectsIn(
-    dooms.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
+    planned.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
   );
   const renewed = outdated(before.held, occupied);
   const next = before.held.flatMap((held): HeldDeletion[] => {
     const stays: ObjectLookup = (cluster, placement, key) =>
-      isDoomed(cluster, placement, key) &&
+      isLeaving(cluster, placement, key) &&
       !(isCalledOff(cluster, placement) && isCounted(cluster, placement, key)) &&
       !(held.because === "foreign" && renewed(cluster, placement, key));
     const groups = held.groups.flatMap((group): DeletionGroup[] => remaining(group, stays));

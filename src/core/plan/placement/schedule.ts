@@ -1,18 +1,19 @@
-import type { Binding } from "../model/binding.ts";
-import { digestOf, type Json, sameJson } from "../model/json.ts";
-import type { ClusterDecision, Ledger, PlacementRecord } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
-import type { Reason } from "../model/plan.ts";
-import { type ClusterName, compareText, type Instant, type Sequence } from "../model/value.ts";
-import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
-import { profiles } from "../schedule/profile.ts";
-import { recordVerdict } from "../schedule/record-verdict.ts";
-import { type Schedule, schedule } from "../schedule/schedule.ts";
-import type { PlanContext } from "./context.ts";
-import { revised, sameList, sameMap } from "./identity.ts";
+import type { Binding } from "../../model/binding.ts";
+import { revised, sameList, sameMap } from "../../model/identity.ts";
+import { digestOf, type Json, sameJson } from "../../model/json.ts";
+import type { ClusterDecision, Ledger, PlacementRecord } from "../../model/ledger.ts";
+import { remembered } from "../../model/memo.ts";
+import type { Reason } from "../../model/plan.ts";
+import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
+import { nextPolicySnapshots } from "../../schedule/policy-snapshot.ts";
+import { profiles } from "../../schedule/profile.ts";
+import { recordVerdict } from "../../schedule/record-verdict.ts";
+import { type Schedule, schedule } from "../../schedule/schedule.ts";
+import type { PlanContext } from "../moves/context.ts";
+import { uidOf } from "../moves/context.ts";
 
 /** Where a placement goes. */
-export interface Where {
+export interface Scheduled {
   /** With policy snapshots, decisions and bindings brought up to date; the same one when they are. */
   readonly record: PlacementRecord;
   readonly reasons: readonly Reason[];
@@ -20,7 +21,7 @@ export interface Where {
 }
 
 /** Runs one scheduling cycle over a placement and carries it out on the bindings. */
-export function decideWhere(record: PlacementRecord, { world, ledger, candidates }: PlanContext): Where {
+export function scheduleOf(record: PlacementRecord, { world, ledger, candidates }: PlanContext): Scheduled {
   const { intent, now } = world;
   const { policy } = record.spec;
   const inUse = snapshotsInUse(record.bindings);
@@ -143,15 +144,6 @@ const nothing: readonly never[] = [];
  */
 const bindingName = (placement: string, cluster: ClusterName): string =>
   `${placement.slice(0, 26)}-${cluster.slice(0, 27)}-${digestOf([placement, cluster]).slice(0, 8)}`;
-
-/** A uid for something the ledger knows for the first time: the same world gives the same one. */
-export const uidOf = (ledger: Ledger, kind: string, name: string): string => {
-  const hex = digestOf([ledger.fleet, kind, name, nextSequence(ledger)]);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
-};
-
-/** The sequence of the commit in which whatever is decided now will stand. */
-export const nextSequence = ({ sequence }: Ledger): Sequence => (sequence + 1) as Sequence;
 
 function shortfall({ key }: PlacementRecord, { wanted, found, decisions, fulfilled }: Schedule): readonly Reason[] {
   if (fulfilled) return [];

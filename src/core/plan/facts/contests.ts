@@ -1,10 +1,10 @@
-import { fightEnd, roughly } from "../apply/fight.ts";
-import type { BindingFacts, Contest } from "../model/binding.ts";
-import type { InventoryPlacement } from "../model/inventory.ts";
-import type { PlacementRecord } from "../model/ledger.ts";
-import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
-import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
-import type { Reached } from "./roster.ts";
+import { fightEnd, roughly } from "../../apply/fight.ts";
+import type { BindingFacts, Contest } from "../../model/binding.ts";
+import type { InventoryPlacement } from "../../model/inventory.ts";
+import type { PlacementRecord } from "../../model/ledger.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../../model/manifest.ts";
+import { type ClusterName, compareText, earliest, type Instant } from "../../model/value.ts";
+import type { Reached } from "./members.ts";
 
 const contestsKept = 100;
 

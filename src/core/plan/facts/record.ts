@@ -1,16 +1,16 @@
-import { type Condition, settleConditions, type Verdict } from "../model/condition.ts";
-import type { MemberCluster } from "../model/fleet.ts";
-import { digestOf } from "../model/json.ts";
-import type { ClusterRecord, Ledger, PlacementRecord, Trouble } from "../model/ledger.ts";
-import { type ObjectKey, objectKey } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
-import { clusterGroup } from "../model/names.ts";
-import type { Observation } from "../model/observation.ts";
-import type { World } from "../model/plan.ts";
-import { type ClusterName, compareText, type Instant, type PlacementKey } from "../model/value.ts";
+import { type Condition, settleConditions, type Verdict } from "../../model/condition.ts";
+import type { MemberCluster } from "../../model/fleet.ts";
+import { sameMap } from "../../model/identity.ts";
+import { digestOf } from "../../model/json.ts";
+import type { ClusterRecord, Ledger, PlacementRecord, Trouble } from "../../model/ledger.ts";
+import { type ObjectKey, objectKey } from "../../model/manifest.ts";
+import { remembered } from "../../model/memo.ts";
+import { clusterGroup } from "../../model/names.ts";
+import type { Observation } from "../../model/observation.ts";
+import type { World } from "../../model/plan.ts";
+import { type ClusterName, compareText, type Instant, type PlacementKey } from "../../model/value.ts";
 import { hearPlacement } from "./hear.ts";
-import { sameMap } from "./identity.ts";
-import { type Reached, rosterOf, voicesOf } from "./roster.ts";
+import { type Reached, rosterOf, voicesOf } from "./members.ts";
 
 /**
  * Writes down what the members told us, in a normal form: decisions read the ledger and nothing else.

@@ -1,23 +1,26 @@
+import { commonKeys, sameList, sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { rememberedPair } from "../model/memo.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { Placement } from "../model/placement.ts";
-import type { Reason } from "../model/plan.ts";
+import type { TrustRecord } from "../model/trust.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import { overridesOf } from "../render/applicable-overrides.ts";
 import { contentDigest } from "../render/resource-snapshot.ts";
 import { type Selection, selectResources } from "../render/select.ts";
 import { profiles } from "../schedule/profile.ts";
 import { judgedAlike } from "../schedule/schedule.ts";
-import type { PlanContext } from "./context.ts";
-import { unjudgedOf } from "./evict.ts";
-import type { Placed } from "./finish.ts";
-import { commonKeys, sameList, sameMap } from "./identity.ts";
-import { changesSince, type Roster } from "./roster.ts";
+import { hasBeenHeard } from "./facts/hear.ts";
+import { changesSince, type Roster } from "./facts/members.ts";
+import type { PlanContext } from "./moves/context.ts";
+import { leavesOf } from "./moves/leaves.ts";
+import { unjudgedOf } from "./placement/evictions.ts";
+import { place } from "./placement/place.ts";
+import { nothing, type PlacementResult, type Told } from "./placement/result.ts";
+import { scheduleOf } from "./placement/schedule.ts";
+import { reasonsOf } from "./reasons.ts";
 import { recordsOf, runsOf } from "./runs/runs-of.ts";
-import type { When } from "./when.ts";
-import { decideWhere, type Where } from "./where.ts";
 
 /**
  * A placement about which there was nothing to decide, and everything that this rested on.
@@ -37,41 +40,45 @@ interface Recollection {
   readonly profile: Intent["fleet"]["profile"];
   /** Its update runs, all of them ended, and their documents. */
   readonly runs: readonly object[];
+  /** What is protected, and from whom an approval counts. */
+  readonly trust: TrustRecord | null;
   readonly roster: Roster;
   /** It stands from this moment until something turns by itself. */
   readonly from: Instant;
   /** A new commit takes nothing away here just by being one. */
   readonly isForeseen: boolean;
-  readonly remarks: readonly Reason[];
-  readonly where: Pick<Where, "reasons" | "wakeAt">;
-  readonly rest: Pick<Where, "reasons" | "wakeAt">;
+  readonly scheduled: Told;
+  /** What does not come from the scheduler, what is to be said of its bindings included. */
+  readonly others: Told;
 }
 
 const recollections = new WeakMap<PlacementRecord, Recollection>();
 
-/** How a placement was decided in which nothing moves. */
-export interface Standstill {
-  readonly placement: Placement;
-  readonly selection: Selection;
-  readonly remarks: readonly Reason[];
-  readonly where: Where;
-  readonly when: When;
-  /** What is to be said about its rollout and its bindings. */
-  readonly told: readonly Reason[];
+/** Decides a placement, or says what is known of it from an earlier pass. */
+export function placeOnce(placement: Placement, before: PlacementRecord | null, context: PlanContext): PlacementResult {
+  const known = before === null ? null : recall(placement, before, context);
+  if (known !== null) return known;
+  const result = place(placement, before, context);
+  remember(placement, result, context);
+  return result;
 }
 
 /**
  * Keeps what was found out about a placement in which nothing moves. Not where something leaves: that is work under way,
  * and waits for members and for people.
  */
-export function remember(record: PlacementRecord, standstill: Standstill, context: PlanContext): void {
-  const { placement, selection, remarks, where, when, told } = standstill;
+function remember(placement: Placement, result: PlacementResult, context: PlanContext): void {
+  const { record, standstill } = result;
+  if (record === null || standstill === null) return;
+  // Only what is said of it may be new, and nothing is decided by that: decided again, it comes out the same.
+  hasBeenHeard(record, context);
   const snapshot = record.resourceSnapshots.at(-1);
-  if (snapshot === undefined || isAtWork(record, when) || context.isNamed(record.key)) return;
+  if (snapshot === undefined || isAtWork(record, result, context) || context.isNamed(record.key)) return;
   // What waits for an approval rests on what people say, and on who may say it.
-  if (record.change !== null || context.protection.isAsked(record.key)) return;
+  if (record.change !== null || result.isAsked) return;
   const { intent, now } = context.world;
   if (recordsOf(context.ledger, record.key).some((it) => it.end === null)) return;
+  const { selection, scheduled, others, isSettled } = standstill;
   recollections.set(record, {
     placement,
     runs: runsAround(record, context),
@@ -82,41 +89,47 @@ export function remember(record: PlacementRecord, standstill: Standstill, contex
     scopes: intent.scopes,
     unusable: intent.unusable,
     profile: intent.fleet.profile,
+    trust: context.consent.record,
     roster: context.roster,
     from: now,
-    isForeseen: when.isSettled || context.isNewCommit,
-    remarks,
-    where: { reasons: where.reasons, wakeAt: where.wakeAt },
-    rest: { reasons: told, wakeAt: when.wakeAt },
+    isForeseen: isSettled || context.isNewCommit,
+    scheduled: { reasons: scheduled.reasons, wakeAt: scheduled.wakeAt },
+    others: {
+      reasons: [...others.reasons, ...reasonsOf(result, context.isHeld, context)],
+      wakeAt: others.wakeAt,
+    },
   });
 }
 
-const isAtWork = ({ bindings }: PlacementRecord, { rendered, dooms, reasons }: When): boolean =>
-  rendered.length + dooms.length > 0 ||
+const isAtWork = (
+  { bindings }: PlacementRecord,
+  { begun, counted, reasons }: PlacementResult,
+  context: PlanContext,
+): boolean =>
+  begun.length > 0 ||
+  // Counted once and for all only when the pass is committed.
+  counted.some((it) => leavesOf(it, context).length > 0) ||
   reasons.some((it) => it.kind === "contentLost") ||
   [...bindings.values()].some((it) => it.removal !== null || it.leaving.length > 0);
 
 /** What is known about a placement, if all that it rested on is as it was; null when it has to be decided anew. */
-export function recall(placement: Placement, record: PlacementRecord, context: PlanContext): Placed | null {
+function recall(placement: Placement, record: PlacementRecord, context: PlanContext): PlacementResult | null {
   const known = recollections.get(record);
   if (known === undefined || !stands(known, placement, record, context)) return null;
   // It rests on what is decided: an eviction is judged by that.
   if (unjudgedOf(record.key, context).length > 0) return null;
   const { moved } = changesSince(known.roster, context.roster);
   if (isOnAny(record, moved)) return null;
-  const where = isJudgedAlike(known, moved, context) ? known.where : decideWhere(record, context);
-  if ("record" in where && where.record !== record) return null;
-  if (known.roster !== context.roster) recollections.set(record, brought(known, where, context));
-  const { remarks, rest } = known;
+  const scheduled = isJudgedAlike(known, moved, context) ? known.scheduled : scheduleOf(record, context);
+  if ("record" in scheduled && scheduled.record !== record) return null;
+  if (known.roster !== context.roster) recollections.set(record, brought(known, scheduled, context));
+  const { others } = known;
   return {
+    ...nothing,
     record,
     runs: record.spec.strategy.type === "External" ? recordsOf(context.ledger, record.key) : null,
-    evictions: [],
-    rendered: [],
-    dooms: [],
-    doomed: () => [],
-    reasons: () => [...remarks, ...where.reasons, ...rest.reasons],
-    wakeAt: earliest(where.wakeAt, rest.wakeAt),
+    reasons: [...scheduled.reasons, ...others.reasons],
+    wakeAt: earliest(scheduled.wakeAt, others.wakeAt),
   };
 }
 
@@ -148,13 +161,9 @@ function isJudgedAlike(
 }
 
 /** The same, resting on what this plan sees. */
-const brought = (
-  known: Recollection,
-  { reasons, wakeAt }: Recollection["where"],
-  context: PlanContext,
-): Recollection => ({
+const brought = (known: Recollection, { reasons, wakeAt }: Told, context: PlanContext): Recollection => ({
   ...known,
-  where: { reasons, wakeAt },
+  scheduled: { reasons, wakeAt },
   roster: context.roster,
   from: context.world.now,
   latestOverrides: context.latestOverrides,
@@ -164,11 +173,12 @@ const brought = (
 
 function stands(known: Recollection, placement: Placement, record: PlacementRecord, context: PlanContext): boolean {
   const { intent, now } = context.world;
-  const until = earliest(known.where.wakeAt, known.rest.wakeAt);
+  const until = earliest(known.scheduled.wakeAt, known.others.wakeAt);
   return (
     now >= known.from &&
     (until === null || now < until) &&
     known.profile === intent.fleet.profile &&
+    known.trust === context.consent.record &&
     sameUnusable(known.unusable, intent.unusable) &&
     sameScopes(known.scopes, intent.scopes) &&
     (known.isForeseen || !context.isNewCommit) &&

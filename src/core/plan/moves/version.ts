@@ -1,19 +1,20 @@
-import type { Binding, Target } from "../model/binding.ts";
-import type { MemberCluster } from "../model/fleet.ts";
-import type { Intent } from "../model/intent.ts";
-import { type Json, sameJson } from "../model/json.ts";
-import type { PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
-import { type Manifest, type ObjectId, type ObjectKey, objectKey, type ScopeTable } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
-import type { OverrideSnapshot } from "../model/override.ts";
-import type { ApplyStrategy } from "../model/placement.ts";
-import type { RenderedManifest, World } from "../model/plan.ts";
-import type { Digest, Labels, PlacementKey } from "../model/value.ts";
-import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../render/applicable-overrides.ts";
-import { overrideSnapshotKey } from "../render/override-snapshot.ts";
-import { type Rendering, type RenderSource, render } from "../render/render.ts";
-import { restoreResources } from "../render/resource-snapshot.ts";
-import { sameList } from "./identity.ts";
+import type { Binding, Target } from "../../model/binding.ts";
+import type { MemberCluster } from "../../model/fleet.ts";
+import { sameList } from "../../model/identity.ts";
+import type { Intent } from "../../model/intent.ts";
+import { type Json, sameJson } from "../../model/json.ts";
+import type { PlacementRecord, ResourceSnapshot } from "../../model/ledger.ts";
+import type { Manifest, ObjectId, ScopeTable } from "../../model/manifest.ts";
+import { remembered } from "../../model/memo.ts";
+import type { OverrideSnapshot } from "../../model/override.ts";
+import type { ApplyStrategy } from "../../model/placement.ts";
+import type { RenderedManifest, World } from "../../model/plan.ts";
+import type { Digest, Labels, PlacementKey } from "../../model/value.ts";
+import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../../render/applicable-overrides.ts";
+import { overrideSnapshotKey } from "../../render/override-snapshot.ts";
+import { type Rendering, type RenderSource, render } from "../../render/render.ts";
+import { restoreResources } from "../../render/resource-snapshot.ts";
+import type { PlanContext } from "./context.ts";
 
 /** What a cluster is to carry by the latest commit: everything of a {@link Target} but when it is admitted. */
 export interface Version {
@@ -106,24 +107,29 @@ export function isCurrent(target: Target | null, version: Version): boolean {
   );
 }
 
-/** Renders what a binding's target says, from what was recorded with it: later edits have no part in it. */
-export function renderTarget(
+/** What renderings of earlier decisions are made from. */
+export interface RenderContext extends Pick<PlanContext, "overrides" | "content"> {
+  readonly world: { readonly intent: Pick<Intent, "scopes"> };
+}
+
+/**
+ * Renders what a binding's target says, from what was recorded with it: later edits have no part in it. Null when
+ * something that it names is not kept any more.
+ */
+export function targetRendering(
   { cluster, target }: Pick<Binding, "cluster" | "target">,
-  sources: {
-    readonly snapshots: readonly ResourceSnapshot[];
-    readonly overrides: readonly OverrideSnapshot[];
-    readonly scopes: ScopeTable;
-    readonly content: Content;
-  },
+  { resourceSnapshots }: Pick<PlacementRecord, "resourceSnapshots">,
+  { overrides: snapshots, content, world }: RenderContext,
 ): Rendering | null {
-  const snapshot = sources.snapshots.find((it) => it.index === target?.resourceIndex);
+  const snapshot = resourceSnapshots.find((it) => it.index === target?.resourceIndex);
   if (target === null || snapshot === undefined) return null;
-  const restored = restoreResources(snapshot, sources.content);
+  const restored = restoreResources(snapshot, content);
   if (restored.kind === "missing") return null;
-  const named = overridesByName(sources.overrides);
+  const named = overridesByName(snapshots);
   const overrides = [...target.clusterOverrides, ...target.resourceOverrides].map((it) => named.get(it));
   if (!overrides.every((it) => it !== undefined)) return null;
-  return render({ resources: restored.resources, overrides, cluster, labels: target.labels, scopes: sources.scopes });
+  const { scopes } = world.intent;
+  return render({ resources: restored.resources, overrides, cluster, labels: target.labels, scopes });
 }
 
 const overridesByName = remembered(
@@ -144,21 +150,6 @@ const manifestsIn = remembered(
   (objects: Intent["objects"]): ReadonlyMap<Digest, Manifest> =>
     new Map([...objects.values()].map((it) => [it.digest, it.manifest])),
 );
-
-/** The keys of the objects that a snapshot lists; one set per snapshot, since every cluster and every pass asks. */
-export const keysOf: (snapshot: ResourceSnapshot) => ReadonlySet<ObjectKey> = remembered(
-  ({ resources }) => new Set(resources.map((it) => objectKey(it.id))),
-);
-
-/** The resource snapshot of that index; null when there is none. */
-export function snapshotOf({ resourceSnapshots }: PlacementRecord, index: number): ResourceSnapshot | null {
-  // The newest are asked for most.
-  for (let at = resourceSnapshots.length - 1; at >= 0; at -= 1) {
-    const snapshot = resourceSnapshots[at];
-    if (snapshot?.index === index) return snapshot;
-  }
-  return null;
-}
 
 /** The objects a rendering consists of; none when it failed. */
 export const objectsOf = (rendering: Rendering | null): readonly ObjectId[] =>

@@ -1,9 +1,9 @@
-import type { MemberCluster } from "../model/fleet.ts";
-import type { Ledger, Trouble } from "../model/ledger.ts";
-import { remembered, rememberedPair } from "../model/memo.ts";
-import type { Observation } from "../model/observation.ts";
-import type { World } from "../model/plan.ts";
-import type { ClusterName } from "../model/value.ts";
+import type { MemberCluster } from "../../model/fleet.ts";
+import type { Ledger, Trouble } from "../../model/ledger.ts";
+import { remembered, rememberedPair } from "../../model/memo.ts";
+import type { Observation } from "../../model/observation.ts";
+import type { World } from "../../model/plan.ts";
+import type { ClusterName } from "../../model/value.ts";
 
 /**
  * Every member as one plan sees it: all that a placement's decision can depend on, to be compared by identity.

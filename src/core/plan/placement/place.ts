@@ -1,58 +1,55 @@
-import { known } from "../model/assert.ts";
-import type { Intent } from "../model/intent.ts";
-import { digestOf, type Json } from "../model/json.ts";
-import type { PlacementRecord } from "../model/ledger.ts";
-import { objectKey } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
-import type { Placement, PlacementSpec } from "../model/placement.ts";
-import type { Reason } from "../model/plan.ts";
-import { earliest } from "../model/value.ts";
-import { nextResourceSnapshots } from "../render/resource-snapshot.ts";
-import { type Selection, selectResources } from "../render/select.ts";
-import type { PlanContext } from "./context.ts";
-import { finished, type Placed, still } from "./finish.ts";
-import { hasBeenHeard } from "./hear.ts";
-import { revised } from "./identity.ts";
-import { remember } from "./recall.ts";
-import { placeExternal } from "./runs/external.ts";
-import { recordsOf } from "./runs/runs-of.ts";
-import { withCallOffs } from "./transition.ts";
-import { versionsOf } from "./version.ts";
-import { decideWhen, type When } from "./when.ts";
-import { decideWhere, uidOf } from "./where.ts";
+import { known } from "../../model/assert.ts";
+import { revised } from "../../model/identity.ts";
+import type { Intent } from "../../model/intent.ts";
+import type { Json } from "../../model/json.ts";
+import { digestOf } from "../../model/json.ts";
+import type { PlacementRecord } from "../../model/ledger.ts";
+import { objectKey } from "../../model/manifest.ts";
+import { remembered } from "../../model/memo.ts";
+import type { Placement, PlacementSpec } from "../../model/placement.ts";
+import type { Reason } from "../../model/plan.ts";
+import { earliest } from "../../model/value.ts";
+import { nextResourceSnapshots } from "../../render/resource-snapshot.ts";
+import { type Selection, selectResources } from "../../render/select.ts";
+import type { PlanContext } from "../moves/context.ts";
+import { uidOf } from "../moves/context.ts";
+import { type Progress, unmoved } from "../moves/progress.ts";
+import { versionsOf } from "../moves/version.ts";
+import { recordsOf } from "../runs/runs-of.ts";
+import { placeExternal } from "./external.ts";
+import { finished, type PlacementResult, paused } from "./result.ts";
+import { callOffRemovals } from "./returns.ts";
+import { type RolloutResult, rollingUpdate } from "./rollout.ts";
+import { scheduleOf } from "./schedule.ts";
 
-/** Decides one placement that the repository asks for: what is selected, where it goes, how far its rollout goes now. */
-export function place(placement: Placement, before: PlacementRecord | null, context: PlanContext): Placed {
+/** Decides one placement that the repository asks for: what is selected, where it goes, and how far it gets now. */
+export function place(placement: Placement, before: PlacementRecord | null, context: PlanContext): PlacementResult {
   const accepted = acceptedRecord(placement, before, context);
   const selection = selectResources(placement, context.world.intent);
   if (placement.spec.strategy.type === "External") {
     const resources = selection.kind === "selected" ? selection.resources : [];
     const snapshotsNow = (): PlacementRecord["resourceSnapshots"] => snapshotsOf(accepted, resources, context);
-    return placeExternal({ placement, before, accepted, selection, snapshotsNow }, context);
+    return placeExternal(before, accepted, { selection, snapshotsNow }, context);
   }
   if (selection.kind === "refused") {
     const reason: Reason = { kind: "selectionFailed", placement: placement.key, message: selection.message };
     const refused = revised(accepted, { selectionError: selection.message });
-    return finished(before, refused, context, { ...still(accepted, context), reasons: [reason] });
+    return finished(before, { ...paused(unmoved(refused)), reasons: [reason] }, null, context);
   }
   const resourceSnapshots = snapshotsOf(accepted, selection.resources, context);
   const found = { selectionError: null, unrolled: null, resourceSnapshots };
-  const where = decideWhere(revised(accepted, found), context);
-  const here = withCallOffs(where.record, context);
-  const when = advance(here, context);
+  const { record, ...scheduled } = scheduleOf(revised(accepted, found), context);
+  const rollout = advance(callOffRemovals(unmoved(record), context), context);
+  const result = finished(before, rollout, null, context);
   const remarks = selectionReasons(placement, selection);
-  const moved = revised(here, { bindings: when.bindings });
-  const placed = finished(before, moved, context, when);
   // Only what is said of it may be new, and nothing is decided by that: decided again, it comes out the same.
-  if (moved === before && placed.record !== null) {
-    const told = placed.reasons(context.isHeld);
-    remember(placed.record, { placement, selection, remarks, where, when, told }, context);
-    hasBeenHeard(placed.record, context);
-  }
+  const isStill = record === before && rollout.progress.record === before;
+  const others = { reasons: [...remarks, ...rollout.reasons], wakeAt: rollout.wakeAt };
   return {
-    ...placed,
-    reasons: (isHeld) => [...remarks, ...where.reasons, ...placed.reasons(isHeld)],
-    wakeAt: earliest(where.wakeAt, placed.wakeAt),
+    ...result,
+    reasons: [...remarks, ...scheduled.reasons, ...result.reasons],
+    wakeAt: earliest(scheduled.wakeAt, result.wakeAt),
+    standstill: isStill ? { selection, isSettled: rollout.isSettled, scheduled, others } : null,
   };
 }
 
@@ -148,9 +145,10 @@ const indexesInUse = remembered(
     new Set([...bindings.values()].flatMap((it) => it.target?.resourceIndex ?? [])),
 );
 
-function advance(record: PlacementRecord, context: PlanContext): When {
+function advance(progress: Progress, context: PlanContext): RolloutResult {
+  const { record } = progress;
   const snapshot = record.resourceSnapshots.at(-1);
-  if (snapshot === undefined) return still(record, context);
+  if (snapshot === undefined) return paused(progress);
   const versionOf = versionsOf({
     placement: record.key,
     snapshot,
@@ -159,7 +157,7 @@ function advance(record: PlacementRecord, context: PlanContext): When {
     scopes: context.world.intent.scopes,
     content: context.content,
   });
-  if (versionOf !== null) return decideWhen(record, versionOf, context);
+  if (versionOf !== null) return rollingUpdate(progress, versionOf, context);
   const lost: Reason = { kind: "contentLost", placement: record.key, resourceIndex: snapshot.index };
-  return { ...still(record, context), reasons: [lost] };
+  return { ...paused(progress), reasons: [lost] };
 }

@@ -6,9 +6,10 @@ import type { Ledger } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
-import type { PlanContext } from "../context.ts";
-import type { Placed } from "../finish.ts";
-import { type Doom, guardDeletions, isPrecious } from "./guard.ts";
+import type { PlanContext } from "../moves/context.ts";
+import { leavesOf } from "../moves/leaves.ts";
+import type { Move } from "../moves/move.ts";
+import { isPrecious, judgeDeletions, type PlannedDeletion } from "./judge-deletions.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 import { alongIn, leavingIn, occupiedIn } from "./occupied.ts";
 
@@ -39,22 +40,34 @@ const indexOf = remembered((held: DeletionLedger["held"]): HeldIndex => {
   };
 });
 
+/** The moves of one placement. */
+interface MovesOf {
+  /** Those whose deletions are counted in this pass. */
+  readonly counted: readonly Move[];
+  /** Those that are still to come. */
+  readonly pending: readonly Move[];
+}
+
 /** The guard's ledger once this plan's deletions are judged. */
-export function guard(after: Ledger, placed: ReadonlyMap<PlacementKey, Placed>, context: PlanContext): DeletionLedger {
+export function guardDeletions(
+  after: Ledger,
+  results: ReadonlyMap<PlacementKey, MovesOf>,
+  context: PlanContext,
+): DeletionLedger {
   const { intent } = context.world;
   const bounds = boundsOf(after.deletions, context);
-  const counted = [...placed.values()].flatMap((it) => it.dooms);
-  return guardDeletions({
+  const counted = [...results.values()].flatMap((it) => deletionsBy(it.counted, context));
+  return judgeDeletions({
     before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
     cause: intent.commit,
-    dooms: [...counted, ...overlooked(after, counted)],
+    planned: [...counted, ...overlooked(after, counted)],
     occupied: occupiedIn(after, context.world),
     bounds: bounds.inForce,
     clusterCount: intent.clusters.size,
     objectsOn: objectCounter(after),
     confirmations: intent.confirmations,
     grounds: context.world.ledger,
-    isDoomed: lossIndex(after, placed),
+    isLeaving: lossIndex(after, results, context),
     isCalledOff: (cluster, placement) => {
       const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster)?.removal ?? null;
       return was !== null && after.placements.get(placement)?.bindings.get(cluster)?.removal === null;
@@ -78,37 +91,74 @@ function boundsOf({ bounds }: DeletionLedger, { world, isNewCommit }: PlanContex
   return sameJson(bounds as unknown as Json, next as unknown as Json) ? bounds : next;
 }
 
+/**
+ * What moves take away for good: adopted objects and abandoned ones apart. Each object once, whoever takes it: two runs
+ * that are planned in one pass may both say that it goes.
+ */
+function deletionsBy(moves: readonly Move[], context: PlanContext): readonly PlannedDeletion[] {
+  const found = new Map<string, PlannedDeletion>();
+  for (const move of moves) {
+    const { cluster } = move.binding;
+    for (const { object: id, fate } of leavesOf(move, context)) {
+      const key = `${cluster} ${objectKey(id)}`;
+      if (fate === "delete" && !found.has(key))
+        found.set(key, { cluster, placement: move.record.key, id, whole: move.to === null });
+    }
+  }
+  return [...found.values()];
+}
+
 /** Looks up what is still to go. Gathered once per binding: what waits may be large. */
-function lossIndex({ placements }: Ledger, placed: ReadonlyMap<PlacementKey, Placed>): ObjectLookup {
+function lossIndex(
+  { placements }: Ledger,
+  results: ReadonlyMap<PlacementKey, MovesOf>,
+  context: PlanContext,
+): ObjectLookup {
   const losses = new Map<Binding, ReadonlySet<ObjectKey>>();
   return (cluster, placement, key) => {
     const binding = placements.get(placement)?.bindings.get(cluster);
     if (binding === undefined) return false;
-    const doomed = (): readonly ObjectId[] => placed.get(placement)?.doomed(cluster) ?? [];
-    const loss = losses.get(binding) ?? new Set([...binding.leaving.map((it) => it.id), ...doomed()].map(objectKey));
+    const toCome = (): readonly ObjectId[] =>
+      movesByCluster(results.get(placement)?.pending ?? [])
+        .get(cluster)
+        ?.flatMap((it) => leavesOf(it, context).map(({ object }) => object)) ?? [];
+    const loss = losses.get(binding) ?? new Set([...binding.leaving.map((it) => it.id), ...toCome()].map(objectKey));
     losses.set(binding, loss);
     return loss.has(key);
   };
 }
 
+const movesByCluster = remembered((moves: readonly Move[]): ReadonlyMap<ClusterName, readonly Move[]> => {
+  const found = new Map<ClusterName, Move[]>();
+  for (const it of moves) {
+    const known = found.get(it.binding.cluster);
+    if (known === undefined) found.set(it.binding.cluster, [it]);
+    else known.push(it);
+  }
+  return found;
+});
+
 /**
  * What takes others' data along and leaves by an edit although nobody was asked: it was not ours when the edit was counted,
  * and was made anew by us before its cluster's turn came.
  */
-function overlooked({ placements, deletions }: Ledger, counted: readonly Doom[]): readonly Doom[] {
+function overlooked(
+  { placements, deletions }: Ledger,
+  counted: readonly PlannedDeletion[],
+): readonly PlannedDeletion[] {
   const isAsked = objectsIn([
     ...deletions.held.flatMap((it) => it.groups),
     ...counted.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
   ]);
-  const dooms: Doom[] = [];
+  const found: PlannedDeletion[] = [];
   for (const [placement, { bindings }] of placements)
     for (const { cluster, leaving, removal } of leavingIn(bindings)) {
       if (removal !== null) continue;
       for (const { id, released } of leaving)
         if (!released && isPrecious(id) && !isAsked(cluster, placement, objectKey(id)))
-          dooms.push({ cluster, placement, id, whole: false });
+          found.push({ cluster, placement, id, whole: false });
     }
-  return dooms;
+  return found;
 }
 
 /** Objects that a member carries of us by the record: what its targets hold. Counted when first asked. */

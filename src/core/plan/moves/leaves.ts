@@ -2,37 +2,53 @@ import type { Leaving } from "../../model/binding.ts";
 import type { Fate, Leave } from "../../model/deletion.ts";
 import { type ObjectId, objectKey } from "../../model/manifest.ts";
 import { remembered, rememberedPair } from "../../model/memo.ts";
+import type { RenderedManifest } from "../../model/plan.ts";
 import { compareText } from "../../model/value.ts";
-import type { Change } from "../approval/guarded-change.ts";
-import type { RenderContext } from "../target-rendering.ts";
-import { carriedObjects, deletableOf, plainId } from "../transition.ts";
+import { carriedObjects, deletableOf, plainId } from "./begin.ts";
+import type { Move } from "./move.ts";
+import type { RenderContext } from "./version.ts";
 
 /**
- * What becomes of every object that a change takes off its cluster, by key, as it would be carried out now: part of
- * what is approved (`plan/README.md#d-11`). What left before was decided then.
+ * What becomes of every object that a move takes off its cluster, by key, as it would be carried out now: part of what
+ * is approved, and what the guard counts (`plan/README.md#d-11`, `#d-3`). What left before was decided then.
  */
-export function leavesOf({ record, binding, next }: Change, context: RenderContext): readonly Leave[] {
+export function leavesOf(
+  { record, binding, to }: Pick<Move, "record" | "binding" | "to">,
+  context: RenderContext,
+): readonly Leave[] {
   // All of it leaves already; what comes next comes to a cluster that carries nothing.
   if (binding.removal !== null) return none;
-  const carried = carriedObjects(binding, record, context);
-  const dropped = next === null ? carried : droppedBy(carried, next.manifests);
-  const objects = withoutLeaving(dropped, binding.leaving);
+  const objects = withoutLeaving(dropped({ record, binding, to }, context), binding.leaving);
   if (objects.length === 0) return none;
   const { strategy } = record.spec;
-  if (next === null && strategy.propagationPolicy === "Abandon") return alike(objects).release;
-  const deleteAdopted = next?.deleteAdopted ?? strategy.deleteAdopted;
+  if (to === null && strategy.propagationPolicy === "Abandon") return alike(objects).release;
+  const deleteAdopted = to?.deleteAdopted ?? strategy.deleteAdopted;
   if (deleteAdopted || (binding.facts?.adopted ?? []).length === 0) return alike(objects).delete;
   const isDeletable = deletableOf(deleteAdopted, binding.facts);
   return sorted(objects).map((object): Leave => ({ object, fate: isDeletable(object) ? "delete" : "release" }));
 }
 
-// Ten thousand clusters that lose the same lose one list.
-const droppedBy = rememberedPair((carried: readonly ObjectId[], manifests: Manifests): readonly ObjectId[] => {
-  const keeps = new Set(manifests.map((it) => objectKey(it.id)));
-  return carried.filter((it) => !keeps.has(objectKey(it)));
-});
+/** What is carried and is not wanted any more. What cannot be rendered takes nothing away. */
+function dropped(
+  { record, binding, to }: Pick<Move, "record" | "binding" | "to">,
+  context: RenderContext,
+): readonly ObjectId[] {
+  if (to === null) return carriedObjects(binding, record, context);
+  const rendering = to.rendering();
+  return rendering?.kind === "rendered"
+    ? droppedBy(carriedObjects(binding, record, context), rendering.manifests)
+    : nothing;
+}
 
-type Manifests = NonNullable<Change["next"]>["manifests"];
+const nothing: readonly ObjectId[] = [];
+
+// Ten thousand clusters that lose the same lose one list.
+const droppedBy = rememberedPair(
+  (carried: readonly ObjectId[], manifests: readonly RenderedManifest[]): readonly ObjectId[] => {
+    const keeps = new Set(manifests.map((it) => it.key));
+    return carried.filter((it) => !keeps.has(objectKey(it)));
+  },
+);
 
 function withoutLeaving(objects: readonly ObjectId[], leaving: readonly Leaving[]): readonly ObjectId[] {
   if (leaving.length === 0) return objects;

@@ -1,16 +1,16 @@
-import { isFenced } from "../apply/actions.ts";
-import { isFight } from "../apply/fight.ts";
-import type { Binding, BindingFacts, ObjectTrouble, Target } from "../model/binding.ts";
-import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
-import { type Json, sameJson } from "../model/json.ts";
-import type { PlacementRecord } from "../model/ledger.ts";
-import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
-import type { LiveObject } from "../model/observation.ts";
-import { type ClusterName, compareText, type Instant } from "../model/value.ts";
+import { isFenced } from "../../apply/actions.ts";
+import { isFight } from "../../apply/fight.ts";
+import type { Binding, BindingFacts, ObjectTrouble, Target } from "../../model/binding.ts";
+import { commonKeys, sameList } from "../../model/identity.ts";
+import type { InventoryEntry, InventoryPlacement } from "../../model/inventory.ts";
+import { type Json, sameJson } from "../../model/json.ts";
+import type { PlacementRecord } from "../../model/ledger.ts";
+import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../../model/manifest.ts";
+import type { LiveObject } from "../../model/observation.ts";
+import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
+import { keysOf, snapshotOf } from "../../render/resource-snapshot.ts";
 import { calmFrom, contestsOf } from "./contests.ts";
-import { commonKeys, sameList } from "./identity.ts";
-import { changesSince, type Reached, type Roster } from "./roster.ts";
-import { keysOf, snapshotOf } from "./version.ts";
+import { changesSince, type Reached, type Roster } from "./members.ts";
 
 /** What is heard, and by whom it counts. */
 export interface Hearing {

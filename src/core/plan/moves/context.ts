@@ -1,0 +1,58 @@
+import { digestOf } from "../../model/json.ts";
+import type { Ledger } from "../../model/ledger.ts";
+import type { ObjectId } from "../../model/manifest.ts";
+import type { OverrideSnapshot } from "../../model/override.ts";
+import type { World } from "../../model/plan.ts";
+import type { Denial, TrustRecord } from "../../model/trust.ts";
+import type { ClusterName, PlacementKey, Sequence } from "../../model/value.ts";
+import type { Rendering } from "../../render/render.ts";
+import type { Candidate } from "../../schedule/framework/cycle.ts";
+import type { ConditionsOf } from "../../status/conditions-at.ts";
+import type { Reached, Roster } from "../facts/members.ts";
+import type { Content } from "./version.ts";
+
+/** What all placements of one plan share. */
+export interface PlanContext {
+  readonly world: World;
+  /** The ledger with everything that the members told us written down. */
+  readonly ledger: Ledger;
+  readonly roster: Roster;
+  readonly voices: ReadonlyMap<ClusterName, Reached>;
+  /** Every member as the scheduler sees it, in order of names. */
+  readonly candidates: readonly Candidate[];
+  /** Of the commit in which new decisions will stand. */
+  readonly sequence: Sequence;
+  readonly content: Content;
+  /** All override snapshots, those of earlier targets included. */
+  readonly overrides: readonly OverrideSnapshot[];
+  /** The newest snapshot of every override. */
+  readonly latestOverrides: readonly OverrideSnapshot[];
+  /** The intent is another one than that of the last decision: what it takes away has not been counted yet. */
+  readonly isNewCommit: boolean;
+  readonly consent: Consent;
+  /** Whether an object waits for a confirmation, by the guard's ledger as it was before this pass. */
+  readonly isHeld: (cluster: ClusterName, placement: PlacementKey, id: ObjectId) => boolean;
+  /** Whether anything of a placement stands in a set that waits for a confirmation, or had to. */
+  readonly isNamed: (placement: PlacementKey) => boolean;
+  readonly conditionsOf: ConditionsOf;
+}
+
+/** Whether a rendering failed, and why. */
+export type FailedRendering = Extract<Rendering, { kind: "failed" }>;
+
+/** By whose word anything opens in this pass. */
+export interface Consent {
+  /** Null where nobody ever set up who may approve. */
+  readonly record: TrustRecord | null;
+  /** Why every gate is closed; null when they are not. */
+  readonly closed: Denial | null;
+}
+
+/** A uid for something the ledger knows for the first time: the same world gives the same one. */
+export const uidOf = (ledger: Ledger, kind: string, name: string): string => {
+  const hex = digestOf([ledger.fleet, kind, name, nextSequence(ledger)]);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
+};
+
+/** The sequence of the commit in which whatever is decided now will stand. */
+export const nextSequence = ({ sequence }: Ledger): Sequence => (sequence + 1) as Sequence;

@@ -1,0 +1,83 @@
+import type { Binding, Removal } from "../../model/binding.ts";
+import { conditionOf } from "../../model/condition.ts";
+import { revised, revisedMap } from "../../model/identity.ts";
+import type { PlacementRecord } from "../../model/ledger.ts";
+import { objectKey } from "../../model/manifest.ts";
+import type { ClusterName } from "../../model/value.ts";
+import type { Rendering } from "../../render/render.ts";
+import { guardMoves } from "../guard/protection.ts";
+import { carriedObjects } from "../moves/begin.ts";
+import type { PlanContext } from "../moves/context.ts";
+import type { Move } from "../moves/move.ts";
+import type { Progress } from "../moves/progress.ts";
+import { targetRendering } from "../moves/version.ts";
+
+/**
+ * A removal that waits for a confirmation is called off when its cluster is picked again: the placement came back, and
+ * nobody has to confirm anything. The cluster carries what it carried, under a new sequence, so that a newer version
+ * reaches it as an update does and not as a first placement. What was already under way goes its way, and comes back
+ * under the next target; so does what was evicted, which the scheduler may well pick again at once.
+ *
+ * While everything is there, calling off changes nothing on the member. Where something went already, or never came, it
+ * brings that, which on a protected cluster is a change that somebody has to approve.
+ */
+export function callOffRemovals(before: Progress, context: PlanContext): Progress {
+  const { record } = before;
+  const returning = [...record.bindings.values()].filter((it) => isReturning(it, record, context));
+  if (returning.length === 0) return before;
+  const moves = returning.flatMap((it) => moveOf(it, record, context) ?? []);
+  const guarded = guardMoves(moves, before.guarded, context);
+  const waiting = new Set(moves.filter((it) => guarded.waiting.has(it)).map((it) => it.binding));
+  const back = new Set(returning.filter((it) => !waiting.has(it)));
+  const bindings = revisedMap(record.bindings, (it) => (back.has(it) ? returned(it, record, context) : it));
+  return { ...before, record: revised(record, { bindings }), moves: [...before.moves, ...moves], guarded };
+}
+
+function isReturning(binding: Binding, record: PlacementRecord, context: PlanContext): boolean {
+  const { removal, state, leaving, cluster } = binding;
+  if (removal === null || state !== "Scheduled" || isEvicted(cluster, removal, record, context)) return false;
+  return leaving.some((it) => context.isHeld(cluster, record.key, it.id));
+}
+
+/** Whether a removal is what an eviction came to, as long as that is on record. */
+const isEvicted = (
+  cluster: ClusterName,
+  { since }: Removal,
+  { key }: PlacementRecord,
+  { ledger }: PlanContext,
+): boolean =>
+  [...ledger.evictions.values()].some((it) => {
+    const executed = it.placement === key && it.cluster === cluster ? conditionOf(it.conditions, "Executed") : null;
+    return executed?.status === "True" && executed.lastTransitionTime === since;
+  });
+
+/** Null where nothing on the member changes by it: all that it carried is there, or there was nothing. */
+function moveOf(binding: Binding, record: PlacementRecord, context: PlanContext): Move | null {
+  const { target, leaving, facts } = binding;
+  if (target === null) return null;
+  const there = new Set(leaving.map((it) => objectKey(it.id)));
+  const isComplete =
+    facts?.applied === "applied" && carriedObjects(binding, record, context).every((it) => there.has(objectKey(it)));
+  if (isComplete) return null;
+  const { deleteAdopted } = record.spec.strategy;
+  const rendering = (): Rendering | null => {
+    const it = targetRendering(binding, record, context);
+    return it?.kind === "rendered" ? it : null;
+  };
+  return { record, cause: "return", binding, to: { target, rendering, deleteAdopted }, gate: null };
+}
+
+function returned(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
+  const { target, leaving, facts, generation } = binding;
+  const back = { ...binding, removal: null, facts: null, generation: generation + 1 };
+  if (target === null) return back;
+  const keeps = new Set(carriedObjects(binding, record, context).map(objectKey));
+  return {
+    ...back,
+    // Of another sequence they prove nothing of the target, but what was there before us still was.
+    facts,
+    state: "Bound",
+    target: { ...target, sequence: context.sequence, startedAt: context.world.now },
+    leaving: leaving.filter((it) => !keeps.has(objectKey(it.id))),
+  };
+}
