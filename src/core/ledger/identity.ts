@@ -15,9 +15,8 @@ export function keepIdentity<T>(before: T | undefined, after: T): T {
   if (Array.isArray(after) && Array.isArray(before))
     return after.map((it, index) => keepIdentity(before[index], it)) as T;
   if (!isObject(after) || !isObject(before)) return after;
-  const next: Record<string, unknown> = {};
-  for (const key of Object.keys(after)) next[key] = keepIdentity(before[key], after[key]);
-  return next as T;
+  // Members of whatever name, `__proto__` included.
+  return Object.fromEntries(Object.keys(after).map((key) => [key, keepIdentity(before[key], after[key])])) as T;
 }
 
 /** Whether two values say the same; maps in the same order. */

@@ -9,6 +9,7 @@ import {
   interned,
   listIfAny,
   listOf,
+  type Members,
   mapOf,
   nullable,
   object,
@@ -63,6 +64,23 @@ const maybeBoth = objectOf(
 
 const pairs = <T>(codec: Codec<T>, ...all: readonly (readonly [value: T, written: Json | undefined])[]) =>
   all.map(([value, written]) => ({ codec: codec as Codec<unknown>, value, written }));
+
+type Fits<Written, T> = Written extends Members<T> ? true : false;
+const lacksMember: Fits<{ readonly x: Codec<number> }, { readonly x: number; readonly y: string }> = false;
+const lacksOptional: Fits<{ readonly x: Codec<number> }, Point> = false;
+const lacksChoice: Fits<{ readonly kind: Codec<"a"> }, { readonly kind: "a" | "b" }> = false;
+const hasOldChoice: Fits<{ readonly kind: Codec<"a" | "b"> }, { readonly kind: "a" }> = false;
+const isComplete: Fits<{ readonly x: Codec<number>; readonly note: Codec<string | undefined> }, Point> = true;
+
+test("the compiler asks for every member, and for every choice of a member", () => {
+  expect([lacksMember, lacksOptional, lacksChoice, hasOldChoice, isComplete]).toEqual([
+    false,
+    false,
+    false,
+    false,
+    true,
+  ]);
+});
 
 describe("what is described once", () => {
   test.each([

@@ -198,6 +198,13 @@ describe("the answers", () => {
     deepStrictEqual(readLedger(filesOf(answering)), { kind: "read", ledger: answering });
   });
 
+  test("of earlier versions have no order: they read as 0", () => {
+    const text = (filesOf(answering).get(answersPath) ?? "").replaceAll(/ {2}order: 1\n/g, "");
+    const read = readLedger(new Map(filesOf(answering)).set(answersPath, text));
+    const old = { ...base, answers: answersOf({ ...first, order: 0 }, { ...second, order: 0 }) };
+    deepStrictEqual(read, { kind: "read", ledger: old });
+  });
+
   test("go with the last of them, and come with the first", () => {
     expect(terse(edits(base, answering))).toEqual(["write answers.yaml"]);
     expect(terse(edits(answering, base))).toEqual(["remove answers.yaml"]);
