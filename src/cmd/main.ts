@@ -36,7 +36,7 @@ function programOf(terminal: Terminal, finish: Finish): Command {
     .description("Places Kubernetes resources on a fleet of clusters; a Git repository is the hub.")
     .version(version)
     .exitOverride()
-    .showHelpAfterError("(flotilla --help tells more)")
+    .showHelpAfterError("(see flotilla --help)")
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .addHelpText("after", exitCodeHelp);
   addDemos(program, terminal, finish);
@@ -57,4 +57,4 @@ Exit codes:
   3   something is stuck
   64  the command line is wrong
   69  the repository cannot be read or written
-  70  a defect of flotilla's`;
+  70  a bug in flotilla`;

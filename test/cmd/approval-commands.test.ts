@@ -143,24 +143,24 @@ describe("approve", () => {
     record(its);
     const { code, out, err } = await flotilla("approve", "r", "--comment", "looks fine");
     expect([code, err]).toEqual([0, ""]);
-    expect(out.split("\n").map((it) => it.replace(/^(asked for at|committed) .*/, "$1"))).toEqual([
+    expect(out.split("\n").map((it) => it.replace(/^(requested at|committed) .*/, "$1"))).toEqual([
       `fleet ${"f".repeat(16)}`,
       "run r of placement web: before stage canary",
       `plan ${its.plan?.root}, resource snapshot 3`,
-      "asked for at",
+      "requested at",
       `digest ${digestOf(its)}`,
       `nonce ${"0f".repeat(16)}`,
       "1 cluster, in this order: canary-1",
       "resource snapshot 2 to 3: canary-1",
       "  the same objects; what an override or the strategy changes of them is not shown",
       "changed by: bob",
-      "rules, all of which have to be met:",
+      "rules, all of which must be met:",
       expect.stringMatching(
         /^ {2}placements \*, stages canary: 1 of ada, bob, carol; by commit or detached; four eyes/,
       ),
       "",
-      "what canary-1 would get is not shown: rendered/.asked/r-before-canary/ on fleet/state does not have it as the digest says;",
-      "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
+      "what canary-1 would get is not shown: rendered/.asked/r-before-canary/ on fleet/state does not match the request's digest;",
+      "it was too long, requested by an earlier version of flotilla, or changed since (flotilla verify); see the commits",
       "committed",
       "  approvals/r/canary-before.ada.yaml",
       "origin does not have it yet: git push",
@@ -226,7 +226,7 @@ describe("approve", () => {
     signsWith("bob");
     expect(await flotilla("approve", "r", "--pr")).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/^warning: the rules take the commit's signature only: .* merge commit/),
+      err: expect.stringMatching(/^warning: the rules accept only the commit's signature: .* merge commit/),
     });
   });
 
@@ -240,7 +240,7 @@ describe("approve", () => {
     ]);
     copyFileSync(keyFile("bob"), keyFile("bare"));
     git("config", "user.signingKey", keyFile("bare"));
-    expect((await flotilla("approve", "r")).err).toMatch(/nobody knows which key/);
+    expect((await flotilla("approve", "r")).err).toMatch(/Git has no signing key configured/);
     expect((await flotilla("approve", "r", "--as", "ada")).err).toMatch(/FLT1204: .* is signed by bob/);
     expect((await flotilla("approve", "r", "--as", "bob")).code).toBe(0);
     expect(specOf("approvals/r/canary-before.bob.yaml").signature).toMatch(/^-----BEGIN SSH/);
@@ -263,7 +263,7 @@ describe("approve", () => {
     expect([code, changed(), git("log", "-1", "--format=%s")]).toEqual([
       0,
       ["approvals/web/change.ada.yaml"],
-      "Approve the change of web",
+      "Approve the change to web",
     ]);
     expect(out).toContain("still missing: 1 of 2 approvals for what is protected: * on canary-*; bob may approve\n");
   });
@@ -291,7 +291,9 @@ describe("approve", () => {
       meanwhile(() => record(its));
       const { code, out, err } = await flotilla("approve", "r", "--push");
       expect([code, err]).toEqual([0, ""]);
-      expect(out).toContain("pushed main to origin; others had pushed meanwhile: the commit was made anew on top of");
+      expect(out).toContain(
+        "pushed main to origin; others had pushed in the meantime: the commit was recreated on top of",
+      );
       expect(pushed()).toBe("Approve the start of stage canary of run r\nTheirs\nfirst");
       expect(place.inHub("cat-file", "commit", "main")).toContain("SSH SIGNATURE");
     });
@@ -301,17 +303,17 @@ describe("approve", () => {
       [
         "a request of another plan",
         () => record(waiting({ canary: asked({ nonce: "1".repeat(32) }) })),
-        /the request before stage canary of run r is not asked for any more as it was shown\n .*: flotilla approve r canary --dry-run shows what is asked/,
+        /the approval before stage canary of run r has changed since it was shown\n .*: flotilla approve r canary --dry-run shows the current request/,
       ],
       [
         "an approval of the same one",
         () => record(waiting({ canary: asked({ approval: { at: recently, by: [bob] } }) })),
-        /the request before stage canary of run r was approved meanwhile, by bob \(approvals\/b\.yaml\)\n/,
+        /the approval before stage canary of run r was approved meanwhile, by bob \(approvals\/b\.yaml\)\n/,
       ],
       [
         "a run that is over",
         () => record({ ...its, end: { kind: "succeeded", at: recently } }),
-        /the request before stage canary of run r is moot by now: the run is over\n/,
+        /the approval before stage canary of run r is no longer needed: the run has ended\n/,
       ],
     ] as const)("where the record holds %s by then, nothing is pushed or left", async (_, records, want) => {
       meanwhile(records);
@@ -324,16 +326,14 @@ describe("approve", () => {
     test("a rejection is held to the same", async () => {
       meanwhile(() => record(waiting({ canary: asked({ nonce: "1".repeat(32) }) })));
       const { code, err } = await flotilla("reject", "r", "--comment", "no", "--push");
-      expect([code, err]).toEqual([69, expect.stringContaining("is not asked for any more as it was shown")]);
+      expect([code, err]).toEqual([69, expect.stringContaining("has changed since it was shown")]);
       expect([pushed(), commits()]).toEqual(["Theirs\nfirst", 1]);
     });
 
     test("whoever rejects what was approved by then is told how to stop it", async () => {
       meanwhile(() => record(waiting({ canary: asked({ approval: { at: recently, by: [bob] } }) })));
       const { err } = await flotilla("reject", "r", "canary", "--comment", "no", "--push");
-      expect(err).toMatch(
-        /was approved meanwhile, by bob .*\n .*; what it allowed is stopped by flotilla run stop r\n/,
-      );
+      expect(err).toMatch(/was approved meanwhile, by bob .*\n .*; to stop what it allowed: flotilla run stop r\n/);
     });
   });
 
@@ -349,10 +349,8 @@ describe("approve", () => {
     const text = trustText();
     recordStateIn(place, trusting(ledgerOf([carrying], [its]), text), { "trust/root.yaml": "broken\n" });
     const { err, out } = await flotilla("approve", "r");
-    expect(err).toMatch(
-      /^warning: trust\/root\.yaml as it was read last is not in force; version 1 is, and no gate opens/,
-    );
-    expect(out).toContain("no gate opens before the trust file is restored\n");
+    expect(err).toMatch(/^warning: trust\/root\.yaml as last read is not in force; version 1 is, and no gate opens/);
+    expect(out).toContain("no gate opens until the trust file is restored\n");
   });
 });
 
@@ -370,7 +368,7 @@ describe("an answer that would not count is refused with the reason", () => {
       "eve",
       trustText,
       [],
-      /counts for nobody: FLT1202: .*flotilla trust add NAME --key FILE/s,
+      /belongs to nobody who may approve: FLT1202: .*flotilla trust add NAME --key FILE/s,
     ],
     [
       "somebody else's name",
@@ -380,7 +378,14 @@ describe("an answer that would not count is refused with the reason", () => {
       ["--as", "ada"],
       /FLT1204: .* speaks for ada and is signed by bob/,
     ],
-    ["nobody's name", open, "ada", trustText, ["--as", "zoe"], /trust\/root\.yaml lists no zoe\n {2}it lists ada, bob/],
+    [
+      "nobody's name",
+      open,
+      "ada",
+      trustText,
+      ["--as", "zoe"],
+      /trust\/root\.yaml does not list zoe\n {2}it lists ada, bob/,
+    ],
     ["a revoked key", open, "ada", () => trustText(revoked()), [], /FLT1203: .* which is retired/],
     ["a machine", open, "ci", trustText, [], /FLT1218: ci is a machine/],
     ["too late", late, "ada", trustText, [], /FLT1215: /],
@@ -410,16 +415,14 @@ describe("an answer that would not count is refused with the reason", () => {
     expect(await flotilla("approve", "r")).toEqual({
       code: 64,
       out: "",
-      err: expect.stringMatching(/^error: the digest of the request is not that of what the record shows/),
+      err: expect.stringMatching(/^error: the request's digest does not match what the record shows/),
     });
   });
 
   test("nobody is known to sign where git has no key", async () => {
     record(waiting(open));
     git("config", "--unset", "user.signingKey");
-    expect((await flotilla("approve", "r")).err).toMatch(
-      /^error: nobody knows which key git here signs with\n {2}git config/,
-    );
+    expect((await flotilla("approve", "r")).err).toMatch(/^error: Git has no signing key configured\n {2}git config/);
   });
 });
 
@@ -431,15 +434,15 @@ describe("one's own answers", () => {
   test("an approval is taken back with a file of its own, and given anew with another: the newest counts", async () => {
     record(its, [mine("Approve")]);
     expect((await flotilla("approve", "r")).err).toMatch(
-      /^error: ada has approved it already \(approvals\/r\/Approve\.yaml\)/,
+      /^error: ada has already approved it \(approvals\/r\/Approve\.yaml\)/,
     );
     const { code, out } = await flotilla("approve", "r", "--revoke");
     expect([code, specOf("approvals/r/canary-before.ada.yaml").decision]).toEqual([0, "Revoke"]);
     expect(out).toContain(
-      "your approval does not count any more\nstill missing: 0 of 1 approvals for * / canary; ada, bob, carol may approve\n",
+      "your approval no longer counts\nstill missing: 0 of 1 approvals for * / canary; ada, bob, carol may approve\n",
     );
     record(its, [mine("Approve"), mine("Revoke", 2)]);
-    expect((await flotilla("approve", "r", "--revoke")).err).toMatch(/^error: ada has taken it back already/);
+    expect((await flotilla("approve", "r", "--revoke")).err).toMatch(/^error: ada has already withdrawn it/);
     const again = await flotilla("approve", "r");
     expect(again.code).toBe(0);
     expect(again.out).toContain("that is enough");
@@ -471,7 +474,7 @@ describe("reject", () => {
 
   test.each([
     [[], /required option '--comment <text>' not specified/],
-    [["--comment", " "], /a rejection ends what it answers, and says why/],
+    [["--comment", " "], /a rejection needs a reason/],
     [["--comment", "x".repeat(1001)], /the comment is too long/],
   ] as const)("not without a reason: %#", async (argv, want) => {
     record(waiting({ canary: asked() }));
@@ -541,7 +544,7 @@ describe("without a trust file", () => {
     expect([code, err]).toEqual([
       64,
       expect.stringMatching(
-        /took back an approval of this request \(approvals\/away\.yaml\).*\n {2}git pull, then approve; --force/,
+        /withdrew an approval of this request \(approvals\/away\.yaml\).*\n {2}git pull, then approve; --force/,
       ),
     ]);
     expect((await flotilla("approve", "r", "--force")).code).toBe(0);
@@ -556,7 +559,7 @@ describe("without a trust file", () => {
     const nobody = await flotilla("approve", "r");
     expect([nobody.code, nobody.err]).toEqual([
       64,
-      "error: git does not know who you are\n  set user.name and user.email (git config), or say it with --as\n",
+      "error: git does not know who you are\n  set user.name and user.email (git config), or give --as\n",
     ]);
     vi.stubEnv("GIT_AUTHOR_EMAIL", "grace@example.com");
     vi.stubEnv("GIT_COMMITTER_EMAIL", "hopper@example.com");
@@ -573,7 +576,7 @@ describe("without a trust file", () => {
     );
     recordStateIn(place, { ...ledgerOf([carrying], [its]), hasTrust: true });
     expect((await flotilla("approve", "r")).err).toMatch(
-      /error: there was a trust\/ folder, and no trust file is in force\n/,
+      /error: there was a trust\/ folder, but no trust file is in force\n/,
     );
   });
 });
@@ -716,14 +719,14 @@ describe("each person is offered what they may answer, and nothing else", () => 
       [
         "ada may not let stage canary of run r begin (four eyes: ada signed a change that this would roll out; ask somebody else); bob, carol may\n" +
           "to reject it: flotilla reject r canary --comment TEXT",
-        "ada has approved it; to take that back: flotilla approve r rest --revoke",
-        "there is nothing for ada to answer (ada may not approve this stage; bob may); bob may let stage end of run r begin",
+        "ada has approved it; to withdraw that: flotilla approve r rest --revoke",
+        "ada has nothing to decide (ada may not approve this stage; bob may); bob may let stage end of run r begin",
       ],
     ],
     [
       "bob",
       [
-        /^to let stage canary of run r begin: flotilla approve r canary; or commit this file to main, alone in a commit that you sign: approvals\/r\/canary-before\.bob\.yaml$/,
+        /^to let stage canary of run r begin: flotilla approve r canary; or commit this file to main, on its own in a commit that you sign: approvals\/r\/canary-before\.bob\.yaml$/,
         /^apiVersion: .*\n {2}principal: bob\n/s,
         /^to let stage rest of run r begin: flotilla approve r rest; or/,
         /^apiVersion: .*\n {2}principal: bob\n/s,
@@ -738,15 +741,15 @@ describe("each person is offered what they may answer, and nothing else", () => 
         /^apiVersion: /,
         "carol may not let stage rest of run r begin (four eyes: carol signed a change that this would roll out; ask somebody else); bob may\n" +
           "to reject it: flotilla reject r rest --comment TEXT",
-        "there is nothing for carol to answer (carol may not approve this stage; bob may); bob may let stage end of run r begin",
+        "carol has nothing to decide (carol may not approve this stage; bob may); bob may let stage end of run r begin",
       ],
     ],
     [
       "ci",
       [
-        "there is nothing for ci to answer (ci is a machine); bob, carol may let stage canary of run r begin",
-        "there is nothing for ci to answer (ci is a machine); bob may let stage rest of run r begin",
-        "there is nothing for ci to answer (ci is a machine); bob may let stage end of run r begin",
+        "ci has nothing to decide (ci is a machine); bob, carol may let stage canary of run r begin",
+        "ci has nothing to decide (ci is a machine); bob may let stage rest of run r begin",
+        "ci has nothing to decide (ci is a machine); bob may let stage end of run r begin",
       ],
     ],
     [
@@ -773,11 +776,11 @@ describe("each person is offered what they may answer, and nothing else", () => 
     record(its, [], { text: trustText("", Date.now() - hour) });
     const { texts } = await offered("bob");
     expect(texts[0]).toMatch(
-      /^there is nothing for bob to answer \(trust\/root\.yaml expired at [^)]*\); nobody may let stage canary/,
+      /^bob has nothing to decide \(trust\/root\.yaml expired at [^)]*\); nobody may let stage canary/,
     );
     git("config", "--unset", "user.signingKey");
     expect((await flotilla("describe", "run", "r")).out).toContain(
-      "\nnobody may let stage canary of run r begin as things stand\n",
+      "\nnobody may let stage canary of run r begin at present\n",
     );
   });
 
@@ -803,6 +806,6 @@ describe("each person is offered what they may answer, and nothing else", () => 
     };
     expect(await shown("ada")).toContain("bob may\nto reject it: flotilla reject --change web --comment TEXT\n");
     expect(await shown("bob")).toContain("\nto let web change what is protected: flotilla approve --change web\n");
-    expect(await shown("carol")).toMatch(/there is nothing for carol to answer .* bob may let web change what is/);
+    expect(await shown("carol")).toMatch(/carol has nothing to decide .* bob may let web change what is/);
   });
 });

@@ -99,7 +99,7 @@ async function shown(...argv: readonly string[]): Promise<readonly string[]> {
   );
 }
 
-const brought = ["brought by:", "  COMMIT signed (Anna Łęcka <anna@example.com>)"];
+const brought = ["from commits:", "  COMMIT signed (Anna Łęcka <anna@example.com>)"];
 
 const folder = "rendered/.asked/web-change";
 const listed = (): readonly string[] =>
@@ -116,15 +116,15 @@ describe("what is asked for", () => {
     expect(hub.stateFile(`${folder}/commits.txt`)).toBe(`${git("rev-parse", "main")}\n`);
     expect(hub.stateFile(`${folder}/README.md`).replace(/[0-9a-f]{40,64}/g, "ID")).toBe(`# web-change
 
-What people are asked about placement web. No cluster carries it because of this.
+What approvers are asked about placement web. Nothing is deployed from here.
 
 Request digest: \`ID\`
 
-| Clusters | Would carry | Carry |
+| Clusters | Would run | Run now |
 |---|---|---|
 | m1 | [m1/web.yaml](m1/web.yaml) | [m1](../../m1/web.yaml) |
 
-Brought by these commits (\`git show\`):
+From these commits (\`git show\`):
 
 * ID
 `);
@@ -147,7 +147,7 @@ Brought by these commits (\`git show\`):
     const lines = await shown("--change", "web");
     expect(lines.join("\n")).not.toContain("harmless");
     expect(lines).toContain(
-      `what m1 would get is not shown: ${folder}/ on fleet/state does not have it as the digest says;`,
+      `what m1 would get is not shown: ${folder}/ on fleet/state does not match the request's digest;`,
     );
     expect(JSON.stringify(await hub.verify())).toContain("differs from what people are asked to approve");
   });
@@ -208,7 +208,7 @@ describe("flotilla approve shows", () => {
     await hub.settle();
     expect((await shown("--change", "web")).slice(0, 18)).toEqual([
       "1 cluster: m1",
-      "resource snapshot 0, by another override or strategy: m1",
+      "resource snapshot 0, with another override or strategy: m1",
       "  changed       v1 Namespace web",
       "  changed       v1 Secret web/key",
       "  changed       v1 ConfigMap web/web",
@@ -233,7 +233,7 @@ describe("flotilla approve shows", () => {
     await hub.settle();
     expect(await shown("--change", "web")).toEqual([
       "1 cluster: m1",
-      "leaves, from resource snapshot 0: m1",
+      "removed, from resource snapshot 0: m1",
       "  left in place v1 Namespace web",
       "  left in place v1 Secret web/key",
       "  left in place v1 ConfigMap web/web",
@@ -249,7 +249,7 @@ describe("flotilla approve shows", () => {
     await hub.settle();
     expect(await shown("--change", "web")).toEqual([
       "1 cluster: m1",
-      "leaves, from resource snapshot 0: m1",
+      "removed, from resource snapshot 0: m1",
       "  deleted       v1 Namespace web",
       "  deleted       v1 Secret web/key",
       "  deleted       v1 ConfigMap web/web",

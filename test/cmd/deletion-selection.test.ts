@@ -45,13 +45,13 @@ describe("which deletions somebody confirms", () => {
       "what is no digest",
       [set("a")],
       "observability",
-      "observability is no digest of deletions; give at least the first six of its 64 hexadecimal digits",
+      "observability is not a digest of deletions; give at least the first six of its 64 hexadecimal digits",
     ],
     [
       "what is confirmed already",
       [set("b", true)],
       "bbbbbb",
-      "the deletions of bbbbbb are confirmed; what is left of them goes by itself",
+      "the deletions of bbbbbb are already confirmed; the rest of them will be deleted",
     ],
     [
       "a confirmation that was used",
@@ -63,7 +63,7 @@ describe("which deletions somebody confirms", () => {
       "one that came too early",
       [],
       "eeeeee",
-      "approvals/deletions/DIGEST.yaml was read when nothing waited for it, and is void; remove it; flotilla get deletions lists what waits now",
+      "approvals/deletions/DIGEST.yaml was void when it was read: nothing waited for it; remove it; flotilla get deletions lists what waits now",
     ],
   ])("%s", (_, held, wish, want) => {
     expect(meant(held, wish)).toBe(want);

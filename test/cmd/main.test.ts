@@ -29,19 +29,19 @@ async function run(...argv: readonly string[]) {
 
 describe("a command line that is wrong", () => {
   const wrong: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
-    [["reconcile", "--watch", "-o", "json"], /--watch has no end/],
+    [["reconcile", "--watch", "-o", "json"], /--watch does not end/],
     [["reconcile", "--watch", "--wait", "1m"], /'--wait <duration>' cannot be used with option '--watch'/],
     [["reconcile", "--poll", "0s"], /more than nothing/],
     [["reconcile", "--deadline", "1000h"], /at most 24 days/],
     [["reconcile", "--wait", "5"], /a duration such as 500ms/],
     [["reconcile", "--wait", "5s later"], /a duration such as 500ms/],
     [["reconcile", "--accept-rewrite", "main..other"], /two full commit ids/],
-    [["reconcile", "--forge", "http://git.example/team/fleet"], /--forge is refused: only https is spoken/],
-    [["reconcile", "--forge", "https://git.example/fleet"], /--forge is refused: it names no repository/],
+    [["reconcile", "--forge", "http://git.example/team/fleet"], /--forge is invalid: only https is spoken/],
+    [["reconcile", "--forge", "https://git.example/fleet"], /--forge is invalid: it names no repository/],
     [["plan", "--trust-anchor", "c0de"], /'c0de' is invalid. expected a SHA-256: 64 hexadecimal digits/],
     [["plan", "--git", "svn"], /Allowed choices are auto, iso, program/],
-    [["embedded", "--clusters", "a,B", "--kubeconfig", "FILE"], /"B" is no name for a cluster/],
-    [["embedded", "--clusters", "a,,b", "--kubeconfig", "FILE"], /"" is no name for a cluster/],
+    [["embedded", "--clusters", "a,B", "--kubeconfig", "FILE"], /"B" is not a cluster name/],
+    [["embedded", "--clusters", "a,,b", "--kubeconfig", "FILE"], /"" is not a cluster name/],
     [["embedded", "--clusters", "a,a", "--kubeconfig", "FILE"], /the cluster a is named twice/],
     [["embedded", "--clusters", "a", "--kubeconfig", "FILE", "--port", "99999"], /a number from 0 to 65535/],
     [["embedded", "--clusters", "a", "--kubeconfig", "FILE/in/nowhere"], /cannot be written to .*\(ENOENT\)/],
@@ -61,7 +61,7 @@ describe("embedded", () => {
     const real = "clusters:\n- cluster:\n    server: https://prod.example:6443\n";
     await writeFile(kubeconfig, real);
     const { code, err } = await run("embedded", "--clusters", "a", "--kubeconfig", kubeconfig);
-    expect([code, err]).toEqual([64, expect.stringContaining("name another file")]);
+    expect([code, err]).toEqual([64, expect.stringContaining("give another file")]);
     expect(await readFile(kubeconfig, "utf8")).toBe(real);
   });
 

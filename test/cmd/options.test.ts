@@ -66,6 +66,6 @@ describe("the state branch as it stands", () => {
   });
 
   test("is nothing that anybody looks at without a key", async () => {
-    expect(await given(["--accept-state", id])).toMatch(/^error: --accept-state goes with --signing-key/);
+    expect(await given(["--accept-state", id])).toMatch(/^error: --accept-state needs --signing-key/);
   });
 });

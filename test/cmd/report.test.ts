@@ -17,10 +17,10 @@ test("answers that do not count are listed once, and counted from then on", () =
   const mixed = [denial("a", true), denial("b", false), denial("c", false)];
   expect(reasonLines(mixed, "recorded")).toEqual([
     line("a"),
-    "notice: 2 answers under approvals/ do not count, as was said before: flotilla get approvals says why, and flotilla prune removes them",
+    "notice: 2 files under approvals/ do not count, as reported before: flotilla get approvals shows why, and flotilla prune removes them",
   ]);
   expect(reasonLines([denial("b", false)], "foretold")).toEqual([
-    "notice: 1 answer under approvals/ does not count, as was said before: flotilla get approvals says why, and flotilla prune removes it",
+    "notice: 1 file under approvals/ does not count, as reported before: flotilla get approvals shows why, and flotilla prune removes it",
   ]);
 });
 

@@ -39,42 +39,42 @@ test.each([
   [
     "several",
     { run: "two" },
-    "run two waits for several answers; say which: flotilla approve two canary --before or flotilla approve two rest --before",
+    "run two waits for several approvals; choose one: flotilla approve two canary --before or flotilla approve two rest --before",
   ],
   [
     "answered",
     { run: "one", stage: "canary", when: "before" },
-    "the request before stage canary of run one was approved at 2026-11-21T09:10:00Z by ann (approvals/ann.yaml); " +
-      "an approval is accepted once and for good; what it allowed is stopped by flotilla run stop one",
+    "the approval before stage canary of run one was approved at 2026-11-21T09:10:00Z by ann (approvals/ann.yaml); " +
+      "an accepted approval is final; to stop what it allowed: flotilla run stop one",
   ],
   [
     "not asked yet",
     { run: "one", stage: "rest" },
-    "run one has not asked for that; it asks now for the approval after stage canary; flotilla describe run one shows how far it is",
+    "run one has not requested that; it now requests the approval after stage canary; flotilla describe run one shows how far it is",
   ],
   [
     "moot",
     { run: "over" },
-    "the request before stage canary of run over, of 1970-01-01T00:00:00Z, is moot: the run is over; create a new run to go on (flotilla run create)",
+    "the approval before stage canary of run over, requested at 1970-01-01T00:00:00Z, is no longer needed: the run has ended; create a new run to continue (flotilla run create)",
   ],
   [
     "never asked, and over",
     { run: "over", stage: "rest" },
-    "run over is over: nothing of it is left to answer; create a new run to go on (flotilla run create)",
+    "run over has ended: nothing is left to approve; create a new run to continue (flotilla run create)",
   ],
   [
     "without a plan",
     { run: "new" },
-    "run new has not asked for that; it asks for nothing now; flotilla describe run new shows how far it is",
+    "run new has not requested that; it requests nothing now; flotilla describe run new shows how far it is",
   ],
   ["no such stage", { run: "one", stage: "x" }, "run one has no stage x; its stages are: canary, rest"],
-  ["no such run", { run: "x" }, "nothing is recorded of run x; recorded are: one, two, over, new"],
-  ["no such placement", { change: "x" }, "nothing is recorded of placement x; recorded are: web"],
-  ["nothing", {}, "nothing is named to be answered; name a run and perhaps a stage; flotilla get approvals lists all"],
+  ["no such run", { run: "x" }, "there is no record of run x; recorded are: one, two, over, new"],
+  ["no such placement", { change: "x" }, "there is no record of placement x; recorded are: web"],
+  ["nothing", {}, "no request is named; give a run and perhaps a stage; flotilla get approvals lists all"],
   [
     "both",
     { run: "one", change: "web" },
-    "a run and --change are two things; name a run and perhaps a stage, or --change and a placement",
+    "a run and --change cannot be combined; give a run and perhaps a stage, or --change and a placement",
   ],
 ])("which request is meant: %s", (_, wish, want) => expect(said(wish as Partial<RequestSelector>)).toBe(want));
 

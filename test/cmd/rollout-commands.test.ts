@@ -98,7 +98,7 @@ describe("run", () => {
       out: `committed ${id()} to main: Start run web-3\n  moved.yaml\n`,
       err: "",
     });
-    expect(await flotilla("run", "start", "web-3")).toEqual({ code: 0, out: "moved.yaml says Run already\n", err: "" });
+    expect(await flotilla("run", "start", "web-3")).toEqual({ code: 0, out: "moved.yaml already says Run\n", err: "" });
     expect((await flotilla("run", "stop", "web-3")).code).toBe(0);
     expect(read("moved.yaml")).toBe(text.replace("state: Initialize", "state: Stop # not yet"));
     expect(git("log", "--format=%s", "-3")).toBe("Stop run web-3\nStart run web-3\nSay why");
@@ -124,7 +124,7 @@ describe("run", () => {
       "one that is like no other",
       ["billing", "--strategy", "canary-first"],
       "no file defines the placement billing",
-      "there are: docs, plain, web; see that the right branch is checked out (flotilla validate says which files cannot be read)",
+      "there are: docs, plain, web; check that the right branch is checked out (flotilla validate shows files that cannot be read)",
     ],
     [
       "a placement that rolls out by itself",
@@ -148,7 +148,7 @@ describe("run", () => {
       "a placement in a namespace where there is none",
       ["docs", "--strategy", "canary-first", "-n", "shop"],
       "no file defines the placement docs in namespace shop",
-      "there are: web; see that the right branch is checked out (flotilla validate says which files cannot be read)",
+      "there are: web; check that the right branch is checked out (flotilla validate shows files that cannot be read)",
     ],
     [
       "a version that is not kept",
@@ -166,9 +166,9 @@ describe("run", () => {
     const of = (name: string, placement: string, strategy: string) =>
       flotilla("run", "create", name, "--placement", placement, "--strategy", strategy, "--dry-run");
     expect((await of("web.3", "web", "canary.first")).out).toContain("stagedRolloutStrategyName: canary.first\n");
-    expect((await of("web", "web.shop", "s")).err).toMatch(/"web\.shop" is no name/);
-    expect((await of("web", "web", "../s")).err).toMatch(/"\.\.\/s" is no name/);
-    expect((await of("a".repeat(64), "web", "s")).err).toMatch(/is no name/);
+    expect((await of("web", "web.shop", "s")).err).toMatch(/"web\.shop" is not a valid name/);
+    expect((await of("web", "web", "../s")).err).toMatch(/"\.\.\/s" is not a valid name/);
+    expect((await of("a".repeat(64), "web", "s")).err).toMatch(/is not a valid name/);
     expect((await flotilla("run", "start", "shop/web/3")).err).toMatch(/no file defines the run web\/3/);
   });
 
@@ -205,16 +205,16 @@ describe("run", () => {
   });
 
   test.each([
-    [["run", "create", "Web", "--placement", "web", "--strategy", "s"], /"Web" is no name/],
-    [["run", "create", "w", "--placement", "web", "--strategy", "s", "--index", "01"], /"01" is no index/],
+    [["run", "create", "Web", "--placement", "web", "--strategy", "s"], /"Web" is not a valid name/],
+    [["run", "create", "w", "--placement", "web", "--strategy", "s", "--index", "01"], /"01" is not the index/],
     [["run", "create", "w", "--strategy", "s"], /required option '--placement <name>' not specified/],
     [["run", "create", "w", "--placement", "web", "--strategy", "s", "--push", "--pr"], /cannot be used with/],
     [["run", "start", "none"], /no file defines the run none/],
     [["uncordon", "north"], /no file defines the MemberCluster north/],
     [["drain", "easts"], /no file defines the MemberCluster easts\n {2}did you mean "east"\?/],
-    [["rollback", "webs"], /nothing is recorded of placement webs/],
-    [["evict", "web", "east"], /nothing is recorded of placement web; recorded are: none/],
-    [["describe", "node", "x"], /unknown kind node; known is run/],
+    [["rollback", "webs"], /there is no record of placement webs/],
+    [["evict", "web", "east"], /there is no record of placement web; recorded are: none/],
+    [["describe", "node", "x"], /unknown kind node; the only one is run/],
   ])("%j is refused", async (argv, says) => {
     const { code, out, err } = await flotilla(...argv);
     expect({ code, out }).toEqual({ code: 64, out: "" });
@@ -224,7 +224,7 @@ describe("run", () => {
 
   test("one that is there is not made again, and one that has not begun is not stopped (V-UR-06)", async () => {
     await flotilla(...create);
-    expect((await flotilla(...create)).err).toMatch(/there is a run web-3 in runs\/web-3.yaml/);
+    expect((await flotilla(...create)).err).toMatch(/run web-3 already exists in runs\/web-3.yaml/);
     expect((await flotilla("run", "stop", "web-3")).err).toMatch(/has not been started/);
   });
 
@@ -245,7 +245,7 @@ describe("rollback", () => {
       code: 0,
       out:
         `committed ${id()} to main: Roll web back to resource snapshot 2\n  runs/web-to-2-2.yaml\n` +
-        "run web-to-2 is still under way; what keeps it from going on: flotilla run stop web-to-2\n",
+        "run web-to-2 is still in progress; to stop it: flotilla run stop web-to-2\n",
       err: "",
     });
     expect(read("runs/web-to-2-2.yaml")).toBe(`apiVersion: placement.kubernetes-fleet.io/v1beta1
@@ -279,13 +279,13 @@ spec:
     expect(await flotilla("rollback", "web")).toEqual({
       code: 64,
       out: "",
-      err: "error: nothing is recorded of placement web; recorded are: none\n",
+      err: "error: there is no record of placement web; recorded are: none\n",
     });
     recordState(ledgerOf([web([on("east", 3)])], []));
     const said = async (...argv: readonly string[]): Promise<string> => (await flotilla("rollback", ...argv)).err;
-    expect(await said("web")).toBe("error: web has had no run yet\n  name its strategy with --strategy\n");
+    expect(await said("web")).toBe("error: web has had no run yet\n  give its strategy with --strategy\n");
     expect(await said("webs")).toBe(
-      'error: nothing is recorded of placement webs; did you mean "web"? recorded are: web\n',
+      'error: there is no record of placement webs; did you mean "web"? recorded are: web\n',
     );
     expect(await said("web", "--to", "7", "--strategy", "canary-first")).toBe(
       "error: no resource snapshot 7 of web is kept\n  give one of 1, 2, 3\n",
@@ -300,7 +300,7 @@ spec:
       ),
     );
     expect(await said("web", "--to", "1")).toMatch(
-      /^error: no file defines the strategy gone\n.*; --strategy names another one than that of the last run\n$/,
+      /^error: no file defines the strategy gone\n.*; --strategy chooses another one than the last run's\n$/,
     );
     expect(git("log", "--format=%s")).toBe("first");
   });
@@ -440,9 +440,9 @@ describe("a drain that waits", () => {
     expect([code, err]).toEqual([0, ""]);
     expect(out.slice(out.indexOf("pushed"))).toBe(
       "pushed main to origin\nweb leaves east: web has no disruption budget\n" +
-        `${"ab".repeat(32)}: 1 deletion on 1 cluster of web: more than one commit may delete unasked\n` +
+        `${"ab".repeat(32)}: 1 deletion on 1 cluster of web: more than one commit may delete without confirmation\n` +
         "  web on east:\n    ConfigMap shop/settings\n" +
-        `to let them go: flotilla confirm ${"ab".repeat(32)}\n`,
+        `to confirm them: flotilla confirm ${"ab".repeat(32)}\n`,
     );
   });
 
@@ -467,11 +467,8 @@ describe("a drain that waits", () => {
         deletions: heldWith(group("web", "east"), group("web", "west")),
       }),
     );
-    expect([code, err]).toEqual([
-      0,
-      "warning: this is not confirmed: it takes more away than what this drain evicted\n",
-    ]);
-    expect(out).toContain("to let them go: flotilla confirm ");
+    expect([code, err]).toEqual([0, "warning: not confirmed, as it deletes more than this drain evicted\n"]);
+    expect(out).toContain("to confirm them: flotilla confirm ");
     expect(git("log", "--format=%s", "-1")).toBe("Drain east");
   });
 
@@ -488,18 +485,15 @@ describe("a drain that waits", () => {
     const { code, err } = await waits([]);
     expect([code, err]).toEqual([
       3,
-      "error: nobody judged web-east in two minutes\n" +
-        "  see that a reconciler runs (flotilla reconcile --watch); flotilla get evictions shows its verdicts\n",
+      "error: no reconciler processed web-east within two minutes\n" +
+        "  check that one is running (flotilla reconcile --watch); flotilla get evictions shows the results\n",
     ]);
   });
 
   test.each([["--no-wait"], ["--pr"]])("waits for nothing with %s", async (option) => {
     recordState(there());
     const { code, out } = await flotilla("drain", "east", option);
-    expect([code, out]).toEqual([
-      0,
-      expect.stringMatching(/\nwhat becomes of the evictions: flotilla get evictions\n$/),
-    ]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/\nto see the results: flotilla get evictions\n$/)]);
   });
 
   test("says that nothing is confirmed where nobody can judge it yet", async () => {
@@ -507,14 +501,14 @@ describe("a drain that waits", () => {
     const { code, out, err } = await flotilla("drain", "east", "--confirm");
     expect([code, out, err]).toEqual([
       0,
-      expect.stringContaining("they are judged once origin has them: git push\n"),
-      "warning: nothing is confirmed yet: flotilla confirm does it then\n",
+      expect.stringContaining("they are processed once origin has them: git push\n"),
+      "warning: nothing is confirmed yet: run flotilla confirm then\n",
     ]);
   });
 
   test.each([["--no-wait"], ["--pr"], ["--dry-run"]])("--confirm goes with waiting, not with %s", async (option) => {
     const { code, err } = await flotilla("drain", "east", "--confirm", option);
-    expect([code, err]).toEqual([64, expect.stringMatching(/^error: --confirm confirms what the evictions took away/)]);
+    expect([code, err]).toEqual([64, expect.stringMatching(/^error: --confirm confirms what the evictions delete/)]);
     expect(git("log", "--format=%s")).toBe("first");
   });
 });
@@ -529,13 +523,13 @@ describe("evict, drain and uncordon", () => {
     recordState(ledger());
     expect((await flotilla("evict", "web", "east")).out).toContain("  evictions/web-east.yaml\n");
     expect((await flotilla("evict", "web", "east")).out).toBe(
-      "web is to be evicted from east already: it waits to be judged\n",
+      "web is already to be evicted from east: it waits to be processed\n",
     );
     const record = { name: "web-east", uid: "u", placement: "web" as PlacementKey, cluster: "east" as ClusterName };
     recordState({ ...ledger(), evictions: new Map([["web-east", { ...record, conditions: [] }]]) });
     expect((await flotilla("evict", "web", "east")).out).toContain("  evictions/web-east-2.yaml\n");
     expect((await flotilla("evict", "web", "west")).err).toBe(
-      "error: nothing is recorded of web on west; recorded are: east\n",
+      "error: there is no record of web on west; recorded are: east\n",
     );
     expect((await flotilla("evict", "fixed", "east")).err).toContain("edit its clusterNames instead");
   });
@@ -545,7 +539,7 @@ describe("evict, drain and uncordon", () => {
     recordState(ledgerOf([short, long], []));
     expect((await flotilla("evict", "web-east", "1")).out).toContain("  evictions/web-east-1.yaml\n");
     expect((await flotilla("evict", "web", "east-1")).out).toContain("  evictions/web-east-1-2.yaml\n");
-    expect((await flotilla("evict", "web", "east-1")).out).toMatch(/is to be evicted from east-1 already/);
+    expect((await flotilla("evict", "web", "east-1")).out).toMatch(/web-east-1|is already to be evicted from east-1/);
   });
 
   test("a drain is one commit, and uncordon takes the taint away to the byte", async () => {
@@ -555,19 +549,17 @@ describe("evict, drain and uncordon", () => {
       code: 0,
       out:
         `committed ${id()} to main: Drain east\n  members.yaml\n  evictions/web-east.yaml\n` +
-        "they are judged once origin has them: git push\nwhat becomes of the evictions: flotilla get evictions\n",
+        "they are processed once origin has them: git push\nto see the results: flotilla get evictions\n",
       err: "warning: fixed stays: it names its clusters (PickFixed); edit its clusterNames instead\n",
     });
     const taint = "  taints:\n    - key: cordon-key\n      value: cordon-value\n      effect: NoSchedule\n";
     expect(read("members.yaml")).toBe(before + taint);
     expect((await flotilla("drain", "east")).out).toMatch(
-      /^east is to be drained already: its evictions wait to be judged\n/,
+      /^east is already being drained: its evictions wait to be processed\n/,
     );
     expect((await flotilla("uncordon", "east")).out).toContain("  members.yaml\n  evictions/web-east.yaml (removed)\n");
     expect(read("members.yaml")).toBe(before);
-    expect((await flotilla("uncordon", "east")).out).toBe(
-      "east has no taint of a drain, and no eviction there waits\n",
-    );
+    expect((await flotilla("uncordon", "east")).out).toBe("east has no drain taint, and no eviction waits there\n");
   });
 
   test("what is in the plan of an unfinished run is not evicted, as that would be invalid for good", async () => {
@@ -624,7 +616,7 @@ describe("get and describe", () => {
       "clusterapprovalrequest.placement.kubernetes-fleet.io/r-before-canary\n",
     );
     expect((await show("get", "approvals", "r-before-none")).err).toBe(
-      "error: nothing is recorded of approval r-before-none; recorded are: r-before-canary\n",
+      "error: there is no record of approval r-before-none; recorded are: r-before-canary\n",
     );
     const { out } = await show("describe", "run", "r");
     expect(out).toMatch(/^r: Waiting: canary: approval before it/);
@@ -639,7 +631,7 @@ describe("get and describe", () => {
       1,
     ]);
     expect((await show("describe", "run", "other")).err).toBe(
-      "error: nothing is recorded of run other; recorded are: r\n",
+      "error: there is no record of run other; recorded are: r\n",
     );
   });
 
@@ -738,7 +730,7 @@ describe("get and describe", () => {
       recordState(ledger, { "approvals/r/canary-before.yaml": `spec:\n  requestDigest: ${digest}\n` });
       return (await runAt(["describe", "run", "r"], hubPath())).out;
     };
-    const said = "\napprovals/r/canary-before.yaml is there and answers nothing: its requestDigest is another one\n";
+    const said = "\napprovals/r/canary-before.yaml answers no request: its requestDigest does not match\n";
     expect(await described("cd".repeat(32))).toContain(said);
     expect(await described(asked.digest)).not.toContain("answers nothing");
   });

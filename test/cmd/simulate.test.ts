@@ -152,13 +152,13 @@ describe("a rolling update", () => {
   test("nothing is foreseen where nothing is to be done, and a new version goes cluster by cluster", async () => {
     const recorded = place.inHub("rev-parse", "fleet/state");
     expect(await lines("web")).toEqual([
-      "supposed: what is brought to a cluster is available 30s later",
+      "assumed: a cluster becomes available 30s after it is updated",
       "",
-      "nothing happens: all is as it is to be",
+      "nothing happens: everything is up to date",
     ]);
     push("resources/web.yaml", settings("two"));
     expect(await lines("web", "--landing", "1m30s")).toEqual([
-      "supposed: what is brought to a cluster is available 1m30s later",
+      "assumed: a cluster becomes available 1m30s after it is updated",
       "",
       "+0s       east starts",
       "+1m30s    east is available",
@@ -180,7 +180,7 @@ describe("a rolling update", () => {
     const { code, out } = await simulate("web", "--fail", "north");
     expect(code).toBe(3);
     expect(out).toContain("never reached: south, west\n");
-    expect(out).toContain("ConfigMap web/settings: as supposed\n");
+    expect(out).toContain("ConfigMap web/settings: as assumed\n");
   });
 });
 
@@ -192,11 +192,11 @@ describe("a staged run", () => {
   });
 
   test("is foreseen before there is one, from its plan to its end, and nothing is written", async () => {
-    expect((await simulate("web")).err).toContain("say with --strategy in which stages");
+    expect((await simulate("web")).err).toContain("give --strategy to forecast a new run");
     expect(await lines("web", "--strategy", "careful", "--approve-after", "2h")).toEqual([
-      "supposed: a run of web by careful is created now",
-      "supposed: what is brought to a cluster is available 30s later",
-      "supposed: approvals are given 2h after they are asked for",
+      "assumed: a run of web by careful is created now",
+      "assumed: a cluster becomes available 30s after it is updated",
+      "assumed: approvals are given 2h after they are requested",
       "",
       "+0s       planned: resource snapshot 0 on 4 clusters in 2 stages",
       "+0s       stage canary begins",
@@ -231,7 +231,7 @@ describe("a staged run", () => {
       supposed: [
         "run first is the newest that has not ended",
         "run first is set to Run, not to Initialize",
-        "what is brought to a cluster is available 30s later",
+        "a cluster becomes available 30s after it is updated",
         "nobody approves",
       ],
       ending: "waits",
@@ -240,7 +240,7 @@ describe("a staged run", () => {
     });
     expect(events[0]).toEqual({ at: 0, kind: "stageBegins", stage: "canary" });
     expect(events.at(-1)).toEqual({ at: 30, kind: "approvalNeeded", stage: "canary", when: "after" });
-    expect(await lines("first", "--silent", "east")).toContain("stuck: east: unreachable since +0s: as supposed");
+    expect(await lines("first", "--silent", "east")).toContain("stuck: east: unreachable since +0s: as assumed");
   });
 });
 
@@ -256,8 +256,8 @@ describe("what cannot be foreseen is said", () => {
 
   test.each([
     [["none"], /no file defines a run or placement none\n {2}there are: same, same, web\n/],
-    [["same"], /same is a run and a placement\n {2}say which with --kind/],
-    [["same", "--kind", "run", "--strategy", "careful"], /run same names its strategy itself/],
+    [["same"], /same is a run and a placement\n {2}choose with --kind/],
+    [["same", "--kind", "run", "--strategy", "careful"], /run same already names its strategy/],
     [["same", "--kind", "placement", "--strategy", "careful"], /rolled out by its own strategy/],
     [["web", "--strategy", "bold"], /no file defines a strategy bold\n {2}there are: careful\n/],
     [["web", "--fail", "nowhere"], /there is no member nowhere/],

@@ -80,14 +80,14 @@ describe("trust init", () => {
     expect([code, changed(), isSigned()]).toEqual([0, ["trust/root.yaml"], true]);
     expect(out.split("\n").slice(2)).toEqual([
       `version 1 of trust/root.yaml has the SHA-256 ${digest}`,
-      "check the file, then give this digest to whatever reconciles, from outside of the repository:",
+      "check the file, then give this digest to every reconciler, from outside the repository:",
       `  flotilla reconcile --trust-anchor ${digest}`,
       `  flotilla reconcile --watch --trust-anchor ${digest}`,
       `  GitHub Action: with: { trust-anchor: ${digest} }`,
       "until then the version is not in force, and no gate opens",
       "",
     ]);
-    expect(err).toMatch(/^warning: ada is the only one who may approve.*\n {2}add somebody: flotilla trust add NAME/);
+    expect(err).toMatch(/^warning: ada is the only one who may approve.*\n {2}add someone: flotilla trust add NAME/);
     expect(trust()).toMatchObject({
       version: 1,
       roots: { principals: ["ada"], threshold: 1 },
@@ -114,10 +114,10 @@ describe("trust init", () => {
   });
 
   const rows: readonly (readonly [what: string, argv: readonly string[], code: number, message: RegExp])[] = [
-    ["a private key", ["--name", "ada", "--key", "ada"], 64, /is a private key\n {2}give its public half/],
+    ["a private key", ["--name", "ada", "--key", "ada"], 64, /is a private key\n {2}give the public key/],
     ["no key", ["--name", "ada", "--key", "none"], 64, /cannot be read/],
-    ["no gate", ["--name", "ada", "--approves", "web"], 64, /"web" is no PLACEMENT\/STAGE/],
-    ["no time", ["--name", "ada", "--expires", "soon"], 64, /"soon" is no time to expire/],
+    ["no gate", ["--name", "ada", "--approves", "web"], 64, /"web" is not PLACEMENT\/STAGE/],
+    ["no time", ["--name", "ada", "--expires", "soon"], 64, /"soon" is not a valid expiry/],
     ["an end that is over", ["--name", "ada", "--expires", "2020-01-01"], 64, /would expire at 2020-01-01T00/],
     ["an end too far away", ["--name", "ada", "--expires", "3000d"], 64, /two years at most/],
     ["a name that is none", ["--name", "Ada"], 1, /root\.yaml:\d+:\d+.*FLT1309[\s\S]*nothing was written/],
@@ -134,10 +134,12 @@ describe("trust init", () => {
 
   test("refuses without a key, with how to set git up, and where there is a trust file", async () => {
     git("config", "--unset", "user.signingKey");
-    expect((await of("init", "--name", "ada")).err).toMatch(/not set up to sign.*\n.*git config gpg\.format ssh; git/);
+    expect((await of("init", "--name", "ada")).err).toMatch(
+      /Git has no signing key configured.*\n.*git config gpg\.format ssh; git/,
+    );
     signsWith("ada");
     await begun();
-    expect((await of("init", "--name", "eve")).err).toMatch(/there is a trust\/root\.yaml/);
+    expect((await of("init", "--name", "eve")).err).toMatch(/trust\/root\.yaml already exists/);
   });
 });
 
@@ -150,7 +152,7 @@ describe("the next version", () => {
     const [sig = ""] = readdirSync(join(place.path, "trust/sigs"));
     expect(changed()).toEqual(["trust/root.yaml", `trust/sigs/${sig}`]);
     expect(sig).toBe(`2.${fingerprint("ada").slice(7).replaceAll("/", "_").replaceAll("+", "-")}.sig`);
-    expect(out).toContain("signed by ada: it is in force once flotilla has read it on main; change nothing more");
+    expect(out).toContain("signed by ada: it is in force once flotilla has read it on main; change nothing else");
     expect(trust()).toMatchObject({ version: 2, previous: digestOfText(first) });
     expect(trust()?.approvals[0]?.principals).toEqual(["ada", "bob"]);
     writeFileSync(path("allowed"), `ada ${publicLine("ada")}\n`);
@@ -164,7 +166,7 @@ describe("the next version", () => {
     const { out } = await of("add", "bob", "--key", path("bob.pub"), "--approver");
     expect(out).toContain(`flotilla reconcile --trust-anchor ${digestOfText(root())}\n`);
     expect(out).toContain(
-      "\nno version is in force yet, so the anchor has to be this one's, in place of that of version 1\n",
+      "\nno version is in force yet, so the anchor has to be this version's, instead of version 1's\n",
     );
     expect(out).not.toContain("stays as it is");
   });
@@ -174,16 +176,16 @@ describe("the next version", () => {
     recordStateIn(place, { ...ledgerOf([], []), hasTrust: true, trust: inForce(root()) });
     const bob = await of("add", "bob", "--key", path("bob.pub"), "--root", "--approver");
     expect(bob.out).toContain("signed by ada: it is in force once flotilla has read it on main");
-    expect(bob.out.endsWith("\nthe trust anchor stays as it is\n")).toBe(true);
+    expect(bob.out.endsWith("\nthe trust anchor stays the same\n")).toBe(true);
     recordStateIn(place, { ...ledgerOf([], []), hasTrust: true, trust: inForce(root()) });
     const eve = await of("add", "eve", "--key", path("eve.pub"), "--approver", "--new-anchor");
-    expect(eve.out).toMatch(/signed by ada: it is in force once [\s\S]*\nthe trust anchor stays as it is\n$/);
+    expect(eve.out).toMatch(/signed by ada: it is in force once [\s\S]*\nthe trust anchor stays the same\n$/);
     recordStateIn(place, { ...ledgerOf([], []), hasTrust: true, trust: inForce(root()) });
     const known = await of("revoke", fingerprint("eve"), "--compromised", "--dry-run");
-    expect(known.out).not.toContain("was stolen");
+    expect(known.out).not.toContain("was compromised");
     const stolen = await of("revoke", fingerprint("bob"), "--compromised");
     expect(stolen.out).toMatch(
-      /signed by ada: it is in force once [\s\S]*\na key of bob was stolen, who may sign versions: once it is in force, give its SHA-256 as the trust anchor, /,
+      /signed by ada: it is in force once [\s\S]*\na key of bob, who may sign versions, was compromised: once this version is in force, give its SHA-256 as the trust anchor; /,
     );
   });
 
@@ -196,7 +198,7 @@ describe("the next version", () => {
       "is signed by 0 of the 1 roots that version 1 asks for (nobody); it needs the signature of ada",
     );
     expect(out).toContain(
-      "do not bring it to main before: a version that is not signed by enough roots closes every gate",
+      "do not merge it into main before that: a version that too few roots signed closes every gate",
     );
   });
 
@@ -207,7 +209,7 @@ describe("the next version", () => {
     const { code, err } = await of("add", "eve", "--key", path("eve.pub"), "--push");
     expect([code, err]).toEqual([
       64,
-      expect.stringMatching(/needs the signature of ada\n {2}.*--pr in place of --push/),
+      expect.stringMatching(/needs the signature of ada\n {2}.*--pr instead of --push/),
     ]);
     expect(git("rev-parse", "HEAD")).toBe(before);
   });
@@ -215,7 +217,7 @@ describe("the next version", () => {
   test("rotates a root's key in two steps, for one alone could be signed by nobody", async () => {
     await begun();
     expect((await of("rotate", "ada", "--key", path("ada-2.pub"))).err).toMatch(
-      /leaves 0 with a key that counts\n {2}add the new key first/,
+      /leaves only 0 with a valid key\n {2}add the new key first/,
     );
     expect((await of("add", "ada", "--key", path("ada-2.pub"))).out).toContain("signed by ada: ");
     signsWith("ada-2");
@@ -238,18 +240,18 @@ describe("the next version", () => {
   test("that nobody can sign takes a new anchor", async () => {
     await begun();
     const argv = ["revoke", "ada", "--compromised"] as const;
-    expect((await of(...argv)).err).toMatch(/where no such key is left, give --new-anchor/);
+    expect((await of(...argv)).err).toMatch(/if no such key is left, give --new-anchor/);
     const { code, out } = await of(...argv, "--new-anchor");
     expect([code, out]).toEqual([0, expect.stringContaining(`--trust-anchor ${digestOfText(root())}`)]);
-    expect(out).toContain("\ntoo few roots are left who could sign it, so the operator vouches for it\n");
+    expect(out).toContain("\ntoo few roots are left to sign it, so the operator vouches for it\n");
     expect(changed()).toEqual(["trust/root.yaml"]);
   });
 
   const rows: readonly (readonly [what: string, argv: readonly string[], message: RegExp])[] = [
-    ["what is there already", ["add", "ada"], /says so already/],
+    ["what already exists", ["add", "ada"], /says so already/],
     ["a name that nobody has", ["rotate", "eve", "--openpgp", "x"], /x cannot be read/],
-    ["an account's name", ["add", "bob", "--github", "bob"], /"bob" is no number of an account/],
-    ["half a revocation", ["revoke", "ada"], /how the key is revoked is not said/],
+    ["an account's name", ["add", "bob", "--github", "bob"], /"bob" is not an account id/],
+    ["half a revocation", ["revoke", "ada"], /--retired or --compromised is missing/],
     ["an end that is over", ["add", "ada", "--expires", "2020-01-01"], /would expire at 2020-01-01/],
     [
       "a machine that approves",
@@ -274,7 +276,7 @@ describe("the next version", () => {
     git("reset", "--quiet", "--hard");
     expect(root()).toContain("\r\n");
     expect((await of("add", "bob", "--key", path("bob.pub"))).err).toMatch(
-      /changes the line ends.*\n.*trust\/\*\* -text/,
+      /converts the line endings.*\n.*trust\/\*\* -text/,
     );
   });
 
@@ -299,7 +301,7 @@ test("two roots of two sign one after the other, and each is told what it change
     .replace(/previous: .*/, `previous: "${digestOfText(second)}"`)
     .replace("threshold: 1", "threshold: 2");
   place.write("trust/root.yaml", third.replace(/previous: .*/, `previous: "${"0".repeat(64)}"`));
-  expect((await of("sign")).err).toMatch(/changes that are not committed\n {2}commit it alone first/);
+  expect((await of("sign")).err).toMatch(/uncommitted changes\n {2}commit it on its own first/);
   place.write("trust/root.yaml", third);
   git("commit", "--quiet", "-am", "two of two");
   const first = await of("sign");
@@ -309,9 +311,9 @@ test("two roots of two sign one after the other, and each is told what it change
     "  - threshold 1",
     "  + threshold 2",
   ]);
-  expect(first.out).toContain("nobody has signed it so far\n");
+  expect(first.out).toContain("no signatures so far\n");
   expect(first.out).toContain("1 of the 2 roots that version 3 asks for (ada); it needs the signature of bob");
-  expect((await of("sign")).out).toContain("holds your signature already\n");
+  expect((await of("sign")).out).toContain("already contains your signature\n");
   signsWith("eve");
   expect(await of("sign")).toMatchObject({ code: 64, err: expect.stringMatching(/lists for nobody/) });
   signsWith("bob");
@@ -336,7 +338,7 @@ describe("with a version in force by the record", () => {
   test("the next follows it, and nothing follows what is not in force yet", async () => {
     await of("init", "--name", "ada");
     recordInForce();
-    expect((await of("sign")).out).toBe("version 1 is in force already: it needs no more signatures\n");
+    expect((await of("sign")).out).toBe("version 1 is already in force: it needs no more signatures\n");
     expect((await of("add", "bob", "--key", path("bob.pub"), "--push")).out).toContain(
       "signed by ada: it is in force once",
     );
@@ -414,7 +416,7 @@ describe("trust show", () => {
     expect(shown.out.replace(/sigs\/\S+/, "sigs/it:").split("\n")).toEqual([
       `version 2, SHA-256 ${digestOfText(root())}`,
       "expires 2027-10-01T00:00:00Z",
-      "in force: none; flotilla reconcile --trust-anchor with the digest above begins",
+      "in force: none; start with flotilla reconcile --trust-anchor and the digest above",
       "signatures",
       `  trust/sigs/it: ada with ${fingerprint("ada")}`,
       "roots: 1 of ada",
@@ -426,8 +428,8 @@ describe("trust show", () => {
       "    github 17",
       "approvals",
       "  placements *, stages *: 1 of ada, bob; by commit or detached; " +
-        "four eyes, unsigned changes: one approval more; within 24h",
-      "what that comes to",
+        "four eyes, unsigned changes: one more approval; within 24h",
+      "in effect",
       `  placements *, stages *: ${either}`,
       "",
     ]);

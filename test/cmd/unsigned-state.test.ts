@@ -19,8 +19,8 @@ const hub = { hub: "/srv/the fleet", stateBranch: "fleet/state" };
 const line = (ledger: Parameters<typeof unsignedStateLine>[0]["ledger"], isAnchored = false): string | null =>
   unsignedStateLine({ ledger, isAnchored, ...hub });
 const again =
-  "this command with --signing-key KEY, and the first time " +
-  `--accept-state "$(git ls-remote '/srv/the fleet' refs/heads/fleet/state | cut -f1)", after a look at it`;
+  "this command with --signing-key KEY, the first time with " +
+  `--accept-state "$(git ls-remote '/srv/the fleet' refs/heads/fleet/state | cut -f1)", after you have reviewed it`;
 
 test("T-60: a reconciler without a key is told what that means wherever somebody is said to approve, and nowhere else", () => {
   expect(line(none)).toBeNull();
@@ -30,8 +30,8 @@ test("T-60: a reconciler without a key is told what that means wherever somebody
     line(none, true),
   ])
     expect(said).toBe(
-      "warning: nobody signs fleet/state: whoever may write it can put an approval there that nobody gave; " +
-        'make a key (ssh-keygen -t ed25519 -N "" -f KEY), in a clone flotilla trust add reconciler --machine --key KEY.pub --push, ' +
+      "warning: fleet/state is not signed: anybody who may write it can add an approval that nobody gave; " +
+        'create a key (ssh-keygen -t ed25519 -N "" -f KEY), run flotilla trust add reconciler --machine --key KEY.pub --push in a clone, ' +
         `then ${again}`,
     );
 });

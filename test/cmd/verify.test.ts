@@ -37,7 +37,7 @@ describe.skipIf(!hasSshKeygen)("the command line", () => {
       "chain 2 commits",
       "signatures 2 commits",
       "trust 1 version of the trust file",
-      "approvals 0 answers and openings",
+      "approvals 0 approvals and opened gates",
       "plans 1 plan",
       "accepted 2 commits",
       "scheduling 1 schedule",
@@ -45,8 +45,8 @@ describe.skipIf(!hasSshKeygen)("the command line", () => {
       "proved: every commit follows the one before, and the sequence has no gap",
       "proved: every commit is signed by a machine that the trust file lists",
       "proved: every trust file in force was allowed by the one before",
-      "proved: every run kept to the plan that was frozen",
-      "proved: what was read is what the source commits hold",
+      "proved: every run kept to its frozen plan",
+      "proved: what was read is what the source commits contain",
       "proved: every verdict, score and binding follows from its policy and the recorded members",
       "not proved: what members reported and when passes ran: both are taken as recorded; no member was asked",
       "not proved: the pace of rollouts and the bounds of deletions: they depend on what members reported in each pass",
@@ -86,6 +86,6 @@ describe.skipIf(!hasSshKeygen)("the command line", () => {
   test("a signing key that others may read is a warning; its path may stand in the environment", async () => {
     chmodSync(hub.robot.key, 0o644);
     const { err } = await run(reconcile.slice(0, 3), { FLOTILLA_SIGNING_KEY: hub.robot.key });
-    expect(err).toContain(`warning: others may read the signing key ${hub.robot.key}; run chmod 600`);
+    expect(err).toContain(`warning: other users may read the signing key ${hub.robot.key}; run chmod 600`);
   });
 });

@@ -47,8 +47,8 @@ describe("a stage that waits for a signature", () => {
   /** Without a key: each start says so, in one line that is left out here. */
   const reconcile = async (...more: readonly string[]): Promise<Run> => {
     const run = await stage.reconcile("--trust-anchor", anchor, "--wait", "20s", ...more);
-    expect(run.err.split("\n").filter((it) => it.startsWith("warning: nobody signs fleet/state: "))).toHaveLength(1);
-    return { ...run, err: run.err.replace(/^warning: nobody signs .*\n/, "") };
+    expect(run.err.split("\n").filter((it) => it.startsWith("warning: fleet/state is not signed: "))).toHaveLength(1);
+    return { ...run, err: run.err.replace(/^warning: fleet\/state is not signed.*\n/, "") };
   };
   /** What both members have of the settings, `1 0`; a dash for nothing. */
   const carried = async (): Promise<string> => {
@@ -118,7 +118,7 @@ describe("a stage that waits for a signature", () => {
     push(ann, { "docs/why.md": "Because\n" }, "Say why");
     // Bob's clone knows nothing of that: what he signed is signed anew on top of it, and counts.
     const out = done(await bob.runBehind("approve", "second", "--push"));
-    expect(out).toContain("others had pushed meanwhile: the commit was made anew on top of theirs\n");
+    expect(out).toContain("others had pushed in the meantime: the commit was recreated on top of theirs\n");
     expect(await reconcile()).toMatchObject({ code: 0, err: "" });
     expect(await carried()).toBe("1 1");
   }, 60_000);
@@ -163,7 +163,7 @@ describe("a stage that waits for a signature", () => {
     push(ann, { "docs/why.md": "Because, again\n" }, "Say why again");
     // More than the approval waits to be pushed: what Ann pushed is merged, and both signatures stay.
     const out = done(await bob.runBehind("approve", "fourth", "--push"));
-    expect(out).toContain("others had pushed meanwhile: what they pushed was merged\n");
+    expect(out).toContain("others had pushed in the meantime: what they pushed was merged\n");
     expect(await reconcile()).toMatchObject({ code: 0, err: "" });
     expect(await carried()).toBe("2 2");
   }, 60_000);
@@ -250,7 +250,10 @@ describe("a stage that waits for a signature", () => {
     expect((await poisoned()).out).toMatch(/west-before\.bob\.yaml of bob does not count: FLT1202: /);
     expect(await carried()).toBe("5 4");
     done(await bob.run("approve", "seventh", "--push"));
-    expect(await poisoned()).toMatchObject({ code: 0, err: expect.stringMatching(/^warning: nobody signs [^\n]*\n$/) });
+    expect(await poisoned()).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^warning: fleet\/state is not signed: [^\n]*\n$/),
+    });
     expect(await carried()).toBe("5 5");
   }, 60_000);
 

@@ -21,7 +21,7 @@ describe("what is taken out of the repository", () => {
     expect(run).toMatchObject({ code: 0, err: "" });
     expect(await stage.differences(before)).toEqual(lossOf(held));
     expect(Object.keys(lossOf(held))).toEqual(["prod-eu-1", "prod-us-1"]);
-    expect(run.out).toContain("payments is withdrawn from prod-eu-1, prod-us-1\n");
+    expect(run.out).toContain("payments is being removed from prod-eu-1, prod-us-1\n");
     expect(run.out).toContain("prod-us-1: 5 deleted\n");
     expect(stage.hub.stateLog(1)).toMatch(/^payments is gone from every member\n/);
     expect(stage.hub.stateLog(1)).toContain(`Source-Commit: ${commit}\n`);
@@ -146,7 +146,7 @@ describe("what is taken out of the repository", () => {
     });
 
     test("what would go is listed by placement and cluster, for people and for programs", async () => {
-      const heading = `${digest()}: 32 deletions on 8 clusters of observability: more than one commit may delete unasked\n`;
+      const heading = `${digest()}: 32 deletions on 8 clusters of observability: more than one commit may delete without confirmation\n`;
       const where = `observability on ${collectingNames.join(", ")}:\n`;
       const { out } = await stage.run("get", "deletions");
       expect(out).toMatch(new RegExp(`${digest()} +Waiting +TooMany +32 +8 +observability\n`));
@@ -156,7 +156,7 @@ describe("what is taken out of the repository", () => {
       for (const command of ["plan", "reconcile"] as const) {
         const run = command === "plan" ? await stage.run(command) : await stage.reconcile();
         expect(run.out).toContain(`  ${where}    ConfigMap observability/collector\n    Namespace observability\n`);
-        expect(run.out).toContain(`  to let them go: flotilla confirm ${digest()}\n`);
+        expect(run.out).toContain(`  to confirm them: flotilla confirm ${digest()}\n`);
       }
       const groups = [{ placement: "observability", clusters: collectingNames, objects: expect.any(Array) }];
       const told = JSON.parse((await stage.run("plan", "-o", "json")).out) as { reasons: readonly { kind: string }[] };
@@ -184,7 +184,7 @@ describe("what is taken out of the repository", () => {
       expect(run.out).toMatch(/committed [0-9a-f]{10} to main: Confirm 32 deletions on 8 clusters\n/);
       expect(await stage.hub.read(confirmation.path)).toBe(confirmation.text);
       const twice = await flotilla(["confirm", ...here]);
-      expect(twice).toMatchObject({ code: 64, err: expect.stringContaining(`${confirmation.path} is there already`) });
+      expect(twice).toMatchObject({ code: 64, err: expect.stringContaining(`${confirmation.path} already exists`) });
     });
 
     test("then it goes, with exactly its objects", async () => {
@@ -248,7 +248,7 @@ describe("what is taken out of the repository", () => {
       const run = await stage.reconcile("--wait", "20s");
       expect(run).toMatchObject({ code: 0, err: "" });
       expect(run.out).toMatch(
-        /payments on prod-eu-1:\n {4}Namespace payments\n {6}and of others, on prod-eu-1: Secret payments\/theirs \(uid [0-9a-f-]{36}\)\n/,
+        /payments on prod-eu-1:\n {4}Namespace payments\n {6}and, of others, on prod-eu-1: Secret payments\/theirs \(uid [0-9a-f-]{36}\)\n/,
       );
       expect(await left()).toEqual(["namespaces payments", "secrets payments/theirs"]);
     });

@@ -118,7 +118,7 @@ const calls: readonly {
     name: "a placement that nobody knows",
     args: ["explain", "nobody", "--repo", "REPO"],
     code: 64,
-    says: /^error: nothing is recorded of placement nobody; recorded are: cluster-policy, /,
+    says: /^error: there is no record of placement nobody; recorded are: cluster-policy, /,
   },
   { name: "a folder that is missing", args: ["validate", "nowhere"], code: 69, says: /^error: .*nowhere/ },
 ];

@@ -38,7 +38,7 @@ test("flotilla alone shows the help, and is no success", async () => {
 test("an unknown command is suggested the nearest one", async () => {
   const { code, out, err } = await flotilla(["reconcil"]);
   expect({ code, out }).toEqual({ code: 64, out: "" });
-  expect(err).toBe("error: unknown command 'reconcil'\n(Did you mean reconcile?)\n(flotilla --help tells more)\n");
+  expect(err).toBe("error: unknown command 'reconcil'\n(Did you mean reconcile?)\n(see flotilla --help)\n");
 });
 
 test("npm start runs the demo, and ends with the fleet", async () => {
@@ -69,5 +69,5 @@ const searchStory = [
   /\n {2}search moves to resource snapshot 0 on prod-eu-1, prod-eu-2\n/,
   /\n {2}run search-1 is done\n/,
   /\nsearch-2: Stuck: stage staging .*\n[\s\S]*staging-eu-1: failed/,
-  /\n {2}stage production of run search-to-0 is over\n {2}run search-to-0 is done\n/,
+  /\n {2}stage production of run search-to-0 has ended\n {2}run search-to-0 is done\n/,
 ];

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => stage?.stop());
 
 const reconcile = (...more: readonly string[]) => stage.reconcile("--trust-anchor", anchor, ...more);
-const warning = /^warning: nobody signs fleet\/state: .*$/m;
+const warning = /^warning: fleet\/state is not signed: .*$/m;
 const inShell = (command: string): string =>
   execFileSync("sh", ["-c", command], { cwd: stage.folder, encoding: "utf8" }).trim();
 
@@ -59,7 +59,7 @@ test("is warned of at each start in one line, and what the line names mends it",
   expect(await reconcile("--signing-key", key)).toMatchObject({ code: 0, err: "" });
   // Without it, the line has nothing to add to the trust file any more.
   const again = await reconcile();
-  expect(again.err).toMatch(/^warning: nobody signs fleet\/state: [^;]*; run this command with --signing-key KEY/);
+  expect(again.err).toMatch(/^warning: fleet\/state is not signed: [^;]*; run this command with --signing-key KEY/);
 
   // An edit by whoever may write the branch is no record of ours from now on.
   const clone = join(stage.folder, "eve");

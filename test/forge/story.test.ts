@@ -62,7 +62,7 @@ describeWhenFound("a stage that waits for a review", found.kind === "missing" ? 
   const reconcile = async (...more: readonly string[]): Promise<Run> => {
     const hub = ["--repo", `${page}.git`, "--kubeconfig", members.file, "--trust-anchor", anchor, "--wait", "20s"];
     const run = await flotilla(["reconcile", ...hub, ...more], { environment: environment() });
-    return { ...run, err: run.err.replace(/^warning: nobody signs .*\n/, "") };
+    return { ...run, err: run.err.replace(/^warning: fleet\/state is not signed.*\n/, "") };
   };
   const carried = async (): Promise<unknown> =>
     memberAt(await objectAt(members.member("east"), "/api/v1/namespaces/shop/configmaps/settings"), "data", "version");

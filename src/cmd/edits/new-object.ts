@@ -111,7 +111,7 @@ const nouns: Readonly<Record<string, string>> = {
 export function undefinedObject({ named }: NamedFiles, { kind, namespace, name }: WantedDocument): Objection {
   const known = named(kind, namespace);
   const there = known.length === 0 ? `no file defines any ${kind}` : `there are: ${someNames(known)}`;
-  const otherwise = `${there}; see that the right branch is checked out (flotilla validate says which files cannot be read)`;
+  const otherwise = `${there}; check that the right branch is checked out (flotilla validate shows files that cannot be read)`;
   const where = namespace === null ? "" : ` in namespace ${namespace}`;
   return {
     message: `no file defines the ${nouns[kind] ?? kind} ${name}${where}`,

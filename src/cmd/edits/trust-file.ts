@@ -58,7 +58,7 @@ function added(trust: Trust, change: TrustChange & { readonly kind: "add" }): Tr
   if (there === null && keys.length + openpgp.length === 0 && github === null)
     return declined(`${name} would have nothing to sign with`, "give --key FILE.pub, --openpgp FILE or --github ID");
   if (asApprover && trust.approvals.length === 0)
-    return declined("there is no approval rule", "write one under spec.approvals, and count spec.version up");
+    return declined("there is no approval rule", "write one under spec.approvals, and increment spec.version");
   const own =
     there === null
       ? [newPrincipal(name, principalOf({ isHuman: !isMachine, keys, openpgp, github }))]
@@ -119,17 +119,17 @@ function rotated(trust: Trust, change: TrustChange & { readonly kind: "rotate" }
   if (change.old === null && own.length !== 1)
     return declined(
       `${name} has ${own.length} keys`,
-      `say which one goes: --retire or --compromised with one of ${own.join(", ")}`,
+      `choose the old one: --retire or --compromised with one of ${own.join(", ")}`,
     );
   const old = normalizedFingerprint(change.old ?? own[0] ?? "");
   if (!own.includes(old))
     return declined(
-      `${old} is no key of ${name}`,
+      `${old} is not a key of ${name}`,
       own.length === 0 ? "they have none" : `theirs are ${own.join(", ")}`,
     );
   const fresh = newKeys(principal, { keys, openpgp });
   if (fresh.length === 0)
-    return declined(`${name} has the new key already`, `flotilla trust revoke ${old} --${as} takes the old one away`);
+    return declined(`${name} already has the new key`, `flotilla trust revoke ${old} --${as} revokes the old one`);
   const away: YamlEdit = {
     kind: "drop",
     under: ["spec", "principals", name],
@@ -150,7 +150,7 @@ function revoked(trust: Trust, { what, as }: TrustChange & { readonly kind: "rev
   if (principal === undefined) {
     const known = [...trust.principals.keys()].join(", ");
     const fix = `give SHA256:… of an SSH key, all digits of an OpenPGP fingerprint, or one of ${known}`;
-    return declined(`${what} is neither a whole fingerprint nor a name in the trust file`, fix);
+    return declined(`${what} is neither a full fingerprint nor a name in the trust file`, fix);
   }
   const own = [...principal.sshKeys, ...principal.openPgp.keys()];
   if (own.length === 0)

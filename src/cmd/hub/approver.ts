@@ -30,25 +30,25 @@ export async function findApprover(
 ): Promise<CurrentApprover | UnknownApprover> {
   const { as } = options;
   if (as !== undefined && (!/^\P{C}{1,253}$/u.test(as) || as.trim() !== as))
-    return nobody(`${JSON.stringify(as)} is no name`, "--as takes a principal of trust/root.yaml");
+    return nobody(`${JSON.stringify(as)} is not a valid name`, "--as takes a principal of trust/root.yaml");
   if (context === null) {
     const principal = as ?? (await gitIdentity(options));
     return principal === null
-      ? nobody("git does not know who you are", "set user.name and user.email (git config), or say it with --as")
+      ? nobody("git does not know who you are", "set user.name and user.email (git config), or give --as")
       : { kind: "somebody", principal, key: null };
   }
   const key = await signingFact(options);
   if (as !== undefined) {
     const listed = [...context.trust.principals.keys()];
-    if (!listed.includes(as)) return nobody(`trust/root.yaml lists no ${as}`, `it lists ${listed.join(", ")}`);
+    if (!listed.includes(as)) return nobody(`trust/root.yaml does not list ${as}`, `it lists ${listed.join(", ")}`);
     return { kind: "somebody", principal: as, key };
   }
-  if (key === null) return nobody("nobody knows which key git here signs with", setUp);
+  if (key === null) return nobody("Git has no signing key configured", setUp);
   const owner = keyOwner(key, context);
   if (owner.kind === "signer") return { kind: "somebody", principal: owner.principal.name, key };
   const { fingerprint } = key;
   return nobody(
-    `the key that git here signs with counts for nobody: ${owner.code}: ${owner.because}`,
+    `the key that Git signs with here belongs to nobody who may approve: ${owner.code}: ${owner.because}`,
     `${fixFor(fingerprint)}`,
   );
 }
@@ -64,7 +64,7 @@ export async function viewerOf(options: Pick<HubOptions, "repo">, context: Appro
 
 const nobody = (message: string, fix: string): UnknownApprover => ({ kind: "nobody", message, fix });
 
-const setUp = "git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub; or name yourself with --as";
+const setUp = "git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub; or give --as NAME";
 
 const fixFor = (fingerprint: string): string =>
   `sign with a key that flotilla trust show lists for you (git config user.signingKey), or have ${fingerprint} added: flotilla trust add NAME --key FILE`;

@@ -51,8 +51,8 @@ export async function commitFiles(
 
 /** What is said of a push that others were faster than. */
 const overtakenText: Readonly<Record<NonNullable<AuthoredCommit["integrated"]>, string>> = {
-  rebased: "; others had pushed meanwhile: the commit was made anew on top of theirs",
-  merged: "; others had pushed meanwhile: what they pushed was merged",
+  rebased: "; others had pushed in the meantime: the commit was recreated on top of theirs",
+  merged: "; others had pushed in the meantime: what they pushed was merged",
 };
 
 function deliveryOf(

@@ -10,7 +10,10 @@ export type Finish = (code: ExitCode) => void;
 export const withHub = (command: Command): Command =>
   withBranches(
     command.addOption(
-      new Option("--repo <path|url>", "the hub").default(null, "the remote origin of the repository here, or itself"),
+      new Option("--repo <path|url>", "the hub").default(
+        null,
+        "remote origin of the current repository, or that repository",
+      ),
     ),
   );
 
@@ -19,7 +22,10 @@ const withBranches = (command: Command): Command =>
     .option("--branch <name>", "source branch", "main")
     .option("--state-branch <name>", "branch that flotilla writes", "fleet/state")
     .addOption(
-      new Option("--git <engine>", "the git program, or isomorphic-git, which needs none and speaks http(s) only")
+      new Option(
+        "--git <engine>",
+        "the git program, or isomorphic-git, which needs no program and supports http(s) only",
+      )
         .choices(["auto", "iso", "program"])
         .default("auto"),
     )
@@ -34,7 +40,7 @@ export const withHubAndOutput = (command: Command): Command => withHub(command).
 export const withTrustAnchor = (command: Command, environment: Readonly<Record<string, string | undefined>>): Command =>
   command
     .addOption(
-      new Option("--trust-anchor <sha256>", "digest of the first trust/root.yaml, as you know it to be")
+      new Option("--trust-anchor <sha256>", "SHA-256 of the first trust/root.yaml, from a source you trust")
         .argParser(anchorOf)
         .default(null, anchorVariable),
     )
@@ -70,15 +76,13 @@ export const withSigningKey = (command: Command, environment: Readonly<Record<st
     .addOption(
       new Option(
         "--accept-state <commit>",
-        "with a signing key: take the state branch as it stands at this commit, whoever wrote it",
+        "with a signing key: accept the state branch as of this commit, whoever wrote it",
       ).argParser(commitOf),
     )
     .hook("preAction", (it) => {
       const { acceptState, signingKey } = it.opts();
       if (acceptState !== undefined && signingKey === null)
-        it.error(
-          "error: --accept-state goes with --signing-key: without one nobody looks at who wrote the state branch",
-        );
+        it.error("error: --accept-state needs --signing-key: without it, nobody checks who wrote the state branch");
     });
 
 const signingVariable = "FLOTILLA_SIGNING_KEY";
@@ -93,8 +97,8 @@ export const withForge = (command: Command): Command =>
   command.addOption(
     new Option(
       "--forge <url>",
-      "the repository's page on its forge: reviews there count where trust/root.yaml says so",
-    ).default(null, "the hub's own page on github.com, if it is there"),
+      "the repository's page on its forge: reviews there count if trust/root.yaml says so",
+    ).default(null, "the hub's page, if it is on github.com"),
   );
 
 /** How a result is told: to people, or to programs. */
@@ -103,14 +107,14 @@ export const outputOption = (formats: readonly string[] = ["text", "json", "yaml
 
 /** Options of commands that write files and commit them. */
 export const withCommitting = (command: Command): Command =>
-  withBranches(command.addOption(new Option("--repo <path>", "the work tree").default(null, "the one here")))
-    .addOption(new Option("--push", "push the branch that is checked out").conflicts("pr"))
-    .addOption(new Option("--pr", "commit on a branch of its own, push it, and say where to open the pull request"))
+  withBranches(command.addOption(new Option("--repo <path>", "the work tree").default(null, "the current one")))
+    .addOption(new Option("--push", "push the checked-out branch").conflicts("pr"))
+    .addOption(new Option("--pr", "commit on a new branch, push it, and print where to open the pull request"))
     .addOption(new Option("--dry-run", "print the files and write nothing"))
     .addHelpText("after", deliveryHelp);
 
 const deliveryHelp = `
-Commits in the work tree at --repo, or here, as git commit would: with your identity, signature and hooks.
+Commits in the work tree at --repo, or the current one, as git commit would: with your identity, signature and hooks.
 Refuses files with uncommitted changes, and leaves everything else that is changed or staged alone.`;
 
 export const durationOption = (flags: string, description: string, preset: string): Option =>

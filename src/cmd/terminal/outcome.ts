@@ -77,5 +77,5 @@ export const interruptionLines = (receipts: readonly Receipt[]): readonly string
 export function unknownText(what: string, known: readonly string[]): string {
   const meant = didYouMean(what.split(" ").at(-1) ?? "", known, "");
   const recorded = `recorded are: ${known.length === 0 ? "none" : someNames(known)}`;
-  return `error: nothing is recorded of ${what}; ${meant === "" ? "" : `${meant} `}${recorded}\n`;
+  return `error: there is no record of ${what}; ${meant === "" ? "" : `${meant} `}${recorded}\n`;
 }

@@ -116,7 +116,7 @@ function* ofRun(was: RunRecord | undefined, is: RunRecord | undefined, passage: 
   yield* holdsOf(is, passage);
   if (end === null || was?.end != null) return;
   if (end.kind === "succeeded") yield { kind: "succeeded" };
-  else if (end.kind === "superseded") yield { kind: "failed", because: `run ${end.by} has taken its clusters` };
+  else if (end.kind === "superseded") yield { kind: "failed", because: `run ${end.by} has taken over its clusters` };
   else yield { kind: "failed", because: `${end.code}: ${end.message}` };
 }
 
@@ -136,7 +136,7 @@ function* ofStage({ stage, was, is, run }: StageChange): Generator<Happening> {
     if (end === null || was?.clusters.get(cluster)?.end != null) continue;
     if (end.kind === "succeeded") yield { kind: "lands", cluster, stage: name };
     if (end.kind === "skipped") yield { kind: "skipped", cluster, stage: name, because: end.because };
-    if (end.kind === "superseded") yield { kind: "skipped", cluster, stage: name, because: `run ${end.by} moves it` };
+    if (end.kind === "superseded") yield { kind: "skipped", cluster, stage: name, because: `run ${end.by} updates it` };
   }
   for (const { cluster } of stage.clusters) {
     if (is.clusters.get(cluster)?.startedAt == null || was?.clusters.get(cluster)?.startedAt != null) continue;

@@ -46,7 +46,7 @@ function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
   switch (event.kind) {
     case "planned": {
       const { resourceIndex, clusters, stages, deletions } = event;
-      const leaving = deletions === 0 ? "" : `, ${quantity(deletions, "cluster")} to leave`;
+      const leaving = deletions === 0 ? "" : `, removed from ${quantity(deletions, "cluster")}`;
       return `planned: resource snapshot ${resourceIndex} on ${quantity(clusters, "cluster")} in ${quantity(stages, "stage")}${leaving}`;
     }
     case "stageBegins":
@@ -62,9 +62,9 @@ function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
     case "skipped":
       return `  ${all} ${verb("is", "are")} skipped: ${event.because}`;
     case "leaves":
-      return `  it begins to leave ${all}`;
+      return `  removal from ${all} begins`;
     case "gone":
-      return `  it is gone from ${all}`;
+      return `  removed from ${all}`;
     case "approvalNeeded":
       return `stage ${event.stage} needs an approval ${event.when === "before" ? "to begin" : "to end"}`;
     case "approved":
@@ -72,7 +72,7 @@ function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
     case "timer":
       return `stage ${event.stage} waits ${shortDuration((event.until - event.at) as DurationMs)}, until ${offset(event.until, start)}`;
     case "holds":
-      return `${event.stage === null ? "the run" : `stage ${event.stage}`} holds: ${relative(event.because, start)}`;
+      return `${event.stage === null ? "the run" : `stage ${event.stage}`} is held up: ${relative(event.because, start)}`;
     case "succeeded":
       return "the run succeeds";
     case "failed":
@@ -82,7 +82,7 @@ function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
 
 function summary(told: Forecast): readonly string[] {
   const { start, end, ending, events, passes, unreached, reasons } = told;
-  if (ending.kind === "done" && events.length === 0) return ["nothing happens: all is as it is to be"];
+  if (ending.kind === "done" && events.length === 0) return ["nothing happens: everything is up to date"];
   const how = `${endings[ending.kind]} ${offset(end, start)}, after ${passes} ${passes === 1 ? "pass" : "passes"}`;
   return [
     "next" in ending ? `${how}; next at ${offset(ending.next, start)}` : how,
@@ -96,8 +96,8 @@ const endings: Readonly<Record<Ending["kind"], string>> = {
   done: "earliest end:",
   failed: "fails at",
   waits: "comes to rest at",
-  time: "not over in the time that was to be foreseen; last event at",
-  passes: "given up, it still moves; last event at",
+  time: "not finished within the forecast time; last event at",
+  passes: "given up while still in progress; last event at",
   refused: "refused after",
   unsound: "unsound after",
 };

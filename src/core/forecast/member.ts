@@ -36,7 +36,7 @@ export interface HealthChange {
 }
 
 /** How an object is that the forecast was told to let fail. */
-export const assumedFailure: Health = { phase: "failed", message: "as supposed" };
+export const assumedFailure: Health = { phase: "failed", message: "as assumed" };
 const starting: Health = { phase: "progressing", message: "starting" };
 
 /** The member as it is at `now`; itself when nothing became of it since. */

@@ -68,7 +68,7 @@ function fateOf(failsAfter: DurationMs | null | undefined, now: Instant): Member
 
 /** Why a member does not answer; null when it does, be it for another cluster than the one that joined. */
 function silenceOf(known: ClusterRecord | undefined, isSupposed: boolean): Observation | null {
-  if (isSupposed) return { kind: "unreachable", code: "Unreachable", message: "as supposed" };
+  if (isSupposed) return { kind: "unreachable", code: "Unreachable", message: "as assumed" };
   const trouble = known?.trouble ?? null;
   if (trouble === null) return null;
   const { code, message } = trouble;

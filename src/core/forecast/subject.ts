@@ -40,9 +40,9 @@ export function forecastSubject(world: World, wish: ForecastRequest): ForecastSu
   const key = wish.name as PlacementKey;
   const isPlacement = wish.kind !== "run" && (intent.placements.has(key) || ledger.placements.has(key));
   if (run !== undefined && isPlacement)
-    return refused(`${wish.name} is a run and a placement`, "say which with --kind run or --kind placement");
+    return refused(`${wish.name} is a run and a placement`, "choose with --kind run or --kind placement");
   if (run !== undefined && wish.strategy !== null)
-    return refused(`run ${run.key} names its strategy itself`, "leave --strategy out, or name the placement");
+    return refused(`run ${run.key} already names its strategy`, "leave --strategy out, or name the placement");
   if (run !== undefined) return withRun(world, run, []);
   if (isPlacement) return withPlacement(world, key, wish.strategy);
   const known = [...intent.runs.keys(), ...intent.placements.keys()];
@@ -66,17 +66,13 @@ function withPlacement(world: World, key: PlacementKey, strategy: string | null)
     .filter((it) => it.spec.placement === key && (ledger.runs.get(it.key)?.end ?? null) === null)
     .sort((a, b) => (age(a) === age(b) ? compareText(b.key, a.key) : age(b) - age(a)));
   if (newest !== undefined) return withRun(world, newest, [`run ${newest.key} is the newest that has not ended`]);
-  return refused(
-    `${key} is of type External and no run of it is under way`,
-    "say with --strategy in which stages it would be rolled out now",
-  );
+  return refused(`${key} is of type External and has no run in progress`, "give --strategy to forecast a new run");
 }
 
 function withRun(world: World, run: UpdateRun, notes: readonly string[]): ForecastSubject {
   const { key, spec } = run;
   const end = world.ledger.runs.get(key)?.end ?? null;
-  if (end !== null)
-    return refused(`run ${key} has ended: it ${end.kind}`, "nothing leads back; name another run, or its placement");
+  if (end !== null) return refused(`run ${key} has ended: it ${end.kind}`, "choose another run, or its placement");
   const focus = { placement: spec.placement, run: key };
   if (spec.state === "Run") return { kind: "chosen", world, focus, notes };
   const supposed = withRunInIt(world, { ...run, spec: { ...spec, state: "Run" } });

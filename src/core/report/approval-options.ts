@@ -23,7 +23,7 @@ const nothing = (because: string): AllowedAction => ({ kind: "nothing", because 
 export function allowedAction(name: string, ask: Ask, context: ApprovalContext): AllowedAction {
   const { trust, now } = context;
   const person = trust.principals.get(name);
-  if (person === undefined) return nothing(`trust/root.yaml lists no ${name}`);
+  if (person === undefined) return nothing(`trust/root.yaml does not list ${name}`);
   if (!person.isHuman) return nothing(`${name} is a machine`);
   const verdict = requestVerdict(ask, context);
   if (verdict.kind === "approved") return nothing("enough people have approved it");
@@ -39,7 +39,7 @@ export function allowedAction(name: string, ask: Ask, context: ApprovalContext):
   if (lacking.some((it) => it.mayApprove.includes(name))) return { kind: "approve" };
   if (lacking.some((it) => it.have.includes(name))) return { kind: "given" };
   const because = objections.includes(null)
-    ? `what is missing is not ${name}'s to give: ${verdict.because}`
+    ? `${name} cannot give the missing approval: ${verdict.because}`
     : tellingOf(objections);
   const mayReject = rules.some((it) => objectionOf(it, voice("Reject")) === null);
   return mayReject ? { kind: "reject", because } : nothing(because);
@@ -74,7 +74,7 @@ export function actionLines(ask: Ask, reader: Viewer): readonly string[] {
   const others = remainingApprovers(ask, context);
   if (principal === null)
     return others.length === 0
-      ? [`nobody may ${requestEffect(ask)} as things stand`]
+      ? [`nobody may ${requestEffect(ask)} at present`]
       : [`${others.join(", ")} may ${requestEffect(ask)}: ${approveCommand(ask)}`];
   const offer = allowedAction(principal, ask, context);
   const may = others.length === 0 ? "nobody may" : `${others.join(", ")} may`;
@@ -82,13 +82,13 @@ export function actionLines(ask: Ask, reader: Viewer): readonly string[] {
     case "approve":
       return [whole];
     case "given":
-      return [`${principal} has approved it; to take that back: ${approveCommand(ask)} --revoke`];
+      return [`${principal} has approved it; to withdraw that: ${approveCommand(ask)} --revoke`];
     case "reject":
       return [
         `${principal} may not ${requestEffect(ask)} (${offer.because}); ${may}`,
         `to reject it: ${approveCommand(ask, "reject")} --comment TEXT`,
       ];
     case "nothing":
-      return [`there is nothing for ${principal} to answer (${offer.because}); ${may} ${requestEffect(ask)}`];
+      return [`${principal} has nothing to decide (${offer.because}); ${may} ${requestEffect(ask)}`];
   }
 }

@@ -10,7 +10,7 @@ import { quantity, someNames } from "./phrases.ts";
 export function* rolloutLines(before: Ledger, after: Ledger): Generator<string> {
   if (before.runs !== after.runs) {
     for (const [key, run] of after.runs) yield* runLines(before.runs.get(key), run);
-    for (const key of before.runs.keys()) if (!after.runs.has(key)) yield `run ${key} is forgotten`;
+    for (const key of before.runs.keys()) if (!after.runs.has(key)) yield `run ${key} is no longer recorded`;
   }
   if (before.evictions !== after.evictions)
     for (const [name, it] of after.evictions) if (!before.evictions.has(name)) yield evictionLine(it);
@@ -39,7 +39,7 @@ function endLine(key: RunRecord["key"], end: RunEnd): string {
     case "succeeded":
       return `run ${key} is done`;
     case "superseded":
-      return `run ${key} is over: run ${end.by} has taken its clusters`;
+      return `run ${key} has ended: run ${end.by} has taken over its clusters`;
     case "failed":
       return `run ${key} failed: ${end.code}: ${end.message}`;
   }
@@ -66,12 +66,12 @@ const standingWords: Readonly<Record<string, string>> = {
 function* stageLines(name: string, was: StageProgress | undefined, stage: StageProgress): Generator<string> {
   for (const when of ["before", "after"] as const) {
     const [old, gate] = [was?.[when] ?? null, stage[when]];
-    if (gate !== null && old?.digest !== gate.digest) yield `${name} asks for an approval ${when} it: ${gate.digest}`;
+    if (gate !== null && old?.digest !== gate.digest) yield `${name} requests an approval ${when} it: ${gate.digest}`;
     if (gate?.approval != null && old?.approval == null)
       yield `${name} was approved by ${approversText(gate.approval)}`;
   }
   yield* ends(name, was, stage);
-  if (stage.endedAt !== null && was?.endedAt == null) yield `${name} is over`;
+  if (stage.endedAt !== null && was?.endedAt == null) yield `${name} has ended`;
 }
 
 /** Clusters that ended otherwise than they should: one line for all that say the same. */
@@ -79,17 +79,17 @@ function* ends(name: string, was: StageProgress | undefined, stage: StageProgres
   const said = new Map<string, ClusterName[]>();
   for (const [cluster, { end }] of stage.clusters) {
     if (end === null || end.kind === "succeeded" || was?.clusters.get(cluster)?.end != null) continue;
-    const what = end.kind === "skipped" ? `because ${end.because}` : `which run ${end.by} has moved`;
+    const what = end.kind === "skipped" ? `because ${end.because}` : `which run ${end.by} has updated`;
     const list = said.get(what);
     if (list === undefined) said.set(what, [cluster]);
     else list.push(cluster);
   }
-  for (const [what, clusters] of said) yield `${name} leaves out ${someNames(clusters)}, ${what}`;
+  for (const [what, clusters] of said) yield `${name} skips ${someNames(clusters)}, ${what}`;
 }
 
 function evictionLine({ name, placement, cluster, conditions }: EvictionRecord): string {
   const verdict = conditions.find((it) => it.type === "Executed") ?? conditions[0];
   const outcome =
-    verdict?.type === "Valid" ? "is invalid" : verdict?.status === "True" ? "was carried out" : "was refused";
+    verdict?.type === "Valid" ? "is invalid" : verdict?.status === "True" ? "was executed" : "was refused";
   return `eviction ${name} of ${placement} from ${cluster} ${outcome}: ${verdict?.message ?? ""}`;
 }

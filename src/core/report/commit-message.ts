@@ -22,7 +22,7 @@ export function describeChanges(before: Ledger, after: Ledger): readonly string[
     ...clusterLines(before, after),
   ];
   if (lines.length === 0 && after.sourceCommit !== null && after.sourceCommit !== before.sourceCommit)
-    return [`accepted ${after.sourceCommit.slice(0, 7)}: nothing moves`];
+    return [`accepted ${after.sourceCommit.slice(0, 7)}: nothing changes`];
   if (lines.length <= linesKept) return lines;
   return [...lines.slice(0, linesKept), `and ${lines.length - linesKept} more`];
 }
@@ -59,7 +59,7 @@ function* placementLines(before: Ledger, after: Ledger): Generator<string> {
     const next = after.placements.get(key);
     if (was === next) continue;
     if (next === undefined)
-      yield `${key} is gone from every member${letsGo(was) ? "; what it let go of stays there" : ""}`;
+      yield `${key} is removed from every member${letsGo(was) ? "; what it released stays there" : ""}`;
     else yield* recordLines(key, was, next);
   }
 }
@@ -100,12 +100,12 @@ function* movements(key: PlacementKey, was: PlacementRecord | undefined, next: P
     if (isBack) note("is wanted again on", cluster);
     else if (binding.target !== null && old?.target?.sequence !== binding.target.sequence)
       note(`moves to resource snapshot ${binding.target.resourceIndex} on`, cluster);
-    if (binding.removal !== null && old?.removal == null) note("is withdrawn from", cluster);
+    if (binding.removal !== null && old?.removal == null) note("is being removed from", cluster);
     else if (binding.state === "Unscheduled" && old?.state !== "Unscheduled")
       note("is no longer scheduled to", cluster);
   }
   for (const [cluster, it] of was?.bindings ?? [])
-    if (!next.bindings.has(cluster)) note(isLetGo(it) ? "has let go of what it had on" : "is gone from", cluster);
+    if (!next.bindings.has(cluster)) note(isLetGo(it) ? "has released its objects on" : "is gone from", cluster);
   for (const [verb, clusters] of Object.entries(moved)) yield `${key} ${verb} ${someNames(clusters)}`;
 }
 
@@ -152,7 +152,7 @@ function* deletionLines(before: Ledger, after: Ledger): Generator<string> {
   }
   for (const { digest, outcome } of after.deletions.confirmations.values())
     if (outcome === "void" && !before.deletions.confirmations.has(digest))
-      yield `nothing waits for the confirmation of ${digest}: it confirms nothing`;
+      yield `the confirmation of ${digest} confirms nothing: no deletion waits for it`;
 }
 
 /** What became of trust, of answers and of what protection asks for, from one ledger to the next, in words. */
@@ -173,13 +173,13 @@ function* formerNameLines(before: Ledger["formerNames"], after: Ledger["formerNa
   for (const [uid, { names: known }] of after) {
     const fresh = known.filter((it) => before.get(uid)?.names.includes(it) !== true);
     if (fresh.length > 0)
-      yield `the cluster that was ${someNames(fresh)} (kube-system uid ${uid}) stays protected as such under any name`;
+      yield `the cluster formerly named ${someNames(fresh)} (kube-system uid ${uid}) stays protected under any name`;
   }
   for (const [uid, { names: known }] of before) {
     const left = after.get(uid)?.names ?? [];
     const gone = known.filter((it) => !left.includes(it));
     if (gone.length > 0)
-      yield `the cluster that was ${someNames(gone)} (kube-system uid ${uid}) is protected as such no longer`;
+      yield `the cluster formerly named ${someNames(gone)} (kube-system uid ${uid}) is no longer protected as such`;
   }
 }
 
@@ -190,14 +190,14 @@ const acceptedText = ({ trust: { version, digest }, by }: TrustRecord): string =
 
 const judgedText = (path: string, { file, judgement }: AnswerRecord): string =>
   judgement.kind === "counts"
-    ? `${path} counts: ${file.decision} of ${file.principal} (${judgement.proofs.map((it) => it.key).join(", ")})`
+    ? `${path} counts: ${file.decision} by ${file.principal} (${judgement.proofs.map((it) => it.key).join(", ")})`
     : `${path} of ${file.principal} does not count: ${judgement.code}: ${judgement.because}`;
 
 function* changeLines(key: string, was: ChangeRequest | null, change: ChangeRequest | null): Generator<string> {
   const request = change?.request ?? null;
   if (change === null || request === null) return;
   if (request.digest !== was?.request?.digest)
-    yield `${key} asks for an approval to change ${someNames([...change.clusters.keys()])}: ${request.digest}`;
+    yield `${key} requests an approval to change ${someNames([...change.clusters.keys()])}: ${request.digest}`;
   if (request.approval !== null && was?.request?.approval == null)
-    yield `the change of ${key} was approved by ${approversText(request.approval)}`;
+    yield `the change to ${key} was approved by ${approversText(request.approval)}`;
 }

@@ -45,7 +45,7 @@ function* groupLines(
       (it) => it.placement === placement && clusters.includes(it.cluster) && objectKey(it.id) === objectKey(id),
     );
     for (const { cluster, objects: all } of along)
-      for (const it of all) yield `    and of others, on ${cluster}: ${objectText(it)} (uid ${it.uid})`;
+      for (const it of all) yield `    and, of others, on ${cluster}: ${objectText(it)} (uid ${it.uid})`;
   }
 }
 
@@ -70,8 +70,8 @@ export function deletionRows({ held }: DeletionLedger, name: string | null): Tab
 
 const reasonWords: Readonly<Record<HeldDeletion["because"], string>> = {
   bounds: "TooMany",
-  kind: "TakesDataAlong",
-  foreign: "HoldsOthers",
+  kind: "CarriesData",
+  foreign: "HoldsOthersObjects",
 };
 
 /** The sets of deletions for programs: as Kubernetes shows objects, under the digest that a confirmation names. */
@@ -91,9 +91,9 @@ const placementsOf = ({ groups }: ShownDeletion): readonly string[] =>
 
 /** Why a set of deletions waits, in words. */
 export const heldReasons: Readonly<Record<HeldDeletion["because"], string>> = {
-  bounds: "more than one commit may delete unasked",
-  kind: "kinds that take others' data along, dropped by an edit",
-  foreign: "they hold objects of others, which would go along",
+  bounds: "more than one commit may delete without confirmation",
+  kind: "an edit drops kinds whose deletion takes data along",
+  foreign: "they hold objects of others, which would be deleted too",
 };
 
 /** The file whose commit confirms a held set of deletions: path and text. */

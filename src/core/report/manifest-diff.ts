@@ -50,7 +50,7 @@ export function differenceLines(groups: readonly ChangeGroup[], whole: string): 
     }
     left = Math.max(0, left - ordered.length);
   }
-  return isAll ? lines : [...lines, "", `not all of it is shown; this does, after git fetch: ${whole}`];
+  return isAll ? lines : [...lines, "", `some of it is left out; to see all of it, after git fetch: ${whole}`];
 }
 
 const highlightsOf = ({ before, after }: ObjectRow): Iterable<string> =>
@@ -62,7 +62,7 @@ function patchOf(was: Json, is: Json): { readonly body: readonly string[]; reado
   const patch = structuredPatch("", "", a, b, "", "", { context: 3, maxEditLength: mostEdits });
   if (patch === undefined) {
     const [before, after] = [a, b].map((it) => it.split("\n").length - 1);
-    return { body: [`(${before} lines become ${after}, and hardly any stays)`], isWhole: false };
+    return { body: [`(${before} lines become ${after}; almost all differ)`], isWhole: false };
   }
   const body = patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${from(oldStart, oldLines)} +${from(newStart, newLines)} @@`,
@@ -142,7 +142,7 @@ function imagesOf(manifest: Json): ReadonlyMap<string, string> {
 
 /** The commits that brought what is asked for. */
 export const broughtLines = (look: ShownContent | null): readonly string[] =>
-  look === null || look.commitLines.length === 0 ? [] : ["brought by:", ...look.commitLines.map((it) => `  ${it}`)];
+  look === null || look.commitLines.length === 0 ? [] : ["from commits:", ...look.commitLines.map((it) => `  ${it}`)];
 
 /**
  * What clusters would get against what they carry, as it was read from the state branch and found to be what the digest of
@@ -162,8 +162,8 @@ export function contentLines(
   return [
     ...shown,
     "",
-    `what ${firstOf(unknown, 10)} would get is not shown: ${folder} on ${stateBranch} does not have it as the digest says;`,
-    "it was left out there, asked for by an earlier version, or somebody changed it (flotilla verify); see the commits",
+    `what ${firstOf(unknown, 10)} would get is not shown: ${folder} on ${stateBranch} does not match the request's digest;`,
+    "it was too long, requested by an earlier version of flotilla, or changed since (flotilla verify); see the commits",
   ];
 }
 
@@ -179,5 +179,5 @@ function wholeText(ask: Ask, ledger: Ledger, { state }: ShownContent): string {
   const command = isNew ? `git show ${after}` : `git diff ${at}:${renderedPath(cluster, record.key)} ${after}`;
   return others.length === 0
     ? command
-    : `${command}, which is for ${cluster}; git ls-tree -r ${at} ${requestFolder(ask)} has the others`;
+    : `${command}, which is for ${cluster}; git ls-tree -r ${at} ${requestFolder(ask)} lists the others`;
 }

@@ -60,7 +60,7 @@ function overview({ clusters, placements: all, deletions: { held } }: Ledger, re
     `- **${count(clusters.size, "member")}**${lost === 0 ? "" : `, ${lost} of them in trouble`}`,
     `- **${count(all.size, "placement")}**, ${settled === all.size ? "all" : settled} in place`,
     ...(failing === 0 ? [] : [`- **${count(failing, "failure")}**`]),
-    ...(waiting === 0 ? [] : [`- **${count(waiting, "set")} of deletions** to be confirmed or undone`]),
+    ...(waiting === 0 ? [] : [`- **${count(waiting, "set")} of deletions** to be confirmed or reverted`]),
   ];
 }
 
@@ -75,8 +75,8 @@ function deletions(held: readonly HeldDeletion[], { confirmation, whyHeld }: Pag
   return [
     "## Deletions that wait for a confirmation",
     "",
-    "To let one go, run `flotilla confirm` with its digest, or commit its file to the source branch; to keep it,",
-    "revert the commit that asks for it. A confirmation counts once, and for nothing but its set.",
+    "To confirm one, run `flotilla confirm` with its digest, or commit its file to the source branch; to keep its objects,",
+    "revert the commit that removes them. A confirmation counts once, and only for its set.",
     ...entries,
     ...rest(waiting.length, "set"),
   ];
@@ -163,7 +163,7 @@ function stateText(record: PlacementRecord): string {
   const open = record.conditions.find((it) => it.status !== "True");
   if (open === undefined && record.unrolled !== null) return "what is selected now is not rolled out";
   if (open !== undefined) return `${open.reason} since ${instantText(open.lastTransitionTime)}: ${open.message}`;
-  return record.conditions.length === 0 ? "not looked at yet" : "in place";
+  return record.conditions.length === 0 ? "not evaluated yet" : "in place";
 }
 
 const isSettled = ({ deleting, selectionError, unrolled, conditions }: PlacementRecord): boolean =>

@@ -26,11 +26,11 @@ export function reasonLines(
       .filter((it) => weigh(it) === weight && !isOldDenial(it))
       .flatMap((it) => [`${weight}: ${oneLine(reasonText(it))}`, ...remedy(it, when)]);
   const old = reasons.filter(isOldDenial).length;
-  const denied = `notice: ${quantity(old, "answer")} under approvals/ ${old === 1 ? "does" : "do"} not count, as was said before`;
+  const denied = `notice: ${quantity(old, "file")} under approvals/ ${old === 1 ? "does" : "do"} not count, as reported before`;
   const counted =
     old === 0
       ? []
-      : [`${denied}: flotilla get approvals says why, and flotilla prune removes ${old === 1 ? "it" : "them"}`];
+      : [`${denied}: flotilla get approvals shows why, and flotilla prune removes ${old === 1 ? "it" : "them"}`];
   return [...of("stuck"), ...of("waiting"), ...of("notice"), ...counted];
 }
 
@@ -47,16 +47,16 @@ export const newlyDenied = (reasons: readonly Reason[]): readonly string[] =>
 function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[] {
   if (reason.kind === "run" && reason.wait.kind === "approval" && when === "recorded")
     return [
-      `  what it is: flotilla describe run ${reason.run}; to answer: flotilla approve ${reason.run} ${reason.wait.stage}`,
+      `  details: flotilla describe run ${reason.run}; to approve: flotilla approve ${reason.run} ${reason.wait.stage}`,
     ];
   if (reason.kind === "protected" && reason.digest !== null && when === "recorded")
-    return [`  to answer: flotilla approve --change ${reason.placement}`];
+    return [`  to approve: flotilla approve --change ${reason.placement}`];
   if (reason.kind !== "confirmationNeeded") return [];
   const { path, text } = confirmationFile(reason.digest);
   const file = text.trimEnd().split("\n");
   return [
     ...deletionLines(reason, "short").map((it) => `  ${oneLine(it)}`),
-    `  to let them go: flotilla confirm ${reason.digest}`,
+    `  to confirm them: flotilla confirm ${reason.digest}`,
     `  or commit this file to the source branch: ${path}`,
     ...file.map((it) => `    ${it}`),
   ];

@@ -103,20 +103,20 @@ export function reasonText(reason: Reason): string {
     case "unhealthy":
       return `${reason.placement}: not available on ${reason.cluster} since ${instantText(reason.since)}: ${reason.message}`;
     case "unreachable":
-      return `${reason.cluster}: ${contactTexts[reason.code] ?? reason.code} since ${instantText(reason.since)}: ${reason.message}`;
+      return `${reason.cluster}: ${contactTexts[reason.code] ?? reason.code} since ${instantText(reason.since)}: ${reason.message}${contactFixes[reason.code] ?? ""}`;
     case "adopted":
       return `${reason.placement}: took over on ${reason.cluster}: ${someNames(reason.objects.map(objectText))}`;
     case "leaving":
-      return `${reason.placement}: ${quantity(reason.objects, "object")} still to go from ${reason.cluster}: ${reason.message}`;
+      return `${reason.placement}: ${quantity(reason.objects, "object")} still to be removed from ${reason.cluster}: ${reason.message}`;
     case "confirmationNeeded":
     case "confirmationVoid":
       return deletionText(reason);
     case "inventoryLost":
-      return `${reason.placement}: ${reason.cluster} has lost its inventory; what carries our mark there is listed again and, when it goes, let go and not deleted`;
+      return `${reason.placement}: ${reason.cluster} has lost its inventory; objects there with Flotilla's mark are listed again and, when removed, left in place instead of deleted`;
     case "orphans":
       return `${reason.placement}: ${quantity(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
     case "left":
-      return `${reason.cluster}: left the fleet; what it carries of ${someNames(reason.placements)} stays there as it is`;
+      return `${reason.cluster}: left the fleet; its objects of ${someNames(reason.placements)} stay there unchanged`;
     case "held":
       return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, ${reason.because ?? "its file cannot be used"}`;
     case "run":
@@ -169,10 +169,15 @@ const runPlace = (wait: RunWait): string => ("stage" in wait && wait.stage !== n
 const contactTexts: Readonly<Record<string, string>> = {
   Unreachable: "unreachable",
   NoConnection: "no connection configured",
-  Unauthorized: "credentials refused",
-  Forbidden: "credentials do not suffice",
-  Unintelligible: "answers unintelligibly",
-  IdentityChanged: "is another cluster",
+  Unauthorized: "unauthorized (401)",
+  Forbidden: "forbidden (403)",
+  Unintelligible: "invalid response",
+  IdentityChanged: "a different cluster",
+};
+
+const contactFixes: Readonly<Record<string, string>> = {
+  Unauthorized: "; check the credentials",
+  Forbidden: "; check RBAC",
 };
 
 const listed = (items: readonly string[], separator: string): string =>

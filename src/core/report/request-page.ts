@@ -34,14 +34,14 @@ export function requestPage(words: RequestPage): string {
   return [
     `# ${name}`,
     "",
-    `What people are asked about placement ${placement}. No cluster carries it because of this.`,
+    `What approvers are asked about placement ${placement}. Nothing is deployed from here.`,
     "",
     `Request digest: \`${digest}\``,
-    ...(shares.length === 0 ? [] : ["", "| Clusters | Would carry | Carry |", "|---|---|---|"]),
+    ...(shares.length === 0 ? [] : ["", "| Clusters | Would run | Run now |", "|---|---|---|"]),
     ...shares.map((it) => shareRow(it, words)),
-    ...(unnamed === 0 ? [] : ["", `And ${unnamed} more that clusters would carry, which are not shown here.`]),
+    ...(unnamed === 0 ? [] : ["", `And ${unnamed} more, which are not shown here.`]),
     ...leavesLines(words.leaves),
-    ...(commits.length === 0 ? [] : ["", "Brought by these commits (`git show`):", ""]),
+    ...(commits.length === 0 ? [] : ["", "From these commits (`git show`):", ""]),
     ...commits.map((it) => `* ${it}`),
     ...(moreCommits === 0 ? [] : [`* and ${moreCommits} more`]),
     "",
@@ -74,7 +74,7 @@ function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
     lines.set(text, [...(lines.get(text) ?? []), cluster]);
   }
   const all = [...lines].map(([text, clusters]) => `* ${listed(clusters)}: ${text}`);
-  return all.length === 0 ? [] : ["", "What leaves:", "", ...all];
+  return all.length === 0 ? [] : ["", "What is removed:", "", ...all];
 }
 
 /** What becomes of an object, as people read it. */

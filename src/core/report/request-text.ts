@@ -22,9 +22,9 @@ export function requestLines(ask: Ask, ledger: Ledger, view: RequestContent | nu
     `fleet ${ledger.fleet}`,
     ask.kind === "gate"
       ? `run ${ask.run.key} of placement ${ask.run.spec.placement}: ${ask.when} stage ${ask.stage.name}`
-      : `placement ${ask.record.key}: a change of what is protected`,
+      : `placement ${ask.record.key}: a change to something protected`,
     ...(ask.kind === "gate" ? [`plan ${ask.plan.root}, resource snapshot ${ask.plan.resourceIndex}`] : []),
-    `asked for at ${instantText(request.requestedAt)}`,
+    `requested at ${instantText(request.requestedAt)}`,
     `digest ${request.digest}`,
     `nonce ${request.nonce}`,
     ...(ask.kind === "gate" ? gateLines(ask, record, { view, ledger }) : changeLines(ask, { view, ledger })),
@@ -36,14 +36,14 @@ function gateLines(ask: GateAsk, record: PlacementRecord | null, sight: Sight): 
   const { plan, stage, when } = ask;
   const clusters = stage.clusters.map((it) => it.cluster);
   const order = `${quantity(clusters.length, "cluster")}, in this order: ${clusters.join(", ")}`;
-  if (when === "after") return [order, `what they carry stays; after it ${nextText(ask)}`];
+  if (when === "after") return [order, `what they run stays; after it ${nextText(ask)}`];
   const arrivals = stage.clusters.map(({ cluster, digest, clusterOverrides, resourceOverrides }): Arrival => {
     const target = record?.bindings.get(cluster)?.target ?? null;
     const isSame = target !== null && target.digest === digest;
     return { cluster, to: plan.resourceIndex, isSame, overrides: [...clusterOverrides, ...resourceOverrides] };
   });
   const leaving =
-    plan.deletions.length === 0 ? [] : [`after all stages the placement leaves: ${plan.deletions.join(", ")}`];
+    plan.deletions.length === 0 ? [] : [`after all stages the placement is removed from: ${plan.deletions.join(", ")}`];
   return [order, ...moveLines(arrivals, ask, record, sight), ...overrideLines(arrivals), ...leaving];
 }
 
@@ -51,8 +51,8 @@ function nextText({ plan, stage }: GateAsk): string {
   const next = plan.stages[plan.stages.indexOf(stage) + 1];
   if (next !== undefined) return `comes stage ${next.name}: ${next.clusters.map((it) => it.cluster).join(", ")}`;
   return plan.deletions.length === 0
-    ? "the run is done"
-    : `the placement leaves the clusters that are no longer picked: ${plan.deletions.join(", ")}`;
+    ? "the run ends"
+    : `the placement is removed from the clusters that are no longer picked: ${plan.deletions.join(", ")}`;
 }
 
 /** Towards the newest version: overrides alone may be what changes, too. */
@@ -107,7 +107,7 @@ function moveLines(
     way.clusters.push(cluster);
   }
   return [...ways.values()].flatMap(({ arrival: { cluster, to, isSame }, from, clusters }) => {
-    if (isSame && from === to) return [`resource snapshot ${to}, as they carry it already: ${clusters.join(", ")}`];
+    if (isSame && from === to) return [`resource snapshot ${to}, which they run already: ${clusters.join(", ")}`];
     const head = `${wayText(from, to)}: ${clusters.join(", ")}`;
     if (isSame) return [`${head} (the manifests are the same)`];
     const move = moves.find((it) => it.clusters.includes(cluster));
@@ -122,10 +122,10 @@ const fatesText = (ask: Ask, cluster: ClusterName): string =>
   ask.kind === "gate" ? "" : (ask.change.leaves.get(cluster) ?? []).map((it) => it.fate).join();
 
 function wayText(from: number | null, to: number | null): string {
-  if (to === null) return from === null ? "leaves, having carried nothing" : `leaves, from resource snapshot ${from}`;
+  if (to === null) return from === null ? "removed; nothing was there" : `removed, from resource snapshot ${from}`;
   if (from === null) return `new, to resource snapshot ${to}`;
   return from === to
-    ? `resource snapshot ${to}, by another override or strategy`
+    ? `resource snapshot ${to}, with another override or strategy`
     : `resource snapshot ${from} to ${to}`;
 }
 
@@ -155,7 +155,7 @@ function differenceLines({ from, to, leaves }: Versions): readonly string[] {
   const go = [...before.values()]
     .filter((it) => !after.has(objectKey(it.id)))
     .map((it) => fateLine(fateTexts[leaves(it.id)], it.id));
-  const unknown = from === "unknown" ? ["  what they carry is no longer on record: all of it counts as new"] : [];
+  const unknown = from === "unknown" ? ["  what they run now is no longer on record: all of it counts as new"] : [];
   const all = [...unknown, ...come, ...go];
   return all.length === 0 ? ["  the same objects; what an override or the strategy changes of them is not shown"] : all;
 }
@@ -171,23 +171,23 @@ function overrideLines(arrivals: readonly Arrival[]): readonly string[] {
 
 /** Who changed what is asked for. */
 function authorsText({ principals, unknown }: Authors): string {
-  const unsigned = unknown === 0 ? [] : [`${quantity(unknown, "change")} that nobody signed`];
+  const unsigned = unknown === 0 ? [] : [`${quantity(unknown, "change")} without a signature`];
   const all = [...principals, ...unsigned];
-  return all.length === 0 ? "nobody that the record knows of" : all.join(", ");
+  return all.length === 0 ? "nobody on record" : all.join(", ");
 }
 
 /** By which rules a request is judged, one a line; without a trust file nobody has to sign. */
 export function ruleLines(ask: Ask, context: ApprovalContext | null): readonly string[] {
   if (context === null) return ["rules: none; there is no trust file, and nobody has to sign"];
   const rules = rulesOn(ask, context);
-  if (rules.length === 0) return ["rules: none says who may approve this, so nobody may"];
+  if (rules.length === 0) return ["rules: none applies, so nobody may approve this"];
   const { targets } = askSubject(ask, context.ledger, context.trust);
   // Protection comes last, a rule for each target.
   const lines = rules.map((it, at) => {
     const target = targets[at - rules.length + targets.length];
     return target === undefined ? ruleText(it) : protectionText(target, it);
   });
-  return ["rules, all of which have to be met:", ...lines.map((it) => `  ${it}`)];
+  return ["rules, all of which must be met:", ...lines.map((it) => `  ${it}`)];
 }
 
 /** How a request stands: who answered it and with what, which answers do not count and why, and who may still answer. */
@@ -237,7 +237,7 @@ function answerLine({ file: { path, principal, decision }, judgement }: AnswerRe
   return `${done[decision]} by ${principal} at ${instantText(judgement.at)} (${keysText(judgement)}; ${path})`;
 }
 
-const done = { Approve: "approved", Reject: "rejected", Revoke: "taken back" } as const;
+const done = { Approve: "approved", Reject: "rejected", Revoke: "withdrawn" } as const;
 
 const keysText = ({ proofs }: Judgement & { readonly kind: "counts" }): string =>
   [...new Set(proofs.map((it) => it.key))].join(", ");

@@ -25,7 +25,7 @@ export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, wis
   const its = [...runs.values()].filter((it) => it.spec.placement === placement.key).sort((a, b) => b.since - a.since);
   const kept = placement.resourceSnapshots.map((it) => it.index);
   const strategy = wish.strategy ?? its[0]?.spec.strategy.split("/").at(-1) ?? null;
-  if (strategy === null) return refused(`${placement.key} has had no run yet`, "name its strategy with --strategy");
+  if (strategy === null) return refused(`${placement.key} has had no run yet`, "give its strategy with --strategy");
   if (wish.index !== null) {
     const wrong = indexObjection(placement.key, placement, wish.index);
     if (wrong === null) return { kind: "chosen", index: Number(wish.index), strategy };
@@ -33,14 +33,14 @@ export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, wis
   }
   const index = olderVersion(placement, its, kept);
   if (index !== null) return { kind: "chosen", index, strategy };
-  const message = `there is no version of ${placement.key} before the present one`;
-  return refused(message, `name one with --to: ${listed(kept)}`);
+  const message = `there is no version of ${placement.key} before the current one`;
+  return refused(message, `give one with --to: ${listed(kept)}`);
 }
 
 const refused = (message: string, fix: string): RollbackChoice => ({ kind: "refused", message, fix });
 
 const listed = (kept: readonly number[]): string =>
-  kept.length === 0 ? "none is kept, roll a version out first" : kept.join(", ");
+  kept.length === 0 ? "none is kept; roll out a version first" : kept.join(", ");
 
 function olderVersion(
   placement: PlacementRecord,
@@ -81,6 +81,6 @@ export function indexObjection(
   if (kept.includes(index)) return null;
   return {
     message: `no resource snapshot ${index} of ${placement} is kept`,
-    fix: kept.length === 0 ? "none is kept, roll a version out first" : `give one of ${kept.join(", ")}`,
+    fix: kept.length === 0 ? "none is kept; roll out a version first" : `give one of ${kept.join(", ")}`,
   };
 }

@@ -34,7 +34,7 @@ export function runSummary(run: RunRecord): RunSummary {
   if (run.spec.state === "Initialize") return { word: "Initialized", message: "begins once its state is Run" };
   const active = activeCount(run);
   // Nothing new starts: that is all a stop does, and it does it at once (`rollout/README.md#b-6`).
-  if (run.spec.state === "Stop") return { word: "Stopped", message: active === 0 ? "" : `${active} under way` };
+  if (run.spec.state === "Stop") return { word: "Stopped", message: active === 0 ? "" : `${active} in progress` };
   const standing = conditionOf(run.conditions, "Progressing");
   if (standing?.reason === "UpdateRunStuck") return { word: "Stuck", message: standing.message };
   const at = currentStage(run);
@@ -89,8 +89,8 @@ export const concurrencyLimit = (limit: CountOrPercent, clusters: number): numbe
 
 function openGate({ before, after }: StageProgress): string | null {
   const isOpen = (gate: Gate | null): gate is Gate => gate !== null && gate.approval === null;
-  if (isOpen(before)) return `approval before it, asked for at ${instantText(before.requestedAt)}`;
-  return isOpen(after) ? `approval after it, asked for at ${instantText(after.requestedAt)}` : null;
+  if (isOpen(before)) return `approval before it, requested at ${instantText(before.requestedAt)}`;
+  return isOpen(after) ? `approval after it, requested at ${instantText(after.requestedAt)}` : null;
 }
 
 function openTimer({ after }: PlannedStage, progress: StageProgress): string | null {
@@ -113,7 +113,7 @@ export function clusterTroubles(view: View, cluster: ClusterName, progress: Clus
   const told: string[] = [...objects, ...(more > 0 ? [`and ${quantity(more, "more object")}`] : [])];
   // Silence never turns into failure: no deadline runs.
   if (trouble !== null) return [`${trouble.code} since ${instantText(trouble.since)}: ${trouble.message}`, ...told];
-  if (facts === null) told.push("nothing recorded of it yet");
+  if (facts === null) told.push("nothing recorded yet");
   if (failsAt === null) return told;
   const isOver = view.now >= failsAt;
   return [...told, `${isOver ? "counts as failed since" : "counts as failed from"} ${instantText(failsAt)}`];

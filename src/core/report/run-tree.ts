@@ -44,7 +44,7 @@ export function runTree(view: RunView): TreeNode {
 function wishOf({ spec, plan }: RunRecord): string {
   const unnamed = plan === null ? "what it selects" : "what it selected then";
   const version = spec.resourceIndex === null ? unnamed : `resource snapshot ${spec.resourceIndex}`;
-  return `${spec.placement}: ${version} by ${spec.strategy}; wanted state ${spec.state}`;
+  return `${spec.placement}: ${version} by ${spec.strategy}; desired state ${spec.state}`;
 }
 
 function planLeaf(run: RunRecord): TreeNode {
@@ -71,8 +71,8 @@ function stageState(view: RunView, stage: PlannedStage, progress: StageProgress)
     return `passed over at ${instantText(progress.endedAt)}: ${passedText(progress)}`;
   if (progress.endedAt !== null) return `done at ${instantText(progress.endedAt)}`;
   if (progress.finishedAt !== null) return `all clusters done at ${instantText(progress.finishedAt)}`;
-  if (progress.startedAt === null) return progress.before === null || view.run.end !== null ? "not begun" : "waits";
-  const since = `under way since ${instantText(progress.startedAt)}`;
+  if (progress.startedAt === null) return progress.before === null || view.run.end !== null ? "not started" : "waits";
+  const since = `in progress since ${instantText(progress.startedAt)}`;
   return view.run.end === null ? `${since}: ${stageNumbers(view, stage, progress)}` : since;
 }
 
@@ -89,11 +89,11 @@ function stageNumbers(view: RunView, stage: PlannedStage, progress: StageProgres
   const failed = begun.filter(([cluster, it]) => hasFailed(view, cluster, it)).length;
   const waiting = all - over.length - begun.length;
   const allowed = allowedFailures(stage.maxFailures, all);
-  const taken = lost === 0 ? "" : `, ${lost} taken over before they were well`;
+  const taken = lost === 0 ? "" : `, ${lost} taken over before they were available`;
   return [
     `${done} of ${quantity(all, "cluster")} done`,
-    `${begun.length - failed} under way, ${concurrencyLimit(stage.maxConcurrency, all)} may at a time, ${waiting} waiting`,
-    `${failed + lost > allowed ? "nothing new starts: " : ""}${failed} failed${taken}, ${allowed} may`,
+    `${begun.length - failed} in progress, at most ${concurrencyLimit(stage.maxConcurrency, all)} at a time, ${waiting} waiting`,
+    `${failed + lost > allowed ? "nothing new starts: " : ""}${failed} failed${taken}, ${allowed} may fail`,
   ].join("; ");
 }
 
@@ -103,7 +103,7 @@ function taskBranch(
 ): TreeNode {
   if (task.kind === "Approval") return gateBranch(view, at, progress);
   const name = `wait of ${shortDuration(task.wait)}`;
-  if (progress.isPassedOver) return leafNode(`${name}: does not run, since nothing changes`);
+  if (progress.isPassedOver) return leafNode(`${name}: not needed, since nothing changes`);
   const until = waitEnds(progress, task.wait);
   if (until === null) return leafNode(`${name}: begins when all clusters are done`);
   const isOver = progress.endedAt !== null || view.now >= until;
@@ -114,14 +114,15 @@ function gateBranch(view: RunView, at: GateRef, progress: StageProgress): TreeNo
   const { run } = view;
   const gate = progress[at.when];
   const name = `approval ${at.when} ${at.stage}`;
-  if (gate === null && progress.isPassedOver) return leafNode(`${name}: not asked for, since nothing changes`);
-  if (gate === null) return leafNode(`${name}: not asked for yet`);
+  if (gate === null && progress.isPassedOver) return leafNode(`${name}: not needed, since nothing changes`);
+  if (gate === null) return leafNode(`${name}: not requested yet`);
   if (gate.approval !== null) {
     const { at: when } = gate.approval;
     return leafNode(`${name}: given at ${instantText(when)} by ${approversText(gate.approval)}`);
   }
-  if (run.end !== null) return leafNode(`${name}: was asked for at ${instantText(gate.requestedAt)} and is moot`);
-  const text = `${name}: waits for somebody since ${instantText(gate.requestedAt)}; digest ${gate.digest}`;
+  if (run.end !== null)
+    return leafNode(`${name}: requested at ${instantText(gate.requestedAt)}, no longer needed: the run has ended`);
+  const text = `${name}: waits for an approver since ${instantText(gate.requestedAt)}; digest ${gate.digest}`;
   return { text, below: [...answersTo(view, at), ...objectionsTo(view, at, { gate, progress })] };
 }
 
@@ -151,12 +152,12 @@ function clusterBranch(view: RunView, cluster: ClusterName, progress: ClusterPro
   if (end !== null) return leafNode(`${cluster}: ${endText(end)}`);
   if (progress === null || startedAt === null) return leafNode(`${cluster}: ${unbegun(view)}`);
   return {
-    text: `${cluster}: ${hasFailed(view, cluster, progress) ? "failed; began" : "under way since"} ${instantText(startedAt)}`,
+    text: `${cluster}: ${hasFailed(view, cluster, progress) ? "failed; started" : "in progress since"} ${instantText(startedAt)}`,
     below: clusterTroubles(view, cluster, progress).map(leafNode),
   };
 }
 
-const unbegun = ({ run }: RunView): string => (run.end === null ? "waits for its turn" : "not begun");
+const unbegun = ({ run }: RunView): string => (run.end === null ? "waits for its turn" : "not started");
 
 function endText(end: NonNullable<ClusterProgress["end"]>): string {
   switch (end.kind) {
@@ -216,8 +217,8 @@ function failureDetails({ run, ledger }: RunView): readonly TreeNode[] {
   const versions = [...byIndex].sort(([a], [b]) => a - b);
   const below = versions.map(([index, clusters]) => leafNode(`resource snapshot ${index}: ${someNames(clusters)}`));
   const back = chooseRollback(ledger, record, { index: null, strategy: null });
-  const command = `to go back: flotilla rollback ${record.key} --to ${back.kind === "chosen" ? back.index : ""}`;
-  return [{ text: "what the clusters carry now", below }, ...(back.kind === "chosen" ? [leafNode(command)] : [])];
+  const command = `to roll back: flotilla rollback ${record.key} --to ${back.kind === "chosen" ? back.index : ""}`;
+  return [{ text: "what the clusters run now", below }, ...(back.kind === "chosen" ? [leafNode(command)] : [])];
 }
 
 /** One line, and what belongs to it. */

@@ -66,7 +66,7 @@ export function approvalRows(ledger: Ledger, name: string | null, isWide: boolea
   return [isWide ? [...header, "BY", "DIGEST", "NEXT"] : header, rows];
 }
 
-const words = { open: "Waiting", answered: "Approved", moot: "Moot" } as const;
+const words = { open: "Waiting", answered: "Approved", moot: "Obsolete" } as const;
 
 /** `<run>-<before|after>-<stage>`, with the namespace of the run before it where it has one. */
 export function gateRequestKey({ run, stage, when }: Omit<GateRequest, "gate">): string {

@@ -46,7 +46,7 @@ export function trustLines({ trust, signed, record, now }: ShownTrust): readonly
     ...section("approvals", approvals.map(ruleText)),
     ...section("protected targets", protectedTargets.map(targetText)),
     ...section(
-      "what that comes to",
+      "in effect",
       quorumFindings(trust).map((it) => it.message),
     ),
     ...section(
@@ -57,7 +57,7 @@ export function trustLines({ trust, signed, record, now }: ShownTrust): readonly
 }
 
 function inForceText({ digest }: Trust, record: TrustRecord | null): string {
-  if (record === null) return "in force: none; flotilla reconcile --trust-anchor with the digest above begins";
+  if (record === null) return "in force: none; start with flotilla reconcile --trust-anchor and the digest above";
   const { trust, since, by } = record;
   const whose = by === "anchor" ? "by the operator's anchor" : `signed by ${by.join(", ")}`;
   const is =
@@ -67,7 +67,7 @@ function inForceText({ digest }: Trust, record: TrustRecord | null): string {
 
 const signedText = ({ path, signer }: SignedBy): string =>
   signer.kind === "denied"
-    ? `${path}: counts for nothing: ${signer.because}`
+    ? `${path}: does not count: ${signer.because}`
     : `${path}: ${signer.principal.name} with ${signer.key}`;
 
 function principalLines(principal: Principal, revocations: readonly Revocation[]): readonly string[] {
@@ -94,8 +94,8 @@ export const protectionText = ({ clusters, namespaces }: ProtectedTarget, rule: 
   `protected clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${ruleDetails(rule)}`;
 
 function ruleDetails({ fourEyes, unsignedChanges, maxAge, ...voters }: ApprovalRule): string {
-  const unsigned = { deny: "refused", oneMore: "one approval more", allow: "as if signed" }[unsignedChanges];
-  const eyes = fourEyes ? `four eyes, unsigned changes: ${unsigned}` : "also one's own changes";
+  const unsigned = { deny: "refused", oneMore: "one more approval", allow: "as if signed" }[unsignedChanges];
+  const eyes = fourEyes ? `four eyes, unsigned changes: ${unsigned}` : "own changes as well";
   return `${votersText(voters)}; ${eyes}; within ${shortDuration(maxAge)}`;
 }
 
@@ -155,7 +155,7 @@ export function trustDifference(before: Trust, after: Trust): readonly string[] 
     ...lines(({ protectedTargets }) => protectedTargets.map((it) => `protected: ${targetText(it)}`)),
     ...lines(({ revocations }) => revocations.map((it) => `revoked: ${it.key}, ${it.kind}`)),
   ];
-  return all.length === 0 ? ["nothing but its text"] : all;
+  return all.length === 0 ? ["only its text"] : all;
 }
 
 function principalFacts({ name, isHuman, sshKeys, sshAuthorities, openPgp, forgeIds }: Principal): readonly string[] {
@@ -230,7 +230,7 @@ export function unsignable(before: Trust, next: Trust): string | null {
       return [...sshKeys, ...sshAuthorities, ...openPgp.keys()].some((it) => revokedBy(gone, it) === null);
     });
     if (able.length < roots.threshold)
-      return `it takes ${quantity(roots.threshold, "root")} of version ${version} to sign this, and it leaves ${able.length} with a key that counts`;
+      return `${quantity(roots.threshold, "root")} of version ${version} must sign this, and it leaves only ${able.length} with a valid key`;
   }
   return null;
 }

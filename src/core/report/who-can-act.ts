@@ -27,20 +27,20 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "nothingSelected":
       return "the placement's owner: correct its selectors";
     case "contentLost":
-      return "whoever may write the source branch: commit it again";
+      return "whoever maintains the source branch: commit it again";
     case "renderFailed":
       return "the override's owner: correct it";
     case "applyFailed":
-      return "the manifest's owner, or whoever grants rights on the member";
+      return "the manifest's owner, or the member's administrator";
     case "contested":
       return "the manifest's owner, or whoever runs the other controller: only one of them can have the field";
     case "unhealthy":
       return "the workload's owner: repair it or roll back";
     case "unreachable":
     case "orphans":
-      return "whoever runs the member";
+      return "the member's operator";
     case "leaving":
-      return reason.stuck ? "whoever runs the member: something there holds the objects" : byItself;
+      return reason.stuck ? "the member's operator: something there blocks the deletion" : byItself;
     case "confirmationNeeded":
       return "whoever may commit a confirmation, or revert";
     case "confirmationVoid":
@@ -48,21 +48,21 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "held":
       return reason.because === null ? "the file's owner: make it valid again" : "the owner of that file: repair it";
     case "sourceHeld":
-      return "whoever may write the source branch";
+      return "whoever maintains the source branch";
     case "run":
       return whoCanActOnRun(reason.wait, at);
     case "trustRefused":
-      return "whoever may write the source branch: repair trust/root.yaml";
+      return "whoever maintains the source branch: repair trust/root.yaml";
     case "answerDenied":
-      return "whoever answered: write a new file under approvals/";
+      return "the approver: write a new file under approvals/";
     case "answerPending":
-      return `${byItself}; if it stays so, whoever runs flotilla`;
+      return `${byItself}; if it stays so, whoever operates flotilla`;
     case "protected":
-      if (reason.isUnreached === true) return "whoever runs the member";
+      if (reason.isUnreached === true) return "the member's operator";
       if (reason.digest === null) return byItself;
-      return "an approver: commit the answer to the placement's request under approvals/";
+      return "an approver: commit an approval of the placement's request under approvals/";
     case "runFailed":
-      return "the run's owner: mend the cause and create a new run, or roll back";
+      return "the run's owner: fix the cause and create a new run, or roll back";
     case "heldBack":
       return whoCanActOnClusters(at);
     case "awaitingHealth":
@@ -79,7 +79,7 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
 function whoCanActOnRun(wait: RunWait, at: PlacementContext): string {
   switch (wait.kind) {
     case "approval":
-      return "an approver: commit the answer that flotilla describe run shows";
+      return "an approver: commit the file that flotilla describe run shows";
     case "failures":
     case "stuck":
       return "the workload's owner: repair it, stop the run or roll back";
@@ -98,13 +98,13 @@ function whoCanActOnRun(wait: RunWait, at: PlacementContext): string {
   }
 }
 
-const byItself = "nobody needs to: it goes on by itself";
+const byItself = "nobody: it continues by itself";
 
 /** Of what is not available yet nobody knows whether it will be: a broken image looks just like a slow start. */
 const ownerUnlessBy = (until: Instant | null): string =>
   `nobody yet; if it is not available${until === null ? "" : ` by ${instantText(until)}`}, the workload's owner`;
 
-const memberOperator = "whoever runs the member";
+const memberOperator = "the member's operator";
 
 /** A rollout that waits for clusters goes on by itself only where they can come up: an absent member does not. */
 function whoCanActOnClusters({ record, ledger }: PlacementContext): string {
@@ -127,7 +127,7 @@ export function missingRuns({ record, ledger }: PlacementContext): readonly Wait
   const planned = open.filter(({ spec, plan }) => spec.state === "Initialize" && plan !== null);
   if (planned.length > 0)
     return planned.map((it) => ({
-      what: `run ${it.key}, which is to be started`,
+      what: `run ${it.key}, which has to be started`,
       who: "the run's owner: set its state to Run",
     }));
   const who = "the placement's owner: create an update run";

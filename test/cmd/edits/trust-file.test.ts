@@ -180,10 +180,10 @@ describe("what cannot be done is said, with what to do", () => {
     ["a person as a machine", { ...add, name: "ada", isMachine: true }, /ada is a person/, /--machine/],
     ["somebody without a key", { ...add, name: "carol" }, /nothing to sign with/, /--key/],
     ["a key of nobody", { ...rotate, name: "eve" }, /eve is not in the trust file/, /ada, bob, forge/],
-    ["another's key", { ...rotate, old: fingerprint(bob) }, /is no key of ada/, /theirs are SHA256:/],
-    ["the same key again", { ...rotate, keys: [ada] }, /has the new key already/, /trust revoke SHA256:/],
+    ["another's key", { ...rotate, old: fingerprint(bob) }, /is not a key of ada/, /theirs are SHA256:/],
+    ["the same key again", { ...rotate, keys: [ada] }, /already has the new key/, /trust revoke SHA256:/],
     ["one without keys", { kind: "revoke", what: "forge", as: "retired" }, /no key of their own/, /by hand/],
-    ["neither key nor name", { kind: "revoke", what: "SHA256:x", as: "retired" }, /neither a whole fingerprint/, /ada/],
+    ["neither key nor name", { kind: "revoke", what: "SHA256:x", as: "retired" }, /neither a full fingerprint/, /ada/],
   ];
   test.each(rows)("%s", (_, change, message, fix) => {
     expect(trustEdits(trustOf(text), change)).toEqual({
@@ -197,9 +197,7 @@ describe("what cannot be done is said, with what to do", () => {
     const before = trustOf(text);
     const made = trustEdits(before, { kind: "revoke", what: "ada", as: "retired" });
     const next = trustOf((made.kind === "edits" && nextTrustText(text, before, made.edits, null)) || "");
-    expect(unsignable(before, next)).toBe(
-      "it takes 1 root of version 7 to sign this, and it leaves 0 with a key that counts",
-    );
+    expect(unsignable(before, next)).toBe("1 root of version 7 must sign this, and it leaves only 0 with a valid key");
     expect(unsignable(before, before)).toBeNull();
   });
 });
@@ -214,7 +212,7 @@ test("what a version changes is told line by line", () => {
     `+ ada: ssh ${fingerprint(carol)}`,
     `+ revoked: ${fingerprint(ada)}, compromised`,
   ]);
-  expect(trustDifference(before, before)).toEqual(["nothing but its text"]);
+  expect(trustDifference(before, before)).toEqual(["only its text"]);
 });
 
 test("several lines of text stand as they are, in a block", () => {

@@ -22,12 +22,12 @@ const set: HeldDeletion = {
 
 test("a set says how much goes, from where, why it waits, and what of others goes along", () => {
   expect(deletionHeading(set)).toBe(
-    "2 deletions on 2 clusters of web: they hold objects of others, which would go along",
+    "2 deletions on 2 clusters of web: they hold objects of others, which would be deleted too",
   );
   expect(deletionLines(set, "all")).toEqual([
     "web on m1, m2:",
     "  Namespace shop",
-    "    and of others, on m2: Secret shop/theirs (uid u-1)",
+    "    and, of others, on m2: Secret shop/theirs (uid u-1)",
   ]);
 });
 
@@ -46,8 +46,8 @@ test("as a table and for programs, one or all", () => {
     held: [set, { ...set, digest: "e".repeat(64) as Digest, confirmed: true }],
   };
   expect(deletionRows(ledger, null)[1].map((it) => it.slice(1))).toEqual([
-    ["Waiting", "HoldsOthers", "2", "2", "web"],
-    ["Confirmed", "HoldsOthers", "2", "2", "web"],
+    ["Waiting", "HoldsOthersObjects", "2", "2", "web"],
+    ["Confirmed", "HoldsOthersObjects", "2", "2", "web"],
   ]);
   expect(deletionRows(ledger, digest)[1]).toHaveLength(1);
   expect(deletionItems(ledger, digest)).toEqual([

@@ -51,7 +51,7 @@ describe("what differs", () => {
   test("is cut where an object or all of it is long, and says by how much", async () => {
     const one = shown([row(config("c", 500, "a"), config("c", 500, "b"))]);
     expect(one.length).toBeLessThan(70);
-    expect(one.at(-1)).toBe("not all of it is shown; this does, after git fetch: git diff A B");
+    expect(one.at(-1)).toBe("some of it is left out; to see all of it, after git fetch: git diff A B");
     expect(one.at(-3)).toMatch(/^ {4}\(\d+ more lines\)$/);
     const many = shown(Array.from({ length: 130 }, (_, at) => row(null, config(`c${at}`, 30))));
     expect(many.filter((it) => it.endsWith(", created")).length).toBe(100);
@@ -67,16 +67,16 @@ describe("what differs", () => {
   test("is not looked for where hardly anything stays", async () => {
     const lines = shown([row(config("c", 2000, "a"), config("c", 2000, "b"))]);
     expect(lines.slice(-3)).toEqual([
-      "    (2006 lines become 2006, and hardly any stays)",
+      "    (2006 lines become 2006; almost all differ)",
       "",
-      "not all of it is shown; this does, after git fetch: git diff A B",
+      "some of it is left out; to see all of it, after git fetch: git diff A B",
     ]);
   });
 
   test("is shown with lines of bounded length", async () => {
     const lines = shown([row(config("c", 1, "a"), config("c", 1, "b".repeat(5000)))]);
     expect(lines.at(-3)).toMatch(/^ {4}\+ {2}k0000: b{150}… \(\d+ more characters\)$/);
-    expect(lines.at(-1)).toMatch(/^not all of it is shown; /);
+    expect(lines.at(-1)).toMatch(/^some of it is left out; /);
   });
 
   test("begins with images and replicas", async () => {

@@ -132,12 +132,12 @@ Decision 12 of epoch 1, from source commit \`0123456\`. Flotilla writes this bra
 - **2 members**, 1 of them in trouble
 - **2 placements**, 1 in place
 - **1 failure**
-- **1 set of deletions** to be confirmed or undone
+- **1 set of deletions** to be confirmed or reverted
 
 ## Deletions that wait for a confirmation
 
-To let one go, run \`flotilla confirm\` with its digest, or commit its file to the source branch; to keep it,
-revert the commit that asks for it. A confirmation counts once, and for nothing but its set.
+To confirm one, run \`flotilla confirm\` with its digest, or commit its file to the source branch; to keep its objects,
+revert the commit that removes them. A confirmation counts once, and only for its set.
 
 Why: foreign
 
@@ -159,7 +159,7 @@ digest: ab12
 
 | Placement | Clusters | Version | State | Waits for | Who can unblock it |
 | --- | --- | --- | --- | --- | --- |
-| [web](placements/web/placement.yaml) | 0/3 | none | ResourceNotAvailableYet since ${since}: 1 cluster is not available | Deployment shop/web: 0 of 2 ready \\| \\*boom\\*<br>applying | the workload's owner: repair it or roll back<br>nobody needs to: it goes on by itself |
+| [web](placements/web/placement.yaml) | 0/3 | none | ResourceNotAvailableYet since ${since}: 1 cluster is not available | Deployment shop/web: 0 of 2 ready \\| \\*boom\\*<br>applying | the workload's owner: repair it or roll back<br>nobody: it continues by itself |
 | [api](placements/api/placement.yaml) | 0/3 | none | in place |  |  |
 
 ## Members
@@ -213,7 +213,7 @@ describe("the page", () => {
     );
     for (const unrolled of [null, "d1" as Digest]) {
       const page = statePage({ ...fleet, placements: new Map([record("web", { unrolled })]), runs }, [], words);
-      expect(page).toContain(" | run two, which is to be started | the run's owner: set its state to Run |");
+      expect(page).toContain(" | run two, which has to be started | the run's owner: set its state to Run |");
     }
   });
 
@@ -260,7 +260,7 @@ describe("the page", () => {
     test("while a member is absent, which it names", () => {
       const row = rowOf("tokyo", { kind: "heldBack", placement: web, clusters: [berlin], arithmetic: "1 of 1" });
       expect(row).toContain("| no contact with tokyo<br>");
-      expect(row).toMatch(/\| whoever runs the member \|$/);
+      expect(row).toMatch(/\| the member's operator \|$/);
     });
   });
 

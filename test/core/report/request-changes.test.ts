@@ -39,7 +39,7 @@ test("what some clusters would get is shown, and of the others it is said that i
   expect(lines.slice(0, 3)).toEqual(["", "what changes on m00, m01, the same on each:", "  ConfigMap web/c, changed"]);
   const others = names(12).slice(2).join(", ");
   expect(lines.at(-2)).toBe(
-    `what ${others} and 2 more would get is not shown: rendered/.asked/web-change/ on state does not have it as the digest says;`,
+    `what ${others} and 2 more would get is not shown: rendered/.asked/web-change/ on state does not match the request's digest;`,
   );
   expect(requestLines(ask, ledger, look)).toContain("  changed       v1 ConfigMap web/c");
 });
@@ -71,12 +71,12 @@ test.each([
     "where others get something else, that stands beside it",
     2,
     on("m00", 1),
-    `git diff ${at}:rendered/m00/web.yaml ${asked}m00/web.yaml, which is for m00; git ls-tree -r ${at} rendered/.asked/web-change/ has the others`,
+    `git diff ${at}:rendered/m00/web.yaml ${asked}m00/web.yaml, which is for m00; git ls-tree -r ${at} rendered/.asked/web-change/ lists the others`,
   ],
 ])("where not all is shown, git can show it: %s", async (_, count, first, command) => {
   const all = names(count);
   const { ask, ledger, look } = scene(all, count, [first, ...all.slice(1).map((it) => on(it, 1))]);
   const moves = new Map(all.map((it) => [it, { before: [], after: [long] }] as const));
   const lines = contentLines(ask, ledger, { ...look, moves }, { stateBranch: "state" });
-  expect(lines.at(-1)).toBe(`not all of it is shown; this does, after git fetch: ${command}`);
+  expect(lines.at(-1)).toBe(`some of it is left out; to see all of it, after git fetch: ${command}`);
 });

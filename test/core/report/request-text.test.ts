@@ -62,7 +62,7 @@ describe("what is approved is shown as it will be", () => {
       "  created       v1 ConfigMap shop/new eeeeeeeeeeee",
       "  deleted       v1 ConfigMap shop/old",
       "resource snapshot 1 to 3: c",
-      "  what they carry is no longer on record: all of it counts as new",
+      "  what they run now is no longer on record: all of it counts as new",
       "  created       apps/v1 Deployment shop/web dddddddddddd",
       "  created       v1 Secret shop/key bbbbbbbbbbbb",
       "  created       v1 ConfigMap shop/new eeeeeeeeeeee",
@@ -72,7 +72,7 @@ describe("what is approved is shown as it will be", () => {
       "  created       v1 Secret shop/key bbbbbbbbbbbb",
       "  created       v1 ConfigMap shop/new eeeeeeeeeeee",
       "overrides dim-0: a",
-      "changed by: ann, bob, 1 change that nobody signed",
+      "changed by: ann, bob, 1 change without a signature",
     ]);
   });
 
@@ -84,14 +84,14 @@ describe("what is approved is shown as it will be", () => {
     const ledger = ledgerOf([web(clusters.map(there), { resourceSnapshots })], [ask.run]);
     expect(requestLines(ask, ledger).slice(6, 8)).toEqual([
       "5 clusters, in this order: b, a, c, d, new",
-      "resource snapshot 3, as they carry it already: b, a, c, d, new",
+      "resource snapshot 3, which they run already: b, a, c, d, new",
     ]);
   });
 
   test("after a stage: what comes next", () => {
     expect(requestLines(...of("after")).slice(6, 8)).toEqual([
       "5 clusters, in this order: b, a, c, d, new",
-      "what they carry stays; after it comes stage rest: z",
+      "what they run stays; after it comes stage rest: z",
     ]);
   });
 });
@@ -116,8 +116,8 @@ describe("a change of what is protected", () => {
   test("says which clusters change, and which the placement leaves", () => {
     const [ask, ledger] = changing();
     expect(requestLines(ask, ledger).slice(1)).toEqual([
-      "placement web: a change of what is protected",
-      "asked for at 2026-11-21T09:00:00Z",
+      "placement web: a change to something protected",
+      "requested at 2026-11-21T09:00:00Z",
       `digest ${ask.request.digest}`,
       `nonce ${"0".repeat(32)}`,
       "2 clusters: a, b",
@@ -125,12 +125,12 @@ describe("a change of what is protected", () => {
       "  changed       apps/v1 Deployment shop/web aaaaaaaaaaaa to dddddddddddd",
       "  created       v1 ConfigMap shop/new eeeeeeeeeeee",
       "  deleted       v1 ConfigMap shop/old",
-      "leaves, from resource snapshot 2: b",
+      "removed, from resource snapshot 2: b",
       "  deleted       apps/v1 Deployment shop/web",
       "  deleted       v1 Secret shop/key",
       "  deleted       v1 ConfigMap shop/old",
       `  a: content ${"f".repeat(64)}`,
-      "changed by: nobody that the record knows of",
+      "changed by: nobody on record",
     ]);
   });
 
@@ -195,7 +195,7 @@ test.each([
 ] as const)("rules are those of the stage, and of what is protected there: %s", (_, targets, when, rules) => {
   const [ask, ledger] = of(when);
   const outlook = approvalContext(trusting(ledger, trustText(targets)), 0 as Instant);
-  const terms = "by commit or detached; four eyes, unsigned changes: one approval more; within 24h";
+  const terms = "by commit or detached; four eyes, unsigned changes: one more approval; within 24h";
   const ownRule = `  placements web, stages canary: 1 of ann; ${terms}`;
   const protection = `  protected clusters a, namespaces shop: 1 of bob; ${terms}`;
   expect(ruleLines(ask, outlook).slice(1)).toEqual([ownRule, protection].slice(0, rules));

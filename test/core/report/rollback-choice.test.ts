@@ -57,7 +57,7 @@ test.each([
     everywhere(1),
     [succeeded("a", 1, 1)],
     null,
-    "there is no version of web before the present one; name one with --to: 1, 2, 3",
+    "there is no version of web before the current one; give one with --to: 1, 2, 3",
   ],
   [
     "a version that is not kept",
@@ -73,7 +73,7 @@ test.each([
     "01",
     "no resource snapshot 01 of web is kept; give one of 1, 2, 3",
   ],
-  ["no run yet", everywhere(3), [], null, "web has had no run yet; name its strategy with --strategy"],
+  ["no run yet", everywhere(3), [], null, "web has had no run yet; give its strategy with --strategy"],
   [
     "no External placement",
     web([], { type: "RollingUpdate" }),

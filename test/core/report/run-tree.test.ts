@@ -77,16 +77,16 @@ describe("a run is told as a tree", () => {
     });
     const its = run("r", 1, { plan, stages: [waits, progress()] });
     expect(lines(its, ledgerOf([web([])], [its]), at("09:30:00"))).toEqual([
-      "r: Waiting: canary: approval after it, asked for at 2026-11-21T09:00:00Z",
-      "├─ web: what it selected then by canary-first; wanted state Run",
+      "r: Waiting: canary: approval after it, requested at 2026-11-21T09:00:00Z",
+      "├─ web: what it selected then by canary-first; desired state Run",
       "├─ plan dddddddddddd: resource snapshot 3; 1 of 5 clusters done in 2 stages",
       "├─ stage canary: all clusters done at 2026-11-21T09:21:00Z",
       "│  ├─ approval before canary: given at 2026-11-21T09:10:00Z by ada@example.com (approvals/r/a.yaml)",
       "│  ├─ east: done at 2026-11-21T09:21:00Z",
       "│  ├─ wait of 1h: until 2026-11-21T10:21:00Z",
-      `│  └─ approval after canary: waits for somebody since 2026-11-21T09:00:00Z; digest ${digest}`,
-      "├─ stage rest: not begun",
-      "│  ├─ approval before rest: not asked for yet",
+      `│  └─ approval after canary: waits for an approver since 2026-11-21T09:00:00Z; digest ${digest}`,
+      "├─ stage rest: not started",
+      "│  ├─ approval before rest: not requested yet",
       "│  ├─ north: waits for its turn",
       "│  ├─ south: waits for its turn",
       "│  └─ west: waits for its turn",
@@ -107,10 +107,10 @@ describe("a run is told as a tree", () => {
     const told = lines(its, ledgerOf([web([on("late", 2)])], [its]), at("09:30:00"));
     expect(told.slice(3, 8)).toEqual([
       "├─ stage canary: passed over at 2026-11-21T09:21:00Z: 1 cluster unchanged: no approval was asked for, and no wait ran",
-      "│  ├─ approval before canary: not asked for, since nothing changes",
+      "│  ├─ approval before canary: not needed, since nothing changes",
       "│  ├─ east: done at 2026-11-21T09:21:00Z",
-      "│  ├─ wait of 1h: does not run, since nothing changes",
-      "│  └─ approval after canary: not asked for, since nothing changes",
+      "│  ├─ wait of 1h: not needed, since nothing changes",
+      "│  └─ approval after canary: not needed, since nothing changes",
     ]);
     expect(told.slice(-2)).toEqual([
       "└─ clusters that joined since: they wait for the next run",
@@ -124,7 +124,7 @@ describe("a run is told as a tree", () => {
     const waits = progress({ before: asked, conditions: [{ ...stuck, reason: "StageUpdatingWaiting", message }] });
     const its = run("r", 1, { plan, stages: [waits, progress()] });
     expect(lines(its, ledgerOf([web([])], [its]), at("09:30:00")).slice(4, 6)).toEqual([
-      `│  ├─ approval before canary: waits for somebody since 2026-11-21T09:00:00Z; digest ${digest}`,
+      `│  ├─ approval before canary: waits for an approver since 2026-11-21T09:00:00Z; digest ${digest}`,
       `│  │  └─ ${because}`,
     ]);
   });
@@ -153,16 +153,16 @@ describe("a run is told as a tree", () => {
     ]);
     const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
     expect(lines(its, ledgerOf([placement], [its], [silent]), at("10:35:00")).slice(-10)).toEqual([
-      "└─ stage rest: under way since 2026-11-21T10:30:00Z: 0 of 3 clusters done; " +
-        "2 under way, 1 may at a time, 0 waiting; nothing new starts: 1 failed, 0 may",
+      "└─ stage rest: in progress since 2026-11-21T10:30:00Z: 0 of 3 clusters done; " +
+        "2 in progress, at most 1 at a time, 0 waiting; nothing new starts: 1 failed, 0 may fail",
       "   ├─ approval before rest: given at 2026-11-21T09:10:00Z by ada@example.com (approvals/r/a.yaml)",
-      "   ├─ north: failed; began 2026-11-21T10:30:00Z",
+      "   ├─ north: failed; started 2026-11-21T10:30:00Z",
       "   │  ├─ Deployment shop/web: Failed: image pull failed",
       "   │  └─ and 2 more objects",
-      "   ├─ south: under way since 2026-11-21T10:31:00Z",
+      "   ├─ south: in progress since 2026-11-21T10:31:00Z",
       "   │  ├─ Deployment shop/web: Failed: 1 of 2 replicas",
       "   │  └─ counts as failed from 2026-11-21T10:41:00Z",
-      "   └─ west: under way since 2026-11-21T10:32:00Z",
+      "   └─ west: in progress since 2026-11-21T10:32:00Z",
       "      └─ Unreachable since 2026-11-21T10:40:00Z: connection refused",
     ]);
   });
@@ -181,13 +181,13 @@ describe("a run is told as a tree", () => {
     const told = (one: RunRecord) =>
       lines(one, ledgerOf([web([])], [one]), at("10:35:00")).find((it) => it.includes("stage rest"));
     expect(told(its)).toBe(
-      "└─ stage rest: under way since 2026-11-21T10:30:00Z: 1 of 3 clusters done; " +
-        "1 under way, 2 may at a time, 1 waiting; 0 failed, 1 may",
+      "└─ stage rest: in progress since 2026-11-21T10:30:00Z: 1 of 3 clusters done; " +
+        "1 in progress, at most 2 at a time, 1 waiting; 0 failed, 1 may fail",
     );
     const few = { ...wide, maxConcurrency: { percent: 10 } };
-    expect(told({ ...its, plan: planOf(3, [few]) })).toContain("1 may at a time");
+    expect(told({ ...its, plan: planOf(3, [few]) })).toContain("at most 1 at a time");
     const end = { kind: "failed", at: at("11:00:00"), code: "PolicyChanged", message: "it changed" } as const;
-    expect(told({ ...its, end })).toBe("├─ stage rest: under way since 2026-11-21T10:30:00Z");
+    expect(told({ ...its, end })).toBe("├─ stage rest: in progress since 2026-11-21T10:30:00Z");
   });
 
   test("a deadline runs from where the planner counts it: the start of the target, not of the run's turn", () => {
@@ -196,7 +196,7 @@ describe("a run is told as a tree", () => {
     const late = { target: target(3, { startedAt: since }), facts: facts({ phase: "progressing", since }) };
     const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
     const told = lines(its, ledgerOf([web([on("north", 3, late)])], [its]), at("10:35:00"));
-    expect(told).toContain("   ├─ north: failed; began 2026-11-21T10:30:00Z");
+    expect(told).toContain("   ├─ north: failed; started 2026-11-21T10:30:00Z");
     expect(told).toContain("   │  └─ counts as failed since 2026-11-21T10:10:00Z");
   });
 
@@ -208,8 +208,8 @@ describe("a run is told as a tree", () => {
     });
     const its = run("r", 1, { plan: planOf(3, stages), stages: [ended, rest] });
     expect(lines(its, ledgerOf([web([])], [its]), at("10:35:00"))).toContain(
-      "└─ stage rest: under way since 2026-11-21T10:30:00Z: 0 of 3 clusters done; " +
-        "0 under way, 1 may at a time, 2 waiting; nothing new starts: 0 failed, 1 taken over before they were well, 0 may",
+      "└─ stage rest: in progress since 2026-11-21T10:30:00Z: 0 of 3 clusters done; " +
+        "0 in progress, at most 1 at a time, 2 waiting; nothing new starts: 0 failed, 1 taken over before they were available, 0 may fail",
     );
   });
 
@@ -223,18 +223,18 @@ describe("a run is told as a tree", () => {
     const told = lines(its, ledger, at("11:00:00"));
     expect(told[0]).toBe("r: Failed: PolicyChanged: the policy changed");
     expect(told.find((it) => it.includes("before rest"))).toBe(
-      "│  ├─ approval before rest: was asked for at 2026-11-21T09:00:00Z and is moot",
+      "│  ├─ approval before rest: requested at 2026-11-21T09:00:00Z, no longer needed: the run has ended",
     );
     expect(told.slice(-9)).toEqual([
-      "│  ├─ north: not begun",
-      "│  ├─ south: not begun",
-      "│  └─ west: not begun",
+      "│  ├─ north: not started",
+      "│  ├─ south: not started",
+      "│  └─ west: not started",
       "├─ removal from clusters that are no longer picked: after all stages",
-      "│  └─ gone: not begun",
-      "├─ what the clusters carry now",
+      "│  └─ gone: not started",
+      "├─ what the clusters run now",
       "│  ├─ resource snapshot 2: north, west",
       "│  └─ resource snapshot 3: east",
-      "└─ to go back: flotilla rollback web --to 2",
+      "└─ to roll back: flotilla rollback web --to 2",
     ]);
   });
 
@@ -242,7 +242,7 @@ describe("a run is told as a tree", () => {
     const its = run("r", 1);
     expect(lines(its, ledgerOf([], [its]), at("09:00:00"))).toEqual([
       "r: Initializing",
-      "└─ web: what it selects by canary-first; wanted state Run",
+      "└─ web: what it selects by canary-first; desired state Run",
     ]);
   });
 
@@ -272,18 +272,18 @@ describe("in one word", () => {
     ["Initializing", run("r", 1), ""],
     ["Initialized", run("r", 1, { plan, spec: spec("Initialize") }), "begins once its state is Run"],
     ["Stopped", run("r", 1, { plan, spec: spec("Stop") }), ""],
-    ["Stopped", run("r", 1, { plan, spec: spec("Stop"), stages: [active, progress()] }), "1 under way"],
+    ["Stopped", run("r", 1, { plan, spec: spec("Stop"), stages: [active, progress()] }), "1 in progress"],
     ["Progressing", run("r", 1, { plan, stages: [active, progress()] }), "canary"],
     [
       "Waiting",
       run("r", 1, { plan, stages: [progress({ before: asked }), progress()] }),
-      "canary: approval before it, asked for at 2026-11-21T09:00:00Z",
+      "canary: approval before it, requested at 2026-11-21T09:00:00Z",
     ],
     ["Waiting", run("r", 1, { plan, stages: [timed, progress()] }), "canary: wait until 2026-11-21T10:21:00Z"],
     [
       "Waiting",
       run("r", 1, { plan, stages: [{ ...ended, clusters: active.clusters }, progress({ before: asked })] }),
-      "rest: approval before it, asked for at 2026-11-21T09:00:00Z",
+      "rest: approval before it, requested at 2026-11-21T09:00:00Z",
     ],
     ["Succeeded", succeeded("r", 1, 3), "at 2026-11-21T10:00:00Z"],
     ["Stuck", run("r", 1, { plan, stages: [ended, progress({})], conditions: [stuck] }), "canary failed"],
@@ -307,7 +307,7 @@ describe("tables", () => {
       [
         [
           ...["r", "web", "3", "1/2", "1/5", "Waiting", "canary-first", "0"],
-          "rest: approval before it, asked for at 2026-11-21T09:00:00Z",
+          "rest: approval before it, requested at 2026-11-21T09:00:00Z",
         ],
       ],
     ]);

@@ -68,7 +68,7 @@ const pageIn = (all: readonly Edit[]): string =>
 test("of what many clusters would carry the first twenty are shown, and how many more there are is said", async () => {
   const all = await edits(emptyLedger, asking, [asked(names.map(() => "x"))]);
   expect(pathsOf(all).filter((it) => it.endsWith("/web.yaml")).length).toBe(20);
-  expect(pageIn(all)).toContain("And 10 more that clusters would carry, which are not shown here.");
+  expect(pageIn(all)).toContain("And 10 more, which are not shown here.");
 });
 
 test("what is too long, or cannot be rendered any more, is left out, and that is said", async () => {

@@ -70,10 +70,10 @@ async function textAt(repository: Repository, { accepted }: State, path: string)
 
 /** A trust file that was read and did not come into force closes every gate, and so does one that is gone. */
 function closedBy({ hasTrust, trust }: Ledger, text: string | null): string | null {
-  if (trust === null) return hasTrust ? "there was a trust/ folder, and no trust file is in force" : null;
+  if (trust === null) return hasTrust ? "there was a trust/ folder, but no trust file is in force" : null;
   if (text === trust.text || (text !== null && digestOfText(text) === trust.trust.digest)) return null;
-  const what = text === null ? "is not there any more" : "as it was read last is not in force";
-  return `${trustPath} ${what}; version ${trust.trust.version} is, and no gate opens until it is restored or followed`;
+  const what = text === null ? "is missing" : "as last read is not in force";
+  return `${trustPath} ${what}; version ${trust.trust.version} is, and no gate opens until it is restored or followed by the next one`;
 }
 
 /** Reads what an open request is about; null where nothing of it can be had: then only the record's own words are shown. */
@@ -104,7 +104,7 @@ async function commitText(repository: Repository, commit: Commit): Promise<strin
   const text = new TextDecoder().decode(raw);
   const body = text.slice(text.indexOf("\n\n") + 2);
   const author = Buffer.from(commitLines(raw)?.author ?? "", "latin1").toString("utf8");
-  const who = /^(.*?) \d+ [+-]\d{4}$/.exec(author)?.[1] ?? "nobody named";
+  const who = /^(.*?) \d+ [+-]\d{4}$/.exec(author)?.[1] ?? "unknown author";
   return `${short} ${body.split("\n", 1)[0]?.slice(0, 100) ?? ""} (${who.slice(0, 100)})`;
 }
 
@@ -148,7 +148,7 @@ export const recheckDeletions =
       if (chosen.kind === "refused") return chosen;
       if (chosen.kind === "chosen" || isForetold) return null;
       return {
-        message: `nothing waits under ${set.digest} any more`,
+        message: `nothing waits under ${set.digest} any longer`,
         fix: "flotilla get deletions lists what waits now",
       };
     });
@@ -182,9 +182,10 @@ function requestObjection(ask: Ask, decision: ApprovalFile["decision"], ledger: 
       message: `${what} was approved meanwhile, by ${approversText(approval)}`,
       fix: decision === "Approve" ? "there is nothing to do" : undoHint(ask),
     };
-  if (same !== undefined) return { message: `${what} is moot by now: the run is over`, fix: "there is nothing to do" };
+  if (same !== undefined)
+    return { message: `${what} is no longer needed: the run has ended`, fix: "there is nothing to do" };
   return {
-    message: `${what} is not asked for any more as it was shown`,
-    fix: `${approveCommand(ask)} --dry-run shows what is asked now`,
+    message: `${what} has changed since it was shown`,
+    fix: `${approveCommand(ask)} --dry-run shows the current request`,
   };
 }

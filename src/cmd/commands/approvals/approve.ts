@@ -74,8 +74,8 @@ export async function submitDecision(
   const { ask } = chosen;
   if (!isGenuine(ask, place.ledger))
     return usageError(
-      "the digest of the request is not that of what the record shows: it may be forged",
-      "approve nothing; see who wrote the state branch (git log), and let the reconciler ask anew",
+      "the request's digest does not match what the record shows: it may be forged",
+      "do not approve it; see who wrote the state branch (git log), and let the reconciler make a new request",
       terminal,
     );
   const context = approvalContextAt(place);
@@ -92,7 +92,7 @@ export async function submitDecision(
 
 function commentFlaw(comment: string, decision: Decision): string | null {
   if (comment.length > 1000) return "the comment is too long";
-  return decision === "Reject" && comment.trim() === "" ? "a rejection ends what it answers, and says why" : null;
+  return decision === "Reject" && comment.trim() === "" ? "a rejection needs a reason" : null;
 }
 
 const approvalContextAt = ({ ledger, answers }: ApprovalRecord): ApprovalContext | null =>
@@ -113,13 +113,13 @@ async function unsigned(answering: DecisionDraft, options: DecisionOptions, term
   if (options.force !== true && place.closed !== null)
     return usageError(
       place.closed,
-      "restore trust/root.yaml; its digest goes to --trust-anchor; --force writes it all the same",
+      "restore trust/root.yaml, and give its digest as --trust-anchor; --force writes it anyway",
       terminal,
     );
   if (options.force !== true && !place.allowsUnsigned)
     return usageError(
-      "it would not count: nobody is said to be allowed to approve (no trust file is in force)",
-      "flotilla trust init says who may; or set spec.approvals.unsigned: allow in fleet.yaml; --force writes it all the same",
+      "it would not count: nobody is allowed to approve (no trust file is in force)",
+      "flotilla trust init says who may; or set spec.approvals.unsigned: allow in fleet.yaml; --force writes it anyway",
       terminal,
     );
   const taken = decision === "Approve" ? ownWithdrawals(answering) : noWithdrawals;
@@ -148,7 +148,7 @@ function ownWithdrawals({ author, ask, who, place }: DecisionDraft): Withdrawals
   const away = own.find((it) => !here.some(({ path }) => path === it.path));
   const [path] = [...(away === undefined ? [] : [away.path]), ...stuck];
   if (path === undefined) return { kind: "taken", files };
-  const message = `${principal} took back an approval of this request (${path}), and nothing unsigned outweighs that`;
+  const message = `${principal} withdrew an approval of this request (${path}), and nothing unsigned overrides that`;
   const fix = away === undefined ? `remove that from ${path} by hand, then approve` : "git pull, then approve";
   return { kind: "declined", message, fix: `${fix}; ${forced}` };
 }
@@ -176,7 +176,7 @@ async function signed(
   const after = { ...context, answers: withDraft(context, intended, judgement) };
   for (const line of afterLines(answering, judgement, { context: after, branch: options.branch }))
     terminal.out(`${oneLine(line)}\n`);
-  if (place.closed !== null) terminal.out("no gate opens before the trust file is restored\n");
+  if (place.closed !== null) terminal.out("no gate opens until the trust file is restored\n");
   return code;
 }
 
@@ -192,9 +192,9 @@ function signaturePlaces(
   return { inFile, onCommit: accepted.has("commit") || !inFile };
 }
 
-const forced = "--force writes it all the same";
+const forced = "--force writes it anyway";
 const mergeWords =
-  "the rules take the commit's signature only: merge the pull request with a merge commit, as squash and rebase lose it";
+  "the rules accept only the commit's signature: merge the pull request with a merge commit, since squash and rebase lose it";
 
 /** Why somebody's own earlier answers leave nothing for this one to say; null when they do not. */
 function ownDecisionObjection({ ask, who, decision }: DecisionDraft, context: ApprovalContext): string | null {
@@ -208,12 +208,12 @@ function ownDecisionObjection({ ask, who, decision }: DecisionDraft, context: Ap
     .reduce<(typeof own)[number] | null>((last, it) => (last === null || it.order > last.order ? it : last), null);
   const isApproved = newest?.file.decision === "Approve";
   if (decision === "Revoke" && newest === null)
-    return `no approval of this request by ${who.principal} is recorded: there is nothing to take back`;
-  if (decision === "Revoke" && !isApproved) return `${who.principal} has taken it back already (${newest?.file.path})`;
+    return `no approval of this request by ${who.principal} is recorded: there is nothing to withdraw`;
+  if (decision === "Revoke" && !isApproved) return `${who.principal} has already withdrawn it (${newest?.file.path})`;
   if (decision !== "Approve") return null;
-  if (isApproved) return `${who.principal} has approved it already (${newest.file.path})`;
+  if (isApproved) return `${who.principal} has already approved it (${newest.file.path})`;
   const verdict = requestVerdict(ask, context);
-  return verdict.kind === "rejected" ? `it was ${verdictText(ask, context)}; no approval outweighs that` : null;
+  return verdict.kind === "rejected" ? `it was ${verdictText(ask, context)}; no approval overrides that` : null;
 }
 
 type BareFile = Omit<ApprovalFile, "blob">;
@@ -269,10 +269,10 @@ async function write(
 
 const whatText = (ask: Ask): string =>
   ask.kind === "change"
-    ? `the change of ${ask.record.key}`
+    ? `the change to ${ask.record.key}`
     : `the ${ask.when === "before" ? "start" : "end"} of stage ${ask.stage.name} of run ${ask.run.key}`;
 
-const verbs = { Approve: "Approve", Reject: "Reject", Revoke: "Take back the approval of" } as const;
+const verbs = { Approve: "Approve", Reject: "Reject", Revoke: "Withdraw the approval of" } as const;
 
 /** What becomes of the request once the answer is read. */
 function afterLines(
@@ -295,6 +295,6 @@ const effect: Readonly<Record<Decision, (ask: Ask, branch: string) => string>> =
   Reject: (ask, branch) =>
     ask.kind === "gate"
       ? `run ${ask.run.key} ends once flotilla has read it on ${branch}; clusters keep what they have`
-      : `the change of ${ask.record.key} stays undone; change what was pushed, or take it back`,
-  Revoke: (_, branch) => `once flotilla has read it on ${branch}, your approval does not count any more`,
+      : `the change of ${ask.record.key} is not made; push another change, or revert it`,
+  Revoke: (_, branch) => `once flotilla has read it on ${branch}, your approval no longer counts`,
 };

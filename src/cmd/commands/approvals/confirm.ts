@@ -37,7 +37,7 @@ export async function confirm(options: ConfirmOptions, terminal: Terminal): Prom
   if (author.files().some((it) => it.path === path)) {
     const next = `it counts once flotilla has read it on ${options.branch}`;
     return usageError(
-      `${path} is there already`,
+      `${path} already exists`,
       isLocal ? next : `${next}; if origin does not have it: git push`,
       terminal,
     );
@@ -46,13 +46,13 @@ export async function confirm(options: ConfirmOptions, terminal: Terminal): Prom
   const code = await commitFiles(author, { ...confirmationCommit(set), objection }, options, terminal);
   if (options.dryRun === true) return code;
   if (isForetold) terminal.out(`${together}\n`);
-  terminal.out(`once flotilla has read it on ${options.branch}, these go, and nothing else; it counts once\n`);
+  terminal.out(`once flotilla has read it on ${options.branch}, exactly these are deleted; it counts once\n`);
   if (options.push !== true && options.pr !== true && !isLocal) terminal.out("origin does not have it yet: git push\n");
   return code;
 }
 
 const together =
-  "nothing of this is recorded yet: the file counts only if it is merged together with what takes these away, or later";
+  "none of this is recorded yet: the file counts only if it is merged together with what deletes these, or later";
 
 /** What the head of the source branch would take away, as `plan` foretells it without asking any member. */
 async function foretold(options: ConfirmOptions, terminal: Terminal): Promise<SelectedDeletion> {
@@ -81,13 +81,13 @@ function asked(
       return usageError(chosen.message, chosen.fix, terminal);
     case "unknown": {
       const under = digest === null ? "" : ` under ${digest}`;
-      const fix = `flotilla get deletions lists what waits; flotilla plan says what ${branch} would take away`;
+      const fix = `flotilla get deletions lists what waits; flotilla plan shows what ${branch} would delete`;
       return usageError(`no deletion waits for a confirmation${under}`, fix, terminal);
     }
     case "several": {
       for (const set of chosen.sets) for (const line of deletionSetLines(set)) terminal.out(`${oneLine(line)}\n`);
       const each = chosen.sets.map((it) => `flotilla confirm ${it.digest}`);
-      return usageError(`${chosen.sets.length} sets of deletions wait`, `say which: ${each.join(" or ")}`, terminal);
+      return usageError(`${chosen.sets.length} sets of deletions wait`, `choose one: ${each.join(" or ")}`, terminal);
     }
   }
 }

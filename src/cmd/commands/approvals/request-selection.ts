@@ -26,28 +26,28 @@ const refused = (message: string, fix: string): SelectedRequest => ({ kind: "ref
 export function selectRequest(ledger: Ledger, wish: RequestSelector, verb: string): SelectedRequest {
   const { run: name, change } = wish;
   if (change !== null && name !== null)
-    return refused("a run and --change are two things", "name a run and perhaps a stage, or --change and a placement");
+    return refused(
+      "a run and --change cannot be combined",
+      "give a run and perhaps a stage, or --change and a placement",
+    );
   if (change !== null) return chooseChange(ledger, change);
   if (name === null)
-    return refused(
-      "nothing is named to be answered",
-      "name a run and perhaps a stage; flotilla get approvals lists all",
-    );
+    return refused("no request is named", "give a run and perhaps a stage; flotilla get approvals lists all");
   const run = ledger.runs.get(name as RunKey);
   if (run === undefined)
-    return refused(`nothing is recorded of run ${name}`, recordedText("run", name, ledger.runs.keys()));
+    return refused(`there is no record of run ${name}`, recordedText("run", name, ledger.runs.keys()));
   return chooseGate(run, wish, verb);
 }
 
 function chooseChange({ placements }: Ledger, name: string): SelectedRequest {
   const record = placements.get(name as PlacementKey);
   if (record === undefined)
-    return refused(`nothing is recorded of placement ${name}`, recordedText("placement", name, placements.keys()));
+    return refused(`there is no record of placement ${name}`, recordedText("placement", name, placements.keys()));
   const ask = changeAsk(record);
   if (ask !== null) return ifOpen(ask);
   return record.change === null
-    ? refused(`no change of ${name} waits for an approval`, "flotilla get approvals lists what does")
-    : refused(`the change of ${name} is not asked for yet`, "it is in the next pass; then run this again");
+    ? refused(`no change to ${name} waits for an approval`, "flotilla get approvals lists what does")
+    : refused(`the change to ${name} has not been requested yet`, "the next pass requests it; then run this again");
 }
 
 function recordedText(noun: string, name: string, keys: Iterable<string>): string {
@@ -69,8 +69,8 @@ function chooseGate(run: RunRecord, { stage, when }: RequestSelector, verb: stri
   if (first !== undefined && second === undefined) return { kind: "chosen", ask: first };
   if (first !== undefined)
     return refused(
-      `run ${run.key} waits for several answers`,
-      `say which: ${open.map((it) => command(it, verb)).join(" or ")}`,
+      `run ${run.key} waits for several approvals`,
+      `choose one: ${open.map((it) => command(it, verb)).join(" or ")}`,
     );
   const last = meant.at(-1);
   return last === undefined ? notAsked(run, asks) : ifOpen(last);
@@ -79,22 +79,22 @@ function chooseGate(run: RunRecord, { stage, when }: RequestSelector, verb: stri
 const command = (ask: GateAsk, verb: string): string => `${approveCommand(ask, verb)} --${ask.when}`;
 
 function notAsked(run: RunRecord, asks: readonly GateAsk[]): SelectedRequest {
-  if (run.end !== null) return refused(`run ${run.key} is over: nothing of it is left to answer`, newRunHint);
+  if (run.end !== null) return refused(`run ${run.key} has ended: nothing is left to approve`, newRunHint);
   const open = asks.filter((it) => askState(it) === "open").map((it) => `${it.when} stage ${it.stage.name}`);
-  const now = open.length === 0 ? "it asks for nothing now" : `it asks now for the approval ${open.join(" and ")}`;
+  const now = open.length === 0 ? "it requests nothing now" : `it now requests the approval ${open.join(" and ")}`;
   return refused(
-    `run ${run.key} has not asked for that`,
+    `run ${run.key} has not requested that`,
     `${now}; flotilla describe run ${run.key} shows how far it is`,
   );
 }
 
-const newRunHint = "create a new run to go on (flotilla run create)";
+const newRunHint = "create a new run to continue (flotilla run create)";
 
 /** `the request before stage canary of run web-2`. */
 export const requestTitle = (ask: Ask): string =>
   ask.kind === "gate"
-    ? `the request ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
-    : `the change of ${ask.record.key}`;
+    ? `the approval ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
+    : `the change to ${ask.record.key}`;
 
 /** One that is over says what became of it. */
 function ifOpen(ask: Ask): SelectedRequest {
@@ -105,16 +105,19 @@ function ifOpen(ask: Ask): SelectedRequest {
     return refused(said, undoHint(ask));
   }
   if (askState(ask) === "moot")
-    return refused(`${what}, of ${instantText(requestedAt)}, is moot: the run is over`, newRunHint);
+    return refused(
+      `${what}, requested at ${instantText(requestedAt)}, is no longer needed: the run has ended`,
+      newRunHint,
+    );
   return { kind: "chosen", ask };
 }
 
 /** What to do about a request that was approved, for whoever is against it. */
 export const undoHint = (ask: Ask): string =>
-  "an approval is accepted once and for good; " +
+  "an accepted approval is final; " +
   (ask.kind === "gate"
-    ? `what it allowed is stopped by flotilla run stop ${ask.run.key}`
-    : "what it allowed is taken back by another push");
+    ? `to stop what it allowed: flotilla run stop ${ask.run.key}`
+    : "to undo what it allowed, push another change");
 
 /** Which set of deletions somebody means, or why none. */
 export type SelectedDeletion =
@@ -134,11 +137,11 @@ export function selectDeletion({ held, confirmations }: DeletionLedger, wish: st
   if (wish === null) return { kind: "unknown" };
   if (!/^[0-9a-f]{6,64}$/.test(wish))
     return refusedDeletion(
-      `${wish} is no digest of deletions`,
+      `${wish} is not a digest of deletions`,
       "give at least the first six of its 64 hexadecimal digits",
     );
   if (held.some((it) => isMeant(it, wish)))
-    return refusedDeletion(`the deletions of ${wish} are confirmed`, "what is left of them goes by itself");
+    return refusedDeletion(`the deletions of ${wish} are already confirmed`, "the rest of them will be deleted");
   const judged = [...confirmations.values()].find((it) => isMeant(it, wish));
   if (judged === undefined) return { kind: "unknown" };
   const { path } = confirmationFile(judged.digest);
@@ -148,7 +151,7 @@ export function selectDeletion({ held, confirmations }: DeletionLedger, wish: st
         "flotilla get deletions lists what waits now, under other digests",
       )
     : refusedDeletion(
-        `${path} was read when nothing waited for it, and is void`,
+        `${path} was void when it was read: nothing waited for it`,
         "remove it; flotilla get deletions lists what waits now",
       );
 }

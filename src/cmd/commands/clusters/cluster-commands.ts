@@ -5,7 +5,7 @@ import type { Terminal } from "../../terminal/terminal.ts";
 /** Commands that take a cluster out of service and back. */
 export function addClusters(program: Command, terminal: Terminal, finish: Finish): void {
   withCommitting(program.command("evict"))
-    .description("writes an eviction: a placement leaves a cluster, once, as its disruption budget allows")
+    .description("write an eviction: remove a placement from a cluster once, as its disruption budget allows")
     .argument("<placement>")
     .argument("<cluster>")
     .action(async (placement, cluster, options) =>
@@ -13,17 +13,17 @@ export function addClusters(program: Command, terminal: Terminal, finish: Finish
     );
   withCommitting(program.command("drain"))
     .description(
-      "taints a cluster, so that nothing new is placed there, evicts every placement from it, and waits for the verdicts",
+      "taint a cluster so that nothing new is placed there, evict every placement from it, and wait for the results",
     )
     .argument("<cluster>")
-    .option("--no-wait", "do not wait for what becomes of it")
-    .option("--confirm", "then commit the confirmation too that its deletions need", false)
+    .option("--no-wait", "do not wait for the results")
+    .option("--confirm", "then also commit the confirmation that its deletions need", false)
     .action(async (cluster, options) =>
       finish(await (await import("./drain.ts")).drain({ cluster, ...options }, terminal)),
     );
   withCommitting(program.command("uncordon"))
     .description(
-      "removes the taint of a drain, and evictions that came to nothing; what was evicted comes back as its policy says",
+      "remove the taint of a drain, and evictions that were not executed; evicted placements come back as their policies say",
     )
     .argument("<cluster>")
     .action(async (cluster, options) =>

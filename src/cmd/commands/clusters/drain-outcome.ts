@@ -46,8 +46,8 @@ export async function awaitDrain(
   const unseen = await whyNotReadYet(options, workTree);
   if (options.wait === false || unseen !== null) {
     if (unseen !== null) terminal.out(`${oneLine(unseen)}\n`);
-    if (options.confirm === true) terminal.err("warning: nothing is confirmed yet: flotilla confirm does it then\n");
-    terminal.out("what becomes of the evictions: flotilla get evictions\n");
+    if (options.confirm === true) terminal.err("warning: nothing is confirmed yet: run flotilla confirm then\n");
+    terminal.out("to see the results: flotilla get evictions\n");
     return exitCodes.done;
   }
   const verdicts: EvictionRecord[] = [];
@@ -70,10 +70,10 @@ export async function awaitDrain(
 
 /** Why no reconciler reads the commit yet; null when one may. */
 async function whyNotReadYet({ pr, push, branch }: DrainOptions, { author }: WorkTree): Promise<string | null> {
-  if (pr === true) return "they are judged once the pull request is merged";
-  if (author.branch !== branch) return `they are judged once they are on ${branch}`;
+  if (pr === true) return "they are processed once the pull request is merged";
+  if (author.branch !== branch) return `they are processed once they are on ${branch}`;
   if (push !== true && (await originUrl({ repo: author.name })) !== null)
-    return "they are judged once origin has them: git push";
+    return "they are processed once origin has them: git push";
   return null;
 }
 
@@ -91,8 +91,8 @@ function verdictText(record: EvictionRecord): string {
 }
 
 const missingText = (missing: readonly string[]): string =>
-  `error: nobody judged ${listed(missing)} in two minutes\n` +
-  "  see that a reconciler runs (flotilla reconcile --watch); flotilla get evictions shows its verdicts\n";
+  `error: no reconciler processed ${listed(missing)} within two minutes\n` +
+  "  check that one is running (flotilla reconcile --watch); flotilla get evictions shows the results\n";
 
 /** Sets of deletions on a cluster that wait for a person. */
 const heldOf = ({ deletions }: Ledger, cluster: ClusterName): readonly HeldDeletion[] =>
@@ -119,9 +119,8 @@ async function settleDeletions(
       await commitFiles(workTree.author, { ...confirmationCommit(set), objection }, options, terminal);
       continue;
     }
-    if (options.confirm === true)
-      terminal.err("warning: this is not confirmed: it takes more away than what this drain evicted\n");
-    terminal.out(`to let them go: flotilla confirm ${set.digest}\n`);
+    if (options.confirm === true) terminal.err("warning: not confirmed, as it deletes more than this drain evicted\n");
+    terminal.out(`to confirm them: flotilla confirm ${set.digest}\n`);
   }
   if (options.confirm === true && held.length === 0 && evicted.length > 0)
     terminal.out(`nothing of ${quantity(evicted.length, "placement")} waits for a confirmation\n`);

@@ -46,7 +46,7 @@ export async function evict(options: EvictOptions, terminal: Terminal): Promise<
   if (because !== null) return usageError(`${placement} cannot be evicted`, because, terminal);
   const { file } = newEviction(workTree, ledger, { placement, cluster });
   if (file === null) {
-    terminal.out(`${placement} is to be evicted from ${cluster} already: it waits to be judged\n`);
+    terminal.out(`${placement} is already to be evicted from ${cluster}: it waits to be processed\n`);
     return exitCodes.done;
   }
   const slug = `evict-${placement}-${cluster}`;
@@ -68,7 +68,7 @@ export async function drain(options: DrainOptions, terminal: Terminal): Promise<
   const { cluster, wait = true, confirm = false, dryRun = false, pr = false } = options;
   if (confirm && (!wait || pr || dryRun))
     return usageError(
-      "--confirm confirms what the evictions took away, once they are judged",
+      "--confirm confirms what the evictions delete, once they are processed",
       "leave out --no-wait, --pr and --dry-run; flotilla confirm does it later",
       terminal,
     );
@@ -84,12 +84,12 @@ export async function drain(options: DrainOptions, terminal: Terminal): Promise<
   const evictions = plan.evict.map((placement) => newEviction(workTree, ledger, { placement, cluster }));
   const files = [...changedFile(member, edit), ...evictions.flatMap((it) => it.file ?? [])];
   if (files.length === 0 && evictions.length === 0) {
-    terminal.out(`${cluster} is drained already: it has the taint, and nothing is there to evict\n`);
+    terminal.out(`${cluster} is already drained: it has the taint, and there is nothing to evict\n`);
     return exitCodes.done;
   }
   const written = { files, subject: `Drain ${cluster}`, slug: `drain-${cluster}` };
   if (files.length > 0) await commitFiles(workTree.author, written, options, terminal);
-  else terminal.out(`${cluster} is to be drained already: its evictions wait to be judged\n`);
+  else terminal.out(`${cluster} is already being drained: its evictions wait to be processed\n`);
   const names = evictions.map((it) => it.name);
   if (dryRun || names.length === 0) return exitCodes.done;
   return awaitDrain({ workTree, names, cluster: cluster as ClusterName }, options, terminal);
@@ -114,7 +114,7 @@ export async function uncordon(options: UncordonOptions, terminal: Terminal): Pr
     terminal.err(`warning: ${oneLine(path)} cannot be edited; remove the eviction in it by hand\n`);
   const files: readonly AuthoredFile[] = [...changedFile(member, edit), ...dropped];
   if (files.length === 0) {
-    terminal.out(`${cluster} has no taint of a drain, and no eviction there waits\n`);
+    terminal.out(`${cluster} has no drain taint, and no eviction waits there\n`);
     return exitCodes.done;
   }
   const written = { files, subject: `Uncordon ${cluster}`, slug: `uncordon-${cluster}` };

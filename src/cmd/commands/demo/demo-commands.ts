@@ -7,14 +7,14 @@ export function addDemos(program: Command, terminal: Terminal, finish: Finish): 
   program
     .command("demo")
     .description(
-      "a whole fleet in one process: placed, updated, overridden, broken and healed; a staged rollout, and the way back",
+      "run a whole fleet in one process: placements, updates, overrides, a failure and its repair, a staged rollout and a rollback",
     )
     .action(async () => finish(await (await import("./demo.ts")).demo(terminal)));
   program
     .command("embedded")
-    .description("simulated clusters in a process of their own, for trying things out")
+    .description("serve simulated clusters in a process of their own, for trying things out")
     .requiredOption("--clusters <names>", "comma-separated names")
-    .requiredOption("--kubeconfig <file>", "where to write the kubeconfig that leads to them")
+    .requiredOption("--kubeconfig <file>", "where to write the kubeconfig, with one context per cluster")
     .option("--port <number>", "port on 127.0.0.1; 0 takes a free one", "0")
     .addOption(durationOption("--available-after <duration>", "how long workloads take to become available", "50ms"))
     .addHelpText("after", durationHelp)

@@ -40,12 +40,14 @@ export async function demoStagedRollout(desk: DemoEnvironment, terminal: Termina
 }
 
 async function goodVersion(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
-  desk.say("Search moves by update runs alone. Its run starts: staging, five seconds to look at it, the quiet region.");
+  desk.say(
+    "Search is rolled out by update runs only. Its run starts: staging, five seconds to look at it, the quiet region.",
+  );
   typed(terminal, "run start search-1 --push");
   mustBeDone(await setRunState({ ...desk.work, name: "search-1", push: true }, "Run", terminal));
   await desk.reconcile(patience);
 
-  desk.say("Production asks first. The run says what is done, what waits, and which file lets it go on.");
+  desk.say("Production needs an approval. The run shows what is done, what waits, and which file lets it continue.");
   await describeRun(desk, "search-1", terminal);
 
   desk.say("Somebody commits that file. The rest of production follows, half of it at a time.");
@@ -54,7 +56,7 @@ async function goodVersion(desk: DemoEnvironment, terminal: Terminal): Promise<v
 }
 
 async function badVersion(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
-  desk.say("The next version of search never starts. The first cluster shows it, and no other one gets it.");
+  desk.say("The next version of search never starts. The first cluster shows it, and no other cluster gets it.");
   await desk.edit("resources/search/search.yaml", (it) =>
     // In earnest it takes two minutes to be sure; here nobody wants to wait so long.
     it
@@ -70,7 +72,7 @@ async function badVersion(desk: DemoEnvironment, terminal: Terminal): Promise<vo
 }
 
 async function rollBack(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
-  desk.say("Back to the version before, the same way: stages that never got the broken one are passed over, unasked.");
+  desk.say("Back to the previous version. Stages that never got the broken one are passed over without an approval.");
   typed(terminal, "run stop search-2 --push");
   mustBeDone(await setRunState({ ...desk.work, name: "search-2", push: true }, "Stop", terminal));
   typed(terminal, "rollback search --push");

@@ -91,7 +91,7 @@ async function runDemo(stage: DemoSetup, terminal: Terminal): Promise<void> {
   await push(clone, "Label American shops");
   await reconcileOnce(stage, terminal);
 
-  say("A cluster fails while everybody gets a new setting. Nothing is deleted, nobody else waits for it.");
+  say("A cluster fails while all get a new setting. Nothing is deleted, and no other cluster waits for it.");
   const broken = server.cluster("prod-us-1");
   broken.control({ faults: { down: true } });
   await edit(clone, "resources/platform/config.yaml", (it) => it.replace("RENEW_BEFORE: 720h", "RENEW_BEFORE: 360h"));

@@ -41,8 +41,7 @@ export async function serveEmbedded(options: ServeEmbeddedOptions, terminal: Ter
 
 function objectionTo(clusters: readonly string[], port: number): string | null {
   const bad = clusters.find((it) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(it));
-  if (bad !== undefined)
-    return `${JSON.stringify(bad)} is no name for a cluster; --clusters takes comma-separated names`;
+  if (bad !== undefined) return `${JSON.stringify(bad)} is not a cluster name; --clusters takes comma-separated names`;
   const twice = clusters.find((it, at) => clusters.indexOf(it) !== at);
   if (twice !== undefined) return `the cluster ${twice} is named twice`;
   return Number.isInteger(port) && port >= 0 && port <= 65_535 ? null : "--port takes a number from 0 to 65535";
@@ -54,7 +53,7 @@ async function objectionToFile(path: string): Promise<string | null> {
   if (text === null) return null;
   const servers = [...text.matchAll(/^\s*server:(.*)$/gm)].map((it) => it[1] ?? "");
   const isOurs = servers.length > 0 && servers.every((it) => /^ http:\/\/127\.0\.0\.1:\d+\/clusters\//.test(it));
-  return isOurs ? null : `${path} exists and is none that flotilla embedded wrote; name another file`;
+  return isOurs ? null : `${path} exists and was not written by flotilla embedded; give another file`;
 }
 
 function refused(message: string, { err }: Terminal): ExitCode {

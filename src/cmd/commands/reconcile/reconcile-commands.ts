@@ -17,7 +17,7 @@ export function addReconciling(program: Command, terminal: Terminal, finish: Fin
   const { environment } = terminal;
   program
     .command("validate")
-    .description("problems in a hub's files, with file:line:col; exit code 1 if there are errors")
+    .description("show problems in a hub's files, with file:line:col; exit code 1 if there are errors")
     .argument("[path]", "folder of the hub's files, or one of them", ".")
     .option("-v, --verbose", "also list the objects that no placement selects", false)
     .addOption(outputOption())
@@ -25,17 +25,17 @@ export function addReconciling(program: Command, terminal: Terminal, finish: Fin
       finish(await (await import("./validate.ts")).validateCommand({ path, ...options }, terminal)),
     );
   withTrustAnchor(withHubAndOutput(program.command("plan")), terminal.environment)
-    .description("what the next reconcile would decide; contacts members only when --kubeconfig is given")
-    .addOption(kubeconfigOption("contexts that lead to the members", "no member is asked"))
+    .description("show what the next reconcile would decide; contacts members only when --kubeconfig is given")
+    .addOption(kubeconfigOption("with one context per cluster", "no cluster is contacted"))
     .option("--expect-no-change", "end with exit code 2 if anything would change", false)
     .action(async (options) => finish(await (await import("./plan.ts")).planCommand(options, terminal)));
   withForge(withSigningKey(withTrustAnchor(withHubAndOutput(program.command("reconcile")), environment), environment))
-    .description("passes until everything that can be done now is done; with --watch, for ever")
-    .addOption(kubeconfigOption("contexts that lead to the members", "KUBECONFIG or ~/.kube/config"))
-    .option("--watch", "keep reconciling: a daemon")
+    .description("reconcile until everything that can be done now is done; with --watch, continuously")
+    .addOption(kubeconfigOption("with one context per cluster", "KUBECONFIG or ~/.kube/config"))
+    .option("--watch", "keep reconciling, as a daemon")
     .addOption(waitOption())
-    .addOption(periodOption("--poll <duration>", "with --watch: how often the branches are looked at", "5s"))
-    .addOption(periodOption("--resync <duration>", "with --watch: how often the members are looked at", "60s"))
+    .addOption(periodOption("--poll <duration>", "with --watch: how often to check the branches", "5s"))
+    .addOption(periodOption("--resync <duration>", "with --watch: how often to check the members", "60s"))
     .addOption(periodOption("--deadline <duration>", "how long one member may take to answer", "30s"))
     .option("--accept-rewrite <old..new>", "accept one rewritten history of the source branch")
     .addHelpText("after", durationHelp)
@@ -48,6 +48,6 @@ const kubeconfigOption = (description: string, preset: string): Option =>
   new Option("--kubeconfig <file>", description).default(null, preset);
 
 const waitOption = (): Option =>
-  new Option("--wait <duration>", "sleep through timers and health, at most so long")
+  new Option("--wait <duration>", "wait for timers and health, at most this long")
     .argParser(parseDuration)
     .conflicts("watch");

@@ -55,12 +55,14 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     return exitCodes.usage;
   }
   if (options.watch && options.output !== "text") {
-    terminal.err("error: -o json and -o yaml tell how a run ended, and --watch has no end; leave one of them out\n");
+    terminal.err(
+      "error: -o json and -o yaml report how a run ended, and --watch does not end; leave one of them out\n",
+    );
     return exitCodes.usage;
   }
   const wrong = forgeProblem(options.forge);
   if (wrong !== null) {
-    terminal.err(`error: --forge is refused: ${wrong}\n`);
+    terminal.err(`error: --forge is invalid: ${wrong}\n`);
     return exitCodes.usage;
   }
   const key = await openSigningKey(options.signingKey, terminal);
@@ -156,7 +158,7 @@ const problemsOf = ({
   currentProblems(intent, plan.ledger);
 
 function printPass(result: PassResult, { out, err }: Terminal): void {
-  if (result.kind === "superseded") out("somebody else decided first; looking again\n");
+  if (result.kind === "superseded") out("another reconciler committed first; trying again\n");
   if (result.kind === "unsound") for (const { message } of result.faults) err(`defect: the plan ${message}\n`);
   if (result.kind !== "passed") return;
   if (result.committed !== null) out(`committed ${result.committed.slice(0, 10)}\n`);
@@ -198,7 +200,7 @@ function printRest(settled: Exclude<Settled, { kind: "unsound" }>, { out, err }:
       err(`error: still not at rest after ${passes}; run it again, and report it if that never ends\n`);
       return;
     case "stopped":
-      err(`error: stopped after ${passes}, before everything was done; run it again to go on\n`);
+      err(`error: stopped after ${passes}, before everything was done; run it again to continue\n`);
   }
 }
 

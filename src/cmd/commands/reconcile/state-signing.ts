@@ -31,7 +31,7 @@ export async function openSigningKey(path: string | null, { err }: Pick<Terminal
     return "declined";
   }
   const isOpen = process.platform !== "win32" && (file.mode & 0o077) !== 0;
-  if (isOpen) err(`warning: others may read the signing key ${path}; run chmod 600 ${path}\n`);
+  if (isOpen) err(`warning: other users may read the signing key ${path}; run chmod 600 ${path}\n`);
   return key;
 }
 
@@ -70,12 +70,12 @@ export function unsignedStateLine({ ledger, isAnchored, hub, stateBranch }: Unsi
   const { trust, hasTrust } = ledger;
   if (trust === null && !hasTrust && !isAnchored) return null;
   const head = `$(git ls-remote ${quoted(hub)} ${quoted(`refs/heads/${stateBranch}`)} | cut -f1)`;
-  const again = `this command with --signing-key KEY, and the first time --accept-state "${head}", after a look at it`;
-  const danger = `nobody signs ${stateBranch}: whoever may write it can put an approval there that nobody gave`;
+  const again = `this command with --signing-key KEY, the first time with --accept-state "${head}", after you have reviewed it`;
+  const danger = `${stateBranch} is not signed: anybody who may write it can add an approval that nobody gave`;
   if (trust !== null && namesMachines(trust.trust)) return `warning: ${danger}; run ${again}`;
   const name = trust?.trust.principals.has("reconciler") === true ? "reconciler-2" : "reconciler";
   const add = `flotilla trust add ${name} --machine --key KEY.pub --push`;
-  return `warning: ${danger}; make a key (ssh-keygen -t ed25519 -N "" -f KEY), in a clone ${add}, then ${again}`;
+  return `warning: ${danger}; create a key (ssh-keygen -t ed25519 -N "" -f KEY), run ${add} in a clone, then ${again}`;
 }
 
 /** As a word of a shell's command line. */

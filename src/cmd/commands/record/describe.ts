@@ -29,7 +29,7 @@ export interface DescribeOptions extends HubOptions {
 /** Shows a run from what is recorded: what is done, what waits, for whom and until when, and what fails. */
 export async function describe(options: DescribeOptions, terminal: Terminal): Promise<ExitCode> {
   if (!["run", "runs"].includes(options.kind)) {
-    terminal.err(`error: unknown kind ${options.kind}; known is run\n`);
+    terminal.err(`error: unknown kind ${options.kind}; the only one is run\n`);
     return exitCodes.usage;
   }
   const repository = await openHub(await readableHub(options, terminal), terminal.environment);
@@ -59,7 +59,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
       for (const line of strays) terminal.out(`\n${oneLine(line)}\n`);
       for (const path of await misplacedAnswers(repository, head, run))
         if (!strays.some((it) => it.startsWith(`${path} `)))
-          terminal.out(`\n${oneLine(path)} is there and answers nothing: its requestDigest is another one\n`);
+          terminal.out(`\n${oneLine(path)} answers no request: its requestDigest does not match\n`);
       const context = approvalContext(ledger, now());
       if (openGateRequests(run).length > 0)
         terminal.out(requestTexts(run, options.branch, await viewerOf(options, context)));
@@ -83,7 +83,7 @@ export const requestTexts = (run: RunRecord, branch: string, reader: Viewer): st
       const isSigned = reader.context !== null;
       const principal = reader.principal ?? "your name";
       const { path, text } = approvalFile({ run, stage: ask.stage.name, when: ask.when }, ask.request, principal);
-      const alone = isSigned ? ", alone in a commit that you sign" : "";
+      const alone = isSigned ? ", on its own in a commit that you sign" : "";
       const where = isSigned ? newApprovalPath(ask, principal, () => false) : path;
       return `\n${lines.join("\n")}; or commit this file to ${branch}${alone}: ${where}\n\n${text}`;
     })

@@ -44,7 +44,7 @@ type Kind = (typeof kinds)[number];
 export async function get(options: GetOptions, terminal: Terminal): Promise<ExitCode> {
   const kind = kinds.find((it) => it === options.kind || it === `${options.kind}s`);
   if (kind === undefined) {
-    terminal.err(`error: unknown kind ${options.kind}; known are ${kinds.join(", ")}\n`);
+    terminal.err(`error: unknown kind ${options.kind}; choose one of ${kinds.join(", ")}\n`);
     return exitCodes.usage;
   }
   const repository = await openHub(await readableHub(options, terminal), terminal.environment);

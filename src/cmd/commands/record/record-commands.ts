@@ -6,12 +6,12 @@ import type { Terminal } from "../../terminal/terminal.ts";
 export function addReading(program: Command, terminal: Terminal, finish: Finish): void {
   withTrustAnchor(withHubAndOutput(program.command("verify")), terminal.environment)
     .description(
-      "judges the state branch again: its chain, signatures, approvals, plans; asks no member, works offline",
+      "check the state branch again: its chain, signatures, approvals and plans; contacts no member, works offline",
     )
-    .option("--full", "all of its history, and what rendered/ shows; otherwise the last 100 commits", false)
+    .option("--full", "all of its history, and rendered/; default: the last 100 commits", false)
     .action(async (options) => finish(await (await import("./verify.ts")).verify(options, terminal)));
   withHub(program.command("get"))
-    .description("what is recorded: placements, clusters, bindings, runs, evictions, approvals or deletions")
+    .description("show what is recorded: placements, clusters, bindings, runs, evictions, approvals or deletions")
     .argument("<kind>", "placements, clusters, bindings, runs, evictions, approvals or deletions")
     .argument("[name]", "only this one; for bindings, those of this placement")
     .addOption(outputOption(["text", "wide", "name", "json", "yaml"]))
@@ -19,14 +19,14 @@ export function addReading(program: Command, terminal: Terminal, finish: Finish)
       finish(await (await import("./get.ts")).get({ kind, name: name ?? null, ...options }, terminal)),
     );
   withHubAndOutput(program.command("explain"))
-    .description("why a placement is where it is, and why not elsewhere")
+    .description("show why a placement is where it is, and why not elsewhere")
     .argument("<placement>", "name, or namespace/name")
     .option("--cluster <name>", "only this cluster")
     .action(async (placement, options) =>
       finish(await (await import("./explain.ts")).explain({ placement, ...options }, terminal)),
     );
   withHubAndOutput(program.command("describe"))
-    .description("a run as a tree: what is done, what waits, for whom and until when, what fails and why")
+    .description("show a run as a tree: what is done, what waits, for whom and until when, what fails and why")
     .argument("<kind>", "run")
     .argument("<name>", "name, or namespace/name")
     .action(async (kind, name, options) =>

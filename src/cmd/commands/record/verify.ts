@@ -41,7 +41,7 @@ const nouns: Readonly<Record<AuditCheck, (looked: number) => string>> = {
   chain: (looked) => quantity(looked, "commit"),
   signatures: (looked) => quantity(looked, "commit"),
   trust: (looked) => `${quantity(looked, "version")} of the trust file`,
-  approvals: (looked) => (looked === 1 ? "1 answer or opening" : `${looked} answers and openings`),
+  approvals: (looked) => (looked === 1 ? "1 approval or opened gate" : `${looked} approvals and opened gates`),
   plans: (looked) => quantity(looked, "plan"),
   accepted: (looked) => quantity(looked, "commit"),
   scheduling: (looked) => quantity(looked, "schedule"),
@@ -53,11 +53,11 @@ const proofs: Readonly<Record<AuditCheck, string>> = {
   chain: "every commit follows the one before, and the sequence has no gap",
   signatures: "every commit is signed by a machine that the trust file lists",
   trust: "every trust file in force was allowed by the one before",
-  approvals: "every gate and protected change was opened by the rules of then",
-  plans: "every run kept to the plan that was frozen",
-  accepted: "what was read is what the source commits hold",
+  approvals: "every gate and protected change was opened by the rules in force at the time",
+  plans: "every run kept to its frozen plan",
+  accepted: "what was read is what the source commits contain",
   scheduling: "every verdict, score and binding follows from its policy and the recorded members",
-  rendered: "what clusters are to carry is what rendered/ shows",
+  rendered: "rendered/ shows what clusters are to run",
 };
 
 /**
@@ -81,7 +81,7 @@ export function auditLines(audit: Audit): { readonly checks: readonly string[]; 
 }
 
 function verdictOf(audit: Audit, check: AuditCheck, looked: number | null): string {
-  if (looked === null) return "not looked at: --full";
+  if (looked === null) return "not checked without --full";
   const isUnsigned = check === "signatures" && audit.signers === "nobody";
   return isUnsigned ? "none: the branch is not signed; reconcile --signing-key signs it" : nouns[check](looked);
 }

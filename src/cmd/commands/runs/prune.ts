@@ -20,7 +20,7 @@ export async function prune(options: CommitOptions, terminal: Terminal): Promise
   const finished = finishedDocuments(ledger, { ...workTree, wasRead });
   const { files, stuck } = filesWithout(Object.values(finished).flat());
   for (const path of stuck)
-    terminal.err(`warning: ${oneLine(path)} cannot be edited; remove what is over in it by hand\n`);
+    terminal.err(`warning: ${oneLine(path)} cannot be edited; remove what has ended in it by hand\n`);
   if (files.length === 0) {
     terminal.out("nothing to prune\n");
     return exitCodes.done;

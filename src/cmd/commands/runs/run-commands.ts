@@ -20,27 +20,29 @@ export function addRuns(program: Command, terminal: Terminal, finish: Finish): v
 
 function addSimulate(program: Command, terminal: Terminal, finish: Finish): void {
   withTrustAnchor(withHubAndOutput(program.command("simulate")), terminal.environment)
-    .description("how a rollout would go: order, waits, earliest end, who is not available when; nothing is written")
-    .argument("<name>", "of a run or a placement: name, or namespace/name")
-    .addOption(new Option("--kind <kind>", "which, where both have that name").choices(["run", "placement"]))
-    .option("--strategy <name>", "of an External placement: as if a run by that strategy were created now")
+    .description("forecast a rollout: order, waits, earliest end, which clusters are unavailable when; writes nothing")
+    .argument("<name>", "run or placement: name, or namespace/name")
+    .addOption(new Option("--kind <kind>", "which one, if both have that name").choices(["run", "placement"]))
+    .option("--strategy <name>", "for an External placement: as if a run with that strategy were created now")
     .addOption(
       new Option(
         "--fail <cluster[@duration]>",
-        "what is brought there fails; or all that is there, that long after now",
+        "assume that updates fail there, or that everything there fails, that long from now",
       )
         .argParser((text: string, all: readonly AssumedFailure[]) => [...all, failingOf(text)])
         .default([], "none; repeatable"),
     )
     .addOption(
-      new Option("--silent <cluster>", "it does not answer")
+      new Option("--silent <cluster>", "assume that it does not answer")
         .argParser((text: string, all: readonly string[]) => [...all, text])
         .default([], "none; repeatable"),
     )
-    .addOption(spanOption("--landing <duration>", "how long what is brought to a cluster takes").default(30_000, "30s"))
-    .addOption(spanOption("--approve-after <duration>", "how long after a request").default(null, "at once"))
-    .addOption(new Option("--no-approvals", "nobody approves"))
-    .addOption(spanOption("--until <duration>", "how far to look").default(30 * 86_400_000, "720h"))
+    .addOption(spanOption("--landing <duration>", "how long an update of a cluster takes").default(30_000, "30s"))
+    .addOption(
+      spanOption("--approve-after <duration>", "how long after each request it is approved").default(null, "at once"),
+    )
+    .addOption(new Option("--no-approvals", "assume that nobody approves"))
+    .addOption(spanOption("--until <duration>", "how far to look ahead").default(30 * 86_400_000, "720h"))
     .action(async (name, options) =>
       finish(await (await import("./simulate.ts")).simulate({ name, ...options }, terminal)),
     );
@@ -54,15 +56,15 @@ function failingOf(text: string): AssumedFailure {
 }
 
 function addRun(program: Command, terminal: Terminal, finish: Finish): void {
-  const run = program.command("run").description("writes staged update runs and commits them");
+  const run = program.command("run").description("write staged update runs and commit them");
   withCommitting(run.command("create"))
-    .description("writes the file of a new run")
+    .description("write the file of a new run")
     .argument("<name>")
-    .requiredOption("--placement <name>", "what is rolled out: a placement of type External")
-    .requiredOption("--strategy <name>", "in which stages")
-    .option("--index <number>", "which resource snapshot; without it what the placement selects when the run begins")
+    .requiredOption("--placement <name>", "placement to roll out, of type External")
+    .requiredOption("--strategy <name>", "the stages to go through")
+    .option("--index <number>", "resource snapshot; default: what the placement selects when the run begins")
     .addOption(
-      new Option("--state <state>", "Initialize only makes the plan")
+      new Option("--state <state>", "Initialize only creates the plan")
         .choices(["Initialize", "Run", "Stop"])
         .default("Initialize"),
     )
@@ -71,8 +73,8 @@ function addRun(program: Command, terminal: Terminal, finish: Finish): void {
       finish(await (await import("./run.ts")).createRun({ name, ...options }, terminal)),
     );
   const states = [
-    ["start", "Run", "sets a run's state to Run: it begins, or goes on"],
-    ["stop", "Stop", "sets a run's state to Stop: what has begun is finished, and nothing new begins"],
+    ["start", "Run", "set a run's state to Run: it begins, or continues"],
+    ["stop", "Stop", "set a run's state to Stop: clusters in progress finish, and no new ones start"],
   ] as const;
   for (const [verb, state, description] of states)
     withCommitting(run.command(verb))
@@ -86,10 +88,10 @@ function addRun(program: Command, terminal: Terminal, finish: Finish): void {
 
 function addRollback(program: Command, terminal: Terminal, finish: Finish): void {
   withCommitting(program.command("rollback"))
-    .description("writes a run that rolls an older version out")
+    .description("write a run that rolls out an older version")
     .argument("<placement>", "name, or namespace/name")
-    .option("--to <index>", "resource snapshot to go back to; without it the version before the present one")
-    .option("--strategy <name>", "in which stages; without it as in the placement's last run")
+    .option("--to <index>", "resource snapshot to go back to; default: the previous version")
+    .option("--strategy <name>", "the stages to go through; default: those of the placement's last run")
     .action(async (placement, options) =>
       finish(await (await import("./run.ts")).rollback({ placement, ...options }, terminal)),
     );
@@ -98,9 +100,9 @@ function addRollback(program: Command, terminal: Terminal, finish: Finish): void
 function addPrune(program: Command, terminal: Terminal, finish: Finish): void {
   withCommitting(program.command("prune"))
     .description(
-      "removes ended runs and the answers to them, judged evictions and confirmations; of each placement three runs stay, and what a rollback needs",
+      "remove ended runs with their approvals, and processed evictions and confirmations; keeps three runs of each placement, and what a rollback needs",
     )
     .action(async (options) => finish(await (await import("./prune.ts")).prune(options, terminal)));
 }
 
-const namespaceOption = (): Option => new Option("-n, --namespace <name>", "of a StagedUpdateRun");
+const namespaceOption = (): Option => new Option("-n, --namespace <name>", "namespace of a StagedUpdateRun");

@@ -34,7 +34,7 @@ export async function createRun(options: RunCreateOptions, terminal: Terminal): 
   const { author, root, find } = workTree;
   const [there] = find({ kind: runKind(namespace), namespace, name });
   if (there !== undefined)
-    return usageError(`there is a run ${name} in ${there.path}`, "a run is made once: choose another name", terminal);
+    return usageError(`run ${name} already exists in ${there.path}`, "choose another name", terminal);
   const wrong =
     runObjection(workTree, { namespace, placement, strategy }) ??
     (index === null ? null : await unrecorded(options, index, terminal));
@@ -60,13 +60,13 @@ function objectionTo({ name, namespace, placement, strategy, index }: RunCreateO
   const labels = [namespace ?? "x", placement].filter((it) => !isDnsLabel(it));
   const [wrong] = [...(isDnsSubdomain(name) && name.length <= 63 ? [] : [name]), ...labels];
   if (wrong !== undefined)
-    return [`${JSON.stringify(wrong)} is no name`, "use lower-case letters, digits and -, at most 63"];
+    return [`${JSON.stringify(wrong)} is not a valid name`, "use lower-case letters, digits and -, at most 63"];
   if (!isDnsSubdomain(strategy))
-    return [`${JSON.stringify(strategy)} is no name`, "use lower-case letters, digits, - and ."];
+    return [`${JSON.stringify(strategy)} is not a valid name`, "use lower-case letters, digits, - and ."];
   if (index === undefined || /^(?:0|[1-9]\d*)$/.test(index)) return null;
   return [
-    `${JSON.stringify(index)} is no index of a resource snapshot`,
-    "--index takes a number, as get placements shows it",
+    `${JSON.stringify(index)} is not the index of a resource snapshot`,
+    "--index takes a number, as flotilla get placements shows it",
   ];
 }
 
@@ -87,7 +87,7 @@ export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", 
   const [file] = found;
   if (file === undefined) {
     const { message, fix } = undefinedObject(workTree, wanted);
-    return usageError(message, alsoTry(fix, "flotilla run create writes one, -n names a namespace"), terminal);
+    return usageError(message, alsoTry(fix, "flotilla run create writes one; -n gives a namespace"), terminal);
   }
   if (found.length > 1)
     return usageError(
@@ -97,14 +97,14 @@ export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", 
     );
   const before = valueIn(file, "spec", "state");
   if (before === to) {
-    terminal.out(`${oneLine(file.path)} says ${to} already\n`);
+    terminal.out(`${oneLine(file.path)} already says ${to}\n`);
     return exitCodes.done;
   }
   // `intent/README.md#v-ur-06`: what has not begun cannot be stopped.
   if (to === "Stop" && before !== "Run")
     return usageError(
       `the run ${name} has not been started`,
-      "there is nothing to stop; remove its file to give it up",
+      "there is nothing to stop; remove its file to cancel it",
       terminal,
     );
   const text = editedText(file.text, file.document, { kind: "set", under: ["spec"], key: "state", value: to });
@@ -162,14 +162,14 @@ export async function rollback(options: RollbackOptions, terminal: Terminal): Pr
 
 /** The strategy of the last run may be gone since. */
 const elsewhere = (fix: string, { strategy }: RollbackOptions): string =>
-  strategy === undefined ? alsoTry(fix, "--strategy names another one than that of the last run") : fix;
+  strategy === undefined ? alsoTry(fix, "--strategy chooses another one than the last run's") : fix;
 
 /** Runs of the placement that may still move clusters which the new one has not come to yet. */
 const runsUnderWay = ({ runs }: Ledger, placement: PlacementKey): readonly RunRecord[] =>
   [...runs.values()].filter((it) => it.spec.placement === placement && it.end === null && it.spec.state === "Run");
 
 const stopHint = ({ key }: RunRecord): string =>
-  `run ${key} is still under way; what keeps it from going on: flotilla run stop ${key}\n`;
+  `run ${key} is still in progress; to stop it: flotilla run stop ${key}\n`;
 
 /** A run's name has at most 63 characters, with room for a number behind it (`intent/README.md#v-ur-01`). */
 const runName = (placement: string, index: number): string => {

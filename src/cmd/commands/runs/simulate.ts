@@ -108,7 +108,7 @@ function show({ told, subject, options }: Shown, terminal: Terminal): void {
   const of = focus.run === null ? `placement ${focus.placement}` : `run ${focus.run} of placement ${focus.placement}`;
   const lines = [
     `${of} at ${world.intent.commit.slice(0, 7)}, from ${instantText(told.start)}`,
-    ...supposed.map((it) => `supposed: ${it}`),
+    ...supposed.map((it) => `assumed: ${it}`),
     "",
     ...forecastLines(told),
   ];
@@ -117,14 +117,12 @@ function show({ told, subject, options }: Shown, terminal: Terminal): void {
 
 function assumptionLines(options: SimulateOptions, hasGates: boolean): readonly string[] {
   const { landing, fail, silent, approvals, approveAfter } = options;
-  const given = approveAfter === null ? "at once" : `${shortDuration(approveAfter)} after they are asked for`;
+  const given = approveAfter === null ? "at once" : `${shortDuration(approveAfter)} after they are requested`;
   return [
-    `what is brought to a cluster is available ${shortDuration(landing)} later`,
+    `a cluster becomes available ${shortDuration(landing)} after it is updated`,
     ...(hasGates ? [approvals ? `approvals are given ${given}` : "nobody approves"] : []),
     ...fail.map(({ cluster, after }) =>
-      after === null
-        ? `what is brought to ${cluster} fails`
-        : `everything on ${cluster} fails from +${shortDuration(after)} on`,
+      after === null ? `updates of ${cluster} fail` : `everything on ${cluster} fails from +${shortDuration(after)} on`,
     ),
     ...silent.map((it) => `${it} does not answer`),
   ];

@@ -59,8 +59,8 @@ export async function trustAdd(options: TrustAddOptions, terminal: Terminal): Pr
   const { name, machine = false, github = null, root = false, approver = false } = options;
   if (github !== null && !/^[1-9]\d{0,19}$/.test(github))
     return usageError(
-      `${JSON.stringify(github)} is no number of an account`,
-      "names can change hands: give the id that https://api.github.com/users/NAME shows",
+      `${JSON.stringify(github)} is not an account id`,
+      "names can change owners: give the id that https://api.github.com/users/NAME shows",
       terminal,
     );
   const read = await keyFiles(options);
@@ -108,13 +108,13 @@ export interface TrustRevokeOptions extends TrustNextOptions {
   readonly compromised?: boolean;
 }
 
-/** Writes the next version: keys that do not count any more. */
+/** Writes write the next version, with keys revoked. */
 export async function trustRevoke(options: TrustRevokeOptions, terminal: Terminal): Promise<ExitCode> {
   const { what, retired = false, compromised = false } = options;
   if (retired === compromised)
     return usageError(
-      "how the key is revoked is not said",
-      "give --retired (from now on), or --compromised (what it approved and is not over does not count either)",
+      "--retired or --compromised is missing",
+      "give --retired (from now on), or --compromised (also for what it approved that has not ended)",
       terminal,
     );
   const as = retired ? "retired" : "compromised";
@@ -150,7 +150,7 @@ async function writeNext({ change, words }: Wish, options: TrustNextOptions, ter
   if (!isAnchored && verdict.kind === "refused" && options.push === true && author.branch === options.branch)
     return usageError(
       verdict.denial.because,
-      "on its way to the source branch it would close every gate: give --pr in place of --push, and have it signed there",
+      "on the source branch it would close every gate: use --pr instead of --push, and have it signed there",
       terminal,
     );
   const all = [{ path: trustPath, text: made.text, before: file.text }, ...files];
@@ -172,7 +172,7 @@ async function writeNext({ change, words }: Wish, options: TrustNextOptions, ter
 }
 
 const unknownAnchor =
-  "the record cannot be read from here: where no version is in force yet, give the SHA-256 of this one as the trust anchor";
+  "the record cannot be read from here: if no version is in force yet, give the SHA-256 of this one as the trust anchor";
 
 /** Why the file here is nothing to build on; null where it is. */
 function staleness({ digest, version }: Trust, record: TrustInForce): [string, string] | null {
@@ -207,8 +207,8 @@ function objectionTo(before: Trust, next: Trust, isAnchored: boolean): [string, 
   if (late !== null || lacking === null) return late;
   return [
     lacking,
-    "add the new key first (flotilla trust add NAME --key NEW), have that accepted, sign with it, and revoke the old one " +
-      "then; where no such key is left, give --new-anchor: the operator vouches for the version by its digest",
+    "add the new key first (flotilla trust add NAME --key NEW), have that accepted, sign with it, and then revoke " +
+      "the old one; if no such key is left, give --new-anchor: the operator vouches for the version by its digest",
   ];
 }
 

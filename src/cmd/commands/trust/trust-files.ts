@@ -31,10 +31,10 @@ export async function uncommittedProblem(text: string, options: HubOptions): Pro
   if (committed === text) return null;
   if (committed === text.replaceAll("\r\n", "\n"))
     return [
-      `git changes the line ends of ${trustPath} here, and signatures are over the bytes that it stores`,
-      "write a line trust/** -text into .gitattributes, commit it, and check the file out again",
+      `Git converts the line endings of ${trustPath} here, and signatures cover the bytes that it stores`,
+      "add the line trust/** -text to .gitattributes, commit it, and check the file out again",
     ];
-  return [`${trustPath} has changes that are not committed`, "commit it alone first, or discard them"];
+  return [`${trustPath} has uncommitted changes`, "commit it on its own first, or discard them"];
 }
 
 /** What is in force by the record: null when nothing is, `unknown` when the record cannot be read from here. */
@@ -149,15 +149,15 @@ export async function keyFiles({ key, openpgp }: KeyOptions): Promise<Reading> {
   ]) {
     const text = await textOf(path);
     if (text === null)
-      return { kind: "declined", message: `${path} cannot be read`, fix: "name a file with public keys" };
+      return { kind: "declined", message: `${path} cannot be read`, fix: "give a file with public keys" };
     if (/PRIVATE KEY/.test(text))
-      return { kind: "declined", message: `${path} is a private key`, fix: "give its public half, such as FILE.pub" };
+      return { kind: "declined", message: `${path} is a private key`, fix: "give the public key, such as FILE.pub" };
     const found = isSsh ? linesOf(text) : [text.replaceAll("\r", "").trim()];
     for (const it of found) {
       const read = isSsh ? parseSshKey(it) : parseOpenPgpKey(it);
       if (read.kind === "unusable") return { kind: "declined", message: `${path} ${read.message}`, fix: read.fix };
     }
-    if (found.length === 0) return { kind: "declined", message: `${path} holds no key`, fix: "give a .pub file" };
+    if (found.length === 0) return { kind: "declined", message: `${path} contains no key`, fix: "give a .pub file" };
     (isSsh ? keys : certificates).push(...found);
   }
   return { kind: "keys", keys, openpgp: certificates };

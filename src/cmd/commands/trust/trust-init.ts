@@ -29,7 +29,7 @@ export async function trustInit(options: TrustInitOptions, terminal: Terminal): 
   if (wish.kind === "declined") return usageError(wish.message, wish.fix, terminal);
   const { author, file } = await openTrustFile(options);
   if (file !== null)
-    return usageError(`there is a ${trustPath}`, "change it with flotilla trust add, rotate or revoke", terminal);
+    return usageError(`${trustPath} already exists`, "change it with flotilla trust add, rotate or revoke", terminal);
   const record = await trustInForce(options, terminal.environment);
   if (record !== null && record !== "unknown")
     return usageError(`version ${record.trust.version} of ${trustPath} is in force`, restoreFix(options), terminal);
@@ -46,8 +46,8 @@ export async function trustInit(options: TrustInitOptions, terminal: Terminal): 
   const code = await commitFiles(author, written, options, terminal);
   if (options.dryRun === true) return code;
   for (const line of anchorLines(trust.version, trust.digest)) terminal.out(`${line}\n`);
-  terminal.err(`warning: ${name} is the only one who may approve, and nobody approves what they changed themselves\n`);
-  terminal.err("  add somebody: flotilla trust add NAME --key FILE.pub --approver --root\n");
+  terminal.err(`warning: ${name} is the only one who may approve, and nobody may approve their own changes\n`);
+  terminal.err("  add someone: flotilla trust add NAME --key FILE.pub --approver --root\n");
   return code;
 }
 
@@ -57,7 +57,7 @@ function wishOf({ approves, expires: until }: TrustInitOptions): Wished {
   const wrong = approves.find((it) => !/^.+\/[^/]+$/.test(it));
   if (wrong !== undefined) {
     const fix = "write it as web/production, or web/*";
-    return { kind: "declined", message: `${JSON.stringify(wrong)} is no PLACEMENT/STAGE`, fix };
+    return { kind: "declined", message: `${JSON.stringify(wrong)} is not PLACEMENT/STAGE`, fix };
   }
   const expires = parseExpiry(until);
   if (expires === null) return invalidExpiry(until);
@@ -73,7 +73,7 @@ type OwnKey = Awaited<ReturnType<typeof gitSigningKey>>;
 /** Those that are given; without any, the one that git signs with. */
 async function firstKeys(options: KeyOptions, own: OwnKey): ReturnType<typeof keyFiles> {
   if (options.key.length + options.openpgp.length > 0) return keyFiles(options);
-  const message = "no key is given, and git here is not set up to sign, or the public half of its key is not at hand";
+  const message = "no key is given, and Git has no signing key configured, or its public key cannot be found";
   const fix = "git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub; or give --key FILE.pub";
   if (own === null) return { kind: "declined", message, fix };
   return own.kind === "ssh"

@@ -29,19 +29,19 @@ export function quorumLines(next: Trust, before: Trust | null): readonly string[
   const fresh = quorumFindings(next).filter((it) => !known.has(it.message));
   const shown = fresh.slice(0, findingsLimit).map((it) => `${it.isHopeless ? "warning" : "note"}: ${it.message}`);
   const more = fresh.length - shown.length;
-  return more > 0 ? [...shown, `note: and ${more} rules more; flotilla trust show lists them`] : shown;
+  return more > 0 ? [...shown, `note: and ${more} more rules; flotilla trust show lists them`] : shown;
 }
 
 const findingsLimit = 10;
 
 /** How the version in force comes back where it was lost: the state branch has it word for word. */
 export const restoreFix = ({ stateBranch }: Pick<HubOptions, "stateBranch">): string =>
-  `restore it and commit it alone: git checkout origin/${stateBranch} -- ${trustPath}`;
+  `restore it and commit it on its own: git checkout origin/${stateBranch} -- ${trustPath}`;
 
 /** What is left to do for a version that the operator vouches for, out of band, by its digest. */
 export const anchorLines = (version: number, digest: Digest): readonly string[] => [
   `version ${version} of ${trustPath} has the SHA-256 ${digest}`,
-  "check the file, then give this digest to whatever reconciles, from outside of the repository:",
+  "check the file, then give this digest to every reconciler, from outside the repository:",
   `  flotilla reconcile --trust-anchor ${digest}`,
   `  flotilla reconcile --watch --trust-anchor ${digest}`,
   `  GitHub Action: with: { trust-anchor: ${digest} }`,
@@ -58,18 +58,18 @@ export function whyAnchored(
   }: { readonly record: TrustInForce; readonly isWanted: boolean; readonly verdict: NextTrust },
 ): string | null {
   if (record === null)
-    return `no version is in force yet, so the anchor has to be this one's, in place of that of version ${before.version}`;
+    return `no version is in force yet, so the anchor has to be this version's, instead of version ${before.version}'s`;
   const isAlone = isWanted && verdict.kind === "refused";
-  return isAlone ? "too few roots are left who could sign it, so the operator vouches for it" : null;
+  return isAlone ? "too few roots are left to sign it, so the operator vouches for it" : null;
 }
 
 /** What becomes of the anchor where a version follows the one before: nothing, unless a root's key was stolen. */
 function anchorAdvice(next: Trust, before: Trust | null): string {
   const stolen = before === null ? [] : stolenRoots(before, next);
-  if (stolen.length === 0) return "the trust anchor stays as it is";
+  if (stolen.length === 0) return "the trust anchor stays the same";
   return (
-    `a key of ${stolen.join(" and ")} was stolen, who may sign versions: once it is in force, give its SHA-256 as the trust ` +
-    "anchor, as by an earlier one a lost state branch could begin anew with what that key signs"
+    `a key of ${stolen.join(" and ")}, who may sign versions, was compromised: once this version is in force, give its SHA-256 as the trust ` +
+    "anchor; with an earlier one, a lost state branch could start over with what that key signs"
   );
 }
 
@@ -94,15 +94,15 @@ export function chainLines(
     const by = verdict.kind === "accepted" && verdict.by !== "anchor" ? `signed by ${verdict.by.join(", ")}: ` : "";
     return [
       ...lines,
-      `${by}it is in force once flotilla has read it on ${branch}; change nothing more under trust/ before that`,
+      `${by}it is in force once flotilla has read it on ${branch}; change nothing else under trust/ until then`,
       anchorAdvice(next, before),
     ];
   }
   return [
     ...lines,
     verdict.denial.because,
-    "whoever is missing checks the branch out, looks at the file, and runs: flotilla trust sign",
-    `do not bring it to ${branch} before: a version that is not signed by enough roots closes every gate`,
+    "those who are missing check out the branch, review the file, and run: flotilla trust sign",
+    `do not merge it into ${branch} before that: a version that too few roots signed closes every gate`,
     anchorAdvice(next, before),
   ];
 }
@@ -117,7 +117,7 @@ export function parseExpiry(text: string): Instant | null {
 /** That a text is no time to expire. */
 export const invalidExpiry = (text: string): Declined => ({
   kind: "declined",
-  message: `${JSON.stringify(text)} is no time to expire`,
+  message: `${JSON.stringify(text)} is not a valid expiry`,
   fix: "write it as 400d, 8760h, 2027-10-01 or 2027-10-01T00:00:00Z",
 });
 
@@ -132,6 +132,6 @@ export function expiryObjection(before: Trust | null, next: Trust): [string, str
 /** Says what is wrong with a text that was to become the trust file, or is it. */
 export function printUnusableTrust(problems: readonly Problem[], terminal: Terminal): ExitCode {
   printProblems(problems, terminal);
-  terminal.err("error: the trust file would not be usable: nothing was written\n");
+  terminal.err("error: the trust file would be invalid: nothing was written\n");
   return exitCodes.problems;
 }

@@ -43,14 +43,14 @@ export async function trustSign(options: CommitOptions, terminal: Terminal): Pro
   }
   const record = await trustInForce(options, terminal.environment);
   if (record !== null && record !== "unknown" && record.trust.digest === next.digest) {
-    terminal.out(`version ${next.version} is in force already: it needs no more signatures\n`);
+    terminal.out(`version ${next.version} is already in force: it needs no more signatures\n`);
     return exitCodes.done;
   }
   const loose = await uncommittedProblem(text, options);
   if (loose !== null) return usageError(...loose, terminal);
   const before = await versionBefore(next, record, options);
   const flaw = flawOf(next, before, record);
-  if (flaw !== null) return usageError(flaw, "correct it, commit it alone, and sign that", terminal);
+  if (flaw !== null) return usageError(flaw, "correct it, commit it on its own, and sign that", terminal);
   const there = await signatureFiles(author, next.version);
   const stepOf = async (files: readonly SignatureFile[]): Promise<TrustStep> => ({
     before,
@@ -69,14 +69,14 @@ export async function trustSign(options: CommitOptions, terminal: Terminal): Pro
   const step = await stepOf([...there, own]);
   const signer = signersOf(step).find((it) => it.path === own.path)?.signer;
   if (signer === undefined || signer.kind === "denied")
-    return usageError(signer?.because ?? "nobody signed", "set git up to sign with a key of a root's", terminal);
+    return usageError(signer?.because ?? "nobody signed", "configure Git to sign with a root's key", terminal);
   const { name } = signer.principal;
   if (!mayTrustSign(step, name))
-    return usageError(`${name} is no root of this version or the one before`, "a root has to sign it", terminal);
+    return usageError(`${name} is not a root of this version or the one before`, "a root has to sign it", terminal);
   const path = signaturePath(next.version, signer.key);
   const old = there.find((it) => it.path === path)?.text ?? null;
   if (old === own.text) {
-    terminal.out(`${path} holds your signature already\n`);
+    terminal.out(`${path} already contains your signature\n`);
     return exitCodes.done;
   }
   const slug = `trust-${next.version}-${name.replaceAll(/[^a-z0-9-]+/g, "-")}`;
@@ -100,7 +100,7 @@ function flawOf(next: Trust, before: Trust | null, record: TrustInForce): string
 function nextLines(step: TrustStep, record: TrustInForce, options: CommitOptions): readonly string[] {
   const { before, next } = step;
   if (record === null || next.previous === null) return anchorLines(next.version, next.digest);
-  if (before === null) return ["what else it takes cannot be said here, without the version before"];
+  if (before === null) return ["what else is needed cannot be told here, without the version before"];
   return chainLines(next, { verdict: nextTrustVerdict(step), before }, options);
 }
 
@@ -108,17 +108,17 @@ function differenceLines(step: TrustStep): readonly string[] {
   const { before, next } = step;
   const signed = signersOf(step).map(({ path, signer }) =>
     signer.kind === "denied"
-      ? `  ${path}: counts for nothing: ${signer.because}`
+      ? `  ${path}: does not count: ${signer.because}`
       : `  ${path}: ${signer.principal.name} with ${signer.key}`,
   );
   const changes =
     before === null
       ? next.previous === null
         ? ["it is the first version"]
-        : [`the version before, with the SHA-256 ${next.previous}, is not found here: nobody can say what changes`]
+        : [`the version before, with the SHA-256 ${next.previous}, is not here, so its changes cannot be shown`]
       : [
           `it changes version ${before.version}, SHA-256 ${before.digest}:`,
           ...trustDifference(before, next).map((it) => `  ${it}`),
         ];
-  return [...changes, ...(signed.length === 0 ? ["nobody has signed it so far"] : ["signatures so far:", ...signed])];
+  return [...changes, ...(signed.length === 0 ? ["no signatures so far"] : ["signatures so far:", ...signed])];
 }
