@@ -36,7 +36,7 @@ describe("a command line that is wrong", () => {
     [["reconcile", "--wait", "5"], /a duration such as 500ms/],
     [["reconcile", "--wait", "5s later"], /a duration such as 500ms/],
     [["reconcile", "--accept-rewrite", "main..other"], /two full commit ids/],
-    [["reconcile", "--forge", "http://git.example/team/fleet"], /--forge is invalid: only https is spoken/],
+    [["reconcile", "--forge", "http://git.example/team/fleet"], /--forge is invalid: only https URLs are supported/],
     [["reconcile", "--forge", "https://git.example/fleet"], /--forge is invalid: it names no repository/],
     [["plan", "--trust-anchor", "c0de"], /'c0de' is invalid. expected a SHA-256: 64 hexadecimal digits/],
     [["plan", "--git", "svn"], /Allowed choices are auto, iso, program/],
