@@ -9,7 +9,7 @@ import { isLargeFilePointer, maxFileBytes, positionsIn, slicesOf, type TextSlice
 import { identityOf, isIdentityEncrypted, isIdentityReadable, otherToolProblem, sopsProblem } from "./identity.ts";
 import { type DocumentContent, readContent } from "./kinds/content.ts";
 
-/** What a blob says, whatever its path: callers keep it by blob id. */
+/** What a blob defines, whatever its path: callers keep it by blob id. */
 export interface DecodedFile {
   /** In the order of the file, items of a `List` one by one, without empty ones: `SourcePosition.document` counts them. */
   readonly documents: readonly DecodedDocument[];
@@ -31,7 +31,7 @@ export type DecodedDocument = LocatedDocument &
     /** It may be any object, so that nothing that is missing counts as deleted (`plan/README.md#d-2`). */
     | {
         readonly kind: "unidentified";
-        /** What it still says about itself: a kind, and the beginning of its names. */
+        /** What is known about it: a kind, and the beginning of its name. */
         readonly said: string | null;
       }
     /** Not an object. */

@@ -200,7 +200,7 @@ function scopedRef(ref: DocumentRef, scopes: ScopeTable): ScopedRef {
   };
 }
 
-/** A cluster-scoped kind of ours has no namespace, whatever its document says; one that is ignored may lack its own. */
+/** Fleet kinds: only those that are read need the namespace of a namespaced kind. */
 function scopedFleetRef(ref: DocumentRef): ScopedRef {
   const { id, content } = ref;
   const kind = fleetKindOf(id.group, id.kind);
@@ -213,7 +213,7 @@ const missingNamespace = (kind: string): FieldProblem =>
   error("FLT1412", ["metadata", "namespace"], `is missing: ${kind} is namespaced`, "add its namespace");
 
 /**
- * When a missing document is no deletion (`plan/README.md#d-2`): while any document might be the missing object, while a
+ * When a missing document is not a deletion (`plan/README.md#d-2`): while any document might be the missing object, while a
  * root is empty, and for what a file defined that is still there and empty now.
  */
 function absenceDoubts({

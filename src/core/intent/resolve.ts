@@ -109,7 +109,7 @@ function duplicateProblem({ id }: DocumentRef, others: readonly DocumentRef[]): 
   return error("FLT1316", ["metadata", "name"], message, "keep one of them");
 }
 
-/** A document that says which object it is. */
+/** A document of a known object. */
 export interface DocumentRef {
   /** Of `id`. */
   readonly key: ObjectKey;
@@ -126,7 +126,7 @@ export interface DocumentVersion extends DocumentRef {
   readonly content: DocumentContent;
   /** The source commit in which the document was last accepted. */
   readonly commit: Commit;
-  /** In force although the commit that is read says something else, or nothing that can be read. */
+  /** In force although its document in this commit is different, missing or unusable. */
   readonly isHeld: boolean;
 }
 

@@ -22,6 +22,9 @@ export function runAdvice(
   // A document that cannot be used has a problem of its own.
   const isBroken = (kind: string, name: string): boolean =>
     unusable.has(objectKey({ group: placementGroup, kind, namespace: null, name }));
+  const atStrategy = ["spec", "stagedRolloutStrategyName"];
+  const fix = didYouMean(strategy, strategies.keys(), "add it, or remove the run when it is over");
+  const isKnown = strategies.has(strategy) || isBroken("ClusterStagedUpdateStrategy", strategy);
   return [
     ...(placement !== undefined
       ? placementMismatch(placement, clusters.size)
@@ -30,16 +33,7 @@ export function runAdvice(
         : isBroken("ClusterResourcePlacement", key)
           ? []
           : [unknownPlacementProblem(key, placements, "remove the run when it is over")]),
-    ...(strategies.has(strategy) || isBroken("ClusterStagedUpdateStrategy", strategy)
-      ? []
-      : [
-          error(
-            "FLT1314",
-            ["spec", "stagedRolloutStrategyName"],
-            `there is no strategy ${strategy}`,
-            didYouMean(strategy, strategies.keys(), "add it, or remove the run when it is over"),
-          ),
-        ]),
+    ...(isKnown ? [] : [error("FLT1314", atStrategy, `there is no strategy ${strategy}`, fix)]),
     ...(placement === undefined ? [] : unstagedProblems(placement, strategies.get(strategy), clusters)),
   ];
 }

@@ -111,7 +111,7 @@ export function pathProblems(files: readonly SourceFile[], roots: readonly strin
   return problems;
 }
 
-/** A problem of a file as a whole. */
+/** A problem of a whole file. */
 export const fileProblem = (
   severity: Problem["severity"],
   code: ProblemCode,

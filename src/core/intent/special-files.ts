@@ -10,7 +10,7 @@ import { readTrust, trustPath } from "./trust/trust-file.ts";
 
 // Files that count by their paths: confirmations, approvals and the trust file.
 
-/** Deletions that files under `approvals/deletions/` confirm, each by a document that says what its file is called. */
+/** Deletions that files under `approvals/deletions/` confirm; the digest in each document is the name of its file. */
 export function confirmationsIn(files: readonly SourceFile[]): {
   readonly confirmations: readonly Digest[];
   readonly problems: readonly Problem[];
@@ -26,21 +26,21 @@ export function confirmationsIn(files: readonly SourceFile[]): {
     const [content] = contents;
     if (contents.length === 1 && content?.kind === "confirmation" && content.digest === digest)
       confirmations.push(digest);
-    else problems.push(fileProblem("error", "FLT1350", path, notThis));
+    else problems.push(fileProblem("error", "FLT1350", path, notAConfirmation));
   }
   return { confirmations, problems };
 }
 
-const notThis = [
+const notAConfirmation = [
   "not a valid confirmation: it must be one DeletionConfirmation whose spec.digest is the name of the file",
   "flotilla confirm writes it; or copy the file that plan prints",
 ] as const;
 
 /**
- * Answers to approval requests, in the order of their paths: files under `approvals/` of one document each.
+ * Approvals, in the order of their paths: files under `approvals/` with one document each.
  *
- * One that cannot be used costs only itself, and never stays in force at an earlier version: what somebody once said
- * and no longer says opens nothing.
+ * An unusable one affects only itself, and its earlier version does not stay in force: an approval that was changed or
+ * removed allows nothing.
  */
 export function approvalsIn(files: readonly SourceFile[]): {
   readonly approvals: readonly ApprovalFile[];
@@ -57,7 +57,7 @@ export function approvalsIn(files: readonly SourceFile[]): {
   return { approvals, problems };
 }
 
-/** Read once for a file: an answer is the same object from commit to commit. */
+/** Read once for a file: an approval is the same object from commit to commit. */
 const approvalIn = remembered(({ path, blob, decoded }: SourceFile) => {
   const documents = decoded?.documents ?? [];
   const located = [...(decoded?.problems ?? []), ...documents.flatMap((it) => it.problems)];
@@ -69,20 +69,20 @@ const approvalIn = remembered(({ path, blob, decoded }: SourceFile) => {
     return { approval, problems };
   }
   const isExplained = problems.some(isError);
-  return { approval: null, problems: isExplained ? problems : [...problems, answersNothing(path)] };
+  return { approval: null, problems: isExplained ? problems : [...problems, notAnApproval(path)] };
 });
 
-const answersNothing = (path: string): Problem =>
+const notAnApproval = (path: string): Problem =>
   fileProblem("error", "FLT1350", path, [
     "not a valid approval: it must be one Approval of flotilla.dev/v1alpha1",
     "write one Approval per file, and only approvals under approvals/",
   ]);
 
 /**
- * What the files of a commit say about who may approve, `trust/root.yaml`, and what is wrong with `trust/`.
+ * The trust file of a commit, and what is wrong with `trust/`.
  *
- * A file that cannot be used as a whole is there all the same, without a trust: every gate is closed by it. Whether it
- * may come into force is for `core/trust` to say. The same file (`===`) gives the same.
+ * An unusable file still counts, without a trust: it closes every gate. Whether it may come into force is decided in
+ * `core/trust`. The same file (`===`) gives the same result (`===`).
  */
 export function trustFileIn(files: readonly SourceFile[]): {
   readonly trust: TrustFile | null;
@@ -122,7 +122,7 @@ const commitItself = "commit the file itself; until then every gate is closed";
 const restore = "restore the last version that was accepted; until then every gate is closed";
 
 const rootless = fileProblem("error", "FLT1237", "trust/", [
-  "trust/root.yaml, which says who may approve, is not there: every gate is closed, and no unsigned approval counts, for good",
+  "trust/root.yaml, which defines who may approve, is missing: every gate is closed, and no unsigned approval counts any more",
   "write it with flotilla trust init, or restore the last version that was accepted",
 ]);
 

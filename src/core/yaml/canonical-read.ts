@@ -23,8 +23,8 @@ export function readCanonical(text: string, repeats: InternPool = newInternPool(
 }
 
 /**
- * What texts that are read one after the other have in common: equal strings, and whole parts that one object after the
- * other says word for word. Equal ones become the same value, and are read once.
+ * Strings and parts that texts read one after the other have in common. Equal ones become the same value, and are read
+ * once.
  */
 export interface InternPool {
   strings: Map<string, string>;
@@ -62,7 +62,7 @@ function readMap(cursor: Cursor, indent: number): Json | undefined {
   }
 }
 
-/** What stands behind a key: a leaf on the same line, a list at the same indent, or a map one step deeper. */
+/** The value of a key: a leaf on the same line, a list at the same indent, or a map one step deeper. */
 function readMember(cursor: Cursor, indent: number): Json | undefined {
   const { text } = cursor;
   const next = text.charCodeAt(cursor.at++);
@@ -74,7 +74,7 @@ function readMember(cursor: Cursor, indent: number): Json | undefined {
   return spaces === indent + 2 ? readMap(cursor, indent + 2) : undefined;
 }
 
-/** Keys under which a thousand objects say the same: what stands there is looked up by its text before it is read. */
+/** Keys whose values are the same in a thousand objects: they are looked up by their text before they are read. */
 const repeatedKeys: ReadonlySet<string> = new Set(["status", "annotations", "labels", "applyStrategy", "conditions"]);
 
 /** So many parts or strings are kept to be found again; then it begins anew. */
@@ -135,7 +135,7 @@ function readItem(cursor: Cursor, indent: number): Json | undefined {
 const startsItem = (text: string, at: number): boolean =>
   text.charCodeAt(at) === dash && text.charCodeAt(at + 1) === space;
 
-/** Whether a key stands here, rather than a leaf: no bare value has a colon before a space, no bare key a space. */
+/** Whether a key is here, rather than a leaf: no bare value has a colon before a space, no bare key a space. */
 function startsKey(text: string, from: number): boolean {
   const first = text.charCodeAt(from);
   if (first === question) return true;
@@ -262,7 +262,7 @@ function kept(cursor: Cursor, from: number, to: number): string {
 
 const copyOf = (text: string): string => ` ${text}`.slice(1);
 
-/** Nothing of ours is nested 500 deep; what is would cost us the stack. */
+/** Flotilla writes nothing nested this deeply; reading it would exhaust the stack. */
 const deepest = 1000;
 
 /** From this length on, V8 slices by pointing into the text; shorter parts it copies. */

@@ -3,8 +3,8 @@ import type { Json, JsonList, JsonObject } from "../model/json.ts";
 /**
  * The one canonical text of a JSON value: block YAML, keys in the order of the object, lists indented as kubectl does.
  *
- * A string is written bare only if no YAML reader, of any version, can take it for anything else; every other one is a
- * JSON string on one line. `readCanonical` is the exact inverse. What is no finite number becomes null, as in JSON.
+ * A string is written bare only if no YAML reader, of any version, can read it as anything else; every other one is a
+ * JSON string on one line. `readCanonical` is the exact inverse. Numbers that are not finite become null, as in JSON.
  */
 export const emitYaml = (value: Json): string => emitDocuments([value]);
 
@@ -32,14 +32,14 @@ export function leafText(value: Json): string {
 /** The text of a key, without its colon. */
 export const keyText = (key: string): string => (isPlainKey(key, 0, key.length) ? key : quote(key));
 
-/** YAML takes what stands before a colon for a key only up to 1,024 characters; a longer key is marked with `?`. */
+/** YAML allows 1,024 characters for a key before a colon; a longer key is marked with `?`. */
 export const longestKey = 1000;
 
 /** A string as JSON writes it, without the characters that YAML readers refuse or take for the end of a line. */
 export const quote = (text: string): string =>
   isSimple(text, 0, text.length) ? `"${text}"` : JSON.stringify(text).replace(unprintable, escaped);
 
-/** Whether `text` from `from` to `to` stands in a JSON string as it is: printable ASCII, nothing to escape. */
+/** Whether `text` from `from` to `to` needs no escapes in a JSON string: printable ASCII. */
 export function isSimple(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
@@ -48,7 +48,7 @@ export function isSimple(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** Whether `text` from `from` to `to` may stand bare as a value. */
+/** Whether `text` from `from` to `to` may be written bare as a value. */
 export function isPlain(text: string, from: number, to: number): boolean {
   if (from === to || (roleOf(text.charCodeAt(from)) & opens) === 0) return false;
   for (let at = from + 1; at < to; at++) {
@@ -60,7 +60,7 @@ export function isPlain(text: string, from: number, to: number): boolean {
   return !isAmbiguous(text, from, to);
 }
 
-/** Whether `text` from `from` to `to` may stand bare as a key: like a value, without colon and space. */
+/** Whether `text` from `from` to `to` may be written bare as a key: like a value, without colon and space. */
 export function isPlainKey(text: string, from: number, to: number): boolean {
   if (from === to || (roleOf(text.charCodeAt(from)) & opens) === 0) return false;
   for (let at = from + 1; at < to; at++) if ((roleOf(text.charCodeAt(at)) & continues) === 0) return false;
@@ -73,7 +73,7 @@ const hasParts = (value: Json): value is JsonList | JsonObject => {
   return false;
 };
 
-// A text is gathered in parts, each of which ends its line. Whoever pushes a map or a list has said the indent already.
+// A text is collected in parts, each of which ends its line. Before a map or a list, the indent is already there.
 
 function pushMap(parts: string[], value: JsonObject, depth: number): void {
   const prefixes = prefixesAt(depth);
@@ -144,7 +144,7 @@ const pads = Array.from({ length: 32 }, (_, depth) => "  ".repeat(depth));
 const padOf = (depth: number): string => pads[depth] ?? "  ".repeat(depth);
 
 /**
- * A number so that it is read back as the same number: what is no integer of up to 53 bits has a fraction or an
+ * A number so that it is read back as the same number: what is not an integer of up to 53 bits has a fraction or an
  * exponent, since longer integers are read as bigint.
  */
 function numberText(value: number): string {
@@ -155,7 +155,7 @@ function numberText(value: number): string {
   return text.includes("e") && !text.includes(".") ? text.replace("e", ".0e") : text;
 }
 
-// What a character may do in a bare scalar, by its code: open it, continue it, or stand between two others.
+// What a character may do in a bare scalar, by its code: open it, continue it, or be between two others.
 const opens = 1;
 const continues = 2;
 const between = 4;

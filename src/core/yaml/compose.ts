@@ -118,7 +118,7 @@ type Place = number | readonly [number, number] | { readonly offset: number };
 const offsetOf = (place: Place): number =>
   typeof place === "number" ? place : "offset" in place ? place.offset : place[0];
 
-/** The failsafe schema leaves every scalar a text, so that `scalar.ts` alone decides what it is. */
+/** The failsafe schema leaves every scalar a string, so that `scalar.ts` decides what it is. */
 const options = {
   schema: "failsafe",
   // Quadratic in the library; checked where its tree is walked.

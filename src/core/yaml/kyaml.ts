@@ -16,7 +16,7 @@ import { isError, type JsonPath, maxProblems, type TextProblem } from "./problem
 import { ambiguity, plainScalar } from "./scalar.ts";
 import { characterProblems, type PositionOf, type TextSlice } from "./text.ts";
 
-/** What one document of a file says. */
+/** One document of a file. */
 export interface YamlDocument {
   /** Where the root begins; null when there is only white space and comments, or when the text is beyond reading. */
   readonly begin: number | null;
@@ -51,7 +51,7 @@ export function readYaml(slice: TextSlice, positionOf: PositionOf, most = maxTok
 /**
  * Reads one YAML document through the library, whatever it holds.
  *
- * Refused are anchors, aliases, merge keys, tags, duplicate and non-text keys and what JSON cannot say
+ * Refused are anchors, aliases, merge keys, tags, duplicate and non-text keys and what JSON cannot express
  * (`yaml/README.md#hostile-input`, `#b-05` … `#b-22`). Ambiguous scalars pass with a warning (`intent/README.md#e-1`). Never throws.
  */
 export function readAnyYaml({ text }: TextSlice, positionOf: PositionOf, most = maxTokens): YamlDocument {
@@ -68,7 +68,7 @@ export function readAnyYaml({ text }: TextSlice, positionOf: PositionOf, most = 
   // An empty scalar is what the library makes of a text without content.
   const isEmpty = isScalar(read.root) && read.root.source === "" && read.root.type === "PLAIN";
   const root = isEmpty ? null : read.root;
-  // What the parser says about a text that was cut is about the cut.
+  // Errors of the parser in a text that was cut are about the cut.
   const syntax = cut === null ? syntaxProblems(relevant, text) : [{ ...tooLongToRead, offset: cut }];
   const textProblems = [...bad, ...syntax, ...surplus];
   const walk: Walk = { positionOf, path: [], textProblems, values: 0, ambiguous: 0 };
@@ -181,7 +181,7 @@ function keyOf(node: Node, walk: Walk): string | null {
   return within(walk, "?", () => addProblem(walk, node, isScalar(node) ? tagUsed : nonStringKey));
 }
 
-/** The name of a key: kubectl turns booleans into strings; numbers, null and collections are no keys. */
+/** The name of a key: kubectl turns booleans into strings; numbers, null and collections cannot be keys. */
 function keyText(node: Node): string | null {
   if (!isScalar(node)) return null;
   const text = String(node.value ?? "");

@@ -70,7 +70,7 @@ export function locateProblem({ place: { slice, base } }: LocatedDocument, probl
   return locatedProblem(problem, isSecret(yaml.value, base), positionOf(offset));
 }
 
-/** A problem about a whole file, or about something that has no lines. */
+/** A problem of a whole file, without a line. */
 export const fileWideProblem = (problem: FieldProblem): LocatedProblem =>
   locatedProblem(problem, false, { line: 0, column: 0 });
 

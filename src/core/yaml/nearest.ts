@@ -1,4 +1,4 @@
-/** The known word that somebody may have meant, or null when none is like it. */
+/** The known word that was perhaps meant, or null when none is similar. */
 export function nearest(word: string, known: Iterable<string>): string | null {
   const lower = word.toLowerCase();
   let best: string | null = null;
@@ -17,10 +17,10 @@ export function didYouMean(word: string, known: Iterable<string>, otherwise: str
   return found === null ? otherwise : `did you mean "${found}"?`;
 }
 
-/** How many errors may be in a word: none in one so short that half of it would be wrong, its end apart. */
+/** How many typos may be in a word: few in a short one. */
 const slipsIn = (word: string): number => Math.min(3, Math.max(word.length > 1 ? 1 : 0, Math.floor(word.length / 3)));
 
-/** Another number is another thing of a series and no error; in short words the first letter is hardly ever wrong. */
+/** A different number is not a typo; in short words the first letter is rarely wrong. */
 function isLike(word: string, other: string): boolean {
   if (word.length < 3 && !other.startsWith(word)) return false;
   const isShort = Math.min(word.length, other.length) < 6;

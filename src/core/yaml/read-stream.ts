@@ -20,7 +20,7 @@ export function readYamlStream(text: string, repeats?: InternPool): YamlStream {
   }
 }
 
-/** What somebody edited by hand is much smaller. */
+/** What people edit by hand is much smaller. */
 const maxForeignTokens = 200_000;
 
 function readForeign(text: string): YamlStream {

@@ -64,6 +64,6 @@ function float(digits: string, text: string): PlainScalar {
   const value = Number(digits);
   if (!Number.isFinite(value)) return { kind: "unrepresentable" };
   if (/^[-+]?[0-9]+$/.test(digits) && !Number.isSafeInteger(value)) return { kind: "overflow" };
-  // A number that is no number to Go's parser stays the text it is.
+  // What Go does not parse as a number stays a string.
   return { kind: "value", value: Number.isNaN(value) ? text : value + 0 };
 }

@@ -4,7 +4,7 @@ import type { ApprovalFile } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
 import { error, type FieldProblem, type FieldProblems } from "../../yaml/problems.ts";
 
-/** What an approval says, wherever its file stands. Its schema and its rules have passed it. */
+/** An approval that has passed its schema and its rules. */
 export const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
   digest: spec.requestDigest as Digest,
   decision: spec.decision,
@@ -13,7 +13,7 @@ export const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "pat
   signature: spec.signature ?? null,
 });
 
-/** Checks an approval that its schema has passed: what it answers, and that whoever reads the record can read it. */
+/** Checks an approval that its schema has passed. */
 export function approvalProblems({ spec }: WrittenApproval): FieldProblems {
   const { requestDigest, principal, comment = "", signature = null } = spec;
   const problems: FieldProblem[] = [];
@@ -28,7 +28,7 @@ export function approvalProblems({ spec }: WrittenApproval): FieldProblems {
   return problems;
 }
 
-/** Whether a text is an armored signature from its first to its last line. What it proves is for others to say. */
+/** Whether a text is an armored signature, valid or not. */
 const isArmored = (text: string): boolean => text.length <= maxSignature && armor.test(text);
 
 const maxSignature = 16 * 1024;
@@ -41,16 +41,16 @@ const signIt =
 const copyDigest = "copy the annotation flotilla.dev/request-digest of the request";
 
 /**
- * Whether a file answers a request: YAML under `approvals/`, except for confirmations and in dot-folders.
+ * Whether a path is that of an approval: YAML under `approvals/`, except for confirmations and in dot-folders.
  *
- * `Approvals/` is another folder: whoever guards this one with CODEOWNERS does not guard that.
+ * `Approvals/` is another folder: CODEOWNERS for this one do not protect that one.
  */
 export const isApprovalPath = (path: string): boolean =>
   /^approvals\/(?!deletions\/)(?:[^./][^/]*\/)*[^/]+\.[yY][aA]?[mM][lL]$/.test(path);
 
 /**
- * The text that a signature inside of an approval is made over: all that it says, in one order, whatever its YAML looks
- * like (`trust/README.md#the-request`). An SSH signature over it has the namespace `flotilla-approval-v1`.
+ * The text that a signature in an approval signs: all of its content in a fixed order, independent of its YAML
+ * (`trust/README.md#the-request`). An SSH signature over it has the namespace `flotilla-approval-v1`.
  */
 export const signedApproval = ({
   comment,

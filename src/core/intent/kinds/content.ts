@@ -43,13 +43,13 @@ export type DocumentContent =
   | { readonly kind: "later" };
 
 export interface ContentReading {
-  /** The object's identity: cluster-scoped kinds of ours have no namespace, whatever their document says. */
+  /** The object's identity: fleet kinds that are cluster-scoped have no namespace, even if the document has one. */
   readonly id: VersionedId;
   readonly content: DocumentContent | null;
   readonly problems: FieldProblems;
 }
 
-/** Reads what an identified document defines: schema, rules that the document alone decides, defaults. */
+/** Reads what an identified document defines: schema, rules, defaults. */
 export function readContent(id: VersionedId, value: Json): ContentReading {
   if (!isObject(value)) return { id, content: null, problems: [] };
   const kind = fleetKindOf(id.group, id.kind);
@@ -59,7 +59,7 @@ export function readContent(id: VersionedId, value: Json): ContentReading {
   return { id, content: problems.some(isError) ? null : { kind: "manifest", ...manifestFrom(value) }, problems };
 }
 
-/** A kind that stands in no group of ours is suggested to those who misspelt the group of one that does. */
+/** An unknown kind, with the kind or the group that was perhaps meant. */
 export function unknownKindProblem({ group, kind }: VersionedId): FieldProblem {
   const own = fleetKinds.filter((it) => it.group === group).map((it) => it.kind);
   const elsewhere = fleetKinds.find((it) => it.kind === kind && it.group !== group && it.schema !== null);
@@ -87,7 +87,6 @@ function readFleetKind(kind: FleetKind, written: VersionedId, value: JsonObject)
 
 /** How documents of a kind are read once their schema has passed them. */
 interface KindReader<Document> {
-  /** The rules that the document alone decides. */
   rules(document: Document): FieldProblems;
   /** What it defines, with defaults. `scope`: of the kind, which may be a namespaced variant. */
   content(document: Document, scope: Scope): DocumentContent;
@@ -135,7 +134,7 @@ const readers: { readonly [Name in SchemaName]: KindReader<SchemaDocuments[Name]
   },
 };
 
-/** Checks an object against its accepted version: what a hub lets nobody change stays as it was. */
+/** Checks an object against its accepted version: immutable fields stay the same. */
 export function updateProblems(before: DocumentContent, after: DocumentContent): FieldProblems {
   if (before.kind === "placement" && after.kind === "placement")
     return placementUpdateProblems(before.placement.spec, after.placement.spec);

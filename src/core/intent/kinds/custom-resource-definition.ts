@@ -27,10 +27,10 @@ export function scopesOf(definitions: Iterable<Manifest>): ScopeTable {
   return ordered.length === 0 ? builtInScopes : new Map([...builtInScopes, ...ordered]);
 }
 
-/** Checks that a CustomResourceDefinition says which kind it defines and where its objects live. */
+/** Checks that a CustomResourceDefinition defines a group, a kind and a scope. */
 export function definitionProblems(definition: Json): FieldProblems {
   if (isObject(definition) && definedKind(definition) !== null) return [];
-  const message = "must say group, names.kind, and a scope that is Cluster or Namespaced";
+  const message = "must have group, names.kind, and scope Cluster or Namespaced";
   return [error("FLT1415", ["spec"], message, "complete the definition")];
 }
 

@@ -44,7 +44,7 @@ export function dnsLabelProblems(name: string, at: JsonPath = ["metadata", "name
   return isDnsLabel(name) ? [] : [error("FLT1309", at, "must be a DNS label", fix, JSON.stringify(name))];
 }
 
-/** The name of any other object of ours, as Kubernetes wants it; with dots, and at most `limit` characters. */
+/** The name of an object of any other kind: with dots, and at most `limit` characters. */
 export function dnsSubdomainProblems(
   name: string,
   at: JsonPath = ["metadata", "name"],
@@ -91,7 +91,7 @@ export const newerFieldProblems = (
       return { ...error("FLT1301", [...at, field], "exists in v1beta1 only", fix), on: "key" };
     });
 
-/** Warns of unknown annotations of ours: a misspelt one would be ignored silently. */
+/** Warns of unknown `flotilla.dev/` annotations: a misspelt one would be ignored silently. */
 export function annotationProblems(annotations: Json | undefined, known: readonly string[]): FieldProblems {
   if (!isObject(annotations)) return [];
   return Object.keys(annotations)

@@ -47,7 +47,7 @@ function ruleOf({ clusterSelector, overrideType, jsonPatchOverrides = [] }: Writ
 const operationOf = ({ op, path, value = null }: WrittenOperation): PatchOperation => ({ op, path, value });
 
 /**
- * Checks an override that its schema has passed against every rule that it alone decides (`intent/README.md#overrides`).
+ * Checks an override that its schema has passed against the rules of the kind (`intent/README.md#overrides`).
  */
 export const overrideProblems = (override: WrittenOverride): FieldProblems => [
   ...commonProblems(override),

@@ -67,7 +67,7 @@ export function policyProblems(policy: WrittenPolicy): FieldProblems {
   ];
 }
 
-/** A toleration as a whole, with defaults: two that say the same have the same key (`intent/README.md#v-pl-55`). */
+/** Equal for tolerations that are equal after defaults (`intent/README.md#v-pl-55`). */
 const tolerationKey = ({ key, operator, value, effect }: TolerationFields): string =>
   JSON.stringify([key ?? "", operator ?? "Equal", value ?? "", effect ?? ""]);
 
@@ -81,7 +81,7 @@ function fieldProblems(policy: WrittenPolicy): FieldProblems {
     .filter((it) => policy[it] !== undefined && !(Array.isArray(policy[it]) && policy[it].length === 0))
     .map((it) => error("FLT1304", [...at, it], `does not go with placementType ${type}`, otherType(it, type)));
   if (type !== "PickN" || policy.numberOfClusters !== undefined) return wrong;
-  return [...wrong, error("FLT1304", at, "PickN needs numberOfClusters", "say how many clusters to pick")];
+  return [...wrong, error("FLT1304", at, "PickN needs numberOfClusters", "add it")];
 }
 
 function otherType(field: Field, type: string): string {

@@ -15,7 +15,7 @@ type Annotations = Readonly<Record<string, string>>;
  */
 const defaultProgressDeadline = minutes(10);
 
-/** How a placement rolls out and applies, after defaults; two settings of ours are annotations. */
+/** How a placement rolls out and applies, after defaults; two settings are annotations. */
 export const placementStrategyFrom = (
   written: WrittenStrategy,
   annotations: Annotations,
@@ -99,7 +99,7 @@ function applyStrategyProblems(strategy: WrittenApplyStrategy): FieldProblems {
 
 const useServerSide = "remove it, or use type ServerSideApply";
 
-/** Checks the settings of ours that are annotations of a placement. */
+/** Checks the settings in annotations of a placement. */
 export function settingProblems(annotations: Annotations): FieldProblems {
   const at = (key: string): JsonPath => ["metadata", "annotations", key];
   const deadline = annotations[progressDeadlineAnnotation];

@@ -44,7 +44,7 @@ function selectorOf(written: WrittenSelector): ResourceSelector {
 }
 
 /**
- * Checks a placement that its schema has passed against the rules that it alone decides (`intent/README.md#placements`).
+ * Checks a placement that its schema has passed against the rules of the kind (`intent/README.md#placements`).
  */
 export function placementProblems({ apiVersion, metadata, spec, status }: WrittenPlacement): FieldProblems {
   return [

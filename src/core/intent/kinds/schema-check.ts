@@ -20,7 +20,7 @@ type SchemaCheck<Kind extends SchemaName> =
 /** Checks a document against the schema of its kind. */
 export function checkSchema<Kind extends SchemaName>(kind: Kind, value: JsonObject): SchemaCheck<Kind> {
   const errors = validators[kind](value);
-  // The type says what the schema does.
+  // The type is made from the schema.
   if (errors.length === 0) return { isValid: true, document: value as unknown as SchemaDocuments[Kind] };
   const seen = new Set<string>();
   const problems = errors.slice(0, 10 * maxProblems).flatMap((it) => {

@@ -28,10 +28,10 @@ export function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omi
 }
 
 /**
- * Checks an update run that its schema has passed against the rules that it alone decides (`intent/README.md#v-ur-01` …
+ * Checks an update run that its schema has passed against the rules of the kind (`intent/README.md#v-ur-01` …
  * `#v-ur-03`, `#v-ur-08`).
  *
- * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are one.
+ * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are the same.
  */
 export const updateRunProblems = (run: WrittenRun): FieldProblems => [
   ...commonProblems(run, { maxName: 63 }),

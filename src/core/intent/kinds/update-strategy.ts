@@ -78,10 +78,10 @@ function failureLimits(text: string): readonly FailureLimit[] {
 }
 
 /**
- * Checks a strategy that its schema has passed against the rules that it alone decides
+ * Checks a strategy that its schema has passed against the rules of the kind
  * (`intent/README.md#runs-and-strategies`).
  *
- * What KubeFleet finds out when a run begins, and then ends it for good, is refused here (`rollout/README.md#b-19`,
+ * What makes KubeFleet fail a run when it begins is refused here (`rollout/README.md#b-19`,
  * `#b-20`). The fields that v1alpha1 does not have are read there too.
  */
 export function updateStrategyProblems(strategy: WrittenStrategy): FieldProblems {

@@ -6,7 +6,7 @@ import { type KeyResult, unusableKey } from "./ssh-key.ts";
  * Reads an armored OpenPGP public key to the whole fingerprint of its primary key, in upper-case hexadecimal digits
  * (RFC 9580 §5.5.4, §6.2).
  *
- * Only what decides whose key this is: what its self-signatures say is for whoever verifies with it. One key an entry,
+ * Only what identifies the key: self-signatures are checked where it is used to verify. One key an entry,
  * of version 4 or 6; DSA and RSA below 3072 bits are refused, and so is a private key
  * (`intent/README.md#trust-and-approval-files`; `trust/README.md#b-66`).
  */
@@ -38,7 +38,7 @@ export const openPgpSubkeys = (armor: string): readonly string[] =>
 const fingerprintOf = (body: Buffer): string =>
   (body[0] === 6 ? newFingerprint(body) : oldFingerprint(body)).toUpperCase();
 
-/** Version 4 is identified by SHA-1, for good: whoever finds a second key of one fingerprint has no signature by it. */
+/** Version 4 uses SHA-1: a second key with the same fingerprint would still not verify signatures of the first. */
 const oldFingerprint = (body: Buffer): string =>
   hash("sha1", Buffer.concat([Buffer.from([0x99, body.length >> 8, body.length & 0xff]), body]), "hex");
 
@@ -48,7 +48,7 @@ function newFingerprint(body: Buffer): string {
   return hash("sha256", Buffer.concat([Buffer.from([0x9b]), length, body]), "hex");
 }
 
-/** By algorithm: RSA has a length, DSA is refused, what cannot sign is no key here (RFC 9580 §9.1). */
+/** By algorithm: RSA has a length, DSA is refused, what cannot sign is refused (RFC 9580 §9.1). */
 function strengthOf(body: Buffer, at: number): KeyResult | null {
   const algorithm = body[5] ?? 0;
   if (body.length < at + 2 || body.length > 0xffff) return malformed("is damaged");
@@ -58,7 +58,7 @@ function strengthOf(body: Buffer, at: number): KeyResult | null {
   return [19, 22, 27, 28].includes(algorithm) ? null : malformed("cannot sign");
 }
 
-/** The bytes inside the armor; null when the text is no single block. Its checksum proves nothing and is not looked at. */
+/** The bytes inside the armor; null when the text is not a single block. Its checksum is ignored. */
 function dearmored(armor: string): Buffer | null {
   const match =
     /^-----BEGIN PGP (?:PUBLIC|PRIVATE) KEY BLOCK-----\r?\n((?:[A-Za-z]+: .*\r?\n)*)[ \t]*\r?\n([A-Za-z0-9+/=\r\n]+?)(?:\r?\n=[A-Za-z0-9+/]{4})?\r?\n-----END PGP (?:PUBLIC|PRIVATE) KEY BLOCK-----$/.exec(

@@ -15,11 +15,11 @@ export const unusableKey = (code: ProblemCode, message: string, fix: string): Ke
 });
 
 /**
- * Reads an OpenSSH public key line, as it stands in a `.pub` file, to the fingerprint that ssh-keygen prints (RFC 4253
+ * Reads an OpenSSH public key line, as in a `.pub` file, to the fingerprint that ssh-keygen prints (RFC 4253
  * §6.6, RFC 5656 §3.1, RFC 8709 §4, OpenSSH's PROTOCOL.u2f).
  *
  * Every field is measured and nothing may follow: one key has one text. DSA and RSA below 3072 bits are refused
- * (`trust/README.md#the-trust-file`), and so are options and certificates, which would say more than whose key it is
+ * (`trust/README.md#the-trust-file`), and so are options and certificates, which are more than a key
  * (`yaml/README.md#b-67`).
  */
 export function parseSshKey(line: string): KeyResult {

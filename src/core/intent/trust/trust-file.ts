@@ -20,13 +20,13 @@ import { parseOpenPgpKey } from "./openpgp-key.ts";
 import { type KeyResult, parseSshKey } from "./ssh-key.ts";
 import { normalizedFingerprint, trustProblems, type WrittenApprovers } from "./trust-rules.ts";
 
-/** The one file that says who may approve. */
+/** The one file that defines who may approve. */
 export const trustPath = "trust/root.yaml";
 
 /** The largest trust file, in UTF-16 units: 256 principals with three SSH keys each, or twenty OpenPGP certificates. */
 const maxTrustText = 64 * 1024;
 
-/** What a trust file says: usable as a whole, or not at all. */
+/** A trust file is usable as a whole, or not at all. */
 export interface TrustReading {
   /** Null when anything is wrong with it: then every gate is closed (`plan/README.md#d-6`). */
   readonly trust: Trust | null;
@@ -101,7 +101,7 @@ const privateKey = error(
 /** How old a request may get where the rule does not say (`yaml/README.md#limits`). */
 const defaultMaxAge = (24 * 3_600_000) as DurationMs;
 
-/** What a trust file says after defaults. Its schema and its rules have passed it. */
+/** A trust file after defaults, which has passed its schema and its rules. */
 function trustOf({ spec }: WrittenTrust, digest: Digest): Trust {
   const people = Object.entries(spec.principals).sort(([a], [b]) => compareText(a, b));
   return {

@@ -11,13 +11,13 @@ import { durationOf, repeatedIndices, repeatedProblems } from "../kinds/fields.t
 import { openPgpSubkeys, parseOpenPgpKey } from "./openpgp-key.ts";
 import { type KeyResult, parseSshKey } from "./ssh-key.ts";
 
-/** What rules of both kinds say about who approves. */
+/** What rules of both kinds have in common: who approves. */
 export type WrittenApprovers = Pick<WrittenRule, "principals" | "minimum" | "accept">;
 
 type Spec = WrittenTrust["spec"];
 
 /**
- * Checks a trust file that its schema has passed: all that it alone decides (`trust/README.md#the-trust-file`; `#b-66`,
+ * Checks a trust file that its schema has passed against its rules (`trust/README.md#the-trust-file`; `#b-66`,
  * `yaml/README.md#b-67`).
  */
 export function trustProblems({ spec }: WrittenTrust): FieldProblems {
@@ -63,7 +63,7 @@ function peopleProblems(principals: Spec["principals"], names: readonly string[]
     ...names.flatMap((name, i) => {
       const principal = Object.hasOwn(principals, name) ? principals[name] : undefined;
       if (principal === undefined) return [unknownPrincipal(name, Object.keys(principals), [...at, i])];
-      const fix = "name a person, or say human: true where one signs with these keys";
+      const fix = "name a human, or set human: true if a person signs with these keys";
       return principal.human ? [] : [error("FLT1231", [...at, i], "is not human; only humans can approve", fix)];
     }),
   ];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { readIntent } from "../../../../src/core/intent/intent.ts";
-import { maxTrustSignatures } from "../../../../src/core/intent/source-file.ts";
-import { reuseIntent } from "../../../../src/core/ledger/identity.ts";
-import { digestOfText } from "../../../../src/core/model/json.ts";
-import type { Commit } from "../../../../src/core/model/value.ts";
-import { trustText } from "../../ledger/trust-records.ts";
-import { configMap, type Files, inForce, read, readAll, sourceFiles } from "../reading.ts";
+import { readIntent } from "../../../src/core/intent/intent.ts";
+import { maxTrustSignatures } from "../../../src/core/intent/source-file.ts";
+import { reuseIntent } from "../../../src/core/ledger/identity.ts";
+import { digestOfText } from "../../../src/core/model/json.ts";
+import type { Commit } from "../../../src/core/model/value.ts";
+import { trustText } from "../ledger/trust-records.ts";
+import { configMap, type Files, inForce, read, readAll, sourceFiles } from "./reading.ts";
 
 const root = trustText(1);
 const web = configMap("web");

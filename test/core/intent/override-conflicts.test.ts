@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { problemText } from "../../../../src/core/yaml/problems.ts";
-import { cluster, errorsOf, type Files, inForce, override, placement, read, readAll } from "../reading.ts";
+import { problemText } from "../../../src/core/yaml/problems.ts";
+import { cluster, errorsOf, type Files, inForce, override, placement, read, readAll } from "./reading.ts";
 
 describe("overrides (C 21)", () => {
   it("V-CRO-07, B-85: two of one object for one placement: neither is new, the accepted one stays", () => {
