@@ -51,7 +51,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "remembers what is gone by its uid while it is made anew",
     file: "src/shell/kube/apply/act.ts",
-    find: "known && isCreation(way) ? unmade(before, action) : ",
+    find: "known && isCreation(decision) ? unmade(before, action) : ",
     replace: "",
     caughtBy: stories,
   },
@@ -65,7 +65,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "makes anew what it finds gone under a claim that still names it",
     file: "src/shell/kube/apply/apply-objects.ts",
-    find: 'if (again?.kind === "write" && again.uid === null && way.uid !== null) return madeAnewLater(errand);',
+    find: 'if (again?.kind === "write" && again.uid === null && decision.uid !== null) return madeAnewLater(task);',
     replace: "",
     caughtBy: stories,
   },
@@ -289,7 +289,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes what does not carry our mark any more",
     file: "src/shell/kube/apply/remove-objects.ts",
-    find: 'if (mark === null || mark.fleet !== scene.actions.fleet || mark.label === "") {',
+    find: 'if (mark === null || mark.fleet !== context.actions.fleet || mark.label === "") {',
     replace: "if (mark === null) return null;\n  if (mark.fleet === null) {",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },

@@ -18,14 +18,14 @@ interface Wrote {
 
 /** What the inventory says of an object once it is written. */
 export function writtenEntry(
-  scene: { readonly now: Instant },
+  context: { readonly now: Instant },
   write: WriteTask,
   { live, adopted, effect }: Wrote,
 ): InventoryEntry {
   const { action, before } = write;
   const uid = textOf(memberAt(live, "metadata", "uid"));
   return {
-    ...plainEntry(scene, write, effect),
+    ...plainEntry(context, write, effect),
     sequence: action.sequence,
     uid,
     adopted: adopted || (before?.adopted === true && before.uid === uid),
@@ -35,41 +35,41 @@ export function writtenEntry(
 }
 
 /** What the inventory says of an object that was not written. What stands there and is not ours ends what was known; what could not be looked at ends nothing. */
-export function failedEntry(scene: { readonly now: Instant }, write: WriteTask, failure: Failure): InventoryEntry {
-  const { before, takeover: way } = write;
-  const isUnseen = way.kind === "leave" && way.failure.code === "FailedToFindObjInMemberCluster";
-  const known = way.kind === "write" || isUnseen ? before : null;
+export function failedEntry(context: { readonly now: Instant }, write: WriteTask, failure: Failure): InventoryEntry {
+  const { before, takeover: decision } = write;
+  const isUnseen = decision.kind === "leave" && decision.failure.code === "FailedToFindObjInMemberCluster";
+  const known = decision.kind === "write" || isUnseen ? before : null;
   return {
-    ...plainEntry(scene, write),
+    ...plainEntry(context, write),
     uid: known?.uid ?? null,
     adopted: known?.adopted ?? false,
     fingerprint: known?.fingerprint ?? null,
-    outcome: failedOutcome(failure, before?.outcome ?? null, scene.now),
+    outcome: failedOutcome(failure, before?.outcome ?? null, context.now),
   };
 }
 
 /** Whether the write would take over what others made. */
-export const adopts = (way: TakeoverDecision): boolean =>
-  way.kind === "compare" || (way.kind !== "leave" && way.adopted);
+export const adopts = (decision: TakeoverDecision): boolean =>
+  decision.kind === "compare" || (decision.kind !== "leave" && decision.adopted);
 
 /** What the inventory says of an object from the claim on, until its result is known. */
-export function claimedEntry(scene: { readonly now: Instant }, write: WriteTask): InventoryEntry {
-  const { takeover: way, before } = write;
-  if (way.kind === "leave") return failedEntry(scene, write, way.failure);
+export function claimedEntry(context: { readonly now: Instant }, write: WriteTask): InventoryEntry {
+  const { takeover: decision, before } = write;
+  if (decision.kind === "leave") return failedEntry(context, write, decision.failure);
   return {
-    ...plainEntry(scene, write),
-    uid: way.kind === "wait" || (way.kind === "write" && way.live === null) ? way.uid : null,
-    adopted: adopts(way),
+    ...plainEntry(context, write),
+    uid: decision.kind === "wait" || (decision.kind === "write" && decision.live === null) ? decision.uid : null,
+    adopted: adopts(decision),
     fingerprint: before?.fingerprint ?? null,
     outcome: { kind: "claimed" },
   };
 }
 
 /** Without a uid, it may still have been written by any claim since the first. */
-function plainEntry(scene: { readonly now: Instant }, write: WriteTask, effect?: TaskResult["effect"]) {
+function plainEntry(context: { readonly now: Instant }, write: WriteTask, effect?: TaskResult["effect"]) {
   const { item, action, before } = write;
   const { id, digest } = item;
-  const repairs = repairsOf(scene, write, effect);
+  const repairs = repairsOf(context, write, effect);
   const sequence = before?.uid === null ? before.sequence : action.sequence;
   return { version: id.version, digest, sequence, ...(repairs === undefined ? {} : { repairs }) };
 }
@@ -91,7 +91,7 @@ export interface WriteTask {
   readonly takeover: TakeoverDecision;
 }
 
-/** One object that goes. */
+/** One object to be deleted or released. */
 export interface RemovalTask {
   readonly id: Departure["id"];
   readonly action: PlacementActions;

@@ -111,23 +111,23 @@ interface ServerState {
   readonly now: () => number;
 }
 
-async function handle(house: ServerState, message: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(state: ServerState, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = message.url ?? "/";
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
   const [, root, name = "", ...rest] = path.split("/");
   if (root === "control") {
-    send(response, controlAnswer(house, message.method ?? "GET", name, (await bytesOf(message)).toString("utf8")));
+    send(response, controlAnswer(state, message.method ?? "GET", name, (await bytesOf(message)).toString("utf8")));
     return;
   }
-  const cluster = root === "clusters" ? house.clusters.get(name) : undefined;
+  const cluster = root === "clusters" ? state.clusters.get(name) : undefined;
   if (cluster === undefined) {
     send(response, jsonResponse(404, { error: `there is no cluster at ${path}` }));
     return;
   }
   const sent = textOfBody(message.headers, message.method === "GET" ? Buffer.of() : await bytesOf(message));
   const query = new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
-  await serveRequest(cluster, { message, response, path: `/${rest.join("/")}`, query, ...sent, now: house.now() });
+  await serveRequest(cluster, { message, response, path: `/${rest.join("/")}`, query, ...sent, now: state.now() });
 }
 
 /** What was sent, as text: Kubernetes' binary form as JSON, where it can be read; otherwise it is refused for what it is. */

@@ -41,24 +41,24 @@ class NoReview extends Error {}
  * The pull request is the one whose merge git itself shows to have brought the file; what the forge adds is who looked
  * at it. Who merged it does not matter.
  */
-export async function findReviews(question: ReviewQuestion, desk: ReviewContext): Promise<ForgeFinding> {
+export async function findReviews(question: ReviewQuestion, context: ReviewContext): Promise<ForgeFinding> {
   try {
-    await assureRules(desk);
-    return { kind: "reviewed", reviews: await reviewsFor(question, { ...desk, ask: withSizeLimit(desk.ask) }) };
+    await assureRules(context);
+    return { kind: "reviewed", reviews: await reviewsFor(question, { ...context, ask: withSizeLimit(context.ask) }) };
   } catch (error) {
     if (error instanceof NoReview) return { kind: "none", because: error.message };
     throw error;
   }
 }
 
-async function reviewsFor(question: ReviewQuestion, desk: ReviewContext): Promise<readonly ForgeReview[]> {
-  const pull = await pullOf(question, desk);
-  const commits = await listOf(`/pulls/${pull.number}/commits`, desk);
+async function reviewsFor(question: ReviewQuestion, context: ReviewContext): Promise<readonly ForgeReview[]> {
+  const pull = await pullOf(question, context);
+  const commits = await listOf(`/pulls/${pull.number}/commits`, context);
   const last = lastOf(commits, pull, question);
   const pusher = new Set([idAt(last, "author", "id"), idAt(last, "committer", "id")]);
-  await assureReviewed(pull, question, desk);
-  const reviews = await reviewsOf(pull, { pusher, blob: question.blob }, desk);
-  if (desk.dialect.keepsReviewsOnNewBase) await assureShown({ pull, commits, last }, question, desk);
+  await assureReviewed(pull, question, context);
+  const reviews = await reviewsOf(pull, { pusher, blob: question.blob }, context);
+  if (context.dialect.keepsReviewsOnNewBase) await assureShown({ pull, commits, last }, question, context);
   return reviews;
 }
 
@@ -119,9 +119,9 @@ async function fileAt(path: string, commit: string, { ask, place }: ReviewContex
 async function assureReviewed(
   { head }: MergedPull,
   { path, blob }: ReviewQuestion,
-  desk: ReviewContext,
+  context: ReviewContext,
 ): Promise<void> {
-  const file = await fileAt(path, head, desk);
+  const file = await fileAt(path, head, context);
   if (file !== null && stringAt(file, "type") === "file" && stringAt(file, "sha") === blob) return;
   throw new NoReview(
     `commit ${head.slice(0, 12)}, which was reviewed, does not contain ${path} as it is now; write a new file`,
@@ -142,11 +142,11 @@ interface Shown {
 async function assureShown(
   { pull, commits, last }: Shown,
   { path }: ReviewQuestion,
-  desk: ReviewContext,
+  context: ReviewContext,
 ): Promise<void> {
   const parents = listIn(jsonAt(last, "parents")) ?? [];
   const parent = parents.length === 1 && commits.length === 1 ? stringAt(parents[0] ?? null, "sha") : null;
-  if (parent !== null && (await fileAt(path, parent, desk)) === null) return;
+  if (parent !== null && (await fileAt(path, parent, context)) === null) return;
   throw new NoReview(
     `${pullText(pull)} is not one commit that adds ${path}, so that its base may have hidden the file from who reviewed it; ` +
       "have a new file reviewed in a pull request of one commit",
@@ -158,9 +158,9 @@ interface Reviewed {
   readonly blob: string;
 }
 
-async function reviewsOf(pull: MergedPull, about: Reviewed, desk: ReviewContext): Promise<readonly ForgeReview[]> {
-  const { dialect, place } = desk;
-  const reviews = await listOf(`/pulls/${pull.number}/reviews`, desk);
+async function reviewsOf(pull: MergedPull, about: Reviewed, context: ReviewContext): Promise<readonly ForgeReview[]> {
+  const { dialect, place } = context;
+  const reviews = await listOf(`/pulls/${pull.number}/reviews`, context);
   const last = new Map<string, Json>();
   for (const it of inTime(reviews)) {
     const account = idAt(it, "user", "id");

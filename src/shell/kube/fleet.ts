@@ -29,52 +29,52 @@ export interface KubeFleet extends Fleet {
   act(member: MemberAddress, actions: ClusterActions): Promise<Receipt>;
 }
 
-/** How members are asked and acted on, however they are reached. */
+/** How members are observed and acted on, whatever the connection. */
 export interface KubeFleetOptions {
   readonly clock: Clock;
   /** How long one observation may take; default 30 seconds. */
   readonly deadlineMs?: number;
-  /** How long all actions on one member may take in one pass; default 5 minutes. What is left over is next pass's. */
+  /** How long all actions on one member may take in one pass; default 5 minutes. The rest is left to the next pass. */
   readonly actDeadlineMs?: number;
-  /** What lies between us and the members; HTTP unless it is given. */
+  /** HTTP unless it is given. */
   readonly network?: Network;
   readonly streams?: Streams;
-  /** Watches members instead of listing them at every look: for a process that stays. */
+  /** Watches members instead of listing them each time: for a daemon. */
   readonly watch?: WatchOptions;
 }
 
 /** How members are watched. */
 interface WatchOptions {
-  /** Told when a member changed. */
+  /** Called when a member changed. */
   readonly onChange: () => void;
-  /** How often a member is asked whether it is still there; everything is listed again with every tenth time. */
+  /** How often a member is checked for being reachable; everything is listed again every tenth time. */
   readonly heartbeatMs: number;
 }
 
 const defaultDeadlineMs = 30_000;
 
-/** Added to that for the record of what was done: were it lost each time, a slow member would never come to an end. */
+/** Extra time to record the result: without it, a slow member would never finish. */
 const recordMs = 30_000;
 
 /** Members listed, or acted on, at the same time. */
 const membersAtOnce = 64;
 
-/** Objects in the hands of all actions under way, at best: what is held for long costs a fifth more, and goes no faster. */
+/** Objects of all concurrent actions together: more of them cost a fifth more time and go no faster. */
 const objectsAtOnce = 3_200;
 
-/** Sockets that are kept for what may come, of all members together: files that may be open are few. */
+/** Idle sockets kept, of all members together: file descriptors are limited. */
 const idleSockets = 2_000;
 
 /**
  * Members as real Kubernetes API servers, reached through the contexts of a kubeconfig.
  *
- * One client per context, whose connections and discovery outlive a pass; nothing that it remembers decides anything.
+ * One client per context, whose connections and discovery outlive a pass; nothing that it caches decides anything.
  * Rejects with a Fault `KubeconfigUnreadable`.
  */
 export const kubeFleet = async (options: KubeconfigFleetOptions): Promise<KubeFleet> =>
   kubeFleetOver(await openKubeconfig(options.kubeconfig, pluginsOf(options)), options);
 
-/** No plugin outlives the look that waits for it. */
+/** No plugin may take longer than the observation that waits for it. */
 const pluginsOf = ({ clock, deadlineMs = defaultDeadlineMs }: KubeFleetOptions): RunnerOptions => ({
   now: () => clock.now(),
   deadlineMs: Math.min(deadlineMs, defaultDeadlineMs),
@@ -152,7 +152,7 @@ function membership(
     const connection = await kubeconfig.connection(context);
     const known = members.get(context);
     if (known !== undefined && known.connection === connection) return known;
-    // The kubeconfig changed. What is under way on the old connections may end; idle ones keep no process alive.
+    // The kubeconfig changed. Requests on the old connections may finish; idle connections are closed.
     known?.informer?.close();
     known?.connection.trim(0);
     members.delete(context);
@@ -168,9 +168,9 @@ interface Member {
   readonly client: Client;
   readonly discovery: Discovery;
   readonly time: MemberTime;
-  /** Null where members are listed at every look. */
+  /** Null where members are listed each time. */
   readonly informer: Informer | null;
-  /** What was last listed. */
+  /** The last observation. */
   last: Observation | null;
 }
 
@@ -187,8 +187,8 @@ function openMember(
 }
 
 /**
- * Why a watched member cannot be acted on, or null: watches say nothing about one that went silent, and an action, which
- * may take long, would find out late.
+ * Why a watched member cannot be acted on, or null: watches do not notice a member that fell silent, and an action would
+ * notice late.
  */
 async function contactLossOf(
   { informer, client }: Member,
@@ -207,7 +207,7 @@ async function contactLossOf(
   });
 }
 
-/** Acts, and lets who watches know what has to be seen next time. */
+/** Acts, and tells the informer which writes the next observation has to include. */
 async function actVia({ informer }: Member, opening: Parameters<typeof actOn>[0]): Promise<Receipt> {
   if (informer === null) return actOn(opening);
   const writes: ConfirmedWrite[] = [];
@@ -223,7 +223,7 @@ async function actVia({ informer }: Member, opening: Parameters<typeof actOn>[0]
   return receipt;
 }
 
-/** What an action weighs among others: its objects, and enough that no more than so many members are acted on at once. */
+/** An action's share of the limit: its objects, and enough that at most {@link membersAtOnce} members are acted on at once. */
 const weightOf = ({ placements }: ClusterActions): number =>
   placements.reduce((sum, it) => sum + it.apply.length + it.remove.length, objectsAtOnce / membersAtOnce);
 

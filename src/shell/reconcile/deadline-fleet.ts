@@ -56,7 +56,7 @@ export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFl
   const { clock, onLate, report } = options;
   const asked = new Map<ClusterName, Question>();
   const acting = new Map<ClusterName, Begun<Receipt | null>>();
-  const patience = waitingFor(options);
+  const waiting = waitingFor(options);
   const heard = new Set<ClusterName>();
 
   return {
@@ -69,10 +69,10 @@ export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFl
       const isFresh = known?.outcome != null && clock.now() <= later(known.outcome.at, maxAge);
       const begun = isFresh ? known : begin(clock, fleet.observe({ name, context }), onLate);
       asked.set(name, { context, begun });
-      await patience.waitFor(begun, heard.has(name));
+      await waiting.waitFor(begun, heard.has(name));
       if (begun.outcome === null) return null;
       asked.delete(name);
-      if (!heard.has(name)) patience.noteNews();
+      if (!heard.has(name)) waiting.noteNews();
       heard.add(name);
       return begun.outcome.it;
     },
@@ -87,7 +87,7 @@ export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFl
         },
       );
       acting.set(member.name, action);
-      await patience.waitFor(action, true);
+      await waiting.waitFor(action, true);
       return action.outcome?.it ?? null;
     },
     clockOffsets: () => fleet.clockOffsets(),
@@ -154,10 +154,10 @@ function waitingFor({ clock, deadline, firstDeadline }: DeadlineOptions) {
   return {
     /** Waits for the outcome, and no longer than the grace. */
     async waitFor(begun: Begun<unknown>, isKnown: boolean): Promise<void> {
-      const patient = (): Instant =>
+      const longest = (): Instant =>
         Math.min(first, later(news, (deadlinesOfSilence * deadline) as DurationMs)) as Instant;
       await waitUntil(later(clock.now(), deadline), begun);
-      while (!isKnown && begun.outcome === null && clock.now() < patient()) await waitUntil(patient(), begun);
+      while (!isKnown && begun.outcome === null && clock.now() < longest()) await waitUntil(longest(), begun);
       begun.isWaitedFor = begun.outcome !== null;
     },
     /** Somebody was heard for the first time. */

@@ -74,7 +74,7 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
   let retryIn = firstRetry;
   let lost = 0;
   while (!signal.aborted) {
-    const bell = options.wakeSignal.next();
+    const woken = options.wakeSignal.next();
     try {
       const began = clock.now();
       // By a clock that was set back, what is due at its earlier moments would come hours late.
@@ -102,14 +102,14 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
       await clock.sleepUntil(later(now, restAfter(result)), signal);
       if (hasMoved(result)) continue;
       const next = dueAfter(result, { now, flushAt, options });
-      await sleepUntilDue(ports, options, { due: next, bell, seen: memory.heads });
+      await sleepUntilDue(ports, options, { due: next, woken, seen: memory.heads });
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       reportFault(error, retryIn);
       // Members ring too: whatever happens there is no reason to press the repository.
       await clock.sleepUntil(later(clock.now(), firstRetry), signal);
       const rest = later(clock.now(), (retryIn - firstRetry) as DurationMs);
-      await clock.sleepUntil(rest, AbortSignal.any([signal, bell]));
+      await clock.sleepUntil(rest, AbortSignal.any([signal, woken]));
       retryIn = Math.min(2 * retryIn, lastRetry) as DurationMs;
     }
   }
@@ -133,9 +133,9 @@ function dueAfter(
 async function sleepUntilDue(
   { clock, repository }: Ports,
   { signal, poll }: LoopOptions,
-  { due, bell, seen }: { readonly due: Instant; readonly bell: AbortSignal; readonly seen: Heads | null },
+  { due, woken, seen }: { readonly due: Instant; readonly woken: AbortSignal; readonly seen: Heads | null },
 ): Promise<void> {
-  const stop = AbortSignal.any([signal, bell]);
+  const stop = AbortSignal.any([signal, woken]);
   while (!stop.aborted && clock.now() < due) {
     const asleep = clock.now();
     await clock.sleepUntil(earliest(due, later(asleep, poll)) ?? due, stop);

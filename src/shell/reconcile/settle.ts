@@ -75,7 +75,7 @@ export async function runUntilSettled(ports: Ports, memory: Memory, options: Set
   let most = maxPasses(0);
   for (let busy = 0; busy < most; ) {
     if (signal.aborted) return { kind: "stopped", last, passes };
-    const bell = wakeSignal?.next() ?? signal;
+    const woken = wakeSignal?.next() ?? signal;
     const began = ports.clock.now();
     if (began < latest) [pace, flushAt] = [firstPace(began), null];
     latest = began;
@@ -98,7 +98,7 @@ export async function runUntilSettled(ports: Ports, memory: Memory, options: Set
     const next = wakeOf(result, { now, deadline, flushAt });
     if (next !== null) {
       await ports.clock.sleepUntil(later(now, restAfter(result)), signal);
-      await ports.clock.sleepUntil(next, AbortSignal.any([signal, bell]));
+      await ports.clock.sleepUntil(next, AbortSignal.any([signal, woken]));
       busy = 0;
     } else if (result.deferred !== null) isEnding = true;
     else return { kind: "settled", last, passes, commits, ranOut: isLate(result, deadline) };
@@ -142,12 +142,12 @@ export interface WakeSignal {
 
 /** A doorbell that nobody has rung. However often it is rung between two looks, the next look answers once. */
 export function newWakeSignal(): WakeSignal {
-  let bell = new AbortController();
+  let woken = new AbortController();
   return {
-    wake: () => bell.abort(),
+    wake: () => woken.abort(),
     next: () => {
-      if (bell.signal.aborted) bell = new AbortController();
-      return bell.signal;
+      if (woken.signal.aborted) woken = new AbortController();
+      return woken.signal;
     },
   };
 }

@@ -25,26 +25,28 @@ const atMost = 10_000;
 export async function verifyStateSigners(
   { repository, verifier, clock }: Pick<Ports, "repository" | "verifier" | "clock">,
   head: Commit | null,
-  seal: StateSigning,
+  stateSigning: StateSigning,
   { state: known }: Pick<Memory, "state">,
 ): Promise<void> {
   // What was read before was made sure of, and what was written since is ours.
   if (head === null || known?.commit === head) return;
   const now = clock.now();
   const isVouched = async (it: RawCommit): Promise<boolean> =>
-    it.commit === known?.commit || it.commit === seal.accepted || (await isOurs(it, seal, verifier, now));
+    it.commit === known?.commit ||
+    it.commit === stateSigning.accepted ||
+    (await isOurs(it, stateSigning, verifier, now));
   const newer: RawCommit[] = [];
   let base: RawCommit | null = null;
   for (const limit of [atFirst, atMost]) {
-    const lineage = await firstParentHistory(repository, head, limit);
-    for (const it of lineage.slice(newer.length)) {
+    const history = await firstParentHistory(repository, head, limit);
+    for (const it of history.slice(newer.length)) {
       if (await isVouched(it)) {
         base = it;
         break;
       }
       newer.push(it);
     }
-    if (base !== null || lineage.length < limit) break;
+    if (base !== null || history.length < limit) break;
   }
   if (base === null)
     throw tampered(repository.name, head, "is not signed by this key, and neither is any commit before it", head);
@@ -56,9 +58,16 @@ export async function verifyStateSigners(
   }
 }
 
-async function isOurs(it: RawCommit, seal: StateSigning, verifier: Ports["verifier"], now: Instant): Promise<boolean> {
+async function isOurs(
+  it: RawCommit,
+  stateSigning: StateSigning,
+  verifier: Ports["verifier"],
+  now: Instant,
+): Promise<boolean> {
   const { signature } = await verifier.commit({ ...it, changes: [], merge: null }, [], now);
-  return signature.kind === "ssh" && signature.namespace === "git" && signature.fingerprint === seal.fingerprint;
+  return (
+    signature.kind === "ssh" && signature.namespace === "git" && signature.fingerprint === stateSigning.fingerprint
+  );
 }
 
 async function objectionTo(

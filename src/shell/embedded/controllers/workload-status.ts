@@ -214,7 +214,7 @@ function replicaStatus(object: JsonObject, moment: Moment): JsonObject {
 function jobStatus(object: JsonObject, moment: Moment): JsonObject {
   const pods = Number(memberAt(object, "spec", "completions") ?? memberAt(object, "spec", "parallelism") ?? 1);
   const startTime = memberAt(object, "status", "startTime") ?? moment.time;
-  const fate = simulatedOutcomeOf(object);
+  const outcome = simulatedOutcomeOf(object);
   const condition = (type: string, reason: string, message: string): JsonObject => ({
     type,
     status: "True",
@@ -227,7 +227,7 @@ function jobStatus(object: JsonObject, moment: Moment): JsonObject {
     const message = "Job has reached the specified backoff limit";
     return { startTime, failed: 1, conditions: [condition("Failed", "BackoffLimitExceeded", message)] };
   }
-  if (moment.progress !== "done" || fate !== "runs") return { startTime, active: pods, ready: 0 };
+  if (moment.progress !== "done" || outcome !== "runs") return { startTime, active: pods, ready: 0 };
   const reached = ["CompletionsReached", "Reached expected number of succeeded pods"] as const;
   return {
     startTime,

@@ -30,52 +30,56 @@ import { absent, type LookupResult, lookUpAll } from "./lookup.ts";
 import { removeAll } from "./remove-objects.ts";
 
 /**
- * Carries out what one member is to do: claim, write, remove, record.
+ * Carries out one member's actions: claim, write, remove, record.
  *
- * The claim stands in the member's inventory before any object is touched, and the result after: whenever this is cut
- * short, the inventory is a superset of what is live, and the next pass goes on from there (`kube/README.md#acting`).
+ * The claim is written to the member's inventory before any object is touched, and the result after: whenever this is
+ * interrupted, the inventory is a superset of what is live, and the next pass continues from there (`kube/README.md#acting`).
  * Never rejects.
  */
-export async function actOn(scene: Opening): Promise<Receipt> {
-  const tally: Tally = { created: 0, configured: 0, deleted: 0, released: 0, failed: 0 };
-  const receipt = (interrupted: string | null): Receipt => ({ cluster: scene.actions.cluster, ...tally, interrupted });
+export async function actOn(context: InitialContext): Promise<Receipt> {
+  const counts: Counts = { created: 0, configured: 0, deleted: 0, released: 0, failed: 0 };
+  const receipt = (interrupted: string | null): Receipt => ({
+    cluster: context.actions.cluster,
+    ...counts,
+    interrupted,
+  });
   try {
-    const ready = await prepare(scene);
+    const ready = await prepare(context);
     if (typeof ready === "string") return receipt(ready);
-    const opened = { ...scene, asOf: ready.claimed.asOf };
+    const opened = { ...context, asOf: ready.claimed.asOf };
     const writes = await applyAll(opened, ready.writes);
-    // With writes missing, what is to go may still be needed by what should have taken its place.
-    const due = scene.contact.loss === null ? ready.removals : [];
+    // With writes missing, an object to be removed may still be needed in place of its successor.
+    const due = context.contact.loss === null ? ready.removals : [];
     const removals = await removeAll(opened, due, carriedBeside(ready, writes));
-    for (const { effect } of [...writes.values(), ...removals.values()]) if (effect !== "none") tally[effect] += 1;
-    tally.failed += ready.writes.length - writes.size;
-    const trouble = await record(scene, ready.claimed, resultChanges(ready, writes, removals));
-    return receipt(trouble ?? scene.contact.loss ?? ready.outdated);
+    for (const { effect } of [...writes.values(), ...removals.values()]) if (effect !== "none") counts[effect] += 1;
+    counts.failed += ready.writes.length - writes.size;
+    const recordFailure = await record(context, ready.claimed, resultChanges(ready, writes, removals));
+    return receipt(recordFailure ?? context.contact.loss ?? ready.outdated);
   } catch (error) {
     return receipt(contactFailureOf(error).message);
   }
 }
 
-/** The scene before the inventory was read. */
-type Opening = Omit<ApplyContext, "asOf">;
+/** The context before the inventory is read. */
+type InitialContext = Omit<ApplyContext, "asOf">;
 
-type Tally = { -readonly [key in "created" | "configured" | "deleted" | "released" | "failed"]: number };
+type Counts = { -readonly [key in "created" | "configured" | "deleted" | "released" | "failed"]: number };
 
-/** An action whose claim stands. */
+/** An action whose claim is written. */
 interface Ready {
   readonly claimed: StoredInventory;
   readonly accepted: readonly PlacementActions[];
   readonly writes: readonly WriteTask[];
   readonly removals: readonly RemovalTask[];
-  /** Names the placements that a later action has overtaken; null when there are none. */
+  /** Names the placements with a later action; null when there are none. */
   readonly outdated: string | null;
 }
 
 const maxConflicts = 5;
 
-/** Makes sure of the member and the fence, finds out what exists, and claims; a text says why nothing may be done. */
-async function prepare(scene: Opening): Promise<Ready | string> {
-  const { client, actions } = scene;
+/** Checks the cluster's identity and the claim's sequence, looks up what exists, and claims; a text says why nothing may be done. */
+async function prepare(context: InitialContext): Promise<Ready | string> {
+  const { client, actions } = context;
   const [identity, first] = await Promise.all([
     client.request({ method: "GET", path: kubeSystem }),
     readInventory(client),
@@ -89,8 +93,8 @@ async function prepare(scene: Opening): Promise<Ready | string> {
     if (stored.kind === "refused") return `its inventory cannot be read: ${stored.message}`;
     const refusal = claimRefusal(actions, stored.inventory);
     if (refusal !== null) return refusal;
-    const plan = await planFor(scene, stored.inventory, earlier, await servedFor(scene));
-    const claim = withChanges(stored.inventory, claimChanges(scene, plan), actions);
+    const plan = await planFor(context, stored.inventory, earlier, await servedFor(context));
+    const claim = withChanges(stored.inventory, claimChanges(context, plan), actions);
     const written = await writeInventory(client, stored, claim);
     if (written.kind === "written") return { ...plan, claimed: written.stored };
     if (written.kind === "refused") return `its inventory cannot be written: ${written.refusal.message}`;
@@ -99,24 +103,24 @@ async function prepare(scene: Opening): Promise<Ready | string> {
   return "its inventory keeps changing: another reconciler is writing it";
 }
 
-/** What the member serves, asked anew when it is not known to serve a kind that is to be written. */
-async function servedFor({ client, discovery, actions }: Opening): Promise<ServedResources> {
+/** The kinds that the member serves, discovered again when a kind to be written is not among them. */
+async function servedFor({ client, discovery, actions }: InitialContext): Promise<ServedResources> {
   const known = await discovery.served(client);
   const isKnown = actions.placements.every(({ apply }) => apply.every(({ id }) => resourceOf(known, id) !== null));
   return isKnown ? known : discovery.refresh(client);
 }
 
-/** Sorts the actions out: whose turn it is, what is to be written and how, what is to go. */
+/** Decides which placements are current, what to write and how, and what to remove. */
 async function planFor(
-  scene: Opening,
+  context: InitialContext,
   inventory: Inventory,
   earlier: Inventory | null,
   served: ServedResources,
 ): Promise<Omit<Ready, "claimed">> {
-  const { client, actions } = scene;
+  const { client, actions } = context;
   const isLate = (it: PlacementActions): boolean =>
     isOutdatedAction(it, actions, inventory) ||
-    // It was there a moment ago: a later action has removed it since.
+    // It was there at first: a later action has removed it since.
     (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement));
   const late = actions.placements.filter(isLate);
   const accepted = late.length === 0 ? actions.placements : actions.placements.filter((it) => !isLate(it));
@@ -137,15 +141,15 @@ async function planFor(
     const there = found.get(item.key) ?? absent;
     const known = before !== null && before.uid !== null;
     if (known && (there.kind === "unknown" || !isRepair({ item, before }) || uidIn(there) === before.uid)) {
-      const way = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
-      return { id: item.id, action, item, before, takeover: way };
+      const decision = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
+      return { id: item.id, action, item, before, takeover: decision };
     }
     const rival = known ? null : rivalOf(item.key, action);
     const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
     const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
-    const way = decideTakeover(there, { ...actions, action, entry, rival });
-    const earlier = known && isCreation(way) ? unmade(before, action) : isKept(there, way) ? entry : before;
-    return { id: item.id, action, item, before: earlier, takeover: way };
+    const decision = decideTakeover(there, { ...actions, action, entry, rival });
+    const earlier = known && isCreation(decision) ? unmade(before, action) : isKept(there, decision) ? entry : before;
+    return { id: item.id, action, item, before: earlier, takeover: decision };
   });
   const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
   return { accepted, writes, removals, outdated: outdatedText(late) };
@@ -163,7 +167,7 @@ interface Wanted {
 const isRepair = ({ item, before }: Wanted): boolean =>
   before?.outcome.kind === "applied" && before.digest === item.digest;
 
-const isCreation = (way: TakeoverDecision): boolean => way.kind === "write" && way.uid === null;
+const isCreation = (decision: TakeoverDecision): boolean => decision.kind === "write" && decision.uid === null;
 
 /** What is known of an object that is gone: whatever stands there by our mark from now on is what we make. */
 const unmade = (before: InventoryEntry, { sequence }: PlacementActions): InventoryEntry => ({
@@ -185,7 +189,7 @@ function twinOf(found: LookupResult, carried: InventoryPlacement | undefined): I
   return null;
 }
 
-/** Whether what a removal is of is carried by its placement under a key that does not go. */
+/** Whether the object of a removal stays in its placement under another key. */
 function carriedBeside(
   { claimed, removals }: Ready,
   writes: ReadonlyMap<WriteTask, TaskResult>,
@@ -202,10 +206,10 @@ function carriedBeside(
   return ({ action, entry }) => entry.uid !== null && kept.has(`${action.placement} ${entry.uid}`);
 }
 
-/** Whether the inventory knows nothing of a placement: it was never here, or somebody deleted what told of it. */
+/** Whether the inventory does not list a placement: it was never here, or the inventory was deleted. */
 const isUnlisted = ({ placement }: PlacementActions, { placements }: Inventory): boolean => !placements.has(placement);
 
-/** What a lost inventory may have said: it is ours if it bears our mark, and may have been there before us. */
+/** The entry that a lost inventory may have had: ours if it has our mark, and possibly adopted. */
 const lostEntry = (version: string): InventoryEntry => ({
   version,
   digest: "" as Digest,
@@ -216,11 +220,11 @@ const lostEntry = (version: string): InventoryEntry => ({
   outcome: { kind: "claimed" },
 });
 
-/** What is made now, or taken from others, is not what was lost. */
-const isKept = (found: LookupResult, way: TakeoverDecision): boolean =>
-  found.kind === "unknown" || (way.kind === "write" && way.uid !== null && way.live === null);
+/** An object that is created now, or taken from others, is not the one of the lost entry. */
+const isKept = (found: LookupResult, decision: TakeoverDecision): boolean =>
+  found.kind === "unknown" || (decision.kind === "write" && decision.uid !== null && decision.live === null);
 
-/** Claimed like everything else, so that nothing is forgotten when this is cut short, and then looked up by their marks. */
+/** Objects to recover: claimed like any other, so that nothing is lost on interruption, and then looked up by their marks. */
 const recoveriesOf = (
   accepted: readonly PlacementActions[],
   inventory: Inventory,
@@ -243,7 +247,7 @@ const recoveriesOf = (
       }),
     );
 
-/** Only what the inventory lists can go (`plan/README.md#d-1`). */
+/** Only what the inventory lists can be removed (`plan/README.md#d-1`). */
 const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory): readonly RemovalTask[] =>
   accepted.flatMap((action) =>
     action.remove.flatMap((departure): readonly RemovalTask[] => {
@@ -260,12 +264,15 @@ const outdatedText = (late: readonly PlacementActions[]): string | null =>
         .map((it) => it.placement)
         .join(", ")}`;
 
-/** The claim: everything that is about to be written, beside everything that was there. */
-function claimChanges(scene: Opening, { accepted, writes, removals }: Omit<Ready, "claimed">): InventoryChanges {
+/** The claim: everything that is about to be written, in addition to what was there. */
+function claimChanges(
+  context: InitialContext,
+  { accepted, writes, removals }: Omit<Ready, "claimed">,
+): InventoryChanges {
   const entries = new Map(accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>()]));
   for (const { action, departure, entry } of removals) entries.get(action)?.set(departure.key, entry);
-  for (const write of writes) entries.get(write.action)?.set(write.item.key, claimedEntry(scene, write));
-  // Nothing is forgotten yet, so a placement that goes keeps standing until its objects went.
+  for (const write of writes) entries.get(write.action)?.set(write.item.key, claimedEntry(context, write));
+  // Nothing is dropped yet: a placement that is removed stays listed until its objects are gone.
   return changesOf(accepted, entries);
 }
 
@@ -293,9 +300,13 @@ const changesOf = (
     ]),
   );
 
-/** Writes the result over the claim; a text says why it could not. Without it, the claim stands and nothing is lost. */
-async function record(scene: Opening, claimed: StoredInventory, results: InventoryChanges): Promise<string | null> {
-  const { recorder: client, actions } = scene;
+/** Replaces the claim by the result; a text says why it could not. Without it, the claim remains and nothing is lost. */
+async function record(
+  context: InitialContext,
+  claimed: StoredInventory,
+  results: InventoryChanges,
+): Promise<string | null> {
+  const { recorder: client, actions } = context;
   let stored = claimed;
   let due = results;
   for (let attempt = 0; attempt < maxConflicts; attempt += 1) {
@@ -312,7 +323,7 @@ async function record(scene: Opening, claimed: StoredInventory, results: Invento
   return "its inventory keeps changing: another reconciler is writing it";
 }
 
-/** Whoever is later by epoch, or owns the inventory by now, stays at its head. */
+/** A fleet or epoch that has claimed the inventory since stays in its header. */
 function headOf(actions: ClusterActions, inventory: Inventory): ClusterActions {
   if (claimRefusal(actions, inventory) === null) return actions;
   return { ...actions, fleet: inventory.fleet, epoch: inventory.epoch };

@@ -6,32 +6,32 @@ import type { ApiFailure, Client } from "../client/client.ts";
 import type { Discovery } from "../client/discovery.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 
-/** What everything that happens on one member during one action has in common. */
+/** What all steps of one action on one member share. */
 export interface ApplyContext {
   readonly client: Client;
   readonly discovery: Discovery;
   readonly actions: ClusterActions;
   readonly now: Instant;
-  /** The member's resourceVersion before anything was written: what has a later one was changed. */
+  /** The member's resourceVersion before anything was written: an object with a later one was changed. */
   readonly asOf: string;
   readonly contact: MemberContact;
-  /** For what is noted when all is done: it still has time when the other's has run out. */
+  /** For recording the result: its deadline is later than the client's. */
   readonly recorder: Client;
 }
 
 /**
- * Watches whether a member is still there. One request that ends in nothing is that object's trouble; three in a row, or
- * credentials that are not accepted, are the member's, and nothing more is tried. What nobody expected ends nothing else:
- * a defect that one object brings out is that object's trouble too, and what was done for the others is still recorded.
+ * Tracks whether a member is still reachable. One request without a response fails its object; after three in a row, or
+ * rejected credentials, the member is given up and nothing more is tried. An unexpected error fails its object alone, and
+ * what was done for the others is still recorded.
  */
 interface MemberContact {
-  /** The result of a task; `otherwise` when it ended in nothing; null once the member is given up. */
+  /** The result of a task; `otherwise` when it had none; null once the member is given up. */
   attempt<T>(task: () => Promise<T>, otherwise: (message: string) => T): Promise<T | null>;
   /** Why the member is given up; null while it is there. */
   readonly loss: string | null;
 }
 
-/** A member that is there, as far as anybody knows. */
+/** Starts with a reachable member. */
 export function trackContact(): MemberContact {
   let inARow = 0;
   let loss: string | null = null;
@@ -43,7 +43,7 @@ export function trackContact(): MemberContact {
         inARow = 0;
         return result;
       } catch (error) {
-        // It may quote what it stumbled over, such as a Secret, so only its name is told.
+        // The message may quote content, such as a Secret, so only the error's name is told.
         if (!isLoss(error)) return otherwise(`internal error in Flotilla: ${nameOf(error)}`);
         inARow += 1;
         const { code, message } = contactFailureOf(error);
@@ -58,7 +58,7 @@ export function trackContact(): MemberContact {
   };
 }
 
-/** The outside failed us: the member, or what leads to it. */
+/** Whether the member or the way to it failed, as opposed to a defect of ours. */
 const isLoss = (error: unknown): boolean => error instanceof MemberUnreachable || error instanceof Fault;
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

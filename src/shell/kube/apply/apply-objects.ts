@@ -23,29 +23,29 @@ import { lookUpObject } from "./lookup.ts";
 import { manifestText } from "./manifest-text.ts";
 
 /**
- * Writes objects wave by wave, all of a wave at once as far as the client's lanes reach (`apply/README.md#c-33`).
+ * Writes objects wave by wave, those of a wave concurrently (`apply/README.md#c-33`).
  *
- * A namespace or a definition that failed stops what depends on it and nothing else. Writes that ended in nothing,
- * because the member was lost, have no result: their claim stands, and the next pass finds out.
+ * A namespace or a definition that failed stops what depends on it and nothing else. Writes without an outcome, because
+ * the member was lost, have no result: their claim remains, and the next pass finds out.
  */
 export async function applyAll(
-  scene: ApplyContext,
+  context: ApplyContext,
   writes: readonly WriteTask[],
 ): Promise<ReadonlyMap<WriteTask, TaskResult>> {
   const results = new Map<WriteTask, TaskResult>();
   const blocked = new Map<string, string>();
   const sent = new Map<WriteTask, Writing>();
   for (const wave of applyOrder(writes)) {
-    await awaitKinds(scene, wave, results);
+    await awaitKinds(context, wave, results);
     await forEachConcurrently(wave, async (write) => {
-      const result = await scene.contact.attempt(
-        () => applyUnlessBlocked({ scene, write, sent }, blocked),
-        (message) => unanswered({ scene, write, sent }, { code: "ManifestApplyFailed", message }),
+      const result = await context.contact.attempt(
+        () => applyUnlessBlocked({ context, write, sent }, blocked),
+        (message) => unanswered({ context, write, sent }, { code: "ManifestApplyFailed", message }),
       );
       if (result !== null) results.set(write, result);
     });
     for (const write of wave) {
-      // What is left to others exists: only a write that failed leaves a gap.
+      // An object that is left to others exists: only a failed write leaves a gap.
       const isGap = write.takeover.kind === "write" && results.get(write)?.effect === "failed";
       if (isGap) block(blocked, write);
     }
@@ -53,7 +53,7 @@ export async function applyAll(
   return results;
 }
 
-/** Names what cannot be written any more: everything in a namespace, every object of a kind. */
+/** Notes what can no longer be written: everything in a namespace, every object of a kind. */
 function block(blocked: Map<string, string>, { id, item }: WriteTask): void {
   if (id.group === "" && id.kind === "Namespace") blocked.set(`namespace ${id.name}`, objectText(id));
   const defined = definedKind(item.manifest);
@@ -71,19 +71,19 @@ function definedKind(manifest: Manifest): string | null {
 const maxKindWaitMs = 15_000;
 const kindPollMs = 200;
 
-/** Kinds of definitions that were just applied are served a moment later; others are looked for once. */
+/** Kinds of definitions that were just applied are served a moment later; other unknown kinds are discovered once more. */
 async function awaitKinds(
-  scene: ApplyContext,
+  context: ApplyContext,
   wave: readonly WriteTask[],
   results: ReadonlyMap<WriteTask, TaskResult>,
 ): Promise<void> {
-  const { client, discovery } = scene;
+  const { client, discovery } = context;
   const defined = new Set(
     [...results].flatMap(([{ item }, { effect }]) => (effect === "failed" ? [] : [definedKind(item.manifest)])),
   );
   const attempts = Math.ceil(maxKindWaitMs / kindPollMs);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const served = await scene.contact.attempt<ServedResources | null>(
+    const served = await context.contact.attempt<ServedResources | null>(
       async () => {
         if (attempt > 1) await client.pause(kindPollMs);
         return attempt === 0 ? discovery.served(client) : discovery.refresh(client);
@@ -98,99 +98,99 @@ async function awaitKinds(
 }
 
 async function applyUnlessBlocked(task: WriteContext, blocked: ReadonlyMap<string, string>): Promise<TaskResult> {
-  const { scene, write } = task;
+  const { context, write } = task;
   const { id } = write;
   const namespace = blocked.get(`namespace ${id.namespace}`);
   if (namespace !== undefined)
-    return failed(scene, write, { code: "NamespaceMissing", message: `${namespace} failed` });
+    return failed(context, write, { code: "NamespaceMissing", message: `${namespace} failed` });
   const definition = blocked.get(`kind ${kindKey(id)}`);
-  if (definition !== undefined) return failed(scene, write, { code: "KindUnknown", message: `${definition} failed` });
-  const resource = resourceOf(await scene.discovery.served(scene.client), id);
+  if (definition !== undefined) return failed(context, write, { code: "KindUnknown", message: `${definition} failed` });
+  const resource = resourceOf(await context.discovery.served(context.client), id);
   const objection = resource === null ? null : scopeMismatch(resource, id);
-  if (objection !== null) return failed(scene, write, objection);
+  if (objection !== null) return failed(context, write, objection);
   if (resource !== null) return carryOut({ ...task, resource }, write.takeover);
   const message = `the member does not serve ${id.kind} in version ${apiVersionOf(id)}`;
-  return failed(scene, write, { code: "KindUnknown", message });
+  return failed(context, write, { code: "KindUnknown", message });
 }
 
 /** One object to be written. */
 interface WriteContext {
-  readonly scene: ApplyContext;
+  readonly context: ApplyContext;
   readonly write: WriteTask;
-  /** How each object was last tried to be written: what it was found to be may differ from what was claimed. */
+  /** How each object was last written: the decision may differ from the claim. */
   readonly sent: Map<WriteTask, Writing>;
 }
 
-/** The same, in the resource through which it is written. */
+/** The same, with the resource through which it is written. */
 interface ResourceTask extends WriteContext {
   readonly resource: ApiResource;
 }
 
-/** How often an object that turns out to be another than we thought is looked at afresh. */
+/** How often an object that turns out to be another one is looked up again. */
 const maxLooks = 3;
 
-async function carryOut(errand: ResourceTask, way: TakeoverDecision, look = 1): Promise<TaskResult> {
-  const { scene, resource, write } = errand;
-  switch (way.kind) {
+async function carryOut(task: ResourceTask, decision: TakeoverDecision, look = 1): Promise<TaskResult> {
+  const { context, resource, write } = task;
+  switch (decision.kind) {
     case "leave":
-      return failed(scene, write, way.failure);
+      return failed(context, write, decision.failure);
     case "wait":
-      return { entry: claimedEntry(scene, { ...write, takeover: way }), effect: "none" };
+      return { entry: claimedEntry(context, { ...write, takeover: decision }), effect: "none" };
     case "compare": {
       const isFull = write.action.applyStrategy.comparisonOption === "FullComparison";
-      const difference = await compareWithLive({ client: scene.client, resource, item: write.item, isFull });
-      if (difference !== null) return failed(scene, write, difference);
-      return send(errand, { ...way, kind: "write", adopted: true }, look);
+      const difference = await compareWithLive({ client: context.client, resource, item: write.item, isFull });
+      if (difference !== null) return failed(context, write, difference);
+      return send(task, { ...decision, kind: "write", adopted: true }, look);
     }
     case "write":
-      return send(errand, way, look);
+      return send(task, decision, look);
   }
 }
 
 type Writing = Extract<TakeoverDecision, { kind: "write" }>;
 
-async function send(errand: ResourceTask, way: Writing, look: number): Promise<TaskResult> {
-  const { scene, write } = errand;
+async function send(task: ResourceTask, decision: Writing, look: number): Promise<TaskResult> {
+  const { context, write } = task;
   const { kind } = write.id;
-  const before = way.live === null ? null : await takeFieldOwnership(errand, way.live);
-  if (before?.kind === "refused") return failed(scene, write, writeFailure(before, kind));
-  errand.sent.set(write, way);
-  const answer = await patch(errand, way.uid);
+  const before = decision.live === null ? null : await takeFieldOwnership(task, decision.live);
+  if (before?.kind === "refused") return failed(context, write, writeFailure(before, kind));
+  task.sent.set(write, decision);
+  const answer = await patch(task, decision.uid);
   if (answer.kind === "refused") {
-    const again = look < maxLooks ? await decideAgain(errand, way, answer) : null;
-    if (again?.kind === "write" && again.uid === null && way.uid !== null) return madeAnewLater(errand);
-    if (again !== null) return carryOut(errand, again, look + 1);
-    // A server that is out of order, or out of time, may have written all the same.
+    const again = look < maxLooks ? await decideAgain(task, decision, answer) : null;
+    if (again?.kind === "write" && again.uid === null && decision.uid !== null) return madeAnewLater(task);
+    if (again !== null) return carryOut(task, again, look + 1);
+    // After a server error the write may have happened all the same.
     const failure = writeFailure(answer, kind);
-    return answer.status >= 500 ? unanswered(errand, failure) : failed(scene, write, failure);
+    return answer.status >= 500 ? unanswered(task, failure) : failed(context, write, failure);
   }
-  // The server itself notes fields of unknown origin when an object without any managed fields is first applied to.
-  if (way.live !== null) await takeFieldOwnership(errand, answer.body);
-  const effect = answer.status === 201 ? "created" : effectOf(scene, answer.body);
-  return { entry: writtenEntry(scene, write, { live: answer.body, adopted: way.adopted, effect }), effect };
+  // The server adds managed fields of unknown origin when it first applies to an object without any.
+  if (decision.live !== null) await takeFieldOwnership(task, answer.body);
+  const effect = answer.status === 201 ? "created" : effectOf(context, answer.body);
+  return { entry: writtenEntry(context, write, { live: answer.body, adopted: decision.adopted, effect }), effect };
 }
 
-function patch({ scene, resource, write }: ResourceTask, uid: string | null): Promise<ApiResponse> {
-  return scene.client.request({
+function patch({ context, resource, write }: ResourceTask, uid: string | null): Promise<ApiResponse> {
+  return context.client.request({
     method: "PATCH",
     path: objectPath(resource, write.id),
     query: { fieldManager, force: String(isForced(write)) },
     contentType: applyPatch,
-    text: manifestText(write.item.manifest, metadataOf(scene, write, uid)),
+    text: manifestText(write.item.manifest, metadataOf(context, write, uid)),
   });
 }
 
-/** Client-side apply overwrites what others changed; server-side apply asks to be told to (`apply/README.md#c-15`). */
+/** Client-side apply overwrites what others changed; server-side apply does so only on request (`apply/README.md#c-15`). */
 const isForced = ({ action: { applyStrategy } }: WriteTask): boolean =>
   applyStrategy.type === "ClientSideApply" || applyStrategy.forceConflicts;
 
 /**
- * No object can have this version: the first of a store is spent before anything is written. An apply that names it creates,
- * or is refused with a conflict where an object stands already; managed fields come out as from any other apply.
+ * No object can have this resourceVersion: etcd uses it before anything is written. An apply with it creates the object, or
+ * fails with a conflict where one exists already; managed fields come out as from any other apply.
  */
 const noVersion = "1";
 
-/** With its uid, the object that we mean is written and no other of that name; without one, it is created or nothing is. */
+/** With a uid, only that very object is written and no other of its name; without one, it is created or nothing happens. */
 function metadataOf(
   { actions: { fleet, epoch } }: ApplyContext,
   { item, action }: WriteTask,
@@ -202,24 +202,24 @@ function metadataOf(
 }
 
 /**
- * When an object that we knew turns out to be gone, or to be another of the same name, it is looked at afresh: made anew
- * under another claim, or taken over as its strategy says. Null when the refusal had another reason.
+ * When a known object turns out to be gone, or another one of the same name, it is looked up again: recreated under
+ * another claim, or taken over as its strategy says. Null when the refusal had another reason.
  */
 async function decideAgain(
-  { scene, resource, write }: ResourceTask,
-  way: Writing,
+  { context, resource, write }: ResourceTask,
+  decision: Writing,
   refusal: ApiFailure,
 ): Promise<TakeoverDecision | null> {
   const { action, before, id } = write;
-  const isCreation = way.uid === null;
+  const isCreation = decision.uid === null;
   if (refusal.status !== 409 && (isCreation || refusal.status !== 422)) return null;
   if (!isCreation && refusal.causes.some((it) => it.reason === "FieldManagerConflict")) return null;
-  const found = await lookUpObject(scene.client, resource, id);
+  const found = await lookUpObject(context.client, resource, id);
   const uid = found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
-  if (found.kind !== "unknown" && uid === way.uid) return null;
-  const entry = before ?? claimedEntry(scene, write);
-  const again = decideTakeover(found, { ...scene.actions, action, entry, rival: null });
-  // The claim does not say that it existed before us, and were we cut short now, it would count as ours to delete.
+  if (found.kind !== "unknown" && uid === decision.uid) return null;
+  const entry = before ?? claimedEntry(context, write);
+  const again = decideTakeover(found, { ...context.actions, action, entry, rival: null });
+  // The claim does not say that it existed before; if interrupted now, it would count as ours to delete.
   return isCreation && adopts(again) ? { kind: "leave", failure: createdMeanwhile } : again;
 }
 
@@ -228,14 +228,14 @@ const createdMeanwhile: Failure = {
   message: "somebody else created it in the meantime; the next pass takes it over or leaves it alone",
 };
 
-/** Hands fields of client-side apply over to us; null when there are none. */
+/** Moves the fields of client-side apply to our field manager; null when there are none. */
 async function takeFieldOwnership(
-  { scene, resource, write }: ResourceTask,
+  { context, resource, write }: ResourceTask,
   live: Manifest,
 ): Promise<ApiResponse | null> {
   const operations = migration(live, fieldManager);
   if (operations === null) return null;
-  return scene.client.request({
+  return context.client.request({
     method: "PATCH",
     path: objectPath(resource, write.id),
     query: { fieldManager },
@@ -253,27 +253,30 @@ const effectOf = ({ asOf }: ApplyContext, live: Manifest): TaskResult["effect"] 
   Number(textOf(memberAt(live, "metadata", "resourceVersion"))) <= Number(asOf) ? "none" : "configured";
 
 /**
- * An object that we knew is gone, and the claim names it by its uid: were we cut short once it is made anew, it would count
- * as made by others. The next claim says that nothing is there.
+ * A known object is gone, and the claim has its uid: if interrupted after recreating it, it would count as made by others.
+ * The next claim says that nothing is there.
  */
-function madeAnewLater({ scene, write }: ResourceTask): TaskResult {
-  const entry = claimedEntry(scene, write);
+function madeAnewLater({ context, write }: ResourceTask): TaskResult {
+  const entry = claimedEntry(context, write);
   return { entry: { ...entry, uid: null, adopted: false, fingerprint: null }, effect: "failed" };
 }
 
 /** A failed write leaves what the inventory knew about the object, and says why. */
-function failed(scene: Pick<ApplyContext, "now">, write: WriteTask, failure: Failure): TaskResult {
-  return { entry: failedEntry(scene, write, failure), effect: "failed" };
+function failed(context: Pick<ApplyContext, "now">, write: WriteTask, failure: Failure): TaskResult {
+  return { entry: failedEntry(context, write, failure), effect: "failed" };
 }
 
 /**
- * Nobody knows whether the write was carried out: that it may have adopted the object is not forgotten with its answer, nor
- * that only we can have made what comes to stand where nothing stood.
+ * The write may or may not have happened: the entry keeps that it may have adopted the object, or that only we can have
+ * created what was not there before.
  */
-function unanswered({ scene, write, sent }: WriteContext, failure: Failure): TaskResult {
-  const entry = failedEntry(scene, write, failure);
-  const way = sent.get(write) ?? write.takeover;
-  const isCreation = way.kind === "write" && way.uid === null;
+function unanswered({ context, write, sent }: WriteContext, failure: Failure): TaskResult {
+  const entry = failedEntry(context, write, failure);
+  const decision = sent.get(write) ?? write.takeover;
+  const isCreation = decision.kind === "write" && decision.uid === null;
   const made = { uid: null, adopted: false, fingerprint: null };
-  return { entry: { ...entry, ...(isCreation ? made : { adopted: entry.adopted || adopts(way) }) }, effect: "failed" };
+  return {
+    entry: { ...entry, ...(isCreation ? made : { adopted: entry.adopted || adopts(decision) }) },
+    effect: "failed",
+  };
 }

@@ -8,7 +8,7 @@ import { applyPatch, type Client } from "../client/client.ts";
 import { type ApiResource, collectionPath, objectPath } from "../client/discovery.ts";
 import { failureMessage } from "./apply-context.ts";
 
-/** What is to be compared, and how closely. */
+/** What to compare, and how strictly. */
 interface Comparison {
   readonly client: Client;
   readonly resource: ApiResource;
@@ -69,12 +69,12 @@ async function extrasOf({ client, resource, item }: Comparison, here: JsonObject
     .map((it) => it.path);
 }
 
-/** Fields that the member hands out to one object, so that no other one has them. */
+/** Fields that the server assigns to one object alone. */
 const assigned =
   /^\/spec\/(clusterIPs?|healthCheckNodePort|volumeName|ports\/\d+\/nodePort)$|^\/metadata\/(name|namespace)$/;
 
 /**
- * An object without what says nothing about its content: the keys of `apply/README.md#c-8`, and what the server keeps.
+ * An object without metadata and fields that do not matter for its content: the keys of `apply/README.md#c-8`, and what the server keeps.
  */
 function comparable(object: JsonObject): JsonObject {
   const { status: _, metadata, ...rest } = object;

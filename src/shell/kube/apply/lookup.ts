@@ -18,22 +18,22 @@ import {
   type ServedResources,
 } from "../client/discovery.ts";
 
-/** What stands in a member at the place of an object that we do not know yet. */
+/** What exists on a member under the name of an object. */
 export type LookupResult =
   | { readonly kind: "absent" }
   /** Its metadata at least, managed fields included. */
   | { readonly kind: "present"; readonly live: JsonObject }
   | { readonly kind: "unknown"; readonly refusal: ApiFailure };
 
-/** Nothing stands there. */
+/** Nothing exists there. */
 export const absent: LookupResult = { kind: "absent" };
 
-/** More new objects of one kind than this are found by one list instead of one request each. */
+/** More new objects of one kind than this are looked up by one list instead of one request each. */
 const fewObjects = 10;
 
 /**
- * Finds out which of these objects exist already. A namespace that is not there is asked for once and answers for all
- * that would be in it, which makes the first placement on an empty member cheap.
+ * Finds out which of these objects exist already. A missing namespace is looked up once for all that would be in it, which
+ * makes the first placement on an empty member cheap.
  */
 export async function lookUpAll(
   client: Client,
@@ -47,7 +47,7 @@ export async function lookUpAll(
     const space = isNamespace(id) ? id.name : id.namespace;
     if (space !== null && missing.has(space)) continue;
     const resource = resourceOf(served, id) ?? anyResourceOf(served, id);
-    // What stands under its name in the other scope is another object.
+    // An object of its name in the other scope is another object.
     if (resource === null || scopeMismatch(resource, id) !== null) continue;
     const share = shares.get(resource);
     if (share === undefined) shares.set(resource, [id]);

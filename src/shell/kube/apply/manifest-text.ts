@@ -7,14 +7,13 @@ interface Around {
   readonly after: string;
 }
 
-/** By manifest; null for one that was written once: most that are written again are written to many members. */
+/** By manifest; null for one that was written once: the text is cached from the second write on. */
 const known = new WeakMap<Manifest, Around | null>();
 
 /**
  * Writes a manifest with other metadata as canonical JSON.
  *
- * Members that get the same content get the same manifest, and only the metadata tells their texts apart: the rest is put
- * into words once.
+ * Members with the same content share a manifest, and their texts differ in the metadata only: the rest is encoded once.
  */
 export function manifestText(manifest: Manifest, metadata: JsonObject): string {
   const { before, after } = aroundOf(manifest);

@@ -5,11 +5,11 @@ import { compareText } from "../../../core/model/value.ts";
 import { type Client, metadataListOnly } from "../client/client.ts";
 import { type ApiResource, collectionPath, type Discovery, listableResources } from "../client/discovery.ts";
 
-/** Whether a namespace, or a definition, can go without taking anything of others with it. */
+/** Whether deleting a namespace, or a definition, would delete objects of others. */
 type Contents =
   | { readonly kind: "empty" }
   | { readonly kind: "holds"; readonly others: OthersFound }
-  /** Not everything could be looked at, so nothing is proven. */
+  /** Not everything could be listed, so nothing is proven. */
   | { readonly kind: "unknown"; readonly text: string };
 
 interface Held {
@@ -60,7 +60,7 @@ export async function definitionInstances(
   return remainingContents([await heldOf(client, resource, null)], going, [resource]);
 }
 
-/** What would go along with these lists of things, apart from what goes anyway. */
+/** What would be deleted along, apart from what is being deleted anyway. */
 function remainingContents(
   lists: readonly (readonly Held[] | string)[],
   going: ReadonlySet<string>,
@@ -86,13 +86,13 @@ function rootsOf(held: readonly Held[]): readonly Held[] {
   return [...roots, ...withoutGoing(held, new Set(roots.map(({ uid }) => uid)), new Set())];
 }
 
-/** Groups whose objects are measurements, not things. */
+/** Groups whose objects are computed, not stored. */
 const isVirtual = (group: string): boolean => group === "metrics.k8s.io" || group.endsWith(".metrics.k8s.io");
 
-/** Kinds that Kubernetes writes beside the things they speak of. */
+/** Kinds that Kubernetes creates by itself. */
 const ownKinds: ReadonlySet<string> = new Set(["/Event", "events.k8s.io/Event", "coordination.k8s.io/Lease"]);
 
-/** The things of one kind that are not about to go, or why they cannot be seen. */
+/** The objects of one kind that are not being deleted, or why they cannot be listed. */
 async function heldOf(
   client: Client,
   resource: ApiResource,

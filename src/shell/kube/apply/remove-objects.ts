@@ -15,11 +15,11 @@ import { lookUpObject } from "./lookup.ts";
 import { definitionInstances, namespaceContents } from "./namespace-contents.ts";
 
 /**
- * Lets objects go, last applied first. Removals that ended in nothing have no result: their entries stay as they are. Of what
- * the same placement still carries under another key, only the entry goes.
+ * Deletes or releases objects, last applied first. Removals without an outcome have no result: their entries stay. For an
+ * object that its placement keeps under another key, only the entry is removed.
  */
 export async function removeAll(
-  scene: ApplyContext,
+  context: ApplyContext,
   removals: readonly RemovalTask[],
   isCarried: (removal: RemovalTask) => boolean = () => false,
 ): Promise<ReadonlyMap<RemovalTask, TaskResult>> {
@@ -27,9 +27,9 @@ export async function removeAll(
   const going = new Set<string>();
   for (const wave of removeOrder(removals)) {
     await forEachConcurrently(wave, async (removal) => {
-      const result = await scene.contact.attempt(
+      const result = await context.contact.attempt(
         // One object that is served in two groups goes under one key and stays under the other (`plan/README.md#d-9`).
-        async () => (isCarried(removal) ? gone : removeOne(scene, removal, going)),
+        async () => (isCarried(removal) ? gone : removeOne(context, removal, going)),
         (message) => lingering(removal.entry, "DeletionRefused", message),
       );
       if (result === null) return;
@@ -41,30 +41,30 @@ export async function removeAll(
   return results;
 }
 
-/** An entry that is dropped because its object is somebody else's by now says nothing of the object. */
+/** Whether the object itself is being deleted: a dropped entry alone does not say so. */
 const isGoing = ({ entry, effect }: TaskResult): boolean =>
   effect === "deleted" || (entry?.outcome.kind === "lingering" && entry.outcome.code === "Terminating");
 
 const gone: TaskResult = { entry: null, effect: "none" };
 
-async function removeOne(scene: ApplyContext, removal: RemovalTask, going: ReadonlySet<string>): Promise<TaskResult> {
+async function removeOne(context: ApplyContext, removal: RemovalTask, going: ReadonlySet<string>): Promise<TaskResult> {
   const { departure, entry } = removal;
-  const resource = await resourceFor(scene, removal);
+  const resource = await resourceFor(context, removal);
   if (resource === "gone") return gone;
   if (resource === null)
     return lingering(entry, "DeletionRefused", `API discovery fails on the member for ${departure.id.kind}`);
-  // A definition in the other scope took all objects of the one before with it, if there ever were any.
+  // A definition recreated in the other scope has taken all earlier objects with it.
   if (resource.namespaced && departure.id.namespace === null) return gone;
-  if (departure.uid === null || entry.uid === null) return identify(scene, removal, resource);
+  if (departure.uid === null || entry.uid === null) return identify(context, removal, resource);
   if (departure.uid !== entry.uid) {
     return lingering(entry, "IdentityChanged", "its uid in the inventory differs from the one to delete");
   }
   return departure.how === "release"
-    ? releaseObject(scene, removal, resource)
-    : deleteObject({ scene, removal, resource }, going);
+    ? releaseObject(context, removal, resource)
+    : deleteObject({ context, removal, resource }, going);
 }
 
-/** Any served version will do to delete an object; where its kind is not served at all, it is gone. */
+/** Any served version will do to delete an object; where its kind is not served at all, the object is gone. */
 async function resourceFor(
   { client, discovery }: ApplyContext,
   { id }: RemovalTask,
@@ -82,16 +82,16 @@ async function resourceFor(
  * forgotten.
  */
 async function identify(
-  scene: ApplyContext,
+  context: ApplyContext,
   { id, entry, action }: RemovalTask,
   resource: ApiResource,
 ): Promise<TaskResult> {
-  const found = await lookUpObject(scene.client, resource, id);
+  const found = await lookUpObject(context.client, resource, id);
   if (found.kind === "unknown") return lingering(entry, "DeletionRefused", failureMessage(found.refusal, id.kind));
   if (found.kind === "absent") return gone;
   const mark = readMark(found.live);
   const isOurs =
-    mark?.fleet === scene.actions.fleet &&
+    mark?.fleet === context.actions.fleet &&
     mark.label === markOf(action.placement) &&
     isWriteOf(mark, entry, action.sequence);
   const uid = textOf(memberAt(found.live, "metadata", "uid"));
@@ -100,12 +100,12 @@ async function identify(
 }
 
 interface DeletionContext {
-  readonly scene: ApplyContext;
+  readonly context: ApplyContext;
   readonly removal: RemovalTask;
   readonly resource: ApiResource;
 }
 
-/** How often a change of the object between our look and our request is met by another look. */
+/** How often an object that changed between our read and our request is read again. */
 const maxLooks = 5;
 
 /**
@@ -113,17 +113,17 @@ const maxLooks = 5;
  * member to what we saw, our mark included (`plan/README.md#d-1`, `apply/README.md#i-27` and `kube/README.md#f-31`).
  */
 async function deleteObject(removing: DeletionContext, going: ReadonlySet<string>): Promise<TaskResult> {
-  const { scene, removal, resource } = removing;
+  const { context, removal, resource } = removing;
   const { id, entry } = removal;
   for (let look = 1; ; look += 1) {
-    const found = await lookUpObject(scene.client, resource, id);
+    const found = await lookUpObject(context.client, resource, id);
     if (found.kind === "unknown") return lingering(entry, "DeletionRefused", failureMessage(found.refusal, id.kind));
     if (found.kind === "absent") return gone;
     const objection = await objectionTo(removing, found.live, going);
     if (objection !== null) return objection;
     if (memberAt(found.live, "metadata", "deletionTimestamp") !== null) return terminating(entry, found.live);
     const resourceVersion = memberAt(found.live, "metadata", "resourceVersion");
-    const answer = await scene.client.request({
+    const answer = await context.client.request({
       method: "DELETE",
       path: objectPath(resource, id),
       body: {
@@ -142,12 +142,12 @@ async function deleteObject(removing: DeletionContext, going: ReadonlySet<string
 
 /** What a deletion that the member accepted has come to. */
 async function removed(
-  { scene, removal: { id, entry }, resource }: DeletionContext,
+  { context, removal: { id, entry }, resource }: DeletionContext,
   answer: JsonObject,
 ): Promise<TaskResult> {
   if (answer["kind"] === "Status") return { entry: null, effect: "deleted" };
   // The answer is the object as it was; some kinds are gone all the same.
-  const after = await lookUpObject(scene.client, resource, id);
+  const after = await lookUpObject(context.client, resource, id);
   if (after.kind === "absent") return { entry: null, effect: "deleted" };
   const last = after.kind === "present" ? after.live : answer;
   return { ...terminating(entry, last), effect: "deleted" };
@@ -155,7 +155,7 @@ async function removed(
 
 /** Why a live object may not be deleted, or need not; null when it may. */
 async function objectionTo(
-  { scene, removal }: DeletionContext,
+  { context, removal }: DeletionContext,
   live: JsonObject,
   going: ReadonlySet<string>,
 ): Promise<TaskResult | null> {
@@ -164,17 +164,17 @@ async function objectionTo(
     return lingering(entry, "IdentityChanged", "it was made anew by somebody else and is left alone");
   }
   const mark = readMark(live);
-  if (mark === null || mark.fleet !== scene.actions.fleet || mark.label === "") {
+  if (mark === null || mark.fleet !== context.actions.fleet || mark.label === "") {
     return lingering(entry, "DeletionRefused", "it does not carry our mark any more and is left alone");
   }
   // Another placement of ours has taken it meanwhile.
   if (mark.label !== markOf(action.placement)) return gone;
-  if (isLater(live, scene, removal)) {
+  if (isLater(live, context, removal)) {
     return lingering(entry, "DeletionRefused", "a later decision has written it again, and it is left alone");
   }
   const contentsIn = companies.get(kindKey(id));
   if (contentsIn === undefined) return null;
-  const contents = await contentsIn(scene, id.name, going);
+  const contents = await contentsIn(context, id.name, going);
   switch (contents.kind) {
     case "empty":
       return null;
@@ -215,20 +215,20 @@ const companies: ReadonlyMap<string, typeof namespaceContents> = new Map([
 const mostReleases = 3;
 
 /** Takes our mark and our ownership of fields off an object, and forgets it; nothing else about it changes. */
-async function releaseObject(scene: ApplyContext, removal: RemovalTask, resource: ApiResource): Promise<TaskResult> {
+async function releaseObject(context: ApplyContext, removal: RemovalTask, resource: ApiResource): Promise<TaskResult> {
   const { id, entry } = removal;
   const path = objectPath(resource, id);
   for (let attempt = 1; ; attempt += 1) {
-    const live = await scene.client.request({ method: "GET", path });
+    const live = await context.client.request({ method: "GET", path });
     // A 404 that names nothing is about the path: the member may serve the kind again.
     if (live.kind === "refused" && live.status === 404 && live.about !== "") return gone;
     if (live.kind === "refused") return lingering(entry, "DeletionRefused", failureMessage(live, id.kind));
-    if (memberAt(live.body, "metadata", "uid") !== entry.uid || isTakenOver(scene, removal, live.body)) return gone;
+    if (memberAt(live.body, "metadata", "uid") !== entry.uid || isTakenOver(context, removal, live.body)) return gone;
     const operations = unmarkPatch(live.body, fieldManager);
     if (operations.length <= 1) return gone;
     const query = { fieldManager };
     const request = { method: "PATCH", path, query, contentType: jsonPatch, body: operations } as const;
-    const answer = await scene.client.request(request);
+    const answer = await context.client.request(request);
     if (answer.kind === "done") return { entry: null, effect: "released" };
     if (answer.status === 409 && attempt < mostReleases) continue;
     return lingering(entry, "DeletionRefused", `it cannot be released: ${failureMessage(answer, id.kind)}`);
@@ -236,11 +236,11 @@ async function releaseObject(scene: ApplyContext, removal: RemovalTask, resource
 }
 
 /** Another placement, fleet or later decision has put its mark on it: nothing is left for us to take off. */
-function isTakenOver(scene: ApplyContext, removal: RemovalTask, live: JsonObject): boolean {
+function isTakenOver(context: ApplyContext, removal: RemovalTask, live: JsonObject): boolean {
   const mark = readMark(live);
   if (mark === null) return false;
-  const isOthers = mark.fleet !== scene.actions.fleet || mark.label !== markOf(removal.action.placement);
-  return isOthers || isLater(live, scene, removal);
+  const isOthers = mark.fleet !== context.actions.fleet || mark.label !== markOf(removal.action.placement);
+  return isOthers || isLater(live, context, removal);
 }
 
 /** The fence once more, at the object: whoever froze after its claim does not undo what was decided since. */

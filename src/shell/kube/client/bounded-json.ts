@@ -1,13 +1,13 @@
 import type { Json } from "../../../core/model/json.ts";
 
 /**
- * How many names and values one answer may hold. Time and memory go with them and not with the bytes: 57 MiB of empty lists
- * keep `JSON.parse` busy for most of a minute. A page of 500 objects leaves 8,000 to each. What holds no more costs 3 s and
- * 140 MiB at most (distinct names cost most), and what is nested too deep for whoever looks into it loses the member.
+ * How many names and values one response may have. Time and memory grow with them and not with the bytes: 57 MiB of empty
+ * lists keep `JSON.parse` busy for most of a minute. A page of 500 objects leaves 8,000 to each. Within the limit, parsing
+ * costs 3 s and 140 MiB at most (distinct names cost most). A response that is nested too deep loses the member.
  */
 export const maxJsonTokens = 4_000_000;
 
-/** Parses what a member says; undefined where it is no JSON, or holds more names and values than `most`. */
+/** Parses JSON from a member; undefined where it is not JSON, or has more names and values than `most`. */
 export function parseBoundedJson(text: string, most: number = maxJsonTokens): Json | undefined {
   if (!hasAtMost(text, most)) return undefined;
   try {
@@ -20,7 +20,7 @@ export function parseBoundedJson(text: string, most: number = maxJsonTokens): Js
 const [quote, backslash, comma, colon, list, object] = [...'"\\,:[{'].map((it) => it.charCodeAt(0));
 
 function hasAtMost(text: string, most: number): boolean {
-  // Each of them takes one character at least: nearly every answer is not looked at.
+  // Each of them takes at least one character: most responses need no count.
   if (text.length <= most) return true;
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {

@@ -15,7 +15,7 @@ import {
   type WireResponse,
 } from "./transport.ts";
 
-/** What a member says to one request. A refusal is an answer; only losing the member is thrown, as {@link MemberUnreachable}. */
+/** A member's response to one request. A refusal is a response; only losing the member is thrown, as {@link MemberUnreachable}. */
 export type ApiResponse = { readonly kind: "done"; readonly status: number; readonly body: JsonObject } | ApiFailure;
 
 /** A Kubernetes `Status` of failure. */
@@ -25,34 +25,34 @@ export interface ApiFailure {
   /** `NotFound`, `Conflict`, `Forbidden` …; empty when the answer was no Status. */
   readonly reason: string;
   readonly message: string;
-  /** Kind of the thing that the refusal is about, as `details.kind` gives it: a plural, such as `namespaces`. */
+  /** What the refusal is about, from `details.kind`: a plural, such as `namespaces`. */
   readonly about: string;
   readonly causes: readonly { readonly reason: string; readonly field: string; readonly message: string }[];
 }
 
-/** What is asked of a member. */
+/** One request to a member. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Without the server's own prefix: `/api/v1/namespaces`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Json;
-  /** The body as canonical JSON, where somebody has put it into words already. */
+  /** The body as canonical JSON, where it is encoded already. */
   readonly text?: string;
   readonly contentType?: string;
   readonly accept?: string;
 }
 
-/** Speaks raw JSON with one member: nothing is dropped or rewritten on the way (`kube/README.md#the-client`). */
+/** Raw JSON to and from one member: nothing is dropped or rewritten on the way (`kube/README.md#the-client`). */
 export interface Client {
   request(request: ApiRequest): Promise<ApiResponse>;
-  /** Every item of a list, page by page, or the refusal. A list is complete or it is none (`kube/README.md#f-39`). */
+  /** Every item of a list, page by page, or the refusal. Never a partial list (`kube/README.md#f-39`). */
   list(request: CollectionRequest): Promise<Listing | ApiFailure>;
-  /** Follows a collection from a version on, event by event, or gives the refusal. */
+  /** Watches a collection from a resourceVersion on, event by event, or gives the refusal. */
   watch(request: WatchRequest, onEvent: (event: WatchEvent) => void): Promise<OpenWatch | ApiFailure>;
-  /** Waits, and no longer than it may go on asking: rejects with {@link MemberUnreachable} when the time is over. */
+  /** Waits, but not beyond its deadline: rejects with {@link MemberUnreachable} then. */
   pause(ms: number): Promise<void>;
-  /** The same client, whose requests end when the signal does; watches only while they are not answered yet. */
+  /** The same client, whose requests end when the signal aborts; a watch only until it has begun. */
   until(signal: AbortSignal): Client;
   close(): void;
 }
@@ -61,7 +61,7 @@ export interface Client {
 interface Listing {
   readonly kind: "listed";
   readonly items: readonly JsonObject[];
-  /** Of the member when it began to answer. */
+  /** Of the member when the list began. */
   readonly resourceVersion: string;
 }
 
@@ -72,23 +72,23 @@ export interface CollectionRequest {
   readonly accept?: string;
 }
 
-/** What is to be followed, and from where on. */
+/** What to watch, and from which version on. */
 interface WatchRequest extends CollectionRequest {
   readonly resourceVersion: string;
   /** The member ends the watch after so long. */
   readonly timeoutSeconds: number;
 }
 
-/** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` with an object; `ERROR` with a Status; anything else is not understood. */
+/** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` with an object; `ERROR` with a Status; any other type is an error. */
 interface WatchEvent {
   readonly type: string;
   readonly object: JsonObject;
 }
 
-/** A watch that stands. */
+/** A watch that is open. */
 export interface OpenWatch {
   readonly kind: "watching";
-  /** Fulfilled when it has ended: null when the member was done, otherwise how it was lost. */
+  /** Fulfilled when it has ended: null when the member ended it, otherwise how it was lost. */
   readonly ended: Promise<MemberUnreachable | null>;
   stop(): void;
 }
@@ -97,7 +97,7 @@ export interface OpenWatch {
 export const applyPatch = "application/apply-patch+yaml";
 /** The content type of a patch of RFC 6902. */
 export const jsonPatch = "application/json-patch+json";
-/** Only the metadata of objects; a server that cannot do it sends them whole, which holds the metadata too. */
+/** Only the metadata of objects; a server that does not support it sends whole objects, which contain the metadata too. */
 export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /** {@link metadataOnly}, of lists. */
 export const metadataListOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -145,7 +145,7 @@ const maxAttempts = 5;
 const maxRetryWaitMs = 10_000;
 
 /**
- * Sends one request until it is answered, at most five times. Every request of ours can be repeated: reads, applies,
+ * Sends one request until it is answered, at most five times. Every request of ours is safe to repeat: reads, applies,
  * and writes that name a resourceVersion or a uid. Overload (429) also lowers how many run at once (`kube/README.md#f-33`).
  */
 async function sendWithRetries<T extends WireResponse | StreamingResponse>(
@@ -160,7 +160,7 @@ async function sendWithRetries<T extends WireResponse | StreamingResponse>(
       if (attempt > 1 || !isConnectionReset(error)) throw error;
       return null;
     });
-    // A kept connection that the other side had closed: once more, on a new one.
+    // A keep-alive connection that the other side had closed: once more, on a new one.
     if (answer === null) continue;
     const status = "status" in answer ? answer.status : 200;
     const retryAfterMs = "status" in answer ? answer.retryAfterMs : null;
@@ -179,7 +179,7 @@ const pause = (network: Network, ms: number, signal: AbortSignal | null): Promis
     throw new MemberUnreachable("Unreachable", "timed out");
   });
 
-/** A request, and until when it is worth sending. */
+/** A request, and the signal that ends it. */
 interface Sending {
   readonly request: ApiRequest;
   readonly signal: AbortSignal | null;
@@ -190,7 +190,7 @@ const isConnectionReset = (error: unknown): boolean =>
   isObject(error.cause) &&
   ["ECONNRESET", "EPIPE"].includes(String(error.cause["code"]));
 
-/** One exchange with our access, which is renewed once when the member has no use for it (401, or no TLS connection). */
+/** One exchange with our credentials, which are renewed once if the member rejects them (401, or a failed TLS handshake). */
 async function authorized<T extends WireResponse | StreamingResponse>(
   connection: Connection,
   signal: AbortSignal | null,
@@ -215,13 +215,13 @@ async function authorized<T extends WireResponse | StreamingResponse>(
 const isUnauthorized = (answer: WireResponse | StreamingResponse): boolean =>
   "status" in answer && answer.status === 401;
 
-/** Names of OpenSSL's errors, and of Node's about certificates; an alert of TLS 1.2 is EPROTO. No request was heard. */
+/** OpenSSL's error codes, and Node's about certificates; an alert of TLS 1.2 is EPROTO. The request was not received. */
 const isHandshake = (error: unknown): error is MemberUnreachable =>
   error instanceof MemberUnreachable &&
   isObject(error.cause) &&
   /^EPROTO$|^ERR_(SSL|TLS|OSSL)_|CERT|SIGNATURE|ISSUER/.test(String(error.cause["code"]));
 
-/** A credential plugin may take longer than anybody has time; the others that wait for it go on waiting. */
+/** Stops waiting for credentials at the deadline; others that wait for the same plugin go on waiting. */
 function inTime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {
   if (signal === null) return asked;
   return new Promise((resolve, reject) => {
@@ -247,7 +247,7 @@ function outgoingOf(
   return { method: request.method, url, agent, headers, body, deadlines, signal };
 }
 
-/** A member that says nothing for so long after the end of a watch that it agreed to has forgotten us. */
+/** A watch that is still open so long after its agreed end is dead. */
 const watchOverrunMs = 30_000;
 
 async function openWatch(
@@ -308,7 +308,7 @@ function failureOf(status: number, body: JsonObject | null): ApiFailure {
   };
 }
 
-/** Numbers beyond 2^53 lose their last digits here; only what we compare is read, and what we send is exact. */
+/** Numbers beyond 2^53 lose precision here; only what we compare is read, and what we send is exact. */
 function parsed(text: string): JsonObject | null {
   const value = parseBoundedJson(text);
   return isObject(value) ? value : null;
@@ -331,7 +331,7 @@ async function listPages(
     if (next !== "") query["continue"] = next;
     const answer = await request({ method: "GET", path, query, ...(accept === undefined ? {} : { accept }) });
     if (answer.kind === "refused") {
-      // The list moved on under the pages: begin again, a partial list is none.
+      // The continue token has expired: start again, since a partial list is not used.
       if (answer.status !== 410 || next === "" || restarts >= maxRestarts) return answer;
       [items, next, restarts] = [[], "", restarts + 1];
       continue;
@@ -344,7 +344,7 @@ async function listPages(
   throw new MemberUnreachable("Unintelligible", `its list of ${path} does not end`);
 }
 
-/** An empty list of metadata says `null` for its items; anything else without items is no list. */
+/** An empty metadata list has `null` items; anything else without items is not a list. */
 function itemsOf({ kind, items }: JsonObject, path: string): readonly JsonObject[] {
   if (Array.isArray(items)) return items.filter(isObject);
   if (items === null && textOf(kind)?.endsWith("List") === true) return [];

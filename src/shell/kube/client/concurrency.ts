@@ -1,17 +1,17 @@
 import type { Network } from "./transport.ts";
 
-/** Lets so many tasks run at once, and adapts: halved when the other side asks for patience, regained one by one. */
+/** Limits how many tasks run at once, and adapts: halved when the other side is overloaded, regained one by one. */
 export interface Limiter {
   /** A task that counts as several; one that is wider than the limiter runs alone. */
   run<T>(task: () => Promise<T>, weight?: number): Promise<T>;
   /** The other side is overloaded: half as many from here on, at least one. */
   narrow(): void;
-  /** An answer came without complaint. */
+  /** A response without overload. */
   widen(): void;
   readonly width: number;
 }
 
-/** Lets as many as `widest` run at once, at best; the others wait in the order in which they came. */
+/** Lets at most `widest` run at once; the others wait in order. */
 export function limiter(widest: number): Limiter {
   let width = widest;
   let running = 0;
@@ -46,7 +46,7 @@ export function limiter(widest: number): Limiter {
     widen() {
       if (width === widest) return;
       streak += 1;
-      // One step wider after as many calm answers as fit at once: back at full width within a few hundred answers.
+      // One step wider after as many good responses as fit at once: back at full width within a few hundred responses.
       if (streak < width) return;
       width += 1;
       streak = 0;
@@ -61,16 +61,16 @@ export function limiter(widest: number): Limiter {
 /** Requests that one member is sent at once (see `openClient`), and sockets that are kept for them. */
 export const socketsPerMember = 16;
 
-/** Where members wait for their turn. */
+/** The slots that members wait for. */
 export interface SlotPool {
   readonly limiter: Limiter;
   readonly network: Network;
 }
 
-/** A member that answers late gives its lane to the next one (`reconcile/README.md#i-17`). */
+/** A member that is slow gives its slot to the next one (`reconcile/README.md#i-17`). */
 const slotMs = 1_000;
 
-/** Does a task that never rejects in a lane, which it leaves early when it takes long. */
+/** Runs a task, which never rejects, in a slot; the slot is freed early when the task takes long. */
 export function inSlot<T>({ limiter, network }: SlotPool, task: () => Promise<T>): Promise<T> {
   return new Promise((resolve) => {
     void limiter.run(async () => {
@@ -85,14 +85,14 @@ export function inSlot<T>({ limiter, network }: SlotPool, task: () => Promise<T>
 }
 
 /**
- * Does all of the work, so much of it at once as a member is sent requests at once.
+ * Does the work for every item, as many at once as a member is sent requests at once.
  *
- * What waits for its turn has not begun, so a member with a thousand objects to write costs no more than one with twenty.
+ * Work that waits has not begun, so a member with a thousand objects to write costs no more than one with twenty.
  */
 export async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const item of rest) await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(socketsPerMember, items.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(socketsPerMember, items.length) }, worker));
 }

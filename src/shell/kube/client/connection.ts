@@ -14,7 +14,7 @@ import {
 import type { ExecRunner } from "./exec-runner.ts";
 import { MemberUnreachable } from "./member-unreachable.ts";
 
-/** How one member is spoken to at one time: connections that carry CA, client certificate or proxy, and headers that identify us. */
+/** Current access to one member: an agent with CA, client certificate or proxy, and the headers that identify us. */
 export interface Access {
   /** Keeps connections open between requests. */
   readonly agent: http.Agent;
@@ -22,17 +22,17 @@ export interface Access {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Why an access was of no use: the member does not accept our credentials (401), or no TLS connection stands with it. */
+/** Why an access failed: the member rejects our credentials (401), or the TLS handshake fails. */
 export type AccessFailure = "credentials" | "handshake";
 
-/** How to reach one member: where it is and how it knows us, whatever rotates. */
+/** How to reach one member: its address and our credentials, which may rotate. */
 export interface Connection {
   readonly server: URL;
-  /** The access of this moment: the same one as long as it serves. Rejects with {@link MemberUnreachable} `Unauthorized`. */
+  /** The current access: the same one as long as it is valid. Rejects with {@link MemberUnreachable} `Unauthorized`. */
   access(): Promise<Access>;
-  /** Another one than that which was of no use, made from what files and plugin say now; the same one when they say the same. */
+  /** A new access instead of one that failed, from the current files and plugin; the same one when they have not changed. */
   renewed(used: Access, why: AccessFailure): Promise<Access>;
-  /** Keeps so many connections at most that nothing is under way on. */
+  /** Keeps at most so many idle connections. */
   trim(idle: number): void;
   close(): void;
 }
@@ -45,25 +45,24 @@ export interface KubeconfigContext {
   readonly execConfig: Json;
 }
 
-/** A {@link Connection} that notices when the files behind it change, once it is told to look. */
+/** A {@link Connection} that is made anew when the files behind it change. */
 export interface ReloadingConnection extends Connection {
-  /** Looks at the files' stamps; the next access is a new one if they changed. */
+  /** Checks whether the files changed; if so, the next access is a new one. */
   look(): void;
 }
 
-/** An access, and what it was made from. */
+/** The current access, and what it was made from. */
 interface CurrentAccess {
   readonly access: Access;
   readonly stamp: string;
   readonly credential: ExecCredential | null;
-  /** What its connections are made of; with the same, they go on. */
+  /** Its TLS options as text; while they stay the same, so do the connections. */
   readonly tls: string;
 }
 
 /**
- * Connects one context. Credentials are asked for with the first access. Client certificate, CA and token files are read
- * again when they changed and whenever an access was refused; connections that carry what was replaced end with what is
- * under way on them.
+ * Connects one context. Credentials are obtained on first access. Client certificate, CA and token files are read again
+ * when they change and whenever an access fails; connections with replaced credentials end once they are idle.
  */
 export function connectionOf(way: KubeconfigContext, view: KubeConfig, plugins: ExecRunner): ReloadingConnection {
   const server = new URL(way.cluster.server);
@@ -74,7 +73,7 @@ export function connectionOf(way: KubeconfigContext, view: KubeConfig, plugins: 
 
   const renew = async (refused: ExecCredential | null): Promise<CurrentAccess> => {
     isStale = false;
-    // Before they are read: what changes meanwhile is read once more.
+    // Taken before the files are read: a change in between is noticed next time.
     const stamp = stampOf(files);
     const credential = await credentialOf(way, plugins, refused);
     const options = await optionsOf(view, way, credential);
@@ -98,11 +97,11 @@ export function connectionOf(way: KubeconfigContext, view: KubeConfig, plugins: 
     server,
     async access() {
       if (made === null || plugins.hasExpired(made.credential)) return accessOf(await renewal(null));
-      // What cannot be read right now may be in the middle of being replaced; what it replaces may still serve.
+      // A file that cannot be read now may be about to be replaced; the previous access may still be valid.
       return isStale ? renewal(null).then(accessOf, () => (made as CurrentAccess).access) : made.access;
     },
     async renewed(used, why) {
-      // Others may have renewed it while this request was on its way.
+      // Another request may have renewed it already.
       if (making === null && made !== null && made.access !== used) return made.access;
       const isItsOwn = why === "credentials" || made?.credential?.certificate != null;
       return accessOf(await renewal(isItsOwn ? (made?.credential ?? null) : null));
@@ -123,7 +122,7 @@ function retire(agent: http.Agent): void {
   closeIdle(agent, 0);
 }
 
-/** An action leaves as many sockets behind as it had requests at once; the most recently used are kept. */
+/** Closes idle sockets, which an action leaves behind, but the most recently used. */
 function closeIdle(agent: http.Agent | undefined, kept: number): void {
   for (const sockets of Object.values(agent?.freeSockets ?? {})) {
     for (const socket of sockets?.slice(0, sockets.length - kept) ?? []) socket.destroy();
@@ -140,7 +139,7 @@ function filesOf({ cluster, user }: KubeconfigContext): readonly string[] {
   return all.filter((it): it is string => typeof it === "string" && it !== "");
 }
 
-/** Changes whenever one of the files does, also when a link leads to another one. */
+/** Changes whenever one of the files does, or a link points to another one. */
 export const stampOf = (files: readonly string[]): string =>
   files
     .map((it) => {
@@ -149,7 +148,7 @@ export const stampOf = (files: readonly string[]): string =>
     })
     .join();
 
-/** The plugin of a user; the library's own place for it, which kubectl does not know, counts too. */
+/** The exec plugin of a user, also where the library alone looks for it (`authProvider.config.exec`). */
 const execOf = ({ exec, authProvider }: User): Json => (exec ?? authProvider?.config?.exec ?? null) as Json;
 
 async function credentialOf(
@@ -176,7 +175,7 @@ function authorityOf({ caFile, caData }: Cluster): Buffer | null {
   return caData === undefined || caData === "" ? null : Buffer.from(caData, "base64");
 }
 
-/** What the library makes of it. It is not shown plugins, which it would run itself. */
+/** The library's request options. Exec plugins are hidden from it: it would run them itself. */
 async function optionsOf(
   view: KubeConfig,
   way: KubeconfigContext,
@@ -215,19 +214,19 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/** Of what went wrong only a file's name and a code are told: messages may quote secrets. */
+/** Tells only a file's name and an error code: messages may quote secrets. */
 function throwCredentialFailure(error: unknown): never {
   const { code, path } = error as NodeJS.ErrnoException;
   throw credentialFailure(path === undefined ? "see `kubectl --context` with it" : `${path} cannot be read (${code})`);
 }
 
-/** What connections are made of. */
+/** The TLS options of a connection, as text. */
 const tlsText = ({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }: https.RequestOptions): string =>
   [ca, cert, key, pfx, passphrase, rejectUnauthorized, servername].map((it) => String(it)).join("\n");
 
 function agentFor(server: URL, { cluster }: KubeconfigContext, options: https.RequestOptions): http.Agent {
   if (cluster.proxyUrl !== undefined) return options.agent as http.Agent;
-  // No limit here: the client's lanes are one, and watches, which take a socket each for good, must not use them up.
+  // No limit here: the client limits requests, and watches, which each hold a socket for good, must not use it up.
   const shared = { keepAlive: true, maxFreeSockets: socketsPerMember, scheduling: "lifo" as const };
   if (server.protocol === "http:") return new http.Agent(shared);
   const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;

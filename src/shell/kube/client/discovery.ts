@@ -13,21 +13,21 @@ export interface ApiResource {
   readonly verbs: readonly string[];
 }
 
-/** What a member serves, at one moment. */
+/** The kinds that a member serves, at one moment. */
 export interface ServedResources {
   /** In the member's order: within a group, its preferred version first. */
   readonly resources: readonly ApiResource[];
-  /** Groups about which the member itself could not find out: their kinds are unknown, not absent. */
+  /** Groups whose discovery failed on the member: their kinds are unknown, not absent. */
   readonly uncertainGroups: ReadonlySet<string>;
 }
 
-/** The kinds of one member: asked for on first use, kept, and asked for again when told to. */
+/** The kinds of one member: discovered on first use, cached, and discovered again on request. */
 export interface Discovery {
   served(client: Client): Promise<ServedResources>;
   refresh(client: Client): Promise<ServedResources>;
 }
 
-/** Knows nothing yet. A discovery that failed is not kept. */
+/** An empty cache. A discovery that failed is not kept. */
 export function newDiscovery(): Discovery {
   let known: Promise<ServedResources> | null = null;
   const refresh = (client: Client): Promise<ServedResources> => {
@@ -97,7 +97,7 @@ async function discoverUnder(client: Client, path: string): Promise<ServedResour
   const kind = answer.body["kind"];
   if (kind === "APIGroupDiscoveryList") return aggregatedOf(answer.body);
   if (kind === "APIVersions" || kind === "APIGroupList") return classic(client, groupVersionsOf(answer.body));
-  // Taken for a list of nothing, it would make everything that the member carries count as gone.
+  // Read as an empty list, it would make everything on the member count as gone.
   throw new MemberUnreachable("Unintelligible", `its response to ${path} is not API discovery`);
 }
 

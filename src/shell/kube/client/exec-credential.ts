@@ -3,7 +3,7 @@ import { MemberUnreachable } from "./member-unreachable.ts";
 
 /** A credential plugin as a kubeconfig names it (`users[].user.exec`). */
 export interface ExecPlugin {
-  /** Of the API in which it is spoken to; its answer has to be in the same one. */
+  /** The API version of its input; its output has to be in the same one. */
   readonly apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
   readonly command: string;
   readonly args: readonly string[];
@@ -12,7 +12,7 @@ export interface ExecPlugin {
   readonly provideClusterInfo: boolean;
 }
 
-/** What a plugin answered: a token, a client certificate with its key, or both. */
+/** A plugin's output: a token, a client certificate with its key, or both. */
 export interface ExecCredential {
   readonly token: string | null;
   /** In PEM. */
@@ -40,13 +40,13 @@ const versions: readonly ExecPlugin["apiVersion"][] = [
 
 const could = "cannot get the credentials of its context";
 
-/** A plugin that gave no credential; `why` never quotes what it printed, nor its arguments or environment. */
+/** No credential was obtained; `why` never quotes a plugin's output, arguments or environment. */
 export const credentialFailure = (why: string): MemberUnreachable =>
   new MemberUnreachable("Unauthorized", `${could}: ${why}`);
 
 /**
- * Reads `users[].user.exec` of a kubeconfig by kubectl's rules (KEP-541): v1 has to say how interactive it is, and
- * nobody can be asked anything here. Throws {@link MemberUnreachable} `Unauthorized`.
+ * Reads `users[].user.exec` of a kubeconfig by kubectl's rules (KEP-541): v1 has to give an interactiveMode, and there
+ * is no terminal here. Throws {@link MemberUnreachable} `Unauthorized`.
  */
 export function execPluginOf(exec: Json): ExecPlugin {
   const command = textOf(memberAt(exec, "command"));
@@ -73,7 +73,7 @@ export function execPluginOf(exec: Json): ExecPlugin {
   };
 }
 
-/** What a plugin is told in `KUBERNETES_EXEC_INFO`. */
+/** A plugin's input, `KUBERNETES_EXEC_INFO`. */
 export function execInfo({ apiVersion, provideClusterInfo }: ExecPlugin, cluster: ExecCluster): string {
   const spec: Record<string, Json> = { interactive: false };
   if (provideClusterInfo) spec["cluster"] = clusterInfo(cluster);
@@ -89,7 +89,7 @@ const clusterInfo = (cluster: ExecCluster): JsonObject => ({
   ...(cluster.config === null ? {} : { config: cluster.config }),
 });
 
-/** Reads what a plugin printed. Throws {@link MemberUnreachable} `Unauthorized`, in words of ours only. */
+/** Reads a plugin's output. Throws {@link MemberUnreachable} `Unauthorized`, whose message quotes nothing of it. */
 export function readExecCredential(text: string, { apiVersion }: ExecPlugin): ExecCredential {
   const answer = parsed(text);
   if (answer?.["kind"] !== "ExecCredential") throw credentialFailure("its plugin printed no ExecCredential");

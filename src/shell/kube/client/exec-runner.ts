@@ -12,28 +12,28 @@ import {
   readExecCredential,
 } from "./exec-credential.ts";
 
-/** How credential plugins are run. */
+/** How exec credential plugins are run. */
 export interface RunnerOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** A plugin that has not answered after so long is killed with everything that it started. */
+  /** A plugin that takes longer is killed together with its children. */
   readonly deadlineMs: number;
 }
 
-/** The credential plugins of a kubeconfig. Members whose plugin is the same, and is told the same, share its answer. */
+/** The exec plugins of a kubeconfig. Members with the same plugin and the same input share its credential. */
 export interface ExecRunner {
   /**
-   * The plugin's answer, which is kept until it expires; `refused` is one that a member did not accept, and is not given
+   * The plugin's credential, cached until it expires; `refused` is one that a member rejected, and is not given
    * again. Rejects with {@link Lost} `Unauthorized` when there is none by the deadline; the next call runs it again.
    */
   credential(plugin: ExecPlugin, cluster: ExecCluster, refused: ExecCredential | null): Promise<ExecCredential>;
-  /** Whether it was only good until a moment that is over. */
+  /** Whether its expiry has passed. */
   hasExpired(credential: ExecCredential | null): boolean;
   /** Kills what still runs. */
   close(): void;
 }
 
-/** Processes at the same time. Those that failed last time have few places of their own: they may hang again. */
+/** Concurrent processes. Plugins that failed last time have a few slots of their own: they may hang again. */
 const maxConcurrent = 12;
 const maxConcurrentSuspects = 4;
 
@@ -42,17 +42,17 @@ const maxOutputBytes = 1 << 20;
 
 const maxCachedAnswers = 10_000;
 
-/** Runs credential plugins ourselves: the library's own way has no deadline, and keeps what was refused. */
+/** Runs exec plugins ourselves: the library has no deadline for them, and keeps rejected credentials. */
 export function execRunner(options: RunnerOptions): ExecRunner {
   const answers = new Map<string, Kept>();
   const closing = new AbortController();
-  // As many plugins as run may listen to it.
+  // Any number of plugins may listen to it.
   setMaxListeners(0, closing.signal);
   const [sound, suspect] = [limiter(maxConcurrent), limiter(maxConcurrentSuspects)];
   const run = async (kept: Kept, call: PluginCall): Promise<ExecCredential> => {
     try {
-      const lanes = kept.hasFailed ? suspect : sound;
-      const text = await inSlotUntil(lanes, call, options.deadlineMs, closing.signal);
+      const slots = kept.hasFailed ? suspect : sound;
+      const text = await inSlotUntil(slots, call, options.deadlineMs, closing.signal);
       const credential = readExecCredential(text, call.plugin);
       [kept.credential, kept.hasFailed] = [credential, false];
       return credential;
@@ -72,7 +72,7 @@ export function execRunner(options: RunnerOptions): ExecRunner {
       const key = canonicalJson([call.info, command, args, env]);
       const kept = answers.get(key) ?? { credential: null, asking: null, hasFailed: false };
       answers.set(key, kept);
-      // A kubeconfig that keeps changing: whoever is forgotten is asked again.
+      // In case the kubeconfig keeps changing; what is forgotten is run again.
       if (answers.size > maxCachedAnswers) answers.delete([...answers.keys()][0] ?? "");
       const { credential } = kept;
       if (credential !== null && credential !== refused && !hasExpired(credential)) return Promise.resolve(credential);
@@ -94,22 +94,22 @@ interface PluginCall {
   readonly info: string;
 }
 
-/** Waits for a place, and no longer than the deadline either. */
-function inSlotUntil(lanes: Limiter, call: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
+/** Waits for a slot until the deadline. */
+function inSlotUntil(slots: Limiter, call: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
       reject(credentialFailure(`its plugin waited longer than ${inSeconds(deadlineMs)} for other plugins`));
     }, deadlineMs);
-    void lanes.run(async () => {
+    void slots.run(async () => {
       clearTimeout(timer);
       if (!isLate) await runPlugin(call, deadlineMs, closing).then(resolve, reject);
     });
   });
 }
 
-/** Runs a plugin once and gives what it printed. What it complains about may hold secrets, and is read by nobody. */
+/** Runs a plugin once and gives its output. Its stderr may contain secrets and is not read. */
 function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
   const name = path.basename(plugin.command).slice(0, 60);
   return new Promise((resolve, reject) => {
@@ -122,7 +122,7 @@ function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: Ab
     const kill = (why: string): void => {
       end();
       killGroup(child);
-      // What it started in a session of its own may hold on to them.
+      // Children in a session of their own may hold them open.
       child.stdout.destroy();
       child.stderr.destroy();
       reject(credentialFailure(`its plugin ${name} ${why}`));
@@ -153,7 +153,7 @@ function started({ command, args }: ExecPlugin, env: NodeJS.ProcessEnv): ReturnT
   try {
     return startGroup(command, args, { env });
   } catch {
-    // Such as a NUL in an argument, which the error would quote.
+    // Such as a NUL in an argument, which the error message would quote.
     throw credentialFailure("its plugin cannot be run with these arguments and this environment");
   }
 }

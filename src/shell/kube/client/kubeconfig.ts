@@ -16,23 +16,23 @@ import {
 } from "./connection.ts";
 import { type ExecRunner, execRunner, type RunnerOptions } from "./exec-runner.ts";
 
-/** The operator's connections, by the name of their context. Never from the repository (`plan/README.md#d-11`). */
+/** Connections by context name, from the operator's kubeconfig and never from the repository (`plan/README.md#d-11`). */
 export interface Kubeconfig {
   /**
-   * Null when there is no context of that name. The same one as before, unless the kubeconfig says something else about it
-   * since; that the files behind it changed is noticed by the connection itself.
+   * Null when there is no context of that name. The same connection as before, unless the context changed; changes of
+   * certificate and token files are noticed by the connection itself.
    */
   connection(context: string): Promise<Connection | null>;
-  /** Ends the credential plugins that still run. */
+  /** Kills the exec plugins that still run. */
   close(): void;
 }
 
-/** Plugins take seconds at most, and whoever waits for one gives up sooner or later. */
+/** Plugins should take a few seconds at most. */
 const usualRunner: RunnerOptions = { now: () => Date.now(), deadlineMs: 30_000 };
 
 /**
- * Opens `file`, or what KUBECONFIG names, or `~/.kube/config`, as kubectl does: of those not given by hand, files that do
- * not exist are left out. Rejects with a Fault `KubeconfigUnreadable` when a file is none or was given and does not exist.
+ * Opens `file`, or what KUBECONFIG names, or `~/.kube/config`, as kubectl does: files that do not exist are skipped
+ * unless `file` names one. Rejects with a Fault `KubeconfigUnreadable` when a file is none or was given and does not exist.
  */
 export async function openKubeconfig(file: string | null, plugins: RunnerOptions = usualRunner): Promise<Kubeconfig> {
   const paths = file === null ? defaultPaths().filter((it) => existsSync(it)) : [file];
@@ -68,7 +68,7 @@ function defaultPaths(): readonly string[] {
   return [path.join(homedir(), ".kube", "config")];
 }
 
-/** What a context led to. */
+/** A context that was looked up. */
 interface Known {
   /** As they were read when it was last looked up. */
   readonly files: KubeconfigFiles;
@@ -77,7 +77,7 @@ interface Known {
   readonly connection: ReloadingConnection | null;
 }
 
-/** Another kubeconfig may say the same of a context: what stands there goes on. */
+/** Keeps the connection when the kubeconfig changed but the context did not. */
 function keptOrOpened(files: KubeconfigFiles, context: string, before: Known | null, plugins: ExecRunner): Known {
   const way = contextOf(files, context);
   const definition = JSON.stringify(way);
@@ -85,18 +85,18 @@ function keptOrOpened(files: KubeconfigFiles, context: string, before: Known | n
   return { files, definition, connection: way === null ? null : connectionOf(way, files.empty(), plugins) };
 }
 
-/** What the files of a kubeconfig say, merged. */
+/** The merged files of a kubeconfig. */
 interface KubeconfigFiles {
   readonly config: KubeConfig;
   /** By cluster: its extension `client.authentication.k8s.io/exec`, which the library leaves out. */
   readonly execConfigs: ReadonlyMap<string, Json>;
-  /** A kubeconfig of the library that says nothing yet. */
+  /** An empty kubeconfig of the library. */
   empty(): KubeConfig;
 }
 
 /** Loads and merges kubeconfig files as kubectl does. Rejects with a Fault `KubeconfigUnreadable`. */
 async function loadKubeconfig(paths: readonly string[]): Promise<KubeconfigFiles> {
-  // Loaded late: it takes a quarter of a second, which commands that contact no member should not pay.
+  // Loaded on demand: it takes a quarter of a second, which commands that contact no member should not pay.
   const library = await import("@kubernetes/client-node/dist/config.js");
   const empty = (): KubeConfig => {
     const none = new library.KubeConfig();
@@ -130,7 +130,7 @@ async function loadKubeconfig(paths: readonly string[]): Promise<KubeconfigFiles
   return { config, execConfigs, empty };
 }
 
-/** A thousand contexts have half of them. */
+/** A kubeconfig with a thousand contexts has half as many. */
 const maxTokens = 200_000;
 
 function asKubeconfig(text: string): JsonObject {
@@ -163,7 +163,7 @@ function execConfigOf(cluster: Json): Json {
   return memberAt(named(Array.isArray(extensions) ? extensions : [], "client.authentication.k8s.io/exec"), "extension");
 }
 
-/** As kubectl merges: what is named first wins. */
+/** As kubectl merges: the first of a name wins. */
 function mergeInto(all: KubeConfig, one: KubeConfig): void {
   const added = <T extends { readonly name: string }>(to: readonly T[], from: readonly T[]): T[] => [
     ...to,

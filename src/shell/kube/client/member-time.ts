@@ -1,27 +1,27 @@
 import type { DurationMs, Instant } from "../../../core/model/value.ts";
 import type { Network, StreamingResponse, Streams, WireResponse } from "./transport.ts";
 
-/** What time it is at a member right now; null when it has not said so within the last minutes. */
+/** The time at a member right now; null when it has not told within the last minutes. */
 export type MemberTime = () => Instant | null;
 
-/** The ways to a member, and the time that its answers tell. */
+/** Network and streams to a member, and the time that its responses tell. */
 export interface TimedTransport {
   readonly network: Network;
   readonly streams: Streams;
   readonly time: MemberTime;
 }
 
-/** Some heartbeats of a member that is watched: one a minute, unless we are told otherwise. */
+/** Several heartbeats of a watched member: by default there is one a minute. */
 const maxAgeMs = 5 * 60_000;
 
-/** No more than one answer a second is read. */
+/** At most one response a second is read. */
 const minIntervalMs = 1_000;
 
 /**
- * Hears what time it is at one member: every answer of an API server says so in its `Date` header (RFC 9110 §6.6.1).
+ * Tracks the time at one member: every response of an API server has it in its `Date` header (RFC 9110 §6.6.1).
  *
- * What it said goes on by {@link Network.elapsed}, so that a jump of our own clock shows at once, before anybody
- * answers again (`rollout/README.md#i-06`, `kube/README.md#f-50`). It counts for the middle of the exchange, which it
+ * It is carried forward by {@link Network.elapsed}, so that a jump of our own clock shows at once, before the next
+ * response (`rollout/README.md#i-06`, `kube/README.md#f-50`). It counts for the middle of the exchange, which it
  * misses by half its duration at most, and by the second to which the header is written.
  */
 export function trackMemberTime(network: Network, streams: Streams): TimedTransport {

@@ -4,25 +4,25 @@ import https from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemberUnreachable } from "./member-unreachable.ts";
 
-/** What lies between us and a member. A simulation puts its own weather here, and its own time. */
+/** The network to a member, and its time. A simulation replaces both. */
 export interface Network {
   /** One request and its answer; rejects with {@link MemberUnreachable} only. */
   exchange(outgoing: WireRequest): Promise<WireResponse>;
-  /** Waits before something is asked again; rejects when the signal aborts. */
+  /** Waits before a retry; rejects when the signal aborts. */
   pause(ms: number, signal: AbortSignal | null): Promise<void>;
   /** A signal that aborts after so many milliseconds. */
   deadline(ms: number): AbortSignal;
-  /** Milliseconds since some moment of the past: goes on evenly, whatever is done to the clock. */
+  /** Monotonic milliseconds: unaffected by changes of the clock. */
   elapsed(): number;
 }
 
-/** The real one: HTTP and TLS, and the time on the wall. */
+/** The real network: HTTP and TLS, and real time. */
 export const httpNetwork: Network = {
   exchange: (outgoing) => exchange(outgoing),
   pause: (ms, signal) => sleep(ms, undefined, signal === null ? {} : { signal }),
   deadline(ms) {
     const signal = AbortSignal.timeout(ms);
-    // As many requests as there are may listen to it.
+    // Any number of requests may listen to it.
     setMaxListeners(0, signal);
     return signal;
   },
@@ -41,30 +41,30 @@ export interface WireRequest {
   readonly signal: AbortSignal | null;
 }
 
-/** How long an exchange may take, and how much it may bring. */
+/** How long an exchange may take, and how large a response may be. */
 export interface Deadlines {
   /** Until the connection stands, TLS included. */
   readonly connectMs: number;
-  /** From the first byte out to the last byte in, a dripping body included. */
+  /** From the first byte sent to the last byte received, even if the body trickles. */
   readonly requestMs: number;
   readonly largestBody: number;
 }
 
-/** A member that needs longer counts as lost for this pass. The largest body leaves 130 kB to each of a page of 500 objects. */
+/** A member that needs longer counts as lost for this pass. The largest body allows 130 kB for each object of a page of 500. */
 export const defaultDeadlines: Deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
 
-/** An answer, read to its end. */
+/** A complete response. */
 export interface WireResponse {
   readonly status: number;
   readonly retryAfterMs: number | null;
-  /** The `Date` header as it was sent: when the answer was begun, by the clock over there. */
+  /** The `Date` header as it was sent: when the response began, by the member's clock. */
   readonly date: string | null;
   readonly text: string;
 }
 
 /**
- * One HTTP exchange, over before its deadlines whatever the other side does: refuses, hangs, drips or floods
- * (`kube/README.md#f-34`, `#f-35`, `#f-46`). Rejects with {@link MemberUnreachable} only. Redirects are answers like any other,
+ * One HTTP exchange that ends by its deadlines whatever the other side does: refuses, hangs, trickles or floods
+ * (`kube/README.md#f-34`, `#f-35`, `#f-46`). Rejects with {@link MemberUnreachable} only. Redirects are
  * never followed.
  */
 export function exchange(outgoing: WireRequest): Promise<WireResponse> {
@@ -76,7 +76,7 @@ export function exchange(outgoing: WireRequest): Promise<WireResponse> {
     try {
       request = open(url, { method, agent, headers: { ...headers, ...length } });
     } catch (error) {
-      // Such as a token with a line break in it, which is no header; what it says names the header and not its value.
+      // Such as a token with a line break in it; the message names the header, not its value.
       reject(unreachableError(error as NodeJS.ErrnoException));
       return;
     }
@@ -104,7 +104,7 @@ export function exchange(outgoing: WireRequest): Promise<WireResponse> {
   });
 }
 
-/** Stops a request whose socket does not stand in time; a kept one stands already. */
+/** Stops a request whose socket does not connect in time; a reused one is connected already. */
 function connectTimer(
   request: http.ClientRequest,
   ms: number,
@@ -119,7 +119,7 @@ function connectTimer(
   return timer;
 }
 
-/** Reads an answer to its end; rejects with {@link MemberUnreachable} when it breaks off or is larger than it may be. */
+/** Reads a response to its end; rejects with {@link MemberUnreachable} when it is cut off or too large. */
 function collect(response: http.IncomingMessage, largest: number): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -142,22 +142,22 @@ function collect(response: http.IncomingMessage, largest: number): Promise<WireR
 }
 
 /**
- * What OpenSSL says of an error: a thread, a number, a library, a function, the reason, and a line of its source. All but the
- * reason is another one in every process, and what members say is recorded.
+ * OpenSSL's error text: a thread, a number, a library, a function, the reason, and a source line. All but the reason
+ * differ between processes, and messages are recorded.
  */
 const opensslError = /(?:\w+ EPROTO )?[0-9A-F]{8,}:error:[0-9A-F]+:[^:]*:[^:]*:([^:]*):.*/s;
 
-/** Error codes of sockets and TLS are words of their own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`); messages follow them. */
+/** The message begins with the error code of the socket or of TLS (`ECONNREFUSED`, `CERT_HAS_EXPIRED`). */
 function unreachableError(error: NodeJS.ErrnoException): MemberUnreachable {
   if (error instanceof MemberUnreachable) return error;
   const message = error.message.replace(opensslError, "$1");
   return new MemberUnreachable("Unreachable", error.code === undefined ? message : `${error.code}: ${message}`, error);
 }
 
-/** Answers that go on: what a watch needs besides a `Network`. */
+/** Streaming responses: what a watch needs besides a `Network`. */
 export interface Streams {
   /**
-   * Sends a request and gives its answer while it goes on, line by line; or the whole of it when it is no success. Rejects
+   * Sends a request and gives its response line by line as it arrives; or the whole response when it is no success. Rejects
    * with {@link MemberUnreachable} only. It ends after `longestMs` whatever the other side does.
    */
   open(
@@ -167,20 +167,20 @@ export interface Streams {
   ): Promise<WireResponse | StreamingResponse>;
 }
 
-/** An answer that goes on. */
+/** A response that is still arriving. */
 export interface StreamingResponse {
   readonly kind: "streaming";
   /** As {@link WireResponse} has it. */
   readonly date: string | null;
-  /** Fulfilled when it has ended: null when the other side was done, otherwise how it was lost. */
+  /** Fulfilled when it has ended: null when the other side ended it, otherwise how it was lost. */
   readonly ended: Promise<MemberUnreachable | null>;
   stop(): void;
 }
 
-/** A connection through which nothing comes is probed by the system after so long. */
+/** TCP keep-alive probes begin after a connection was idle for so long. */
 const probeAfterMs = 15_000;
 
-/** The real ones. The outgoing signal only counts until the answer begins: afterwards `stop` ends it. */
+/** The real streams. The request's signal counts until the response begins; from then on `stop` ends it. */
 export const httpStreams: Streams = {
   open: (outgoing, longestMs, onLine) =>
     new Promise((resolve, reject) => {
@@ -217,12 +217,12 @@ function requestOf({ url, method, agent, headers }: WireRequest): http.ClientReq
   try {
     return request(url, { method, agent, headers });
   } catch (error) {
-    // Such as a token with a line break in it, which is no header.
+    // Such as a token with a line break in it.
     throw unreachableError(error as NodeJS.ErrnoException);
   }
 }
 
-/** What is done with the lines of an answer. */
+/** How the lines of a response are read. */
 interface Reading {
   readonly longestMs: number;
   readonly largest: number;
@@ -255,7 +255,7 @@ function follow(request: http.ClientRequest, response: http.IncomingMessage, rea
   return { kind: "streaming", date: response.headers.date ?? null, ended, stop: () => stop(null) };
 }
 
-/** Cuts bytes into lines, whose characters may be cut by the chunks; gives false when a line grows too long. */
+/** Splits chunks of bytes into lines; gives false when a line grows too long. */
 function lines(longest: number, onLine: (line: string) => void): (chunk: Buffer) => boolean {
   let begun: Buffer[] = [];
   let size = 0;

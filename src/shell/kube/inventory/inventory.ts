@@ -5,7 +5,7 @@ import type { ApiFailure, ApiResponse, Client } from "../client/client.ts";
 import { MemberUnreachable } from "../client/member-unreachable.ts";
 import { decodeInventory, encodeInventory, placementTexts, type Shard, shardOf } from "./inventory-text.ts";
 
-/** The inventory as it was read, with what is needed to write it back over exactly that. */
+/** The inventory as it was read, with the versions that a write has to replace. */
 export interface StoredInventory {
   readonly kind: "stored";
   readonly inventory: Inventory;
@@ -22,7 +22,7 @@ interface StoredShard {
 /** What became of writing the inventory. */
 export type InventoryWrite =
   | { readonly kind: "written"; readonly stored: StoredInventory }
-  /** Somebody else wrote meanwhile: read again. Shards may have been written before that was noticed. */
+  /** Somebody else wrote it in the meantime: read it again. Some shards may have been written already. */
   | { readonly kind: "conflict" }
   | { readonly kind: "refused"; readonly refusal: ApiFailure };
 
@@ -34,8 +34,8 @@ const collection = `/api/v1/namespaces/${systemNamespace}/configmaps`;
 export const inventoryListing = { path: collection, labelSelector: `${inventoryLabel}=true` } as const;
 
 /**
- * Reads what the member remembers of us, complete and consistent, or gives the refusal. An inventory that cannot be
- * understood is {@link MemberUnreachable}, never an empty one: unreadable is never absent (`plan/README.md#d-2`).
+ * Reads the inventory on a member, complete and consistent, or gives the refusal. One that cannot be read is
+ * {@link MemberUnreachable}, never an empty one: unreadable is never absent (`plan/README.md#d-2`).
  */
 export async function readInventory(client: Client): Promise<StoredInventory | ApiFailure> {
   const listing = await client.list(inventoryListing);
@@ -90,7 +90,7 @@ export async function writeInventory(
       continue;
     }
     const answer = await writeShard(client, at, data, old ?? null);
-    // What was there to be written over is gone: somebody deletes the inventory. It is read again, as after any other change.
+    // The shard is gone: somebody is deleting the inventory. It is read again, as after any other change.
     if (answer.kind === "refused" && answer.status === 404 && old !== undefined) return { kind: "conflict" };
     if (answer.kind === "refused") return refusedWrite(answer);
     stored.set(at, { resourceVersion: textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "", data });
@@ -120,12 +120,12 @@ async function writeShard(client: Client, at: number, data: Shard, old: StoredSh
   }
   const created = await client.request({ method: "POST", path: collection, query, body });
   if (created.kind !== "refused" || created.status !== 404) return created;
-  const founded = await foundNamespace(client);
-  if (founded.kind === "refused" && founded.status !== 409) return founded;
+  const namespace = await createNamespace(client);
+  if (namespace.kind === "refused" && namespace.status !== 409) return namespace;
   return client.request({ method: "POST", path: collection, query, body });
 }
 
-const foundNamespace = (client: Client): Promise<ApiResponse> =>
+const createNamespace = (client: Client): Promise<ApiResponse> =>
   client.request({
     method: "POST",
     path: "/api/v1/namespaces",

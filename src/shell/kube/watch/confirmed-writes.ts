@@ -4,20 +4,20 @@ import { placementLabel } from "../../../core/model/names.ts";
 import type { ApiRequest, ApiResponse, Client } from "../client/client.ts";
 import { resourceVersionNumber } from "./retry-watcher.ts";
 
-/** One write of ours that a member confirmed: whoever watches has to see it before the next decision. */
+/** One write of ours that a member confirmed: the next observation has to include it. */
 export type ConfirmedWrite =
   | {
       readonly kind: "wrote";
       readonly key: ObjectKey;
-      /** Whether it carries our label since: only then, or if it did before, a watch tells of it. */
+      /** Whether it has our label now: a watch shows it only then, or if it had the label before. */
       readonly isMarked: boolean;
       readonly version: number;
     }
   | { readonly kind: "deleted"; readonly uid: string }
-  /** The answer does not tell what was written. */
+  /** The response does not show what was written. */
   | { readonly kind: "unclear" };
 
-/** The same client, telling of every write that was confirmed. */
+/** A client that reports every confirmed write. */
 export function recordingClient(client: Client, note: (written: ConfirmedWrite) => void): Client {
   return {
     async request(it) {

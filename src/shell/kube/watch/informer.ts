@@ -9,21 +9,21 @@ import { MemberWatch } from "./member-watch.ts";
 import type { MemberApi } from "./observe.ts";
 import { reuseUnchanged } from "./reuse-unchanged.ts";
 
-/** What informers of one fleet share. */
+/** What the informers of one fleet share. */
 export interface InformerOptions extends SlotPool {
-  /** Told when a member is different from what was last seen of it. */
+  /** Called when a member changed since it was last seen. */
   readonly onChange: () => void;
   /** How long listing a member may take. */
   readonly deadlineMs: number;
-  /** How often a member is asked whether it is still there, and for what no watch tells of. */
+  /** How often a member is checked for being reachable, and for what watches do not cover. */
   readonly heartbeatMs: number;
 }
 
-/** Whom an informer asks. */
+/** The member of an informer. */
 interface InformerMember {
   readonly client: Client;
   readonly discovery: Discovery;
-  /** Spreads the pauses of many members, the same way each time. */
+  /** Seeds the jitter of its pauses. */
   readonly name: string;
 }
 
@@ -33,37 +33,37 @@ interface InformerMember {
  */
 const beatsBetweenLists = 10;
 
-/** A member about which nobody asked for so many heartbeats is none of ours any more, and is not watched. */
+/** A member that was not observed for so many heartbeats is no longer watched: it has left the fleet. */
 const beatsUnasked = 5;
 
 const firstRetryMs = 1_000;
 const lastRetryMs = 16_000;
 
-/** A watch that broke sooner counts as one more failure. */
+/** A watch that breaks sooner counts as another failure. */
 const stableMs = 10_000;
 
-/** A look that finds a watch broken waits for the next one this often. */
+/** How many watches one look may find broken. */
 const maxLooks = 3;
 
 type Unreachable = Extract<Observation, { kind: "unreachable" }>;
 
 const notAsked: Unreachable = { kind: "unreachable", code: "NoConnection", message: "it is no longer watched" };
 
-/** What is known of the member right now. */
+/** The current state of the member's watch. */
 type State =
   | { readonly kind: "listing"; readonly done: Promise<void>; readonly end: () => void }
   | { readonly kind: "live"; readonly opened: Opened }
   | { readonly kind: "lost"; readonly seen: Unreachable }
   | { readonly kind: "idle" };
 
-/** A watch, and how it comes to its end. */
+/** A watch, and how it ends. */
 interface Opened {
   readonly watch: MemberWatch;
   readonly broken: Promise<Unreachable | "old">;
   readonly breakOff: (why: Unreachable | "old") => void;
 }
 
-/** Keeps one member watched, whatever happens to it: lists, follows, and begins again when something breaks. */
+/** Keeps one member watched: lists, watches, and starts again when something breaks. */
 export class Informer {
   readonly #member: InformerMember;
   readonly #watching: InformerOptions;
@@ -73,20 +73,20 @@ export class Informer {
   #last: Observation | null = null;
   #looking: Promise<Observation> | null = null;
   #unaskedBeats = 0;
-  /** What we wrote since what is to be watched next began to be listed; null while nothing is listed. */
+  /** Our writes since the current listing began; null while nothing is listed. */
   #meanwhile: ConfirmedWrite[] | "anything" | null = null;
 
   constructor(member: InformerMember, watching: InformerOptions) {
     this.#member = member;
     this.#watching = watching;
     this.#pace = jitterOf(member.name);
-    // As many pauses as there are kinds may listen to it.
+    // Any number of pauses may listen to it.
     setMaxListeners(0, this.#closing.signal);
   }
 
   /**
-   * The member as it is held, at once; while it is listed, as soon as it is. A member that cannot be reached is one until it
-   * can. The same object while nothing changed.
+   * The cached state of the member, at once, or as soon as it is listed. An unreachable member stays unreachable until a
+   * list succeeds. The same object while nothing changed.
    */
   observe(): Promise<Observation> {
     this.#unaskedBeats = 0;
@@ -102,9 +102,9 @@ export class Informer {
     return looking;
   }
 
-  /** The next observation knows of these writes of ours; null: of whatever may have been written. */
+  /** The next observation includes these writes of ours; null: anything may have been written. */
   expect(writes: readonly ConfirmedWrite[] | null): void {
-    // A look that is under way may have looked too early.
+    // A look under way may have been too early.
     this.#looking = null;
     if (writes === null) this.#meanwhile = this.#meanwhile === null ? null : "anything";
     else if (Array.isArray(this.#meanwhile)) this.#meanwhile.push(...writes);
@@ -132,7 +132,7 @@ export class Informer {
         return this.#last;
       } catch (error) {
         const loss: Unreachable = { kind: "unreachable", ...contactFailureOf(error) };
-        // What a look could not make sure of is not to be looked at again, and whoever is told of the loss is rung for after it.
+        // A watch whose look failed is not used again, and `onChange` is called after its loss was reported.
         if (this.#state.kind === "live" && this.#state.opened.watch === watch) this.#become(listing());
         if (looks >= maxLooks) this.#last = loss;
         breakOff(loss);
@@ -142,7 +142,7 @@ export class Informer {
   }
 
   async #live(): Promise<void> {
-    // What goes on being watched while everything is only listed again.
+    // The old watch stays open while everything is listed again.
     let aging: MemberWatch | null = null;
     for (let failures = 0; ; ) {
       const opened = await inSlot(this.#watching, () => this.#open());
@@ -170,7 +170,7 @@ export class Informer {
         if (end === "idle" || this.#closing.signal.aborted) return this.#become({ kind: "idle" });
         failures = end === "old" || performance.now() - began > stableMs ? 0 : failures + 1;
         if (isStale && this.#state.kind === "live") this.#become(listing());
-        // It may have been its connection alone. Where lists go well and watches do not, it is listed now and then.
+        // A single broken connection is retried at once. Where lists succeed and watches fail, it is listed now and then.
         if (failures <= 1) continue;
       } else {
         failures += 1;
@@ -204,7 +204,7 @@ export class Informer {
     }
   }
 
-  /** Until it breaks, is old, or nobody asks any more. */
+  /** Until it breaks, is due for a new list, or the member is no longer observed. */
   async #keep({ watch, broken }: Opened): Promise<Unreachable | "old" | "idle"> {
     const ending = new AbortController();
     const closed = (): void => ending.abort();
@@ -231,7 +231,7 @@ export class Informer {
     return this.#closing.signal.aborted || this.#unaskedBeats > beatsUnasked;
   }
 
-  /** The deadline begins with the first request: most looks send none. */
+  /** The deadline starts with the first request: most looks send none. */
   #asking(): MemberApi {
     const { client, discovery } = this.#member;
     const { network, deadlineMs } = this.#watching;
@@ -267,7 +267,7 @@ function listing(): State {
   return { kind: "listing", done, end };
 }
 
-/** From 0.75 to 1.25: members that lost their connection together do not come back together. */
+/** From 0.75 to 1.25, by name: members that lost their connection together do not reconnect together. */
 function jitterOf(name: string): number {
   let hash = 0;
   for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 997;

@@ -10,31 +10,31 @@ import { type InventoryKind, isSameLiveObject, type LiveObjects, reduceOne } fro
 import { listKind, type MemberApi, missingKeys, observeUnlabelled } from "./observe.ts";
 import { type RetryWatcher, retryWatch } from "./retry-watcher.ts";
 
-/** What the watches of one member have in common. */
+/** What the watches of one member share. */
 export interface WatchContext {
-  /** Whose requests have no deadline but their own: watches outlive every look. */
+  /** Without an overall deadline: watches outlive any single observation. */
   readonly client: Client;
-  /** Something is different from what the last look gave. */
+  /** Something changed since the last look. */
   readonly changed: () => void;
-  /** What is held may be out of date from here on. */
+  /** The cached objects may be out of date from now on. */
   readonly broken: (why: MemberUnreachable) => void;
-  /** Waits, in the time of the network. */
+  /** Waits, by the time of the network. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** A write of ours that a watch has not told of by then is looked for with a list. */
+/** How long to wait for the event of our own write before listing. */
 const maxEventWaitMs = 1_000;
 
 /**
  * The objects of one kind on one member: listed once, then followed.
  *
- * Holds what `observeMember` would find: everything with our label, and what the inventory names besides. The latter no
- * watch tells of; it is asked for when a look finds it missing, and again with every heartbeat.
+ * Caches what `observeMember` would find: everything with our label, and what the inventory names besides. The latter is
+ * not covered by the watch: it is read when a look finds it missing, and again with every heartbeat.
  */
 export class KindWatch {
   readonly #kind: InventoryKind["kind"];
   readonly #around: WatchContext;
-  /** Null until it was listed, or as long as the member would not tell. */
+  /** Null before the first list, and while the member refuses to list. */
   #resource: ApiResource | "gone" | null = null;
   #isListed = false;
   #isStopped = false;
@@ -42,7 +42,7 @@ export class KindWatch {
   #following: RetryWatcher | null = null;
   #unmarked: { readonly keys: readonly ObjectKey[]; readonly found: LiveObjects | null } = noneMissing;
   #listing: Promise<void> = Promise.resolve();
-  /** Grows with every write that is expected: a list that began before one does not tell of it. */
+  /** Counts expected writes: a list that began before a write may not show it. */
   #writes = 0;
   #expectedVersion = 0;
   readonly #expectedGone = new Set<string>();
@@ -54,18 +54,18 @@ export class KindWatch {
     this.#around = around;
   }
 
-  /** Grows with every change: as long as it stays, {@link found} gives the same. */
+  /** Counts changes: while it stays the same, so does {@link found}. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** What is held, null when the member would not tell. Valid after a look, and only until the next event. */
+  /** The cached objects; null when the member would not list them. Valid after a look, until the next event. */
   get found(): LiveObjects | null {
     if (this.#resource === null || this.#unmarked.found === null) return null;
     return this.#unmarked.found.size === 0 ? this.#marked : new Map([...this.#marked, ...this.#unmarked.found]);
   }
 
-  /** Brings what is held up to our own writes and to what the inventory names. */
+  /** Brings the cache up to date with our own writes and with what the inventory names. */
   async look(asking: MemberApi, wanted: InventoryKind): Promise<void> {
     if (!this.#isListed || this.#isUnwatchable()) await this.#list(asking);
     else if (!this.#isCaughtUp()) await this.#catchUp(asking);
@@ -75,14 +75,14 @@ export class KindWatch {
     await this.#askUnmarked(asking, missing);
   }
 
-  /** Asks again for what no watch tells of. */
+  /** Reads again what the watch does not cover. */
   async refresh(asking: MemberApi, wanted: InventoryKind): Promise<void> {
     if (this.#following === null) await this.#list(asking);
     const missing = this.#missing(wanted);
     if (missing.length > 0) await this.#askUnmarked(asking, missing);
   }
 
-  /** The next look must know of these. */
+  /** The next look must see these writes. */
   expect(written: ConfirmedWrite): void {
     if (written.kind === "unclear") return;
     this.#writes += 1;
@@ -93,7 +93,7 @@ export class KindWatch {
       return;
     }
     if (!written.isMarked && !this.#marked.has(written.key)) return;
-    // A version that is no number is never reached: the kind is listed instead.
+    // A version that is not a number is never reached: the kind is listed instead.
     const version = Number.isNaN(written.version) ? Number.POSITIVE_INFINITY : written.version;
     this.#expectedVersion = Math.max(this.#expectedVersion, version);
   }
@@ -103,7 +103,7 @@ export class KindWatch {
     this.#following?.stop();
   }
 
-  /** One list after the other: what the later one finds is what counts. */
+  /** One list at a time: the last one counts. */
   #list(asking: MemberApi): Promise<void> {
     const list = this.#listing.then(() => this.#listNow(asking));
     this.#listing = list.catch(() => {});
@@ -175,7 +175,7 @@ export class KindWatch {
     this.#around.changed();
   }
 
-  /** It may be listed, and not watched. */
+  /** It can be listed but not watched. */
   #isUnwatchable(): boolean {
     return this.#following === null && this.#resource !== null && this.#resource !== "gone";
   }

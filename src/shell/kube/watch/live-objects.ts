@@ -34,7 +34,7 @@ export function reduceAll(
   return found;
 }
 
-/** One object as a list or a watch shows it: its key, and its reduction when it is wanted. Lists leave the kind out, and health needs it. */
+/** One object of a list or a watch: its key, and its reduction on demand. Items of lists have no kind, which health needs. */
 export function reduceOne(item: JsonObject, resource: ApiResource): readonly [ObjectKey, () => LiveObject] {
   const live = { ...item, apiVersion: apiVersionOf(resource), kind: resource.kind };
   const id = idOf(live);
@@ -43,7 +43,7 @@ export function reduceOne(item: JsonObject, resource: ApiResource): readonly [Ob
   return [objectKey(id), () => reduced(live)];
 }
 
-/** Whether two reductions say the same: a heartbeat in the status of an object is no change, nor is who wrote it last. */
+/** Whether two reductions are equal: a heartbeat in the status is no change, nor is the last writer. */
 export const isSameLiveObject = (a: LiveObject, b: LiveObject): boolean =>
   a.uid === b.uid &&
   a.generation === b.generation &&
@@ -70,7 +70,7 @@ function reduced(live: JsonObject): LiveObject {
   };
 }
 
-/** Of the field managers beside us, the one that wrote last; those of the status alone write what is theirs. */
+/** The field manager other than us that wrote last, not counting writers of subresources. */
 function rivalIn(managedFields: Json): string | null {
   let last: { readonly time: string; readonly name: string } | null = null;
   for (const it of Array.isArray(managedFields) ? (managedFields as readonly Json[]) : []) {
@@ -107,16 +107,16 @@ export function inventoryKinds({ placements }: Inventory): ReadonlyMap<string, I
   return kinds;
 }
 
-/** What was found of one kind; null when the member would not tell. */
+/** What was found of one kind; null when the member would not list it. */
 interface ObservedKind {
   readonly kind: InventoryKind;
   readonly found: LiveObjects | null;
 }
 
-/** The part of an observation that tells of objects. */
+/** The objects of an observation. */
 type ObjectsSeen = Pick<Extract<Observation, { kind: "reached" }>, "objects" | "unlisted">;
 
-/** Puts the kinds together. A list in one version holds the objects of all versions; each is taken from the list in its own. */
+/** Merges the kinds. A list in one version has the objects of all versions; each is taken from the list in its own. */
 export function observedObjects(seen: readonly ObservedKind[]): ObjectsSeen {
   const unlisted = seen.filter(({ found }) => found === null).map(({ kind }) => kindKey(kind.kind));
   const named = new Set(seen.flatMap(({ kind }) => [...kind.keys]));

@@ -12,10 +12,9 @@ import { type RetryWatcher, retryWatch } from "./retry-watcher.ts";
 import { reuseUnchanged, reuseUnchangedInventory } from "./reuse-unchanged.ts";
 
 /**
- * One member from one complete look on, kept up to date by watches for as long as none of them breaks.
+ * One member, read completely once and kept up to date by watches until one of them breaks.
  *
- * What it gives is what `observeMember` would give. It loses nothing that it cannot find again: after a break, whoever owns
- * it opens another one, which lists everything.
+ * It gives what `observeMember` would give. After a break its owner opens another one, which lists everything.
  */
 export class MemberWatch {
   readonly #around: WatchContext;
@@ -23,21 +22,21 @@ export class MemberWatch {
   #inventory: Inventory;
   #wantedKinds: ReadonlyMap<string, InventoryKind>;
   #inventoryWatch: RetryWatcher | null = null;
-  /** The inventory is small and changes seldom: its watch only says that it did, and a look reads it. */
+  /** The inventory is small and rarely changes: its watch only marks it as stale, and a look reads it. */
   #isInventoryOld = false;
   readonly #kinds = new Map<string, KindWatch>();
   #isStopped = false;
   #view: Observation | null;
-  /** What the view was put together from. */
+  /** What the view was built from. */
   #seen: readonly unknown[] = [];
 
   /** What was last seen. */
   get seen(): Observation {
-    // An open watch has looked.
+    // Set once the watch is open.
     return this.#view as Observation;
   }
 
-  /** Looks at everything once. A refusal is the member's; rejects with {@link MemberUnreachable} when it is lost meanwhile. */
+  /** Reads everything once. Gives the member's refusal; rejects with {@link MemberUnreachable} when it is lost meanwhile. */
   static async open(
     asking: MemberApi,
     around: WatchContext,
@@ -69,8 +68,8 @@ export class MemberWatch {
   }
 
   /**
-   * The member as it is, no older than our own last write to it; the same object while nothing changed. Rejects with
-   * {@link MemberUnreachable} when it cannot be made sure of.
+   * The member's state, no older than our own last write; the same object while nothing changed. Rejects with
+   * {@link MemberUnreachable} when that cannot be ensured.
    */
   async look(asking: MemberApi): Promise<Observation> {
     if (this.#isInventoryOld) await this.#readInventory(asking);
@@ -83,7 +82,7 @@ export class MemberWatch {
     return this.#assembled();
   }
 
-  /** What watches do not tell: whether the member is still there and still itself, and what carries no label of ours. */
+  /** Checks what watches do not: that the member is reachable and the same cluster, and objects without our label. */
   async beat(asking: MemberApi): Promise<void> {
     const identity = await readIdentity(asking.client);
     if (identity.kind === "refused") throw lostBy(identity);
@@ -98,7 +97,7 @@ export class MemberWatch {
     await Promise.all(known.map(([name, wanted]) => this.#kind(name, wanted).refresh(asking, wanted)));
   }
 
-  /** The next look must know of these. */
+  /** The next look must see these writes. */
   expect(writes: readonly ConfirmedWrite[]): void {
     this.#isInventoryOld = true;
     for (const written of writes) {
@@ -130,10 +129,10 @@ export class MemberWatch {
       onObject: () => this.#noticeInventory(),
       onProgress: () => {},
       onBroken: (why) => {
-        // Not allowed to watch: it is read again with every heartbeat.
+        // Watching is not allowed: it is read again with every heartbeat.
         this.#inventoryWatch = null;
         if (why.kind !== "lost") return;
-        // Who looks at this one until there is another reads it.
+        // Until the watch is replaced, every look reads it.
         this.#isInventoryOld = true;
         this.#around.broken(why.lost);
       },
@@ -147,7 +146,7 @@ export class MemberWatch {
   }
 
   async #readInventory({ client }: MemberApi): Promise<void> {
-    // Before the answer: what changes while it is on its way makes it old again.
+    // Set before the response: a change meanwhile marks it as stale again.
     this.#isInventoryOld = false;
     const stored = await readInventory(client).catch((error: unknown) => {
       this.#isInventoryOld = true;

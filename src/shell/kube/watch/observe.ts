@@ -16,10 +16,10 @@ import { readInventory, type StoredInventory } from "../inventory/inventory.ts";
 import { type InventoryKind, inventoryKinds, type LiveObjects, observedObjects, reduceAll } from "./live-objects.ts";
 
 /**
- * Asks one member which cluster it is, what it remembers of us, and how the objects are that it should carry.
+ * Reads one member: its identity, our inventory, and the state of the objects it should have.
  *
- * A member that carries nothing of ours is asked three questions; otherwise one list more per kind in the inventory.
- * Never rejects: a member that cannot be asked is an observation too.
+ * Three requests for a member without any of our objects, and one list per kind in the inventory otherwise.
+ * Never rejects: an unreachable member is an observation too.
  */
 export async function observeMember(client: Client, discovery: Discovery): Promise<Observation> {
   try {
@@ -36,14 +36,14 @@ export async function observeMember(client: Client, discovery: Discovery): Promi
   }
 }
 
-/** Which cluster a member is, and in which version. */
+/** Which cluster a member is, and its version. */
 export interface MemberIdentity {
   readonly kind: "known";
   readonly clusterUid: string;
   readonly kubernetesVersion: string;
 }
 
-/** Asks a member who it is. */
+/** Reads a member's identity. */
 export async function readIdentity(client: Client): Promise<MemberIdentity | ApiFailure> {
   const [namespace, version] = await Promise.all([
     client.request({ method: "GET", path: kubeSystem }),
@@ -58,7 +58,7 @@ export async function readIdentity(client: Client): Promise<MemberIdentity | Api
   };
 }
 
-/** Asks a member who it is and what it remembers of us. */
+/** Reads a member's identity and our inventory there. */
 export async function readIdentityAndInventory(
   client: Client,
 ): Promise<(MemberIdentity & { readonly stored: StoredInventory }) | ApiFailure> {
@@ -67,17 +67,17 @@ export async function readIdentityAndInventory(
   return stored.kind === "refused" ? stored : { ...identity, stored };
 }
 
-/** Its UID tells which cluster this is, whatever its address says (`plan/README.md#d-8`). */
+/** The UID of this namespace identifies the cluster, whatever its address (`plan/README.md#d-8`). */
 export const kubeSystem = "/api/v1/namespaces/kube-system";
 
-/** The uid of an answered object; an object without one is not Kubernetes'. */
+/** The uid in a response; a kube-system without one is not Kubernetes'. */
 export function clusterUidOf(answer: ApiResponse): string {
   const uid = answer.kind === "done" ? textOf(memberAt(answer.body, "metadata", "uid")) : null;
   if (uid === null || uid === "") throw new MemberUnreachable("Unintelligible", "its kube-system namespace has no uid");
   return uid;
 }
 
-/** Whom we ask, and what we know of what it serves. */
+/** A client of one member, and its discovery. */
 export interface MemberApi {
   readonly client: Client;
   readonly discovery: Discovery;
@@ -85,7 +85,7 @@ export interface MemberApi {
 
 const nothing: LiveObjects = new Map();
 
-/** The marked objects of a kind and those of the inventory; null when the member would not tell. */
+/** The labelled objects of a kind and those of the inventory; null when the member would not list them. */
 async function observeKind(asking: MemberApi, wanted: InventoryKind): Promise<LiveObjects | null> {
   const listed = await listKind(asking, wanted.kind);
   if (listed === "gone") return nothing;
@@ -95,11 +95,11 @@ async function observeKind(asking: MemberApi, wanted: InventoryKind): Promise<Li
   return unmarked === null ? null : new Map([...labelled, ...unmarked]);
 }
 
-/** What the inventory names and the list of marked objects does not hold. */
+/** What the inventory names and the list of labelled objects does not have. */
 export const missingKeys = ({ keys }: InventoryKind, marked: LiveObjects): readonly ObjectKey[] =>
   [...keys].filter((it) => !marked.has(it));
 
-/** The objects of a kind that carry our label, at one moment. */
+/** The objects of a kind with our label, at one moment. */
 interface ListedKind {
   readonly resource: ApiResource;
   readonly labelled: LiveObjects;
@@ -107,7 +107,7 @@ interface ListedKind {
   readonly resourceVersion: string;
 }
 
-/** Lists what carries our label. Gone: the member does not serve the kind; null: it would not tell. */
+/** Lists the objects with our label. Gone: the member does not serve the kind; null: it would not list it. */
 export async function listKind(asking: MemberApi, kind: InventoryKind["kind"]): Promise<ListedKind | "gone" | null> {
   const resource = await resourceFor(asking, kind);
   if (resource === "gone" || resource === null) return resource;
@@ -118,8 +118,8 @@ export async function listKind(asking: MemberApi, kind: InventoryKind["kind"]): 
 }
 
 /**
- * The kind as the member serves it. Gone: the member is certain that it does not serve it at all, and with a definition
- * its resources go. A group that the member cannot ask right now is not gone (`kube/README.md#f-38`).
+ * The kind as the member serves it. Gone: the member certainly does not serve it, and resources go with their definition.
+ * A group whose discovery fails right now is not gone (`kube/README.md#f-38`).
  */
 async function resourceFor(
   { client, discovery }: MemberApi,
@@ -140,10 +140,10 @@ async function afterNotFound(asking: MemberApi, kind: InventoryKind["kind"]): Pr
   return (await resourceFor(asking, kind)) === "gone" ? "gone" : null;
 }
 
-/** So many objects are asked for one by one; for more of them the whole kind is listed. */
+/** Up to so many objects are read one by one; for more, the whole kind is listed. */
 const fewObjects = 16;
 
-/** Objects of the inventory that no longer carry our label, or never did: taken off by hand, or never taken over. */
+/** Objects of the inventory without our label: it was removed by hand, or they were never taken over. */
 export async function observeUnlabelled(
   client: Client,
   resource: ApiResource,

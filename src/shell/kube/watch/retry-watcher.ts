@@ -2,43 +2,43 @@ import { type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Client, CollectionRequest, OpenWatch } from "../client/client.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 
-/** A collection that is followed from a version on. */
+/** A watch of a collection that is reopened when it ends. */
 export interface RetryWatcher {
-  /** How far it has seen; not a number when the member's versions are none. */
+  /** The last resourceVersion seen; NaN when the member's versions are not numbers. */
   readonly version: number;
   stop(): void;
 }
 
-/** What is followed, and who is told. */
+/** What is watched, and the callbacks. */
 interface RetryWatchOptions {
   readonly client: Client;
   readonly what: CollectionRequest;
-  /** The resourceVersion of the list that it goes on from. */
+  /** The resourceVersion of the list that it continues from. */
   readonly from: string;
-  /** An object was added, changed or, when `isGone`, left the selection. May throw what makes it unintelligible. */
+  /** An object was added, changed or, when `isGone`, left the selection. May throw when the object cannot be read. */
   readonly onObject: (object: JsonObject, isGone: boolean) => void;
-  /** It got further, by an object or without one. */
+  /** The version advanced, by an object or a bookmark. */
   readonly onProgress: () => void;
-  /** It cannot go on: too old, refused, or lost. Told once; from here on, only a new list helps. */
+  /** It cannot go on: too old, refused, or lost. Called once; only a new list helps then. */
   readonly onBroken: (why: WatchFailure) => void;
 }
 
-/** Why a watch cannot go on: the member was lost or has forgotten the version, or does not let us watch at all. */
+/** Why a watch cannot go on: the member was lost or has forgotten the version, or watching is not allowed. */
 export type WatchFailure = { readonly kind: "lost"; readonly lost: MemberUnreachable } | { readonly kind: "refused" };
 
-/** Watches end after so long and go on from where they were; different ones at different times. */
+/** How long one watch is kept open before it is reopened; spread, so that watches do not end together. */
 const shortestSeconds = 240;
 const spreadSeconds = 120;
 
-/** A watch that ends sooner than this without having brought anything is not opened again at once. */
+/** A watch that ends sooner without any event is not reopened. */
 const minWatchMs = 1_000;
 
 /** A resourceVersion as a number (KEP-5504 makes them comparable). */
 export const resourceVersionNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN);
 
 /**
- * Follows a collection. A watch that ends, or whose connection breaks, is opened again from where it was, once; whoever
- * cannot go on says so and is done (`kube/README.md#f-32`, `#f-35`).
+ * Watches a collection. A watch that ends, or whose connection breaks, is reopened once from its last version; when that
+ * fails, `onBroken` is called (`kube/README.md#f-32`, `#f-35`).
  */
 export function retryWatch(followed: RetryWatchOptions): RetryWatcher {
   const { client, what, onBroken } = followed;
@@ -105,6 +105,6 @@ function asUnreachable(error: unknown): MemberUnreachable {
   return new MemberUnreachable(code, message);
 }
 
-/** Too old (410), or whatever else the member has to say: what is to be done is the same. */
+/** Too old (410) or any other error: the handling is the same. */
 const watchErrorText = (status: JsonObject): string =>
   (textOf(memberAt(status, "message")) ?? "a watch failed").slice(0, 200);

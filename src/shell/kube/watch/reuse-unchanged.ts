@@ -4,8 +4,8 @@ import type { Observation } from "../../../core/model/observation.ts";
 import { isSameLiveObject } from "./live-objects.ts";
 
 /**
- * The observation with everything that is as it was before taken from before: whoever compares by identity (`===`) sees
- * what changed and nothing else, at every level.
+ * Structural sharing: the next observation with every unchanged part taken from the one before, so that comparing by
+ * identity (`===`) shows what changed, at every level.
  */
 export function reuseUnchanged(before: Observation | null, next: Observation): Observation {
   if (before === null) return next;
@@ -59,7 +59,7 @@ const sameEntry = (a: InventoryEntry, b: InventoryEntry): boolean =>
 const sameRepairs = (a: InventoryEntry["repairs"], b: InventoryEntry["repairs"]): boolean =>
   a === b || (a?.count === b?.count && a?.since === b?.since && a?.last === b?.last);
 
-/** The old map when both say the same in the same order; otherwise the new one, with the old values that are the same. */
+/** The old map when both are equal and in the same order; otherwise the new one with the old values that are equal. */
 function reuseUnchangedMap<K, V>(
   before: ReadonlyMap<K, V>,
   next: ReadonlyMap<K, V>,
