@@ -428,6 +428,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/runs/runs-in-the-way.test.ts"],
   },
   {
+    breaks: "lets a run begin its removals although the key by which it was approved was stolen",
+    file: "src/core/rollout/run-deletion.ts",
+    find: "binding?.removing === false && context.isAtHand(cluster);",
+    replace: "binding?.removing === false;",
+    caughtBy: stories,
+  },
+  {
     breaks: "fails a run for another one that is done on its members",
     file: "src/core/plan/runs/runs.ts",
     find: "return stepRun(run, { ...sceneOf(result, run, context), isAtHand: () => false }).run;",

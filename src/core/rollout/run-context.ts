@@ -22,7 +22,7 @@ export interface RunScene {
   readonly placement: PlacementRecord | null;
   /** Where the placement is, or is to be. A cluster that is missing has left. */
   readonly bindings: ReadonlyMap<ClusterName, RunBinding>;
-  /** Whether the cluster can get exactly what the plan says now (`rollout/README.md#i-12`). */
+  /** Whether the cluster can get exactly what the plan says now, or lose it (`rollout/README.md#i-12`). */
   readonly isAtHand: (cluster: ClusterName) => boolean;
   /** The rules under which an approval of a stage is requested now. */
   readonly termsOf: (stage: PlannedStage, when: "before" | "after") => GateTerms;

@@ -2,7 +2,14 @@ import { deletionStage } from "../model/names.ts";
 import type { ClusterEnd, ClusterProgress, DeletionProgress, RunPlan, RunWait } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { RunBinding, RunScene } from "./run-context.ts";
-import { isUnderWay, notStartedCluster, type ProgressByCluster, updated, withProgress } from "./run-progress.ts";
+import {
+  hasEnded,
+  isUnderWay,
+  notStartedCluster,
+  type ProgressByCluster,
+  updated,
+  withProgress,
+} from "./run-progress.ts";
 
 /** What one pass changes about the deletion stage. */
 interface DeletionResult {
@@ -19,11 +26,12 @@ interface DeletionResult {
  */
 export function advanceDeletion(plan: RunPlan, before: DeletionProgress, context: RunScene): DeletionResult {
   const { clusters, remove } = takeOff(plan.deletions, before.clusters, context, true);
-  const active = underWayIn(plan, clusters);
-  const isOver = active.length === 0;
-  const startedAt = before.startedAt ?? context.now;
+  const left = plan.deletions.filter((it) => !hasEnded(clusters.get(it)));
+  const isOver = left.length === 0;
+  const hasBegun = isOver || [...clusters.values()].some((it) => it.startedAt !== null);
+  const startedAt = before.startedAt ?? (hasBegun ? context.now : null);
   const progress = updated(before, { clusters, startedAt, endedAt: isOver ? context.now : null });
-  return { progress, remove, waits: isOver ? [] : [waitFor(active)] };
+  return { progress, remove, waits: isOver ? [] : [waitFor(left, clusters)] };
 }
 
 /** No further removal starts; those under way are still recorded (`rollout/README.md#b-6`, against `#u32`). */
@@ -46,9 +54,10 @@ function takeOff(
     if (known.end !== null || (known.startedAt === null && !isTheirTurn)) continue;
     const binding = context.bindings.get(cluster);
     const end = endOf(binding, context);
-    if (end === null && binding?.removing === false) remove.push(cluster);
-    if (end !== null || known.startedAt === null)
-      moved.set(cluster, { ...known, startedAt: known.startedAt ?? context.now, end });
+    const isLeaving = end === null && isTheirTurn && binding?.removing === false && context.isAtHand(cluster);
+    if (isLeaving) remove.push(cluster);
+    const startedAt = known.startedAt ?? (isLeaving || binding?.removing === true ? context.now : null);
+    if (end !== null || startedAt !== known.startedAt) moved.set(cluster, { ...known, startedAt, end });
   }
   return { clusters: withProgress(before, moved, listed), remove };
 }
@@ -61,10 +70,10 @@ function endOf(binding: RunBinding | undefined, { now }: RunScene): ClusterEnd |
   return binding.state === "Unscheduled" ? null : { kind: "skipped", at: now, because: "it is picked again" };
 }
 
-const waitFor = (active: readonly ClusterName[]): RunWait => ({
+const waitFor = (left: readonly ClusterName[], clusters: ProgressByCluster): RunWait => ({
   kind: "clusters",
   stage: deletionStage,
-  active,
-  waiting: [],
-  maxConcurrency: active.length,
+  active: left.filter((it) => isUnderWay(clusters.get(it))),
+  waiting: left.filter((it) => !isUnderWay(clusters.get(it))),
+  maxConcurrency: left.length,
 });

@@ -79,7 +79,7 @@ export interface World {
   maxAge: DurationMs | null;
   /** Who changed what they are asked about. */
   authors: Authors;
-  /** Clusters whose version cannot be had any more. */
+  /** Clusters whose version cannot be had any more, or from which the placement may not be removed. */
   readonly lost: Set<ClusterName>;
 }
 

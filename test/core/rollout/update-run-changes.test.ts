@@ -223,6 +223,23 @@ describe("the deletion stage", () => {
   });
 });
 
+describe("a cluster that the placement may not leave now (D-17)", () => {
+  it("waits, while others lose the placement, and has not begun by the record", () => {
+    const world = worldOf("a b");
+    const strategy = strategyOf("");
+    world.lost.add("a" as ClusterName).add("b" as ClusterName);
+    play(world, "a,b drop; A=0 Run", strategy);
+    expect(play(world, "pass", strategy)).toBe("(nobody of 2; then a,b)");
+    expect([...world.runs.values()].map(({ deletion }) => [deletion.startedAt, deletion.clusters.size])).toEqual([
+      [null, 0],
+    ]);
+    world.lost.delete("b" as ClusterName);
+    expect(play(world, "pass; b gone; pass", strategy)).toBe("-b (b of 2; then a) | b! (nobody of 1; then a)");
+    world.lost.clear();
+    expect(play(world, "pass; a gone; pass", strategy)).toBe("-a (a of 1; then nobody) | a! deletion. succeeded");
+  });
+});
+
 describe("several runs of one placement (B 4)", () => {
   it("U25: a newer run takes a cluster in flight: superseded, and the older one starts nothing more", () => {
     const world = worldOf("a b");

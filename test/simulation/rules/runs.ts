@@ -14,6 +14,7 @@ export const runRules: readonly (readonly [string, StateCommitRule])[] = [
   ["I-08", startsWhatIsToRun],
   ["I-09", holdsAlone],
   ["B 4", staysBehindNewer],
+  ["I-22", beginsWhatItSays],
 ];
 
 /** A run of a commit, with what it was in the one before. */
@@ -202,6 +203,20 @@ function* startsWhatIsToRun(page: StateCommit, judge: Judge): Generator<string> 
     if (run.state !== "Run") yield `run ${run.name} is to ${run.state}, and starts ${names}`;
     if (document?.kind !== "run" || document.state !== "Run") yield `run ${run.name} starts ${names}, unasked`;
     if (old?.end != null) yield `run ${run.name} has ended, and starts ${names}`;
+  }
+}
+
+/** I-22: what a run says to have begun on a cluster has begun in the record of its placement as well. */
+function* beginsWhatItSays(page: StateCommit, judge: Judge): Generator<string> {
+  for (const turn of turnsOf(page, judge)) {
+    const { run, old } = turn;
+    for (const it of run.stages.flatMap((stage, at) => freshIn(stage, at, turn)).filter(isUnderWay))
+      if (bindingOf(page, run.placement, it.name)?.target?.digest !== it.digest)
+        yield `run ${run.name} has begun with ${it.name}, which does not get its version`;
+    const begun = run.deletions.filter((it, at) => isUnderWay(it) && old?.deletions[at]?.startedAt == null);
+    for (const { name } of begun)
+      if (bindingOf(page, run.placement, name)?.removal === null)
+        yield `run ${run.name} has begun to take ${run.placement} off ${name}, which keeps it`;
   }
 }
 

@@ -210,10 +210,7 @@ function stepped({ result, run, waits }: Stepped, turn: Turn): RunsResult {
     return rendering?.kind !== "failed" && (move === undefined || guarded?.waiting.has(move) !== true);
   };
   const step = stepRun(run, { ...sceneOf(result, run, context), isAtHand: hold === null ? isAtHand : () => false });
-  const after =
-    progress === null || guarded === null
-      ? null
-      : admitted(step, { ...progress, guarded }, { moves, isHeld: hold !== null }, context);
+  const after = progress === null || guarded === null ? null : admitted(step, { ...progress, guarded }, moves, context);
   const next: RunsResult = {
     ...result,
     progress: after,
@@ -237,17 +234,12 @@ const wantedNow = ({ spec }: RunRecord, moves: Moves): readonly Move[] =>
   spec.state === "Run" ? [...moves.values()] : [];
 
 /** Begins what a step starts, and keeps of the rest what is still to come. */
-function admitted(
-  { run, start, remove }: RunStep,
-  before: Progress,
-  { moves, isHeld }: { readonly moves: Moves; readonly isHeld: boolean },
-  context: PlanContext,
-): Progress {
+function admitted({ run, start, remove }: RunStep, before: Progress, moves: Moves, context: PlanContext): Progress {
   const isOver = ({ binding }: Move): boolean =>
     run.stages.some((it) => (it.clusters.get(binding.cluster)?.end ?? null) !== null);
   const wanted = isRunning(run) ? [...moves.values()].filter((it) => !isOver(it)) : [];
   const isNew = context.isNewCommit || context.ledger.runs.get(run.key)?.plan == null;
-  const begins = [...start, ...(isHeld ? [] : remove)].flatMap((it) => moves.get(it) ?? []);
+  const begins = [...start, ...remove].flatMap((it) => moves.get(it) ?? []);
   const renamed = new Set(start.filter((it) => !moves.has(it)));
   const bindings = revisedMap(before.record.bindings, (it) => (renamed.has(it.cluster) ? renamedBy(run, it) : it));
   const next: Progress = {
