@@ -2,13 +2,13 @@ import type { Condition } from "../model/condition.ts";
 import type { ClusterDecision } from "../model/ledger.ts";
 import type { VersionedId } from "../model/manifest.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
-import type { ClusterName, LabelRequirement, LabelSelector } from "../model/value.ts";
+import type { LabelRequirement, LabelSelector } from "../model/value.ts";
 import {
   at,
   converted,
+  decodedOnce,
   type Field,
   group,
-  interned,
   listOf,
   type Members,
   nullable,
@@ -17,7 +17,7 @@ import {
   or,
   unlessEmpty,
 } from "./codec.ts";
-import { boolean, choice, instant, integer, labels, number, string, stringOf } from "./scalars.ts";
+import { boolean, choice, clusterName, instant, integer, labels, number, string } from "./scalars.ts";
 
 // KubeFleet's and Kubernetes' types that several files have: `ledger/README.md#the-state-branch`.
 
@@ -31,14 +31,14 @@ export const condition = object<Condition>({
 });
 
 /** A thousand bindings say the same. */
-export const conditions = interned(listOf(condition));
+export const conditions = decodedOnce(listOf(condition));
 
 /** The same, left out where there are none. */
 export const conditionsIfAny = unlessEmpty(conditions);
 
 /** The key of the topology score is historic. */
 export const clusterDecision = object<ClusterDecision>({
-  cluster: at(["clusterName"], stringOf<ClusterName>()),
+  cluster: at(["clusterName"], clusterName),
   selected: boolean,
   score: at(
     ["clusterScore"],
@@ -73,7 +73,7 @@ export const namespacedName = converted(
   ({ namespace, name }) => `${namespace}/${name}`,
 );
 
-export const applyStrategy = interned(
+export const applyStrategy = decodedOnce(
   object<ApplyStrategy>({
     type: choice("ClientSideApply", "ServerSideApply", "ReportDiff"),
     comparisonOption: choice("PartialComparison", "FullComparison"),

@@ -1,7 +1,6 @@
 import type { Binding, BindingFacts, Contest, Leaving, ObjectTrouble, Removal, Target } from "../model/binding.ts";
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
-import type { ClusterName, Commit, Digest, Sequence } from "../model/value.ts";
 import { emitDocuments } from "../yaml/canonical.ts";
 import { applyStrategy, clusterDecision, conditionsIfAny, namespacedName, resourceIdentifier } from "./api-types.ts";
 import {
@@ -22,15 +21,17 @@ import {
 import { documentOf, fleetKey, inAnnotations, inMetadata, inSpec, inStatus, ownKey } from "./document.ts";
 import {
   choice,
+  clusterName,
+  commitHash,
+  digest,
   flag,
   instant,
   integer,
   integerText,
-  integerTextOf,
   labelsIfAny,
   objectId,
+  sequenceText,
   string,
-  stringOf,
 } from "./scalars.ts";
 
 const reportedSequence = ownKey("reported-sequence");
@@ -60,8 +61,8 @@ const targetMembers = group<Target>({
   resourceOverrides: inSpec("resourceOverrideSnapshots", listIfAny(namespacedName)),
   labels: inAnnotations(ownKey("target-labels"), embedded(labelsIfAny)),
   applyStrategy: inSpec("applyStrategy", applyStrategy),
-  digest: inAnnotations(ownKey("target-digest"), stringOf<Digest>()),
-  sequence: inAnnotations(ownKey("target-sequence"), integerTextOf<Sequence>()),
+  digest: inAnnotations(ownKey("target-digest"), digest),
+  sequence: inAnnotations(ownKey("target-sequence"), sequenceText),
   startedAt: inAnnotations(ownKey("target-since"), instant),
 });
 
@@ -100,7 +101,7 @@ const failedCount = (from: JsonObject): number => {
 const troubleCount = inAnnotations(ownKey("trouble-count"), nullable(integerText));
 
 const facts = groupIfAt<BindingFacts>(["annotations", reportedSequence], {
-  sequence: inAnnotations(reportedSequence, integerTextOf<Sequence>()),
+  sequence: inAnnotations(reportedSequence, sequenceText),
   applied: inAnnotations(ownKey("reported-applied"), choice("pending", "applied", "failed")),
   phase: inAnnotations(ownKey("reported-phase"), choice("progressing", "available", "untrackable", "failed")),
   since: inAnnotations(ownKey("reported-since"), instant),
@@ -128,13 +129,13 @@ const facts = groupIfAt<BindingFacts>(["annotations", reportedSequence], {
 
 const leaving = object<Leaving>({
   id: at(["object"], objectId),
-  cause: stringOf<Commit>(),
+  cause: commitHash,
   released: flag,
   evenAdopted: flag,
 });
 
 /** A document of `bindings.yaml`: KubeFleet's ResourceBinding. */
-export const bindingDocument = documentOf<Binding>(
+export const bindingCodec = documentOf<Binding>(
   {
     kind: "ResourceBinding",
     spec: [
@@ -150,7 +151,7 @@ export const bindingDocument = documentOf<Binding>(
     status: ["conditions", "failedPlacements"],
   },
   {
-    cluster: inSpec("targetCluster", stringOf<ClusterName>()),
+    cluster: inSpec("targetCluster", clusterName),
     name: string,
     uid: inMetadata("uid", string),
     generation: inMetadata("generation", integer),
@@ -166,9 +167,9 @@ export const bindingDocument = documentOf<Binding>(
       take: groupIf((from) => (from["spec"] as JsonObject)["resourceSnapshotName"] !== "", targetMembers).take,
     },
     removal: groupIfAt<Removal>(["annotations", removalCause], {
-      sequence: inAnnotations(ownKey("removal-sequence"), integerTextOf<Sequence>()),
+      sequence: inAnnotations(ownKey("removal-sequence"), sequenceText),
       since: inMetadata("deletionTimestamp", instant),
-      cause: inAnnotations(removalCause, stringOf<Commit>()),
+      cause: inAnnotations(removalCause, commitHash),
       propagation: inAnnotations(ownKey("removal-propagation"), choice("Delete", "Abandon")),
     }),
     leaving: inAnnotations(ownKey("leaving"), embedded(listIfAny(leaving))),
@@ -179,4 +180,4 @@ export const bindingDocument = documentOf<Binding>(
 
 /** The text of `bindings.yaml`: a document for each binding, by cluster. */
 export const bindingsText = ({ name: owner, namespace, bindings }: PlacementRecord): string =>
-  emitDocuments([...bindings.values()].map((it): Json => bindingDocument.write(it, { namespace, owner })));
+  emitDocuments([...bindings.values()].map((it): Json => bindingCodec.write(it, { namespace, owner })));

@@ -1,23 +1,22 @@
 import type { MemberCluster } from "../model/fleet.ts";
 import type { ClusterRecord, FormerNames, Ledger, Trouble } from "../model/ledger.ts";
 import { clusterGroup } from "../model/names.ts";
-import type { ClusterName, Digest, Sequence } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { conditions } from "./api-types.ts";
 import { at, distinct, groupIfAt, listOf, nullable, object } from "./codec.ts";
 import { documentOf, inAnnotations, inMetadata, inStatus, ownKey } from "./document.ts";
-import { choice, instant, integer, integerOf, string, stringOf } from "./scalars.ts";
+import { choice, clusterName, digest, instant, integer, sequence, string } from "./scalars.ts";
 
 const troubleKey = ownKey("trouble");
 
 /** `clusters/<name>.yaml`: KubeFleet's MemberCluster with what we recorded as its status. */
-export const clusterDocument = documentOf<ClusterRecord>(
+export const clusterCodec = documentOf<ClusterRecord>(
   { kind: "MemberCluster", apiVersion: `${clusterGroup}/v1beta1`, status: ["conditions", "properties"] },
   {
-    name: stringOf<ClusterName>(),
+    name: clusterName,
     uid: inMetadata("uid", string),
     generation: inMetadata("generation", integer),
-    specDigest: inAnnotations(ownKey("spec-digest"), stringOf<Digest>()),
+    specDigest: inAnnotations(ownKey("spec-digest"), digest),
     kubeSystemUid: inAnnotations(ownKey("kube-system-uid"), nullable(string)),
     // KubeFleet's name for the property (`intent/README.md#names-that-are-contract`).
     kubernetesVersion: at(["status", "properties", "k8s.io/k8s-version", "value"], nullable(string)),
@@ -39,7 +38,7 @@ export const clusterDocument = documentOf<ClusterRecord>(
  */
 export const clusterText = (record: ClusterRecord, file: MemberCluster | null): string =>
   emitYaml(
-    clusterDocument.write(record, {
+    clusterCodec.write(record, {
       labels: file?.labels ?? {},
       spec: file?.spec ?? {},
     }),
@@ -47,8 +46,8 @@ export const clusterText = (record: ClusterRecord, file: MemberCluster | null): 
 
 const formerNames = object<FormerNames>({
   uid: string,
-  names: listOf(stringOf<ClusterName>()),
-  since: integerOf<Sequence>(),
+  names: listOf(clusterName),
+  since: sequence,
 });
 
 /** `former-names.yaml`: clusters that are protected by names that they no longer have. */

@@ -300,7 +300,7 @@ function parsed(text: string, key: string, context: ReadContext): Json {
 /**
  * A thousand objects say the same, and the reader gives one value for all of them: it is decoded once, and kept as one.
  */
-export function interned<T extends object, W = T>({ write, read }: Codec<T, W>): Codec<T, W> {
+export function decodedOnce<T extends object, W = T>({ write, read }: Codec<T, W>): Codec<T, W> {
   const known = new WeakMap<object, T>();
   return {
     write,

@@ -48,7 +48,7 @@ export const keepByKey = <K extends string, V>(
   keepIdentity(before, new Map(values.map((it) => [keyOf(it), it] as const).sort(([a], [b]) => compareText(a, b))));
 
 /** The map with some values replaced, null ones removed. What stays is `===`. */
-export function withChanges<K extends string, V>(
+export function withEntries<K extends string, V>(
   before: ReadonlyMap<K, V>,
   changes: readonly (readonly [K, V | null])[],
 ): ReadonlyMap<K, V> {

@@ -81,7 +81,7 @@ export const overridePath = ({ namespace, override }: Pick<OverrideSnapshot, "na
   `${namespace === null ? "" : `namespaces/${namespace}/`}overrides/${override}.yaml`;
 
 /** Everything about one update run: `runs/<name>/` or `namespaces/<namespace>/runs/<name>/`. */
-export const runFolder = (run: RunKey): string => {
+const runFolder = (run: RunKey): string => {
   const slash = run.indexOf("/");
   return slash < 0 ? `runs/${run}/` : `namespaces/${run.slice(0, slash)}/runs/${run.slice(slash + 1)}/`;
 };
@@ -115,7 +115,7 @@ export const changeRequestName = (placement: string): string =>
 export const evictionPath = (eviction: string): string => `evictions/${eviction}.yaml`;
 
 /** What a file of the state branch is, by its path; `other` is not part of the record. */
-export type StateFile =
+type StateFile =
   | { readonly kind: "ledger" | "answers" | "formerNames" | "trust" | "other" }
   | { readonly kind: "cluster" | "override" | "eviction" }
   | { readonly kind: "run" | "runPlan"; readonly folder: string }

@@ -15,7 +15,7 @@ import { isObject, member } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
-import type { BlobId, ClusterName, Commit, Digest, Epoch, PlacementKey, Sequence } from "../model/value.ts";
+import type { Epoch, PlacementKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { readYamlStream } from "../yaml/read-stream.ts";
 import {
@@ -32,10 +32,24 @@ import {
 } from "./codec.ts";
 import { keepIdentity } from "./identity.ts";
 import { trustTextPath } from "./layout.ts";
-import { boolean, choice, flag, integer, integerOf, objectId, string, stringOf } from "./scalars.ts";
+import {
+  blobHash,
+  boolean,
+  choice,
+  clusterName,
+  commitHash,
+  digest,
+  flag,
+  integer,
+  integerOf,
+  objectId,
+  sequence,
+  string,
+  stringOf,
+} from "./scalars.ts";
 
 /** What `ledger.yaml` says of the trust file in force: which text it is, and how it came to be. */
-export interface TrustHead extends Omit<TrustRecord, "trust" | "text">, Pick<Trust, "version" | "digest"> {}
+interface TrustHead extends Omit<TrustRecord, "trust" | "text">, Pick<Trust, "version" | "digest"> {}
 
 const principals = listOf(string);
 
@@ -50,10 +64,10 @@ const vouchers: Codec<TrustRecord["by"]> = {
 
 export const trustHead = object<TrustHead>({
   version: integer,
-  digest: stringOf<Digest>(),
-  since: integerOf<Sequence>(),
-  from: stringOf<Commit>(),
-  first: stringOf<Commit>(),
+  digest,
+  since: sequence,
+  from: commitHash,
+  first: commitHash,
   by: vouchers,
 });
 
@@ -76,11 +90,7 @@ export interface LedgerHead
   readonly trust: TrustHead | null;
 }
 
-const commit = stringOf<Commit>();
-const digest = stringOf<Digest>();
 const placement = stringOf<PlacementKey>();
-const cluster = stringOf<ClusterName>();
-const sequence = integerOf<Sequence>();
 
 const readableVersion: Codec<number> = converted(
   integer,
@@ -93,10 +103,10 @@ const readableVersion: Codec<number> = converted(
 
 const hold = object<Hold>({
   id: at(["object"], objectId),
-  commit,
+  commit: commitHash,
   path: string,
   document: integer,
-  blob: stringOf<BlobId>(),
+  blob: blobHash,
 });
 
 const bounds = object<DeletionBounds>({
@@ -113,26 +123,26 @@ const otherObject: Codec<OtherObject> = converted(
 );
 
 const heldDeletion = object<HeldDeletion>({
-  cause: commit,
+  cause: commitHash,
   because: choice("bounds", "kind", "foreign"),
   digest,
   confirmed: boolean,
-  groups: listOf(object<DeletionGroup>({ placement, clusters: listOf(cluster), objects: listOf(objectId) })),
+  groups: listOf(object<DeletionGroup>({ placement, clusters: listOf(clusterName), objects: listOf(objectId) })),
   others: listIfAny(
-    object<OthersAlong>({ placement, cluster, id: at(["in"], objectId), objects: listOf(otherObject) }),
+    object<OthersAlong>({ placement, cluster: clusterName, id: at(["in"], objectId), objects: listOf(otherObject) }),
   ),
 });
 
 const confirmation = object<ConfirmationRecord>({
   digest,
   outcome: choice("void", "used"),
-  commit,
-  basis: nullable(object<DeletionBasis>({ placement, cluster, binding: string, sequence })),
+  commit: commitHash,
+  basis: nullable(object<DeletionBasis>({ placement, cluster: clusterName, binding: string, sequence })),
 });
 
 const deletions = object<DeletionLedger>({
   bounds: nullable(object<AcceptedBounds>({ declared: bounds, inForce: bounds })),
-  cause: nullable(commit),
+  cause: nullable(commitHash),
   permitted: mapOf(integer),
   held: listOf(heldDeletion),
   confirmations: converted(
@@ -148,7 +158,7 @@ export const ledgerFile = object<LedgerHead>({
   fleet: string,
   epoch: integerOf<Epoch>(),
   sequence,
-  sourceCommit: orNull(commit),
+  sourceCommit: orNull(commitHash),
   restless: nullable(listOf(placement)),
   holds: listOf(hold),
   deletions,
@@ -195,7 +205,7 @@ export function trustRead(
 }
 
 /** What `ledger.yaml` says of a trust record. */
-export const trustHeadOf = (record: TrustRecord | null): TrustHead | null => {
+const trustHeadOf = (record: TrustRecord | null): TrustHead | null => {
   if (record === null) return null;
   const { trust, text: _, ...rest } = record;
   return { ...rest, version: trust.version, digest: trust.digest };

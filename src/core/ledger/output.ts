@@ -68,7 +68,7 @@ interface Written extends Heading {
 }
 
 /** KubeFleet's approval request: all of it stands in its heading and its status. */
-const approvalRequestDocument = documentOf<object>({ kind: "ApprovalRequest" }, {});
+const approvalRequestCodec = documentOf<object>({ kind: "ApprovalRequest" }, {});
 
 /**
  * The text of `approvals/<name>.yaml`: KubeFleet's approval request with its status (`trust/README.md#the-request`).
@@ -84,7 +84,7 @@ function requestText({ request, ...heading }: Written): string {
     [ownKey("rules")]: rules ?? undefined,
     [ownKey("authors")]: authorsText(authors),
   };
-  const document = approvalRequestDocument.write({}, { ...heading, generation: 1, annotations });
+  const document = approvalRequestCodec.write({}, { ...heading, generation: 1, annotations });
   const status = approval === null ? {} : { conditions: conditionsJson(heading.namespace ?? null, approval) };
   return emitYaml({ ...document, status });
 }

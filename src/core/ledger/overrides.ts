@@ -66,7 +66,7 @@ const overrideSpec = (namespace: string | null): Codec<OverrideSpec> =>
   });
 
 /** A document of an override's file: KubeFleet's ResourceOverrideSnapshot. */
-export const overrideSnapshotDocument = documentOf<OverrideSnapshot>(
+export const overrideSnapshotCodec = documentOf<OverrideSnapshot>(
   { kind: "ResourceOverrideSnapshot" },
   {
     name: string,
@@ -88,7 +88,7 @@ export const overrideSnapshotDocument = documentOf<OverrideSnapshot>(
 export const overrideText = (snapshots: readonly OverrideSnapshot[]): string =>
   emitDocuments(
     snapshots.map((it) =>
-      overrideSnapshotDocument.write(it, {
+      overrideSnapshotCodec.write(it, {
         labels: { [fleetKey.isLatest]: String(it === snapshots.at(-1)) },
       }),
     ),

@@ -15,7 +15,7 @@ import {
   type RolloutStrategy,
   type Toleration,
 } from "../model/placement.ts";
-import { type ClusterName, type Commit, compareText, type Digest, type DurationMs, seconds } from "../model/value.ts";
+import { type ClusterName, compareText, type Digest, type DurationMs, seconds } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, conditions, conditionsIfAny, kubeLabelSelector } from "./api-types.ts";
 import {
@@ -50,7 +50,10 @@ import {
 import { wholeRequest } from "./requests.ts";
 import {
   choice,
+  clusterName,
+  commitHash,
   countOrPercentCodec,
+  digest,
   duration,
   flagText,
   instant,
@@ -87,7 +90,7 @@ export const placementPolicy = objectOf(
   unionOf<PlacementPolicy>("placementType", {
     PickAll: { required: requiredTerms, tolerations },
     PickN: { numberOfClusters: integer, required: requiredTerms, preferred: preferredTerms, tolerations },
-    PickFixed: { clusterNames: listIfAny(stringOf<ClusterName>()) },
+    PickFixed: { clusterNames: listIfAny(clusterName) },
   }),
 );
 
@@ -140,7 +143,7 @@ const rolloutStrategy = group<RolloutStrategy>({
 });
 
 /** The members of a document's spec, and of its annotations. */
-export const placementSpec = group<PlacementSpec>({
+const placementSpec = group<PlacementSpec>({
   resourceSelectors: inSpec("resourceSelectors", listOf(resourceSelector)),
   policy: inSpec("policy", placementPolicy),
   strategy: rolloutStrategy,
@@ -148,7 +151,7 @@ export const placementSpec = group<PlacementSpec>({
 });
 
 /** By cluster, the digest of what it would carry; null where the placement leaves it. */
-export const changedClusters = mapOf<ClusterName, Digest | null>(orNull(stringOf<Digest>()));
+export const changedClusters = mapOf<ClusterName, Digest | null>(orNull(digest));
 
 type Leaves = ChangeRequest["leaves"];
 
@@ -165,7 +168,7 @@ interface LeaveGroup {
 export const changedLeaves: Codec<Leaves> = converted(
   listIfAny(
     object<LeaveGroup>({
-      clusters: listIfAny(stringOf<ClusterName>()),
+      clusters: listIfAny(clusterName),
       delete: listIfAny(stringOf<ObjectKey>()),
       release: listIfAny(stringOf<ObjectKey>()),
     }),
@@ -205,7 +208,7 @@ const leavesOf = (group: LeaveGroup): readonly Leave[] =>
 const changeRequest = object<ChangeRequest>({
   clusters: changedClusters,
   leaves: changedLeaves,
-  since: listIfAny(stringOf<Commit>()),
+  since: listIfAny(commitHash),
   request: nullable(wholeRequest),
 });
 
@@ -215,21 +218,21 @@ export type PlacementHead = Omit<PlacementRecord, "policySnapshots" | "resourceS
 const deletionCause = ownKey("deletion-cause");
 
 /** `placement.yaml`: KubeFleet's placement with its status. */
-export const placementDocument = documentOf<PlacementHead>(
+export const placementCodec = documentOf<PlacementHead>(
   { kind: "ResourcePlacement", status: ["conditions"] },
   {
     ...scopedName(placementKey),
     uid: inMetadata("uid", string),
     generation: inMetadata("generation", integer),
-    specDigest: inAnnotations(ownKey("spec-digest"), stringOf<Digest>()),
+    specDigest: inAnnotations(ownKey("spec-digest"), digest),
     spec: placementSpec,
     deleting: groupIfAt<NonNullable<PlacementRecord["deleting"]>>(["annotations", deletionCause], {
       since: inMetadata("deletionTimestamp", instant),
-      cause: inAnnotations(deletionCause, stringOf<Commit>()),
+      cause: inAnnotations(deletionCause, commitHash),
     }),
     change: inAnnotations(ownKey("change"), nullable(embedded(changeRequest))),
     selectionError: inAnnotations(ownKey("selection-error"), nullable(string)),
-    unrolled: inAnnotations(ownKey("unrolled"), nullable(stringOf<Digest>())),
+    unrolled: inAnnotations(ownKey("unrolled"), nullable(digest)),
     conditions: inStatus("conditions", conditions),
   },
 );
@@ -246,7 +249,7 @@ interface DerivedStatus {
 
 /** The text of `placement.yaml`. The rows come last, see {@link withoutRows}. */
 export function placementText(record: PlacementHead, { index, selected, rows }: DerivedStatus): string {
-  const document = placementDocument.write(record, {});
+  const document = placementCodec.write(record, {});
   const status: Draft = { ...(document["status"] as JsonObject), observedResourceIndex: index };
   if (selected.length > 0) status["selectedResources"] = selected;
   if (rows.length > 0) status["placementStatuses"] = rows;
@@ -269,16 +272,16 @@ export function withoutRows(text: string): string {
 const rowsLine = "\n  placementStatuses:\n";
 
 /** `evictions/<name>.yaml`: KubeFleet's eviction with its status. */
-export const evictionDocument = documentOf<EvictionRecord>(
+export const evictionCodec = documentOf<EvictionRecord>(
   { kind: "ResourcePlacementEviction", status: ["conditions"] },
   {
     name: string,
     uid: inMetadata("uid", string),
     placement: inOwnNamespace("placementName", placementKey),
-    cluster: inSpec("clusterName", stringOf<ClusterName>()),
+    cluster: inSpec("clusterName", clusterName),
     conditions: inStatus("conditions", conditionsIfAny),
   },
 );
 
 /** The text of an eviction's file. Its spec is immutable: generation 1. */
-export const evictionText = (it: EvictionRecord): string => emitYaml(evictionDocument.write(it, { generation: 1 }));
+export const evictionText = (it: EvictionRecord): string => emitYaml(evictionCodec.write(it, { generation: 1 }));

@@ -2,18 +2,18 @@ import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { compareText } from "../model/value.ts";
-import { keepByKey, keepIdentity, sameItems, withChanges } from "./identity.ts";
+import { keepByKey, keepIdentity, sameItems, withEntries } from "./identity.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
 import { trustRead } from "./ledger-file.ts";
 import { newReading, type PlacementParts, type Reading, type RunParts, readStateFile } from "./record-reading.ts";
 
 /** A ledger as read from its files, or what keeps them from being read: which file, which document, what. */
-export type LedgerRead =
+type LedgerRead =
   | { readonly kind: "read"; readonly ledger: Ledger }
   | { readonly kind: "unreadable"; readonly message: string };
 
 /** Reads a ledger file by file, so that nobody has to hold all texts at once. */
-export interface LedgerReader {
+interface LedgerReader {
   /** Takes in one file, in any order; null says that there is none any more. Output and unknown files are passed over. */
   read(path: string, text: string | null): void;
   result(): LedgerRead;
@@ -73,11 +73,11 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
     sourceCommit: head.sourceCommit,
     holds: keepIdentity(base.holds, head.holds),
     deletions: keepIdentity(base.deletions, head.deletions),
-    clusters: withChanges(base.clusters, filesOf(reading.clusters, base.clusters)),
+    clusters: withEntries(base.clusters, filesOf(reading.clusters, base.clusters)),
     formerNames: byKey(base.formerNames, reading.formerNames, (it) => it.uid),
-    placements: withChanges(base.placements, placements),
-    runs: withChanges(base.runs, runs),
-    evictions: withChanges(base.evictions, filesOf(reading.evictions, base.evictions)),
+    placements: withEntries(base.placements, placements),
+    runs: withEntries(base.runs, runs),
+    evictions: withEntries(base.evictions, filesOf(reading.evictions, base.evictions)),
     hasTrust: head.hasTrust,
     trust,
     answers: byKey(base.answers, reading.answers, (it) => it.file.path),

@@ -10,17 +10,17 @@ import { type InternPool, newInternPool } from "../yaml/canonical-read.ts";
 import { readYaml } from "../yaml/kyaml.ts";
 import { readYamlStream } from "../yaml/read-stream.ts";
 import { positionsIn, slicesOf } from "../yaml/text.ts";
-import { bindingDocument } from "./bindings.ts";
-import { clusterDocument, formerNamesFile } from "./clusters.ts";
+import { bindingCodec } from "./bindings.ts";
+import { clusterCodec, formerNamesFile } from "./clusters.ts";
 import type { ReadContext } from "./codec.ts";
 import { clusterPath, evictionPath, overridePath, placementPath, runPath, runPlanPath, stateFileOf } from "./layout.ts";
 import { type LedgerHead, ledgerFile } from "./ledger-file.ts";
-import { overrideSnapshotDocument } from "./overrides.ts";
-import { evictionDocument, type PlacementHead, placementDocument, withoutRows } from "./placements.ts";
+import { overrideSnapshotCodec } from "./overrides.ts";
+import { evictionCodec, type PlacementHead, placementCodec, withoutRows } from "./placements.ts";
 import { answersFile } from "./requests.ts";
-import { runPlanDocument } from "./run-plan.ts";
-import { type RunHead, runDocument } from "./runs.ts";
-import { policySnapshotDocument, resourceSnapshotDocument } from "./snapshots.ts";
+import { runPlanCodec } from "./run-plan.ts";
+import { type RunHead, runCodec } from "./runs.ts";
+import { policySnapshotCodec, resourceSnapshotCodec } from "./snapshots.ts";
 
 /** What has been read of a state branch so far, and the first thing that is wrong with it. Null stands for a file that is gone. */
 export interface Reading {
@@ -90,27 +90,27 @@ export function readStateFile(reading: Reading, path: string, text: string | nul
     case "cluster":
       reading.clusters.set(
         path,
-        onlyOne(one, clusterDocument.read, (it) => clusterPath(it.name)),
+        onlyOne(one, clusterCodec.read, (it) => clusterPath(it.name)),
       );
       return;
     case "eviction":
       reading.evictions.set(
         path,
-        onlyOne(one, evictionDocument.read, (it) => evictionPath(it.name)),
+        onlyOne(one, evictionCodec.read, (it) => evictionPath(it.name)),
       );
       return;
     case "override": {
-      const snapshots = documentsIn(one, overrideSnapshotDocument.read);
+      const snapshots = documentsIn(one, overrideSnapshotCodec.read);
       if (snapshots.some((it) => overridePath(it) !== path)) misplaced(one);
       reading.overrides.set(path, snapshots);
       return;
     }
     case "run":
-      partsIn(reading.runs, file.folder, {}).head = onlyOne(one, runDocument.read, (it) => runPath(it.key));
+      partsIn(reading.runs, file.folder, {}).head = onlyOne(one, runCodec.read, (it) => runPath(it.key));
       return;
     case "runPlan":
       partsIn(reading.runs, file.folder, {}).plan =
-        onlyOne(one, runPlanDocument.read, (it) => runPlanPath(it.key))?.plan ?? null;
+        onlyOne(one, runPlanCodec.read, (it) => runPlanPath(it.key))?.plan ?? null;
       return;
     default:
       readPlacementFile(partsIn(reading.placements, file.folder, { resourceSnapshots: new Map() }), file.kind, one);
@@ -124,19 +124,19 @@ function readPlacementFile(parts: PlacementParts, kind: PlacementFileKind, one: 
   switch (kind) {
     case "placement": {
       const head = { ...one, text: text === null ? null : withoutRows(text) };
-      parts.head = onlyOne(head, placementDocument.read, (it) => placementPath(it.key));
+      parts.head = onlyOne(head, placementCodec.read, (it) => placementPath(it.key));
       return;
     }
     case "bindings":
-      parts.bindings = documentsIn(one, bindingDocument.read);
+      parts.bindings = documentsIn(one, bindingCodec.read);
       return;
     case "policySnapshots":
-      parts.policySnapshots = documentsIn(one, policySnapshotDocument.read);
+      parts.policySnapshots = documentsIn(one, policySnapshotCodec.read);
       return;
     case "resourceSnapshot":
       parts.resourceSnapshots.set(
         path,
-        onlyOne(one, resourceSnapshotDocument.read, (it) => path.replace(/\d+(?=\/[^/]+$)/, String(it.index))),
+        onlyOne(one, resourceSnapshotCodec.read, (it) => path.replace(/\d+(?=\/[^/]+$)/, String(it.index))),
       );
   }
 }

@@ -1,7 +1,7 @@
 import { isObject } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { AnswerRecord, Approver, Authors, Judgement, Proof, Request } from "../model/trust.ts";
-import type { BlobId, Commit, Digest, Instant } from "../model/value.ts";
+import type { Instant } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import {
   at,
@@ -20,7 +20,7 @@ import {
   reportProblem,
   unlessEmpty,
 } from "./codec.ts";
-import { choice, instant, integer, string, stringOf } from "./scalars.ts";
+import { blobHash, choice, commitHash, digest, instant, integer, string } from "./scalars.ts";
 
 const proof = object<Proof>({
   evidence: choice("commit", "detached", "forge"),
@@ -31,8 +31,8 @@ const proof = object<Proof>({
 const approver = object<Approver>({
   principal: string,
   path: string,
-  blob: stringOf<BlobId>(),
-  commit: nullable(stringOf<Commit>()),
+  blob: blobHash,
+  commit: nullable(commitHash),
   proofs: listIfAny(proof),
 });
 
@@ -43,9 +43,9 @@ interface RequestNotes extends Omit<Request, "requestedAt" | "approval"> {
 }
 
 const noteMembers: Members<RequestNotes> = {
-  digest: stringOf<Digest>(),
+  digest,
   nonce: string,
-  rules: nullable(stringOf<Digest>()),
+  rules: nullable(digest),
   authors: unlessEmpty(object<Authors>({ principals: listIfAny(string), unknown: or(0, integer) })),
   by: nullable(listOf(approver)),
 };
@@ -109,14 +109,14 @@ const judgement: Field<Judgement, AnswerRecord> = {
 const answer = object<AnswerRecord>({
   file: group<AnswerRecord["file"]>({
     path: string,
-    blob: stringOf<BlobId>(),
-    digest: stringOf<Digest>(),
+    blob: blobHash,
+    digest,
     decision: choice("Reject", "Approve", "Revoke"),
     principal: string,
     comment: or("", string),
     signature: nullable(string),
   }),
-  commit: nullable(stringOf<Commit>()),
+  commit: nullable(commitHash),
   at: instant,
   // Records of earlier versions have none: among those, a revocation takes back whatever there is.
   order: or(0, integer, true),

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type { ClusterEnd, ClusterProgress, PlannedCluster } from "../model/update-run.ts";
-import type { ClusterName, Instant, RunKey, Sequence } from "../model/value.ts";
+import type { ClusterName, Instant, RunKey } from "../model/value.ts";
 import { condition, namespacedName } from "./api-types.ts";
 import {
   at,
@@ -15,7 +15,7 @@ import {
   unlessEmpty,
 } from "./codec.ts";
 import { present } from "./document.ts";
-import { choice, instant, integerOf, jsonObject, string, stringOf } from "./scalars.ts";
+import { choice, clusterName, instant, jsonObject, sequence, string, stringOf } from "./scalars.ts";
 
 /** What makes a condition that is True. */
 interface TrueCondition {
@@ -116,7 +116,7 @@ const clusterProgress = group<ClusterProgress, WrittenProgress>({
     (since, { words }) => ({ reason: "ClusterUpdatingStarted", message: words.started, at: since }),
     (found, _, context) => transition(found, context),
   ),
-  sequence: at(["sequence"], nullable(integerOf<Sequence>())),
+  sequence: at(["sequence"], nullable(sequence)),
   end: asCondition<ClusterEnd, WrittenProgress>(
     "Succeeded",
     (end, { words }, into) => {
@@ -142,7 +142,7 @@ const plannedOverrides = group<Pick<PlannedCluster, "resourceOverrides" | "clust
 });
 
 const entriesIn = at(["clusters"], listIfAny(jsonObject));
-const nameIn = at(["clusterName"], stringOf<ClusterName>());
+const nameIn = at(["clusterName"], clusterName);
 const sequencesIn = at(["notes", "sequences"], unlessEmpty(jsonObject));
 const supersededIn = at(["notes", "supersededBy"], unlessEmpty(jsonObject));
 

@@ -8,12 +8,12 @@ import {
   type Stage,
   type StageTask,
 } from "../model/update-run.ts";
-import type { ClusterName, Digest, RunKey } from "../model/value.ts";
+import type { RunKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
 import { at, listIfAny, listOf, type Members, nullable, object, objectOf, unionOf } from "./codec.ts";
 import { documentOf, keyFromName } from "./document.ts";
-import { countOrPercentCodec, duration, flag, integer, labelsIfAny, string, stringOf } from "./scalars.ts";
+import { clusterName, countOrPercentCodec, digest, duration, flag, integer, labelsIfAny, string } from "./scalars.ts";
 
 const tasks = listIfAny(
   objectOf(unionOf<StageTask>("type", { Approval: {}, TimedWait: { wait: at(["waitTime"], duration) } })),
@@ -32,17 +32,17 @@ const stageMembers: Members<Omit<Stage, "maxFailures">> = {
 export const stageConfig = object<Omit<Stage, "maxFailures">>(stageMembers);
 
 const plannedCluster = object<PlannedCluster>({
-  cluster: stringOf<ClusterName>(),
+  cluster: clusterName,
   clusterOverrides: listIfAny(string),
   resourceOverrides: listIfAny(string),
   labels: labelsIfAny,
-  digest: stringOf<Digest>(),
+  digest,
 });
 
 const runPlan = object<RunPlan>({
-  root: stringOf<Digest>(),
+  root: digest,
   policySnapshot: integer,
-  policyHash: stringOf<Digest>(),
+  policyHash: digest,
   clusterCount: integer,
   resourceIndex: integer,
   applyStrategy,
@@ -50,15 +50,15 @@ const runPlan = object<RunPlan>({
   stages: listOf(
     object<PlannedStage>({ ...stageMembers, maxFailures: countOrPercentCodec, clusters: listOf(plannedCluster) }),
   ),
-  deletions: listOf(stringOf<ClusterName>()),
+  deletions: listOf(clusterName),
 });
 
 /** `runs/<name>/plan.yaml`, a kind of our own: a plan, and the run that it is of. */
-export const runPlanDocument = documentOf<{ readonly key: RunKey; readonly plan: RunPlan }>(
+export const runPlanCodec = documentOf<{ readonly key: RunKey; readonly plan: RunPlan }>(
   { kind: "UpdateRunPlan", apiVersion: `${flotillaGroup}/v1alpha1` },
   { key: keyFromName(runKey), plan: at(["spec"], runPlan) },
 );
 
 /** The text of a plan's file: written once, and never again (`rollout/README.md#b-22`). */
 export const runPlanText = ({ key, name, namespace }: RunRecord, plan: RunPlan): string =>
-  emitYaml(runPlanDocument.write({ key, plan }, { name, namespace }));
+  emitYaml(runPlanCodec.write({ key, plan }, { name, namespace }));

@@ -14,7 +14,7 @@ import {
   strategyKey,
   type UpdateRunSpec,
 } from "../model/update-run.ts";
-import { type Digest, type Instant, later, type RunKey, type Sequence } from "../model/value.ts";
+import { type Digest, type Instant, later, type RunKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, conditionsIfAny } from "./api-types.ts";
 import { at, type Draft, type Field, group, listOf, nullable, objectOf, readWithin, unionOf } from "./codec.ts";
@@ -34,7 +34,7 @@ import { approvalRequestName } from "./layout.ts";
 import { notesOf, requestNotes, requestOf } from "./requests.ts";
 import { type StageClusters, stageClusters, transition, trueCondition, trueConditionIn } from "./run-clusters.ts";
 import { stageConfig } from "./run-plan.ts";
-import { choice, flag, instant, integer, integerTextOf, jsonObject, string, stringOf } from "./scalars.ts";
+import { choice, digest, flag, instant, integer, jsonObject, sequenceText, string, stringOf } from "./scalars.ts";
 
 /** The part of a run's record that stands in `run.yaml`, and which plan belongs to it. */
 export interface RunHead extends Omit<RunRecord, "plan"> {
@@ -241,7 +241,7 @@ const runEnd = objectOf(
  * The status is the record, as far as KubeFleet has fields: times of clusters and tasks are those of their conditions. One
  * annotation holds the rest. Nothing stands twice.
  */
-export const runDocument = documentOf<RunHead, WrittenRun>(
+export const runCodec = documentOf<RunHead, WrittenRun>(
   {
     kind: "StagedUpdateRun",
     status: ["stagesStatus", "deletionStageStatus", "conditions"],
@@ -257,8 +257,8 @@ export const runDocument = documentOf<RunHead, WrittenRun>(
       strategy: inOwnNamespace("stagedRolloutStrategyName", strategyKey),
       state: inSpec("state", choice("Initialize", "Run", "Stop")),
     }),
-    since: inAnnotations(ownKey("since-sequence"), integerTextOf<Sequence>()),
-    planRoot: inAnnotations(ownKey("plan-root"), nullable(stringOf<Digest>())),
+    since: inAnnotations(ownKey("since-sequence"), sequenceText),
+    planRoot: inAnnotations(ownKey("plan-root"), nullable(digest)),
     stages,
     deletion,
     end: at(["notes", "end"], nullable(runEnd)),
@@ -277,7 +277,7 @@ const planStatus = (plan: RunPlan): JsonObject => ({
 /** The text of `run.yaml`. */
 export function runText(run: RunRecord): string {
   const { plan } = run;
-  const document = runDocument.write({ ...run, planRoot: plan?.root ?? null }, {});
+  const document = runCodec.write({ ...run, planRoot: plan?.root ?? null }, {});
   const status = document["status"];
   return emitYaml(
     plan === null || !isObject(status) ? document : { ...document, status: { ...planStatus(plan), ...status } },

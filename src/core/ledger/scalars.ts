@@ -2,12 +2,17 @@ import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import { type ObjectId, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { CountOrPercent } from "../model/placement.ts";
 import {
+  type BlobId,
+  type ClusterName,
+  type Commit,
   compareText,
+  type Digest,
   type DurationMs,
   exactInstantText,
   type Instant,
   instantOf,
   type Labels,
+  type Sequence,
 } from "../model/value.ts";
 import { type Codec, converted, oneOf, reportProblem } from "./codec.ts";
 
@@ -19,6 +24,11 @@ export const string: Codec<string> = {
 
 /** A text of that type. */
 export const stringOf = <T extends string>(): Codec<T> => string as unknown as Codec<T>;
+
+export const clusterName = stringOf<ClusterName>();
+export const commitHash = stringOf<Commit>();
+export const blobHash = stringOf<BlobId>();
+export const digest = stringOf<Digest>();
 
 /** One of the texts of a union: all of them have to be named. */
 export const choice = <const C extends readonly string[]>(...choices: C): Codec<C[number]> => oneOf<C[number]>(choices);
@@ -38,7 +48,10 @@ export const integerOf = <T extends number>(): Codec<T> => integer as unknown as
 
 /** A count that is written as a text. */
 export const integerText: Codec<number> = { write: String, read: integer.read };
-export const integerTextOf = <T extends number>(): Codec<T> => integerText as unknown as Codec<T>;
+const integerTextOf = <T extends number>(): Codec<T> => integerText as unknown as Codec<T>;
+
+export const sequence = integerOf<Sequence>();
+export const sequenceText = integerTextOf<Sequence>();
 
 export const number: Codec<number> = {
   write: (value) => value,

@@ -6,14 +6,14 @@ import type {
   SchedulingVerdict,
   SnapshotResource,
 } from "../model/ledger.ts";
-import type { BlobId, Commit, Digest, Instant, PlacementKey } from "../model/value.ts";
+import type { BlobId, Digest, Instant, PlacementKey } from "../model/value.ts";
 import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
 import { clusterDecision, conditions, resourceIdentifier } from "./api-types.ts";
 import { converted, group, groupIf, listOf, object, reportProblem } from "./codec.ts";
 import { documentOf, fleetKey, inAnnotations, inLabels, inSpec, inStatus } from "./document.ts";
 import { snapshotFilesFolder } from "./layout.ts";
 import { placementPolicy } from "./placements.ts";
-import { base64Of, integer, integerText, string, stringOf } from "./scalars.ts";
+import { base64Of, blobHash, commitHash, digest, integer, integerText, string } from "./scalars.ts";
 
 const onlyCondition = converted(
   conditions,
@@ -37,7 +37,7 @@ const verdict = group<SchedulingVerdict>({
 });
 
 /** A document of `policy-snapshots.yaml`: KubeFleet's SchedulingPolicySnapshot. */
-export const policySnapshotDocument = documentOf<PolicySnapshot>(
+export const policySnapshotCodec = documentOf<PolicySnapshot>(
   { kind: "SchedulingPolicySnapshot" },
   {
     index: inLabels(fleetKey.policyIndex, integerText),
@@ -57,7 +57,7 @@ function policySnapshotJson(
 ): Json {
   const isLatest = it === policySnapshots.at(-1);
   const observed = isLatest ? generation : it.verdict?.observedGeneration;
-  return policySnapshotDocument.write(it, {
+  return policySnapshotCodec.write(it, {
     name: `${name}-${it.index}`,
     namespace,
     owner: name,
@@ -73,27 +73,27 @@ const snapshotResource = object<SnapshotResource>({
   id: resourceIdentifier,
   path: string,
   document: integer,
-  blob: stringOf<BlobId>(),
-  digest: stringOf<Digest>(),
+  blob: blobHash,
+  digest,
 });
 
 /**
  * `resource-snapshots/<index>/snapshot.yaml`: KubeFleet's ResourceSnapshot, whose `selectedResources` point at the objects, in
  * the files and documents of a source commit, instead of copying them.
  */
-export const resourceSnapshotDocument = documentOf<ResourceSnapshot>(
+export const resourceSnapshotCodec = documentOf<ResourceSnapshot>(
   { kind: "ResourceSnapshot" },
   {
     index: inLabels(fleetKey.resourceIndex, integerText),
     hash: inAnnotations(fleetKey.resourceHash, base64Of<Digest>()),
-    commit: inSpec("sourceCommit", stringOf<Commit>()),
+    commit: inSpec("sourceCommit", commitHash),
     resources: inSpec("selectedResources", listOf(snapshotResource)),
   },
 );
 
 export const resourceSnapshotText = (record: PlacementRecord, it: ResourceSnapshot): string =>
   emitYaml(
-    resourceSnapshotDocument.write(it, {
+    resourceSnapshotCodec.write(it, {
       name: `${record.name}-${it.index}-snapshot`,
       namespace: record.namespace,
       owner: record.name,

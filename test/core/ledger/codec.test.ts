@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import {
   at,
   type Codec,
+  decodedOnce,
   distinct,
   embedded,
   group,
   groupIfAt,
-  interned,
   listIfAny,
   listOf,
   type Members,
@@ -172,7 +172,7 @@ describe("what is described once", () => {
 });
 
 test("what many objects say is decoded once, unless something was wrong with it", () => {
-  const codec = interned(listOf(integer));
+  const codec = decodedOnce(listOf(integer));
   const [good, bad] = [[1, 2], ["no"]];
   expect(codec.read(good, "it", contextOf())).toBe(codec.read(good, "it", contextOf()));
   for (let time = 0; time < 2; time++) {
