@@ -6,7 +6,7 @@ process.exitCode = await main(process.argv.slice(2), processTerminal());
 
 /** The terminal that this process was started from. */
 function processTerminal(): Terminal {
-  // Whoever reads us may stop reading (`| head`): what was begun is still brought to its end, and to its exit code.
+  // The reader may close the pipe (`| head`): the command still completes, with its exit code.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   return {
     out: (text) => void process.stdout.write(text),

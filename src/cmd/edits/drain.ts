@@ -13,7 +13,7 @@ export interface DrainPlan {
   readonly stays: readonly { readonly placement: string; readonly because: string }[];
 }
 
-/** What is to be evicted from a cluster so that nothing is left there, in the order of the placements' keys. */
+/** What to evict from a cluster so that nothing is left there, by placement key. */
 export function drainPlan(ledger: Ledger, cluster: ClusterName): DrainPlan {
   const there = [...ledger.placements.values()].filter((it) => isScheduledOn(it, cluster));
   const judged = there.map((it) => ({ placement: it.key as string, because: whyNotEvicted(it, cluster, ledger) }));
@@ -23,14 +23,14 @@ export function drainPlan(ledger: Ledger, cluster: ClusterName): DrainPlan {
   };
 }
 
-/** Whether the placement is on the cluster or is to be, and is not on its way off already. */
+/** Whether the placement is scheduled to the cluster, and not being removed. */
 export function isScheduledOn({ bindings, deleting }: PlacementRecord, cluster: ClusterName): boolean {
   const binding = bindings.get(cluster);
   return deleting === null && binding !== undefined && binding.removal === null && binding.state !== "Unscheduled";
 }
 
 /**
- * Why an eviction of this placement would be invalid for good; null when it would not (`intent/README.md#v-crpe-03`,
+ * Why an eviction of this placement would never be valid; null if it would be (`intent/README.md#v-crpe-03`,
  * `#rules`; `rollout/README.md#b-17`).
  */
 export function whyNotEvicted(record: PlacementRecord, cluster: ClusterName, { runs }: Ledger): string | null {
@@ -51,7 +51,7 @@ export interface EvictedFrom {
   readonly cluster: string;
 }
 
-/** The name of an eviction that is wanted, and its file; null where one is there already that is not judged yet. */
+/** The name of an eviction, and its file; null if there is one already that is not processed yet. */
 export interface NewEviction {
   readonly name: string;
   readonly file: NewFile | null;
@@ -62,7 +62,7 @@ export interface NewFile extends TextFile {
   readonly before: null;
 }
 
-/** Chooses the name of a new eviction: the names of a placement and a cluster, put together, may be those of two others. */
+/** Chooses a free name for a new eviction: joined names of placement and cluster may be ambiguous. */
 export function newEviction(
   { root, find }: { readonly root: string; readonly find: Find },
   ledger: Ledger,
@@ -84,7 +84,7 @@ export const isEvictionOf =
 
 type Find = (wanted: WantedDocument) => readonly FoundDocument[];
 
-/** Evictions from a cluster that came to nothing: those that nobody judged yet, and those that were refused. */
+/** Evictions from a cluster that were not executed: not processed yet, or refused. */
 export function unexecutedEvictions(
   { find, named }: { readonly find: Find; readonly named: (kind: string, namespace: null) => readonly string[] },
   { evictions }: Ledger,
@@ -134,7 +134,7 @@ export interface ChangedText extends TextFile {
   readonly before: string;
 }
 
-/** The members that files say are cordoned, by name. */
+/** The names of the members that files cordon. */
 export const cordonedIn = (files: readonly TextFile[]): ReadonlySet<string> =>
   new Set(
     files

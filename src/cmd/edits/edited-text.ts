@@ -18,7 +18,7 @@ export type YamlEdit =
     }
   /** Adds an item to the list at `key`, which is made where there is none. */
   | { readonly kind: "append"; readonly under: YamlPath; readonly key: string; readonly item: Json }
-  /** Takes the items away that `doomed` names; a list that is left empty goes too. */
+  /** Removes the items that `doomed` selects, and the list if it becomes empty. */
   | {
       readonly kind: "drop";
       readonly under: YamlPath;

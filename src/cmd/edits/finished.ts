@@ -18,7 +18,7 @@ export interface SourceTree {
   readonly wasRead: (file: TextFile) => boolean;
 }
 
-/** Documents that want nothing any more. */
+/** Documents that are no longer needed. */
 export interface FinishedDocuments {
   readonly runs: readonly FoundDocument[];
   readonly evictions: readonly FoundDocument[];
@@ -26,13 +26,13 @@ export interface FinishedDocuments {
   readonly confirmations: readonly FoundDocument[];
 }
 
-/** So many runs of a placement stay, whatever became of them. */
+/** How many runs of a placement stay in any case. */
 const runsKept = 3;
 
 /**
- * What of the source is over, by the record: runs that have ended, evictions that were judged, answers that do not count
- * or answer nothing any more, and confirmations of deletions that were judged and are not being carried out. Of each
- * placement the last three runs stay, and those that a rollback goes by.
+ * Documents that are no longer needed, by the record: ended runs, processed evictions, answers that do not count or have
+ * no request any longer, and confirmations that were judged and are not being carried out. The last three runs of each
+ * placement stay, and those that a rollback needs.
  */
 export function finishedDocuments(ledger: Ledger, tree: SourceTree): FinishedDocuments {
   const { find, files } = tree;
@@ -84,9 +84,9 @@ const inNamespace = (namespace: string | null, name: unknown): string =>
 const wantedEviction = ({ name }: EvictionRecord): WantedDocument => ({ kind: evictionKind, namespace: null, name });
 
 /**
- * Answers that can change nothing any more: to requests of runs that have ended, and of what was read, those that were
- * judged and do not count, or whose request is on record no more. Its digest never comes again: there is a nonce in it. An
- * answer that nobody has read yet may be to what is asked since.
+ * Answers without effect: to requests of ended runs and, of those that were read, the ones that do not count or whose
+ * request is no longer recorded. Its digest never comes back: it contains a nonce. An unread answer may be to a newer
+ * request.
  */
 function idleApprovals(ledger: Ledger, { files, wasRead }: SourceTree): readonly FoundDocument[] {
   const asks = asksIn(ledger);
@@ -105,7 +105,7 @@ function idleApprovals(ledger: Ledger, { files, wasRead }: SourceTree): readonly
     });
 }
 
-/** What cannot be read as an answer is no business of ours: `validate` says what is wrong with it. */
+/** Files that are not valid approvals stay: `validate` says what is wrong with them. */
 const isAnswer = (it: FoundDocument): boolean =>
   valueIn(it, "kind") === "Approval" && typeof valueIn(it, "spec", "requestDigest") === "string";
 

@@ -138,7 +138,7 @@ export function filesWithout(documents: readonly FoundDocument[]): PrunedFiles {
   return { files, stuck };
 }
 
-/** Everything with which somebody took approvals of a request back, as it lies there. */
+/** The files with which somebody withdrew approvals of a request. */
 export const ownRevocations = (
   files: readonly TextFile[],
   { principal, digest }: { readonly principal: string; readonly digest: Digest },

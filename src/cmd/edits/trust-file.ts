@@ -6,7 +6,7 @@ import type { Principal, Revocation, Trust } from "../../core/model/trust.ts";
 import { type Instant, instantText } from "../../core/model/value.ts";
 import { editedText, type YamlEdit, yamlLines } from "./edited-text.ts";
 
-/** What somebody wants changed in a trust file. Keys to be revoked are named by their fingerprints. */
+/** A change to a trust file. Keys to be revoked are named by their fingerprints. */
 export type TrustChange =
   | {
       readonly kind: "add";
@@ -203,7 +203,10 @@ export interface FirstTrust {
   readonly expires: Instant;
 }
 
-/** The text of version 1: one root, and one rule for every pair that is approved. `readTrust` says whether it can be used. */
+/**
+ * The text of version 1: one root, and one rule for every pair that is approved. `readTrust` says whether it can be
+ * used.
+ */
 export function firstTrustText({ name, keys, openpgp, approves, expires }: FirstTrust): string {
   const rules = approves.length === 0 ? [{ placement: "*", stage: "*" }] : approves;
   const lines = yamlLines({

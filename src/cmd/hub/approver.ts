@@ -5,15 +5,15 @@ import type { Viewer } from "../../core/report/approval-options.ts";
 import { type ApprovalContext, keyOwner } from "../../core/report/approval-status.ts";
 import { gitIdentity, gitSigningKey, type HubOptions } from "./wire.ts";
 
-/** Who answers a request, and what their signature will say. */
+/** Who approves here, and with which key. */
 export interface CurrentApprover {
   readonly kind: "somebody";
   readonly principal: string;
-  /** What a signature of theirs on a commit comes to; null where the public half of their key is not at hand. */
+  /** The signature that their commits will have; null if their public key cannot be found. */
   readonly key: SignatureFact | null;
 }
 
-/** Nobody can be said to answer. */
+/** It is unknown who approves. */
 export interface UnknownApprover {
   readonly kind: "nobody";
   readonly message: string;
@@ -21,8 +21,8 @@ export interface UnknownApprover {
 }
 
 /**
- * Says who answers: the one who is named, or whoever the trust file in force lists the key of that git here signs with.
- * Without a trust file nobody has to sign, and git's own name will do.
+ * Finds who approves: the given principal, or the owner of Git's signing key by the trust file in force. Without a trust
+ * file no signature is needed, and Git's user name is taken.
  */
 export async function findApprover(
   options: Pick<HubOptions, "repo"> & { readonly as?: string },
@@ -53,7 +53,7 @@ export async function findApprover(
   );
 }
 
-/** Whom a request is shown to. A hub elsewhere knows nobody: then who runs the command here. */
+/** Who looks at requests, by the Git configuration of the hub, else of the current folder. */
 export async function viewerOf(options: Pick<HubOptions, "repo">, context: ApprovalContext | null): Promise<Viewer> {
   for (const place of [options, { repo: null }]) {
     const it = await findApprover(place, context).catch(() => null);
@@ -71,7 +71,7 @@ const fixFor = (fingerprint: string): string =>
 
 type KeyFact = Extract<SignatureFact, { readonly fingerprint: string }>;
 
-/** What a signature with the key that git here signs with comes to; null where its public half is not at hand. */
+/** The signature that Git's signing key here makes; null if its public key cannot be found. */
 async function signingFact(options: Pick<HubOptions, "repo">): Promise<KeyFact | null> {
   const key = await gitSigningKey(options);
   if (key === null) return null;

@@ -18,13 +18,13 @@ export interface FilesToCommit {
   readonly subject: string;
   /** Of the branch that `--pr` makes: `flotilla/<slug>`. */
   readonly slug: string;
-  /** The commit is signed, whatever git is set up to do. */
+  /** The commit is signed, whatever Git's configuration says. */
   readonly signed?: boolean;
-  /** What speaks against it by the time that others turn out to have pushed before; without it, nothing. */
+  /** Called when others pushed first: why it should not be pushed any longer. */
   readonly objection?: () => Promise<DeliveryObjection | null>;
 }
 
-/** Commits what a command wrote, as far as its options say, and tells what came of it and what is left to do. */
+/** Commits a command's files as its options say, and prints the result and what is left to do. */
 export async function commitFiles(
   author: Author,
   { files, subject, slug, signed = false, objection }: FilesToCommit,
@@ -49,7 +49,7 @@ export async function commitFiles(
   return exitCodes.done;
 }
 
-/** What is said of a push that others were faster than. */
+/** What happened when others pushed first. */
 const overtakenText: Readonly<Record<NonNullable<AuthoredCommit["integrated"]>, string>> = {
   rebased: "; others had pushed in the meantime: the commit was recreated on top of theirs",
   merged: "; others had pushed in the meantime: what they pushed was merged",
@@ -76,7 +76,7 @@ function nextSteps({ pr, branch: source }: CommitOptions, { branch, page }: Land
   return branch === source ? [] : [`flotilla reads ${source}: it takes effect once ${branch} is merged there`];
 }
 
-/** Says why a command does nothing, and what to do; it ends as a wrong command line does. */
+/** Prints why a command does nothing, and what to do; gives the exit code of a wrong command line. */
 export function usageError(message: string, fix: string, { err }: Terminal): ExitCode {
   err(`error: ${oneLine(message)}\n  ${oneLine(fix)}\n`);
   return exitCodes.usage;

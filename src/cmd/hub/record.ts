@@ -15,7 +15,7 @@ import type { TextFile } from "../edits/found-document.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type HubOptions, openHub, openRecord, openWorkTree } from "./wire.ts";
 
-/** Where the objects of a kind stand, and what of their key the path says. */
+/** The paths of the objects of a kind, with their keys. */
 const patterns = {
   placements: /^(?:namespaces\/(?<namespace>[^/]+)\/)?placements\/(?<name>[^/]+)\/placement\.yaml$/,
   clusters: /^clusters\/(?<name>[^/]+)\.yaml$/,
@@ -27,8 +27,8 @@ const patterns = {
 } as const;
 
 /**
- * KubeFleet's objects as the state branch holds them; those of one placement, cluster or run when a key is given: `name`, or
- * `namespace/name`.
+ * KubeFleet's objects as the state branch holds them; those of one placement, cluster or run when a key is given:
+ * `name`, or `namespace/name`.
  */
 export async function recordedObjects(
   repository: Repository,
@@ -56,7 +56,7 @@ export async function acceptedFiles(repository: Repository, { accepted }: State)
   return [...accepted].map(([path, blob]) => ({ path, text: decoder.decode(blobs.get(blob)) }));
 }
 
-/** The answers to requests among them, in the order of their paths; those that cannot be read are left out. */
+/** The approvals among them, by path, without unreadable ones. */
 export async function acceptedApprovals(
   repository: Repository,
   { accepted }: Pick<State, "accepted">,
@@ -70,7 +70,7 @@ export async function acceptedApprovals(
   return approvalsIn(read).approvals;
 }
 
-/** What is looked at: the record at `state`, made from `sourceCommit`, while the source branch is at `source`. */
+/** The record at `state`, made from `sourceCommit`, while the source branch is at `source`. */
 export interface RecordPosition extends Heads {
   readonly sourceCommit: Commit | null;
   /** The name of the source branch. */
@@ -79,8 +79,8 @@ export interface RecordPosition extends Heads {
 }
 
 /**
- * Says on stderr how old the record is that somebody is shown, and whether the source branch has moved on since. The time
- * is that of the state commit, by the clock of whoever wrote it. Nothing is said where there is no record.
+ * Prints to stderr how old the shown record is, and whether the source branch has moved on since. The time
+ * is that of the state commit, by its writer's clock. Prints nothing if there is no record.
  */
 export async function printRecordAge(
   repository: Pick<Repository, "firstParents">,
@@ -101,7 +101,9 @@ export function recordAgeText({ source, sourceCommit, branch, now }: RecordPosit
   return `${when} ${from}${isBehind ? `; ${branch} is at ${short(source)}, which no pass has recorded yet` : ""}`;
 }
 
-/** In the largest unit of which there are two. Commits carry whole seconds, and clocks differ: what seems to come is now. */
+/**
+ * In the largest unit of which there are two. Commits carry whole seconds, and clocks differ: what seems to come is now.
+ */
 function agoText(age: DurationMs): string {
   const units = [
     [86_400_000, "d"],
@@ -114,7 +116,7 @@ function agoText(age: DurationMs): string {
 
 const short = (commit: Commit): string => commit.slice(0, 7);
 
-/** What is recorded of the work tree's fleet. */
+/** The recorded ledger of the work tree's fleet. */
 export const readRecordedLedger = async (
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,
@@ -134,9 +136,8 @@ export async function readRecordedState(
 }
 
 /**
- * What is recorded of the fleet whose files lie in a folder, as far as that is at hand: on the state branch of the
- * repository there, or as last fetched from `origin`. By the names that branches
- * have unless told otherwise. Nothing where it cannot be read: nobody is asked for it.
+ * The recorded ledger of the fleet whose files are in a folder, if it is available locally: from the state branch there,
+ * or as last fetched from `origin`, by the default branch names. Empty if it cannot be read.
  */
 export async function findLedgerNear(
   folder: string,

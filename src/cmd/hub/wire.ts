@@ -24,7 +24,10 @@ export interface HubOptions {
   readonly git: "auto" | "iso" | "program";
   /** Where mirrors of remote repositories are kept; null: the user's cache folder. */
   readonly cache: string | null;
-  /** The page of the repository on its forge, where reviews are looked up; null: GitHub, for a hub there; absent: nowhere. */
+  /**
+   * The page of the repository on its forge, where reviews are looked up; null: GitHub, for a hub there; absent:
+   * nowhere.
+   */
   readonly forge?: string | null;
   /** Signs what is committed to the state branch; absent: nobody does. */
   readonly sign?: (payload: Uint8Array) => string;
@@ -38,7 +41,7 @@ export interface MemberOptions {
   readonly kubeconfig: string | null;
   /** How long one member may take to answer. */
   readonly deadline: DurationMs | null;
-  /** Watches members, and rings when one changes; they are asked whether they are there this often. */
+  /** Watches members, and rings when one changes; `heartbeat` is how often their presence is checked. */
   readonly watch?: { readonly ring: () => void; readonly heartbeat: DurationMs };
 }
 
@@ -79,7 +82,7 @@ async function forgeOf(hub: HubOptions, environment: Environment): Promise<Pick<
   const repo = await repoOf(hub);
   const address = at === null ? await gitHubAt(repo) : forgeAddressOf(at);
   if (address === null || typeof address === "string") return {};
-  // What opens the hub is shown to nobody else.
+  // The hub's token is sent to no other host.
   const own = isAtHub(address, repo) ? environment["FLOTILLA_GIT_TOKEN"] : undefined;
   const token = environment["FLOTILLA_FORGE_TOKEN"] || own || null;
   return { forge: openForge({ address, branch, token }) };
@@ -112,8 +115,8 @@ export async function openHub(hub: HubOptions, environment: Environment): Promis
 }
 
 /**
- * The hub of a command that writes nothing: of a clone that never checked out the state branch, git's own copy of it will
- * do. That this one is as old as the last fetch is said.
+ * The hub for a command that only reads: in a clone without the state branch, the remote-tracking branch is used, with a
+ * note that it is as old as the last fetch.
  */
 export async function readableHub<T extends HubOptions>(hub: T, { err }: Pick<Terminal, "err">): Promise<T> {
   const { stateBranch } = hub;
@@ -126,10 +129,10 @@ export async function readableHub<T extends HubOptions>(hub: T, { err }: Pick<Te
 /** A private key that signs commits of the state branch, or what is wrong with its file. */
 export const signingKey = (text: string): ReturnType<typeof signingKeyOf> => signingKeyOf(text);
 
-/** Opens the work tree that a person's commands write in: the one at `--repo`, or the one that they run in. */
+/** Opens the work tree at `--repo`, or the current one. */
 export const openWorkTree = ({ repo }: Pick<HubOptions, "repo">): Promise<Author> => openAuthor(repo ?? ".");
 
-/** Opens what is recorded of a work tree's fleet: there, or at its remote `origin` where the state branch is not there. */
+/** Opens the record of a work tree's fleet: there, or at its remote `origin` if the state branch is not there. */
 export async function openRecord(hub: HubOptions, environment: Environment): Promise<Repository> {
   const here = await openHub(hub, environment);
   if (hub.repo === null) return here;
@@ -140,7 +143,7 @@ export async function openRecord(hub: HubOptions, environment: Environment): Pro
 }
 
 /**
- * Opens the record of the reconciler that reads a work tree's commits: at its remote `origin`, or there where it has none.
+ * Opens the record that the reconciler of a work tree's commits writes: at its remote `origin`, or there if it has none.
  */
 export async function openReconcilerRecord(hub: HubOptions, environment: Environment): Promise<Repository> {
   const origin = hub.repo === null ? null : await originOf(hub.repo);

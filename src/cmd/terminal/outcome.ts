@@ -73,7 +73,9 @@ export const interruptionLines = (receipts: readonly Receipt[]): readonly string
     interrupted === null ? [] : [`stuck: ${cluster}: ${oneLine(interrupted)}`],
   );
 
-/** That somebody asked for what nothing is recorded of, and what they may have meant. `what` ends with what they typed. */
+/**
+ * That somebody asked for what nothing is recorded of, and what they may have meant. `what` ends with what they typed.
+ */
 export function unknownText(what: string, known: readonly string[]): string {
   const meant = didYouMean(what.split(" ").at(-1) ?? "", known, "");
   const recorded = `recorded are: ${known.length === 0 ? "none" : someNames(known)}`;

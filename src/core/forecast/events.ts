@@ -5,13 +5,13 @@ import type { PlannedStage, RunRecord, RunWait, StageProgress } from "../model/u
 import { type ClusterName, type Instant, later, type PlacementKey, type RunKey } from "../model/value.ts";
 import { waitText } from "../status/run-words.ts";
 
-/** Whose rollout a forecast tells: that of one run, or, where no run moves it, that of a placement. */
+/** The rollout that a forecast is about: that of a run or, without runs, of a placement. */
 export interface RolloutFocus {
   readonly placement: PlacementKey;
   readonly run: RunKey | null;
 }
 
-/** One thing that happens in a forecast. A stage is null where there are none. */
+/** An event of a forecast. `stage` is null without stages. */
 export type ForecastEvent = { readonly at: Instant } & (
   | {
       readonly kind: "planned";
@@ -36,7 +36,7 @@ export type ForecastEvent = { readonly at: Instant } & (
     }
   | { readonly kind: "approvalNeeded" | "approved"; readonly stage: string; readonly when: "before" | "after" }
   | { readonly kind: "timer"; readonly stage: string; readonly until: Instant }
-  /** Nothing more happens in the run for now; why. */
+  /** The run cannot continue for now; why. */
   | { readonly kind: "holds"; readonly stage: string | null; readonly because: string }
   | { readonly kind: "leaves" | "gone"; readonly cluster: ClusterName }
   | { readonly kind: "succeeded" }
@@ -54,7 +54,7 @@ export interface ForecastPass {
   readonly now: Instant;
 }
 
-/** What happened to the rollout in one pass, in the order in which one thing lets the next one happen. */
+/** The events of one pass, in causal order. */
 export function eventsOf({ placement, run }: RolloutFocus, passage: ForecastPass): readonly ForecastEvent[] {
   const { before, after, now } = passage;
   const story =
@@ -62,14 +62,14 @@ export function eventsOf({ placement, run }: RolloutFocus, passage: ForecastPass
   return [...story].map((it) => ({ at: now, ...it }));
 }
 
-/** Whether a cluster carries its target, and all of it is well as far as anybody can see. */
+/** Whether a cluster has its target, all of it available as far as that can be tracked. */
 export const isUp = ({ target, facts }: Binding): boolean =>
   target !== null &&
   facts?.sequence === target.sequence &&
   facts.applied === "applied" &&
   (facts.phase === "available" || facts.phase === "untrackable");
 
-/** Whether a cluster said that what it is to carry fails. */
+/** Whether a cluster reported that its target fails. */
 const isDown = ({ target, facts }: Binding): boolean =>
   target !== null && facts?.sequence === target.sequence && (facts.applied === "failed" || facts.phase === "failed");
 
@@ -159,7 +159,7 @@ function* ofGate(
   if (is[when]?.approval != null && was?.[when]?.approval == null) yield { kind: "approved", stage, when };
 }
 
-/** Clusters under way that came to fail: they may recover, so the run's own record does not say so. */
+/** Clusters in progress that newly fail: they may recover, so the run's record does not say so. */
 function* failuresIn(
   stage: PlannedStage,
   progress: StageProgress | undefined,
@@ -183,7 +183,7 @@ function* ofDeletion(was: RunRecord | undefined, { deletion }: RunRecord): Gener
   }
 }
 
-/** Why nothing new begins, where time alone does not end it. Told again whenever it is another reason. */
+/** Why nothing new starts, unless only time is needed. Repeated when the reason changes. */
 function* holdsOf({ key }: RunRecord, { reasons }: ForecastPass): Generator<Happening> {
   for (const it of reasons) {
     if (it.kind !== "run" || it.run !== key || !isHold(it.wait)) continue;

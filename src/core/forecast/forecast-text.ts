@@ -5,14 +5,14 @@ import { reasonLines, reasonValues } from "../report/reason-lines.ts";
 import type { ForecastEvent } from "./events.ts";
 import type { Ending, Forecast } from "./timeline.ts";
 
-/** A forecast for people: what happens, one line a moment and kind, and what it comes to. Times count from its start. */
+/** A forecast for people: its events, one line per moment and kind, and the result. Times count from its start. */
 export function forecastLines(told: Forecast): readonly string[] {
   const all = timeline(told);
   const lines = all.length > linesKept ? [...all.slice(0, linesKept), `and ${all.length - linesKept} more`] : all;
   return [...(lines.length === 0 ? [] : [...lines, ""]), ...summary(told)];
 }
 
-/** A rollout over a thousand clusters, one at a time, has a few thousand. */
+/** A rollout to a thousand clusters, one at a time, has a few thousand. */
 const linesKept = 1000;
 
 /** `+1h0m30s`: how long after the start. */
@@ -24,7 +24,7 @@ function timeline({ events, start }: Forecast): readonly string[] {
   return rows.map(([at, text]) => `${at.padEnd(width)}  ${text}`);
 }
 
-/** Clusters to which the same happens at the same moment in the same stage share a line. */
+/** Clusters with the same event at the same moment in the same stage share a line. */
 function grouped(events: readonly ForecastEvent[]): readonly (readonly ForecastEvent[])[] {
   const groups: ForecastEvent[][] = [];
   let last = "";
@@ -102,7 +102,7 @@ const endings: Readonly<Record<Ending["kind"], string>> = {
   unsound: "unsound after",
 };
 
-/** The moment at which the most clusters are not available, the first one of several. */
+/** The first moment with the most unavailable clusters. */
 export function worstMoment({ unavailable }: Forecast): Forecast["unavailable"][number] | null {
   return unavailable.reduce<Forecast["unavailable"][number] | null>(
     (worst, it) => (it.clusters.length > (worst?.clusters.length ?? 0) ? it : worst),
@@ -119,8 +119,8 @@ function radius(told: Forecast): string {
 }
 
 /**
- * A sentence with the moments in it as they count from the start; those before it stay as they are. Sentences name whole
- * seconds, so the second in which it starts is the start.
+ * A sentence with its instants relative to the start; earlier ones stay as they are. Sentences have whole seconds, so
+ * the second of the start counts as the start.
  */
 const relative = (text: string, start: Instant): string =>
   text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (written) => {

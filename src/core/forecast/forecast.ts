@@ -20,10 +20,10 @@ import { afterActions, memberAtTime, nextHealthChange, type VirtualMember } from
 import { type Assumptions, membersAsRecorded } from "./recorded-members.ts";
 import { type Ending, type Forecast, finishedForecast, newTimeline, reasonsOn, recordPass } from "./timeline.ts";
 
-/** What a forecast supposes, and how far it goes. */
+/** What a forecast assumes, and how far it goes. */
 export interface ForecastSetup extends Assumptions {
   readonly focus: RolloutFocus;
-  /** How long after a request somebody approves; null: nobody does. */
+  /** How long after its request an approval is given; null: never. */
   readonly approveAfter: DurationMs | null;
   readonly until: DurationMs;
   readonly mostPasses: number;
@@ -33,7 +33,7 @@ export interface ForecastSetup extends Assumptions {
  * Plays the real planner over members that exist in the forecast only, from event to event, until nothing happens any
  * more (`forecast/README.md`).
  *
- * Pure: the same world and the same suppositions give the same forecast. Every plan passes its check as in a real pass;
+ * Pure: the same world and assumptions give the same forecast. Every plan passes its check as in a real pass;
  * members do at once what they are told, and `landing` later it is available. The clock jumps to whatever comes next.
  */
 export function forecast(world: World, setup: ForecastSetup): Forecast {
@@ -76,7 +76,7 @@ function passIn(before: ForecastState, world: World, setup: ForecastSetup): Step
     ledger,
     observed: new Map([...members].map(([name, it]) => [name, it.seen])),
     now,
-    // Nobody's clock jumps in a forecast.
+    // Clocks do not jump in a forecast.
     clockOffset: seconds(0),
     patience: "retryAt",
   };
@@ -107,7 +107,7 @@ function endingOf(step: Step, horizon: Instant, { focus }: ForecastSetup): Endin
   return next > horizon ? { kind: "time", next } : null;
 }
 
-/** When somebody is supposed to approve. */
+/** When approvals are assumed to be given. */
 interface Approving {
   readonly focus: RolloutFocus;
   /** How long after the request; null: never. */
@@ -115,9 +115,9 @@ interface Approving {
 }
 
 /**
- * The ledger with the approvals that are given by `now`, on runs of the placement that is told of.
+ * The ledger with the approvals that are given by `now`, for runs of the forecast's placement.
  *
- * Given as if they had been accepted: whether an answer counts is not what a forecast is asked.
+ * They are accepted without being judged: a forecast does not ask whether they count.
  */
 export function withApprovals(ledger: Ledger, now: Instant, approving: Approving): Ledger {
   const runs = new Map<RunKey, RunRecord>();
@@ -130,7 +130,7 @@ export function withApprovals(ledger: Ledger, now: Instant, approving: Approving
   return isNews ? { ...ledger, runs } : ledger;
 }
 
-/** When the next approval is given; null when none is asked for, or nobody gives any. Never before `now`. */
+/** When the next approval is given; null if none is requested or given. Never before `now`. */
 export function nextApproval({ runs }: Ledger, now: Instant, approving: Approving): Instant | null {
   const gates = [...runs.values()]
     .filter((it) => isConcerned(it, approving))

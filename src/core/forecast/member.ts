@@ -8,38 +8,38 @@ import type { ClusterActions, PlacementActions, RenderedManifest } from "../mode
 import { type ClusterName, type DurationMs, earliest, type Instant, later } from "../model/value.ts";
 
 /**
- * A member as a forecast has it: what it would say if it were asked, and what comes over it by time alone.
+ * A simulated member: what it would report, and how it changes over time.
  *
- * It does what it is told at once and completely, and knows nothing but what the ledger says of it: what others do there
- * is not foreseen.
+ * It carries out actions at once and completely, and knows only what the ledger says of it: changes by others are not
+ * forecast.
  */
 export interface VirtualMember {
   readonly name: ClusterName;
   readonly seen: Observation;
   readonly fate: MemberBehaviour;
-  /** How objects will be, and from when on. */
+  /** The coming health of objects, and from when on. */
   readonly coming: ReadonlyMap<ObjectKey, HealthChange>;
 }
 
-/** How a member takes what is brought to it. */
+/** How a member reacts to updates. */
 export type MemberBehaviour =
   | { readonly kind: "lands" }
-  /** What is brought there fails instead of becoming available. */
+  /** Updates fail instead of becoming available. */
   | { readonly kind: "rejects" }
-  /** All that it carries fails from that moment on, and whatever is brought there later. */
+  /** Everything on it fails from that moment on, later updates included. */
   | { readonly kind: "breaks"; readonly at: Instant };
 
-/** What becomes of an object, and when. */
+/** The next health of an object, and when. */
 export interface HealthChange {
   readonly at: Instant;
   readonly health: Health;
 }
 
-/** How an object is that the forecast was told to let fail. */
+/** The health of objects that are assumed to fail. */
 export const assumedFailure: Health = { phase: "failed", message: "as assumed" };
 const starting: Health = { phase: "progressing", message: "starting" };
 
-/** The member as it is at `now`; itself when nothing became of it since. */
+/** The member as of `now`; the same object if nothing changed. */
 export function memberAtTime(member: VirtualMember, now: Instant): VirtualMember {
   const { seen, fate, coming } = member;
   if (seen.kind !== "reached") return member;
@@ -59,21 +59,21 @@ export function memberAtTime(member: VirtualMember, now: Instant): VirtualMember
   return { ...member, seen: { ...seen, objects }, coming: rest };
 }
 
-/** When the member next becomes another by time alone; null when it stays as it is. */
+/** When the member next changes by itself; null if it does not. */
 export function nextHealthChange({ seen, fate, coming }: VirtualMember): Instant | null {
   if (seen.kind !== "reached") return null;
   return earliest(fate.kind === "breaks" ? fate.at : null, ...[...coming.values()].map((it) => it.at));
 }
 
-/** When actions are carried out, and how long what they bring takes to become available. */
+/** When actions are carried out, and how long updates take to become available. */
 export interface ApplyTiming {
   readonly now: Instant;
   readonly landing: DurationMs;
 }
 
 /**
- * The member after it did what it was told: what it keeps of inventory and objects, as the contract of
- * `core/model/plan.ts` has it. What it carried already, unchanged, stays as well as it is.
+ * The member after its actions: its inventory and objects, as the contract of
+ * `core/model/plan.ts` has it. Unchanged objects keep their health.
  */
 export function afterActions(member: VirtualMember, actions: ClusterActions, landing: ApplyTiming): VirtualMember {
   const { seen } = member;
@@ -135,11 +135,11 @@ function written(
   return { ...entry, adopted: before?.adopted ?? false };
 }
 
-/** Whether anybody could see that an object works: by its kind, since nobody knows what it will say. */
+/** The health of an object once it is up, by its kind: some kinds cannot be tracked. */
 const healthOnceUp = (manifest: Manifest): Health =>
   healthOf(manifest).phase === "untrackable" ? { phase: "untrackable" } : { phase: "available" };
 
-/** An object that a member carries as it was applied, available, and its entry in the inventory. */
+/** An applied and available object of a member, and its inventory entry. */
 export function carriedObject(
   member: ClusterName,
   { id, key, digest }: Pick<RenderedManifest, "id" | "key" | "digest">,

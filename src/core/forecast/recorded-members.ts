@@ -24,20 +24,19 @@ import {
   type VirtualMember,
 } from "./member.ts";
 
-/** What is supposed of members. */
+/** What is assumed about members. */
 export interface Assumptions {
-  /** How long what is brought to a cluster takes to become available. */
+  /** How long an update of a cluster takes to become available. */
   readonly landing: DurationMs;
-  /** Clusters that fail, and after how long; null: they fail with whatever is brought to them. */
+  /** Clusters that fail, and after how long; null: with their next update. */
   readonly failing: ReadonlyMap<ClusterName, DurationMs | null>;
   /** Clusters that do not answer. */
   readonly silent: ReadonlySet<ClusterName>;
 }
 
 /**
- * Every member as the ledger has it, and nothing else: it carries what it last said that it carries, as well as it said,
- * and what was on its way lands. A recorded failure stays one until another version is brought there, and who was last
- * known to be out of reach stays so.
+ * Every member as the ledger has it: with the objects and health that it last reported; what was in progress becomes
+ * available. A recorded failure lasts until the next version, and an unreachable member stays unreachable.
  */
 export function membersAsRecorded(world: World, supposed: Assumptions): ReadonlyMap<ClusterName, VirtualMember> {
   const scene: MemberInputs = { world, supposed, content: contentOf(world) };
@@ -66,7 +65,7 @@ function fateOf(failsAfter: DurationMs | null | undefined, now: Instant): Member
   return failsAfter === null ? { kind: "rejects" } : { kind: "breaks", at: later(now, failsAfter) };
 }
 
-/** Why a member does not answer; null when it does, be it for another cluster than the one that joined. */
+/** Why a member does not answer; null if it does, even if it is a different cluster now. */
 function silenceOf(known: ClusterRecord | undefined, isSupposed: boolean): Observation | null {
   if (isSupposed) return { kind: "unreachable", code: "Unreachable", message: "as assumed" };
   const trouble = known?.trouble ?? null;
@@ -89,7 +88,7 @@ function reached(known: ClusterRecord | undefined, { name, scene, placements, ob
   };
 }
 
-/** What one member carries, while it is put together. */
+/** A member while it is being built. */
 interface MemberBuilder {
   readonly name: ClusterName;
   readonly fate: MemberBehaviour;
@@ -118,7 +117,7 @@ function carry(placement: PlacementRecord, hands: MemberBuilder): void {
   if (isClaimed || entries.size > 0) hands.placements.set(placement.key, { sequence, digest, entries });
 }
 
-/** An object on the member; what is on its way lands there. Gives its entry in the inventory. */
+/** Puts an object on the member, and gives its inventory entry. */
 function put(item: Carried, health: Health, sequence: Sequence, hands: MemberBuilder): InventoryEntry {
   const { name, fate, scene, objects, coming } = hands;
   const { fleet, epoch } = scene.world.ledger;
@@ -133,13 +132,13 @@ function put(item: Carried, health: Health, sequence: Sequence, hands: MemberBui
 const unclaimed = 0 as Sequence;
 const available: Health = { phase: "available" };
 
-/** What the member said of its present target, once it had applied it; null before. */
+/** What the member reported about its current target, once applied; null before. */
 const saidOfTarget = ({ facts, target }: Binding): BindingFacts | null =>
   facts !== null && facts.sequence === target?.sequence && facts.applied !== "pending" ? facts : null;
 
 type Carried = Pick<RenderedManifest, "id" | "key" | "digest">;
 
-/** The objects of a target. Where they cannot be rendered any more, what the snapshot lists. */
+/** The objects of a target; if they cannot be rendered any longer, those that the snapshot lists. */
 function carriedBy(binding: Binding, placement: PlacementRecord, { world, content }: MemberInputs): readonly Carried[] {
   const rendering = targetRendering(binding, placement, { overrides: world.ledger.overrides, content, world });
   if (rendering?.kind === "rendered") return rendering.manifests;

@@ -4,32 +4,32 @@ import { type ClusterName, compareText, type PlacementKey, type RunKey, type Str
 import { someNames } from "../report/phrases.ts";
 import type { RolloutFocus } from "./events.ts";
 
-/** What somebody wants to have foreseen. */
+/** What to forecast. */
 export interface ForecastRequest {
   /** `name`, or `namespace/name`. */
   readonly name: string;
   /** Null: whichever there is. */
   readonly kind: "run" | "placement" | null;
-  /** By which strategy a run would be made now; null: as things are. */
+  /** The strategy of a run to be created now; null: no new run. */
   readonly strategy: string | null;
-  /** Members that something is supposed of: all of them have to be there. */
+  /** Members with assumptions: all of them must exist. */
   readonly clusters: readonly ClusterName[];
 }
 
-/** What a forecast is about, and the world with what it has to suppose; or why there is nothing to foresee. */
+/** The subject of a forecast, and the world with its assumptions; or why there is none. */
 export type ForecastSubject =
   | {
       readonly kind: "chosen";
       readonly world: World;
       readonly focus: RolloutFocus;
-      /** What was supposed beyond what the files say. */
+      /** Assumptions beyond what the files say. */
       readonly notes: readonly string[];
     }
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
 /**
- * Finds the rollout that is meant. A run that is not set to Run is supposed to be; an External placement is moved by its
- * newest run that has not ended, or by one that is supposed to be created now.
+ * Finds the rollout that is meant. A run that is not set to Run is assumed to be; an External placement is rolled out by
+ * its newest run that has not ended, or by one that is assumed to be created now.
  */
 export function forecastSubject(world: World, wish: ForecastRequest): ForecastSubject {
   const { intent, ledger } = world;

@@ -4,7 +4,7 @@ import type { PlanDefect } from "../model/plan-defect.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
 import { eventsOf, type ForecastEvent, type ForecastPass, isUp, type RolloutFocus } from "./events.ts";
 
-/** How a rollout would go if all went as supposed. */
+/** How a rollout would go under the assumptions. */
 export interface Forecast {
   readonly start: Instant;
   readonly events: readonly ForecastEvent[];
@@ -12,11 +12,11 @@ export interface Forecast {
   /** When it ends: the earliest moment, or where it stays as it is. */
   readonly end: Instant;
   readonly passes: number;
-  /** Clusters that had the placement and do not have it available, whenever that becomes another set. */
+  /** Clusters that had the placement and on which it is unavailable, whenever that set changes. */
   readonly unavailable: readonly { readonly at: Instant; readonly clusters: readonly ClusterName[] }[];
-  /** Clusters that were to be reached and were not, in order. */
+  /** Clusters that were to be updated and were not, in order. */
   readonly unreached: readonly ClusterName[];
-  /** What is left to say of the rollout at its end. */
+  /** The reasons about the rollout at its end. */
   readonly reasons: readonly Reason[];
 }
 
@@ -25,17 +25,17 @@ export type Ending =
   | { readonly kind: "done" }
   /** The run failed for good. */
   | { readonly kind: "failed" }
-  /** Nothing happens any more by itself: what it waits for stands in the reasons. */
+  /** Nothing more happens by itself: the reasons say what it waits for. */
   | { readonly kind: "waits" }
-  /** Something would still happen, after the time that was to be foreseen. */
+  /** Something would still happen after the forecast time. */
   | { readonly kind: "time"; readonly next: Instant }
-  /** After so many passes it still moves. */
+  /** It still changes after the maximum of passes. */
   | { readonly kind: "passes" }
   | { readonly kind: "refused"; readonly refusal: Refusal }
   /** A plan failed its check: a defect of ours. */
   | { readonly kind: "unsound"; readonly faults: readonly PlanDefect[] };
 
-/** What is told of a forecast while it goes on. */
+/** A forecast while it is being made. */
 export interface Timeline {
   readonly start: Instant;
   readonly focus: RolloutFocus;
@@ -43,12 +43,12 @@ export interface Timeline {
   readonly unavailable: { readonly at: Instant; readonly clusters: readonly ClusterName[] }[];
   /** Clusters that had the placement available once, or had it when the forecast began. */
   readonly had: Set<ClusterName>;
-  /** What keeps the rollout at present: it is told when it begins to. */
+  /** What delays the rollout at present: it becomes an event when it starts. */
   holds: ReadonlySet<string>;
   last: Pick<ForecastPass, "after" | "reasons" | "now">;
 }
 
-/** A tale in which nothing has happened yet. */
+/** A timeline without events. */
 export function newTimeline({ ledger, now }: World, focus: RolloutFocus): Timeline {
   const bindings = ledger.placements.get(focus.placement)?.bindings ?? new Map();
   const had = new Set([...bindings.values()].filter((it) => it.target !== null).map((it) => it.cluster));
@@ -56,7 +56,7 @@ export function newTimeline({ ledger, now }: World, focus: RolloutFocus): Timeli
   return { start: now, focus, events: [], unavailable: [], had, holds: new Set(), last };
 }
 
-/** Adds what one pass did. */
+/** Adds the events of one pass. */
 export function recordPass(tale: Timeline, passage: ForecastPass): void {
   const { now, after, reasons } = passage;
   const holds = new Set<string>();
@@ -68,12 +68,12 @@ export function recordPass(tale: Timeline, passage: ForecastPass): void {
   tale.holds = holds;
   tale.last = { after, reasons: reasonsOn(tale.focus, reasons, after), now };
   const clusters = unavailableIn(after, tale);
-  // What is so for no time at all is not told.
+  // States without duration are dropped.
   if (tale.unavailable.at(-1)?.at === now) tale.unavailable.pop();
   if (!sameNames(tale.unavailable.at(-1)?.clusters ?? [], clusters)) tale.unavailable.push({ at: now, clusters });
 }
 
-/** Reasons that speak of the rollout, or of a cluster that it concerns. */
+/** Reasons about the rollout or its clusters. */
 export function reasonsOn(
   { placement, run }: RolloutFocus,
   reasons: readonly Reason[],
@@ -91,7 +91,7 @@ export function reasonsOn(
 const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((it, at) => it === b[at]);
 
-/** A cluster that gets the placement for the first time loses nothing while it starts, nor does one that it leaves. */
+/** A cluster that gets the placement for the first time loses nothing while it starts, nor does one that loses it. */
 function unavailableIn({ placements, clusters }: Ledger, { focus, had }: Timeline): readonly ClusterName[] {
   const down: ClusterName[] = [];
   for (const [cluster, binding] of placements.get(focus.placement)?.bindings ?? []) {
@@ -102,7 +102,7 @@ function unavailableIn({ placements, clusters }: Ledger, { focus, had }: Timelin
   return down;
 }
 
-/** The forecast that a tale came to. */
+/** The finished forecast. */
 export function finishedForecast(
   { start, focus, events, unavailable, last }: Timeline,
   ending: Ending,
@@ -113,7 +113,7 @@ export function finishedForecast(
   return { start, events, ending, end, passes, unavailable, unreached, reasons: last.reasons };
 }
 
-/** Clusters of the run's plan that never began, in the order of the plan. */
+/** Clusters of the run's plan that never started, in the order of the plan. */
 function notBegun({ runs }: Ledger, focus: RolloutFocus): readonly ClusterName[] {
   const run = focus.run === null ? undefined : runs.get(focus.run);
   if (run?.plan == null) return [];
@@ -124,7 +124,7 @@ function notBegun({ runs }: Ledger, focus: RolloutFocus): readonly ClusterName[]
   return [...updates, ...plan.deletions.filter((it) => !deletion.clusters.has(it))];
 }
 
-/** Clusters that were picked and got nothing, or wait for the budget, by name. */
+/** Picked clusters that got nothing, or wait for the budget, sorted. */
 function heldBack(
   { placements }: Ledger,
   reasons: readonly Reason[],

@@ -5,7 +5,7 @@ import type { Gate, RunRecord } from "../model/update-run.ts";
 import type { Ask } from "../plan/approval/ask.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 
-/** Which request of a run: a stage, and whether it is asked before or after it. */
+/** An approval of a run: the stage, and whether it comes before or after it. */
 export interface GateRef {
   readonly run: Pick<RunRecord, "namespace" | "name">;
   readonly stage: string;
@@ -15,7 +15,7 @@ export interface GateRef {
 /**
  * The file whose commit to the source branch approves a request, ready to be copied.
  *
- * `approvals/deletions/` is for confirmations: nothing there answers a request, also of a run that is called so.
+ * `approvals/deletions/` is for confirmations: nothing there answers a request, not even for a run of that name.
  */
 export function approvalFile(
   at: GateRef,
@@ -33,7 +33,7 @@ export function approvalFile(
   return { path: `${approvalFolder(run)}/${stage}-${when}.yaml`, text };
 }
 
-/** The folder in which answers to the requests of a run, or of a placement, are looked for by people. */
+/** The folder where people look for the approvals of a run or a placement. */
 export const approvalFolder = ({ namespace, name }: GateRef["run"]): string => {
   const own = namespace === null ? name : `${namespace}/${name}`;
   return `approvals/${/^deletions(?:\/|$)/.test(own) ? `runs/${own}` : own}`;
@@ -57,15 +57,15 @@ export const requestObjectName = (ask: Ask): string =>
     ? approvalRequestName(ask.run.name, ask.when, ask.stage.name)
     : changeRequestName(ask.record.name);
 
-/** The same with its namespace before it where it has one: what `flotilla get approvals` takes. */
+/** The same with its namespace in front, if it has one: what `flotilla get approvals` takes. */
 export function requestKey(ask: Ask): string {
   const { namespace } = ask.kind === "gate" ? ask.run : ask.record;
   return namespace === null ? requestObjectName(ask) : `${namespace}/${requestObjectName(ask)}`;
 }
 
 /**
- * Where answers to a request go: each in a file of its own that nobody has written yet, as what was judged at a path is
- * never judged again (`trust/README.md#the-request`).
+ * The path of a new answer to a request: one that was never used, since a path that was judged is never judged again
+ * (`trust/README.md#the-request`).
  */
 export function newApprovalPath(ask: Ask, principal: string, isTaken: (path: string) => boolean): string {
   const base = `${approvalPathPrefix(ask)}.${fileName(principal)}`;
@@ -74,37 +74,37 @@ export function newApprovalPath(ask: Ask, principal: string, isTaken: (path: str
   return path;
 }
 
-/** How the paths begin at which answers to a request are looked for by people. Anywhere else counts as well. */
+/** How the usual paths of answers to a request begin. Answers at any other path count as well. */
 export const approvalPathPrefix = (ask: Ask): string =>
   ask.kind === "gate"
     ? `${approvalFolder(ask.run)}/${ask.stage.name}-${ask.when}`
     : `${approvalFolder(ask.record)}/change`;
 
-/** Names are people's own words, addresses among them. */
+/** Principals may be email addresses, or anything else. */
 const fileName = (principal: string): string => principal.replaceAll(/[^A-Za-z0-9._@+-]+/g, "-").slice(0, 100);
 
-/** What a person types to answer a request. */
+/** The command that answers a request. */
 export const approveCommand = (ask: Ask, verb = "approve"): string =>
   ask.kind === "gate"
     ? `flotilla ${verb} ${ask.run.key} ${ask.stage.name}`
     : `flotilla ${verb} --change ${ask.record.key}`;
 
-/** What an approval of it lets happen. */
+/** What approving it allows. */
 export function requestEffect(ask: Ask): string {
   if (ask.kind === "change") return `let ${ask.record.key} change what is protected`;
   return `let stage ${ask.stage.name} of run ${ask.run.key} ${ask.when === "before" ? "begin" : "end"}`;
 }
 
-/** A request that nobody has answered yet. */
+/** A request of a run, with its gate. */
 export interface GateRequest extends GateRef {
   readonly gate: Gate;
 }
 
-/** What a run asks people for, in the order of its stages; nothing once it has ended. */
+/** The open requests of a run, in the order of its stages; none once it has ended. */
 export const openGateRequests = (run: RunRecord): readonly GateRequest[] =>
   run.end !== null ? [] : gateRequests(run).filter((it) => it.gate.approval === null);
 
-/** Everything that a run has asked people for. */
+/** All requests of a run, answered or not. */
 export const gateRequests = (run: RunRecord): readonly GateRequest[] =>
   (run.plan?.stages ?? []).flatMap(({ name: stage }, at) => {
     const { before = null, after = null } = run.stages[at] ?? {};

@@ -8,7 +8,7 @@ import { type ApprovalContext, requestVerdict, rulesOn } from "./approval-status
 /** What somebody may do about a request that is open. */
 export type AllowedAction =
   | { readonly kind: "approve" }
-  /** They did already; they may take it back. */
+  /** They have approved it; they may withdraw that. */
   | { readonly kind: "given" }
   /** They may only reject it. */
   | { readonly kind: "reject"; readonly because: string }
@@ -18,7 +18,7 @@ const nothing = (because: string): AllowedAction => ({ kind: "nothing", because 
 
 /**
  * What somebody may do about a request, by the trust file in force: the rules, four eyes, the keys that they have, and
- * what was answered so far. An approval is offered only where something still lacks it.
+ * what was answered so far. Approving is possible only while an approval is missing.
  */
 export function allowedAction(name: string, ask: Ask, context: ApprovalContext): AllowedAction {
   const { trust, now } = context;
@@ -45,27 +45,27 @@ export function allowedAction(name: string, ask: Ask, context: ApprovalContext):
   return mayReject ? { kind: "reject", because } : nothing(because);
 }
 
-/** The one that is about more than not being asked, where there is one. */
+/** The most specific objection: preferably not that they are no approver. */
 const tellingOf = (objections: readonly (Denial | null)[]): string =>
   (objections.find((it) => it !== null && it.code !== "FLT1214") ?? objections[0])?.because ?? "";
 
-/** By name, whose approval is still missing and would count. Everybody once, in the order of their names. */
+/** The names of those whose approval would still count, sorted. */
 export const remainingApprovers = (ask: Ask, context: ApprovalContext): readonly string[] =>
   [...context.trust.principals.keys()].sort().filter((it) => allowedAction(it, ask, context).kind === "approve");
 
-/** Whom a request is shown to. */
+/** Who looks at a request. */
 export interface Viewer {
-  /** Null where nobody set up who may approve. */
+  /** Null without a trust file. */
   readonly context: ApprovalContext | null;
-  /** A principal of the trust file; null where nobody knows who it is. */
+  /** A principal of the trust file; null if unknown. */
   readonly principal: string | null;
 }
 
-/** Whether the one who looks could approve it, as far as anybody knows. */
+/** Whether the viewer may approve it. */
 export const mayApprove = (ask: Ask, { context, principal }: Viewer): boolean =>
   context === null || (principal !== null && allowedAction(principal, ask, context).kind === "approve");
 
-/** What the one who looks may do about a request, or who may; nothing where there is nothing left to answer. */
+/** What the viewer may do about a request, or who else may; empty when it is not open. */
 export function actionLines(ask: Ask, reader: Viewer): readonly string[] {
   if (askState(ask) !== "open") return [];
   const { context, principal } = reader;

@@ -9,7 +9,7 @@ import { judgeApproval } from "../trust/judge-approval.ts";
 import { rulesFor } from "../trust/protected.ts";
 import { type Signer, signerOf } from "../trust/signer.ts";
 
-/** What a request is looked at with. */
+/** What judging a request rests on. */
 export interface ApprovalContext {
   readonly ledger: Ledger;
   readonly trust: Trust;
@@ -17,7 +17,7 @@ export interface ApprovalContext {
   readonly now: Instant;
 }
 
-/** The context by the record alone; null where nobody ever set up who may approve. */
+/** The context by the record alone; null without a trust file. */
 export const approvalContext = (ledger: Ledger, now: Instant): ApprovalContext | null =>
   ledger.trust === null ? null : { ledger, trust: ledger.trust.trust, answers: [...ledger.answers.values()], now };
 
@@ -27,20 +27,20 @@ export const rulesOn = (
   { ledger, trust }: Pick<ApprovalContext, "ledger" | "trust">,
 ): readonly ApprovalRule[] => rulesFor(trust, askSubject(ask, ledger, trust));
 
-/** What the answers come to, and who may still approve. */
+/** Whether the request is approved, rejected or waiting, and for whom. */
 export function requestVerdict(ask: Ask, context: ApprovalContext): GateVerdict {
   const { digest, requestedAt, authors } = ask.request;
   const { trust, answers, now } = context;
   return gateVerdict({ digest, requestedAt, authors, rules: rulesOn(ask, context), answers, trust, now });
 }
 
-/** Whose key made a signature on a commit, by the trust file in force. */
+/** The owner of a commit's signature, by the trust file in force. */
 export const keyOwner = (
   fact: SignatureFact,
   { trust, now }: Pick<ApprovalContext, "trust" | "now">,
 ): Signer | Denial => signerOf(fact, { trust, namespace: "git", what: "a commit of yours", now });
 
-/** An answer that somebody is about to give, and what it would be signed with. */
+/** An answer before it is committed, with its signatures. */
 export interface DraftApproval {
   readonly file: Omit<ApprovalFile, "blob">;
   /** On the commit that adds the file, and nothing else. */
@@ -49,7 +49,7 @@ export interface DraftApproval {
   readonly detached: SignatureFact | null;
 }
 
-/** What would be said of an answer that is read now: the planner's own judgement, over the commit that is to be made. */
+/** How the planner would judge an answer if it were read now, in the commit that is about to be made. */
 export function previewJudgement(intended: DraftApproval, ask: Ask, context: ApprovalContext): Judgement {
   const { answers, now } = context;
   const judgement = judgementAlone(intended, ask, context);
@@ -86,11 +86,11 @@ function judgementAlone(
   });
 }
 
-/** Stands where the name of a commit does, once there is one. */
+/** Placeholders until there is a commit. */
 const yours = "to be made";
 const toBeWritten = "to be written" as BlobId;
 
-/** The answers with one more, as if it had been read now. */
+/** The answers with the draft, as if it had been read now. */
 export const withDraft = (
   { answers, now }: ApprovalContext,
   { file }: DraftApproval,
@@ -101,7 +101,7 @@ export const withDraft = (
   return [...others, hearingAfter(others)(answer)];
 };
 
-/** The ways in which somebody may prove who they are, by the rules that name them; all of the request's where none does. */
+/** The evidence that is accepted of a principal, by the rules that name them; by all rules if none does. */
 export function acceptedEvidence(principal: string, ask: Ask, context: ApprovalContext): ReadonlySet<Evidence> {
   const rules = rulesOn(ask, context);
   const own = rules.filter((it) => it.principals.includes(principal));

@@ -12,8 +12,8 @@ import { approvalFolder, approvalPathPrefix, openGateRequests, requestKey } from
 import { reasonText } from "./reason-text.ts";
 
 /**
- * Answers for programs, in the order of their paths: each Approval as its file has it, with what became of it in `status`.
- * `standing`: the files as they were read last; those that are gone and count all the same are there as well.
+ * Answers for programs, by path: each Approval as in its file, with the result in `status`.
+ * `standing`: the files as last read; removed ones that still count are included as well.
  *
  * `name` is that of a request; without one, all answers.
  */
@@ -26,7 +26,7 @@ export function approvalValues(
   return valuesOf(ledger, standing, (it) => name === null || asks.some((ask) => isFor(it, ask)));
 }
 
-/** The same for a run: what answers it, and what answers nothing and may have been meant for it. */
+/** The same for a run: its answers, and unmatched ones that may have been meant for it. */
 export function runApprovalValues(run: RunRecord, ledger: Ledger, standing: readonly ApprovalFile[]): Json {
   const strays = new Set(runUnmatchedPaths(run, ledger, standing));
   const asks = gateAsks(run);
@@ -59,8 +59,8 @@ const fileValue = ({ path, digest, decision, principal, comment, signature }: Ap
 });
 
 /**
- * What became of an answer. `counts` is null where nobody judges it on its own: nobody has to sign, or it was not read by
- * the time of the record. `order`: of two words of one person, the one with the higher is newer.
+ * The result of an answer. `counts` is null if it is not judged by itself: no signature is needed, or the record is
+ * older. `order`: of two answers of one person, the newer one has the higher.
  */
 function statusOf(file: ApprovalFile, ledger: Ledger): JsonObject {
   const record = ledger.answers.get(file.path);
@@ -80,15 +80,15 @@ const verdictOf = (judgement: Judgement): JsonObject =>
     ? { counts: false, code: judgement.code, because: judgement.because }
     : { counts: true, proofs: judgement.proofs.map((it) => ({ ...it })) };
 
-/** Whether it stands in an approval that was accepted. */
+/** Whether it is part of an accepted approval. */
 const isUsed = ({ path, blob }: ApprovalFile, ledger: Ledger): boolean =>
   asksIn(ledger).some(
     ({ request }) => request.approval?.by.some((it) => it.path === path && it.blob === blob) === true,
   );
 
 /**
- * Answers that do not count, as they were accepted: of all, or of the request of that name, by the paths at which its
- * answers stand. What was judged is said of all alone: a request tells of its own.
+ * Lines about answers that do not count: about all of them, or about unmatched ones at the paths of one request. A
+ * request lists its own judged answers itself.
  */
 export function uncountedLines(ledger: Ledger, files: readonly ApprovalFile[], name: string | null): readonly string[] {
   if (name === null) return deniedApprovals(ledger, files).map(lineOf);
@@ -98,15 +98,15 @@ export function uncountedLines(ledger: Ledger, files: readonly ApprovalFile[], n
     .map((it) => lineOf(strayReason(it, false)));
 }
 
-/** What is to be said of each answer that does not count, where there is something left to do about it. */
+/** The reasons why answers do not count, as far as something can be done about it. */
 export const deniedApprovals = (ledger: Ledger, files: readonly ApprovalFile[]): readonly Reason[] =>
   answerReasons(ledger, { files, ledger, reviews: new Map() }, askedIn(ledger)).filter(
     (it) => it.kind === "answerDenied",
   );
 
 /**
- * The same for a run: those in its folder and, while it asks for something, those in nobody's, since they may have been meant
- * for it.
+ * The same for a run: those in its folder and, while it has open requests, those in no other folder, since they may have
+ * been meant for it.
  */
 export const runUnmatchedLines = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
   runUnmatched(run, ledger, files).map((it) => lineOf(strayReason(it, false)));

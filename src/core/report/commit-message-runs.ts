@@ -6,7 +6,7 @@ import type { ClusterName } from "../model/value.ts";
 import { approversText } from "./approval-files.ts";
 import { quantity, someNames } from "./phrases.ts";
 
-/** What update runs and evictions came to from one ledger to the next, in words. */
+/** Changes of update runs and evictions, in words. */
 export function* rolloutLines(before: Ledger, after: Ledger): Generator<string> {
   if (before.runs !== after.runs) {
     for (const [key, run] of after.runs) yield* runLines(before.runs.get(key), run);
@@ -45,7 +45,7 @@ function endLine(key: RunRecord["key"], end: RunEnd): string {
   }
 }
 
-/** What keeps a run that is not over; null while it goes on, or only waits. */
+/** Why a run is stuck or stopped; null if it is neither. */
 function standingOf(run: RunRecord | undefined): {
   readonly reason: string;
   readonly word: string;
@@ -74,7 +74,7 @@ function* stageLines(name: string, was: StageProgress | undefined, stage: StageP
   if (stage.endedAt !== null && was?.endedAt == null) yield `${name} has ended`;
 }
 
-/** Clusters that ended otherwise than they should: one line for all that say the same. */
+/** Clusters that were skipped, one line per reason. */
 function* ends(name: string, was: StageProgress | undefined, stage: StageProgress): Generator<string> {
   const said = new Map<string, ClusterName[]>();
   for (const [cluster, { end }] of stage.clusters) {

@@ -10,7 +10,7 @@ import { rolloutLines } from "./commit-message-runs.ts";
 import { quantity, someNames } from "./phrases.ts";
 
 /**
- * What changed from one ledger to the next, in words: the body of a state commit, so that its log reads like a diary.
+ * What changed from one ledger to the next, in words: the body of a state commit.
  * One line each, placements first; at most 200 lines, then a count of the rest.
  */
 export function describeChanges(before: Ledger, after: Ledger): readonly string[] {
@@ -78,13 +78,13 @@ function* recordLines(key: PlacementKey, was: PlacementRecord | undefined, next:
   for (const [cluster, binding] of next.bindings) yield* newsOf(key, cluster, was?.bindings.get(cluster), binding);
 }
 
-/** Whether a binding that goes leaves objects behind: what was there before us, or is as good as that, is not deleted. */
+/** Whether a removed binding leaves objects behind: adopted objects are released, not deleted. */
 const isLetGo = ({ removal, leaving }: Binding): boolean =>
   leaving.length > 0 && (removal?.propagation === "Abandon" || leaving.some((it) => it.released));
 
 const letsGo = (was: PlacementRecord | undefined): boolean => [...(was?.bindings.values() ?? [])].some(isLetGo);
 
-/** Where bindings come, move and go, as one line a movement. */
+/** Changes of bindings, one line per kind of change. */
 function* movements(key: PlacementKey, was: PlacementRecord | undefined, next: PlacementRecord): Generator<string> {
   const moved: Record<string, ClusterName[]> = {};
   const note = (verb: string, cluster: ClusterName): void => {
@@ -126,7 +126,7 @@ function* newsOf(key: PlacementKey, cluster: ClusterName, was: Binding | undefin
   else if (facts.phase === "failed") yield `${key} is unhealthy on ${cluster}${why}`;
 }
 
-/** Clusters on which what they are to carry has come to be available. */
+/** Clusters on which the target became available. */
 const arrivals = (was: PlacementRecord | undefined, next: PlacementRecord): readonly ClusterName[] =>
   [...next.bindings.values()]
     .filter((it) => hasArrived(it) && !(was?.bindings.get(it.cluster)?.facts === it.facts || hadArrived(was, it)))
@@ -155,7 +155,7 @@ function* deletionLines(before: Ledger, after: Ledger): Generator<string> {
       yield `the confirmation of ${digest} confirms nothing: no deletion waits for it`;
 }
 
-/** What became of trust, of answers and of what protection asks for, from one ledger to the next, in words. */
+/** Changes of trust, answers and requests for protected changes, in words. */
 export function* trustChangeLines(before: Ledger, after: Ledger): Generator<string> {
   if (after.trust !== null && after.trust !== before.trust) yield acceptedText(after.trust);
   if (after.answers !== before.answers)

@@ -3,15 +3,14 @@ import type { Intent, Problem } from "../model/intent.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { SourcePosition } from "../model/manifest.ts";
 
-/** Codes that say that what an object names is missing or does not suit it. */
+/** Codes of problems with names that an object refers to. */
 const aboutNames: ReadonlySet<string> = new Set(["FLT1314", "FLT1317", "FLT1335"]);
 
 /** What is recorded of runs and evictions. */
 type Recorded = Pick<Ledger, "runs" | "evictions">;
 
 /**
- * The problems without what is history: a run that was planned and has ended, and an eviction that was valid and has been
- * judged, want nothing any more, and what they name may be gone.
+ * The problems without those of history: what ended runs and processed evictions refer to may be gone.
  */
 export function currentProblems(intent: Intent, recorded: Recorded): readonly Problem[] {
   const { problems } = intent;
@@ -40,7 +39,7 @@ function pastSources({ runs, evictions }: Intent, recorded: Recorded): readonly 
   return [...ended, ...judged].map(([, it]) => it.source);
 }
 
-/** Where every object of ours stands: which of them a line belongs to. */
+/** The sources of all objects, to find the one that a line belongs to. */
 function* sourcesIn(intent: Intent): Iterable<SourcePosition> {
   const { clusters, placements, overrides, strategies, runs, evictions, budgets, objects } = intent;
   for (const all of [clusters, placements, overrides, strategies, runs, evictions, budgets, objects])

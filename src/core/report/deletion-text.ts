@@ -9,10 +9,10 @@ import type { TableRows } from "./tables.ts";
 /** A set of deletions that waits for a confirmation, wherever it is known from. */
 export type ShownDeletion = Pick<HeldDeletion, "digest" | "because" | "groups" | "others">;
 
-/** So many lines of a set are shown beside other things. */
+/** How many lines of a set are shown beside other things. */
 const shortLines = 40;
 
-/** How much there is to a set and why it waits, as one line. */
+/** The size of a set and why it waits, in one line. */
 export function deletionHeading(set: ShownDeletion): string {
   const { objects, clusters } = extentOf(set);
   const what = `${quantity(objects, "deletion")} on ${quantity(clusters.length, "cluster")}`;
@@ -20,8 +20,8 @@ export function deletionHeading(set: ShownDeletion): string {
 }
 
 /**
- * What would go, by placement and cluster, and what of others would go along. `short`: no more lines than fit beside other
- * things, with a word on where the rest stands.
+ * What would be deleted, by placement and cluster, with others' objects that would be deleted too. `short`: cut, with
+ * the command that shows the rest.
  */
 export function deletionLines(set: ShownDeletion, length: "all" | "short"): readonly string[] {
   const lines = set.groups.flatMap((it) => [...groupLines(it, set, length)]);
@@ -74,7 +74,7 @@ const reasonWords: Readonly<Record<HeldDeletion["because"], string>> = {
   foreign: "HoldsOthersObjects",
 };
 
-/** The sets of deletions for programs: as Kubernetes shows objects, under the digest that a confirmation names. */
+/** The sets of deletions for programs, in the form of Kubernetes objects, named by their digests. */
 export const deletionItems = ({ held }: DeletionLedger, name: string | null): readonly Json[] =>
   held
     .filter((it) => name === null || it.digest === name)
@@ -96,7 +96,7 @@ export const heldReasons: Readonly<Record<HeldDeletion["because"], string>> = {
   foreign: "they hold objects of others, which would be deleted too",
 };
 
-/** The file whose commit confirms a held set of deletions: path and text. */
+/** The file that confirms a set of deletions: path and text. */
 export function confirmationFile(digest: string): { readonly path: string; readonly text: string } {
   const text = [
     "apiVersion: flotilla.dev/v1alpha1",
@@ -110,7 +110,7 @@ export function confirmationFile(digest: string): { readonly path: string; reado
   return { path: `approvals/deletions/${digest}.yaml`, text: text.join("\n") };
 }
 
-/** What somebody who confirms deletions is shown: all of it, since a confirmation covers nothing else. */
+/** A set of deletions in full: a confirmation covers exactly what was shown. */
 export const deletionSetLines = (set: ShownDeletion): readonly string[] => [
   `${set.digest}: ${deletionHeading(set)}`,
   ...deletionLines(set, "all").map((it) => `  ${it}`),

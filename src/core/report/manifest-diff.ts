@@ -10,18 +10,17 @@ import { emitYaml } from "../yaml/canonical.ts";
 import { type ChangeGroup, changesIn, type ObjectRow, type ShownContent } from "./request-changes.ts";
 import { requestFolder } from "./request-page.ts";
 
-/** At most so many lines of differences are shown of one object, and of all. */
+/** The most lines of differences that are shown of one object, and in total. */
 const mostLines = { object: 60, all: 300 };
-/** And of at most so many objects; of the rest only how many there are. */
+/** The most objects that are shown; the rest is counted. */
 const mostObjects = 100;
 const longestLine = 160;
-/** Of texts that differ in more lines than these, only that is said. */
+/** Texts that differ in more lines are not compared. */
 const mostEdits = 1500;
 
 /**
- * What clusters would get against what they carry: every object that is created or changed as a unified difference of its
- * YAML, images and replicas first. Values of Secrets are never shown, only that they change. What is too long is cut, and how
- * much of it is said.
+ * What clusters would get, compared with what they run: every created or changed object as a unified diff of its YAML,
+ * images and replicas first. Values of Secrets are never shown, only that they change. Long diffs are cut, with a count.
  */
 export function differenceLines(groups: readonly ChangeGroup[], whole: string): readonly string[] {
   const lines: string[] = [];
@@ -32,7 +31,7 @@ export function differenceLines(groups: readonly ChangeGroup[], whole: string): 
     if (objects.length === 0) continue;
     const [first, second] = clusters;
     lines.push("", `what changes on ${second === undefined ? first : `${firstOf(clusters, 10)}, the same on each`}:`);
-    // What tells most comes first; a stable order otherwise.
+    // Highlights come first; the order is stable otherwise.
     const ordered = [...objects].sort((a, b) => Number(b.told.length > 0) - Number(a.told.length > 0));
     for (const { row, told } of ordered.slice(0, left)) {
       lines.push(`  ${[`${objectText(row.id)}, ${row.fate}`, ...told].join("; ")}`);
@@ -56,7 +55,7 @@ export function differenceLines(groups: readonly ChangeGroup[], whole: string): 
 const highlightsOf = ({ before, after }: ObjectRow): Iterable<string> =>
   highlights(before?.manifest ?? null, after?.manifest ?? null);
 
-/** `isWhole`: the lines tell all that differs. */
+/** `isWhole`: the lines show every difference. */
 function patchOf(was: Json, is: Json): { readonly body: readonly string[]; readonly isWhole: boolean } {
   const [a, b] = [was, is].map((it) => (it === null ? "" : emitYaml(it))) as [string, string];
   const patch = structuredPatch("", "", a, b, "", "", { context: 3, maxEditLength: mostEdits });
@@ -71,23 +70,23 @@ function patchOf(was: Json, is: Json): { readonly body: readonly string[]; reado
   return { body, isWhole: true };
 }
 
-/** Of an empty side, unified differences name the line before it. */
+/** For an empty side, unified diffs name the line before it. */
 const from = (start: number, lines: number): string => `${lines === 0 ? start - 1 : start},${lines}`;
 
 const shortened = (line: string): string =>
   line.length <= longestLine ? line : `${line.slice(0, longestLine)}… (${line.length - longestLine} more characters)`;
 
-/** Both without what a Secret holds: of every value only whether it is another one. */
+/** Both without a Secret's values: only whether each one changes. */
 function masked(before: Json, after: Json): readonly [Json, Json] {
   const isSecret = [before, after].some((it) => member(it, "kind") === "Secret" && member(it, "apiVersion") === "v1");
   if (!isSecret) return [before, after];
   return [withoutValues(before, after, "(secret)"), withoutValues(after, before, "(another secret)")];
 }
 
-/** What a Secret says besides its values; whatever else stands there may be a value under a misspelt name. */
+/** A Secret's fields without values; any other may hold values under a misspelt name. */
 const plainFields = new Set(["apiVersion", "kind", "metadata", "type", "immutable"]);
 
-/** `other` is what it is compared with: a value that is the same there is shown as the same. */
+/** `other` is the other side of the comparison: equal values are masked alike. */
 function withoutValues(manifest: Json, other: Json, changed: string): Json {
   if (!isObject(manifest)) return manifest;
   const hidden = (own: Json, others: Json | null): Json => (others === null || others === own ? "(secret)" : changed);
@@ -98,7 +97,7 @@ function withoutValues(manifest: Json, other: Json, changed: string): Json {
     return [field, Object.fromEntries(Object.entries(own).map(([key, it]) => [key, hidden(it, member(others, key))]))];
   });
   const annotations = memberAt(manifest, "metadata", "annotations");
-  // kubectl repeats all of an object there.
+  // kubectl puts a copy of the whole object there.
   const metadata = isObject(annotations)
     ? { metadata: { ...(member(manifest, "metadata") as JsonObject), annotations: withoutCopies(annotations) } }
     : {};
@@ -140,13 +139,13 @@ function imagesOf(manifest: Json): ReadonlyMap<string, string> {
   );
 }
 
-/** The commits that brought what is asked for. */
+/** The commits that a request comes from. */
 export const broughtLines = (look: ShownContent | null): readonly string[] =>
   look === null || look.commitLines.length === 0 ? [] : ["from commits:", ...look.commitLines.map((it) => `  ${it}`)];
 
 /**
- * What clusters would get against what they carry, as it was read from the state branch and found to be what the digest of
- * the request was made over; or that it was not, and where to look.
+ * The diff of what clusters would get, by the content that matches the request's digest; for the rest, that it cannot be
+ * shown, and where to look.
  */
 export function contentLines(
   ask: Ask,
@@ -167,7 +166,7 @@ export function contentLines(
   ];
 }
 
-/** How to see all of it with git, where a clone has fetched the state branch. */
+/** The git command that shows all of it, in a clone that has fetched the state branch. */
 function wholeText(ask: Ask, ledger: Ledger, { state }: ShownContent): string {
   const [share, ...others] = sharesOf(ask);
   const record = askedPlacement(ask, ledger);

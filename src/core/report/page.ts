@@ -8,18 +8,18 @@ import { type Digest, firstOf, instantText, type PlacementKey } from "../model/v
 import { runPageRows } from "./tables.ts";
 import { isServing, missingRuns, type PlacementContext, unreachableMembers, whoCanAct } from "./who-can-act.ts";
 
-/** How the page words what the planner knows; both live in `core/plan`. */
+/** The texts that the page takes from elsewhere. */
 export interface PageWords {
   readonly explain: (reason: Reason) => string;
-  /** The file whose commit lets a held set of deletions go. */
+  /** The file that confirms a set of deletions. */
   readonly confirmation: (digest: Digest) => { readonly path: string; readonly text: string };
-  /** Why a set of deletions waits for a person. */
+  /** Why a set of deletions needs a confirmation. */
   readonly whyHeld: (because: HeldDeletion["because"]) => string;
 }
 
 /**
- * The page that greets whoever opens the state branch, most likely in trouble: what waits for a person and what exactly
- * to do, what fails, where every placement and every member stands.
+ * The page that people see when they open the state branch, most likely because of a problem: what needs a person and
+ * what exactly to do, what fails, and the state of every placement and member.
  *
  * The same ledger and reasons give the same bytes: it shows recorded instants, never the time of day. What members and
  * files say is shown as text, whatever it holds; no list is longer than 200 entries, troubled ones first.
@@ -231,7 +231,7 @@ const failures: ReadonlySet<Reason["kind"]> = new Set([
   "answerDenied",
 ]);
 
-/** What has no row of its own: nobody needs to act at once. */
+/** Reasons without a row of their own: nobody needs to act at once. */
 const isNotice = ({ kind }: Reason): boolean => notices.has(kind);
 
 const notices: ReadonlySet<Reason["kind"]> = new Set([
@@ -282,7 +282,7 @@ function count(number: number, noun: string): string {
   return `${number} ${noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`}`;
 }
 
-/** Foreign text in Markdown: it stays on its line and in its cell, and means nothing but itself. */
+/** Escapes text for Markdown: it stays on its line and in its cell, and is no markup. */
 function shown(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cf}]+/gu, " ");
   const capped = line.length <= longest ? line : `${[...line.slice(0, longest)].slice(0, -1).join("")}…`;

@@ -7,14 +7,14 @@ import { confirmationFile, deletionLines } from "./deletion-text.ts";
 import { quantity } from "./phrases.ts";
 import { reasonText, weightOf } from "./reason-text.ts";
 
-/** How much a reason counts. */
+/** Gives the weight of a reason. */
 export type WeighReason = typeof weightOf;
 
 /**
- * Reasons for people: what is stuck first, then what is waited for, then what is to be known. Answers that do not count
- * are told one by one when that is new, and counted afterwards, as long as they stand there.
+ * Reasons for people: stuck ones first, then waiting ones, then notices. Answers that do not count are listed when they
+ * are new, and only counted afterwards.
  *
- * What is only foretold has not been recorded: there is no request yet that could be shown. `weigh`: how much each counts.
+ * What is only foretold has no recorded request that could be shown.
  */
 export function reasonLines(
   reasons: readonly Reason[],
@@ -40,7 +40,7 @@ const isOldDenial = (reason: Reason): boolean => reason.kind === "answerDenied" 
 export const reasonsOfAll = (last: readonly Reason[], newPaths: ReadonlySet<string>): readonly Reason[] =>
   last.map((it) => (it.kind === "answerDenied" && newPaths.has(it.path) ? { ...it, isNew: true } : it));
 
-/** The answers that a pass found not to count. */
+/** The paths of answers that a pass newly found not to count. */
 export const newlyDenied = (reasons: readonly Reason[]): readonly string[] =>
   reasons.flatMap((it) => (it.kind === "answerDenied" && it.isNew ? [it.path] : []));
 
@@ -62,7 +62,7 @@ function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[
   ];
 }
 
-/** Reasons for programs: their facts, instants as Kubernetes writes them, how they weigh, and the sentence for people. */
+/** Reasons for programs: facts, instants as Kubernetes writes them, weight, and the sentence for people. */
 export const reasonValues = (reasons: readonly Reason[], weigh: WeighReason = weightOf): Json =>
   reasons.map((it) => ({
     ...(it as unknown as JsonObject),
@@ -72,7 +72,7 @@ export const reasonValues = (reasons: readonly Reason[], weigh: WeighReason = we
     text: reasonText(it),
   }));
 
-/** Why nothing at all may be done, and what to do about that. */
+/** Why the planner refuses to do anything, and what to do about it. */
 export const planRefusalText = ({ message, fix }: Refusal): string => `error: ${message}\n  ${fix}\n`;
 
 /** How many problems there are of each severity, in words. */

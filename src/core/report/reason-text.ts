@@ -8,8 +8,8 @@ import { confirmationFile, heldReasons } from "./deletion-text.ts";
 import { quantity, someNames } from "./phrases.ts";
 
 /**
- * How much a reason matters to whoever runs us: something is stuck and will not move by itself (exit code 3),
- * something is waited for (0), or it is only to be known (0).
+ * How serious a reason is: something is stuck and needs help (exit code 3), something is waiting (0), or it is only a
+ * notice (0).
  */
 export type Weight = "stuck" | "waiting" | "notice";
 
@@ -133,7 +133,7 @@ export function reasonText(reason: Reason): string {
   }
 }
 
-/** What is to be said of deletions that wait for a person. */
+/** Reasons about deletions and their confirmations. */
 function deletionText(reason: Extract<Reason, { kind: "confirmationNeeded" | "confirmationVoid" }>): string {
   if (reason.kind === "confirmationVoid") {
     const when = `when it was read, in ${reason.commit.slice(0, 7)}`;
@@ -145,7 +145,7 @@ function deletionText(reason: Extract<Reason, { kind: "confirmationNeeded" | "co
   return `${someNames(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${heldReasons[reason.because]}`;
 }
 
-/** What is to be said of who may allow what. */
+/** Reasons about trust, approvals and protection. */
 function consentText(
   reason: Extract<Reason, { kind: "trustRefused" | "answerDenied" | "answerPending" | "protected" }>,
 ): string {

@@ -12,12 +12,12 @@ import { fateTexts } from "./request-page.ts";
 export interface ObjectRow {
   readonly fate: "created" | "changed" | (typeof fateTexts)[keyof typeof fateTexts];
   readonly id: ObjectId;
-  /** Null where there is none, or nobody can show it. */
+  /** Null if there is none, or it is unknown. */
   readonly before: RenderedManifest | null;
   readonly after: RenderedManifest | null;
 }
 
-/** Clusters to which the same happens. */
+/** Clusters with the same changes. */
 export interface ChangeGroup {
   readonly clusters: readonly ClusterName[];
   readonly rows: readonly ObjectRow[];
@@ -25,14 +25,14 @@ export interface ChangeGroup {
   readonly same: number;
 }
 
-/** What is known of what a request would do. */
+/** The changes that a request would make, as far as they are known. */
 export interface RequestChanges {
   readonly groups: readonly ChangeGroup[];
-  /** Clusters of which it cannot be shown what they carry, or what they would carry. */
+  /** Clusters whose manifests before or after are unknown. */
   readonly unknown: readonly ClusterName[];
 }
 
-/** What would become of every object, by what was read and found to be what is asked for. */
+/** The changes to every object, by the verified content of the request. */
 export function changesIn(ask: Ask, view: RequestContent | null, ledger: Ledger): RequestChanges {
   const clusters = clustersOf(ask);
   const groups = new Map<string, ChangeGroup>();
@@ -76,13 +76,13 @@ function groupOf(cluster: ClusterName, { before, after }: ManifestChange, leaves
 type LeaveLookup = (id: ObjectId) => Leave["fate"];
 
 /**
- * What becomes of what leaves a cluster: by the request where it is a change; by the plan of a run otherwise, which lets go what
- * was there before us.
+ * What happens to objects that leave a cluster: as the request says, for a change; else as the run's plan says, which
+ * releases adopted objects.
  */
 export function fatesOn(ask: Ask, cluster: ClusterName, ledger: Pick<Ledger, "placements">): LeaveLookup {
   if (ask.kind === "change") {
     const fates = new Map(ask.change.leaves.get(cluster)?.map(({ object, fate }) => [objectKey(object), fate]));
-    // Of what left before, that was decided then.
+    // Objects that are leaving already were decided on before.
     const left = ask.record.bindings.get(cluster)?.leaving ?? [];
     const isReleased = (id: ObjectId): boolean => left.some((it) => it.released && objectKey(it.id) === objectKey(id));
     return (id) => fates.get(objectKey(id)) ?? (isReleased(id) ? "release" : "delete");
@@ -92,7 +92,7 @@ export function fatesOn(ask: Ask, cluster: ClusterName, ledger: Pick<Ledger, "pl
   return (id) => (isDeletable(id) ? "delete" : "release");
 }
 
-/** The objects of a group with what becomes of each, one a line. */
+/** The objects of a group, one line each. */
 export function rowLines({ rows, same }: ChangeGroup): readonly string[] {
   const lines = rows
     .slice(0, mostRows)
@@ -116,23 +116,23 @@ const idText = ({ group, version, kind, namespace, name }: VersionedId): string 
 
 export type Manifests = readonly RenderedManifest[];
 
-/** What one cluster carries, and would carry: the same lists for all that share them. Null where nobody can show it. */
+/** What a cluster runs now, and would run: identical lists are shared. Null if unknown. */
 export interface ManifestChange {
   readonly before: Manifests | null;
   readonly after: Manifests | null;
 }
 
-/** What a request is about, read back and held against its digest. */
+/** What a request is about, read back and verified by its digest. */
 export interface RequestContent {
   readonly moves: ReadonlyMap<ClusterName, ManifestChange>;
-  /** The commits that brought it, as far as that was written down. */
+  /** The commits that it comes from, as far as recorded. */
   readonly commits: readonly Commit[];
 }
 
-/** What a request is about, and who says so. */
+/** The content of a request, ready to be shown. */
 export interface ShownContent extends RequestContent {
-  /** One line for each of the commits that brought it. */
+  /** One line for each commit that it comes from. */
   readonly commitLines: readonly string[];
-  /** The commit of the state branch where all of it stands. */
+  /** The commit of the state branch that it was read from. */
   readonly state: Commit;
 }

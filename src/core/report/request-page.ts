@@ -4,22 +4,22 @@ import { objectText } from "../model/manifest.ts";
 import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey } from "../model/value.ts";
 import type { Ask } from "../plan/approval/ask.ts";
 
-/** What the page of one request tells. */
+/** What the page of a request shows. */
 export interface RequestPage {
   readonly name: string;
   readonly placement: PlacementKey;
   readonly digest: Digest;
   /** How many folders the page is below `rendered/`. */
   readonly depth: number;
-  /** Clusters that would carry the same; `file` is null where it is left out, and why. */
+  /** Clusters that would run the same; `file` is null if it is left out, and `because` says why. */
   readonly shares: readonly {
     readonly clusters: readonly ClusterName[];
-    /** The first of them carries nothing of the placement yet. */
+    /** The first of them runs nothing of the placement yet. */
     readonly isNew: boolean;
     readonly file: string | null;
     readonly because: string;
   }[];
-  /** Shares that are not even named. */
+  /** How many more shares there are. */
   readonly unnamed: number;
   readonly leaves: ChangeRequest["leaves"];
   readonly commits: readonly Commit[];
@@ -28,7 +28,7 @@ export interface RequestPage {
 
 const mostNames = 20;
 
-/** The page that leads through a folder of `rendered/.asked/`: for people who look with git, or on a forge. */
+/** The index page of a folder in `rendered/.asked/`, for people who look with git or on a forge. */
 export function requestPage(words: RequestPage): string {
   const { name, placement, digest, shares, unnamed, commits, moreCommits } = words;
   return [
@@ -77,10 +77,10 @@ function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
   return all.length === 0 ? [] : ["", "What is removed:", "", ...all];
 }
 
-/** What becomes of an object, as people read it. */
+/** What happens to an object, in words. */
 export const fateTexts = { delete: "deleted", release: "left in place" } as const;
 
-/** The folder below `rendered/` in which stands what a request is about. */
+/** The folder below `rendered/` with the content of a request. */
 export const requestFolder = (ask: Ask): string =>
   ask.kind === "gate"
     ? askedRequestFolder(ask.run.namespace, approvalRequestName(ask.run.name, ask.when, ask.stage.name))

@@ -11,9 +11,9 @@ import { fateTexts } from "./request-page.ts";
 import { protectionText, ruleText } from "./trust-text.ts";
 
 /**
- * All that an approval of a request would let happen, by the record: which versions go to which clusters and in what
- * order, what becomes of which objects, and by whose word. Where what they hold was read, each cluster is told what it would
- * really get; else objects are told by the versions, of which overrides may drop or change some.
+ * Everything that approving a request would allow, by the record: which versions go to which clusters in which order,
+ * what happens to which objects, and who changed them. With the request's content, by each cluster's real changes;
+ * without it, by the versions, where overrides may drop or change some objects.
  */
 export function requestLines(ask: Ask, ledger: Ledger, view: RequestContent | null = null): readonly string[] {
   const { request } = ask;
@@ -71,23 +71,23 @@ function changeLines(ask: ChangeAsk, sight: Sight): readonly string[] {
   ];
 }
 
-/** A cluster and what it is to carry. */
+/** A cluster and what it would run. */
 interface Arrival {
   readonly cluster: ClusterName;
   /** Null where the placement leaves. */
   readonly to: number | null;
-  /** It carries the very manifests already, under another version's name. */
+  /** It runs identical manifests already, from another version. */
   readonly isSame: boolean;
   readonly overrides: readonly string[];
 }
 
-/** What is known besides the request. */
+/** What is known in addition to the request. */
 interface Sight {
   readonly view: RequestContent | null;
   readonly ledger: Ledger;
 }
 
-/** Clusters with the same way to go together, in the order of the first of each. */
+/** Clusters with the same changes grouped, in the order of the first of each group. */
 function moveLines(
   arrivals: readonly Arrival[],
   ask: Ask,
@@ -117,7 +117,7 @@ function moveLines(
   });
 }
 
-/** What becomes of what leaves, where nothing else is known of a cluster: those that lose something else go apart. */
+/** Groups clusters by what happens to their leaving objects, when nothing else is known. */
 const fatesText = (ask: Ask, cluster: ClusterName): string =>
   ask.kind === "gate" ? "" : (ask.change.leaves.get(cluster) ?? []).map((it) => it.fate).join();
 
@@ -140,7 +140,7 @@ interface Versions {
   readonly leaves: ReturnType<typeof fatesOn>;
 }
 
-/** By the versions alone: which overrides act, and what they make of it, is not looked at. */
+/** By the versions alone, without overrides. */
 function differenceLines({ from, to, leaves }: Versions): readonly string[] {
   if (to === "unknown") return ["  what it holds is no longer on record"];
   const before = new Map((from === "unknown" ? [] : from).map((it) => [objectKey(it.id), it]));
@@ -169,14 +169,14 @@ function overrideLines(arrivals: readonly Arrival[]): readonly string[] {
   return [...all].map(([overrides, clusters]) => `overrides ${overrides}: ${clusters.join(", ")}`);
 }
 
-/** Who changed what is asked for. */
+/** Who made the changes. */
 function authorsText({ principals, unknown }: Authors): string {
   const unsigned = unknown === 0 ? [] : [`${quantity(unknown, "change")} without a signature`];
   const all = [...principals, ...unsigned];
   return all.length === 0 ? "nobody on record" : all.join(", ");
 }
 
-/** By which rules a request is judged, one a line; without a trust file nobody has to sign. */
+/** The rules of a request, one per line; without a trust file no signature is needed. */
 export function ruleLines(ask: Ask, context: ApprovalContext | null): readonly string[] {
   if (context === null) return ["rules: none; there is no trust file, and nobody has to sign"];
   const rules = rulesOn(ask, context);
@@ -190,7 +190,7 @@ export function ruleLines(ask: Ask, context: ApprovalContext | null): readonly s
   return ["rules, all of which must be met:", ...lines.map((it) => `  ${it}`)];
 }
 
-/** How a request stands: who answered it and with what, which answers do not count and why, and who may still answer. */
+/** The state of a request: its answers, which of them do not count and why, and what is missing. */
 export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly string[] {
   const context = approvalContext(ledger, now);
   const { approval } = ask.request;
@@ -200,9 +200,9 @@ export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly 
 }
 
 /**
- * The answers that name a request, and those that stand where answers to it belong and do not count.
+ * The answers to a request, and those at its paths that do not count.
  *
- * What was accepted before there was a trust file is not held against it: the request says that it was granted.
+ * Answers accepted before there was a trust file are left out: the request says that it was granted.
  */
 export function answerLines(ask: Ask, { answers }: Pick<Ledger, "answers">): readonly string[] {
   const accepted = new Set(ask.request.approval?.by.map((it) => it.path));

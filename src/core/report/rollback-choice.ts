@@ -1,12 +1,12 @@
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { RunRecord } from "../model/update-run.ts";
 
-/** To which version a placement goes back, and by which strategy; or why not, and what to give. */
+/** The version and strategy of a rollback; or why there is none, and what to give. */
 export type RollbackChoice =
   | { readonly kind: "chosen"; readonly index: number; readonly strategy: string }
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
-/** What was asked for; null where it is left to us. */
+/** What was asked for; null for the default. */
 export interface RollbackRequest {
   readonly index: string | null;
   readonly strategy: string | null;
@@ -15,9 +15,9 @@ export interface RollbackRequest {
 /**
  * Chooses the version that a placement goes back to.
  *
- * Unless one is named it is older than the one that is being rolled out, or that was last: what the last succeeded run
- * brought; failing that, what most clusters carry; failing that, the next older version on record. So it undoes a
- * rollout that got stuck half-way as well as one that went through. The strategy is that of the placement's last run.
+ * By default it is older than the version that is being rolled out, or was last: that of the last succeeded run; else
+ * the one that most clusters run; else the next older one on record. So it undoes a rollout that got stuck half-way as
+ * well as one that completed. The strategy is that of the placement's last run.
  */
 export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, wish: RollbackRequest): RollbackChoice {
   if (placement.spec.strategy.type !== "External")
@@ -56,7 +56,7 @@ function olderVersion(
   return candidates.find((it) => it < present && kept.includes(it)) ?? null;
 }
 
-/** The version that most clusters carry; of several the newest. */
+/** The version that most clusters run; of several the newest. */
 function mostCarried({ bindings }: PlacementRecord): number | null {
   const counts = new Map<number, number>();
   for (const { target } of bindings.values())
@@ -65,7 +65,7 @@ function mostCarried({ bindings }: PlacementRecord): number | null {
   return most?.[0] ?? null;
 }
 
-/** Why what a command names cannot be meant, and what to do instead. */
+/** What is wrong with an argument, and what to do instead. */
 export interface Objection {
   readonly message: string;
   readonly fix: string;

@@ -7,7 +7,7 @@ import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress } fr
 import { type ClusterName, type DurationMs, type Instant, instantText, later } from "../model/value.ts";
 import { quantity } from "./phrases.ts";
 
-/** How a run is, in one word and in a few. */
+/** The state of a run, in one word and a short message. */
 export interface RunSummary {
   readonly word:
     | "Succeeded"
@@ -41,7 +41,7 @@ export function runSummary(run: RunRecord): RunSummary {
   if (at === null) return { word: "Progressing", message: "" };
   const { stage, progress } = at;
   const wait = openGate(progress) ?? openTimer(stage, progress);
-  // Clusters that failed, and were allowed to, are still under way.
+  // Clusters that failed within the allowance are still in progress.
   if (wait !== null) return { word: "Waiting", message: `${stage.name}: ${wait}` };
   return { word: "Progressing", message: stage.name };
 }
@@ -58,13 +58,13 @@ export function currentStage({
   return null;
 }
 
-/** Clusters that have begun and not ended. */
+/** Clusters that have started and not ended. */
 export const activeCount = ({ stages, deletion }: RunRecord): number =>
   [...stages, deletion]
     .flatMap((it) => [...it.clusters.values()])
     .filter((it) => it.startedAt !== null && it.end === null).length;
 
-/** How many clusters of all that the plan names the run is done with. What a newer run took over it is not. */
+/** How many of the planned clusters have ended. Those that a newer run took over do not count. */
 export function clusterCounts({ plan, stages, deletion }: RunRecord): { readonly ended: number; readonly all: number } {
   const ended = [...stages, deletion]
     .flatMap((it) => [...it.clusters.values()])
@@ -73,7 +73,7 @@ export function clusterCounts({ plan, stages, deletion }: RunRecord): { readonly
   return { ended, all: planned + (plan?.deletions.length ?? 0) };
 }
 
-/** When a stage's timed wait is over; null when it has not begun. */
+/** When a stage's timed wait ends; null if it has not started. */
 export const waitEnds = ({ finishedAt }: StageProgress, wait: DurationMs): Instant | null =>
   finishedAt === null ? null : later(finishedAt, wait);
 
@@ -83,7 +83,7 @@ export const waitEnds = ({ finishedAt }: StageProgress, wait: DurationMs): Insta
 export const allowedFailures = (limit: CountOrPercent, clusters: number): number =>
   "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100);
 
-/** How many clusters of a stage may be under way at a time: a percentage rounds down, and one always may. */
+/** How many clusters of a stage may be in progress at a time: a percentage rounds down, to at least one. */
 export const concurrencyLimit = (limit: CountOrPercent, clusters: number): number =>
   Math.max(1, "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100));
 
@@ -105,13 +105,13 @@ interface View {
   readonly now: Instant;
 }
 
-/** What keeps a cluster that is under way, one line each: the member, its objects, its deadline. */
+/** What delays a cluster in progress, one line each: the member, its objects, its deadline. */
 export function clusterTroubles(view: View, cluster: ClusterName, progress: ClusterProgress): readonly string[] {
   const { trouble, facts, failsAt } = clusterView(view, cluster, progress);
   const objects = (facts?.troubles ?? []).map(({ id, code, message }) => `${objectText(id)}: ${code}: ${message}`);
   const more = (facts?.troubleCount ?? 0) - objects.length;
   const told: string[] = [...objects, ...(more > 0 ? [`and ${quantity(more, "more object")}`] : [])];
-  // Silence never turns into failure: no deadline runs.
+  // An unreachable member never counts as failed: no deadline runs.
   if (trouble !== null) return [`${trouble.code} since ${instantText(trouble.since)}: ${trouble.message}`, ...told];
   if (facts === null) told.push("nothing recorded yet");
   if (failsAt === null) return told;
@@ -128,7 +128,7 @@ export function hasFailed(view: View, cluster: ClusterName, progress: ClusterPro
 
 interface ClusterView {
   readonly trouble: Trouble | null;
-  /** What the member said of the very target that the run gave it. */
+  /** What the member reported about the run's target. */
   readonly facts: BindingFacts | null;
   /** When its deadline passes; null when none runs. */
   readonly failsAt: Instant | null;
@@ -139,7 +139,7 @@ function clusterView({ run, ledger }: View, cluster: ClusterName, progress: Clus
   const { facts: said = null, target = null } = placement?.bindings.get(cluster) ?? {};
   const facts = said?.sequence === progress.sequence ? said : null;
   const isSettled = saysSo(facts) || (facts !== null && isWell(facts));
-  // What was there before the run came to it, or was begun again since, has a time of its own.
+  // A target of another sequence has its own start.
   const startedAt = target?.sequence === progress.sequence ? target.startedAt : progress.startedAt;
   return {
     trouble: ledger.clusters.get(cluster)?.trouble ?? null,
@@ -153,7 +153,7 @@ const saysSo = (facts: BindingFacts | null): boolean => facts?.applied === "fail
 const isWell = ({ applied, phase }: BindingFacts): boolean =>
   applied === "applied" && (phase === "available" || phase === "untrackable");
 
-/** As `core/rollout/readiness.ts` has it: what was well until after its deadline has the same time again. */
+/** As `core/rollout/readiness.ts` has it: what was available until after its deadline gets the same time again. */
 function deadlineOf({ spec }: PlacementRecord, startedAt: Instant, facts: BindingFacts | null): Instant {
   const { progressDeadline } = spec.strategy;
   const first = later(startedAt, progressDeadline);

@@ -20,14 +20,16 @@ import {
   waitEnds,
 } from "./run-state.ts";
 
-/** What a description of a run rests on. */
+/** What the description of a run is made from. */
 export interface RunView {
   readonly run: RunRecord;
   readonly ledger: Ledger;
   readonly now: Instant;
 }
 
-/** A run as a tree of stages, clusters and tasks: what is done, what waits, for whom and until when, what fails and why. */
+/**
+ * A run as a tree of stages, clusters and tasks: what is done, what waits, for whom and until when, what fails and why.
+ */
 export function runTree(view: RunView): TreeNode {
   const { run } = view;
   const { word, message } = runSummary(run);
@@ -77,7 +79,7 @@ function stageState(view: RunView, stage: PlannedStage, progress: StageProgress)
 }
 
 /**
- * Why a stage is not further, in numbers: what is done, what may be under way, what may fail (`rollout/README.md#b-7`).
+ * The progress of a stage in numbers: done, in progress, failed, and what is allowed (`rollout/README.md#b-7`).
  */
 function stageNumbers(view: RunView, stage: PlannedStage, progress: StageProgress): string {
   const all = stage.clusters.length;
@@ -126,13 +128,13 @@ function gateBranch(view: RunView, at: GateRef, progress: StageProgress): TreeNo
   return { text, below: [...answersTo(view, at), ...objectionsTo(view, at, { gate, progress })] };
 }
 
-/** Where people sign: who answered so far, and with which key. */
+/** The answers so far, with their keys. */
 function answersTo({ run, ledger }: RunView, { stage, when }: GateRef): readonly TreeNode[] {
   const ask = gateAsks(run).find((it) => it.stage.name === stage && it.when === when);
   return ask === undefined ? [] : answerLines(ask, ledger).map(leafNode);
 }
 
-/** What is missing or does not count, as the status of the stage has it; else as the answers on record have it. */
+/** What is missing or does not count: by the status of the stage, else by the recorded answers. */
 function objectionsTo(
   { run, ledger, now }: RunView,
   { stage, when }: GateRef,
@@ -140,7 +142,7 @@ function objectionsTo(
 ): readonly TreeNode[] {
   const asked = waitText({ kind: "approval", stage, when, digest: gate.digest, because: null });
   const [, more = ""] = (conditionOf(progress.conditions, "Progressing")?.message ?? "").split(`${asked}; `);
-  // Other waits of the stage stand behind it, on lines of their own.
+  // Other waits of the stage follow, on separate lines.
   if (more !== "") return [leafNode(more)];
   const context = approvalContext(ledger, now);
   const ask = gateAsks(run).find((it) => it.stage.name === stage && it.when === when);
@@ -207,7 +209,7 @@ function joinedBranch({ run, ledger }: RunView): readonly TreeNode[] {
 const isFollowed = ({ spec, since }: RunRecord, { runs }: Ledger): boolean =>
   [...runs.values()].some((it) => it.spec.placement === spec.placement && it.since > since && it.plan !== null);
 
-/** After a failure: who carries what now, and the command that goes back (`status/README.md#b-23`). */
+/** After a failure: which clusters run what now, and the command that rolls back (`status/README.md#b-23`). */
 function failureDetails({ run, ledger }: RunView): readonly TreeNode[] {
   const record = ledger.placements.get(run.spec.placement);
   if (run.end?.kind !== "failed" || record === undefined || run.plan === null) return [];
@@ -221,7 +223,7 @@ function failureDetails({ run, ledger }: RunView): readonly TreeNode[] {
   return [{ text: "what the clusters run now", below }, ...(back.kind === "chosen" ? [leafNode(command)] : [])];
 }
 
-/** One line, and what belongs to it. */
+/** A line of a tree, with the lines below it. */
 export interface TreeNode {
   readonly text: string;
   readonly below: readonly TreeNode[];
@@ -229,7 +231,7 @@ export interface TreeNode {
 
 export const leafNode = (text: string): TreeNode => ({ text, below: [] });
 
-/** A tree as lines: every branch under its own, with the lines that lead there. */
+/** A tree as lines, drawn with box characters. */
 export const treeLines = ({ text, below }: TreeNode): readonly string[] => [text, ...forest(below)];
 
 const forest = (branches: readonly TreeNode[]): readonly string[] =>

@@ -10,7 +10,7 @@ import { summaryOf } from "../status/summary.ts";
 import { approveCommand, type GateRequest, requestKey } from "./approval-files.ts";
 import { clusterCounts, runSummary } from "./run-state.ts";
 
-/** A table: its columns, and a row for each thing. */
+/** A table: header and rows. */
 export type TableRows = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
 
 /** The runs as a table; `isWide` adds what is long. */
@@ -40,7 +40,7 @@ export function evictionRows({ evictions }: Ledger, name: string | null): TableR
   return [["NAME", "PLACEMENT", "CLUSTER", "STATE", "MESSAGE"], rows];
 }
 
-/** What became of an eviction, in a word, and why. */
+/** The outcome of an eviction, and why. */
 export function evictionVerdict({ conditions }: EvictionRecord): {
   readonly outcome: "Executed" | "Refused" | "Invalid";
   readonly message: string;
@@ -50,7 +50,7 @@ export function evictionVerdict({ conditions }: EvictionRecord): {
   return { outcome: executed?.status === "True" ? "Executed" : "Refused", message: executed?.message ?? "" };
 }
 
-/** Every request as a table, open ones and answered ones; `isWide` adds what an answer has to name, and what to type. */
+/** Every request as a table, open ones and answered ones; `isWide` adds the digest and the command to type. */
 export function approvalRows(ledger: Ledger, name: string | null, isWide: boolean): TableRows {
   const rows = asksIn(ledger)
     .filter((it) => name === null || requestKey(it) === name)
@@ -91,7 +91,7 @@ export function runPageRows(runs: Iterable<RunRecord>, shown: (text: string) => 
     });
 }
 
-/** How many of its clusters are through; what a newer run took over is not. */
+/** How many of its clusters have ended, without those that a newer run took over. */
 function reachText({ plan, stages }: RunRecord): string {
   if (plan === null) return "";
   const all = plan.stages.reduce((sum, it) => sum + it.clusters.length, 0);
@@ -101,7 +101,7 @@ function reachText({ plan, stages }: RunRecord): string {
 
 const isDone = ({ end }: ClusterProgress): boolean => end !== null && end.kind !== "superseded";
 
-/** What it says of itself. */
+/** What its conditions say. */
 function standingText({ conditions, spec }: RunRecord): string {
   const said = conditionOf(conditions, "Succeeded") ?? conditionOf(conditions, "Progressing");
   if (said !== null) return said.message;
@@ -123,7 +123,10 @@ export function placementRows({ placements }: Ledger, name: string | null): Tabl
   return [["NAME", "TYPE", "CLUSTERS", "UPDATED", "AVAILABLE", "INDEX", "STATE"], rows];
 }
 
-/** The latest version; of an External placement those that its clusters are to carry: runs decide, also for older ones. */
+/**
+ * The latest version; for an External placement those that its clusters have as targets, since runs may choose older
+ * ones.
+ */
 function indexText({ spec, resourceSnapshots, bindings }: PlacementRecord): string {
   if (spec.strategy.type !== "External") return `${resourceSnapshots.at(-1)?.index ?? "-"}`;
   const carried = new Set([...bindings.values()].flatMap((it) => it.target?.resourceIndex ?? []));

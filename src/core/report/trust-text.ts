@@ -89,7 +89,7 @@ function principalLines(principal: Principal, revocations: readonly Revocation[]
 export const ruleText = (rule: ApprovalRule): string =>
   `placements ${rule.placements.join(" ")}, stages ${rule.stages.join(" ")}: ${ruleDetails(rule)}`;
 
-/** The rule that comes of a protected target, in one line. */
+/** The rule of a protected target, in one line. */
 export const protectionText = ({ clusters, namespaces }: ProtectedTarget, rule: ApprovalRule): string =>
   `protected clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${ruleDetails(rule)}`;
 
@@ -143,7 +143,7 @@ const principalValue = ({ isHuman, sshKeys, sshAuthorities, openPgp, forgeIds }:
   forge: Object.fromEntries(forgeIds),
 });
 
-/** What one version of a trust file changes in what another says, a line each: `+` comes, `-` goes. */
+/** The differences between two versions of a trust file, one per line: `+` added, `-` removed. */
 export function trustDifference(before: Trust, after: Trust): readonly string[] {
   const lines = (of: (trust: Trust) => readonly string[]): readonly string[] => differing(of(before), of(after));
   const all = [
@@ -163,7 +163,7 @@ function principalFacts({ name, isHuman, sshKeys, sshAuthorities, openPgp, forge
     `${name}: ${isHuman ? "a person" : "a machine"}`,
     ...sshKeys.map((it) => `${name}: ssh ${it}`),
     ...sshAuthorities.map((it) => `${name}: ssh authority ${it}`),
-    // The same key may come with other subkeys, or another time to expire.
+    // The same key may have other subkeys, or another expiry.
     ...[...openPgp].map(([key, armored]) => `${name}: openpgp ${key} (${digestOfText(armored).slice(0, 12)})`),
     ...[...forgeIds].map(([forge, id]) => `${name}: ${forge} ${id}`),
   ];
@@ -189,7 +189,9 @@ export interface SignedBy {
   readonly signer: Signer | Denial;
 }
 
-/** Who signed a version: by their keys in it, or in the one before. A key that either revokes is nobody's. */
+/**
+ * Who signed a version: by their keys in it, or in the one before. Keys that either version revokes belong to nobody.
+ */
 export function signersOf({ before, next, signatures, now }: TrustStep): readonly SignedBy[] {
   const revocations = [...(before?.revocations ?? []), ...next.revocations];
   return signatures.map(({ path, fact }) => {
@@ -204,7 +206,7 @@ export function signersOf({ before, next, signatures, now }: TrustStep): readonl
 export const mayTrustSign = ({ before, next }: TrustStep, name: string): boolean =>
   next.roots.principals.includes(name) || before?.roots.principals.includes(name) === true;
 
-/** Whether a version would come into force after the one before, were it committed alone, and what it lacks. */
+/** Whether a version would come into force after the one before if committed on its own, and what is missing. */
 export const nextTrustVerdict = ({ before, next, signatures, now }: TrustStep): NextTrust =>
   nextTrust({ current: before, anchor: null, candidate: next, signatures, introducers: [alone], now });
 
@@ -219,8 +221,8 @@ const alone: CommitFact = {
 };
 
 /**
- * Why a version can never come into force after the one before, whoever signs: too few roots of either have a key left
- * that neither revokes. Null where it can.
+ * Why a version can never come into force after the one before: too few roots of either have a key left that neither
+ * revokes. Null if it can.
  */
 export function unsignable(before: Trust, next: Trust): string | null {
   const gone: readonly Revocation[] = [...before.revocations, ...next.revocations];

@@ -100,19 +100,19 @@ function whoCanActOnRun(wait: RunWait, at: PlacementContext): string {
 
 const byItself = "nobody: it continues by itself";
 
-/** Of what is not available yet nobody knows whether it will be: a broken image looks just like a slow start. */
+/** Whether it will become available is unknown: a broken image looks just like a slow start. */
 const ownerUnlessBy = (until: Instant | null): string =>
   `nobody yet; if it is not available${until === null ? "" : ` by ${instantText(until)}`}, the workload's owner`;
 
 const memberOperator = "the member's operator";
 
-/** A rollout that waits for clusters goes on by itself only where they can come up: an absent member does not. */
+/** A rollout continues by itself only if its clusters can become available: an unreachable member cannot. */
 function whoCanActOnClusters({ record, ledger }: PlacementContext): string {
   const late = [...record.bindings.values()].filter((it) => it.target !== null && !isServing(it));
   return late.some((it) => isSilent(it.cluster, ledger)) ? memberOperator : ownerUnlessBy(null);
 }
 
-/** Members that do not answer and were to carry the placement: said on its row, since it waits for them. */
+/** Unreachable members that the placement waits for: shown on its row. */
 export function unreachableMembers({ record, ledger }: PlacementContext): readonly Wait[] {
   const silent = [...record.bindings.values()].filter((it) => isSilent(it.cluster, ledger) && !isServing(it));
   if (silent.length === 0) return [];
@@ -121,7 +121,7 @@ export function unreachableMembers({ record, ledger }: PlacementContext): readon
   return [{ what: `no contact with ${first?.cluster}${more}`, who: memberOperator }];
 }
 
-/** What of an External placement no run has brought anywhere, and runs that have a plan and were not started. */
+/** Versions of an External placement that need a run, and planned runs that were not started. */
 export function missingRuns({ record, ledger }: PlacementContext): readonly Wait[] {
   const open = [...ledger.runs.values()].filter(({ spec, end }) => spec.placement === record.key && end === null);
   const planned = open.filter(({ spec, plan }) => spec.state === "Initialize" && plan !== null);
@@ -144,7 +144,7 @@ const isSilent = (cluster: ClusterName, { clusters }: Ledger): boolean => cluste
 const isUntracked = (cluster: ClusterName, { record }: PlacementContext): boolean =>
   record.bindings.get(cluster)?.facts?.phase === "untrackable";
 
-/** Whether a cluster is known to have all it is to carry, and to have it available. */
+/** Whether everything is available on a cluster, for its current target. */
 export const isServing = ({ conditions, generation }: Binding): boolean => {
   const last = conditionOf(conditions, "Available") ?? conditionOf(conditions, "DiffReported");
   return last?.status === "True" && last.observedGeneration === generation;

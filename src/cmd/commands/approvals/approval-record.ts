@@ -76,7 +76,9 @@ function closedBy({ hasTrust, trust }: Ledger, text: string | null): string | nu
   return `${trustPath} ${what}; version ${trust.trust.version} is, and no gate opens until it is restored or followed by the next one`;
 }
 
-/** Reads what an open request is about; null where nothing of it can be had: then only the record's own words are shown. */
+/**
+ * Reads what an open request is about; null where nothing of it can be had: then only the record's own words are shown.
+ */
 export async function readRequestContent(
   ask: Ask,
   ledger: Ledger,
@@ -121,8 +123,8 @@ async function rawOf(repository: Repository, commit: Commit): Promise<Uint8Array
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Looks again, where the reconciler's record is, whether what is answered is still asked for; what speaks against an answer
- * with this decision.
+ * Looks again, where the reconciler's record is, whether what is answered is still asked for; what speaks against an
+ * answer with this decision.
  */
 export const recheckRequest =
   (

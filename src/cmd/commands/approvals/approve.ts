@@ -136,7 +136,10 @@ type Withdrawals =
 
 const noWithdrawals: Withdrawals = { kind: "taken", files: [] };
 
-/** Nobody can tell which of two unsigned words is newer: what took an approval back goes in the commit that gives it again. */
+/**
+ * Nobody can tell which of two unsigned words is newer: what took an approval back goes in the commit that gives it
+ * again.
+ */
 function ownWithdrawals({ author, ask, who, place }: DecisionDraft): Withdrawals {
   const { principal } = who;
   const { digest } = ask.request;
@@ -180,7 +183,10 @@ async function signed(
   return code;
 }
 
-/** Where the signature goes: on the commit, unless the rules want it in the file; there too where the commit's may get lost. */
+/**
+ * Where the signature goes: on the commit, unless the rules want it in the file; there too where the commit's may get
+ * lost.
+ */
 function signaturePlaces(
   { ask, who }: DecisionDraft,
   context: ApprovalContext,

@@ -63,7 +63,7 @@ export interface DrainOptions extends CommitOptions {
   readonly confirm?: boolean;
 }
 
-/** Keeps new placements off a cluster, evicts those that are there, and tells what became of each. */
+/** Keeps new placements off a cluster, evicts those that are there, and prints the result of each. */
 export async function drain(options: DrainOptions, terminal: Terminal): Promise<ExitCode> {
   const { cluster, wait = true, confirm = false, dryRun = false, pr = false } = options;
   if (confirm && (!wait || pr || dryRun))
@@ -100,7 +100,7 @@ export interface UncordonOptions extends CommitOptions {
   readonly cluster: string;
 }
 
-/** Lets placements on a cluster again, and removes the evictions from it that came to nothing. */
+/** Allows placements on a cluster again, and removes its evictions that were not executed. */
 export async function uncordon(options: UncordonOptions, terminal: Terminal): Promise<ExitCode> {
   const { cluster } = options;
   const workTree = await loadWorkTree(options);
@@ -121,7 +121,7 @@ export async function uncordon(options: UncordonOptions, terminal: Terminal): Pr
   return commitFiles(workTree.author, written, options, terminal);
 }
 
-/** Where the MemberCluster of a name is defined; null when that is nowhere or in several places, which is said. */
+/** Finds the file that defines a MemberCluster; null, with an error printed, if none or several do. */
 export function findMemberFile(workTree: WorkTree, cluster: string, terminal: Terminal): FoundDocument | null {
   const wanted = { kind: "MemberCluster", namespace: null, name: cluster };
   const found = workTree.find(wanted);
@@ -139,6 +139,6 @@ export function findMemberFile(workTree: WorkTree, cluster: string, terminal: Te
   return null;
 }
 
-/** That a file is laid out in a way that cannot be edited without loss. */
+/** Prints that a file cannot be edited without loss. */
 export const cannotEdit = ({ path }: FoundDocument, what: string, terminal: Terminal): ExitCode =>
   usageError(`${path} cannot be edited`, `${what} cordon-key=cordon-value:NoSchedule by hand`, terminal);

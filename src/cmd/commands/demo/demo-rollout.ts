@@ -10,9 +10,9 @@ import type { Terminal } from "../../terminal/terminal.ts";
 import { requestTexts } from "../record/describe.ts";
 import { createRun, rollback, setRunState } from "../runs/run.ts";
 
-/** The demo's fleet in the hands of a person: a clone, the hub behind it, and a reconciler. */
+/** What the demo's rollout works with: a clone, its hub, and a reconciler. */
 export interface DemoEnvironment {
-  /** The clone: what commands that write files are given. */
+  /** The clone, for commands that write files. */
   readonly work: HubOptions;
   /** Who commits in it. */
   readonly person: string;
@@ -20,7 +20,7 @@ export interface DemoEnvironment {
   /** Changes a file of the clone, or writes it, without committing it. */
   edit(path: string, change: (text: string) => string): Promise<void>;
   push(message: string): Promise<void>;
-  /** Reconciles until nothing is left to do, sleeping through what is waited for, at most so long. */
+  /** Reconciles until nothing is left to do, waiting at most this long. */
   reconcile(wait: DurationMs): Promise<void>;
   /** What is recorded. */
   ledger(): Promise<Ledger>;
@@ -30,8 +30,8 @@ export interface DemoEnvironment {
 const patience = seconds(20);
 
 /**
- * Tells the life of two versions: one goes through its stages, with a wait and an approval on its way; one is broken,
- * stays in its first stage, and is taken back. Every command is the one that people type.
+ * Rolls out two versions: a good one, through all stages with a wait and an approval, and a broken one, which stays in
+ * its first stage and is rolled back. Every command is the one that people type.
  */
 export async function demoStagedRollout(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
   await goodVersion(desk, terminal);
@@ -58,7 +58,7 @@ async function goodVersion(desk: DemoEnvironment, terminal: Terminal): Promise<v
 async function badVersion(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
   desk.say("The next version of search never starts. The first cluster shows it, and no other cluster gets it.");
   await desk.edit("resources/search/search.yaml", (it) =>
-    // In earnest it takes two minutes to be sure; here nobody wants to wait so long.
+    // Two minutes is realistic, but too long for a demo.
     it
       .replace("search:4.2.0", "search:4.3.0-crash")
       .replace("progressDeadlineSeconds: 120", "progressDeadlineSeconds: 2"),
@@ -93,7 +93,7 @@ async function describeRun(desk: DemoEnvironment, name: string, terminal: Termin
   terminal.out(requestTexts(run, desk.work.branch, { context: null, principal: desk.person }));
 }
 
-/** Commits the answers that a run asks for, as `describe run` shows them. */
+/** Commits the approvals that a run needs, as `describe run` shows them. */
 async function approve(desk: DemoEnvironment, name: string, message: string): Promise<void> {
   const requests = openGateRequests(runNamed(await desk.ledger(), name));
   for (const it of requests) {

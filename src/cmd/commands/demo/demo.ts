@@ -53,7 +53,7 @@ async function setUp(folder: string): Promise<DemoSetup> {
   const clone = join(folder, "fleet");
   const hub = join(folder, "hub.git");
   const kubeconfig = join(folder, "kubeconfig");
-  // A link would be copied as a link, and the story written into the examples themselves.
+  // A copied link would make the demo edit the examples themselves.
   await cp(await realpath(examplesFolder()), clone, { recursive: true });
   const members = (await readdir(join(clone, "clusters"))).map((it) => it.replace(/\.yaml$/, ""));
   const server = await startEmbedded({
@@ -65,7 +65,7 @@ async function setUp(folder: string): Promise<DemoSetup> {
   await git(folder, "init", "--quiet", "--bare", "--initial-branch=main", hub);
   await git(clone, "init", "--quiet", "--initial-branch=main");
   await git(clone, "remote", "add", "origin", hub);
-  // Whoever runs the demo neither signs it nor appears in it.
+  // The user's own Git identity and signing key stay out of the demo.
   for (const [key, value] of Object.entries(ada)) await git(clone, "config", key, value);
   return { clone, hub, kubeconfig, server };
 }

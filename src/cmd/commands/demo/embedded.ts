@@ -47,7 +47,7 @@ function objectionTo(clusters: readonly string[], port: number): string | null {
   return Number.isInteger(port) && port >= 0 && port <= 65_535 ? null : "--port takes a number from 0 to 65535";
 }
 
-/** The way to real clusters is not written over: who has only one kubeconfig would lose it. */
+/** Refuses to overwrite a kubeconfig of real clusters: it may be the only copy. */
 async function objectionToFile(path: string): Promise<string | null> {
   const text = await readFile(path, "utf8").catch(() => null);
   if (text === null) return null;

@@ -35,7 +35,7 @@ export async function planCommand(options: PlanOptions, terminal: Terminal): Pro
   }
 }
 
-/** That a member did not answer when somebody asked is known, and no finding of a plan that asks none. */
+/** Recorded unreachable members are no finding of a plan that contacts none. */
 const recordedWeight: WeighReason = (reason) => (reason.kind === "unreachable" ? "notice" : weightOf(reason));
 
 interface Showing extends Pick<PlanOptions, "output" | "expectNoChange"> {

@@ -47,7 +47,7 @@ export interface ReconcileOptions extends HubOptions {
   readonly output: Format;
 }
 
-/** Brings the fleet to what the repository asks for: once, or for ever. */
+/** Brings the fleet to what the repository asks for: once, or continuously. */
 export async function reconcile(options: ReconcileOptions, terminal: Terminal): Promise<ExitCode> {
   const rewrite = rewriteOf(options.acceptRewrite);
   if (rewrite === "malformed") {
@@ -74,10 +74,10 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
   const hub = key === null ? options : { ...options, sign: key.sign };
   const ports = await openPorts(hub, fleet, terminal.environment);
   const stop = new AbortController();
-  // Once: whoever asks a second time means now.
+  // Only once: a second signal ends the process at once.
   const onSignal = (): void => {
     stop.abort();
-    // Whatever hangs is left behind: a process may die anywhere.
+    // Hanging work is abandoned: the process may die anywhere.
     setTimeout(() => process.exit(options.watch ? exitCodes.done : exitCodes.stuck), exitTimeout).unref();
   };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
@@ -98,7 +98,7 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
   }
 }
 
-/** A run that was told to stop ends within this, whatever hangs. */
+/** After a signal, the process ends within this time. */
 const exitTimeout = seconds(4.5);
 
 interface Run {
@@ -171,7 +171,7 @@ const receiptLines = (receipt: Receipt): readonly string[] => {
   return text === null ? [] : [`  ${text}`];
 };
 
-/** `denied`: the answers that were found not to count in one of the passes. */
+/** `denied`: the paths of answers that one of the passes found not to count. */
 function printEnd(settled: Settled, denied: ReadonlySet<string>, terminal: Terminal): void {
   if (settled.kind === "unsound") return;
   const { last } = settled;
@@ -222,13 +222,13 @@ function asValue(settled: Settled): Json {
   };
 }
 
-/** A member that needs longer to answer, or to do what it is told, is left to a later pass. */
+/** How long a pass waits for slow members; they are left to a later pass. */
 const memberDeadline = seconds(1);
 
-/** Members say when they change; those that cannot be watched are looked at this often while something moves. */
+/** How often members that cannot be watched are polled while something is in progress. */
 const memberPoll = seconds(5);
 
-/** Says what came of each pass; what is wrong and what is waited for when it changes, line by line, not on every pass. */
+/** Prints each pass; problems and reasons only when they change, line by line. */
 function newsReporter(terminal: Terminal): (result: PassResult) => void {
   let said: ReadonlySet<string> = new Set();
   let problems = "[]";

@@ -7,15 +7,15 @@ import type { PassResult } from "../../../shell/reconcile/pass.ts";
 import { signingKey } from "../../hub/wire.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
-/** A key to sign with; null where none was given; or why it cannot be used, which has been said. */
+/** A signing key; null if none was given; `declined` if it cannot be used, with an error printed. */
 export type StateSigningKey = Extract<ReturnType<typeof signingKey>, { readonly kind: "key" }> | null | "declined";
 
 /** The largest file of a key. */
 const largest = 64 << 10;
 
 /**
- * Reads the private key at a path, for commits of the state branch. What stands in the file is shown to nobody; that
- * others on this machine may read it, too, is a warning.
+ * Reads the private key at a path, for commits of the state branch. The file's content is never shown; a warning is
+ * printed if other users may read it.
  */
 export async function openSigningKey(path: string | null, { err }: Pick<Terminal, "err">): Promise<StateSigningKey> {
   if (path === null) return null;
@@ -51,7 +51,7 @@ export function unsignedWarner(
   };
 }
 
-/** What a reconciler without a key would be told about. */
+/** What the warning depends on. */
 export interface UnsignedState {
   readonly ledger: Pick<Ledger, "trust" | "hasTrust">;
   /** The operator gave an anchor. */
@@ -62,9 +62,8 @@ export interface UnsignedState {
 }
 
 /**
- * Warns a reconciler that has no key while there is a trust file: whoever may write the state branch may put an approval
- * there that nobody gave, and nothing tells it from one that was recorded. In one line, with the commands that mend it;
- * null where nobody is said to approve anything.
+ * The warning for a reconciler without a signing key while there is a trust file: anybody who may write the state branch
+ * could add an approval that nobody gave. In one line, with the commands that fix it; null if approvals are not set up.
  */
 export function unsignedStateLine({ ledger, isAnchored, hub, stateBranch }: UnsignedState): string | null {
   const { trust, hasTrust } = ledger;
@@ -78,5 +77,5 @@ export function unsignedStateLine({ ledger, isAnchored, hub, stateBranch }: Unsi
   return `warning: ${danger}; create a key (ssh-keygen -t ed25519 -N "" -f KEY), run ${add} in a clone, then ${again}`;
 }
 
-/** As a word of a shell's command line. */
+/** Quoted for a shell. */
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

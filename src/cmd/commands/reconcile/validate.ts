@@ -30,8 +30,8 @@ export interface ValidateOptions {
 }
 
 /**
- * Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. Where a state branch
- * is at hand, it says which runs and evictions are history.
+ * Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. With a state
+ * branch available, problems of ended runs and processed evictions are left out.
  */
 export async function validateCommand(
   { path, verbose, output }: ValidateOptions,
@@ -72,7 +72,7 @@ export async function validateCommand(
   return codeOfProblems(problems);
 }
 
-/** What stands in the files and goes nowhere, by path. Loaded late: selecting is no part of validating. */
+/** Objects that no placement selects, by path. Loaded late: selecting is not part of validating. */
 async function idleIn(intent: Intent, folder: string) {
   const { unselectedObjects } = await import("../../../core/render/select.ts");
   return unselectedObjects(intent)

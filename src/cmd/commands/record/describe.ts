@@ -71,8 +71,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
 }
 
 /**
- * For each open request what the reader may do about it: the command, and where they may approve, the file, to be copied
- * as it stands.
+ * What the viewer may do about each open request: the command and, if they may approve, the file, ready to be copied.
  */
 export const requestTexts = (run: RunRecord, branch: string, reader: Viewer): string =>
   gateAsks(run)
@@ -89,7 +88,7 @@ export const requestTexts = (run: RunRecord, branch: string, reader: Viewer): st
     })
     .join("");
 
-/** Files that stand where the answer to an open request belongs, and do not name it: their digest is of another one. */
+/** Files at the path of an open request's approval whose digest does not match. */
 async function misplacedAnswers(repository: Repository, head: Commit, run: RunRecord): Promise<readonly string[]> {
   const files = new Map((await repository.files(head)).map((it) => [it.path, it.blob]));
   const there = openGateRequests(run).flatMap((it) => {

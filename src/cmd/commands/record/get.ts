@@ -76,7 +76,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       const items = await itemsOf(kind, { repository, head, ledger, name });
       if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
       else {
-        // Answers have no names by which they could be got.
+        // Answers have no names of their own.
         const all =
           kind === "approvals" ? approvalValues(ledger, await acceptedApprovals(repository, state), name) : [];
         terminal.out(encoded({ apiVersion: "v1", kind: "List", items: [...items, ...all] } as Json, output));
@@ -88,7 +88,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
   }
 }
 
-/** Objects as the state branch holds them; sets of deletions, which stand in no file of their own, as we would write them. */
+/** Objects as the state branch has them; sets of deletions, which have no files, in the same form. */
 async function itemsOf(
   kind: Kind,
   { repository, head, ledger, name }: Recorded & Pick<Shown, "name">,
@@ -103,11 +103,11 @@ interface Recorded {
   readonly ledger: Ledger;
 }
 
-/** What would go, or goes, by the sets of deletions. */
+/** The sets of deletions in full. */
 const deletionDetails = ({ deletions }: Ledger, name: string | null): readonly string[] =>
   deletions.held.filter((it) => name === null || it.digest === name).flatMap((it) => ["", ...deletionSetLines(it)]);
 
-/** What can be asked for by name; bindings are asked for by their placement. */
+/** The names that can be given; bindings are named by their placement. */
 function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }: Ledger): readonly string[] {
   switch (kind) {
     case "clusters":
@@ -126,7 +126,7 @@ function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }
   }
 }
 
-/** One request: what it is about, by which rules, how it stands, and what the reader may do about it. */
+/** A request in full: content, rules, state, and what the viewer may do. */
 function requestDetails(ledger: Ledger, name: string, reader: Viewer): readonly string[] {
   const at = now();
   const asks = asksIn(ledger).filter((it) => requestKey(it) === name);

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type Finish, outputOption, withHub, withHubAndOutput, withTrustAnchor } from "../../terminal/options.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
-/** Commands that show or judge what is recorded on the state branch. */
+/** Commands that show or check what the state branch records. */
 export function addReading(program: Command, terminal: Terminal, finish: Finish): void {
   withTrustAnchor(withHubAndOutput(program.command("verify")), terminal.environment)
     .description(

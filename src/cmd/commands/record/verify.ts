@@ -16,7 +16,7 @@ export interface VerifyOptions extends HubOptions {
   readonly output: Format;
 }
 
-/** Judges the state branch again, from the repository alone; exit code 1 where something does not follow. */
+/** Checks the state branch from the repository alone; exit code 1 if something is wrong. */
 export async function verify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
   const { out, err, environment } = terminal;
   const hub = await readableHub({ ...options, repo: options.repo ?? "." }, terminal);
@@ -48,7 +48,7 @@ const nouns: Readonly<Record<AuditCheck, (looked: number) => string>> = {
   rendered: (looked) => quantity(looked, "target"),
 };
 
-/** What follows from a kind of check in which nothing was found. */
+/** What is proved by a kind of check without findings. */
 const proofs: Readonly<Record<AuditCheck, string>> = {
   chain: "every commit follows the one before, and the sequence has no gap",
   signatures: "every commit is signed by a machine that the trust file lists",
@@ -61,7 +61,7 @@ const proofs: Readonly<Record<AuditCheck, string>> = {
 };
 
 /**
- * For people: a line for each kind of check; then what is proved by them, and what is not; and two lines for each fault.
+ * For people: a line per kind of check; what they prove, and what they do not; and two lines per fault.
  */
 export function auditLines(audit: Audit): { readonly checks: readonly string[]; readonly faults: readonly string[] } {
   const checks = (Object.keys(nouns) as AuditCheck[]).map((check) => {
@@ -86,7 +86,7 @@ function verdictOf(audit: Audit, check: AuditCheck, looked: number | null): stri
   return isUnsigned ? "none: the branch is not signed; reconcile --signing-key signs it" : nouns[check](looked);
 }
 
-/** Kinds of which something was looked at, and no fault found. */
+/** Kinds of check that looked at something and found no fault. */
 const provedBy = ({ looked, faults, signers, more }: Audit): readonly AuditCheck[] =>
   (Object.keys(proofs) as AuditCheck[]).filter(
     (it) =>

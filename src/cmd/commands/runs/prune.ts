@@ -10,8 +10,8 @@ import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /**
- * Removes from the source what is over: ended runs, judged evictions and confirmations, and answers that do not count or
- * answer nothing any more.
+ * Removes documents that are no longer needed: ended runs, processed evictions and confirmations, and answers without
+ * effect.
  */
 export async function prune(options: CommitOptions, terminal: Terminal): Promise<ExitCode> {
   const workTree = await loadWorkTree(options);

@@ -25,7 +25,9 @@ export interface RunCreateOptions extends CommitOptions {
   readonly state: UpdateRunSpec["state"];
 }
 
-/** Writes the file of a new run: of a placement and by a strategy that files here define, of a version that is recorded. */
+/**
+ * Writes the file of a new run: of a placement and by a strategy that files here define, of a version that is recorded.
+ */
 export async function createRun(options: RunCreateOptions, terminal: Terminal): Promise<ExitCode> {
   const { name, namespace = null, placement, strategy, index = null, state } = options;
   const objection = objectionTo(options);
@@ -77,7 +79,7 @@ export interface RunStateOptions extends CommitOptions {
   readonly namespace?: string;
 }
 
-/** Sets a run's wanted state in its file, wherever that stands. */
+/** Sets a run's desired state in its file, wherever that is. */
 export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", terminal: Terminal): Promise<ExitCode> {
   const [namespace, name] = keyOf(options);
   const workTree = await loadWorkTree(options);
@@ -100,7 +102,7 @@ export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", 
     terminal.out(`${oneLine(file.path)} already says ${to}\n`);
     return exitCodes.done;
   }
-  // `intent/README.md#v-ur-06`: what has not begun cannot be stopped.
+  // `intent/README.md#v-ur-06`: what has not started cannot be stopped.
   if (to === "Stop" && before !== "Run")
     return usageError(
       `the run ${name} has not been started`,
@@ -164,7 +166,7 @@ export async function rollback(options: RollbackOptions, terminal: Terminal): Pr
 const elsewhere = (fix: string, { strategy }: RollbackOptions): string =>
   strategy === undefined ? alsoTry(fix, "--strategy chooses another one than the last run's") : fix;
 
-/** Runs of the placement that may still move clusters which the new one has not come to yet. */
+/** Runs of the placement in progress, which may still update clusters before the new one does. */
 const runsUnderWay = ({ runs }: Ledger, placement: PlacementKey): readonly RunRecord[] =>
   [...runs.values()].filter((it) => it.spec.placement === placement && it.end === null && it.spec.state === "Run");
 

@@ -22,7 +22,7 @@ export interface SimulateOptions extends HubOptions {
   readonly name: string;
   readonly kind?: "run" | "placement";
   readonly strategy?: string;
-  /** Each with how long after the start it fails; null: it fails with what is brought to it. */
+  /** With how long after the start each fails; null: with its next update. */
   readonly fail: readonly AssumedFailure[];
   readonly silent: readonly string[];
   readonly landing: DurationMs;
@@ -34,7 +34,7 @@ export interface SimulateOptions extends HubOptions {
   readonly output: Format;
 }
 
-/** A cluster that is supposed to fail. */
+/** A cluster that is assumed to fail. */
 export interface AssumedFailure {
   readonly cluster: string;
   readonly after: DurationMs | null;
@@ -43,7 +43,7 @@ export interface AssumedFailure {
 /** A rollout of a thousand clusters, one at a time, takes about two thousand passes. */
 const maxPasses = 2000;
 
-/** Foresees a rollout: the real planner in virtual time, over members as they are recorded. Nothing is written. */
+/** Forecasts a rollout: the real planner in virtual time, over members as recorded. Nothing is written. */
 export async function simulate(options: SimulateOptions, terminal: Terminal): Promise<ExitCode> {
   const ports = await openPorts(await readableHub(options, terminal), null, terminal.environment);
   try {

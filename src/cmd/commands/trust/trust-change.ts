@@ -41,7 +41,7 @@ import {
 /** What the commands that write the next version are given. */
 export interface TrustNextOptions extends CommitOptions {
   readonly expires?: string;
-  /** The operator vouches for the new version by its digest, for nobody can sign it. */
+  /** The operator vouches for the new version by its digest, since nobody can sign it. */
   readonly newAnchor?: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface TrustAddOptions extends TrustNextOptions, KeyOptions {
   readonly approver?: boolean;
 }
 
-/** Writes the next version: with another principal, or with more of one that is there. */
+/** Writes the next version, with another principal, or with more of an existing one. */
 export async function trustAdd(options: TrustAddOptions, terminal: Terminal): Promise<ExitCode> {
   const { name, machine = false, github = null, root = false, approver = false } = options;
   if (github !== null && !/^[1-9]\d{0,19}$/.test(github))
@@ -87,7 +87,7 @@ export interface TrustRotateOptions extends TrustNextOptions, KeyOptions {
   readonly compromised?: string;
 }
 
-/** Writes the next version: a new key for an old one, which is revoked. */
+/** Writes the next version, with a new key for an old one, which is revoked. */
 export async function trustRotate(options: TrustRotateOptions, terminal: Terminal): Promise<ExitCode> {
   const { name, retire, compromised } = options;
   const read = await keyFiles(options);
@@ -108,7 +108,7 @@ export interface TrustRevokeOptions extends TrustNextOptions {
   readonly compromised?: boolean;
 }
 
-/** Writes write the next version, with keys revoked. */
+/** Writes the next version, with keys revoked. */
 export async function trustRevoke(options: TrustRevokeOptions, terminal: Terminal): Promise<ExitCode> {
   const { what, retired = false, compromised = false } = options;
   if (retired === compromised)
@@ -174,7 +174,7 @@ async function writeNext({ change, words }: Wish, options: TrustNextOptions, ter
 const unknownAnchor =
   "the record cannot be read from here: if no version is in force yet, give the SHA-256 of this one as the trust anchor";
 
-/** Why the file here is nothing to build on; null where it is. */
+/** Why the next version cannot follow the file here; null if it can. */
 function staleness({ digest, version }: Trust, record: TrustInForce): [string, string] | null {
   if (record === null || record === "unknown" || record.trust.digest === digest) return null;
   const { version: inForce } = record.trust;

@@ -25,7 +25,7 @@ export async function openTrustFile(options: HubOptions): Promise<TrustWorkTree>
   return { author, file: text === null ? null : { text, reading: readTrust(text) } };
 }
 
-/** Why the text in the work tree is not the one that git has, which is what everybody reads; null where it is. */
+/** Why the text in the work tree differs from the committed one, which is what everybody reads; null if it does not. */
 export async function uncommittedProblem(text: string, options: HubOptions): Promise<readonly [string, string] | null> {
   const [committed = ""] = await committedVersions(options, trustPath);
   if (committed === text) return null;
@@ -40,7 +40,9 @@ export async function uncommittedProblem(text: string, options: HubOptions): Pro
 /** What is in force by the record: null when nothing is, `unknown` when the record cannot be read from here. */
 export type TrustInForce = TrustRecord | null | "unknown";
 
-/** What is in force in a work tree's fleet. Signing must be possible without a network, so this never rejects for that. */
+/**
+ * What is in force in a work tree's fleet. Signing must be possible without a network, so this never rejects for that.
+ */
 export async function trustInForce(
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,
@@ -74,7 +76,7 @@ export async function versionBefore(
   return text === undefined ? null : readTrust(text).trust;
 }
 
-/** A signature under a trust file, as it lies in the work tree. */
+/** A signature of a trust file, in the work tree. */
 export interface SignatureFile {
   readonly path: string;
   readonly text: string;
@@ -85,7 +87,7 @@ const signatureFolder = "trust/sigs";
 /** As many are looked at; there are never more roots. */
 const signaturesLimit = 256;
 
-/** The signatures under one version that lie in the work tree, in the order of their names. */
+/** The signatures of a version in the work tree, by file name. */
 export async function signatureFiles(author: Author, version: number): Promise<readonly SignatureFile[]> {
   const names = await readdir(join(author.name, signatureFolder)).catch(() => []);
   const own = names.filter((it) => it.startsWith(`${version}.`) && it.endsWith(".sig")).sort(compareText);
@@ -96,7 +98,7 @@ export async function signatureFiles(author: Author, version: number): Promise<r
   return (await Promise.all(files)).flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]));
 }
 
-/** Where the signature of one key under a version stands. What a fingerprint has and a file name should not is replaced. */
+/** The path of a key's signature of a version, with characters replaced that a file name should not have. */
 export const signaturePath = (version: number, fingerprint: string): string =>
   `${signatureFolder}/${version}.${fingerprint.replace("SHA256:", "").replaceAll("/", "_").replaceAll("+", "-")}.sig`;
 
@@ -136,7 +138,7 @@ type Reading =
   | { readonly kind: "declined"; readonly message: string; readonly fix: string };
 
 /**
- * Reads files with public keys. Each must be usable and strong; what a private one says is shown to nobody.
+ * Reads files with public keys. Each must be valid and strong; private keys are never shown.
  *
  * A file of SSH keys may hold several, a line each, as forges give them out (`https://github.com/NAME.keys`).
  */
@@ -163,7 +165,7 @@ export async function keyFiles({ key, openpgp }: KeyOptions): Promise<Reading> {
   return { kind: "keys", keys, openpgp: certificates };
 }
 
-/** The largestKeyFile file of keys. */
+/** The largest file of keys. */
 const largestKeyFile = 64 << 10;
 
 async function textOf(path: string): Promise<string | null> {

@@ -70,7 +70,7 @@ function wishOf({ approves, expires: until }: TrustInitOptions): Wished {
 
 type OwnKey = Awaited<ReturnType<typeof gitSigningKey>>;
 
-/** Those that are given; without any, the one that git signs with. */
+/** The given keys, or else the one that Git signs with. */
 async function firstKeys(options: KeyOptions, own: OwnKey): ReturnType<typeof keyFiles> {
   if (options.key.length + options.openpgp.length > 0) return keyFiles(options);
   const message = "no key is given, and Git has no signing key configured, or its public key cannot be found";

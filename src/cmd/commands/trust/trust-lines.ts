@@ -21,8 +21,8 @@ import type { Terminal } from "../../terminal/terminal.ts";
 import type { TrustInForce } from "./trust-files.ts";
 
 /**
- * Whom the rules of a version leave no choice, and what they leave to nobody; of what the version before left so as well,
- * nothing is said again. `before` null: everything is.
+ * Lines about rules that leave a single choice of approvers, or none. Findings that the version before had as well are
+ * left out; none are if `before` is null.
  */
 export function quorumLines(next: Trust, before: Trust | null): readonly string[] {
   const known = new Set(before === null ? [] : quorumFindings(before).map((it) => it.message));
@@ -34,7 +34,7 @@ export function quorumLines(next: Trust, before: Trust | null): readonly string[
 
 const findingsLimit = 10;
 
-/** How the version in force comes back where it was lost: the state branch has it word for word. */
+/** How to restore the version in force: the state branch has a copy. */
 export const restoreFix = ({ stateBranch }: Pick<HubOptions, "stateBranch">): string =>
   `restore it and commit it on its own: git checkout origin/${stateBranch} -- ${trustPath}`;
 
@@ -63,7 +63,7 @@ export function whyAnchored(
   return isAlone ? "too few roots are left to sign it, so the operator vouches for it" : null;
 }
 
-/** What becomes of the anchor where a version follows the one before: nothing, unless a root's key was stolen. */
+/** Whether the anchor should change with a version: only if a root's key was compromised. */
 function anchorAdvice(next: Trust, before: Trust | null): string {
   const stolen = before === null ? [] : stolenRoots(before, next);
   if (stolen.length === 0) return "the trust anchor stays the same";
@@ -114,14 +114,14 @@ export function parseExpiry(text: string): Instant | null {
   return span === null ? instantOf(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text) : later(now(), span);
 }
 
-/** That a text is no time to expire. */
+/** The text is not a valid expiry. */
 export const invalidExpiry = (text: string): Declined => ({
   kind: "declined",
   message: `${JSON.stringify(text)} is not a valid expiry`,
   fix: "write it as 400d, 8760h, 2027-10-01 or 2027-10-01T00:00:00Z",
 });
 
-/** Why a version would not come into force for the time at which it expires; null when that is fine. */
+/** Why a version's expiry keeps it from coming into force; null if it does not. */
 export function expiryObjection(before: Trust | null, next: Trust): [string, string] | null {
   const verdict = nextTrustVerdict({ before, next, signatures: [], now: now() });
   return verdict.kind === "refused" && verdict.denial.code === "FLT1225"
@@ -129,7 +129,7 @@ export function expiryObjection(before: Trust | null, next: Trust): [string, str
     : null;
 }
 
-/** Says what is wrong with a text that was to become the trust file, or is it. */
+/** Prints what is wrong with a trust file. */
 export function printUnusableTrust(problems: readonly Problem[], terminal: Terminal): ExitCode {
   printProblems(problems, terminal);
   terminal.err("error: the trust file would be invalid: nothing was written\n");

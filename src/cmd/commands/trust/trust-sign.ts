@@ -28,9 +28,9 @@ import {
 import { anchorLines, chainLines, quorumLines } from "./trust-lines.ts";
 
 /**
- * Adds the person's signature under the version that stands in the work tree, once it has said what that changes.
+ * Signs the version in the work tree with the person's key, after showing what it changes.
  *
- * The signature is over the bytes that lie there: they are shown by what they mean, not by their text.
+ * The signature covers the bytes there: they are shown by their meaning, not by their text.
  */
 export async function trustSign(options: CommitOptions, terminal: Terminal): Promise<ExitCode> {
   const { author, file } = await openTrustFile(options);
@@ -87,7 +87,7 @@ export async function trustSign(options: CommitOptions, terminal: Terminal): Pro
   return code;
 }
 
-/** What no signature can mend: a version that does not follow the one in force, or expires too late. Null: nothing. */
+/** What no signature can fix: a version that does not follow the one in force, or expires too late. Null: nothing. */
 function flawOf(next: Trust, before: Trust | null, record: TrustInForce): string | null {
   const current = record === null || record === "unknown" ? before : record.trust;
   const verdict = nextTrustVerdict({ before: current, next, signatures: [], now: now() });
