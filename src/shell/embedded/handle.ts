@@ -14,7 +14,7 @@ export interface ObjectPlace {
   readonly name: string;
 }
 
-/** A cluster in the hands of a test or a demo, past HTTP, its troubles and its counters. */
+/** Direct access to a cluster for tests and demos, bypassing HTTP, faults and counters. */
 export interface ClusterHandle {
   readonly name: string;
   /** The uid of `kube-system`: which cluster this is. */
@@ -24,23 +24,23 @@ export interface ClusterHandle {
   readonly counters: Counters;
   /** Null while no log is kept. */
   readonly log: readonly LogEntry[] | null;
-  /** Troubles, delays, counters, a reset: all that the control endpoint can do. */
+  /** Faults, delays, counters, reset: all that the control endpoint can do. */
   control(change: ClusterChange): void;
   get(place: ObjectPlace): JsonObject | null;
   /** Objects of a kind, in order; of all namespaces when none is given. */
   list(group: string, kind: string, namespace?: string): readonly JsonObject[];
   /** Everything in the cluster. */
   all(): readonly JsonObject[];
-  /** Writes like somebody else would: server-side apply by force under another manager. */
+  /** Server-side apply by force, as another field manager. */
   apply(manager: string, object: JsonObject): JsonObject;
-  /** Creates like a client does that knows nothing of apply. Refused when it exists. */
+  /** Creates without apply. Fails when the object exists. */
   create(manager: string, object: JsonObject): JsonObject;
-  /** Changes like `kubectl patch` does; a merge patch unless another type is named. */
+  /** Patches like `kubectl patch`; a merge patch by default. */
   patch(manager: string, place: ObjectPlace, body: Json, type?: PatchType): JsonObject;
   remove(place: ObjectPlace): void;
 }
 
-/** Hands out a cluster. */
+/** A handle for a cluster. */
 export const newClusterHandle = (cluster: Cluster): ClusterHandle => ({
   name: cluster.name,
   get uid() {
@@ -148,7 +148,7 @@ export function parseClusterChange(value: Json): ClusterChange | null {
   return { ...(rest as unknown as ClusterChange), ...(faults === undefined ? {} : { faults }) };
 }
 
-/** What a cluster tells about itself: its troubles, its counters, its log if one is kept. */
+/** The state of a cluster: its faults, its counters, its log if one is kept. */
 export const clusterReport = (cluster: Cluster): JsonObject =>
   ({
     name: cluster.name,

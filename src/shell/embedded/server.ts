@@ -32,7 +32,7 @@ export interface EmbeddedServer {
   url(cluster: string): string;
   /** A kubeconfig as YAML: one context per cluster, named like it. */
   kubeconfig(): string;
-  /** A cluster to look into and to trouble. Throws for a name that is not there. */
+  /** The handle of a cluster. Throws for an unknown name. */
   cluster(name: string): ClusterHandle;
   addCluster(name: string): ClusterHandle;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ const bodyLimit = 3 * 1024 * 1024;
  * Starts simulated clusters: a small Kubernetes API server over HTTP, kept in memory, with controllers that make workloads
  * available. What it is asked is answered as kube-apiserver v1.36 answers; recorded conversations hold it to that.
  *
- * A container's image decides the fate of its workload: with `broken` in its text it never becomes available, with `crash` it
+ * A container's image decides what becomes of its workload: with `broken` in its text it never becomes available, with `crash` it
  * is reported as failed once its deadline (`spec.progressDeadlineSeconds`) has passed. No pods are made.
  */
 export async function startEmbedded(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
@@ -167,7 +167,7 @@ interface ClusterRequest {
   readonly now: number;
 }
 
-/** Lets a request meet the cluster's troubles, then the cluster. */
+/** Applies injected faults to a request, then serves it. */
 async function serveRequest(cluster: Cluster, visit: ClusterRequest): Promise<void> {
   const { response, path, query, message, headers, body, now } = visit;
   if (cluster.faults.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, cluster.faults.latencyMs));
@@ -182,7 +182,7 @@ async function serveRequest(cluster: Cluster, visit: ClusterRequest): Promise<vo
   if (answer !== null) send(response, answer);
 }
 
-/** Events of one moment, such as a hundred workloads becoming available together, go out in one piece. */
+/** Events of one moment, such as a hundred workloads becoming available together, are sent in one chunk. */
 function streamOver(response: ServerResponse, cluster: Cluster): Stream {
   let pending = "";
   const flush = (): void => {

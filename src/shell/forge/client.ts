@@ -1,10 +1,10 @@
 import type { ReviewQuestion } from "../../core/model/history.ts";
 import type { Json } from "../../core/model/json.ts";
 
-/** The forge cannot be asked, or answers nothing that can be read: in words, for whoever runs us. Caught in this room. */
+/** The forge is unavailable, or its response cannot be read. Caught in this room. */
 export class ForgeUnavailable extends Error {}
 
-/** An answer is longer than one that matters: who writes a pull request decides that, and asking again is no use. */
+/** A response is too large: its size is up to the author of a pull request, and a retry does not help. */
 export class ResponseTooLarge extends ForgeUnavailable {}
 
 /** How a forge is asked. */
@@ -18,7 +18,7 @@ interface ClientOptions {
   readonly signal: AbortSignal;
 }
 
-/** Asks a forge's API: an answer's JSON, or null where it says that there is none (404). Rejects with {@link ForgeUnavailable}. */
+/** A GET of a forge's API: the response's JSON, or null for 404. Rejects with {@link ForgeUnavailable}. */
 export type ForgeGet = (path: string) => Promise<Json | null>;
 
 /** More than an answer that matters has. */
@@ -59,7 +59,7 @@ async function answerTo(url: string, options: ClientOptions, redirects: number):
   return answerTo(next.href, options, redirects - 1);
 }
 
-/** What it says in words is anybody's text, and stays out of the status. */
+/** The response's text may be anybody's, and is not quoted. */
 function refusal({ status, headers }: Response, isKnown: boolean): string {
   if (status === 429 || headers.get("x-ratelimit-remaining") === "0") return "its rate limit is exceeded";
   if (status === 401 || status === 403)
@@ -92,7 +92,7 @@ function parsed(text: string, options: ClientOptions): Json {
 const unanswered = ({ name }: ClientOptions, why: string): ForgeUnavailable =>
   new ForgeUnavailable(`cannot read the reviews on ${name}: ${why}`);
 
-/** `fetch failed` says nothing; its cause does: ECONNREFUSED, ENOTFOUND, a certificate that expired. */
+/** The cause of `fetch failed`: ECONNREFUSED, ENOTFOUND, an expired certificate. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "the connection failed";
   if (error.name === "TimeoutError" || error.name === "AbortError") return "it timed out";
@@ -100,7 +100,7 @@ function reasonOf(error: unknown): string {
   return code === null ? "the connection failed" : `the connection failed: ${code}`;
 }
 
-/** What one forge says otherwise than another. */
+/** What differs between forges. */
 export interface ForgeApi {
   /** As trust files name it. */
   readonly forge: string;

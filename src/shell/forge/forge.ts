@@ -18,7 +18,7 @@ interface ForgeOptions {
   readonly lagMs?: number;
 }
 
-/** A forge that is asked over its API, anew for every question: what it said before is nobody's to keep here. */
+/** A forge's API. Nothing is cached here. */
 export function openForge({ address, branch, token, deadlineMs = 10_000, lagMs = 4_000 }: ForgeOptions): Forge {
   const { api, name, owner, repository } = address;
   const dialect = address.dialect === "github" ? gitHub : gitea;

@@ -62,7 +62,7 @@ async function reviewsFor(question: ReviewQuestion, context: ReviewContext): Pro
   return reviews;
 }
 
-/** Whoever writes more about a pull request than is read does not keep the file, and all others, waiting for ever. */
+/** A pull request with too much text counts as not reviewed, instead of blocking its file, and all others, for ever. */
 const withSizeLimit =
   (ask: ForgeGet): ForgeGet =>
   (path) =>
@@ -182,7 +182,7 @@ async function reviewsOf(pull: MergedPull, about: Reviewed, context: ReviewConte
   throw new NoReview(`no review of ${pullText(pull)} counts: ${why}; have a new file reviewed in a new pull request`);
 }
 
-/** So many reviews that do not count are told of. */
+/** How many reviews that do not count are listed. */
 const mostFlaws = 5;
 
 interface Judged {
@@ -192,7 +192,7 @@ interface Judged {
   readonly dialect: ForgeApi;
 }
 
-/** Why somebody's last word about a pull request is no proof; null when it is one. */
+/** Why somebody's last review does not count; null when it does. */
 function objectionTo(review: Json, { account, pull, pusher, dialect }: Judged): string | null {
   if (dialect.opinion(review) !== "approved") return "is dismissed or asks for changes";
   if (stringAt(review, "commit_id") !== pull.head)

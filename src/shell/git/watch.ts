@@ -1,7 +1,7 @@
 import { relative, resolve, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 
-/** One push moves several files; they are told as one change (`git/README.md#libraries`). */
+/** One push changes several files; they are reported as one change (`git/README.md#libraries`). */
 const gatheringMs = 20;
 
 /**

@@ -3,15 +3,15 @@ import type { SignatureFact } from "../../core/model/commit.ts";
 import type { BlobId } from "../../core/model/value.ts";
 
 /**
- * Decoded files by blob id: what the last two readings of the source asked for, and nothing older.
+ * Decoded files by blob id: those that the last two readings of the source used.
  *
- * A reading asks for what is not known by its path already: what moved, what is held, what targets of earlier commits
- * name. So the daemon holds little here, however many commits go by; what was forgotten too early is decoded again.
+ * A reading asks for files that are not known by path: moved ones, held ones, those of targets of earlier commits. So the
+ * daemon keeps little here, however many commits it reads; a file that was evicted too early is decoded again.
  */
 export interface DecodedFiles {
   get(id: BlobId): DecodedFile | undefined;
   set(id: BlobId, file: DecodedFile): void;
-  /** Another reading begins: what the one before the last asked for is forgotten. */
+  /** Starts another reading: files that the last one did not use are evicted. */
   rotate(): void;
 }
 
@@ -33,19 +33,19 @@ export function newDecodedFiles(): DecodedFiles {
   };
 }
 
-/** What was found out about signatures, by whatever names what they stand on. */
+/** Facts about signatures, by a key for what was signed. */
 export interface FactCache<F> {
   get(key: string): F | undefined;
   set(key: string, signature: SignatureFact, fact: F): void;
-  /** From now on it is looked at with these certificates, and in this period of time. */
+  /** Evicts facts that depend on other certificates or another period. */
   expireFor(certificates: readonly string[], period: number): void;
 }
 
 /**
- * A cache of at most `limit` facts; the oldest are forgotten.
+ * A cache of at most `limit` facts; the oldest are evicted.
  *
- * What an SSH signature says, and that there is none, holds for good. Everything else depends on which certificates are
- * given and on the time, and is forgotten when either is another.
+ * Facts about SSH signatures, and that there is none, hold for good. Everything else depends on the certificates and the
+ * time, and is evicted when either changes.
  */
 export function newFactCache<F>(limit: number): FactCache<F> {
   const lasting = new Map<string, F>();

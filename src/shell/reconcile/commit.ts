@@ -18,15 +18,15 @@ import { approvalEdits } from "./approval-content.ts";
 import type { Memory, State } from "./memory.ts";
 import type { CommitResult, Edit, Repository } from "./ports.ts";
 
-/** What is to be written down. */
+/** A decision to be committed. */
 export interface Decision {
   readonly ledger: Ledger;
   readonly intent: Intent;
   readonly rendered: readonly RenderedTarget[];
-  /** What people are newly asked. */
+  /** New approval requests with their content. */
   readonly asked: readonly AskedContent[];
   readonly reasons: readonly Reason[];
-  /** What changes, in words: one line each. */
+  /** What changes, as lines of text. */
   readonly lines: readonly string[];
   readonly now: Instant;
 }
@@ -69,7 +69,7 @@ export async function commitDecision(
     ...(lines.length > 0 ? [""] : []),
     `Source-Commit: ${ledger.sourceCommit}`,
     `Ledger-Sequence: ${ledger.sequence}`,
-    // Git dates a commit down to the second; who judges it again has to know which moment was "now".
+    // Git dates commits by the second; an audit needs the exact "now".
     `Decided-At: ${exactInstantText(now)}`,
     `Decision-Version: ${decisionVersion}`,
     `Writer: ${memory.writer}`,
@@ -85,7 +85,7 @@ export async function commitDecision(
   return written;
 }
 
-/** The source files as read, by the same blobs; and those of held objects, under the commit they were accepted in. */
+/** Links to the source files as read, and to those of held objects under the commit they were accepted in. */
 const acceptedEdits = (state: State, intent: Intent): readonly Edit[] => [
   ...mapEdits(acceptedFolder, state.accepted, intent.files),
   ...mapEdits(heldFolder, state.held, heldOf(intent)),
@@ -108,7 +108,7 @@ function mapEdits(
   ];
 }
 
-/** What changed of what clusters are to carry. A cluster whose binding is gone shows nothing of the placement. */
+/** The rendered files that changed. A cluster whose binding is gone has none for the placement. */
 function* renderedEdits(before: Ledger, { ledger, rendered }: Decision): Generator<Edit> {
   for (const { cluster, placement, manifests } of rendered)
     yield { kind: "write", path: renderedPath(cluster, placement), text: renderedText(manifests) };

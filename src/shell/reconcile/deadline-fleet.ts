@@ -2,30 +2,30 @@ import type { Observation } from "../../core/model/observation.ts";
 import { type ClusterName, type DurationMs, type Instant, later, seconds } from "../../core/model/value.ts";
 import type { Clock, Fleet, Receipt } from "./ports.ts";
 
-/** For how long a pass waits for a member, and who is told of what came later. */
+/** How long a pass waits for a member, and who is told what arrives later. */
 interface DeadlineOptions {
   readonly clock: Clock;
   readonly deadline: DurationMs;
   /**
-   * A process that begins waits for members that it has not heard yet as long as they go on answering, but no longer than
-   * this: what it does not know, it cannot decide upon.
+   * At start, a process waits for members that have not answered yet while others keep answering, but no longer than this:
+   * it cannot decide about members that it does not know.
    */
   readonly firstDeadline: DurationMs;
-  /** Something came after the grace was over: the next pass has it. */
+  /** Something arrived after the deadline: the next pass has it. */
   readonly onLate: () => void;
-  /** An action that went on has ended. */
+  /** An action has ended after its pass. */
   readonly report: (receipt: Receipt) => void;
 }
 
-/** A fleet in which no member holds up a pass. */
+/** A fleet in which no member delays a pass beyond a deadline. */
 export interface DeadlineFleet extends Fleet {
-  /** Whether an action goes on. */
+  /** Whether an action is running. */
   isActing(): boolean;
-  /** Resolves when none goes on any more, or at this moment. */
+  /** Resolves when no action is running, or at this moment. */
   rest(until: Instant): Promise<void>;
 }
 
-/** A question or an action that was begun. */
+/** An observation or an action that was started. */
 interface Begun<T> {
   readonly done: Promise<void>;
   /** What came of it. */
@@ -33,24 +33,24 @@ interface Begun<T> {
   isWaitedFor: boolean;
 }
 
-/** What a member was asked, and where: under another context, its name means another cluster. */
+/** An observation in progress, and its context: under another one, the name means another cluster. */
 interface Question {
   readonly context: string;
   readonly begun: Begun<Observation | null>;
 }
 
 /**
- * What came late and was not taken for so long says nothing about the member as it is now. However old, no action of ours is
- * later: until it is taken there is no observation, so nothing is planned for its member.
+ * A late observation that was not used for so long is out of date. Until it is used, nothing is planned for its member, so
+ * no action of ours is later than it.
  */
 const maxAge = seconds(10);
 
 /**
- * Puts a grace on every answer of a fleet: whoever needs longer is still being asked, and answers a later pass
+ * Puts a deadline on every answer of a fleet: a member that needs longer answers in a later pass
  * (`reconcile/README.md#i-17`, `#f-49`).
  *
- * An action that needs longer goes on. Until it has ended, its member is still being asked, so nothing new is planned
- * for it: there is one action per member at most.
+ * An action that needs longer continues. Until it has ended its member has no observation, so nothing new is planned for
+ * it: there is at most one action per member.
  */
 export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFleet {
   const { clock, onLate, report } = options;
@@ -64,7 +64,7 @@ export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFl
       if (acting.has(name)) return null;
       const last = asked.get(name);
       const known = last?.context === context ? last.begun : null;
-      // It had its grace in an earlier pass.
+      // It was waited for in an earlier pass.
       if (known !== null && known.outcome === null) return null;
       const isFresh = known?.outcome != null && clock.now() <= later(known.outcome.at, maxAge);
       const begun = isFresh ? known : begin(clock, fleet.observe({ name, context }), onLate);
@@ -104,7 +104,7 @@ export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFl
   };
 }
 
-/** Notes what comes of it; tells only when nobody waits for it any more. */
+/** Notes the outcome; reports it only when nobody waits for it any more. */
 function begin<T>(clock: Clock, promise: Promise<T>, tell: (it: T) => void): Begun<T> {
   const begun: Begun<T> = {
     done: promise.then((it) => {
@@ -117,10 +117,10 @@ function begin<T>(clock: Clock, promise: Promise<T>, tell: (it: T) => void): Beg
   return begun;
 }
 
-/** Who begins to wait within a twentieth of the grace shares a timer: there may be a thousand members. */
+/** Waits that begin within a twentieth of the deadline share a timer: there may be a thousand members. */
 const timerShares = 20;
 
-/** A grace that is running. */
+/** A running deadline. */
 interface Timer {
   readonly until: Instant;
   readonly over: Promise<void>;
@@ -128,7 +128,7 @@ interface Timer {
   waiting: number;
 }
 
-/** None of those that were not heard yet has answered for so many graces: nobody waits for the others. */
+/** When no new member has answered for so many deadlines, the others are not waited for. */
 const deadlinesOfSilence = 5;
 
 function waitingFor({ clock, deadline, firstDeadline }: DeadlineOptions) {
@@ -152,7 +152,7 @@ function waitingFor({ clock, deadline, firstDeadline }: DeadlineOptions) {
     running.delete(timer);
   };
   return {
-    /** Waits for the outcome, and no longer than the grace. */
+    /** Waits for the outcome until the deadline. */
     async waitFor(begun: Begun<unknown>, isKnown: boolean): Promise<void> {
       const longest = (): Instant =>
         Math.min(first, later(news, (deadlinesOfSilence * deadline) as DurationMs)) as Instant;
@@ -160,7 +160,7 @@ function waitingFor({ clock, deadline, firstDeadline }: DeadlineOptions) {
       while (!isKnown && begun.outcome === null && clock.now() < longest()) await waitUntil(longest(), begun);
       begun.isWaitedFor = begun.outcome !== null;
     },
-    /** Somebody was heard for the first time. */
+    /** A member answered for the first time. */
     noteNews(): void {
       news = clock.now();
     },

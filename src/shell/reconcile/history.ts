@@ -25,14 +25,14 @@ interface Retrospect {
 
 type Sources = Pick<Ports, "repository" | "verifier">;
 
-/** More commits than this, beyond any one commit, are not looked at: that is a gap, and gaps are said. */
+/** More commits than this beyond any one commit are not read: that is a gap, which is reported. */
 const longestHistory = 10_000;
 
-/** What depends on the time is looked at again after this. */
+/** Facts that depend on the time are verified again after this. */
 const period = minutes(10);
 
 /**
- * Finds out who signed what of the source branch: its commits, its trust file, and the approvals in its files.
+ * Reads and verifies the signatures of the source branch: its commits, its trust file, and the approvals in its files.
  *
  * Where nobody set up who may approve, nothing is looked at. Otherwise, what `lookBack` asks for and what is beyond the
  * accepted commit. As long as nothing changed, it is the same history (`===`); what the memory holds makes it cheaper
@@ -55,7 +55,7 @@ export async function readHistory(ports: Sources, memory: Memory, about: Retrosp
   return value;
 }
 
-/** How far back one has to look rests on what is asked for, where anything is. */
+/** How far back to read depends on the open requests, if there are any. */
 const asking = ({ placements, runs }: Ledger, bases: readonly Commit[]): readonly unknown[] =>
   bases.length === 0 ? [] : [placements, runs, ...bases];
 
@@ -119,7 +119,7 @@ function certificatesOf(trusts: readonly (Trust | null | undefined)[], before: r
   return all.length === before.length && all.every((it, index) => it === before[index]) ? before : all;
 }
 
-/** So many commits are verified in one go, before others get their turn: a daemon watches meanwhile. */
+/** So many commits are verified before the event loop runs again: a daemon watches meanwhile. */
 const inOneGo = 50;
 const turnOfOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -150,7 +150,7 @@ async function factsOf(
   return facts;
 }
 
-/** Why some commits are not known, and what follows from it. */
+/** Why some commits were not read, and what follows from it. */
 function gapIn({ head, isHeld }: Source, beyond: ReadonlyMap<Commit | null, readonly Commit[] | null>): string | null {
   const short = (it: Commit | null): string => (it === null ? "the beginning" : it.slice(0, 7));
   const held =
@@ -214,7 +214,7 @@ async function factUnder(
   return verifier.detached(encoder.encode(text), armored, certificates, now);
 }
 
-/** The signatures inside of approval files that were not judged yet, by the blobs of these. */
+/** The signatures in approval files that were not judged yet, by the files' blobs. */
 async function answerSignatures(
   { verifier, certificates, now }: Examiner,
   cache: FactCache<SignatureFact>,

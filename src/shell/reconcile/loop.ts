@@ -8,43 +8,43 @@ import type { Heads, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 import { isInFlight, minSleep, type Passed, restAfter, type WakeSignal } from "./settle.ts";
 
-/** How the daemon runs, and whom it tells. */
+/** How the daemon runs, and its callbacks. */
 export interface LoopOptions {
   readonly settings: Settings;
-  /** How often the branches are looked at when nothing rings. */
+  /** How often the branches are polled when no wake signal comes. */
   readonly poll: DurationMs;
-  /** How often the members are looked at when nothing else is due. */
+  /** How often the members are observed when nothing else is due. */
   readonly resync: DurationMs;
-  /** How often they are looked at while something moves there; half a second unless it is given. Who watches need not. */
+  /** How often they are observed while a rollout is in progress; half a second by default. A fleet that watches needs less. */
   readonly memberPoll?: DurationMs;
-  /** How long a pass waits for one member; as long as that takes unless it is given. */
+  /** How long a pass waits for one member; unlimited by default. */
   readonly memberDeadline?: DurationMs;
   readonly signal: AbortSignal;
   readonly wakeSignal: WakeSignal;
   readonly report: (result: PassResult) => void;
-  /** An action has ended for which its pass did not wait. */
+  /** An action has ended after its pass. */
   readonly reportLate?: (receipt: Receipt) => void;
   readonly reportFault: (fault: Fault, retryIn: DurationMs) => void;
 }
 
-/** Looks at members this often while something moves there. */
+/** How often members are observed while something is in progress. */
 const defaultMemberPoll = seconds(0.5);
 
-/** A process that begins waits so long for members that it has not heard yet, while others of them go on answering. */
+/** How long a process waits at start for members that have not answered yet, while others keep answering. */
 const firstMemberDeadline = seconds(30);
 
-/** What goes on in members when the daemon is to end gets so long to come to an end. */
+/** How long running actions may take to end when the daemon stops. */
 const shutdownGrace = seconds(3);
 
 const firstRetry = seconds(1);
 const lastRetry = seconds(60);
 
-/** So many passes may lose their push one after another before the next one waits a moment. */
+/** After so many lost pushes in a row, the next pass waits a moment. */
 const maxLostPushes = 5;
 
 /**
- * Passes for ever, each when it is due: when the planner said so, when the repository or a member changed, while members
- * move, or when the resync period is over. Faults of the outside are reported and tried again, ever more slowly.
+ * Runs passes for ever, each when it is due: at the planner's time, when the repository or a member changed, while a rollout
+ * is in progress, or when the resync period is over. Faults are reported and retried with back-off.
  */
 export async function loop(ports: Ports, options: LoopOptions): Promise<"stopped" | "unsound"> {
   const { memberDeadline, wakeSignal, reportLate = () => {} } = options;
@@ -77,10 +77,10 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
     const woken = options.wakeSignal.next();
     try {
       const began = clock.now();
-      // By a clock that was set back, what is due at its earlier moments would come hours late.
+      // The clock was set back: moments from before would be due hours late.
       if (began < latest) [pace, flushAt, impatientAt] = [firstPace(began), null, began];
       latest = began;
-      // Once every resync period what failed or was refused is tried again at once.
+      // Once every resync period, whatever failed or was refused is retried at once.
       const isImpatient = began >= impatientAt;
       const patience = isImpatient ? "none" : settings.patience;
       const result = await pass(ports, { ...settings, patience }, memory, flushAt !== null && began >= flushAt);
@@ -88,7 +88,7 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
       retryIn = firstRetry;
       if (result.kind === "unsound") return "unsound";
       if (result.kind === "superseded") {
-        // Losing a race is ordinary; losing every one of them is a hub that says no in the wrong words.
+        // Losing a race is normal; losing every one means that the hub refuses with an unknown message.
         lost += 1;
         if (lost >= maxLostPushes) await clock.sleepUntil(later(clock.now(), firstRetry), signal);
         continue;
@@ -106,7 +106,7 @@ async function passes(ports: Ports, options: LoopOptions, isActing: () => boolea
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       reportFault(error, retryIn);
-      // Members ring too: whatever happens there is no reason to press the repository.
+      // Members send wake signals too, which must not speed up retries of the repository.
       await clock.sleepUntil(later(clock.now(), firstRetry), signal);
       const rest = later(clock.now(), (retryIn - firstRetry) as DurationMs);
       await clock.sleepUntil(rest, AbortSignal.any([signal, woken]));
@@ -127,8 +127,8 @@ function dueAfter(
 }
 
 /**
- * Sleeps until a pass is due, looking at the branches every poll period: a fetch is cheaper than a pass. Wakes up as well
- * where the clock was set back, by which what is due would be hours away.
+ * Sleeps until a pass is due, polling the branches meanwhile: a fetch is cheaper than a pass. Also wakes up when the clock
+ * was set back, which would put the due time hours away.
  */
 async function sleepUntilDue(
   { clock, repository }: Ports,

@@ -10,8 +10,8 @@ import type { Heads } from "./ports.ts";
 import type { WalkedHistory } from "./repository-queries.ts";
 
 /**
- * What one process keeps from pass to pass to go faster. Never needed to be right: all of it can be read again from Git,
- * and a process that starts with nothing decides the same.
+ * The caches of one process. Never needed for correctness: all of it can be read again from Git, and a process that starts
+ * without it decides the same.
  */
 export interface Memory {
   /**
@@ -20,7 +20,7 @@ export interface Memory {
    */
   readonly writer: string;
   readonly decoded: DecodedFiles;
-  /** Where the branches stood when they were last looked at or written. */
+  /** The heads of the branches when last read or written. */
   heads: Heads | null;
   /** The state branch as last read or written. */
   state: State | null;
@@ -33,11 +33,11 @@ export interface Memory {
   /** News about members that decides nothing and is not committed yet, on top of `state`. */
   pending: Ledger | null;
   readonly history: HistoryMemory;
-  /** The text of the page that stands on the state branch, if this process wrote it. */
+  /** The text of the page on the state branch, if this process wrote it. */
   page: string | null;
 }
 
-/** Who signed what, as far as it was found out. */
+/** Cached facts about signatures. */
 interface HistoryMemory {
   /** The history as last read, and everything that it was read from. */
   last: { readonly of: readonly unknown[]; readonly value: History } | null;
@@ -49,11 +49,11 @@ interface HistoryMemory {
   readonly detached: FactCache<SignatureFact>;
   /** What stood in files that commits changed, by blob. */
   readonly pastFiles: PastFiles;
-  /** What a forge said last, by what it was asked, and from when on it is asked again. */
+  /** The forge's last findings by question, and when each is asked again. */
   readonly reviews: Map<string, RecentReview>;
 }
 
-/** What a forge said, and until when that is not asked again. */
+/** A forge's finding, and until when it is not asked again. */
 export interface RecentReview {
   readonly finding: ForgeFinding;
   readonly until: Instant;
@@ -65,16 +65,16 @@ export interface SourceListing {
   readonly files: ReadonlyMap<string, SourceFile>;
 }
 
-/** All of a state that an intent depends on. */
+/** The part of a state that an intent depends on. */
 export interface AcceptedState {
   readonly commit: Commit | null;
   readonly files: State["accepted"];
   readonly holds: Ledger["holds"];
 }
 
-/** What stands on the state branch at one commit. */
+/** The content of the state branch at one commit. */
 export interface State {
-  /** Null before the branch is founded. */
+  /** Null before the branch exists. */
   readonly commit: Commit | null;
   readonly ledger: Ledger;
   /** Source files as last accepted: path → blob. */
@@ -83,7 +83,7 @@ export interface State {
   readonly held: ReadonlyMap<string, BlobId>;
 }
 
-/** What a process knows that has just begun. */
+/** Empty caches. */
 export const newMemory = (): Memory => ({
   writer: crypto.randomUUID().slice(0, 8),
   decoded: newDecodedFiles(),

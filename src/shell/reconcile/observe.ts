@@ -12,17 +12,17 @@ import { readSource, sourceBranchMissing } from "./source.ts";
 import { readStateBranch } from "./state.ts";
 import { verifyStateSigners } from "./state-signature.ts";
 
-/** Everything one pass looks at, and the state it was looked at from. */
+/** Everything one pass observes, and the state it started from. */
 export interface ObservedWorld {
   readonly world: World;
   readonly state: State;
-  /** What is to be said whatever the plan says. */
+  /** Reasons to report in addition to the plan's. */
   readonly reasons: readonly Reason[];
 }
 
 /**
- * Looks at both branches and at every member. "Now" is when all have answered: nothing is dated before it was seen, or
- * what waits from there on would be over early.
+ * Reads both branches and observes every member. "Now" is when all have answered: dated earlier, waits that start there
+ * would end early.
  */
 export async function observe(ports: Ports, settings: Settings, memory: Memory): Promise<ObservedWorld> {
   const { repository, clock } = ports;

@@ -16,18 +16,18 @@ import { memberAddressOf, observe } from "./observe.ts";
 import type { Clock, Ports, Receipt } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
-/** What came of one pass. */
+/** The result of one pass. */
 export type PassResult =
-  /** Somebody else decided first. Nothing was touched; look again. */
+  /** Somebody else decided first. Nothing was changed; run another pass. */
   | { readonly kind: "superseded" }
-  /** The plan failed its check: a defect of ours. Nothing was written, nothing was touched. */
+  /** The plan failed its check: a defect of ours. Nothing was written or changed. */
   | { readonly kind: "unsound"; readonly faults: readonly PlanDefect[] }
   | {
       readonly kind: "passed";
       readonly plan: Plan;
       readonly intent: Intent;
       readonly committed: Commit | null;
-      /** What was committed, in words: one line each. */
+      /** What was committed, as lines of text. */
       readonly lines: readonly string[];
       /** News that decides nothing and waits in memory for a later commit; null when none does. */
       readonly deferred: News | null;
@@ -36,7 +36,7 @@ export type PassResult =
       readonly spent: PassTimings;
     };
 
-/** Where the time of a pass went, in milliseconds by the clock. */
+/** The durations of a pass's steps, in milliseconds. */
 interface PassTimings {
   readonly observe: number;
   /** Planning and checking. */
@@ -74,7 +74,7 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
   const reasons = [...known, ...decided.reasons];
   const told = { ...decided, reasons };
   if (decided.refusal !== null) {
-    // Members that are ahead of the branch as we read it may only say that somebody else decided meanwhile.
+    // Members that are ahead of the state we read may just mean that somebody else decided in the meantime.
     if ((await ports.repository.heads()).state !== state.commit) return { kind: "superseded" };
     const spent = { observe: observing, decide: deciding, commit: 0, act: 0 };
     return { kind: "passed", plan: told, intent, committed: null, lines: [], deferred: null, receipts: [], spent };
@@ -107,7 +107,7 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
 
 const newsOf = (before: Ledger, after: Ledger): News => (isFinalNews(before, after) ? "final" : "routine");
 
-/** Tells at each call how many milliseconds passed since the one before. */
+/** Gives at each call the milliseconds since the call before. */
 function stopwatch(clock: Clock): () => number {
   let last = clock.now();
   return () => {

@@ -4,15 +4,15 @@ import type { Observation } from "../../core/model/observation.ts";
 import type { ClusterActions } from "../../core/model/plan.ts";
 import type { BlobId, ClusterName, Commit, DurationMs, Instant } from "../../core/model/value.ts";
 
-/** Everything the shell needs from outside, in our words. Adapters speak theirs. */
+/** Everything the shell needs from outside. Adapters implement it. */
 export interface Ports {
   readonly repository: Repository;
   readonly fleet: Fleet;
   readonly clock: Clock;
   readonly verifier: Verifier;
-  /** Absent: nobody asks a forge, and what only a forge can tell stays open. */
+  /** Absent: no forge is asked, and what only a forge can tell stays open. */
   readonly forge?: Forge;
-  /** 64 hexadecimal digits that nobody could know before, others at every call. */
+  /** 64 unpredictable hexadecimal digits, different at every call. */
   readonly entropy: () => string;
 }
 
@@ -22,11 +22,11 @@ export interface Ports {
  * Every method rejects with a {@link Fault} and nothing else. Reads name a commit, so what they give never changes.
  */
 export interface Repository {
-  /** What is read and written, for messages: a path, or a URL without credentials. */
+  /** The repository's name for messages: a path, or a URL without credentials. */
   readonly name: string;
-  /** Brings both branches up to date in one exchange and says where they stand. */
+  /** Fetches both branches in one exchange and gives their heads. */
   heads(): Promise<Heads>;
-  /** What the branches are called, for messages alone. An adapter that cannot tell leaves it out. */
+  /** The names of the branches, for messages only. Optional for an adapter. */
   branches?(): Promise<BranchNames>;
   /** Every file of a commit, ordered by path; only those under the folder `under` when it is given. */
   files(commit: Commit, under?: string): Promise<readonly TreeFile[]>;
@@ -62,7 +62,7 @@ export interface Repository {
   close(): Promise<void>;
 }
 
-/** A commit as git stores it: nobody has verified anything of it. */
+/** A commit as git stores it, unverified. */
 export interface RawCommit {
   readonly commit: Commit;
   /** The content of the commit object; of one that is longer than 64 KiB, the first 64 KiB and one byte. */
@@ -76,15 +76,15 @@ export interface HistoricCommit extends RawCommit {
   readonly merge: CommitFact["merge"];
 }
 
-/** Says whose signature stands on some bytes: facts, never authority. No method rejects. */
+/** Says which key signed some bytes: facts, never authority. No method rejects. */
 export interface Verifier {
-  /** What a commit says of itself; its signature is rejected where the bytes are not those of its id. */
+  /** The facts in a commit; its signature is rejected where the bytes do not match its id. */
   commit(from: HistoricCommit, certificates: readonly string[], now: Instant): Promise<CommitFact>;
-  /** What an armored signature says about other bytes. `certificates` are armored OpenPGP certificates, one each. */
+  /** Verifies a detached, armored signature. `certificates` are armored OpenPGP certificates, one each. */
   detached(bytes: Uint8Array, armored: string, certificates: readonly string[], now: Instant): Promise<SignatureFact>;
 }
 
-/** A forge on which people review pull requests: facts about that, never authority. */
+/** A forge on which people review pull requests: facts about reviews, never authority. */
 export interface Forge {
   /** The repository there, for messages: no credentials. */
   readonly name: string;
@@ -92,7 +92,7 @@ export interface Forge {
   review(question: ReviewQuestion): Promise<ForgeFinding>;
 }
 
-/** Where both branches stand. */
+/** The heads of both branches. */
 export interface Heads {
   /** Null when the source branch does not exist. */
   readonly source: Commit | null;
@@ -118,16 +118,16 @@ export interface TreeFile {
   readonly kind: "file" | "link" | "submodule";
 }
 
-/** What stands at a path of the later of two commits. */
+/** A path that differs between two commits. */
 export interface TreeChange {
   readonly path: string;
-  /** Null when nothing stands there any more. */
+  /** Null when it was removed. */
   readonly file: TreeFile | null;
 }
 
-/** A commit that we would like to make. It determines every byte of that commit, together with the key that signs. */
+/** A commit to be made. Together with the signing key it determines every byte of the commit. */
 export interface Proposal {
-  /** The state branch as it was read; null to found it with an orphan commit. */
+  /** The head of the state branch that was read; null to create the branch with an orphan commit. */
   readonly parent: Commit | null;
   /** Ordered by path, each path once. What is not named stays as it is in the parent. */
   readonly edits: readonly Edit[];
@@ -143,7 +143,7 @@ export type Edit =
   | { readonly kind: "link"; readonly path: string; readonly blob: BlobId }
   | { readonly kind: "remove"; readonly path: string };
 
-/** How a proposal fared. */
+/** What became of a proposal. */
 export type CommitResult = { readonly kind: "committed"; readonly commit: Commit } | { readonly kind: "superseded" };
 
 /**
@@ -152,18 +152,18 @@ export type CommitResult = { readonly kind: "committed"; readonly commit: Commit
  */
 export interface Fleet {
   /**
-   * Asks one member what it carries and how it is. A member that cannot be asked is an observation too; null: it is still
-   * being asked. As long as nothing changed on a member, a fleet that watches gives the same object (`===`).
+   * Observes one member: its objects and their health. An unreachable member is an observation too; null: the answer is
+   * still outstanding. While nothing changes on a member, a fleet that watches gives the same object (`===`).
    */
   observe(member: MemberAddress): Promise<Observation | null>;
   /**
-   * Carries out one member's actions: claim, apply in waves, remove last, record. One object's trouble stays its own. Null:
-   * it goes on, and until it has ended the member is still being asked.
+   * Carries out one member's actions: claim, apply in waves, remove last, record. A failure of one object affects no other.
+   * Null: it is still running, and until it ends the member is not observed.
    */
   act(member: MemberAddress, actions: ClusterActions): Promise<Receipt | null>;
   /**
-   * By how much our clock is ahead of each member's right now, in whole seconds, in no order. Whoever was not heard within
-   * the last minutes is left out; nobody is asked for it.
+   * By how much our clock is ahead of each member's right now, in whole seconds, in no order. Members without a response
+   * in the last minutes are left out; no request is made for it.
    */
   clockOffsets(): readonly DurationMs[];
   close(): Promise<void>;
@@ -176,7 +176,7 @@ export interface MemberAddress {
   readonly context: string;
 }
 
-/** What acting on one member amounted to. For people and for the loop; decisions read the next observation instead. */
+/** The result of acting on one member. For people and for the loop; decisions use the next observation instead. */
 export interface Receipt {
   readonly cluster: ClusterName;
   /** Mutating requests that changed something: objects created, changed, deleted, released. */
@@ -189,7 +189,7 @@ export interface Receipt {
   readonly interrupted: string | null;
 }
 
-/** The time, and waiting for it. */
+/** The current time, and sleeping. */
 export interface Clock {
   now(): Instant;
   /** Resolves at the moment or when the signal aborts, whichever is first. */
@@ -219,7 +219,7 @@ export interface Author {
   sign(bytes: Uint8Array, namespace: string): Promise<string>;
 }
 
-/** What a person has us write. */
+/** A change that a person asked for. */
 export interface AuthoredChange {
   readonly files: readonly AuthoredFile[];
   readonly message: string;
@@ -236,7 +236,7 @@ export interface AuthoredFile {
   readonly before: string | null;
 }
 
-/** How far the commit goes. */
+/** Where the commit is delivered. */
 export type Delivery =
   | { readonly kind: "commit" }
   /**
@@ -248,7 +248,7 @@ export type Delivery =
   /** A branch of its own is pushed, to be merged into `base`; work tree and index stay as they are. */
   | { readonly kind: "pullRequest"; readonly branch: string; readonly base: string };
 
-/** What speaks against a commit by the time that it is pushed, and what to do instead. Then nothing is pushed or left. */
+/** Why a commit should no longer be pushed, and what to do instead. Then nothing is pushed, and the commit is undone. */
 export interface DeliveryObjection {
   readonly message: string;
   readonly fix: string;
@@ -262,6 +262,6 @@ export interface AuthoredCommit {
   readonly remote: string | null;
   /** Where a pull request can be opened, where that is known. */
   readonly page: string | null;
-  /** Others had pushed before: the commit was made anew on top of theirs, or theirs was merged. Null: they had not. */
+  /** How commits that others had pushed were integrated; null when there were none. */
   readonly integrated: "rebased" | "merged" | null;
 }

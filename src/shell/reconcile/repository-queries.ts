@@ -9,7 +9,7 @@ export interface WalkedHistory {
   readonly beyond: ReadonlyMap<Commit | null, readonly Commit[] | null>;
 }
 
-/** Says what one head has beyond other commits. */
+/** Gives the commits that a head has beyond other commits. */
 export interface CommitWalker {
   /** The ids, parents first; null when there are more than the limit. */
   ids(base: Commit | null): Promise<readonly Commit[] | null>;
@@ -17,7 +17,7 @@ export interface CommitWalker {
   commits(base: Commit | null): Promise<readonly HistoricCommit[]>;
   /** Commits that were read for either. */
   readonly read: ReadonlyMap<Commit, HistoricCommit>;
-  /** What was found out, for the next head. */
+  /** The result, for the next head. */
   readonly walks: () => WalkedHistory;
 }
 
@@ -68,7 +68,7 @@ export function newCommitWalker(
 const idsOf = (commits: readonly HistoricCommit[] | null): readonly Commit[] | null =>
   commits?.map((it) => it.commit) ?? null;
 
-/** Asks once for each value. */
+/** Calls once for each value. */
 function once<K, V>(ask: (about: K) => Promise<V>): (about: K) => Promise<V> {
   const known = new Map<K, Promise<V>>();
   return (about) => {
@@ -81,7 +81,7 @@ function once<K, V>(ask: (about: K) => Promise<V>): (about: K) => Promise<V> {
 /** More than this is asked of no adapter that reads a whole history for it. */
 const longest = 100_000;
 
-/** A commit and those before it by first parents, the newest first, whatever the adapter has to tell it by. */
+/** A commit and those before it by first parents, the newest first, with any adapter. */
 export async function firstParentHistory(
   repository: Repository,
   head: Commit,
@@ -103,7 +103,7 @@ export function parentsOf(raw: Uint8Array): readonly string[] {
   return commitLines(raw)?.parents ?? [];
 }
 
-/** What differs at a commit. */
+/** The changes up to a commit. */
 interface Since {
   /** From which commit on; null: the changes are everything. */
   readonly from: Commit | null;
@@ -117,7 +117,7 @@ interface SinceQuestion {
   readonly enters: (folder: string) => boolean;
 }
 
-/** Asks what differs from a commit that was read before, or for everything where that is not to be had. */
+/** Gives what changed since a commit that was read before, or everything where that is not available. */
 export async function treeChangesSince(
   repository: Repository,
   from: Commit | null,
@@ -130,7 +130,7 @@ export async function treeChangesSince(
   try {
     return { from, changes: await repository.changes(from, to, enters) };
   } catch (error) {
-    // A branch that somebody set back may have taken with it what we knew.
+    // After a reset of the branch, the earlier commit may be gone.
     if (from === null || !(error instanceof Fault) || error.code !== "RepositoryCorrupt") throw error;
     return { from: null, changes: await repository.changes(null, to, enters) };
   }

@@ -5,11 +5,11 @@ import { reviewsToAsk } from "../../core/plan/approval/reviews.ts";
 import type { Memory, RecentReview } from "./memory.ts";
 import type { Ports } from "./ports.ts";
 
-/** So many files are asked about in one pass, and so many at once. */
+/** Questions per pass, and how many run at once. */
 const mostAsked = 50;
 const atOnce = 25;
 
-/** What a forge said stands for so long: whoever is down, or counts our questions, is not asked in every pass. */
+/** How long a finding is kept: a forge that is down, or limits requests, is not asked in every pass. */
 const rest = minutes(1);
 
 /**
@@ -33,7 +33,7 @@ export async function withReviews(
     const found = memory.reviews.get(keyOf(it));
     return found !== undefined && now < found.until ? found : undefined;
   };
-  // Those first that were not asked for longest: whatever has no answer does not keep the others from theirs.
+  // Least recently asked first, so that one without an answer does not block the others.
   const open = questions
     .filter((it) => known(it) === undefined)
     .sort((a, b) => (memory.reviews.get(keyOf(a))?.until ?? 0) - (memory.reviews.get(keyOf(b))?.until ?? 0));

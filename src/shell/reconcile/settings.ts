@@ -14,10 +14,10 @@ export interface Settings {
   readonly stateSigning?: StateSigning;
 }
 
-/** With what a process signs its commits, and what the operator vouches for. */
+/** The key with which a process signs its commits, and what the operator accepts. */
 export interface StateSigning {
   /** Of its own key: `SHA256:…`. */
   readonly fingerprint: string;
-  /** A commit of the state branch that the operator looked at and found right; null without one. */
+  /** A commit of the state branch that the operator has checked and accepts; null without one. */
   readonly accepted: Commit | null;
 }

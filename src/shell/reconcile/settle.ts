@@ -8,7 +8,7 @@ import { hasMoved, type PassResult, pass } from "./pass.ts";
 import type { Ports } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
-/** A pass that went through: it decided, or saw that there is nothing to decide. */
+/** A completed pass: it decided, or found nothing to decide. */
 export type Passed = Extract<PassResult, { kind: "passed" }>;
 
 /** How a run ended. */
@@ -18,22 +18,22 @@ export type Settled =
       readonly last: Passed;
       readonly passes: number;
       readonly commits: number;
-      /** Something that was worth waiting for did not come in time. */
+      /** The wait ended before everything was ready. */
       readonly ranOut: boolean;
     }
   | { readonly kind: "unsound"; readonly faults: readonly PlanDefect[] }
-  /** After so many passes there was still something to do: we go in circles, or somebody works against us. */
+  /** After so many passes there was still something to do: we loop, or somebody reverts our changes. */
   | { readonly kind: "restless"; readonly last: Passed | null; readonly passes: number }
   /** There was still something to do when the signal came. */
   | { readonly kind: "stopped"; readonly last: Passed | null; readonly passes: number };
 
-/** How a run goes, and whom it tells. */
+/** How a run proceeds, and its callbacks. */
 interface SettleOptions {
   readonly settings: Settings;
   /** How long to sleep through timers and health; null: not at all. */
   readonly wait: DurationMs | null;
   readonly signal: AbortSignal;
-  /** Rings when a member or the repository may have changed, and ends a sleep; without one a run that waits looks each second. */
+  /** Ends a sleep when a member or the repository may have changed; without one, a run that waits polls every second. */
   readonly wakeSignal?: WakeSignal;
   readonly report: (result: PassResult) => void;
 }
@@ -41,17 +41,17 @@ interface SettleOptions {
 /** Passes of one run that may follow each other without a pause: a rollout may take its clusters one by one. */
 const maxPasses = (clusters: number): number => 50 + 2 * clusters;
 
-/** How often a run that waits looks at what is in flight. */
+/** How often a run that waits observes members in progress. */
 const memberPoll = seconds(1);
 
-/** The shortest sleep: a moment that has come and changed nothing is no reason to spin. */
+/** The shortest sleep: avoids spinning when a due moment changes nothing. */
 export const minSleep = seconds(0.1);
 
-/** Rings that come together are answered together; while many come, half of the time at most is spent on passes. */
+/** Bounds of the rest between passes: wake signals are batched, and at most half of the time is spent on passes. */
 const minRest = seconds(0.02);
 const maxRest = seconds(5);
 
-/** The next pass begins no earlier than as long after this one as this one took, waiting for others left out. */
+/** The next pass begins after a rest as long as this pass took, not counting waits. */
 export const restAfter = ({ spent }: Passed): DurationMs =>
   Math.min(Math.max(spent.decide + spent.commit, minRest), maxRest) as DurationMs;
 
@@ -122,25 +122,25 @@ function wakeOf(
   return Math.max(earliest(next, flushAt) ?? next, later(now, minSleep)) as Instant;
 }
 
-/** Whether the members are still moving towards what was decided. */
+/** Whether a decision is still being carried out on members. */
 export const isInFlight = (reasons: readonly Reason[]): boolean =>
   reasons.some((it) => it.kind === "applying" || it.kind === "awaitingHealth" || (it.kind === "leaving" && !it.stuck));
 
 const isLate = ({ plan }: Passed, deadline: Instant | null): boolean =>
   deadline !== null && plan.reasons.some((it) => weightOf(it) === "waiting" && !isForPeople(it));
 
-/** No time brings what a person has to say. */
+/** Whether it waits for a person, not for time. */
 const isForPeople = (reason: Reason): boolean =>
   reason.kind === "confirmationNeeded" || (reason.kind === "run" && reason.wait.kind === "approval");
 
-/** Something may have changed; never says what. */
+/** Something may have changed; it does not say what. */
 export interface WakeSignal {
-  /** A signal that aborts at the next ring. Rings between two calls are not lost. */
+  /** A signal that aborts at the next wake-up. Wake-ups between two calls are not lost. */
   next(): AbortSignal;
   readonly wake: () => void;
 }
 
-/** A doorbell that nobody has rung. However often it is rung between two looks, the next look answers once. */
+/** A new wake signal. Several wake-ups between two calls count as one. */
 export function newWakeSignal(): WakeSignal {
   let woken = new AbortController();
   return {

@@ -14,7 +14,7 @@ import type { Repository, TreeFile } from "./ports.ts";
 import { treeChangesSince } from "./repository-queries.ts";
 import type { Settings } from "./settings.ts";
 
-/** What the source branch asks for, and why it may be asking for less than its head says. */
+/** What the source branch asks for; when its head is not accepted, what was accepted before. */
 export interface Source {
   /** The commit that was read: the head of the branch, or what was accepted where that is held back. */
   readonly head: Commit;
@@ -70,7 +70,7 @@ async function readHead(
   return { head, isHeld: false, intent, reasons: [] };
 }
 
-/** What was accepted, where the head is not believed. */
+/** What was accepted before, where the head is not. */
 async function heldSource(
   reason: Reason,
   { repository, state, memory }: Pick<Reading, "state" | "memory"> & { readonly repository: Repository },
@@ -148,7 +148,7 @@ async function filesAt(repository: Repository, head: Commit, memory: Memory): Pr
   return files;
 }
 
-/** What stands behind a dot is never read. */
+/** Folders with a leading dot are never read. */
 const isOpen = (folder: string): boolean => !/(?:^|\/)\.[^/]*\/$/.test(folder);
 
 async function acceptedFiles(
@@ -249,7 +249,7 @@ export function exactText(bytes: Uint8Array): string | null {
  * where no branch is.
  */
 export async function sourceBranchMissing(repository: Repository, otherwise: string): Promise<Fault> {
-  // It is said what is missing even where nobody can say what else there is.
+  // The missing branch is reported even where the other branches are not known.
   const known = await repository.branches?.().catch(() => null);
   const there = (known?.there ?? []).filter((it) => it !== known?.state);
   const [first, ...more] = there;

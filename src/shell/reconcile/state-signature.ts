@@ -8,14 +8,14 @@ import { firstParentHistory } from "./repository-queries.ts";
 import type { StateSigning } from "./settings.ts";
 import { readStateBranch } from "./state.ts";
 
-/** So many commits are looked at first: nearly always the last one is ours. */
+/** How many commits are read first: nearly always the last one is ours. */
 const atFirst = 16;
 
-/** As far as anybody looks back for a commit of ours. */
+/** How far back a commit of ours is searched. */
 const atMost = 10_000;
 
 /**
- * Makes sure that nobody but us, and the machines that the trust file lists, wrote the state branch
+ * Verifies that only we, and the machines that the trust file lists, wrote the state branch
  * (`trust/README.md#our-own-commits`).
  *
  * Begins at the latest commit that this key signed, that the operator accepted, or that was found right before: what
@@ -28,7 +28,7 @@ export async function verifyStateSigners(
   stateSigning: StateSigning,
   { state: known }: Pick<Memory, "state">,
 ): Promise<void> {
-  // What was read before was made sure of, and what was written since is ours.
+  // What was read before is verified, and what was written since is ours.
   if (head === null || known?.commit === head) return;
   const now = clock.now();
   const isVouched = async (it: RawCommit): Promise<boolean> =>

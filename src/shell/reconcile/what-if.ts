@@ -18,7 +18,7 @@ import type { Settings } from "./settings.ts";
 import { acceptedIntent, readSource } from "./source.ts";
 import { isRecordFolder, stateOf } from "./state.ts";
 
-/** What the next pass would decide, and from what. */
+/** What the next pass would decide, and its world. */
 export interface WhatIfResult {
   readonly world: World;
   readonly plan: Plan;
@@ -93,7 +93,7 @@ const runsOn = <T extends Pick<UpdateRun, "spec">>(
   runs: ReadonlyMap<RunKey, T>,
 ): ReadonlyMap<RunKey, T> => new Map([...runs].filter(([, { spec }]) => keys.has(spec.placement)));
 
-/** The placements whose records the plan of an intent needs; null: it may need all. */
+/** The placements whose records the plan needs; null: possibly all. */
 async function concerned(
   repository: Repository,
   { state, restless }: Outline,

@@ -3,7 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 import { orRejected } from "./signature-error.ts";
 import { newWireReader, wireString } from "./ssh-wire.ts";
 
-/** A private key that makes signatures. What it is made of never leaves the closure. */
+/** A private key. Its secret never leaves the closure. */
 export interface SigningKey {
   readonly kind: "key";
   /** `SHA256:…`, as `ssh-keygen -l` and the trust file have it. */
@@ -14,7 +14,7 @@ export interface SigningKey {
   readonly sign: (payload: Uint8Array) => string;
 }
 
-/** Why a file gives no signing key. Says nothing of what stands in it. */
+/** Why a file is no signing key, without quoting it. */
 interface NoSigningKey {
   readonly kind: "unusable";
   readonly message: string;

@@ -51,7 +51,7 @@ function nameCauses(object: JsonObject, kind: ServedKind): readonly Cause[] {
   return name.length <= 253 && subdomain.test(name) ? [] : [wrong("metadata.name", name, subdomainRule)];
 }
 
-/** What is going away takes no new finalizers. */
+/** An object that is being deleted takes no new finalizers. */
 function finalizerCauses(object: JsonObject, live: JsonObject): readonly Cause[] {
   if (memberAt(live, "metadata", "deletionTimestamp") === null) return [];
   const before = new Set(listAt(live, "metadata", "finalizers"));

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../core/model/json.ts";
 
-/** What an API server says instead of an object: a `Status` of failure. Thrown where the answer is decided, written by the server. */
+/** A `Status` of failure. Thrown by the handlers, written by the server. */
 export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly code: number;
@@ -39,7 +39,7 @@ type RefusalReason = keyof typeof codes;
 export const statusError = (reason: RefusalReason, message: string, details: JsonObject | null = null): StatusError =>
   new StatusError(codes[reason], reason, message, details);
 
-/** Which object a refusal is about: what `details` and most messages name. */
+/** The object that an error is about, in `details` and in most messages. */
 export interface ObjectReference {
   readonly group: string;
   /** The plural of the kind. */

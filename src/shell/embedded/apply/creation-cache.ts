@@ -4,7 +4,7 @@ import { type FieldOwner, type FieldWriter, ownerBy, ownerKey } from "./field-ow
 import { type FieldSet, interned } from "./field-set.ts";
 import type { ManagedObject } from "./server-side-apply.ts";
 
-/** A body that is to become a new object. */
+/** A body from which an object is created. */
 interface Creation {
   readonly operation: FieldOwner["operation"];
   readonly body: Json;
@@ -15,7 +15,7 @@ interface Creation {
   readonly strict: boolean;
 }
 
-/** What a body came to once, without what its place and its cluster add. */
+/** The cached result for a body, without what namespace and cluster add. */
 interface CachedCreation {
   readonly kind: ServedKind;
   readonly strict: boolean;
@@ -30,7 +30,7 @@ const creations: Readonly<Record<FieldOwner["operation"], WeakMap<JsonObject, Ca
 };
 
 /**
- * Gives what the very same body came to before, in whatever cluster; null when that is not known.
+ * Gives the cached result for the same body, from any cluster; null when there is none.
  *
  * A new object depends on its body, kind and author, until a cluster adds to it. What is recalled was found valid, and all
  * that are made from one body share what it says.
@@ -52,7 +52,7 @@ export function cachedCreation(
   };
 }
 
-/** Keeps what a valid body came to, for as long as anybody holds the body. One that does not name its object is not kept. */
+/** Caches the result for a valid body, as long as the body is referenced. A body without a name is not cached. */
 export function cacheCreation({ operation, body, kind, strict }: Creation, { object, owners }: ManagedObject): void {
   if (!isObject(body) || owners.size > 1 || (textOf(memberAt(body, "metadata", "name")) ?? "") === "") return;
   const [author] = owners.values();

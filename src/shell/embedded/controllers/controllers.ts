@@ -69,7 +69,7 @@ function afterDeletion(cluster: Cluster, kind: ServedKind, object: JsonObject): 
   if (kindKey(kind) === definitionKey) cluster.kinds.define(objectName(object), []);
 }
 
-/** Does something with an object a moment later, if it is still the same one. */
+/** Does something with an object later, if it is still the same one. */
 function later(
   cluster: Cluster,
   kind: ServedKind,
@@ -165,7 +165,7 @@ type Controller = (cluster: Cluster, kind: ServedKind, object: JsonObject) => vo
 const definitionKey = "apiextensions.k8s.io/CustomResourceDefinition";
 const instances = "customresourcecleanup.apiextensions.k8s.io";
 
-/** What is done for kinds that are no workloads. Each looks at an object and does what is missing, so that doing it twice is nothing. */
+/** Controllers for kinds other than workloads. All are idempotent. */
 const controllers: ReadonlyMap<string, Controller> = new Map<string, Controller>([
   [
     "/Namespace",

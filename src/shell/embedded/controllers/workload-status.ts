@@ -15,7 +15,7 @@ import type { ServedKind } from "../api/kinds.ts";
 /** How far a change of a workload has come: seen, half of it running, all of it running. */
 export type Progress = "observed" | "half" | "done" | "overdue";
 
-/** What a container's image says about its fate. Any image whose text has the word in it: `shop/web:2-broken`. */
+/** What a container's image asks for, by a word anywhere in it: `shop/web:2-broken`. */
 type SimulatedOutcome = "runs" | "broken" | "crash";
 
 /** `broken` never becomes available; `crash` is reported as failed once its deadline has passed. */

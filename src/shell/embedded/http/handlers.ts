@@ -101,7 +101,7 @@ function discover(cluster: Cluster, path: string, { accept }: ServerRequest): Ht
   return { code: 200, type: aggregated && isRoot ? aggregatedType : "application/json", text: found };
 }
 
-/** `kubectl auth can-i`: everything but what trouble forbids. */
+/** `kubectl auth can-i`: everything but what `readOnly` forbids. */
 function review(cluster: Cluster, path: string, body: string): HttpResponse {
   if (path !== "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
     return textResponse(404, "404 page not found\n");

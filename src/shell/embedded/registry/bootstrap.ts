@@ -7,7 +7,7 @@ import { create, type RequestTarget } from "./objects.ts";
 const namespaces = ["kube-system", "default", "kube-public", "kube-node-lease"];
 
 /**
- * What every cluster is born with: its four namespaces, with a uid of kube-system that says which cluster this is, and one
+ * What every cluster starts with: its four namespaces, with a uid of kube-system that says which cluster this is, and one
  * node of ordinary size, so that capacity can be asked for and a DaemonSet has a place.
  */
 export function bootstrapCluster(cluster: Cluster): void {

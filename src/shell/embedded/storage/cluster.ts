@@ -4,7 +4,7 @@ import { Kinds } from "../api/kinds.ts";
 import { type InjectedFaults, type LogEntry, noFaults, RequestCounters } from "./injected-faults.ts";
 import { Store, type StoreChange } from "./store.ts";
 
-/** What a cluster needs to live. */
+/** How a simulated cluster is created. */
 interface ClusterOptions {
   readonly name: string;
   /** How long a workload takes to become available, and a namespace to go. */
@@ -13,18 +13,18 @@ interface ClusterOptions {
   readonly token: string | null;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Begins a life: what controllers do later is noted here. */
+  /** Makes the queue for the controllers' delayed work. */
   readonly newDelayedWork: () => DelayedWork;
-  /** Acts on every write, like the controllers of a real cluster; called inside the write, so it may only plan. */
+  /** Called for every write, inside of it: may schedule work only. */
   readonly runControllers: (cluster: Cluster, change: StoreChange) => void;
-  /** Fills a new cluster with what every cluster is born with. */
+  /** Creates the objects that every cluster starts with. */
   readonly bootstrap: (cluster: Cluster) => void;
 }
 
 /** Requests that the log keeps. */
 const logLimit = 10_000;
 
-/** One simulated cluster: its objects, its kinds, its clock and its troubles. */
+/** One simulated cluster: its objects, kinds, clock and injected faults. */
 export class Cluster {
   readonly name: string;
   readonly token: string | null;
@@ -35,7 +35,7 @@ export class Cluster {
   availableAfterMs: number;
   /** Null while nothing is logged. */
   log: LogEntry[] | null = null;
-  /** Ends when the cluster is reset or goes down: watchers are cut off. */
+  /** Aborts when the cluster is reset or goes down, which ends watches. */
   life = new AbortController();
   readonly #setting: ClusterOptions;
   #schedule: DelayedWork;
@@ -67,7 +67,7 @@ export class Cluster {
     return this.#moment().date;
   }
 
-  /** The words of a second are found once. */
+  /** The texts of a second are formatted once. */
   #moment(): { readonly text: string; readonly date: string } {
     const second = Math.floor(this.#setting.now() / 1000);
     if (second !== this.#time.second) {
@@ -77,7 +77,7 @@ export class Cluster {
     return this.#time;
   }
 
-  /** The next number of this cluster: whatever is told apart by it is the same in every run. */
+  /** The next serial number of this cluster: the same in every run. */
   serial(): number {
     return ++this.#serial;
   }
@@ -142,14 +142,14 @@ const originOf = (name: string, incarnation: number): string =>
 /** An object with another status. */
 export const withStatus = (object: JsonObject, status: JsonObject): JsonObject => ({ ...object, status });
 
-/** Work for later, all of which can be called off. */
+/** Delayed work, which can be cancelled as a whole. */
 export interface DelayedWork {
   after(delayMs: number, work: () => void): void;
   /** Calls everything off, and whatever comes later. */
   close(): void;
 }
 
-/** A schedule by the time on the wall. Its timers do not keep a process alive. */
+/** Delayed work by real timers, which do not keep a process alive. */
 export class RealTimers implements DelayedWork {
   readonly #timers = new Set<NodeJS.Timeout>();
   #closed = false;

@@ -1,7 +1,7 @@
 import type { Json } from "../../../core/model/json.ts";
 import { isObject } from "../../../core/model/json.ts";
 
-/** What is wrong with a cluster, on purpose. Everything can be changed while it runs. */
+/** Faults injected into a cluster. All can be changed while it runs. */
 export interface InjectedFaults {
   /** Connections are destroyed without an answer. */
   readonly down: boolean;
@@ -19,11 +19,11 @@ export interface InjectedFaults {
   readonly unauthorized: boolean;
   /** Kinds that may be read and not written, `group/Kind`; `*` for every kind. */
   readonly readOnly: readonly string[];
-  /** Controllers stand still: nothing becomes available, no namespace goes, no definition is established. */
+  /** Controllers are paused: nothing becomes available, no namespace is emptied, no definition is established. */
   readonly frozen: boolean;
 }
 
-/** A cluster that is well. */
+/** No faults. */
 export const noFaults: InjectedFaults = {
   down: false,
   hang: false,
@@ -36,7 +36,7 @@ export const noFaults: InjectedFaults = {
   frozen: false,
 };
 
-/** Trouble from the control endpoint; null when a member is unknown or of the wrong type. */
+/** Faults from the control endpoint; null when a member is unknown or of the wrong type. */
 export function parseFaults(value: Json): Partial<InjectedFaults> | null {
   if (!isObject(value)) return null;
   const wrong = Object.entries(value).some(([key, it]) => !Object.hasOwn(noFaults, key) || !fits(key, it));
@@ -64,7 +64,7 @@ export interface Counters {
 
 const mutatingVerbs = new Set(["create", "update", "patch", "apply", "delete", "deletecollection"]);
 
-/** Counts what a cluster was asked. */
+/** Counts the requests to a cluster. */
 export class RequestCounters {
   readonly #requests = new Map<string, number>();
   #total = 0;

@@ -30,23 +30,23 @@ export async function openAuthor(folder: string): Promise<Author> {
   return new WorkTreeAuthor(top, branch);
 }
 
-/** The address of whoever would be the author of a commit at a folder, as `git commit` has it; null when git does not know. */
+/** The email address of the author that `git commit` would use in a folder; null when git has none. */
 export async function identityAt(folder: string): Promise<string | null> {
   const during = "asking git who you are";
   const asked = gitOutputOrNull(personGit(resolve(folder)), ["var", "GIT_AUTHOR_IDENT"], { during });
   return /<([^<>]+)>/.exec((await asked.catch(() => null)) ?? "")?.[1] ?? null;
 }
 
-/** The key with which git would sign a commit at a folder; null where it is not set up to sign, or its public half is not at hand. */
+/** The key with which git would sign a commit in a folder; null where none is configured, or its public half is not available. */
 export const signingKeyAt = async (folder: string): Promise<PersonKey | null> => {
   const { name } = await openAuthor(folder);
   return personKey(personGit(name), name);
 };
 
-/** How many earlier texts of a file are looked through. */
+/** How many earlier versions of a file are read. */
 const pastLimit = 50;
 
-/** What a file said in the commits that changed it, the newest first: as far as the branch at a folder reaches back. */
+/** Earlier versions of a file on the current branch, the newest first. */
 export async function pastTexts(folder: string, path: string): Promise<readonly string[]> {
   const during = `reading earlier versions of ${path}`;
   const git = personGit((await openAuthor(folder)).name);
@@ -63,7 +63,7 @@ export async function pastTexts(folder: string, path: string): Promise<readonly 
 
 const nothingAgainst = async (): Promise<null> => null;
 
-/** Parts of a path that lead elsewhere than to a file of the work tree. */
+/** Path segments that cannot be part of a work tree file. */
 const notAName = /^(?:\.{0,2}|\.git)$/i;
 
 class WorkTreeAuthor implements Author {
@@ -108,7 +108,7 @@ class WorkTreeAuthor implements Author {
     throw repositoryFault("RepositoryRefused", during, "no branch is checked out", { fix });
   }
 
-  /** Refuses what would write over somebody's work, or outside of the work tree. */
+  /** Refuses to overwrite uncommitted work, or to write outside of the work tree. */
   async #sureOf({ path, before }: AuthoredFile, during: string): Promise<void> {
     const refuse = (message: string, fix: string): never => {
       throw repositoryFault("RepositoryRefused", during, message, { fix });
@@ -120,7 +120,7 @@ class WorkTreeAuthor implements Author {
       const entry = await lstat(join(this.name, folder)).catch(() => null);
       if (entry !== null && !entry.isDirectory()) refuse(`${folder} is not a folder`, "move it out of the way");
     }
-    // A link that leads nowhere reads like no file, and would be written through.
+    // A dangling link reads like a missing file, and would be written through.
     const own = await lstat(join(this.name, path)).catch(() => null);
     if (own !== null && !own.isFile()) refuse(`${path} is not a regular file`, "move it out of the way");
     const there = await readFile(join(this.name, path), "utf8").catch(() => null);
@@ -139,7 +139,7 @@ class WorkTreeAuthor implements Author {
     if (ignored.code === 0) refuse(`${path} is ignored by git (.gitignore)`, "remove it from .gitignore");
   }
 
-  /** As `git commit` on the branch that is checked out. When git refuses, the files are as they were. */
+  /** Like `git commit` on the current branch. When git refuses, the files are restored. */
   async #inPlace({ files, message, signed = false }: AuthoredChange, during: string): Promise<string> {
     const paths = files.map((it) => literalPathspec(it.path));
     const fresh = files.filter((it) => it.before === null).map((it) => literalPathspec(it.path));
@@ -162,7 +162,7 @@ class WorkTreeAuthor implements Author {
     return gitOutput(this.#git, ["rev-parse", "HEAD"], { during });
   }
 
-  /** `onOpen`: from here on there is something to undo. What somebody else put there meanwhile is not opened. */
+  /** `onOpen`: from here on there is something to undo. A file that somebody else created meanwhile is not opened. */
   async #write({ path, text, before }: AuthoredFile, onOpen: () => void): Promise<void> {
     const full = join(this.name, path);
     if (text === null) {
@@ -176,7 +176,7 @@ class WorkTreeAuthor implements Author {
     await file.writeFile(text).finally(() => file.close());
   }
 
-  /** As a commit on a branch of its own, past work tree and index: whatever is under way there goes on undisturbed. */
+  /** As a commit on a new branch, without touching work tree and index. */
   async #onItsOwn(
     change: AuthoredChange,
     { branch, base }: { readonly branch: string; readonly base: string },

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { repositoryFault } from "../model/repository-fault.ts";
 import { gitOutput, gitOutputOrNull, type PersonGit } from "./person-git.ts";
 
-// A commit of ours that is at the head of the branch checked out here, and others pushed before us.
+// Our commit is at the head of the current branch, and others have pushed before us.
 
-/** What came of bringing a commit onto what others pushed. */
+/** How our commit was combined with what others pushed. */
 export interface CaughtUp {
   readonly commit: string;
-  /** It was made anew on top of theirs, or theirs was merged into the branch here. */
+  /** Ours was rebased onto theirs, or theirs was merged into the branch here. */
   readonly way: "rebased" | "merged";
 }
 
@@ -69,7 +69,7 @@ export async function undoCommit(
   return `nothing was pushed, and it stays committed here as ${ours.slice(0, 10)}${drop}`;
 }
 
-/** Whether a commit is another one, or before it. */
+/** Whether a commit is another one or its ancestor. */
 export const isAncestor = async (git: PersonGit, commit: string, other: string, during: string): Promise<boolean> =>
   (await git(["merge-base", "--is-ancestor", commit, other], { during })).code === 0;
 
@@ -106,7 +106,7 @@ async function treeOn(git: PersonGit, { parent, ours, theirs }: Sides, during: s
   }
 }
 
-/** Takes the branch, its index and its work tree from one commit to another, as a checkout does: all of it, or nothing. */
+/** Moves the branch, its index and its work tree from one commit to another, as a checkout does: all or nothing. */
 async function move(git: PersonGit, from: string, to: string, during: string): Promise<void> {
   if ((await gitOutput(git, ["rev-parse", "HEAD"], { during })) !== from) {
     const fix = "see what else is at work in this work tree, then run it again";
@@ -137,5 +137,5 @@ async function merged(git: PersonGit, ours: string, theirs: string, during: stri
 const committedAdvice = (commit: string): string =>
   `it is committed here as ${commit.slice(0, 10)} and not pushed: see what git says above, then ${pullAdvice}`;
 
-/** Brings in what others pushed, and leaves signatures as they are: a rebase makes commits anew, without them. */
+/** Integrates what others pushed and keeps signatures: a rebase would drop them. */
 export const pullAdvice = "git pull --no-rebase (a rebase would lose the signature), then git push";

@@ -12,7 +12,7 @@ export interface PersonGitResult {
 
 /** What a call of git is given besides its arguments. */
 interface PersonCall {
-  /** What we are doing, for a fault. */
+  /** The operation, for a fault's message. */
   readonly during: string;
   readonly input?: string | Uint8Array;
   /** The program reads what the person types; there is no `input` then. */
@@ -63,7 +63,7 @@ export const personProgram =
 
 const complaintLimit = 8 << 10;
 
-/** Without git's standing hints, which say how to make git quiet. */
+/** Without git's hints. */
 const stderrText = (text: string): string =>
   // Cut last: half a URL would not be known as one that holds a password.
   redact(text.replace(/^hint:.*\n?/gm, ""))

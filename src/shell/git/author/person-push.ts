@@ -9,7 +9,7 @@ interface PushTarget {
   readonly ref: string;
 }
 
-/** Where a branch goes when it is pushed: to the remote that `git push` would choose. `branch` null: none is checked out. */
+/** Where a branch is pushed: to the remote that `git push` would choose. `branch` null: none is checked out. */
 export async function pushTarget(git: PersonGit, branch: string | null, during: string): Promise<PushTarget> {
   const of = (key: string): Promise<string | null> =>
     branch === null ? Promise.resolve(null) : gitOutputOrNull(git, ["config", `branch.${branch}.${key}`], { during });
@@ -25,7 +25,7 @@ export async function pushTarget(git: PersonGit, branch: string | null, during: 
   return { remote, ref: merge ?? `refs/heads/${branch ?? ""}` };
 }
 
-/** What the server said to a push. `fix`: what to do when it refuses. */
+/** Pushes, and gives the server's output. `fix`: what to do when it refuses. */
 export async function pushOnce(git: PersonGit, remote: string, refspec: string, fix: string): Promise<string> {
   const { during, code, stderr } = await asked(git, remote, refspec);
   if (code === 0) return stderr;
@@ -37,16 +37,16 @@ async function asked(git: PersonGit, remote: string, refspec: string) {
   return { during, ...(await git(["push", "--no-progress", remote, refspec], { during })) };
 }
 
-/** How often a push that came too late is tried again. */
+/** How often a push that lost a race is retried. */
 const maxRetries = 3;
 
-/** A server's words where two pushes met at the very same moment. */
+/** A server's errors when two pushes collide. */
 const refLockErrors = /cannot lock ref|failed to update ref|incorrect old value/;
 
 /** A commit that was pushed. */
 interface Pushed {
   readonly commit: string;
-  /** How it got past what others had pushed; null where nobody had. */
+  /** How others' commits were integrated; null where there were none. */
   readonly way: CaughtUp["way"] | null;
 }
 
@@ -87,7 +87,7 @@ const refusedFix = (remote: string): string =>
   "see what the server says above, then git push; " +
   `where nobody may push, git push ${remote} HEAD:refs/heads/<new branch> and open a pull request`;
 
-/** Where a branch is by now, with its commits brought here; null where that cannot be had. */
+/** The current head of a remote branch, fetched; null when it cannot be fetched. */
 async function headAt(git: PersonGit, remote: string, ref: string): Promise<string | null> {
   const during = `fetching from ${remote}`;
   // Not FETCH_HEAD, which other fetches write as well.

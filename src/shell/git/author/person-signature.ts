@@ -6,14 +6,14 @@ import { redact } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 import { gitOutput, gitOutputOrNull, type PersonGit, type PersonGitResult, personProgram } from "./person-git.ts";
 
-/** The public half of what a person signs with. */
+/** A person's public signing key. */
 export type PersonKey =
   /** One line, as in a `.pub` file. */
   | { readonly kind: "ssh"; readonly line: string }
   /** An armored certificate. */
   | { readonly kind: "openpgp"; readonly armored: string };
 
-/** How git is set up to sign in a work tree. */
+/** Git's signing configuration in a work tree. */
 type Setup =
   | { readonly format: "ssh"; readonly program: string; readonly key: SshKey | null }
   | { readonly format: "openpgp"; readonly program: string; readonly key: string; readonly isChosen: boolean };

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { type BlobId, compareText } from "../../../core/model/value.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 
-/** A file as it lies on disk, outside of any commit. */
+/** A file of a work tree. */
 interface WorkTreeFile {
   /** From the root, with `/`. */
   readonly path: string;
@@ -13,7 +13,7 @@ interface WorkTreeFile {
   readonly kind: "file" | "link";
 }
 
-/** What a fleet's repository may hold (`yaml/README.md#limits`). */
+/** Limits of a fleet's repository (`yaml/README.md#limits`). */
 const filesLimit = 20_000;
 const bytesLimit = 100 << 20;
 

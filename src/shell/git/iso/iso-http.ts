@@ -67,7 +67,7 @@ async function* once(bytes: Uint8Array): AsyncIterableIterator<Uint8Array> {
   yield bytes;
 }
 
-/** `fetch failed` says nothing; its cause does: ECONNREFUSED, ENOTFOUND, a certificate that expired. */
+/** The cause of `fetch failed`: ECONNREFUSED, ENOTFOUND, an expired certificate. */
 function reasonOf(error: unknown, deadlineMs: number): string {
   if (!(error instanceof Error)) return "the connection failed";
   if (error.name === "TimeoutError") return `no answer within ${Math.ceil(deadlineMs / 1000)} s`;

@@ -4,10 +4,10 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { PromiseFsClient } from "isomorphic-git";
 
-/** A folder that this process alone writes to. */
+/** A folder that only this process writes to. */
 export interface ClaimedFolder {
   readonly path: string;
-  /** Leaves it to whoever comes next. */
+  /** Releases it for another process. */
   release(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function claimFolder(parent: string, prefix: string): Promise<Claim
   return { path: own, release };
 }
 
-/** Left behind on purpose, or by a process of this machine that is no more. */
+/** Released, or left behind by a dead process of this machine. */
 function isFree(name: string, prefix: string, host: string): boolean {
   const rest = name.slice(prefix.length + 1);
   if (rest.startsWith("free-")) return true;

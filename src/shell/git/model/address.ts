@@ -26,7 +26,7 @@ export interface HttpAddress {
   readonly authorization: string | null;
   /** The account that the URL names without a password, for credential helpers; null when it names none. */
   readonly username: string | null;
-  /** Texts that must never show. */
+  /** Texts that must never be shown. */
   readonly secrets: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export function addressOf(repo: string, token: string | null): Address {
   throw refused(`${scheme} is not supported; use http, https, ssh or file`);
 }
 
-/** Takes passwords out of every URL in a text, and the given secrets wherever they stand. */
+/** Removes passwords from every URL in a text, and replaces the given secrets. */
 export function redact(text: string, secrets: readonly string[] = []): string {
   let clean = text.replace(/\/\/[^/\s]*@/g, "//");
   for (const secret of secrets) if (secret !== "") clean = clean.replaceAll(secret, "***");
@@ -78,7 +78,7 @@ function remoteAddress(url: URL): SshAddress {
 }
 
 function httpAddress(url: URL, token: string | null): HttpAddress {
-  // Git has no use for either, and what stands there may be a secret that would show on its command line.
+  // Git uses neither, and a secret in them would show on its command line.
   if (url.search !== "" || url.hash !== "") throw refused("a Git URL has neither ? nor #");
   const username = decodeURIComponent(url.username);
   const password = url.password === "" ? (token ?? "") : decodeURIComponent(url.password);
@@ -100,7 +100,7 @@ function parsed(repo: string): URL {
   try {
     return new URL(repo);
   } catch {
-    // The cause would repeat the text, which may hold a password.
+    // The cause would quote the URL, which may contain a password.
     throw refused("the URL cannot be read");
   }
 }
@@ -115,11 +115,11 @@ export interface RemoteOptions {
   readonly cacheFolder: string;
   /** Longest wait for one exchange with the server. */
   readonly deadlineMs?: number;
-  /** Signs what is committed; absent: nobody does. */
+  /** Signs our commits; absent: they are unsigned. */
   readonly sign?: SignCommit;
 }
 
-/** Anything that hangs longer than this will not come. */
+/** The deadline of one exchange with a server. */
 export const exchangeDeadlineMs = 120_000;
 
 /** A folder name for what is cached about a URL, which carries no credentials. */

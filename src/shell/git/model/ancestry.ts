@@ -1,6 +1,6 @@
 import type { Commit } from "../../../core/model/value.ts";
 
-/** Commits with the commits that each of them follows, in the order in which it names them. */
+/** Commits with their parents, in order. */
 export type Ancestry = ReadonlyMap<Commit, readonly Commit[]>;
 
 /** Which part of the history is asked for: all that `head` has and `base` has not, unless that is more than `limit`. */
@@ -11,12 +11,12 @@ export interface HistoryRange {
   readonly limit: number;
 }
 
-/** Of a commit that is longer, this much is read and one byte more: no signed commit that counts is as long. */
+/** Of a longer commit, this much and one byte more is read: longer signed commits do not count. */
 export const maxCommitRead = 64 * 1024;
 
 /**
- * Orders those commits that `head` leads to, parents before children: the same for every engine, since only what the
- * commits themselves name decides, not their dates.
+ * Orders the commits reachable from `head`, parents before children. Every engine gives the same order, since it depends
+ * on parents only, not on dates.
  */
 export function parentsFirst(head: Commit, ancestry: Ancestry): readonly Commit[] {
   const ordered = new Set<Commit>();
@@ -36,8 +36,8 @@ export function parentsFirst(head: Commit, ancestry: Ancestry): readonly Commit[
 }
 
 /**
- * Whether it is plain that `base` leads to none of these commits: every path down from them that ends here ends at a
- * child of `base`, and no commit can come before its own parent. When it is not, nothing is said.
+ * Whether certainly none of these commits is reachable from `base`: those without a parent among them are all children of
+ * `base`. False proves nothing.
  */
 export function isPlainlyBeyond(base: Commit, ancestry: Ancestry): boolean {
   const isFirst = (parents: readonly Commit[]): boolean => !parents.some((it) => ancestry.has(it));

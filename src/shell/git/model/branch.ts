@@ -36,7 +36,7 @@ function isBranchName(name: string): boolean {
   return name.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.endsWith(".lock"));
 }
 
-/** So many branches are told of: a repository may have thousands. */
+/** How many branches are listed: a repository may have thousands. */
 const branchLimit = 100;
 
 /**

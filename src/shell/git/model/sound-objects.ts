@@ -4,17 +4,17 @@ import { repositoryFault } from "./repository-fault.ts";
 import type { TreeEntry } from "./tree-changes.ts";
 import { readTree } from "./tree-object.ts";
 
-/** A commit that nobody should believe: another program may take it for another one. */
+/** The fault for a commit that programs may read differently. */
 export const unsoundCommit = (during: string, message: string): Fault =>
   new Fault("ObjectUnsound", during, message, "push another commit, made by git, in its place");
 
-/** A new commit whose folders are sound is all that counts, whatever stands below it. */
+/** A new commit with sound folders is enough, whatever its ancestors contain. */
 const soundTree =
   "push a commit with other folders on top of it: git fetch, then " +
   'git push origin $(git commit-tree SOUND^{tree} -p origin/BRANCH -m "Go back"):BRANCH, ' +
   "where SOUND is the last commit that was sound";
 
-/** The first lines of a commit; rejects one that git refuses, by its id. */
+/** The header lines of a commit; a fault for one that git rejects. */
 export function commitLinesIn(raw: Uint8Array | undefined, commit: string, during: string): CommitLines {
   const lines = raw === undefined ? null : commitLines(raw);
   if (lines !== null) return lines;
@@ -22,7 +22,7 @@ export function commitLinesIn(raw: Uint8Array | undefined, commit: string, durin
   throw unsoundCommit(during, message);
 }
 
-/** The entries of a tree; rejects one that programs may read differently, by its id. */
+/** The entries of a tree; a fault for one that programs may read differently. */
 export function strictEntriesIn(
   raw: Uint8Array<ArrayBuffer> | undefined,
   tree: string,
@@ -32,8 +32,8 @@ export function strictEntriesIn(
 }
 
 /**
- * All entries of a tree, those included that programs read differently: whoever asks what changed there takes every reading
- * of it for one, and misses none. Never for what is to be deployed.
+ * All entries of a tree, including those that programs read differently, so that no change is missed. Never for what is
+ * deployed.
  */
 export const lenientEntriesIn = (
   raw: Uint8Array<ArrayBuffer> | undefined,

@@ -1,16 +1,16 @@
 import { type BlobId, compareText } from "../../../core/model/value.ts";
 import type { TreeChange, TreeFile } from "../../reconcile/ports.ts";
 
-/** One entry of a folder, as git keeps it. */
+/** One entry of a tree. */
 export interface TreeEntry {
   readonly name: string;
   readonly id: string;
   readonly kind: "folder" | TreeFile["kind"];
-  /** Of files only: to the system, not to us, another file. */
+  /** For files: a mode change, which is no change to us. */
   readonly isExecutable: boolean;
 }
 
-/** A path at which two trees have not the same file in the same mode; null where there is none. */
+/** A path at which two trees differ in file or mode; null where there is none. */
 export interface TreeDifference {
   readonly path: string;
   readonly before: TreeEntry | null;

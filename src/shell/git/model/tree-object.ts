@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { assert } from "../../../core/model/assert.ts";
 import type { TreeEntry } from "./tree-changes.ts";
 
-/** A tree as we read it, or why nobody should: what is wrong with it, in words. */
+/** A tree as read, or what is wrong with it. */
 type TreeReading =
   | { readonly kind: "read"; readonly entries: readonly TreeEntry[] }
   | { readonly kind: "refused"; readonly because: string };
@@ -48,7 +48,7 @@ function modeOf(digits: Uint8Array): number | null {
   return mode;
 }
 
-/** By the file type alone, whatever else an old tool wrote into the mode; what is nothing known is a submodule to git. */
+/** By the file type bits alone; as in git, an unknown type is a submodule. */
 function kindOf(mode: number): TreeEntry["kind"] {
   switch (mode & 0o170000) {
     case 0o040000:
@@ -62,7 +62,7 @@ function kindOf(mode: number): TreeEntry["kind"] {
   }
 }
 
-/** Looks at the names of one tree, one after another. */
+/** Checks the names of one tree, in order. */
 function newOrder(): { readonly flawOf: (name: Buffer, kind: TreeEntry["kind"]) => string | null } {
   let last: Buffer | null = null;
   const names = new Set<string>();

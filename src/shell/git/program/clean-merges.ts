@@ -11,7 +11,7 @@ export interface Merge {
   readonly tree: string;
 }
 
-/** Git's own defaults, whatever the user set up and whatever `.gitattributes` in the tree ask for. */
+/** Git's defaults, whatever the user's configuration and `.gitattributes` say. */
 const plainly = [
   ...["-c", "core.commitGraph=false", "-c", `core.attributesFile=${devNull}`],
   // The empty tree: no attributes. Git knows it without having it.
@@ -22,7 +22,7 @@ const plainly = [
 
 const args = [...plainly, "merge-tree", "--write-tree", "--stdin", "--no-messages", "--name-only"];
 
-/** Merges of one process: whoever makes git fail spoils the answer for these only. */
+/** Merges per process: one that makes git fail affects these only. */
 const atOnce = 200;
 
 /**

@@ -2,15 +2,14 @@ import type { Edit, Proposal } from "../../reconcile/ports.ts";
 import { identityLine } from "../model/commit-object.ts";
 import { assertTreePath } from "../model/tree-object.ts";
 
-/** Pieces are gathered to about this many characters, so that a hundred thousand edits are not as many writes. */
+/** Output is batched to about this many characters, so that a hundred thousand edits do not need as many writes. */
 const pieceSize = 64 << 10;
 
 /**
  * Gives a proposal as input of `git fast-import`: the texts, then one commit on `ref`, whose id is then printed.
  *
- * Texts are asked for one by one as the stream is read, and equal ones are said once: a hundred clusters that are to
- * carry the same have one blob. What goes, goes first: a file may become a folder in the same commit, and a folder a
- * file.
+ * Texts are generated one by one as the stream is read, and equal ones are written once: a hundred clusters with the same
+ * content share one blob. Removals come first: a file may become a folder in the same commit, and a folder a file.
  */
 export function* importStream(proposal: Proposal, ref: string): Generator<string> {
   const texts: Texts = { marks: new Map(), next: commitMark + 1, room: sharedSize };
@@ -39,20 +38,20 @@ const commitMark = 1;
 
 const linesAtOnce = 1000;
 
-/** A text beyond this length is not looked for among the others: V8 tells long strings apart by their length alone. */
+/** Longer texts are not deduplicated: V8 hashes long strings by their length alone. */
 const longestShared = 16_000;
 
-/** Characters that are kept for as long as the stream is made, to be found again. */
+/** Limit in characters for texts that are kept for deduplication. */
 const sharedSize = 32 << 20;
 
-/** Texts that were said, with their marks. */
+/** Texts that were written, with their marks. */
 interface Texts {
   readonly marks: Map<string, number>;
   next: number;
   room: number;
 }
 
-/** The statement that says a text, empty when it was said before; notes its mark either way. */
+/** The blob statement of a text, empty when it was written before; notes its mark either way. */
 function blob(text: string, texts: Texts, marks: number[]): string {
   const known = text.length <= longestShared ? texts.marks.get(text) : undefined;
   marks.push(known ?? texts.next);

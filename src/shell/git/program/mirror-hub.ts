@@ -226,20 +226,19 @@ function faultOnly(error: unknown): Fault {
   throw error;
 }
 
-/** Git holds a lock for as long as it writes one file; who held one for longer died, with the machine or by itself. */
+/** Git holds a lock while it writes one file; the owner of an older one is dead. */
 const lifetimeMs = 10 * 60_000;
 
 /** Where git locks something, besides the refs: loose objects, which may be in any number of folders, need no lock. */
 const places = [".", "objects", "objects/info", "objects/info/commit-graphs", "objects/pack"];
 
-/** A mirror has a few branches of its own; folders beyond so many hold nothing of ours. */
+/** Limit for ref folders; a mirror has a few branches only. */
 const mostFolders = 1_000;
 
 /**
  * Removes the locks that git processes left behind when they died, and which nobody else would ever remove.
  *
- * For a mirror of our own only: somebody else's repository may be worked on by whatever knows better, and were a lock
- * wrongly taken for a dead one, what it costs is a fetch. No ref has a name that ends like that of a lock.
+ * For our own mirrors only, where removing a live lock by mistake costs no more than a fetch. No ref name ends in `.lock`.
  */
 export async function removeStaleLocks(gitDir: string): Promise<void> {
   const folders = [...places, ...(await foldersUnder(gitDir, "refs"))].map((it) => join(gitDir, it));
@@ -252,7 +251,7 @@ export async function removeStaleLocks(gitDir: string): Promise<void> {
         (it) => it.mtimeMs < oldest,
         () => false,
       );
-      // Where it cannot be removed, git says what stands in its way.
+      // If it cannot be removed, git reports the lock.
       if (isStale) await rm(lock, { force: true }).catch(() => {});
     }
   }

@@ -7,10 +7,10 @@ import { type Git, spawnGit } from "./process.ts";
 /** What git stores under an id. */
 type ObjectType = "blob" | "tree" | "commit";
 
-/** Contents of one call together. The managed tree is far smaller; more than this is not a fleet's repository. */
+/** Limit for the contents of one call. A fleet's files are far smaller. */
 const bytesLimit = 512 << 20;
 
-/** Longest silence in the middle of an answer. */
+/** Longest wait for the next bytes. */
 const deadlineMs = 120_000;
 
 /**
@@ -39,7 +39,7 @@ export class ObjectReader {
     limit = bytesLimit,
   ): Promise<ReadonlyMap<string, Uint8Array<ArrayBuffer>>> {
     const result = this.#turn.then(() => this.#read(type, [...new Set(ids)], limit));
-    // What was read is the caller's: the turn must not keep it until the next one.
+    // Does not keep the result in memory until the next call.
     this.#turn = result.then(
       () => {},
       () => {},

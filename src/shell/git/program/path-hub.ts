@@ -11,7 +11,7 @@ import { type Hub, ProgramRepository, removeStaleScratchRefs } from "./program.t
 
 /** How a hub at a path is used. */
 interface PathUse {
-  /** Signs what is committed; null: nobody does. */
+  /** Signs our commits; null: they are unsigned. */
   readonly sign: SignCommit | null;
   /** A branch that is not there is read where git keeps what it fetched of it from `origin`. Only for reading. */
   readonly tracked: boolean;

@@ -5,33 +5,33 @@ import { killGroup, startGroup } from "../../host/process-group.ts";
 import { redact } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 
-/** How git is called for one repository. */
+/** How git is run for one repository. */
 export interface Git {
   /** Null where there is none yet: `git init`, `git --version`. */
   readonly gitDir: string | null;
   readonly environment: Readonly<NodeJS.ProcessEnv>;
-  /** Texts that must never show in a complaint. */
+  /** Texts that must never show in an error. */
   readonly secrets: readonly string[];
 }
 
 /** One call of git. */
 interface GitCall {
-  /** What we are doing, for a fault. */
+  /** The operation, for a fault's message. */
   readonly during: string;
   readonly input?: string | Iterable<string>;
   readonly deadlineMs?: number;
 }
 
-/** What came of a call, whether git was content or not. */
+/** The result of running git, successful or not. */
 export interface GitResult {
-  /** 0 when git was content; 128 and others as git has them. */
+  /** Git's exit code; 0 is success. */
   readonly code: number;
   readonly output: Buffer;
-  /** What git and the server said, without credentials; at most 8 KiB. */
+  /** Error output of git and the server, without credentials; at most 8 KiB. */
   readonly stderr: string;
 }
 
-/** Nothing that git does on this machine alone takes longer. */
+/** Local git commands take less. */
 const defaultDeadlineMs = 120_000;
 
 /** The largest answer is the listing of a tree: about 120 bytes for each of at most some hundred thousand files. */
@@ -39,15 +39,15 @@ const outputLimit = 64 << 20;
 
 const complaintLimit = 8 << 10;
 
-/** Why git was ended before it ended by itself; an input that breaks off is a mistake of whoever makes it. */
+/** Why git was killed; a failing input is the caller's error. */
 type Stop = "late" | "flood" | { readonly input: unknown };
 
 /**
- * Runs git once and gives its answer, whatever the exit code; rejects only when git cannot be run, hangs, or floods us,
- * and with whatever breaks off the input.
+ * Runs git once and gives its result, whatever the exit code; rejects only when git cannot be run, hangs, or prints too
+ * much, or when the input fails.
  *
- * No shell, one argument per array element, no terminal to ask on. At the deadline the whole process group goes, since
- * git leaves the talking to children of its own (ssh, git-remote-https).
+ * No shell, one argument per array element, no terminal. At the deadline the whole process group is killed, since git
+ * leaves network access to child processes (ssh, git-remote-https).
  */
 export async function runGit(git: Git, args: readonly string[], call: GitCall): Promise<GitResult> {
   const child = spawnGit(git, args);
@@ -116,9 +116,9 @@ const unsetVariables = new RegExp(
 );
 
 /**
- * What `git fsck` calls an error, old tools wrote, and anybody who may push can write: one such object in a history would
- * stop every fetch for good. They are let in, and read as git reads them, or refused where they are read (`tree-object.ts`,
- * and signatures by `shell/signature`). What could harm git itself stays refused.
+ * Errors of `git fsck` that old tools produced, and that anybody who may push can produce: one such object in the history
+ * would block every fetch for good. They are fetched, and read as git reads them, or refused where they are read
+ * (`tree-object.ts`, and signatures in `shell/signature`). What could harm git itself is still refused.
  */
 const toleratedFsckErrors: readonly string[] = [
   ...["badDate", "badDateOverflow", "badEmail", "badName", "badTimezone", "zeroPaddedDate"],
@@ -195,7 +195,7 @@ const exitOf = (child: ChildProcessWithoutNullStreams, during: string): Promise<
     child.on("close", (code) => resolve(code ?? 128));
   });
 
-/** One line per statement, without progress that was overwritten and without git's standing hints. */
+/** Git's error lines, without overwritten progress and without hints. */
 function stderrText(text: string, secrets: readonly string[]): string {
   const lines = text.split("\n").map((it) => it.slice(it.lastIndexOf("\r", it.length - 2) + 1).trimEnd());
   return redact(lines.filter((it) => it !== "" && !it.startsWith("hint:")).join("\n"), secrets);

@@ -24,7 +24,7 @@ import { ObjectReader } from "./object-reader.ts";
 import { type Git, type GitResult, runGit } from "./process.ts";
 import { objectsAlone, programHistory, refuseShallow } from "./program-history.ts";
 
-/** The one thing in which a hub at a path and a hub behind a URL differ: where its branches live. */
+/** What differs between a hub at a path and a hub behind a URL: where its branches are. */
 export interface Hub {
   heads(): Promise<Heads>;
   branches(): Promise<BranchNames>;
@@ -38,16 +38,16 @@ export interface Hub {
 /** Where commits stand before the state branch moves to them: `refs/flotilla/write/<seconds>-<process>-<random>`. */
 const scratchFolder = "refs/flotilla/write";
 
-/** Nothing takes longer than a day between writing a commit and moving the branch; an older ref is a dead process's. */
+/** A scratch ref older than a day was left behind by a dead process. */
 const scratchLifetimeSeconds = 86_400;
 
-/** Deltas and tight packing are left to repacking, which sees which texts are alike: a third of the time of a first commit. */
+/** Without deltas and tight compression, which are left to repacking: a third of the time for a first commit. */
 const quickly = ["-c", "pack.compression=3"];
 
-/** How far, and how broadly, history is followed object by object before git is asked. */
+/** How many ancestors are searched object by object before git is run. */
 const nearestAncestors = 16;
 
-/** Loose objects pile up with every commit. `git gc --auto` looks whether it is time, and usually does nothing. */
+/** Commits between two runs of `git gc --auto`, which usually does nothing. */
 const commitsBetweenTidying = 200;
 
 /**
@@ -120,7 +120,7 @@ export class ProgramRepository implements Repository {
     return (await this.#follows(commit, ancestor)) || descends(this.#git, this.name, commit, ancestor);
   }
 
-  /** Looks among the nearest ancestors, which costs no process: nearly always it is one of them. "No" means nothing. */
+  /** Searches the nearest ancestors without a process: nearly always it is one of them. False proves nothing. */
   async #follows(commit: Commit, ancestor: Commit): Promise<boolean> {
     // Where history is cut off, a commit names a parent that is not there.
     const isHere = await this.#objects.read("commit", [ancestor]).then(Boolean, () => false);
@@ -186,7 +186,7 @@ export class ProgramRepository implements Repository {
     return output.toString("latin1").trim() as Commit;
   }
 
-  /** After the outcome is known, which nothing here may change any more. */
+  /** Runs after the outcome is known, and cannot change it. */
   async #tidy(scratch: string | null): Promise<void> {
     this.#commits += 1;
     const chores = scratch === null ? [] : [["update-ref", "-d", scratch]];

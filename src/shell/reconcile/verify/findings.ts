@@ -9,7 +9,7 @@ import {
 } from "../../../core/ledger/layout.ts";
 import type { Commit } from "../../../core/model/value.ts";
 
-/** Something in the state branch that does not follow from anything. */
+/** Something in the state branch that cannot be derived from its inputs. */
 interface AuditFault {
   readonly check: AuditCheck;
   /** Of the state branch: the first that says so. */
@@ -19,7 +19,7 @@ interface AuditFault {
   readonly fix: string;
 }
 
-/** What came of an audit. */
+/** The result of an audit. */
 export interface Audit {
   readonly state: Commit;
   readonly source: Commit;
@@ -38,7 +38,7 @@ export interface Audit {
   readonly unproved: readonly string[];
 }
 
-/** Gathers what an audit finds. */
+/** Collects what an audit finds. */
 export interface AuditFindings {
   readonly add: (check: AuditCheck, commit: Commit, fault: { readonly what: string }) => void;
   readonly take: (commit: Commit, finding: AuditFinding) => void;
@@ -49,10 +49,10 @@ export interface AuditFindings {
   readonly result: (about: Pick<Audit, "state" | "source" | "commits" | "signers" | "isWhole">) => Audit;
 }
 
-/** Nobody reads more. */
+/** Findings that are kept. */
 const most = 1000;
 
-/** Begins with nothing found. What is beyond the bound is counted, and not kept. */
+/** An empty collection. Findings beyond the limit are counted, not kept. */
 export function newAuditFindings(): AuditFindings {
   const faults: AuditFault[] = [];
   const looked: Record<AuditCheck, number | null> = {

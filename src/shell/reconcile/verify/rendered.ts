@@ -16,7 +16,7 @@ import { worldAt } from "./world.ts";
 /** Files whose texts are held at the same time. */
 const filesAtOnce = 256;
 
-/** Renders everything that the tip says its members are to carry, and holds it against what stands in `rendered/`. */
+/** Renders every target of the last state and compares it with the files in `rendered/`. */
 export async function auditRendered(
   ports: Pick<Ports, "repository" | "verifier">,
   tip: State,

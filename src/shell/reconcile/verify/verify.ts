@@ -36,7 +36,7 @@ const commitsJudged = 100;
 const longestBranch = 1_000_000;
 
 /**
- * Judges the state branch again from what stands in the repository, and asks no member
+ * Audits the state branch from the repository alone, without contacting members
  * (`trust/README.md#our-own-commits`, `#t-23`).
  *
  * Commit by commit, along first parents: each is held against the ledger before it and against what its writer could
@@ -162,7 +162,7 @@ function judged(findings: AuditFindings, world: World, after: State): readonly A
   return auditStep(told, after.ledger);
 }
 
-/** Where a commit changed what was scheduled, the schedule is made again, if by the rules of then. */
+/** Where a commit changed a schedule, it is computed again, if the rules are still the same. */
 function scheduled(
   findings: AuditFindings,
   world: World,
@@ -180,7 +180,7 @@ function scheduled(
   return [...auditSchedule(world, after.ledger)];
 }
 
-/** What the record says was read, against what stands in the source commit. */
+/** Compares the files that were recorded as read with those of the source commit. */
 function acceptedFindings(files: State["accepted"], { accepted }: State): readonly AuditFinding[] {
   const paths = new Set([...files.keys(), ...accepted.keys()]);
   const other = [...paths].filter((it) => files.get(it) !== accepted.get(it)).sort();

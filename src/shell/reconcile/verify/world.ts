@@ -19,7 +19,7 @@ interface StateStep {
   readonly after: State;
 }
 
-/** What the writer of a state commit could see, and the files of its source commit that are read. */
+/** The world that the writer of a state commit saw, and the files of its source commit that are read. */
 export interface WriterView {
   readonly world: World;
   readonly files: State["accepted"];
@@ -84,7 +84,7 @@ export const followsSource = (repository: Repository, commit: Commit, ancestor: 
     throw error;
   });
 
-/** What a commit of the state branch says of itself, read from its bytes. */
+/** The facts in a commit of the state branch, from its bytes. */
 export async function stateCommitOf(
   { repository, verifier }: Sources,
   raw: RawCommit,
